@@ -70,7 +70,7 @@ fn play(file: &[u8]) -> (Vec<(u32, Option<Utc>)>, Option<String>) {
         Settings { late_join: LateJoin::Nothing, max_instruments: 8, ..Settings::default() };
     feeds.add(settings, &addresses).unwrap();
     let (mut told, mut error) = ([Told::default()], None);
-    while !hairpin_feed_handler::FeedEngine::is_over(feeds.engine()) {
+    while !hairpin_feed_handler::FeedEngine::is_finished(feeds.engine()) {
         if let Err(wrong) = feeds.process(NOW, &mut told) {
             error = Some(wrong.to_string());
         }

@@ -265,7 +265,7 @@ fn a_channel_that_collects_no_definitions_takes_none() {
     for late_join in [LateJoin::Books, LateJoin::Nothing] {
         let settings = Settings { max_instruments: 8, late_join, ..Settings::default() };
         let outcome = cache.load_into(&mut Channel::new(settings), now(), &mut ());
-        assert!(matches!(outcome, Err(CacheError::NotWanted)));
+        assert!(matches!(outcome, Err(CacheError::NotCollecting)));
     }
 }
 

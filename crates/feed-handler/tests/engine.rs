@@ -11,7 +11,7 @@ use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 
 use hairpin_endpoint::{Transmit, UdpSender};
 use hairpin_feed_handler::{
-    Arrival, BookUpdate, CaptureEngine, CaptureSource, Captured, ChannelState, EndOfEvent,
+    Arrival, BookUpdate, CaptureEngine, CaptureSource, CapturedPacket, ChannelState, EndOfEvent,
     EngineError, Feed, FeedEngine, FeedError, FeedHandlers, FeedLine, Filter, Gap, Group,
     HandlerId, LineAddress, LineId, Lines, Listener, Multicast, Same, Settings, SocketEngine,
     Speed, TappedEngine, Timestamp, UdpOptions,
@@ -334,9 +334,9 @@ impl CaptureSource for Script {
         self.next += 1;
         Ok(self.next <= self.packets.len())
     }
-    fn current(&self) -> Captured<'_> {
+    fn current(&self) -> CapturedPacket<'_> {
         let (destination, millis, packet) = &self.packets[self.next - 1];
-        Captured {
+        CapturedPacket {
             destination: *destination,
             source: *destination,
             timestamp: YEAR_2026 + Duration::from_secs(60) + Duration::from_millis(*millis),
@@ -357,7 +357,7 @@ fn play(
         feeds.add(small(), addresses).unwrap();
         told.push(Told::default());
     }
-    while !feeds.engine().is_over() {
+    while !feeds.engine().is_finished() {
         feeds.wait(at(0)).unwrap();
         feeds.process(at(0), &mut told).unwrap();
     }

@@ -10,7 +10,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_feed_handler::{
-    CaptureEngine, CaptureSource, Captured, ChannelState, FeedEngine, FeedHandlers, Lines,
+    CaptureEngine, CaptureSource, CapturedPacket, ChannelState, FeedEngine, FeedHandlers, Lines,
     Multicast, Settings, Speed,
 };
 use hairpin_testbed::{CountingAllocator, allocations};
@@ -31,10 +31,10 @@ impl CaptureSource for Script {
         self.next += 1;
         Ok(self.next <= self.packets.len())
     }
-    fn current(&self) -> Captured<'_> {
+    fn current(&self) -> CapturedPacket<'_> {
         let (destination, packet) = &self.packets[self.next - 1];
         let timestamp = YEAR_2026 + Duration::from_secs(60);
-        Captured {
+        CapturedPacket {
             destination: *destination,
             source: *destination,
             timestamp: timestamp + Duration::from_millis(self.next as u64),
@@ -94,7 +94,7 @@ fn ticks_a_loss_and_recovery_on_two_channels_allocate_nothing() {
     }
     let now = Now { monotonic: Instant::ZERO, utc: YEAR_2026 + Duration::from_secs(3_600) };
     let before = allocations();
-    while !feeds.engine().is_over() {
+    while !feeds.engine().is_finished() {
         feeds.wait(now).unwrap();
         feeds.process(now, &mut [(), ()]).unwrap();
     }

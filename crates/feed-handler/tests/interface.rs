@@ -166,9 +166,9 @@ fn goes_and_returns(is_one: bool) {
     let address = scene.bed.hosts()[1].address();
     let words = format!("the interface with address {address} is gone; waiting for it to return");
     assert_eq!(told, [words], "it is told once");
-    assert!(scene.errors[0].is_passing());
+    assert!(scene.errors[0].is_transient());
     let gone = &scene.errors[0];
-    assert!(matches!(gone, FeedError::Engine(EngineError::InterfaceGone { .. })), "{gone:?}");
+    assert!(matches!(gone, FeedError::Engine(EngineError::InterfaceLost { .. })), "{gone:?}");
 
     // Meanwhile three packets are lost; then it is back, and the books come back too.
     scene.bed.mend().unwrap();

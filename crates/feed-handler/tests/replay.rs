@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::thread::{JoinHandle, spawn};
 
-use hairpin_feed_handler::{ReplayClient, ReplayEnd, ReplayError, ReplaySettings};
+use hairpin_feed_handler::{ReplayClient, ReplayCompletion, ReplayError, ReplaySettings};
 use hairpin_mdp3::PacketHeader;
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Utc};
@@ -111,7 +111,7 @@ fn server(manners: Vec<Manner>) -> (SocketAddrV4, JoinHandle<Vec<String>>) {
 }
 
 /// Asks for packets until the request has ended; each turn is a millisecond.
-fn ask(hosts: &[SocketAddrV4], first: u32, last: u32, wait: Wait) -> (Vec<u32>, ReplayEnd) {
+fn ask(hosts: &[SocketAddrV4], first: u32, last: u32, wait: Wait) -> (Vec<u32>, ReplayCompletion) {
     // Turns of a slow machine may be many.
     let patience = Duration::from_secs(30);
     ask_with(ReplaySettings { patience, ..ReplaySettings::default() }, hosts, (first, last), wait)
@@ -122,7 +122,7 @@ fn ask_with(
     hosts: &[SocketAddrV4],
     (first, last): (u32, u32),
     wait: Wait,
-) -> (Vec<u32>, ReplayEnd) {
+) -> (Vec<u32>, ReplayCompletion) {
     let mut reactor = Reactor::new(wait).unwrap();
     let mut client = ReplayClient::new(settings, "310", hosts, Ipv4Addr::UNSPECIFIED).unwrap();
     client.request(Instant::ZERO, first, last, &mut reactor).unwrap();
@@ -211,5 +211,5 @@ fn a_client_without_hosts_or_with_words_that_are_none_is_refused() {
     let settings = ReplaySettings { user, ..ReplaySettings::default() };
     let host = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
     let odd = ReplayClient::new(settings, "310", &[host], Ipv4Addr::UNSPECIFIED);
-    assert!(matches!(odd, Err(ReplayError::BadText)));
+    assert!(matches!(odd, Err(ReplayError::InvalidText)));
 }

@@ -220,7 +220,7 @@ fn is_equal(book: Book<'_>, sides: &[Ladder; 2]) -> bool {
     same(book.bids(), &sides[0]) && same(book.asks(), &sides[1])
 }
 
-fn is_over(bench: &Bench) -> bool {
+fn is_finished(bench: &Bench) -> bool {
     !matches!(bench.told.0.replays.last(), None | Some(ReplayUpdate::Requested { .. }))
 }
 
@@ -229,7 +229,7 @@ fn what_both_sides_have_lost_is_replayed(test: u8, is_one: bool) {
     bench.until("sync", false, Bench::is_in_sync);
     let before = *bench.handler.channel().counters();
     bench.lose();
-    bench.until("the end of the last replay", true, is_over);
+    bench.until("the end of the last replay", true, is_finished);
     (0..200).for_each(|_| bench.turn(false));
     let counters = *bench.handler.channel().counters();
     assert!(counters.replays_filled > 3, "{counters:?}");
@@ -263,9 +263,9 @@ fn what_both_sides_have_lost_is_replayed_to_several_handlers() {
 fn is_given_up(bench: &mut Bench, reason: ReplayFailure) -> Statistics {
     bench.lose();
     bench.exchange.set_pace(Pace::FlatOut, bench.now);
-    bench.until("the end of the first replay", true, is_over);
+    bench.until("the end of the first replay", true, is_finished);
     bench.until("a gap", true, |bench| bench.told.0.gaps > 0);
-    bench.until("recovery", false, |bench| is_over(bench) && bench.is_in_sync());
+    bench.until("recovery", false, |bench| is_finished(bench) && bench.is_in_sync());
     bench.judge();
     let given_up = bench.told.0.replays.iter().filter_map(|update| match update {
         ReplayUpdate::GivenUp { reason, .. } => Some(*reason),
@@ -322,10 +322,10 @@ fn a_server_that_dies_is_asked_once_more_and_then_snapshots_do() {
     listener.set_nonblocking(true).unwrap();
     let mut bench = Bench::new(4, false, Some(address), "CME");
     bench.until("sync", false, Bench::is_in_sync);
-    let (stop, is_over) = std::sync::mpsc::channel::<()>();
+    let (stop, is_finished) = std::sync::mpsc::channel::<()>();
     let server = std::thread::spawn(move || {
         let mut ended = 0_u32;
-        while is_over.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+        while is_finished.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
             match listener.accept() {
                 Ok(connection) => {
                     drop(connection);

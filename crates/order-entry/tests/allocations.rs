@@ -153,7 +153,7 @@ const MESSAGE_MAX: usize = 300;
 fn established(reporting: bool, trader: &mut Trader) -> (Session<DiscardDial>, Reactor) {
     let journal = Journal::anonymous(101_000 * Journal::room(MESSAGE_MAX)).unwrap();
     let dial = DiscardDial { reporting };
-    let mut session = Session::with_dial(exchange::settings(1), journal, dial).unwrap();
+    let mut session = Session::with_connect(exchange::settings(1), journal, dial).unwrap();
     let mut reactor = Reactor::new(Wait::Spin).unwrap();
     session.connect(now(1), Binding::New).unwrap();
     let mut ready = Ready::NOTHING;

@@ -29,7 +29,7 @@ impl Desk {
         let request = MassStatus { request_id: Some(99), ..MassStatus::all() };
         let mut desk = Self { bench, download: Download::of(request, TIMEOUT) };
         desk.start().unwrap();
-        assert!(desk.download.is_under_way());
+        assert!(desk.download.is_in_progress());
         desk
     }
 
@@ -42,12 +42,12 @@ impl Desk {
         self.download.start(&mut self.bench.session.sender(now))
     }
 
-    fn hear(&mut self, message: &[u8]) -> Option<DownloadEnd> {
+    fn hear(&mut self, message: &[u8]) -> Option<DownloadResult> {
         let uuid = self.bench.session.progress().uuid;
         self.hear_of(uuid, message, false)
     }
 
-    fn hear_of(&mut self, uuid: u64, message: &[u8], redelivered: bool) -> Option<DownloadEnd> {
+    fn hear_of(&mut self, uuid: u64, message: &[u8], redelivered: bool) -> Option<DownloadResult> {
         let (header, body) = MessageHeader::decode(message).unwrap();
         let possible_retransmission = redelivered;
         let message =
@@ -102,7 +102,7 @@ fn one_is_asked_for_behind_the_other_and_all_are_counted() {
     assert_eq!((desk.hear(&report(2, true)), desk.asked()), (None, vec![2, 3]));
     assert_eq!(desk.hear(&report(2, true)), None, "that one was answered");
     assert_eq!(desk.hear(&report(3, true)), Some(Ok(Downloaded { orders: 3 })));
-    assert!(!desk.download.is_under_way());
+    assert!(!desk.download.is_in_progress());
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_refusal_is_known_by_the_number_of_the_request_or_by_its_id() {
         }
         let end = desk.hear(&refusal(number, id, reason));
         assert_eq!(end, Some(Err(DownloadError::Refused(reason))), "{number:?} {id:?}");
-        assert!(!desk.download.is_under_way());
+        assert!(!desk.download.is_in_progress());
     }
 }
 
@@ -168,7 +168,7 @@ fn it_ends_where_its_own_request_was_not_applied() {
     }
     let both = NotApplied { from_seq_no: 1, count: 2 };
     assert_eq!(desk.download.handle_not_applied(both), Some(Err(DownloadError::NotApplied)));
-    assert!(!desk.download.is_under_way());
+    assert!(!desk.download.is_in_progress());
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn that_the_next_request_could_not_be_sent_is_told() {
     };
     let end = desk.hear(&report(2, true));
     assert_eq!(end, Some(Err(DownloadError::Send(refused))));
-    assert!(!desk.download.is_under_way());
+    assert!(!desk.download.is_in_progress());
 }
 
 #[test]
@@ -191,6 +191,6 @@ fn one_that_cannot_be_begun_again_is_over() {
     let Desk { bench, .. } = &mut desk;
     bench.session.abandon(now(bench.time), &mut bench.reactor, &mut bench.told).unwrap();
     assert_eq!(desk.start(), Err(SendError::NotEstablished(State::Disconnected)));
-    assert!(!desk.download.is_under_way());
+    assert!(!desk.download.is_in_progress());
     assert_eq!(desk.download.handle_disconnected(), None);
 }

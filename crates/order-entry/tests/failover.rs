@@ -644,7 +644,7 @@ fn abandoned_it_has_left_the_reactor() {
 fn without_hosts_for_a_backup_there_is_none() {
     let house = House::new();
     let settings = exchange::settings(9);
-    let session = Session::with_dial(settings, MemoryStorage::new(false), house).unwrap();
+    let session = Session::with_connect(settings, MemoryStorage::new(false), house).unwrap();
     let connector = ConnectorSettings { backup: Vec::new(), ..house::connector() };
     let kept = ReconnectingSession::new(session, connector, FixedZone(0));
     assert!(kept.backup_counters().is_none() && kept.last_backup_failure().is_none());

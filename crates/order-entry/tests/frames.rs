@@ -22,7 +22,7 @@ fn run<D: Connect>(dial: D, shared: &Shared) {
         SessionPolicy { not_applied: NotAppliedAnswer::Replay, ..SessionPolicy::default() };
     let settings = Settings { conduct, ..exchange::settings(1) };
     let journal = Journal::anonymous(1 << 14).unwrap();
-    let mut session = Session::with_dial(settings, journal, dial).unwrap();
+    let mut session = Session::with_connect(settings, journal, dial).unwrap();
     let (mut reactor, mut told) = (Reactor::new(Wait::Spin).unwrap(), Told::default());
     session.connect(now(1), Binding::New).unwrap();
     shared.wire().room = usize::MAX >> 1;

@@ -48,7 +48,8 @@ impl World {
         let shared = Shared::default();
         shared.wire().room = usize::MAX;
         let storage = MemoryStorage::new(false);
-        let session = Session::with_dial(exchange::settings(1), storage, shared.clone()).unwrap();
+        let session =
+            Session::with_connect(exchange::settings(1), storage, shared.clone()).unwrap();
         let kept = ReconnectingSession::new(session, settings, FixedZone(0));
         let reactor = Reactor::new(Wait::Spin).unwrap();
         Self { kept, shared, reactor, told: Told::default() }

@@ -182,7 +182,7 @@ fn arrival() -> Option<Utc> {
     let newest = Rc::new(Cell::new((Timestamp::None, 0)));
     let dial = Stamping { dial: TcpConnect { options }, newest: Rc::clone(&newest) };
     let dial = FrameTap::new(dial, |_: &[u8]| {});
-    let mut session = Session::with_dial(exchange::settings(port), journal, dial).unwrap();
+    let mut session = Session::with_connect(exchange::settings(port), journal, dial).unwrap();
     let mut reader = Reader { newest, arrived: None };
     let mut reactor = Reactor::new(Wait::Epoll).unwrap();
     let start = std::time::Instant::now();

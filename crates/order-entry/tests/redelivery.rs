@@ -56,7 +56,7 @@ fn died() -> (MemoryStorage, Progress) {
 /// A new process with what the last one left: its first turn.
 fn restarted(storage: MemoryStorage) -> (Session<Shared, MemoryStorage>, Mortal) {
     let settings = exchange::settings(1);
-    let mut session = Session::with_dial(settings, storage, Shared::default()).unwrap();
+    let mut session = Session::with_connect(settings, storage, Shared::default()).unwrap();
     let (mut mortal, mut reactor) = (Mortal::default(), Reactor::new(Wait::Spin).unwrap());
     session.process(now(20), Ready::NOTHING, &mut reactor, &mut mortal).unwrap();
     (session, mortal)
@@ -79,7 +79,7 @@ fn a_message_whose_callback_did_not_return_is_delivered_once_more() {
 fn what_is_to_be_delivered_again_is_due_at_once() {
     let (storage, _) = died();
     let settings = exchange::settings(1);
-    let waiting = Session::with_dial(settings, storage, Shared::default()).unwrap();
+    let waiting = Session::with_connect(settings, storage, Shared::default()).unwrap();
     assert_eq!(waiting.next_deadline(), Some(hairpin_time::Instant::ZERO));
     let (session, _) = restarted(waiting.journal().clone());
     assert_eq!(session.next_deadline(), None);

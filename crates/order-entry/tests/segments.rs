@@ -56,7 +56,7 @@ impl World {
         let mut segments = Segments::default();
         for (segment, house) in SEGMENTS.into_iter().zip(&houses) {
             let journal = MemoryStorage::new(false);
-            let session = Session::with_dial(exchange::settings(9), journal, house.clone());
+            let session = Session::with_connect(exchange::settings(9), journal, house.clone());
             let connector = house::connector();
             let kept = ReconnectingSession::new(session.unwrap(), connector, FixedZone(0));
             segments.add(segment, kept).unwrap();
@@ -164,7 +164,7 @@ fn abandoned_they_have_left_the_reactor() {
 #[test]
 fn a_segment_has_one_session() {
     let mut world = World::new();
-    let session = Session::with_dial(
+    let session = Session::with_connect(
         exchange::settings(9),
         MemoryStorage::new(false),
         world.houses[0].clone(),

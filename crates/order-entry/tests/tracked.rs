@@ -32,7 +32,7 @@ impl TrackOrders for Desk {
     fn download(&mut self) -> Option<&mut Download> {
         self.download.as_mut()
     }
-    fn on_download(&mut self, _: &mut Sender<'_>, end: DownloadEnd) {
+    fn on_download(&mut self, _: &mut Sender<'_>, end: DownloadResult) {
         self.note(format!("download {}", end.unwrap_err()));
     }
 }
@@ -263,7 +263,7 @@ fn a_download_ends_with_a_request_that_is_not_sent_again() {
     let mut world = World::new(true);
     world.not_applied(1, NotAppliedAnswer::Replay);
     assert_eq!(world.told(), ["not applied: 0 of 0"]);
-    assert!(world.desk.download.as_ref().unwrap().is_under_way());
+    assert!(world.desk.download.as_ref().unwrap().is_in_progress());
     world.not_applied(1, NotAppliedAnswer::FillGap);
     let expected = format!("download {}: 0 of 0", DownloadError::NotApplied);
     assert_eq!(world.told(), ["not applied: 0 of 0".into(), expected]);
@@ -278,5 +278,5 @@ fn a_download_ends_with_the_connection_and_no_other_state() {
     let end = format!("download {}: 0 of 0", DownloadError::Disconnected);
     let told = ["established: 0 of 0", "terminating: 0 of 0", "disconnected: 0 of 0", &end];
     assert_eq!(world.told(), told);
-    assert!(!world.desk.download.unwrap().is_under_way());
+    assert!(!world.desk.download.unwrap().is_in_progress());
 }

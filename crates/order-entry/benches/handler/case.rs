@@ -108,7 +108,7 @@ impl Desk {
     pub(crate) fn new(case: Case, journal: Journal) -> Self {
         let wire = Rc::new(Wire::default());
         let dial = MemoryDial(Rc::clone(&wire));
-        let session = Session::with_dial(exchange::settings(1), journal, dial);
+        let session = Session::with_connect(exchange::settings(1), journal, dial);
         let mut session = session.expect("sound settings");
         let mut reactor = Reactor::new(Wait::Spin).expect("a reactor");
         session.connect(now(1), Binding::New).expect("no connection yet");

@@ -1,4 +1,4 @@
-//! Each rule of the tracker, message by message.
+//! Tests of each rule of the tracker, message by message.
 
 use super::*;
 use hairpin_cme_codecs::ilink3::*;
@@ -7,17 +7,17 @@ use hairpin_sbe::{Decimal, MessageHeader};
 
 const UUID: u64 = 70;
 
-/// Orders and the numbers of both streams.
-struct Desk {
+/// A tracker with the sequence numbers of both streams.
+struct TrackerHarness {
     orders: Orders,
     uuid: u64,
     sent: u32,
-    heard: u32,
+    received: u32,
 }
 
-impl Desk {
+impl TrackerHarness {
     fn new() -> Self {
-        Self { orders: Orders::new(4), uuid: UUID, sent: 0, heard: 0 }
+        Self { orders: Orders::new(4), uuid: UUID, sent: 0, received: 0 }
     }
 
     fn send<M: OrderRequest>(&mut self, message: &M) -> u32 {
@@ -26,21 +26,21 @@ impl Desk {
         self.sent
     }
 
-    /// Sends an order under this id; its number.
+    /// Sends an order with this id; returns its SeqNum.
     fn order(&mut self, id: u64) -> u32 {
         self.send(&buy(id))
     }
 
-    /// Has an order accepted as this OrderID.
+    /// Sends an order and delivers its acceptance with this OrderID.
     fn working(&mut self, order_id: u64) -> u64 {
         let seq_num = self.order(order_id);
-        self.hear(new(order_id, order_id, seq_num));
+        self.receive(new(order_id, order_id, seq_num));
         order_id
     }
 
-    fn hear(&mut self, message: Vec<u8>) {
-        self.heard += 1;
-        self.deliver(&message, self.heard, false);
+    fn receive(&mut self, message: Vec<u8>) {
+        self.received += 1;
+        self.deliver(&message, self.received, false);
     }
 
     fn deliver(&mut self, message: &[u8], seq_num: u32, redelivered: bool) {
@@ -56,7 +56,7 @@ impl Desk {
         });
     }
 
-    /// What is known: id, state, contracts traded and open, of each order by id.
+    /// Returns id, state, filled and open quantity of each order, by id.
     fn book(&self) -> Vec<(u64, OrderState, u32, u32)> {
         let row = |it: &Order| (it.cl_ord_id.number().unwrap(), it.state, it.filled, it.leaves);
         let mut book: Vec<_> = self.orders.iter().map(row).collect();
@@ -73,7 +73,7 @@ fn buy(id: u64) -> NewOrder {
     NewOrder::limit(1, SideReq::BUY, Decimal(5), 10, id.into())
 }
 
-/// Writes the fields by which reports are told apart.
+/// Encodes a report with the fields that identify its order.
 macro_rules! report {
     ($name:ident, $order_id:expr, $id:expr, $request:expr, $($set:ident $value:expr),*) => {{
         let mut buffer = vec![0; 1_000];
@@ -195,7 +195,7 @@ fn business_reject(number: Option<u32>, request: Option<u64>) -> Vec<u8> {
 use OrderState::{Pending, PendingCancel, PendingReplace, Working};
 
 #[test]
-fn an_order_is_pending_until_it_is_accepted() {
+fn order_is_pending_until_it_is_accepted() {
     let mut desk = Desk::new();
     let seq_num = desk.order(5);
     assert_eq!(desk.book(), [(5, Pending, 0, 10)]);
@@ -210,7 +210,7 @@ fn an_order_is_pending_until_it_is_accepted() {
 }
 
 #[test]
-fn an_order_that_is_refused_is_gone() {
+fn rejected_order_is_removed() {
     let mut desk = Desk::new();
     let first = desk.order(5);
     desk.order(6);
@@ -220,7 +220,7 @@ fn an_order_that_is_refused_is_gone() {
 }
 
 #[test]
-fn an_answer_needs_the_id_and_the_request_id() {
+fn answer_must_match_id_and_request_id() {
     let mut desk = Desk::new();
     desk.order(5);
     desk.hear(refused(5, 2));
@@ -229,7 +229,7 @@ fn an_answer_needs_the_id_and_the_request_id() {
 }
 
 #[test]
-fn a_trade_says_what_is_left() {
+fn trade_sets_filled_and_open_quantity() {
     let mut desk = Desk::new();
     for (id, traded) in [(1, traded as fn(u64, u32, u32) -> Vec<u8>), (2, traded_spread)] {
         desk.working(id);
@@ -242,7 +242,7 @@ fn a_trade_says_what_is_left() {
 }
 
 #[test]
-fn a_trigger_leaves_what_is_open() {
+fn stop_trigger_keeps_open_quantity() {
     let mut desk = Desk::new();
     desk.working(1);
     desk.hear(modified(1, 1, 9, 3));
@@ -251,7 +251,7 @@ fn a_trigger_leaves_what_is_open() {
 }
 
 #[test]
-fn a_replaced_order_has_the_id_of_its_replacement() {
+fn replaced_order_has_the_id_of_its_replacement() {
     let mut desk = Desk::new();
     desk.working(1);
     let seq_num = desk.send(&ReplaceOrder::with_terms_of(1, &buy(7)));
@@ -265,7 +265,7 @@ fn a_replaced_order_has_the_id_of_its_replacement() {
 }
 
 #[test]
-fn a_replacement_that_is_refused_changes_nothing() {
+fn rejected_replacement_changes_nothing() {
     let mut desk = Desk::new();
     desk.working(1);
     let seq_num = desk.send(&ReplaceOrder::with_terms_of(1, &buy(7)));
@@ -276,7 +276,7 @@ fn a_replacement_that_is_refused_changes_nothing() {
 }
 
 #[test]
-fn a_cancelled_order_is_gone() {
+fn canceled_order_is_removed() {
     let mut desk = Desk::new();
     (1..5).for_each(|id| assert_eq!(desk.working(id), id));
     let seq_num = desk.send(&CancelOrder::new(1, 1, SideReq::BUY, 8.into()));
@@ -285,18 +285,18 @@ fn a_cancelled_order_is_gone() {
     desk.hear(traded(1, 2, 8));
     assert_eq!(desk.book()[0], (1, PendingCancel, 2, 8), "a trade does not end the delay");
     desk.hear(cancelled(1, 8, seq_num));
-    // Nobody asked for these.
+    // Unsolicited reports.
     desk.hear(cancelled(2, 2, 2));
     desk.hear(eliminated(3));
     assert_eq!((desk.book(), desk.in_flight()), (vec![(4, Working, 0, 10)], vec![]));
-    // A replacement may be answered so, too.
+    // A cancel may also answer a replacement.
     let seq_num = desk.send(&ReplaceOrder::with_terms_of(4, &buy(9)));
     desk.hear(cancelled(4, 9, seq_num));
     assert_eq!((desk.book(), desk.in_flight()), (vec![], vec![]));
 }
 
 #[test]
-fn a_cancel_that_is_refused_leaves_the_order() {
+fn rejected_cancel_keeps_the_order() {
     let mut desk = Desk::new();
     desk.working(1);
     let seq_num = desk.send(&CancelOrder::new(1, 1, SideReq::BUY, 8.into()));
@@ -306,7 +306,7 @@ fn a_cancel_that_is_refused_leaves_the_order() {
 }
 
 #[test]
-fn a_status_says_how_an_order_stands() {
+fn status_report_sets_state_and_quantities() {
     let mut desk = Desk::new();
     desk.hear(status(3, OrderStatus::PARTIALLY_FILLED, 4));
     assert_eq!(desk.book(), [(3, Working, 6, 4)]);
@@ -328,7 +328,7 @@ fn a_status_says_how_an_order_stands() {
 }
 
 #[test]
-fn a_mass_action_ends_what_its_reports_list() {
+fn mass_action_removes_the_orders_in_its_reports() {
     let mut desk = Desk::new();
     (1..4).for_each(|id| assert_eq!(desk.working(id), id));
     let seq_num = desk.send(&MassCancel::all());
@@ -339,7 +339,7 @@ fn a_mass_action_ends_what_its_reports_list() {
 }
 
 #[test]
-fn a_mass_action_that_is_refused_ends_nothing() {
+fn rejected_mass_action_removes_nothing() {
     let mut desk = Desk::new();
     assert_eq!(desk.working(1), 1);
     let seq_num = desk.send(&MassCancel::all());
@@ -348,7 +348,7 @@ fn a_mass_action_that_is_refused_ends_nothing() {
 }
 
 #[test]
-fn a_business_reject_takes_a_request_back_by_its_number_or_its_id() {
+fn business_reject_drops_a_request_by_number_or_id() {
     let mut desk = Desk::new();
     (1..4).for_each(|id| assert_eq!(desk.order(id), id as u32));
     desk.hear(business_reject(Some(2), None));
@@ -359,7 +359,7 @@ fn a_business_reject_takes_a_request_back_by_its_number_or_its_id() {
 }
 
 #[test]
-fn of_a_refusal_that_names_nothing_the_request_is_gone_when_a_later_one_is_answered() {
+fn anonymous_reject_makes_requests_uncertain() {
     let mut desk = Desk::new();
     (1..4).for_each(|id| assert_eq!(desk.order(id), id as u32));
     desk.hear(business_reject(None, None));
@@ -371,11 +371,11 @@ fn of_a_refusal_that_names_nothing_the_request_is_gone_when_a_later_one_is_answe
 }
 
 #[test]
-fn of_what_was_sent_before_a_logon_is_gone_what_is_passed_by_without_a_word() {
+fn logon_makes_earlier_requests_uncertain() {
     let mut desk = Desk::new();
     (1..5).for_each(|id| assert_eq!(desk.order(id), id as u32));
     desk.orders.handle_established(UUID);
-    // What is said of it yet counts at once.
+    // NotApplied after the logon still takes effect at once.
     let not_applied = NotApplied { from_seq_no: 2, count: 1 };
     desk.orders.handle_not_applied(UUID, not_applied, NotAppliedAnswer::FillGap);
     assert_eq!(desk.in_flight(), [1, 3, 4]);
@@ -388,7 +388,7 @@ fn of_what_was_sent_before_a_logon_is_gone_what_is_passed_by_without_a_word() {
 }
 
 #[test]
-fn a_number_that_is_used_again_was_refused() {
+fn reused_sequence_number_drops_the_first_request() {
     let mut desk = Desk::new();
     desk.order(1);
     desk.sent = 0;
@@ -397,7 +397,7 @@ fn a_number_that_is_used_again_was_refused() {
 }
 
 #[test]
-fn what_is_not_applied_is_gone_unless_it_is_sent_again() {
+fn not_applied_requests_are_dropped_unless_resent() {
     let mut desk = Desk::new();
     (1..5).for_each(|id| assert_eq!(desk.order(id), id as u32));
     let not_applied = NotApplied { from_seq_no: 2, count: 2 };
@@ -410,7 +410,7 @@ fn what_is_not_applied_is_gone_unless_it_is_sent_again() {
 }
 
 #[test]
-fn what_is_sent_again_is_gone_when_a_later_one_is_answered() {
+fn resent_request_is_dropped_when_a_later_one_is_answered() {
     let mut desk = Desk::new();
     (1..5).for_each(|id| assert_eq!(desk.order(id), id as u32));
     let not_applied = NotApplied { from_seq_no: 2, count: 1 };
@@ -426,22 +426,22 @@ fn what_is_sent_again_is_gone_when_a_later_one_is_answered() {
 }
 
 #[test]
-fn what_an_earlier_session_has_not_answered_is_gone_when_a_later_one_speaks() {
+fn message_of_a_later_session_drops_earlier_requests() {
     let mut desk = Desk::new();
     (1..3).for_each(|id| assert_eq!(desk.order(id), id as u32));
     (desk.uuid, desk.sent) = (UUID + 1, 0);
     let seq_num = desk.order(3);
-    // Missed messages of the earlier session come first.
+    // Missed messages of the earlier session are delivered first.
     desk.uuid = UUID;
     desk.hear(new(2, 2, 2));
     assert_eq!(desk.in_flight(), [1, 1]);
-    (desk.uuid, desk.heard) = (UUID + 1, 0);
+    (desk.uuid, desk.received) = (UUID + 1, 0);
     desk.hear(new(3, 3, seq_num));
     assert_eq!(desk.book(), [(2, Working, 0, 10), (3, Working, 0, 10)]);
 }
 
 #[test]
-fn what_is_delivered_again_is_applied_once() {
+fn redelivered_message_is_applied_once() {
     let mut desk = Desk::new();
     desk.working(1);
     let (report, cancel) = (new(1, 1, 1), cancelled(1, 1, 1));
@@ -450,10 +450,10 @@ fn what_is_delivered_again_is_applied_once() {
     desk.deliver(&cancel, 2, true);
     assert_eq!(desk.book(), []);
     assert_eq!(desk.orders.counters().repeated, 2);
-    // The process that was given this one first had not come to it.
+    // The earlier process had not applied this message.
     desk.deliver(&new(2, 2, 2), 3, true);
     assert_eq!(desk.book(), [(2, Working, 0, 10)]);
-    // UUID 0 begins again each week; what is not delivered again is new.
+    // UUID 0 restarts its numbers each week; a message that is not redelivered is new.
     desk.uuid = 0;
     desk.deliver(&cancelled(2, 2, 2), 9, false);
     desk.deliver(&new(3, 3, 3), 1, false);
@@ -461,7 +461,7 @@ fn what_is_delivered_again_is_applied_once() {
 }
 
 #[test]
-fn the_last_sessions_are_remembered() {
+fn last_sessions_are_remembered() {
     let mut desk = Desk::new();
     for uuid in 1..=5 {
         desk.uuid = uuid;
@@ -475,7 +475,7 @@ fn the_last_sessions_are_remembered() {
 }
 
 #[test]
-fn an_order_that_is_forgotten_takes_its_requests_along() {
+fn forget_removes_the_requests_of_the_order() {
     let mut desk = Desk::new();
     desk.working(1);
     desk.send(&CancelOrder::new(1, 1, SideReq::BUY, 8.into()));
@@ -483,11 +483,11 @@ fn an_order_that_is_forgotten_takes_its_requests_along() {
     assert_eq!((desk.orders.forget(1), desk.in_flight()), (None, vec![]));
 }
 
-/// The counters that are not zero, but for those that count what is well.
+/// Returns the nonzero counters of warnings and errors.
 fn warnings(orders: &Orders) -> Vec<(&'static str, u64)> {
-    let well = ["requests", "applied", "repeated", "adopted", "not_applied"];
+    let ordinary = ["requests", "applied", "repeated", "adopted", "not_applied"];
     let counters = orders.counters().iter();
-    counters.filter(|(name, value)| *value > 0 && !well.contains(name)).collect()
+    counters.filter(|(name, value)| *value > 0 && !ordinary.contains(name)).collect()
 }
 
 #[test]
@@ -501,7 +501,7 @@ fn counts_untracked_orders_only() {
 }
 
 #[test]
-fn an_order_without_a_place_finds_one_when_it_is_accepted() {
+fn untracked_order_is_tracked_when_accepted_with_room() {
     let mut desk = Desk::new();
     (1..5).for_each(|id| assert_eq!(desk.working(id), id));
     let seq_num = desk.order(5);

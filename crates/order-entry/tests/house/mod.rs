@@ -419,7 +419,7 @@ impl World {
         settings: Settings,
         journal: MemoryStorage,
     ) -> Self {
-        let session = Session::with_dial(settings, journal, house.clone()).unwrap();
+        let session = Session::with_connect(settings, journal, house.clone()).unwrap();
         let kept = ReconnectingSession::new(session, connector, FixedZone(0));
         let reactor = Reactor::new(Wait::Spin).unwrap();
         let (told, sent) = (Told::default(), Vec::new());
@@ -558,7 +558,7 @@ impl World {
                     assert_eq!(tag.seq_num, outbound);
                 }
                 Direction::Control => {
-                    let standing = standing_of(journal.bytes(record)).unwrap();
+                    let standing = snapshot_from_record(journal.bytes(record)).unwrap();
                     assert!(standing.request_timestamp > timestamp, "{standing:?}");
                     timestamp = standing.request_timestamp;
                 }

@@ -171,7 +171,7 @@ impl Bench {
 
     /// Established, with a journal that begins again when it is full.
     pub(crate) fn forgetful(waiting_max: usize) -> Self {
-        let when_full = WhenFull::BeginAgain;
+        let when_full = WhenFull::Restart;
         Self::with(Settings { waiting_max, when_full, ..exchange::settings(1) }).establish()
     }
 
@@ -195,7 +195,7 @@ impl<J: Storage> Bench<J> {
     /// Connecting, with a storage of one's choice.
     pub(crate) fn on(settings: Settings, journal: J) -> Self {
         let shared = Shared::default();
-        let session = Session::with_dial(settings, journal, shared.clone()).unwrap();
+        let session = Session::with_connect(settings, journal, shared.clone()).unwrap();
         let reactor = Reactor::new(Wait::Spin).unwrap();
         let mut bench = Self { session, reactor, shared, told: Told::default(), time: 1 };
         bench.session.connect(now(1), Binding::New).unwrap();

@@ -1,4 +1,4 @@
-//! The journal and the connection behind it: where committed bytes wait and leave.
+//! A journal with the connection that its records are written to.
 
 mod batch;
 
@@ -14,50 +14,50 @@ use hairpin_ilink3::{
 use hairpin_mapped::{Direction, Record, Storage, Tag};
 use hairpin_time::{Instant, Now};
 
-use crate::backlog::Backlog;
-use crate::gate::Gate;
 use crate::record::{self, CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
+use crate::send_queue::SendQueue;
+use crate::send_throttle::SendThrottle;
 use crate::{Connect, Counters, Settings, WhenFull, WhenThrottled};
 
 use batch::Batch;
 
-/// Writes to the connection, in this order: the rest of a control message, then records, then new
-/// control messages.
+/// A journal and its connection. Writes in this order: the rest of a control message, queued
+/// records, new control messages.
 #[derive(Debug)]
-pub(crate) struct Link<D: Connect, J> {
+pub(crate) struct JournaledConnection<D: Connect, J> {
     pub(crate) journal: J,
-    /// Of the newest message: the session, its number, and the time of this wake.
+    /// The tag of the newest record: session, sequence number, and time of this wakeup.
     tag: Tag,
-    /// Whether a record has to be on the disk before its bytes leave.
-    waits: bool,
-    /// What holds records back, if there is a limit and they are to wait.
-    gate: Option<Gate>,
-    /// A record just leaves: there is a connection that is not broken, nothing waits, no batch is
-    /// open, and neither the disk nor a limit holds it back. Who changes any of that has it
-    /// [looked at](Self::look) again.
-    is_clear: bool,
+    /// `true` if a record must be durable before its bytes are written.
+    sync_before_write: bool,
+    /// The send throttle, if there is a limit that queues records.
+    throttle: Option<SendThrottle>,
+    /// `true` if a record can be written immediately: connected without a write error, nothing
+    /// queued, no open batch, and neither durability nor a throttle delays it. Every change of
+    /// these conditions calls [`update_fast_path`](Self::update_fast_path).
+    fast_path: bool,
     batch: Batch,
     when_full: WhenFull,
-    /// Makes the connections, and sees what leaves by them.
-    pub(crate) dial: D,
-    /// The connection, once it is established.
+    /// Opens the connections, and taps their frames.
+    pub(crate) connect: D,
+    /// The connection, once established.
     pub(crate) stream: Option<D::Stream>,
-    backlog: Backlog,
+    queue: SendQueue,
     control: [u8; CONTROL_LENGTH],
-    /// What of the control message has still to leave.
+    /// The unwritten part of the control message.
     control_left: Range<usize>,
-    /// Whether what the exchange sends is kept too.
-    keeps_inbound: bool,
-    /// The record of the message whose callback is called now.
+    /// `true` if inbound messages are journaled too.
+    journal_inbound: bool,
+    /// The record of the message whose callback is running.
     delivering: Option<Record>,
-    /// Why the connection broke while writing.
-    pub(crate) broken: Option<io::Error>,
+    /// The error of the last write, if the connection failed.
+    pub(crate) write_error: Option<io::Error>,
     pub(crate) counters: Counters,
 }
 
-impl<D: Connect, J: Storage> OutboundSink for Link<D, J> {
-    // Always, and what is called for each message below: where the compiler sees that it is this
-    // outlet, it is one function with the callback.
+impl<D: Connect, J: Storage> OutboundSink for JournaledConnection<D, J> {
+    // Always inlined, like the functions called per message below: with a known sink type the
+    // compiler merges them with the callback into one function.
     #[inline(always)]
     fn claim(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
         self.check_room()?;
@@ -74,12 +74,12 @@ impl<D: Connect, J: Storage> OutboundSink for Link<D, J> {
             (self.tag.kind, self.tag.seq_num) = (MESSAGE_RECORD, seq_num);
         }
         let record = self.journal.commit(&self.tag, length);
-        self.dial.on_frame(self.journal.bytes(record));
-        debug_assert!(!self.is_clear || self.looks_clear());
-        if self.is_clear {
+        self.connect.on_frame(self.journal.bytes(record));
+        debug_assert!(!self.fast_path || self.can_use_fast_path());
+        if self.fast_path {
             return self.write_record(record);
         }
-        self.commit_carefully(record)
+        self.commit_slow(record)
     }
 
     fn begin_batch(&mut self) {
@@ -99,12 +99,12 @@ impl<D: Connect, J: Storage> OutboundSink for Link<D, J> {
         self.journal.claim(max).map_err(|_| OutboundError::Full)
     }
 
-    /// The record's header stands in front of what was encoded, mostly in the same cache line, and
-    /// is stored by the commit alone.
+    /// Touches what a commit would touch, without storing. The record header precedes the encoded
+    /// bytes, mostly in the same cache line; only a commit writes it.
     #[inline]
     fn rehearse_commit(&mut self, length: usize, seq_num: u32) {
         let tag = Tag { kind: MESSAGE_RECORD, seq_num, ..self.tag };
-        black_box((tag, length, self.is_clear, &self.counters));
+        black_box((tag, length, self.fast_path, &self.counters));
     }
 
     #[cold]
@@ -114,9 +114,9 @@ impl<D: Connect, J: Storage> OutboundSink for Link<D, J> {
         let mut found = self.journal.replay(direction, MESSAGE_RECORD, uuid, seq_num..=seq_num);
         let record = found.next().ok_or(OutboundError::NotKept)?;
         drop(found);
-        self.dial.on_frame(self.journal.bytes(record));
+        self.connect.on_frame(self.journal.bytes(record));
         if self.is_waiting() {
-            self.backlog.push(record, 0);
+            self.queue.push(record, 0);
             return Ok(Delivery::Waiting { waiting: self.waiting() });
         }
         Ok(self.write_record(record))
@@ -124,7 +124,7 @@ impl<D: Connect, J: Storage> OutboundSink for Link<D, J> {
 
     #[cold]
     fn keep(&mut self, uuid: u64, seq_num: u32, message: &[u8]) {
-        if !self.keeps_inbound {
+        if !self.journal_inbound {
             return;
         }
         let length = FRAMING_HEADER_LENGTH + message.len();
@@ -136,7 +136,7 @@ impl<D: Connect, J: Storage> OutboundSink for Link<D, J> {
             self.counters.unjournaled_messages += 1;
             return;
         };
-        let (header, rest) = payload.split_first_chunk_mut().expect("it has room for a frame");
+        let (header, rest) = payload.split_first_chunk_mut().expect("the claim fits a frame");
         write_framing_header(header, length);
         rest[..message.len()].copy_from_slice(message);
         self.delivering = Some(self.journal.commit(&self.inbound_tag(uuid, seq_num), length));
@@ -144,7 +144,7 @@ impl<D: Connect, J: Storage> OutboundSink for Link<D, J> {
 
     #[inline(always)]
     fn keep_frame(&mut self, uuid: u64, seq_num: u32, frame: &[u8]) {
-        if !self.keeps_inbound {
+        if !self.journal_inbound {
             return;
         }
         if !self.journal.has_room(frame.len()) {
@@ -167,166 +167,166 @@ impl<D: Connect, J: Storage> OutboundSink for Link<D, J> {
     }
 }
 
-impl<D: Connect, J: Storage> Link<D, J> {
-    pub(crate) fn new(journal: J, dial: D, settings: &Settings) -> Self {
+impl<D: Connect, J: Storage> JournaledConnection<D, J> {
+    pub(crate) fn new(journal: J, connect: D, settings: &Settings) -> Self {
         let newest = journal.last(Direction::Outbound).map(|record| journal.tag(record));
         let throttle = settings.throttle.filter(|it| it.beyond == WhenThrottled::Queue);
-        let gate = throttle.map(|it| Gate::new(&it.rates));
+        let throttle = throttle.map(|it| SendThrottle::new(&it.rates));
         Self {
             tag: newest.unwrap_or_default(),
-            is_clear: false,
-            waits: journal.waits(),
-            gate,
+            fast_path: false,
+            sync_before_write: journal.waits(),
+            throttle,
             batch: Batch::new(settings.batch_bytes),
             journal,
             when_full: settings.when_full,
-            dial,
+            connect,
             stream: None,
-            backlog: Backlog::new(settings.waiting_max),
+            queue: SendQueue::new(settings.waiting_max),
             control: [0; CONTROL_LENGTH],
             control_left: 0..0,
-            keeps_inbound: settings.keep_inbound,
+            journal_inbound: settings.keep_inbound,
             delivering: None,
-            broken: None,
+            write_error: None,
             counters: Counters::default(),
         }
     }
 
-    /// Whether another record could leave, or wait.
+    /// Checks that another record can be written or queued.
     #[inline]
     fn check_room(&self) -> Result<(), OutboundError> {
-        if self.is_clear { Ok(()) } else { self.look_for_room() }
+        if self.fast_path { Ok(()) } else { self.check_room_slow() }
     }
 
     #[cold]
-    fn look_for_room(&self) -> Result<(), OutboundError> {
-        if self.stream.is_none() || self.broken.is_some() {
+    fn check_room_slow(&self) -> Result<(), OutboundError> {
+        if self.stream.is_none() || self.write_error.is_some() {
             return Err(OutboundError::Closed);
         }
-        if self.backlog.is_full() {
+        if self.queue.is_full() {
             return Err(OutboundError::WouldBlock { waiting: self.waiting() });
         }
         Ok(())
     }
 
-    /// What a message of the exchange's is kept with.
+    /// Returns the tag of an inbound message's record.
     #[inline(always)]
     fn inbound_tag(&self, uuid: u64, seq_num: u32) -> Tag {
         let (direction, kind) = (Direction::Inbound, MESSAGE_RECORD);
         Tag { direction, kind, seq_num, uuid, now: self.tag.now }
     }
 
-    /// What is committed from now on was at this time.
+    /// Sets the time of records committed from now on.
     #[inline]
     pub(crate) fn set_now(&mut self, now: Now) {
         self.tag.now = now;
     }
 
-    /// Begins the journal again if it may: no record of it is still to leave.
+    /// Restarts a full journal, if permitted and if no queued record is in it.
     #[cold]
     fn make_room(&mut self) {
-        let may = self.when_full == WhenFull::BeginAgain && self.backlog.is_empty();
+        let may = self.when_full == WhenFull::Restart && self.queue.is_empty();
         if may && self.journal.begin_again() {
             self.delivering = None;
             self.counters.journals_begun_again += 1;
         }
     }
 
-    /// Whether bytes wait for the connection to take more.
+    /// Returns `true` if bytes wait for the connection.
     #[inline]
     pub(crate) fn is_waiting(&self) -> bool {
-        !self.control_left.is_empty() || !self.backlog.is_empty()
+        !self.control_left.is_empty() || !self.queue.is_empty()
     }
 
-    /// Whether nothing waits, and nothing is wrong.
+    /// Returns `true` if nothing sync_before_write and no write has failed.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        self.is_clear || (!self.is_waiting() && self.broken.is_none())
+        self.fast_path || (!self.is_waiting() && self.write_error.is_none())
     }
 
-    /// Notes whether a record would just leave.
-    fn look(&mut self) {
-        self.is_clear = self.looks_clear();
+    /// Updates the fast-path flag.
+    fn update_fast_path(&mut self) {
+        self.fast_path = self.can_use_fast_path();
     }
 
-    fn looks_clear(&self) -> bool {
-        let is_held_back = self.waits || self.gate.is_some() || self.batch.is_open();
-        let is_whole = self.stream.is_some() && self.broken.is_none();
-        is_whole && !self.is_waiting() && !is_held_back
+    fn can_use_fast_path(&self) -> bool {
+        let is_delayed = self.sync_before_write || self.throttle.is_some() || self.batch.is_open();
+        let is_connected = self.stream.is_some() && self.write_error.is_none();
+        is_connected && !self.is_waiting() && !is_delayed
     }
 
-    /// The connection is there.
-    pub(crate) fn connected(&mut self, stream: D::Stream) {
+    /// Sets an established connection.
+    pub(crate) fn set_stream(&mut self, stream: D::Stream) {
         self.counters.connected += 1;
         self.stream = Some(stream);
-        self.look();
+        self.update_fast_path();
     }
 
-    /// Bytes that wait.
+    /// Returns the number of bytes that wait for the connection.
     pub(crate) fn waiting(&self) -> usize {
-        self.control_left.len() + self.backlog.waiting()
+        self.control_left.len() + self.queue.pending_bytes()
     }
 
-    /// Lets a record that was just committed leave, or wait.
+    /// Writes or queues a record that was just committed, off the fast path.
     #[cold]
-    fn commit_carefully(&mut self, record: Record) -> Delivery {
-        let is_held = self.batch.is_open() || self.is_held_back(record);
-        if is_held || self.is_waiting() {
-            self.backlog.push(record, 0);
+    fn commit_slow(&mut self, record: Record) -> Delivery {
+        let is_delayed = self.batch.is_open() || self.delay(record);
+        if is_delayed || self.is_waiting() {
+            self.queue.push(record, 0);
             return Delivery::Waiting { waiting: self.waiting() };
         }
         self.write_record(record)
     }
 
-    /// Does what has to be done before a record leaves: whether it may not leave yet.
-    fn is_held_back(&mut self, record: Record) -> bool {
-        if self.waits {
+    /// Makes a record durable and applies the throttle. Returns `true` if the record must wait.
+    fn delay(&mut self, record: Record) -> bool {
+        if self.sync_before_write {
             self.wait_durable(record);
         }
         let now = self.tag.now.monotonic;
         let is_first = !self.is_waiting();
         let bytes = self.journal.bytes(record);
-        is_first && self.gate.as_mut().is_some_and(|gate| !gate.passes(now, bytes))
+        is_first && self.throttle.as_mut().is_some_and(|throttle| !throttle.admits(now, bytes))
     }
 
-    /// When the first record that waits may leave, if it is the limit that holds it.
+    /// Returns the time at which the front record may be sent, if the throttle holds it.
     pub(crate) fn held_until(&self) -> Option<Instant> {
-        self.gate.as_ref().filter(|_| self.control_left.is_empty())?.held_until()
+        self.throttle.as_ref().filter(|_| self.control_left.is_empty())?.held_until()
     }
 
-    /// Writes what waits, as far as the connection takes it and the limit allows.
+    /// Writes queued bytes as far as the connection and the throttle permit.
     pub(crate) fn flush(&mut self) {
         self.write_waiting();
-        self.look();
+        self.update_fast_path();
     }
 
     fn write_waiting(&mut self) {
         while !self.control_left.is_empty() {
             let bytes = &self.control[self.control_left.clone()];
-            let written = write(&mut self.stream, &mut self.broken, &mut self.counters, bytes);
+            let written = write(&mut self.stream, &mut self.write_error, &mut self.counters, bytes);
             self.control_left.start += written;
             if !self.control_left.is_empty() {
                 return;
             }
         }
-        while let Some((record, offset)) = self.backlog.first() {
+        while let Some((record, offset)) = self.queue.front() {
             let bytes = &self.journal.bytes(record)[offset..];
-            let whole = bytes.len();
-            if let Some(gate) = self.gate.as_mut().filter(|_| offset == 0)
-                && !gate.nth_passes(0, self.tag.now.monotonic, bytes)
+            let length = bytes.len();
+            if let Some(throttle) = self.throttle.as_mut().filter(|_| offset == 0)
+                && !throttle.admits_nth(0, self.tag.now.monotonic, bytes)
             {
                 return;
             }
-            let written = write(&mut self.stream, &mut self.broken, &mut self.counters, bytes);
-            let left = self.backlog.written(written);
-            self.gate.iter_mut().for_each(|gate| gate.left(left));
-            if written < whole {
+            let written = write(&mut self.stream, &mut self.write_error, &mut self.counters, bytes);
+            let completed = self.queue.advance(written);
+            self.throttle.iter_mut().for_each(|throttle| throttle.remove_written(completed));
+            if written < length {
                 return;
             }
         }
     }
 
-    /// Writes the control traffic of `session`, unless earlier bytes wait.
+    /// Writes the control messages of `session`, unless earlier bytes wait.
     #[inline]
     pub(crate) fn transmit(&mut self, session: &mut Session, now: Now) {
         if self.stream.is_none() {
@@ -335,70 +335,70 @@ impl<D: Connect, J: Storage> Link<D, J> {
         if self.is_waiting() && self.held_until().is_some_and(|until| until <= now.monotonic) {
             self.flush();
         }
-        while !self.is_waiting() && self.broken.is_none() {
+        while !self.is_waiting() && self.write_error.is_none() {
             let before = session.progress().request_timestamp;
             let Some(length) = session.poll_transmit(now, &mut self.control) else { return };
-            // Only a request of ours moves the RequestTimestamp; a Sequence and the answer to a
-            // Terminate are not worth a record.
+            // Only our requests advance RequestTimestamp. A Sequence or the answer to a Terminate
+            // needs no record.
             let control = self.control;
             if session.progress().request_timestamp != before {
-                self.keep_request(&control[..length], &session.progress());
+                self.journal_request(&control[..length], &session.progress());
             }
-            self.see_control(&control[..length]);
+            self.tap_control(&control[..length]);
             self.control_left = 0..length;
             self.flush();
         }
     }
 
-    /// Forgets the connection and what had not left.
+    /// Drops the connection and the queue, and returns the stream.
     pub(crate) fn disconnect(&mut self) -> Option<D::Stream> {
-        self.counters.unsent_records += self.backlog.len() as u64;
-        self.backlog.clear();
-        self.gate.iter_mut().for_each(Gate::clear);
+        self.counters.unsent_records += self.queue.len() as u64;
+        self.queue.clear();
+        self.throttle.iter_mut().for_each(SendThrottle::clear);
         self.control_left = 0..0;
-        self.broken = None;
-        self.is_clear = false;
+        self.write_error = None;
+        self.fast_path = false;
         self.stream.take()
     }
 
-    /// Goes on with a connection on which the rest of a control message has still to leave.
-    pub(crate) fn adopt(&mut self, stream: Option<D::Stream>, rest: &[u8]) {
+    /// Takes over a connection with the unwritten rest of a control message.
+    pub(crate) fn take_over(&mut self, stream: Option<D::Stream>, rest: &[u8]) {
         self.stream = stream;
         self.control[..rest.len()].copy_from_slice(rest);
         self.control_left = 0..rest.len();
-        self.look();
+        self.update_fast_path();
     }
 
-    /// Writes a record of which nothing has left yet, with nothing waiting before it.
+    /// Writes a new record. Nothing may wait before it.
     #[inline]
     fn write_record(&mut self, record: Record) -> Delivery {
         let bytes = self.journal.bytes(record);
-        let written = write(&mut self.stream, &mut self.broken, &mut self.counters, bytes);
+        let written = write(&mut self.stream, &mut self.write_error, &mut self.counters, bytes);
         if written == bytes.len() {
             return Delivery::Written;
         }
-        self.backlog.push(record, written);
-        self.gate.iter_mut().for_each(Gate::first_has_passed);
-        self.is_clear = false;
-        match self.broken {
+        self.queue.push(record, written);
+        self.throttle.iter_mut().for_each(SendThrottle::mark_front_passed);
+        self.fast_path = false;
+        match self.write_error {
             None => Delivery::Waiting { waiting: self.waiting() },
             Some(_) => Delivery::Broken,
         }
     }
 
-    /// Shows a control message that is about to leave, without what only we and the exchange know.
-    pub(crate) fn see_control(&mut self, frame: &[u8]) {
-        let mut shown = [0; CONTROL_LENGTH];
-        let shown = &mut shown[..frame.len()];
-        shown.copy_from_slice(frame);
-        record::mask_credentials(shown);
-        self.dial.on_frame(shown);
+    /// Passes a control message to the tap before it is sent, with masked credentials.
+    pub(crate) fn tap_control(&mut self, frame: &[u8]) {
+        let mut masked = [0; CONTROL_LENGTH];
+        let masked = &mut masked[..frame.len()];
+        masked.copy_from_slice(frame);
+        record::mask_credentials(masked);
+        self.connect.on_frame(masked);
     }
 
-    /// Journals a request that is about to leave. A Terminate must leave even when the journal is
-    /// full.
+    /// Journals a request before it is sent. A full journal does not stop it: a Terminate must be
+    /// sent in any case.
     #[cold]
-    pub(crate) fn keep_request(&mut self, frame: &[u8], progress: &Progress) {
+    pub(crate) fn journal_request(&mut self, frame: &[u8], progress: &Progress) {
         if self.tag.uuid != progress.uuid {
             (self.tag.uuid, self.tag.seq_num) = (progress.uuid, 0);
         }
@@ -413,39 +413,40 @@ impl<D: Connect, J: Storage> Link<D, J> {
         record::write_control(payload, frame, progress);
         let (direction, kind) = (Direction::Control, CONTROL_RECORD);
         let record = self.journal.commit(&Tag { direction, kind, seq_num: 0, ..self.tag }, length);
-        if self.waits {
+        if self.sync_before_write {
             self.wait_durable(record);
         }
     }
 
-    /// What is not on the disk must not be on the wire: the connection is given up.
+    /// Waits until a record is durable. On failure drops the connection: a record that is not
+    /// durable must not be sent.
     #[cold]
     fn wait_durable(&mut self, record: Record) {
         if let Err(error) = self.journal.wait_durable(record) {
-            self.broken = Some(io::Error::other(error));
+            self.write_error = Some(io::Error::other(error));
         }
     }
 }
 
-/// Writes `bytes` as far as the connection takes them and returns how many it took.
+/// Writes `bytes` as far as the connection accepts them. Returns the number of bytes written.
 #[inline]
 fn write<S: Stream>(
     stream: &mut Option<S>,
-    broken: &mut Option<io::Error>,
+    write_error: &mut Option<io::Error>,
     counters: &mut Counters,
     bytes: &[u8],
 ) -> usize {
-    let (Some(stream), None) = (stream, &broken) else { return 0 };
+    let (Some(stream), None) = (stream, &write_error) else { return 0 };
     let outcome = stream.write(bytes);
-    taken(outcome, bytes.len(), broken, counters)
+    count_written(outcome, bytes.len(), write_error, counters)
 }
 
-/// How many of so many bytes a write has taken.
+/// Counts the outcome of a write of `bytes` bytes. Returns the number of bytes written.
 #[inline]
-fn taken(
+fn count_written(
     outcome: io::Result<usize>,
     bytes: usize,
-    broken: &mut Option<io::Error>,
+    write_error: &mut Option<io::Error>,
     counters: &mut Counters,
 ) -> usize {
     match outcome {
@@ -459,7 +460,7 @@ fn taken(
             if later.contains(&error.kind()) {
                 counters.partial_writes += 1;
             } else {
-                *broken = Some(error);
+                *write_error = Some(error);
             }
             0
         }

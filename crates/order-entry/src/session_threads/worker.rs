@@ -1,4 +1,4 @@
-//! What a thread of sessions does.
+//! The event loop of a thread of sessions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,28 +12,28 @@ use super::{Call, ThreadError, ThreadSession};
 use crate::Connect;
 
 /// A thread's reactor, sessions and listeners.
-pub(super) struct Body<L, D: Connect, J: Storage, Z: Zone> {
+pub(super) struct Worker<L, D: Connect, J: Storage, Z: Zone> {
     reactor: Reactor,
     sessions: Vec<ThreadSession<L, D, J, Z>>,
     calls: Calls<Call<L>>,
-    patience: Arc<AtomicU64>,
-    /// Until when sessions may terminate, once they are to.
-    leaving: Option<Instant>,
+    stop_timeout: Arc<AtomicU64>,
+    /// The deadline for the sessions to terminate, after a stop request.
+    stop_deadline: Option<Instant>,
 }
 
-impl<L: Listener, D: Connect, J: Storage, Z: Zone> Body<L, D, J, Z> {
+impl<L: Listener, D: Connect, J: Storage, Z: Zone> Worker<L, D, J, Z> {
     pub(super) fn open(
         wait: Wait,
         sessions: Vec<ThreadSession<L, D, J, Z>>,
         mut calls: Calls<Call<L>>,
-        patience: Arc<AtomicU64>,
+        stop_timeout: Arc<AtomicU64>,
     ) -> Result<Self, ThreadError> {
         let mut reactor = Reactor::new(wait).map_err(ThreadError::Wait)?;
         calls.register(&mut reactor).map_err(ThreadError::Wait)?;
-        Ok(Self { reactor, sessions, calls, patience, leaving: None })
+        Ok(Self { reactor, sessions, calls, stop_timeout, stop_deadline: None })
     }
 
-    /// Turns until it is asked to stop and the sessions have ended; gives these back.
+    /// Runs the loop until a stop is requested and the sessions have ended; returns the sessions.
     pub(super) fn run(
         mut self,
         mut clock: impl FnMut() -> Now,
@@ -43,13 +43,13 @@ impl<L: Listener, D: Connect, J: Storage, Z: Zone> Body<L, D, J, Z> {
         self.sessions.iter_mut().for_each(|it| it.session.start(now));
         loop {
             if self.calls.is_called() {
-                self.answer(now);
+                self.run_calls(now);
             }
-            if self.leaving.is_none() && self.calls.is_stopped() {
-                self.leave(now);
+            if self.stop_deadline.is_none() && self.calls.is_stopped() {
+                self.begin_stop(now);
             }
             self.process(now, ready)?;
-            if self.leaving.is_some_and(|until| self.has_left(now, until)) {
+            if self.stop_deadline.is_some_and(|until| self.has_stopped(now, until)) {
                 return self.close(now);
             }
             let deadline = self.deadline();
@@ -69,17 +69,17 @@ impl<L: Listener, D: Connect, J: Storage, Z: Zone> Body<L, D, J, Z> {
         Ok(())
     }
 
-    /// When there is something to do though nothing has arrived.
+    /// Returns the next time at which the loop must run without input.
     #[inline]
     fn deadline(&self) -> Option<Instant> {
-        // A call that was counted and has not arrived is not waited for.
+        // A call may be counted before it is queued; do not sleep in that case.
         let called = self.calls.is_called().then_some(Instant::ZERO);
         let sessions = self.sessions.iter().filter_map(|it| it.session.next_deadline());
-        sessions.chain(called).chain(self.leaving).min()
+        sessions.chain(called).chain(self.stop_deadline).min()
     }
 
     #[cold]
-    fn answer(&mut self, now: Now) {
+    fn run_calls(&mut self, now: Now) {
         while let Some((place, call)) = self.calls.take() {
             let ThreadSession { session, listener } = &mut self.sessions[place];
             call(&mut session.sender(now), listener);
@@ -87,17 +87,17 @@ impl<L: Listener, D: Connect, J: Storage, Z: Zone> Body<L, D, J, Z> {
     }
 
     #[cold]
-    fn leave(&mut self, now: Now) {
-        let patience = Duration::from_nanos(self.patience.load(Ordering::Acquire));
-        self.leaving = Some(now.monotonic + patience);
+    fn begin_stop(&mut self, now: Now) {
+        let timeout = Duration::from_nanos(self.stop_timeout.load(Ordering::Acquire));
+        self.stop_deadline = Some(now.monotonic + timeout);
         self.sessions.iter_mut().for_each(|it| it.session.stop());
     }
 
-    fn has_left(&self, now: Now, until: Instant) -> bool {
+    fn has_stopped(&self, now: Now, until: Instant) -> bool {
         now.monotonic >= until || self.sessions.iter().all(|it| it.session.is_idle())
     }
 
-    /// Leaves the reactor, with the connections of those that have not terminated in time.
+    /// Leaves the reactor, and closes the connections of sessions that have not terminated in time.
     #[cold]
     fn close(mut self, now: Now) -> Result<Vec<ThreadSession<L, D, J, Z>>, ThreadError> {
         let reactor = &mut self.reactor;

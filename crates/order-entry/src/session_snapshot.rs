@@ -14,13 +14,13 @@ use hairpin_ilink3::{Gap, PreviousUuids, Progress, Stream};
 /// | 32 | 2 × 12 | earlier streams: UUID (8), number of the next message (4) |
 /// | 56 | 4 | number of the next message under UUID 0 |
 /// | 60 | 8 × 16 | what is missing: UUID (8), first number (4), last (4); all zero for none |
-pub(crate) const STANDING_LENGTH: usize = 60 + 16 * PreviousUuids::PLACES;
+pub(crate) const SNAPSHOT_LENGTH: usize = 60 + 16 * PreviousUuids::PLACES;
 
 /// Changes when the layout does.
 const LAYOUT: u64 = 1;
 
 /// Writes `progress` into `bytes`.
-pub(crate) fn encode(progress: &Progress, bytes: &mut [u8; STANDING_LENGTH]) {
+pub(crate) fn encode(progress: &Progress, bytes: &mut [u8; SNAPSHOT_LENGTH]) {
     let mut rest = &mut bytes[..];
     let mut put = |value: &[u8]| {
         let (place, behind) = core::mem::take(&mut rest).split_at_mut(value.len());
@@ -49,7 +49,7 @@ pub(crate) fn encode(progress: &Progress, bytes: &mut [u8; STANDING_LENGTH]) {
 
 /// What [`encode`] has written; `None` if it was something else.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Progress> {
-    let mut bytes: &[u8] = bytes.first_chunk::<STANDING_LENGTH>()?;
+    let mut bytes: &[u8] = bytes.first_chunk::<SNAPSHOT_LENGTH>()?;
     let layout = take_u64(&mut bytes)?;
     let (uuid, request_timestamp) = (take_u64(&mut bytes)?, take_u64(&mut bytes)?);
     let (next_outgoing, next_incoming) = (take_u32(&mut bytes)?, take_u32(&mut bytes)?);
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn what_was_written_is_read() {
         let mut progress = Progress::default();
-        let mut bytes = [0xEE; STANDING_LENGTH];
+        let mut bytes = [0xEE; SNAPSHOT_LENGTH];
         encode(&progress, &mut bytes);
         assert_eq!(decode(&bytes), Some(progress));
         (progress.uuid, progress.request_timestamp) = (7, 70);
@@ -104,9 +104,9 @@ mod tests {
 
     #[test]
     fn other_layouts_and_cuts_are_nothing() {
-        let mut bytes = [0; STANDING_LENGTH];
+        let mut bytes = [0; SNAPSHOT_LENGTH];
         encode(&Progress::default(), &mut bytes);
-        (0..STANDING_LENGTH).for_each(|cut| assert_eq!(decode(&bytes[..cut]), None));
+        (0..SNAPSHOT_LENGTH).for_each(|cut| assert_eq!(decode(&bytes[..cut]), None));
         bytes[0] += 1;
         assert_eq!(decode(&bytes), None);
     }

@@ -1,4 +1,4 @@
-//! Orders from what a session has journaled.
+//! Rebuilding the order tracker from a session's journal.
 
 use std::ops::ControlFlow;
 
@@ -17,43 +17,44 @@ use super::request::Intent;
 use crate::record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
 
 impl Orders {
-    /// A tracker of up to `capacity` orders that has seen all a journal holds. Give it to the
-    /// listener of the session that goes on with this journal: what that delivers again has been
-    /// applied already, and is not applied twice.
+    /// Creates a tracker of up to `capacity` orders from all records of a journal.
     ///
-    /// The journal has to go back to the time when the first of the working orders came: of one
-    /// that has been silent since before the oldest record nothing is known.
+    /// Give the tracker to the listener of the session that resumes this journal. Redelivered
+    /// messages are not applied twice. The journal must reach back to the first working order: an
+    /// order without a record in it is unknown.
     #[must_use]
     pub fn from_journal(journal: &impl Storage, capacity: usize) -> Self {
         let mut orders = Self::new(capacity);
-        let mut behind = None;
-        while let Some(record) = journal.next(behind) {
+        let mut last = None;
+        while let Some(record) = journal.next(last) {
             orders.handle_record(&journal.tag(record), journal.bytes(record));
-            behind = Some(record);
+            last = Some(record);
         }
         orders
     }
 
-    /// Applies one record of a session's journal: for a journal that is read in another way. They
-    /// have to come in order.
+    /// Applies one record of a session's journal, for journals read by other means. Records must be
+    /// applied in order.
     pub fn handle_record(&mut self, tag: &Tag, frame: &[u8]) {
         let message = frame.get(FRAMING_HEADER_LENGTH..).unwrap_or_default();
         match (tag.direction, tag.kind) {
-            (Direction::Outbound, MESSAGE_RECORD) => self.handle_own(tag, message),
-            (Direction::Outbound, FILL_RECORD) => self.doubt(tag.uuid),
-            (Direction::Inbound, MESSAGE_RECORD) => self.handle_theirs(tag, message),
-            (Direction::Control, CONTROL_RECORD) if is_logon(message) => self.doubt(tag.uuid),
+            (Direction::Outbound, MESSAGE_RECORD) => self.handle_outbound(tag, message),
+            (Direction::Outbound, FILL_RECORD) => self.mark_uncertain(tag.uuid),
+            (Direction::Inbound, MESSAGE_RECORD) => self.handle_inbound(tag, message),
+            (Direction::Control, CONTROL_RECORD) if is_logon(message) => {
+                self.mark_uncertain(tag.uuid);
+            }
             _ => {}
         }
     }
 
-    /// The exchange was moved past messages it had not applied, or has refused one. Which they were
-    /// is not known: those that are not answered before a later one is.
-    pub(super) fn doubt(&mut self, uuid: u64) {
-        self.in_flight.iter_mut().for_each(|it| it.is_doubtful |= it.uuid == uuid);
+    /// Marks all requests of a session as uncertain. The exchange skipped or refused a message, and
+    /// which one is unknown. A later answer drops the uncertain requests before it.
+    pub(super) fn mark_uncertain(&mut self, uuid: u64) {
+        self.in_flight.iter_mut().for_each(|it| it.uncertain |= it.uuid == uuid);
     }
 
-    fn handle_theirs(&mut self, tag: &Tag, message: &[u8]) {
+    fn handle_inbound(&mut self, tag: &Tag, message: &[u8]) {
         let Ok((header, body)) = MessageHeader::decode(message) else {
             self.counters.undecodable += 1;
             return;
@@ -68,26 +69,26 @@ impl Orders {
         });
     }
 
-    fn handle_own(&mut self, tag: &Tag, message: &[u8]) {
-        match own_request(message) {
+    fn handle_outbound(&mut self, tag: &Tag, message: &[u8]) {
+        match request_intent(message) {
             ControlFlow::Continue((request_id, intent)) => {
-                self.note(tag.uuid, tag.seq_num, request_id, intent);
+                self.record_request(tag.uuid, tag.seq_num, request_id, intent);
             }
-            ControlFlow::Break(is_sound) => {
-                self.note(tag.uuid, tag.seq_num, 0, Intent::Other);
-                self.counters.undecodable += u64::from(!is_sound);
+            ControlFlow::Break(is_valid) => {
+                self.record_request(tag.uuid, tag.seq_num, 0, Intent::Other);
+                self.counters.undecodable += u64::from(!is_valid);
             }
         }
     }
 }
 
-/// Whether a request asks for the session to be established.
+/// Returns `true` if the request is an Establish.
 fn is_logon(message: &[u8]) -> bool {
     let header = MessageHeader::decode(message);
     header.is_ok_and(|(header, _)| header.template_id == Establish503::TEMPLATE_ID)
 }
 
-/// Decodes `$message` as `$name` into a view named `$view`.
+/// Decodes `$message` as `$name` and binds the view to `$view`.
 macro_rules! decode {
     ($header:ident, $body:ident, $name:ident as $view:ident => $then:expr) => {{
         let mut scratch = $name::SCRATCH;
@@ -98,8 +99,9 @@ macro_rules! decode {
     }};
 }
 
-/// OrderRequestID and meaning of a message of ours; else whether it is sound, and of no concern.
-fn own_request(message: &[u8]) -> ControlFlow<bool, (u64, Intent)> {
+/// Returns OrderRequestID and intent of an outbound message. Breaks for other messages, with `true`
+/// if the message is valid.
+fn request_intent(message: &[u8]) -> ControlFlow<bool, (u64, Intent)> {
     let Ok((header, body)) = MessageHeader::decode(message) else {
         return ControlFlow::Break(false);
     };

@@ -1,4 +1,4 @@
-//! One side of one feed on a socket of its own.
+//! A socket of one side of one feed.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -9,20 +9,20 @@ use hairpin_mdp3::{Feed, FeedLine, Input, Listener};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::Now;
 
-use crate::inlet::Inlet;
-use crate::socket_line::SocketLine;
+use crate::channel_input::ChannelInput;
+use crate::line_socket::LineSocket;
 use crate::{FeedError, LineAddress, Statistics};
 
-/// A socket, open and known to the reactor for as long as the feed handler lives. Whether it is a
-/// member of its group, and waited for, is the channel's wish.
+/// A line socket with its feed and side, registered in the reactor for the lifetime of the handler.
+/// The channel decides when it is joined and polled.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct FeedSocket {
     feed: Feed,
     side: FeedLine,
-    socket: SocketLine,
+    socket: LineSocket,
 }
 
-/// What one side of one feed has received.
+/// Counters of one side of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LineStatistics {
@@ -32,18 +32,18 @@ pub struct LineStatistics {
     pub side: FeedLine,
     /// The multicast group and port.
     pub group: SocketAddrV4,
-    /// Whether the group is joined now.
+    /// `true` while the group is joined.
     pub is_joined: bool,
-    /// Datagrams handed to the channel.
+    /// Datagrams delivered to the channel.
     pub datagrams: u64,
-    /// Their payloads in bytes.
+    /// The payload bytes of these datagrams.
     pub bytes: u64,
-    /// The kernel's receive buffer, asked for and granted; zero where there is none.
+    /// The kernel's receive buffer, requested and granted; zero if there is none.
     pub receive_buffer: ReceiveBuffer,
-    /// Datagrams that the kernel dropped since that buffer was full, as far as it has told: it
-    /// does so with the datagrams that follow.
+    /// Datagrams that the kernel dropped because the buffer was full. The kernel reports drops
+    /// together with a later datagram, so the count can lag.
     pub kernel_drops: u64,
-    /// Datagrams longer than a receive slot, handed over cut.
+    /// Datagrams longer than a receive slot, delivered truncated.
     pub truncated: u64,
 }
 
@@ -60,58 +60,58 @@ impl From<LineStatistics> for Statistics {
     }
 }
 
-impl Line {
-    /// Opens a socket that is not a member of its group yet.
+impl FeedSocket {
+    /// Opens the socket without joining its group.
     pub(crate) fn open(
         (feed, side): (Feed, FeedLine),
         address: LineAddress,
         reactor: &mut Reactor,
     ) -> Result<Self, FeedError> {
-        let socket = SocketLine::open(address, UdpOptions::default(), reactor)
+        let socket = LineSocket::open(address, UdpOptions::default(), reactor)
             .map_err(|error| FeedError::Socket { feed, side, error })?;
         Ok(Self { feed, side, socket })
     }
 
-    /// Whether it is a side of this feed.
+    /// Returns `true` if this is a side of the feed.
     pub(crate) fn is(&self, feed: Feed) -> bool {
         self.feed == feed
     }
 
-    /// Whether there may be something to read.
+    /// Returns `true` if the socket may have datagrams to read.
     #[inline]
     pub(crate) fn is_readable(&self, ready: Ready) -> bool {
         self.socket.is_readable(ready)
     }
 
-    /// Its socket, where it is, and from whom it receives.
-    pub(crate) fn socket(&mut self) -> &mut SocketLine {
+    /// Returns the line socket.
+    pub(crate) fn socket(&mut self) -> &mut LineSocket {
         &mut self.socket
     }
 
-    /// Is a member of the group from now on.
+    /// Joins the group.
     pub(crate) fn join(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
         self.socket.join(reactor).map_err(|error| self.error(error))
     }
 
-    /// Is no longer a member of the group.
+    /// Leaves the group.
     pub(crate) fn leave(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
         self.socket.leave(reactor).map_err(|error| self.error(error))
     }
 
-    /// Takes the socket from the reactor, before it is closed.
+    /// Removes the socket from the reactor before it is dropped.
     pub(crate) fn close(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
         self.socket.close(reactor).map_err(|error| self.error(error))
     }
 
-    /// Hands up to `budget` datagrams on, and before that to the recorder, as those of the line
-    /// with this number: how many, and whether there are no more.
+    /// Delivers up to `budget` datagrams to the channel, and to the recorder as capture interface
+    /// `number`. Returns the number of datagrams, and `true` if the socket is drained.
     #[inline]
     pub(crate) fn receive(
         &mut self,
         now: Now,
         budget: usize,
         (recorder, number): (&mut Option<Recorder>, usize),
-        inlet: &mut Inlet,
+        channel_input: &mut ChannelInput,
         listener: &mut impl Listener,
     ) -> Result<(usize, bool), FeedError> {
         let (feed, side) = (self.feed, self.side);
@@ -120,7 +120,7 @@ impl Line {
                 recorder.record(number, meta.source, meta.timestamp, now.utc, datagram);
             }
             let input = Input { feed, side, received: meta.timestamp.utc() };
-            inlet.handle_packet(now, input, datagram, listener);
+            channel_input.handle_packet(now, input, datagram, listener);
         });
         match received {
             Ok(received) => Ok((received.count, received.drained)),
@@ -128,8 +128,8 @@ impl Line {
         }
     }
 
-    /// What a recording says of the line.
-    pub(crate) fn recorded(&self, channel: &str) -> RecordedLine {
+    /// Returns the capture interface of this line for a recording.
+    pub(crate) fn capture_interface(&self, channel: &str) -> RecordedLine {
         let (Self { feed, side, .. }, group) = (self, self.socket.address().group);
         let code = match feed {
             Feed::Incremental => "I",
@@ -150,7 +150,7 @@ impl Line {
             feed: self.feed,
             side: self.side,
             group: self.socket.address().group,
-            is_joined: self.socket.is_wanted(),
+            is_joined: self.socket.is_joined(),
             datagrams: self.socket.datagrams(),
             bytes: self.socket.bytes(),
             receive_buffer: self.socket.receive_buffer(),

@@ -1,23 +1,23 @@
-//! The one place at which packets pass from IO to protocol.
+//! The entry point of packets from I/O to the protocol.
 
 use hairpin_mdp3::{Channel, Input, Listener};
 use hairpin_time::Now;
 
 use crate::DefinitionCache;
 
-/// A channel, and what takes its packets beside it.
+/// A channel and its definition cache, which both receive every packet.
 #[derive(Debug)]
-pub(crate) struct Inlet {
+pub(crate) struct ChannelInput {
     pub(crate) channel: Channel,
     pub(crate) definitions: Option<Box<DefinitionCache>>,
 }
 
-impl Inlet {
+impl ChannelInput {
     pub(crate) fn new(channel: Channel) -> Self {
         Self { channel, definitions: None }
     }
 
-    /// Takes a packet.
+    /// Passes a packet to the definition cache and the channel.
     #[inline]
     pub(crate) fn handle_packet(
         &mut self,
@@ -27,16 +27,16 @@ impl Inlet {
         listener: &mut impl Listener,
     ) {
         if let Some(definitions) = &mut self.definitions {
-            definitions.note(bytes);
+            definitions.record(bytes);
         }
         deliver(now, &mut self.channel, input, bytes, listener);
     }
 }
 
-/// Hands a packet to a channel.
+/// Passes a packet to a channel.
 ///
-/// Never inlined: every engine, and [`KeepWarm`](crate::KeepWarm), calls the same instructions, so
-/// that what keeps them warm keeps them warm for all. The call costs a nanosecond.
+/// Never inlined: every engine and [`CacheWarmer`](crate::CacheWarmer) must execute the same
+/// instructions, so that synthetic packets warm the code of real ones. The call costs about 1 ns.
 #[inline(never)]
 pub(crate) fn deliver(
     now: Now,

@@ -1,12 +1,12 @@
-//! Where an order is, by a key: a hash table that never grows.
+//! A hash table of fixed size that maps keys to slots.
 
-/// No slot.
+/// The slot value of an empty entry.
 const NONE: u32 = u32::MAX;
 
-/// Places of a table, open addressing with linear probing; at most half are taken, so that a
-/// search ends soon. It knows hashes and slots, the caller the keys.
+/// A hash table with open addressing and linear probing. At most half of the entries are used, so
+/// searches are short. It stores hashes and slots; the caller has the keys.
 #[derive(Debug, Clone)]
-pub(super) struct Index {
+pub(super) struct HashIndex {
     places: Box<[Place]>,
 }
 
@@ -18,14 +18,14 @@ struct Place {
 
 const EMPTY: Place = Place { hash: 0, slot: NONE };
 
-impl Index {
-    /// An index of up to `capacity` slots.
+impl HashIndex {
+    /// Creates an index for up to `capacity` slots.
     pub(super) fn new(capacity: usize) -> Self {
         let places = (capacity.max(1) * 2).next_power_of_two();
         Self { places: vec![EMPTY; places].into() }
     }
 
-    /// The slot under `hash` that `is_meant`.
+    /// Returns the slot with this hash for which `is_meant` returns `true`.
     #[inline]
     pub(super) fn find(&self, hash: u32, is_meant: impl Fn(u32) -> bool) -> Option<u32> {
         let mut at = self.home(hash);
@@ -37,63 +37,63 @@ impl Index {
             if place.hash == hash && is_meant(place.slot) {
                 return Some(place.slot);
             }
-            at = self.behind(at);
+            at = self.next_position(at);
         }
     }
 
-    /// Adds a slot; the caller sees to it that there are no more than were asked for.
+    /// Adds a slot. The caller must not exceed the capacity.
     #[inline]
     pub(super) fn insert(&mut self, hash: u32, slot: u32) {
         let mut at = self.home(hash);
         while self.places[at].slot != NONE {
-            at = self.behind(at);
+            at = self.next_position(at);
         }
         self.places[at] = Place { hash, slot };
     }
 
-    /// Takes a slot out, and moves those that were pushed away by it closer to their home.
+    /// Removes a slot, and moves displaced entries closer to their home position.
     pub(super) fn remove(&mut self, hash: u32, slot: u32) {
-        let mut hole = self.home(hash);
-        while self.places[hole].slot != slot {
-            if self.places[hole].slot == NONE {
+        let mut gap = self.home(hash);
+        while self.places[gap].slot != slot {
+            if self.places[gap].slot == NONE {
                 return;
             }
-            hole = self.behind(hole);
+            gap = self.next_position(gap);
         }
-        let mut at = hole;
+        let mut at = gap;
         loop {
-            at = self.behind(at);
+            at = self.next_position(at);
             let place = self.places[at];
             if place.slot == NONE {
                 break;
             }
             let mask = self.places.len() - 1;
-            let pushed = at.wrapping_sub(self.home(place.hash)) & mask;
-            if pushed >= at.wrapping_sub(hole) & mask {
-                self.places[hole] = place;
-                hole = at;
+            let displacement = at.wrapping_sub(self.home(place.hash)) & mask;
+            if displacement >= at.wrapping_sub(gap) & mask {
+                self.places[gap] = place;
+                gap = at;
             }
         }
-        self.places[hole] = EMPTY;
+        self.places[gap] = EMPTY;
     }
 
     fn home(&self, hash: u32) -> usize {
         hash as usize & (self.places.len() - 1)
     }
 
-    fn behind(&self, at: usize) -> usize {
+    fn next_position(&self, at: usize) -> usize {
         (at + 1) & (self.places.len() - 1)
     }
 }
 
-/// Spreads a number over 32 bits.
+/// Hashes a number to 32 bits.
 #[inline]
 pub(super) fn hash(number: u64) -> u32 {
-    // 2^64 divided by the golden ratio: what Knuth recommends for multiplicative hashing.
+    // 2^64 divided by the golden ratio: Knuth's constant for multiplicative hashing.
     (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
 
-/// Spreads twenty bytes over 32 bits.
+/// Hashes 20 bytes to 32 bits.
 #[inline]
 pub(super) fn hash_text(text: &[u8; 20]) -> u32 {
     let (words, rest) = text.as_chunks::<8>();
@@ -107,12 +107,12 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn finds_what_a_map_finds_whatever_came_and_went() {
-        let (capacity, mut index, mut map) = (16, Index::new(16), BTreeMap::new());
+    fn finds_what_a_map_finds_after_inserts_and_removals() {
+        let (capacity, mut index, mut map) = (16, HashIndex::new(16), BTreeMap::new());
         let mut random = 1_u64;
         for _ in 0..20_000 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // Few hashes, so that they collide and wrap around the end.
+            // Few hashes, so that entries collide and wrap around the end.
             let (slot, hash) = ((random >> 40) as u32 % capacity, 28 + (random >> 50) as u32 % 6);
             match map.remove(&slot) {
                 Some(hash) => index.remove(hash, slot),
@@ -130,8 +130,8 @@ mod tests {
     }
 
     #[test]
-    fn taking_out_what_is_not_there_changes_nothing() {
-        let mut index = Index::new(2);
+    fn removing_a_missing_entry_changes_nothing() {
+        let mut index = HashIndex::new(2);
         index.insert(1, 0);
         index.remove(2, 0);
         index.remove(1, 1);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_differ_in_their_last_byte_are_told_apart() {
+    fn texts_that_differ_in_their_last_byte_hash_differently() {
         let (mut one, mut other) = ([b'1'; 20], [b'1'; 20]);
         (one[19], other[19]) = (b'2', b'3');
         assert_ne!(hash_text(&one), hash_text(&other));

@@ -1,4 +1,4 @@
-//! One side of a channel by TCP: its connection, made again whenever it is lost.
+//! The TCP connection of one side of a channel, with reconnection.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -8,41 +8,41 @@ use hairpin_mdp3::{Feed, FeedLine, Input, Listener, Settings, TemplateIds};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-use crate::frames::{Frames, feed_of, sequence_of};
-use crate::inlet::Inlet;
-use crate::order::Order;
+use crate::channel_input::ChannelInput;
+use crate::frame_decoder::{FrameDecoder, packet_feed, packet_sequence};
+use crate::sequence_gate::SequenceGate;
 use crate::{ConnectionError, FeedError, Statistics};
 
-/// Bytes read at once: no more packets of a usual size than the channel holds while it waits for
-/// the other side.
+/// The bytes per read: no more packets of a typical size than the channel buffers while it waits
+/// for the other side.
 const CHUNK_MAX: usize = 16 << 10;
 
-/// The pause before a lost connection is made again, and before an attempt that has failed is
-/// repeated for the first time. Each further failure doubles it.
-pub(crate) const PAUSE_FIRST: Duration = Duration::from_millis(10);
-/// The longest pause.
-pub(crate) const PAUSE_MAX: Duration = Duration::from_secs(1);
-/// How long an attempt may take: two of the kernel's retransmissions, after 1 s and after 3 s.
-pub(crate) const CONNECT_PATIENCE: Duration = Duration::from_secs(4);
-/// Silence after which the exchange must be gone without a word, as when its host has died or the
-/// wire is cut: ten of its heartbeats.
+/// The delay before the first reconnection. Each further failure doubles the delay.
+pub(crate) const BACKOFF_FIRST: Duration = Duration::from_millis(10);
+/// The longest delay between two attempts.
+pub(crate) const BACKOFF_MAX: Duration = Duration::from_secs(1);
+/// The time limit of an attempt: two SYN retransmissions of the kernel, after 1 s and after 3 s.
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
+/// The silence after which the exchange counts as dead: ten of its heartbeats. Detects a host that
+/// crashed or a cut cable, which TCP does not report.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(10);
-/// How often a wait that has everything tried asks about an attempt: it costs system calls.
-const LOOK: Duration = Duration::from_millis(1);
+/// The interval of connect status checks under a wait that reports every socket as ready: each
+/// check costs system calls.
+const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The connection of one side.
+/// The TCP connection of one side.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct TcpConnection {
     side: FeedLine,
     address: SocketAddrV4,
     options: TcpOptions,
     state: State,
-    frames: Frames,
+    frames: FrameDecoder,
     templates: TemplateIds,
-    /// When it last brought a packet of the incremental feed, or was connected.
+    /// The time of the last incremental packet, or of the connection if later.
     progress: Instant,
-    /// The next pause, and the packets that had come when it was last chosen.
-    pause: Duration,
+    /// The next reconnection delay, and the packet count when it was last reset.
+    backoff: Duration,
     packets_before: u64,
     statistics: Statistics,
     last_failure: Option<ConnectionError>,
@@ -50,12 +50,13 @@ pub(crate) struct Connection {
 
 #[derive(Debug)]
 enum State {
-    /// There is none until the next attempt.
+    /// Disconnected until the next attempt.
     Waiting { until: Instant },
-    /// One is being made. The first of all has no end yet, since nobody has told the time.
-    Connecting { link: Link, until: Option<Instant>, next_look: Instant },
-    /// It stands, and something came over it then.
-    Open { link: Link, heard: Instant },
+    /// A connect is in progress. The first attempt has no deadline until the first poll supplies
+    /// the time.
+    Connecting { link: Link, until: Option<Instant>, next_check: Instant },
+    /// Connected; `last_received` is the time of the last bytes.
+    Open { link: Link, last_received: Instant },
 }
 
 #[derive(Debug)]
@@ -64,22 +65,22 @@ struct Link {
     token: Token,
 }
 
-/// What one side of a channel by TCP has to tell.
+/// Counters of one side of a channel over TCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConnectionStatistics {
     /// The side.
     pub side: FeedLine,
-    /// The address and port that the exchange listens on.
+    /// The exchange's address and port.
     pub address: SocketAddrV4,
-    /// Whether there is a connection now.
+    /// `true` while the side is connected.
     pub is_connected: bool,
-    /// What this side alone has counted.
+    /// The counters of this side.
     pub statistics: Statistics,
 }
 
-impl Connection {
-    /// Begins the first attempt. That it fails at once is no error, unless no other can succeed.
+impl TcpConnection {
+    /// Starts the first attempt. A failed attempt is retried, unless no attempt can succeed.
     pub(crate) fn open(
         (side, address): (FeedLine, SocketAddrV4),
         interface: Ipv4Addr,
@@ -99,93 +100,94 @@ impl Connection {
             address,
             options,
             state: State::Waiting { until: Instant::ZERO },
-            frames: Frames::new(settings.max_packet, CHUNK_MAX),
+            frames: FrameDecoder::new(settings.max_packet, CHUNK_MAX),
             templates: settings.templates,
             progress: Instant::ZERO,
-            pause: PAUSE_FIRST,
+            backoff: BACKOFF_FIRST,
             packets_before: 0,
             statistics: Statistics::default(),
             last_failure: None,
         };
-        match connection.dial(reactor) {
+        match connection.start_connect(reactor) {
             Ok(link) => {
-                let (until, next_look) = (None, Instant::ZERO);
-                connection.state = State::Connecting { link, until, next_look };
+                let (until, next_check) = (None, Instant::ZERO);
+                connection.state = State::Connecting { link, until, next_check };
             }
-            Err(error) if is_hopeless(&error) => return Err(connection.error(error)),
-            Err(error) => connection.note(ConnectionError::Failed(error)),
+            Err(error) if is_permanent(&error) => return Err(connection.error(error)),
+            Err(error) => connection.record_failure(ConnectionError::Failed(error)),
         }
         Ok(connection)
     }
 
-    /// Whether there may be something to read.
+    /// Returns `true` if the connection may have data to read.
     #[inline]
     pub(crate) fn is_readable(&self, ready: Ready) -> bool {
         matches!(&self.state, State::Open { link, .. } if ready.is_readable(link.token))
     }
 
-    /// Whether there is a connection.
+    /// Returns `true` if the connection is established.
     pub(crate) fn is_connected(&self) -> bool {
         matches!(self.state, State::Open { .. })
     }
 
-    /// Whether it holds a packet back: one that is not the next, while the other side may bring
-    /// those between.
+    /// Returns `true` if a packet is held back: it is ahead of the next sequence number, and the
+    /// other side may still deliver the packets before it.
     #[inline]
     pub(crate) fn is_holding(&self) -> bool {
-        self.frames.refused().is_some()
+        self.frames.deferred().is_some()
     }
 
-    /// The packet that is held back.
+    /// Returns the sequence number of the packet that is held back.
     pub(crate) fn held(&self) -> Option<u32> {
-        self.frames.refused().map(sequence_of)
+        self.frames.deferred().map(packet_sequence)
     }
 
-    /// When a packet of the incremental feed was last handed over, or the connection made.
+    /// Returns the time of the last delivered incremental packet, or of the connection if later.
     pub(crate) fn progress(&self) -> Instant {
         self.progress
     }
 
-    /// Hands over what one chunk completes; true if there are no more chunks.
+    /// Delivers the packets that one chunk completes. Returns `true` if no more chunks are
+    /// available.
     ///
     /// # Errors
-    /// The reactor's. What is wrong with the connection is none: it is counted, and the connection
-    /// made again.
+    /// The reactor's errors. A connection fault is not an error: it is counted, and the side
+    /// reconnects.
     #[inline]
     pub(crate) fn receive(
         &mut self,
         now: Now,
-        order: &mut Order,
+        gate: &mut SequenceGate,
         reactor: &mut Reactor,
-        inlet: &mut Inlet,
+        channel_input: &mut ChannelInput,
         listener: &mut impl Listener,
     ) -> Result<bool, FeedError> {
-        let mut intake = Intake {
+        let mut pipeline = PacketPipeline {
             now,
             side: self.side,
             received: None,
             templates: &self.templates,
-            order,
+            gate,
             statistics: &mut self.statistics,
             progress: &mut self.progress,
-            inlet,
+            channel_input,
         };
-        let State::Open { link, heard } = &mut self.state else { return Ok(true) };
+        let State::Open { link, last_received } = &mut self.state else { return Ok(true) };
         let frames = &mut self.frames;
         let mut framing = Ok(());
         let received = link.stream.receive(1, |meta, bytes| {
-            *heard = now.monotonic;
-            intake.received = meta.timestamp.utc();
-            framing = frames.handle_bytes(bytes, |packet| intake.take(packet, listener));
+            *last_received = now.monotonic;
+            pipeline.received = meta.timestamp.utc();
+            framing = frames.handle_bytes(bytes, |packet| pipeline.process(packet, listener));
         });
         let cause = match (framing, received) {
             (Err(error), _) => error.into(),
             (Ok(()), _) if self.is_holding() => {
-                return self.listen(Interest::NONE, reactor).map(|()| true);
+                return self.set_interest(Interest::NONE, reactor).map(|()| true);
             }
             (Ok(()), Ok(received)) if !received.closed => return Ok(received.drained),
             (Ok(()), Ok(_)) => match self.frames.missing() {
-                Some(missing) => ConnectionError::EndedAmidPacket { missing },
+                Some(missing) => ConnectionError::EndedMidPacket { missing },
                 None => ConnectionError::Ended,
             },
             (Ok(()), Err(error)) => ConnectionError::Broken(error),
@@ -193,67 +195,68 @@ impl Connection {
         self.lose(now.monotonic, cause, reactor).map(|()| true)
     }
 
-    /// Hands over what was held back, as far as it is in order now.
+    /// Delivers held packets as far as they are in sequence now.
     ///
     /// # Errors
-    /// The reactor's.
+    /// The reactor's errors.
     #[cold]
     pub(crate) fn resume(
         &mut self,
         now: Now,
-        order: &mut Order,
+        gate: &mut SequenceGate,
         reactor: &mut Reactor,
-        inlet: &mut Inlet,
+        channel_input: &mut ChannelInput,
         listener: &mut impl Listener,
     ) -> Result<(), FeedError> {
-        let mut intake = Intake {
+        let mut pipeline = PacketPipeline {
             now,
             side: self.side,
             received: None,
             templates: &self.templates,
-            order,
+            gate,
             statistics: &mut self.statistics,
             progress: &mut self.progress,
-            inlet,
+            channel_input,
         };
-        match self.frames.resume(|packet| intake.take(packet, listener)) {
+        match self.frames.resume(|packet| pipeline.process(packet, listener)) {
             Err(error) => self.lose(now.monotonic, error.into(), reactor),
             Ok(()) if self.is_holding() => Ok(()),
             Ok(()) => {
-                if let State::Open { heard, .. } = &mut self.state {
-                    // It was not asked meanwhile.
-                    *heard = now.monotonic;
+                if let State::Open { last_received, .. } = &mut self.state {
+                    // The socket was not polled while the packet was held, so silence means
+                    // nothing.
+                    *last_received = now.monotonic;
                 }
-                self.listen(Interest::READABLE, reactor)
+                self.set_interest(Interest::READABLE, reactor)
             }
         }
     }
 
-    /// Does what is due: makes the connection, or gives it up.
+    /// Runs the connection's timers: connects, checks an attempt, or drops a silent connection.
     ///
     /// # Errors
-    /// The reactor's.
+    /// The reactor's errors.
     #[inline]
-    pub(crate) fn tend(
+    pub(crate) fn poll(
         &mut self,
         now: Instant,
         ready: Ready,
         reactor: &mut Reactor,
     ) -> Result<(), FeedError> {
         match &mut self.state {
-            State::Open { heard, .. } if now < *heard + SILENCE_MAX => Ok(()),
+            State::Open { last_received, .. } if now < *last_received + SILENCE_MAX => Ok(()),
             State::Open { .. } => self.lose(now, ConnectionError::Silent(SILENCE_MAX), reactor),
             State::Waiting { until } if now < *until => Ok(()),
             State::Waiting { .. } => self.attempt(now, reactor),
-            State::Connecting { link, until, next_look } => {
-                let until = *until.get_or_insert(now + CONNECT_PATIENCE);
-                if ready.is_writable(link.token) && now >= *next_look {
-                    *next_look = now + LOOK;
-                    self.look(now, reactor)?;
+            State::Connecting { link, until, next_check } => {
+                let until = *until.get_or_insert(now + CONNECT_TIMEOUT);
+                if ready.is_writable(link.token) && now >= *next_check {
+                    *next_check = now + CHECK_INTERVAL;
+                    self.check_connect(now, reactor)?;
                 }
                 if now >= until && matches!(self.state, State::Connecting { .. }) {
-                    let words = format!("no answer within {CONNECT_PATIENCE}");
-                    let error = io::Error::new(io::ErrorKind::TimedOut, words);
+                    let message = format!("no reply within {CONNECT_TIMEOUT}");
+                    let error = io::Error::new(io::ErrorKind::TimedOut, message);
                     return self.lose(now, ConnectionError::Failed(error), reactor);
                 }
                 Ok(())
@@ -261,16 +264,16 @@ impl Connection {
         }
     }
 
-    /// When [`Connection::tend`] is due though nothing has happened.
+    /// Returns the next time at which [`TcpConnection::poll`] must run without input.
     pub(crate) fn next_deadline(&self) -> Instant {
         match self.state {
             State::Waiting { until } => until,
             State::Connecting { until, .. } => until.unwrap_or(Instant::ZERO),
-            State::Open { heard, .. } => heard + SILENCE_MAX,
+            State::Open { last_received, .. } => last_received + SILENCE_MAX,
         }
     }
 
-    /// Ends the connection, or the attempt, and takes it from the reactor.
+    /// Closes the connection or the attempt, and removes the socket from the reactor.
     pub(crate) fn close(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
         let state = core::mem::replace(&mut self.state, State::Waiting { until: Instant::ZERO });
         match state {
@@ -282,7 +285,7 @@ impl Connection {
         }
     }
 
-    /// Packets that have come, of whatever feed.
+    /// Returns the number of packets received on all feeds.
     #[inline]
     pub(crate) fn packets(&self) -> u64 {
         self.statistics.packets
@@ -297,13 +300,13 @@ impl Connection {
         }
     }
 
-    /// Why the last connection, or attempt, has failed, if it was on this side.
+    /// Returns the cause of the last failure, if this is the connection of `side`.
     pub(crate) fn last_failure(&self, side: FeedLine) -> Option<&ConnectionError> {
         self.last_failure.as_ref().filter(|_| self.side == side)
     }
 
     #[cold]
-    fn dial(&self, reactor: &mut Reactor) -> io::Result<Link> {
+    fn start_connect(&self, reactor: &mut Reactor) -> io::Result<Link> {
         let mut stream = TcpStream::connect(self.address, self.options)?;
         let token = reactor.add(&mut stream, Interest::WRITABLE)?;
         Ok(Link { stream, token })
@@ -311,19 +314,19 @@ impl Connection {
 
     #[cold]
     fn attempt(&mut self, now: Instant, reactor: &mut Reactor) -> Result<(), FeedError> {
-        match self.dial(reactor) {
+        match self.start_connect(reactor) {
             Ok(link) => {
-                let until = Some(now + CONNECT_PATIENCE);
-                self.state = State::Connecting { link, until, next_look: now };
+                let until = Some(now + CONNECT_TIMEOUT);
+                self.state = State::Connecting { link, until, next_check: now };
                 Ok(())
             }
             Err(error) => self.lose(now, ConnectionError::Failed(error), reactor),
         }
     }
 
-    /// Asks what has become of the attempt.
+    /// Checks whether the connect has completed.
     #[cold]
-    fn look(&mut self, now: Instant, reactor: &mut Reactor) -> Result<(), FeedError> {
+    fn check_connect(&mut self, now: Instant, reactor: &mut Reactor) -> Result<(), FeedError> {
         let State::Connecting { link, .. } = &mut self.state else { return Ok(()) };
         match link.stream.finish_connect() {
             Ok(false) => return Ok(()),
@@ -333,7 +336,7 @@ impl Connection {
         let outcome = reactor.set_interest(link.token, &link.stream, Interest::READABLE);
         let waiting = State::Waiting { until: now };
         if let State::Connecting { link, .. } = core::mem::replace(&mut self.state, waiting) {
-            self.state = State::Open { link, heard: now };
+            self.state = State::Open { link, last_received: now };
             self.progress = now;
         }
         self.statistics.reconnections += u64::from(self.statistics.connections > 0);
@@ -341,7 +344,7 @@ impl Connection {
         outcome.map_err(|error| self.error(error))
     }
 
-    /// Gives the connection up, and pauses.
+    /// Closes the connection, counts the cause and schedules a reconnection.
     #[cold]
     fn lose(
         &mut self,
@@ -349,28 +352,28 @@ impl Connection {
         cause: ConnectionError,
         reactor: &mut Reactor,
     ) -> Result<(), FeedError> {
-        self.note(cause);
+        self.record_failure(cause);
         if self.statistics.packets > self.packets_before {
-            // It has been of use, so that this is a new trouble.
+            // The connection delivered packets, so this failure starts a new backoff.
             self.packets_before = self.statistics.packets;
-            self.pause = PAUSE_FIRST;
+            self.backoff = BACKOFF_FIRST;
         }
         let closed = self.close(reactor);
         self.frames.clear();
-        self.state = State::Waiting { until: now + self.pause };
-        self.pause = (self.pause * 2).min(PAUSE_MAX);
+        self.state = State::Waiting { until: now + self.backoff };
+        self.backoff = (self.backoff * 2).min(BACKOFF_MAX);
         closed
     }
 
-    /// Has the connection waited for, or not.
+    /// Sets the events to wait for.
     #[cold]
-    fn listen(&mut self, interest: Interest, reactor: &mut Reactor) -> Result<(), FeedError> {
+    fn set_interest(&mut self, interest: Interest, reactor: &mut Reactor) -> Result<(), FeedError> {
         let State::Open { link, .. } = &self.state else { return Ok(()) };
         let outcome = reactor.set_interest(link.token, &link.stream, interest);
         outcome.map_err(|error| self.error(error))
     }
 
-    fn note(&mut self, cause: ConnectionError) {
+    fn record_failure(&mut self, cause: ConnectionError) {
         *self.statistics.counter(&cause) += 1;
         self.last_failure = Some(cause);
     }
@@ -381,43 +384,43 @@ impl Connection {
     }
 }
 
-/// What a packet passes on its way from a connection to the channel.
-struct Intake<'a> {
+/// The path of a packet from a connection to the channel.
+struct PacketPipeline<'a> {
     now: Now,
     side: FeedLine,
     received: Option<Utc>,
     templates: &'a TemplateIds,
-    order: &'a mut Order,
+    gate: &'a mut SequenceGate,
     statistics: &'a mut Statistics,
     progress: &'a mut Instant,
-    inlet: &'a mut Inlet,
+    channel_input: &'a mut ChannelInput,
 }
 
-impl Intake<'_> {
-    /// Hands a packet over, unless nobody has asked for its feed; false if it has to wait.
+impl PacketPipeline<'_> {
+    /// Delivers a packet if its feed is joined. Returns `false` if the packet has to wait.
     #[inline]
-    fn take(&mut self, packet: &[u8], listener: &mut impl Listener) -> bool {
-        let feed = feed_of(packet, self.templates);
+    fn process(&mut self, packet: &[u8], listener: &mut impl Listener) -> bool {
+        let feed = packet_feed(packet, self.templates);
         if feed == Feed::Incremental {
-            if !self.order.admits(sequence_of(packet)) {
+            if !self.gate.admits(packet_sequence(packet)) {
                 return false;
             }
             *self.progress = self.now.monotonic;
         }
         self.statistics.packets += 1;
         self.statistics.bytes += packet.len() as u64;
-        if !self.order.joined[feed as usize] {
+        if !self.gate.joined[feed as usize] {
             self.statistics.packets_not_joined += 1;
             return true;
         }
         let input = Input { feed, side: self.side, received: self.received };
-        self.inlet.handle_packet(self.now, input, packet, listener);
+        self.channel_input.handle_packet(self.now, input, packet, listener);
         true
     }
 }
 
-/// Whether it is the words that are wrong, so that no other attempt can succeed.
-fn is_hopeless(error: &io::Error) -> bool {
+/// Returns `true` if the arguments are wrong, so that no attempt can succeed.
+fn is_permanent(error: &io::Error) -> bool {
     use io::ErrorKind::{AddrNotAvailable, InvalidInput, OutOfMemory, PermissionDenied};
     matches!(error.kind(), AddrNotAvailable | InvalidInput | OutOfMemory | PermissionDenied)
 }

@@ -1,26 +1,26 @@
-//! The places orders are kept in, found by either id.
+//! The storage of orders, indexed by OrderID and ClOrdID.
 
 use hairpin_ilink3::ClOrdId;
 
-use super::index::{Index, hash, hash_text};
+use super::hash_index::{HashIndex, hash, hash_text};
 use super::order::Order;
 
-/// A fixed number of orders.
+/// A table with a fixed number of orders.
 #[derive(Debug, Clone)]
-pub(super) struct Book {
+pub(super) struct OrderTable {
     slots: Box<[Option<Order>]>,
     free: Vec<u32>,
-    by_order_id: Index,
-    by_cl_ord_id: Index,
+    by_order_id: HashIndex,
+    by_cl_ord_id: HashIndex,
 }
 
-impl Book {
+impl OrderTable {
     pub(super) fn new(capacity: usize) -> Self {
         Self {
             slots: vec![None; capacity].into(),
             free: (0..capacity as u32).rev().collect(),
-            by_order_id: Index::new(capacity),
-            by_cl_ord_id: Index::new(capacity),
+            by_order_id: HashIndex::new(capacity),
+            by_cl_ord_id: HashIndex::new(capacity),
         }
     }
 
@@ -49,14 +49,14 @@ impl Book {
         self.by_cl_ord_id.find(hash_text(&id.0), is_meant)
     }
 
-    /// Takes an order in; `None` if every place is taken.
+    /// Inserts an order and returns its slot, or `None` if the table is full.
     pub(super) fn insert(&mut self, order: Order) -> Option<u32> {
         let slot = self.free.pop()?;
         self.put(slot, order);
         Some(slot)
     }
 
-    /// Gives a taken place another order, or the same one as it stands now.
+    /// Replaces the order in an occupied slot.
     pub(super) fn replace(&mut self, slot: u32, order: Order) {
         let Some(old) = &mut self.slots[slot as usize] else { return };
         if (old.order_id, old.cl_ord_id) == (order.order_id, order.cl_ord_id) {

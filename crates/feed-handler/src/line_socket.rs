@@ -1,4 +1,4 @@
-//! A socket that receives one line, and what it has counted.
+//! The socket of one line, with its counters.
 
 use std::io;
 
@@ -9,37 +9,37 @@ use hairpin_reactor::{Interest, Reactor, Ready, Token};
 
 use crate::LineAddress;
 
-/// A socket, open and known to its reactor until it is closed. Whether it is a member of its group,
-/// and waited for, is the wish of whoever uses it.
+/// A UDP socket, open and registered in its reactor until it is closed. The owner decides when it
+/// joins its group and is polled.
 #[derive(Debug)]
-pub(crate) struct SocketLine {
+pub(crate) struct LineSocket {
     address: LineAddress,
     options: UdpOptions,
     receiver: UdpReceiver,
     token: Token,
-    is_wanted: bool,
+    joined: bool,
     datagrams: u64,
     bytes: u64,
-    /// Of sockets that this one has followed.
+    /// The drops of earlier sockets of this line.
     drops_before: u64,
     truncated_before: u64,
 }
 
-impl SocketLine {
-    /// Opens a socket that is not a member of its group yet.
+impl LineSocket {
+    /// Opens the socket without joining its group.
     pub(crate) fn open(
         address: LineAddress,
         options: UdpOptions,
         reactor: &mut Reactor,
     ) -> io::Result<Self> {
-        let mut receiver = left(&address, options)?;
+        let mut receiver = open_left(&address, options)?;
         let token = reactor.add(&mut receiver, Interest::NONE)?;
         Ok(Self {
             address,
             options,
             receiver,
             token,
-            is_wanted: false,
+            joined: false,
             datagrams: 0,
             bytes: 0,
             drops_before: 0,
@@ -55,60 +55,61 @@ impl SocketLine {
         self.token
     }
 
-    /// Whether there may be something to read.
+    /// Returns `true` if the socket is joined and may have datagrams to read.
     #[inline]
     pub(crate) fn is_readable(&self, ready: Ready) -> bool {
-        self.is_wanted && ready.is_readable(self.token)
+        self.joined && ready.is_readable(self.token)
     }
 
-    /// Whether it should be a member of its group.
+    /// Returns `true` if the line is joined by its owner. The membership itself may be missing
+    /// while the interface is lost.
     #[inline]
-    pub(crate) fn is_wanted(&self) -> bool {
-        self.is_wanted
+    pub(crate) fn is_joined(&self) -> bool {
+        self.joined
     }
 
-    /// Is a member from now on, and waited for. What the socket has from before is thrown away: it
-    /// has not what came behind that, and a channel would take this for a loss.
+    /// Joins the group and polls the socket. Discards datagrams from before: packets after them are
+    /// missing, which the channel would count as a loss.
     pub(crate) fn join(&mut self, reactor: &mut Reactor) -> io::Result<()> {
-        if self.is_wanted {
+        if self.joined {
             return Ok(());
         }
-        // Also if it fails: the interface may come back.
-        self.is_wanted = true;
+        // Set even if the join fails: the interface may return.
+        self.joined = true;
         discard(&mut self.receiver);
         self.receiver.rejoin()?;
-        self.wait_for(Interest::READABLE, reactor)
+        self.set_interest(Interest::READABLE, reactor)
     }
 
-    /// Is no longer a member, nor waited for.
+    /// Leaves the group and stops polling the socket.
     pub(crate) fn leave(&mut self, reactor: &mut Reactor) -> io::Result<()> {
-        if !self.is_wanted {
+        if !self.joined {
             return Ok(());
         }
-        self.is_wanted = false;
-        // The group is left even if the reactor will not have it: it costs the network.
-        let ignored = self.wait_for(Interest::NONE, reactor);
+        self.joined = false;
+        // Leave the group even if the reactor fails: a membership costs network bandwidth.
+        let outcome = self.set_interest(Interest::NONE, reactor);
         let left = if self.receiver.is_joined() { self.receiver.leave() } else { Ok(()) };
-        ignored.and(left)
+        outcome.and(left)
     }
 
-    /// Takes the socket from the reactor, before it is dropped.
+    /// Removes the socket from the reactor before it is dropped.
     pub(crate) fn close(&mut self, reactor: &mut Reactor) -> io::Result<()> {
         reactor.remove(self.token, &mut self.receiver)
     }
 
-    /// Takes the place of a socket whose interface has gone and returned: a membership does not
-    /// outlive its interface, and cannot be joined twice.
+    /// Replaces the socket after its interface was lost and has returned. A membership does not
+    /// survive the removal of its interface, and a socket cannot join the same group twice.
     ///
     /// # Errors
-    /// The kernel's. The old socket stays unless it was the reactor that failed.
+    /// The kernel's error. The old socket remains, unless the reactor failed.
     #[cold]
-    pub(crate) fn renew(&mut self, reactor: &mut Reactor) -> io::Result<()> {
-        let open = if self.is_wanted { joined } else { left };
+    pub(crate) fn reopen(&mut self, reactor: &mut Reactor) -> io::Result<()> {
+        let open = if self.joined { open_joined } else { open_left };
         let mut receiver = open(&self.address, self.options)?;
-        // The old one is closed below, whatever the reactor says of it.
+        // The old socket is closed below in any case; the reactor's error does not matter.
         let _ = reactor.remove(self.token, &mut self.receiver);
-        let interest = if self.is_wanted { Interest::READABLE } else { Interest::NONE };
+        let interest = if self.joined { Interest::READABLE } else { Interest::NONE };
         self.token = reactor.add(&mut receiver, interest)?;
         self.drops_before += self.receiver.dropped();
         self.truncated_before += self.receiver.truncated();
@@ -116,7 +117,7 @@ impl SocketLine {
         Ok(())
     }
 
-    /// Hands up to `budget` datagrams to `on`.
+    /// Passes up to `budget` datagrams to `on`.
     #[inline]
     pub(crate) fn receive(
         &mut self,
@@ -152,27 +153,27 @@ impl SocketLine {
         self.truncated_before + self.receiver.truncated()
     }
 
-    fn wait_for(&mut self, interest: Interest, reactor: &mut Reactor) -> io::Result<()> {
+    fn set_interest(&mut self, interest: Interest, reactor: &mut Reactor) -> io::Result<()> {
         reactor.set_interest(self.token, &self.receiver, interest)
     }
 }
 
-/// A new socket that is a member of the line's group.
-fn joined(address: &LineAddress, options: UdpOptions) -> io::Result<UdpReceiver> {
+/// Opens a socket that has joined the line's group.
+fn open_joined(address: &LineAddress, options: UdpOptions) -> io::Result<UdpReceiver> {
     let LineAddress { group, interface, ref sources, ref transport } = *address;
     UdpReceiver::join_by(transport, MulticastGroup { group, interface, sources }, options)
 }
 
-/// A new socket that has been a member of the line's group, so that it is known to be possible, and
-/// has nothing of what came meanwhile.
-fn left(address: &LineAddress, options: UdpOptions) -> io::Result<UdpReceiver> {
-    let mut receiver = joined(address, options)?;
+/// Opens a socket that has left the line's group again. The join proves that joining is possible.
+/// Datagrams received in between are discarded.
+fn open_left(address: &LineAddress, options: UdpOptions) -> io::Result<UdpReceiver> {
+    let mut receiver = open_joined(address, options)?;
     receiver.leave()?;
     discard(&mut receiver);
     Ok(receiver)
 }
 
-/// Throws away what a socket that is no member still has: nothing is added to it meanwhile.
+/// Discards the datagrams in the buffer of a socket that is not joined, so that none are added.
 #[cold]
 fn discard(receiver: &mut UdpReceiver) {
     const BUDGET: usize = 1_024;
@@ -189,28 +190,28 @@ mod tests {
 
     use super::*;
 
-    fn line(port: u16, reactor: &mut Reactor) -> SocketLine {
+    fn line(port: u16, reactor: &mut Reactor) -> LineSocket {
         let group = SocketAddrV4::new(Ipv4Addr::new(239, 192, 77, 1), port);
         let (interface, sources) = (Ipv4Addr::LOCALHOST, Vec::new());
         let address = LineAddress { group, interface, sources, transport: Transport::Kernel };
-        let mut line = SocketLine::open(address, UdpOptions::default(), reactor).unwrap();
+        let mut line = LineSocket::open(address, UdpOptions::default(), reactor).unwrap();
         line.join(reactor).unwrap();
         line
     }
 
     #[test]
-    fn a_group_is_left_though_the_reactor_fails() {
+    fn leaves_group_even_if_the_reactor_fails() {
         let [mut reactor, mut other] = [(); 2].map(|()| Reactor::new(Wait::Epoll).unwrap());
         let (mut line, _of_other) = (line(27_701, &mut reactor), line(27_702, &mut other));
         assert!(line.receiver.is_joined());
-        // This one waits for another socket by that token.
+        // The second reactor uses the same token for another socket.
         assert!(line.leave(&mut other).is_err());
         assert!(!line.receiver.is_joined());
     }
 
-    /// It would be followed by a hole that the line has made itself.
+    /// Delivering old datagrams would look like a sequence gap before the new ones.
     #[test]
-    fn what_came_before_a_group_was_left_is_not_handed_over_when_it_is_joined_again() {
+    fn rejoin_discards_datagrams_from_before_the_leave() {
         for wait in Wait::ALL {
             if let Err(reason) = wait.probe() {
                 println!("skipped: {wait}: {reason}");
@@ -220,7 +221,7 @@ mod tests {
             let mut line = line(27_704, &mut reactor);
             let mut sender = UdpSender::new(line.address.group, Ipv4Addr::LOCALHOST, 0).unwrap();
             let mut send = |number| sender.transmit(1, |buffer| buffer[0] = number).unwrap();
-            // The first comes while it is a member, the second while it is not.
+            // The first datagram arrives while joined, the second while not joined.
             send(1);
             line.leave(&mut reactor).unwrap();
             send(2);
@@ -239,11 +240,11 @@ mod tests {
     }
 
     #[test]
-    fn a_renewed_socket_is_a_member_and_waited_for_if_the_old_one_should_be() {
+    fn reopened_socket_keeps_membership_and_interest() {
         let mut reactor = Reactor::new(Wait::Epoll).unwrap();
         let mut line = line(27_703, &mut reactor);
         line.renew(&mut reactor).unwrap();
-        assert!(line.receiver.is_joined() && line.is_wanted());
+        assert!(line.receiver.is_joined() && line.is_joined());
         assert_eq!(reactor.count(), 1);
         line.leave(&mut reactor).unwrap();
         line.renew(&mut reactor).unwrap();

@@ -1,4 +1,4 @@
-//! The replay server of a channel, joined to it.
+//! The replay of a channel's lost packets.
 
 use std::net::Ipv4Addr;
 
@@ -6,30 +6,33 @@ use hairpin_mdp3::{Action, Feed, FeedLine, Input, Listener, ReplayOutcome, Setti
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
-use crate::inlet::Inlet;
-use crate::{ReplayClient, ReplayEnd, ReplayError, ReplayServer, ReplaySettings, Statistics};
+use crate::channel_input::ChannelInput;
+use crate::{
+    ReplayClient, ReplayCompletion, ReplayError, ReplayServer, ReplaySettings, Statistics,
+};
 
-/// Asks for what the channel wants replayed, and hands it over.
+/// Requests the packets that the channel asks for, and delivers them to the channel.
 ///
-/// The channel decides how often a gap is asked for and how long that may take; here each request
-/// is one attempt, at the next host if the one before has failed. A connection is made for each,
-/// and takes memory for as long as it lasts.
+/// The channel decides how often it requests a gap and how long a request may take. Each request
+/// here is one attempt, at the next host after a failure. Each attempt opens a connection and
+/// allocates its memory for the duration of the attempt.
 #[derive(Debug)]
-pub(crate) struct ReplayLine {
+pub(crate) struct ChannelReplay {
     client: ReplayClient,
-    /// What the channel has asked for and nothing was done about yet.
-    asked: Option<Action>,
+    /// The channel's last request that has not been started.
+    requested: Option<Action>,
     statistics: Statistics,
     last_failure: Option<ReplayError>,
-    /// Replays that the channel had given up when it last asked for something.
+    /// The channel's count of abandoned replays at its last request.
     given_up: u64,
 }
 
-impl ReplayLine {
-    /// Who asks this server for a channel with these settings; nobody if it wants no replay.
+impl ChannelReplay {
+    /// Creates the replay of a channel with these settings, or returns `None` if replay is
+    /// disabled.
     ///
     /// # Errors
-    /// Those of [`ReplayClient::new`].
+    /// The errors of [`ReplayClient::new`].
     pub(crate) fn open(
         server: &ReplayServer,
         settings: &Settings,
@@ -41,83 +44,83 @@ impl ReplayLine {
             user: user.clone(),
             password: password.clone(),
             packets_max: replay.max_packets,
-            patience: replay.timeout,
+            timeout: replay.timeout,
             attempts: 1,
             max_packet: settings.max_packet,
         };
         let client = ReplayClient::new(settings, channel, hosts, interface)?;
         let (statistics, last_failure) = (Statistics::default(), None);
-        Ok(Some(Box::new(Self { client, asked: None, statistics, last_failure, given_up: 0 })))
+        Ok(Some(Box::new(Self { client, requested: None, statistics, last_failure, given_up: 0 })))
     }
 
-    /// Notes what the channel asks for; [`ReplayLine::settle`] does it.
+    /// Records a replay action of the channel; [`ChannelReplay::start_requested`] executes it.
     #[cold]
-    pub(crate) fn note(&mut self, action: Action) {
+    pub(crate) fn handle_action(&mut self, action: Action) {
         if matches!(action, Action::Replay { .. } | Action::EndReplay) {
-            self.asked = Some(action);
+            self.requested = Some(action);
         }
     }
 
-    /// Whether anything is asked for or is to be.
+    /// Returns `true` if a request is recorded or in progress.
     #[inline]
     pub(crate) fn is_busy(&self) -> bool {
-        self.asked.is_some() || self.client.is_busy()
+        self.requested.is_some() || self.client.is_busy()
     }
 
-    /// Does what the channel has asked for: it takes the place of what is under way.
+    /// Executes the recorded action. It replaces the request in progress.
     #[cold]
-    pub(crate) fn settle(
+    pub(crate) fn start_requested(
         &mut self,
         now: Now,
         reactor: &mut Reactor,
-        inlet: &mut Inlet,
+        channel_input: &mut ChannelInput,
         listener: &mut impl Listener,
     ) {
-        let Some(action) = self.asked.take() else { return };
-        let given_up = inlet.channel.counters().replays_given_up;
+        let Some(action) = self.requested.take() else { return };
+        let given_up = channel_input.channel.counters().replays_given_up;
         let is_failure = matches!(action, Action::Replay { .. }) || given_up > self.given_up;
         if self.client.is_busy() && is_failure {
             self.statistics.failed_replays += 1;
-            self.last_failure = Some(ReplayError::TooSlow);
+            self.last_failure = Some(ReplayError::TimedOut);
         }
         self.given_up = given_up;
         self.client.close(reactor);
         let Action::Replay { first, last } = action else { return };
         self.statistics.replay_requests += 1;
         if let Err(error) = self.client.request(now.monotonic, first, last, reactor) {
-            self.end(now, Err(error), inlet, listener);
+            self.finish(now, Err(error), channel_input, listener);
         }
     }
 
-    /// Hands over what has come, and tells the channel of the end.
+    /// Delivers received packets, and reports the end of a request to the channel.
     #[cold]
-    pub(crate) fn turn(
+    pub(crate) fn poll(
         &mut self,
         now: Now,
         ready: Ready,
         reactor: &mut Reactor,
-        inlet: &mut Inlet,
+        channel_input: &mut ChannelInput,
         listener: &mut impl Listener,
     ) {
         let input = Input { feed: Feed::Replay, side: FeedLine::A, received: None };
         let statistics = &mut self.statistics;
-        let end = self.client.process(now.monotonic, ready, reactor, &mut |packet| {
+        let completion = self.client.process(now.monotonic, ready, reactor, &mut |packet| {
             statistics.replayed_packets += 1;
             statistics.replayed_bytes += packet.len() as u64;
-            inlet.handle_packet(now, input, packet, listener);
+            channel_input.handle_packet(now, input, packet, listener);
         });
-        if let Some(ReplayEnd { outcome, .. }) = end {
-            self.end(now, outcome, inlet, listener);
+        if let Some(ReplayCompletion { outcome, .. }) = completion {
+            self.finish(now, outcome, channel_input, listener);
         }
     }
 
-    /// When [`ReplayLine::turn`] is due though nothing has arrived.
+    /// Returns the next time at which [`ChannelReplay::poll`] must run without input.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        if self.asked.is_some() { Some(Instant::ZERO) } else { self.client.next_deadline() }
+        if self.requested.is_some() { Some(Instant::ZERO) } else { self.client.next_deadline() }
     }
 
-    /// Gives up what is under way.
+    /// Aborts the request in progress.
     pub(crate) fn close(&mut self, reactor: &mut Reactor) {
         self.client.close(reactor);
     }
@@ -126,19 +129,19 @@ impl ReplayLine {
         self.statistics
     }
 
-    /// Why the last request that failed has failed.
+    /// Returns the error of the last failed request.
     pub(crate) fn last_failure(&self) -> Option<&ReplayError> {
         self.last_failure.as_ref()
     }
 
-    fn end(
+    fn finish(
         &mut self,
         now: Now,
         outcome: Result<(), ReplayError>,
-        inlet: &mut Inlet,
+        channel_input: &mut ChannelInput,
         listener: &mut impl Listener,
     ) {
-        let told = match outcome {
+        let outcome = match outcome {
             Ok(()) => ReplayOutcome::Complete,
             Err(error) => {
                 let is_refusal = matches!(error, ReplayError::Refused(_));
@@ -147,10 +150,10 @@ impl ReplayLine {
                     false => &mut self.statistics.failed_replays,
                 } += 1;
                 self.last_failure = Some(error);
-                // To a refusal there is nothing to add by asking once more.
+                // A refused request is not repeated: the answer would be the same.
                 if is_refusal { ReplayOutcome::Complete } else { ReplayOutcome::Failed }
             }
         };
-        inlet.channel.handle_replay_end(now, told, listener);
+        channel_input.channel.handle_replay_end(now, outcome, listener);
     }
 }

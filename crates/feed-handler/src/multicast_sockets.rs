@@ -1,4 +1,4 @@
-//! A channel by multicast: a socket for each side of each feed.
+//! A channel over multicast: one socket per side of each feed.
 
 use std::io;
 
@@ -7,66 +7,66 @@ use hairpin_mdp3::{Action, Feed, Listener};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
-use crate::backlog::Backlog;
-use crate::inlet::Inlet;
-use crate::interface_watch::{Finding, InterfaceWatch};
-use crate::line::Line;
+use crate::channel_input::ChannelInput;
+use crate::feed_socket::FeedSocket;
+use crate::interface_monitor::{InterfaceChange, InterfaceMonitor};
+use crate::unread_sockets::UnreadSockets;
 use crate::{EngineError, FeedError, LineStatistics, Multicast};
 
-/// Datagrams taken from one line before the others have their turn: a full batch, and half of the
-/// smallest reorder window of a preset. So what one side has lost is read from the other, where it
-/// lies unread, before the window is full.
+/// The datagrams read from one line before the next line has its turn: one batch, and half of the
+/// smallest reorder window of a preset. A packet lost on one side is thus read from the other side,
+/// where it may be buffered, before the window is full.
 pub(crate) const BUDGET: usize = 32;
 
-/// How often each line has its turn in one wake.
+/// The number of turns per line in one call.
 pub(crate) const ROUNDS: usize = 16;
 
-/// The sockets. All are opened at the start; later their groups are joined and left as the channel
-/// asks for it.
+/// The multicast sockets. All are opened at startup; groups are joined and left as the channel
+/// requests.
 #[derive(Debug)]
-pub(crate) struct Groups {
-    /// Each side of each feed, the incremental feed first: that is the one that
-    /// [`Wait::Block`](hairpin_reactor::Wait::Block) blocks in, and what recovery catches up with.
-    lines: Vec<Line>,
-    watches: Vec<InterfaceWatch>,
+pub(crate) struct MulticastSockets {
+    /// One socket per side of each feed, the incremental feed first.
+    /// [`Wait::Block`](hairpin_reactor::Wait::Block) blocks on the first socket.
+    lines: Vec<FeedSocket>,
+    watches: Vec<InterfaceMonitor>,
     recorder: Option<Recorder>,
 }
 
-impl Groups {
+impl MulticastSockets {
     pub(crate) fn open(addresses: &Multicast, reactor: &mut Reactor) -> Result<Self, FeedError> {
         let lines = Vec::with_capacity(addresses.groups().count());
         let mut groups = Self { lines, watches: Vec::new(), recorder: None };
         for (feed, side, group) in addresses.groups() {
             let address = addresses.line(group);
             let interface = address.interface;
-            match Line::open((feed, side), address, reactor) {
+            match FeedSocket::open((feed, side), address, reactor) {
                 Ok(line) => groups.lines.push(line),
                 Err(error) => {
-                    // The first error tells what is wrong; that of taking back would not.
+                    // The first error is the cause; a close error would hide it.
                     let _ = groups.close(reactor);
                     return Err(error);
                 }
             }
             if !groups.watches.iter().any(|watch| watch.address() == interface) {
-                groups.watches.push(InterfaceWatch::new(interface));
+                groups.watches.push(InterfaceMonitor::new(interface));
             }
         }
         Ok(groups)
     }
 
-    /// Reads every line that is ready, in turns, until all are empty or have had their rounds.
+    /// Reads every ready line in turn, until all are drained or the round limit is reached.
     #[inline]
     pub(crate) fn receive(
         &mut self,
         now: Now,
         ready: Ready,
         reactor: &mut Reactor,
-        inlet: &mut Inlet,
+        channel_input: &mut ChannelInput,
         listener: &mut impl Listener,
-    ) -> (Result<(), FeedError>, Backlog) {
+    ) -> (Result<(), FeedError>, UnreadSockets) {
         let readable = self.lines.iter().enumerate().filter(|(_, line)| line.is_readable(ready));
         let mut pending = readable.fold(0u64, |pending, (position, _)| pending | 1 << position);
-        let (mut outcome, mut heard) = (Ok(()), 0u64);
+        let (mut outcome, mut received_on) = (Ok(()), 0u64);
         for _ in 0..ROUNDS {
             if pending == 0 {
                 break;
@@ -76,81 +76,91 @@ impl Groups {
                     continue;
                 }
                 let recorder = (&mut self.recorder, position);
-                let received = line.receive(now, BUDGET, recorder, inlet, listener);
+                let received = line.receive(now, BUDGET, recorder, channel_input, listener);
                 if !matches!(received, Ok((_, false))) {
                     pending &= !(1 << position);
                 }
-                heard |= u64::from(matches!(received, Ok((1.., _)))) << position;
+                received_on |= u64::from(matches!(received, Ok((1.., _)))) << position;
                 outcome = outcome.and(received.map(|_| ()));
             }
         }
-        let outcome = outcome.and(self.tend(now.monotonic, heard, reactor));
+        let outcome = outcome.and(self.poll_interfaces(now.monotonic, received_on, reactor));
         let is_pending = |position: usize| pending >> position & 1 == 1;
         let mut lines = self.lines.iter().enumerate();
-        let may_fill_hole =
+        let may_fill_gap =
             lines.any(|(position, line)| is_pending(position) && line.is(Feed::Incremental));
-        (outcome, Backlog { is_any: pending != 0, may_fill_hole, is_idle: heard == 0 })
+        (outcome, UnreadSockets { any: pending != 0, may_fill_gap, idle: received_on == 0 })
     }
 
-    /// Looks after interfaces from which nothing has come.
+    /// Checks interfaces without recent packets. Bit n of `received_on` is set if line n received
+    /// packets.
     #[inline]
-    fn tend(&mut self, now: Instant, heard: u64, reactor: &mut Reactor) -> Result<(), FeedError> {
+    fn poll_interfaces(
+        &mut self,
+        now: Instant,
+        received_on: u64,
+        reactor: &mut Reactor,
+    ) -> Result<(), FeedError> {
         if let [watch] = &mut self.watches[..] {
-            // The usual case: all lines are on one.
-            if heard != 0 && !watch.is_gone() {
-                watch.hear(now);
+            // The common case: all lines are on one interface.
+            if received_on != 0 && !watch.is_lost() {
+                watch.on_packet(now);
                 return Ok(());
             }
-        } else if heard != 0 {
-            self.hear(now, heard);
+        } else if received_on != 0 {
+            self.record_packets(now, received_on);
         }
         let mut outcome = Ok(());
         for watch in 0..self.watches.len() {
-            match self.watches[watch].turn(now) {
-                Finding::Same => {}
-                Finding::Gone => {
+            match self.watches[watch].poll(now) {
+                InterfaceChange::None => {}
+                InterfaceChange::Lost => {
                     let interface = self.watches[watch].address();
-                    let gone = EngineError::InterfaceGone { interface };
-                    outcome = outcome.and(Err(gone.into()));
+                    let lost = EngineError::InterfaceLost { interface };
+                    outcome = outcome.and(Err(lost.into()));
                 }
-                Finding::Returned => self.renew(watch, now, reactor),
+                InterfaceChange::Returned => self.reopen_lines(watch, now, reactor),
             }
         }
         outcome
     }
 
     #[cold]
-    fn hear(&mut self, now: Instant, heard: u64) {
+    fn record_packets(&mut self, now: Instant, received_on: u64) {
         for (position, line) in self.lines.iter_mut().enumerate() {
             let interface = line.socket().address().interface;
-            if heard >> position & 1 == 1 {
+            if received_on >> position & 1 == 1 {
                 let watch = self.watches.iter_mut().find(|it| it.address() == interface);
-                watch.into_iter().for_each(|watch| watch.hear(now));
+                watch.into_iter().for_each(|watch| watch.on_packet(now));
             }
         }
     }
 
-    /// Opens the lines of an interface anew. What fails is tried again.
+    /// Reopens the lines of an interface. Failures are retried.
     #[cold]
-    fn renew(&mut self, watch: usize, now: Instant, reactor: &mut Reactor) {
+    fn reopen_lines(&mut self, watch: usize, now: Instant, reactor: &mut Reactor) {
         let watch = &mut self.watches[watch];
-        let mut is_whole = true;
+        let mut all_open = true;
         for line in &mut self.lines {
             if line.socket().address().interface == watch.address() {
-                is_whole &= line.socket().renew(reactor).is_ok();
+                all_open &= line.socket().reopen(reactor).is_ok();
             }
         }
-        watch.settle(now, is_whole);
+        watch.record_reopen(now, all_open);
     }
 
-    /// When [`Groups::receive`] is due though nothing has arrived.
+    /// Returns the next time at which [`MulticastSockets::receive`] must run without input.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.watches.iter().filter_map(InterfaceWatch::next_deadline).min()
+        self.watches.iter().filter_map(InterfaceMonitor::next_deadline).min()
     }
 
-    /// Joins or leaves a feed on all its sides.
-    pub(crate) fn act(&mut self, action: Action, reactor: &mut Reactor) -> Result<(), FeedError> {
+    /// Joins or leaves a feed on all of its sides.
+    pub(crate) fn handle_action(
+        &mut self,
+        action: Action,
+        reactor: &mut Reactor,
+    ) -> Result<(), FeedError> {
         let mut outcome = Ok(());
         for line in &mut self.lines {
             let interface = line.socket().address().interface;
@@ -160,21 +170,21 @@ impl Groups {
                 _ => Ok(()),
             };
             let mut watches = self.watches.iter();
-            let is_gone = watches.any(|watch| watch.address() == interface && watch.is_gone());
-            // That it is gone has been told; it is joined when it returns.
-            outcome = outcome.and(if is_gone { Ok(()) } else { done });
+            let is_lost = watches.any(|watch| watch.address() == interface && watch.is_lost());
+            // The loss was reported already; the group is joined when the interface returns.
+            outcome = outcome.and(if is_lost { Ok(()) } else { done });
         }
         outcome
     }
 
-    /// Records what is received from now on.
+    /// Starts to record received datagrams.
     pub(crate) fn record(&mut self, settings: &RecorderSettings, channel: &str) -> io::Result<()> {
-        let lines = self.lines.iter().map(|line| line.recorded(channel)).collect();
+        let lines = self.lines.iter().map(|line| line.capture_interface(channel)).collect();
         self.recorder = Some(Recorder::start(settings, lines)?);
         Ok(())
     }
 
-    /// What records, if anything does.
+    /// Returns the recorder, if one was started.
     pub(crate) fn recorder(&mut self) -> &mut Option<Recorder> {
         &mut self.recorder
     }
@@ -184,6 +194,6 @@ impl Groups {
     }
 
     pub(crate) fn statistics(&self) -> impl Iterator<Item = LineStatistics> {
-        self.lines.iter().map(Line::statistics)
+        self.lines.iter().map(FeedSocket::statistics)
     }
 }

@@ -1,4 +1,4 @@
-//! What a thread of channels does.
+//! The event loop of a thread of channels.
 
 use std::sync::mpsc::SyncSender;
 
@@ -10,14 +10,14 @@ use super::{Call, ThreadChannel, ThreadError};
 use crate::{FeedHandlers, SocketEngine};
 
 /// A thread's engine, channels and listeners.
-pub(super) struct Body<L> {
+pub(super) struct Worker<L> {
     feeds: FeedHandlers<SocketEngine>,
     listeners: Vec<L>,
     calls: Calls<Call<L>>,
     errors: SyncSender<ThreadError>,
 }
 
-impl<L: Listener> Body<L> {
+impl<L: Listener> Worker<L> {
     pub(super) fn open(
         wait: Wait,
         channels: Vec<ThreadChannel<L>>,
@@ -31,41 +31,41 @@ impl<L: Listener> Body<L> {
             feeds.add_with_filter(settings, filter, &addresses)?;
             listeners.push(listener);
         }
-        // Behind the lines: the first of those is what a blocking wait blocks in.
+        // Register after the lines: a blocking wait blocks on the first source.
         calls.register(feeds.engine_mut().reactor()).map_err(ThreadError::Wait)?;
         Ok(Self { feeds, listeners, calls, errors })
     }
 
-    /// Turns until it is asked to stop; gives back the listeners.
+    /// Runs the loop until a stop is requested; returns the listeners.
     pub(super) fn run(mut self, mut clock: impl FnMut() -> Now) -> Result<Vec<L>, ThreadError> {
         let mut now = clock();
         loop {
             if self.calls.is_called() {
-                self.answer();
+                self.run_calls();
             }
             if self.calls.is_stopped() {
                 return self.close();
             }
-            // A call that was counted and has not arrived is not waited for.
+            // A call may be counted before it is queued; do not sleep in that case.
             let called = self.calls.is_called().then_some(Instant::ZERO);
             self.feeds.wait_until(now, called)?;
             now = clock();
             self.calls.handle_ready(self.feeds.engine().ready());
             if let Err(error) = self.feeds.process(now, &mut self.listeners) {
-                // If nobody asks for errors, the first are those that are kept.
+                // If no caller reads the errors, keep the first ones.
                 let _ = self.errors.try_send(error.into());
             }
         }
     }
 
     #[cold]
-    fn answer(&mut self) {
+    fn run_calls(&mut self) {
         while let Some(call) = self.calls.take() {
             call(&mut self.feeds, &mut self.listeners);
         }
     }
 
-    /// Leaves the reactor.
+    /// Leaves the reactor and returns the listeners.
     #[cold]
     fn close(mut self) -> Result<Vec<L>, ThreadError> {
         let reactor = self.feeds.engine_mut().reactor();
