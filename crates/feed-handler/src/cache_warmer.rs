@@ -275,7 +275,7 @@ mod tests {
         for turn in 0..1_000 {
             assert!(warmer.poll(at(turn * 50), &mut events));
         }
-        assert_eq!((events.ends, events.changed, events.wrong), (1_000, 1_000, 0));
+        assert_eq!((events.ends, events.changed, events.faults), (1_000, 1_000, 0));
         assert_eq!(warmer.packets(), 1_000);
         // A New or a Delete changes the best price, a Change does not. Most actions are Changes.
         assert!((300..=400).contains(&events.prices), "{}", events.prices);
@@ -302,7 +302,7 @@ mod tests {
         let mut warmer = CacheWarmer::with_settings(Duration::from_micros(50), &settings);
         let mut events = RecordedEvents::default();
         (0..100).for_each(|turn| _ = warmer.poll(at(turn * 50), &mut events));
-        assert_eq!((events.ends, events.changed, events.wrong), (100, 100, 0));
+        assert_eq!((events.ends, events.changed, events.faults), (100, 100, 0));
         assert_eq!(warmer.channel().counters().book_entries, 100);
     }
 
@@ -388,6 +388,6 @@ mod tests {
         for turn in 1..5 {
             warmer.poll(at(turn * 50), &mut events);
         }
-        assert_eq!((events.ends, events.wrong), (5, 0));
+        assert_eq!((events.ends, events.faults), (5, 0));
     }
 }

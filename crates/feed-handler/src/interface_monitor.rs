@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn interface_with_packets_is_not_checked() {
-        let mut watch = InterfaceMonitor::new(NOBODY);
+        let mut watch = InterfaceMonitor::new(ABSENT);
         assert_eq!(watch.poll(at(0)), InterfaceChange::None);
         for second in 0..10 {
             watch.on_packet(at(second * 1_000));
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn loss_is_reported_once_and_checks_back_off() {
-        let mut watch = InterfaceMonitor::new(NOBODY);
+        let mut watch = InterfaceMonitor::new(ABSENT);
         assert_eq!(watch.evaluate(at(0), up(3)), InterfaceChange::None);
         assert_eq!(watch.evaluate(at(0), Ok(None)), InterfaceChange::Lost);
         let mut checks = Vec::new();
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn down_interface_is_lost_and_new_index_is_returned() {
-        let mut watch = InterfaceMonitor::new(NOBODY);
+        let mut watch = InterfaceMonitor::new(ABSENT);
         assert_eq!(watch.evaluate(at(0), up(3)), InterfaceChange::None);
         assert_eq!(watch.evaluate(at(0), up(4)), InterfaceChange::Returned);
         watch.record_reopen(at(0), true);
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn returned_interface_is_monitored_again() {
-        let mut watch = InterfaceMonitor::new(NOBODY);
+        let mut watch = InterfaceMonitor::new(ABSENT);
         assert_eq!(watch.evaluate(at(0), up(3)), InterfaceChange::None);
         assert_eq!(watch.evaluate(at(0), Ok(None)), InterfaceChange::Lost);
         watch.on_packet(at(10));
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn failed_reopen_is_retried() {
-        let mut watch = InterfaceMonitor::new(NOBODY);
+        let mut watch = InterfaceMonitor::new(ABSENT);
         assert_eq!(watch.evaluate(at(0), Ok(None)), InterfaceChange::Lost);
         assert_eq!(watch.evaluate(at(50), up(3)), InterfaceChange::Returned);
         watch.record_reopen(at(50), false);

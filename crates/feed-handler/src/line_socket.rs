@@ -243,11 +243,11 @@ mod tests {
     fn reopened_socket_keeps_membership_and_interest() {
         let mut reactor = Reactor::new(Wait::Epoll).unwrap();
         let mut line = line(27_703, &mut reactor);
-        line.renew(&mut reactor).unwrap();
+        line.reopen(&mut reactor).unwrap();
         assert!(line.receiver.is_joined() && line.is_joined());
         assert_eq!(reactor.count(), 1);
         line.leave(&mut reactor).unwrap();
-        line.renew(&mut reactor).unwrap();
+        line.reopen(&mut reactor).unwrap();
         assert!(!line.receiver.is_joined());
         line.close(&mut reactor).unwrap();
         assert_eq!(reactor.count(), 0);

@@ -127,6 +127,7 @@ pub use connect::{Connect, FrameTap, TcpConnect};
 pub use counters::Counters;
 /// All messages of the schema, to decode the input of [`Listener::on_message`] and to encode
 /// [`Outgoing`] messages.
+pub use hairpin_cme_codecs::ilink3 as messages;
 pub use hairpin_cme_codecs::ilink3::{
     BusinessReject521, ExecutionReportCancel534, ExecutionReportElimination524,
     ExecutionReportModify531, ExecutionReportNew522, ExecutionReportPendingCancel564,

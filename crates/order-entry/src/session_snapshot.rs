@@ -1,25 +1,25 @@
-//! Where a session stands, as bytes behind each of its requests in the journal.
+//! The snapshot of a session's progress after each request in the journal.
 
 use hairpin_ilink3::{Gap, PreviousUuids, Progress, Stream};
 
-/// Bytes of a [`Progress`]. Little-endian:
+/// The length of an encoded [`Progress`] in bytes. Little-endian:
 ///
-/// | offset | bytes | is |
+/// | offset | bytes | contents |
 /// |---|---|---|
-/// | 0 | 8 | layout: [`LAYOUT`] |
+/// | 0 | 8 | layout version: [`LAYOUT`] |
 /// | 8 | 8 | UUID |
 /// | 16 | 8 | RequestTimestamp |
-/// | 24 | 4 | number of our next message |
-/// | 28 | 4 | number of the exchange's next message |
-/// | 32 | 2 × 12 | earlier streams: UUID (8), number of the next message (4) |
-/// | 56 | 4 | number of the next message under UUID 0 |
-/// | 60 | 8 × 16 | what is missing: UUID (8), first number (4), last (4); all zero for none |
+/// | 24 | 4 | next outbound sequence number |
+/// | 28 | 4 | next inbound sequence number |
+/// | 32 | 2 × 12 | previous UUIDs: UUID (8), next inbound sequence number (4) |
+/// | 56 | 4 | next inbound sequence number under UUID 0 |
+/// | 60 | 8 × 16 | missing ranges: UUID (8), first number (4), last number (4); zeros if unused |
 pub(crate) const SNAPSHOT_LENGTH: usize = 60 + 16 * PreviousUuids::PLACES;
 
-/// Changes when the layout does.
+/// The layout version. Increment on each change of the layout.
 const LAYOUT: u64 = 1;
 
-/// Writes `progress` into `bytes`.
+/// Encodes `progress` into `bytes`.
 pub(crate) fn encode(progress: &Progress, bytes: &mut [u8; SNAPSHOT_LENGTH]) {
     let mut rest = &mut bytes[..];
     let mut put = |value: &[u8]| {
@@ -47,7 +47,7 @@ pub(crate) fn encode(progress: &Progress, bytes: &mut [u8; SNAPSHOT_LENGTH]) {
     }
 }
 
-/// What [`encode`] has written; `None` if it was something else.
+/// Decodes a snapshot, or returns `None` if the bytes are not a snapshot of this layout.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Progress> {
     let mut bytes: &[u8] = bytes.first_chunk::<SNAPSHOT_LENGTH>()?;
     let layout = take_u64(&mut bytes)?;
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read() {
+    fn snapshot_round_trips() {
         let mut progress = Progress::default();
         let mut bytes = [0xEE; SNAPSHOT_LENGTH];
         encode(&progress, &mut bytes);
@@ -94,7 +94,7 @@ mod tests {
         progress.earlier.streams[0] = Stream { uuid: 6, next_incoming: 5 };
         progress.earlier.streams[1] = Stream { uuid: 5, next_incoming: 9 };
         progress.earlier.next_default = 2;
-        // Under UUID 0 too: published before the first logon of the week.
+        // UUID 0 too: published before the first logon of the week.
         progress.earlier.missing[0] = Some(Gap { uuid: 0, from: 1, to: 1 });
         progress.earlier.missing[PreviousUuids::PLACES - 1] = Some(Gap { uuid: 6, from: 5, to: 8 });
         encode(&progress, &mut bytes);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn other_layouts_and_cuts_are_nothing() {
+    fn rejects_other_layouts_and_truncated_snapshots() {
         let mut bytes = [0; SNAPSHOT_LENGTH];
         encode(&Progress::default(), &mut bytes);
         (0..SNAPSHOT_LENGTH).for_each(|cut| assert_eq!(decode(&bytes[..cut]), None));

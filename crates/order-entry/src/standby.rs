@@ -1,4 +1,4 @@
-//! The connection to the backup gateway, beside the one that trades.
+//! The standby connection to the backup gateway.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -15,25 +15,25 @@ use hairpin_time::{Instant, Now};
 
 use crate::{Connect, Counters, Session};
 
-/// A session that establishes itself on the backup and waits. It sends session messages only, and
-/// journals its requests with the session that trades.
+/// A session that is established on the backup gateway and waits for a failover. It sends session
+/// messages only; the active session journals its requests.
 #[derive(Debug)]
 pub(crate) struct Standby<S> {
     pub(crate) protocol: hairpin_ilink3::Session,
-    /// The connection, once it is made.
+    /// The connection, once established.
     pub(crate) stream: Option<S>,
     connecting: Option<S>,
     pub(crate) token: Option<(Token, Interest)>,
     pub(crate) gateway: SocketAddrV4,
     control: [u8; CONTROL_LENGTH],
-    /// What of the control message has still to leave.
+    /// The unwritten part of the control message.
     control_left: Range<usize>,
     pub(crate) counters: Counters,
     pub(crate) last_failure: Option<io::Error>,
     null_sink: NullSink,
 }
 
-/// What has no journal: nothing is sent and nothing kept before it takes over.
+/// A sink without a journal: a standby neither sends nor journals business messages.
 #[derive(Debug)]
 struct NullSink;
 
@@ -46,7 +46,7 @@ impl OutboundSink for NullSink {
     }
 }
 
-/// Tells a listener of the backup beside what it is told of the primary.
+/// A listener adapter that reports the backup's events as [`BackupNotice`]s.
 struct BackupListener<'a, L>(&'a mut L);
 
 impl<L: Listener> Listener for BackupListener<'_, L> {
@@ -71,7 +71,7 @@ impl<L: Listener> Listener for BackupListener<'_, L> {
 }
 
 impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
-    /// Disconnected; `protocol` has the settings of the session that trades.
+    /// Creates a disconnected standby. `protocol` has the settings of the active session.
     pub(crate) fn new(protocol: hairpin_ilink3::Session, gateway: SocketAddrV4) -> Self {
         Self {
             protocol,
@@ -87,13 +87,13 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         }
     }
 
-    /// The sending half, by which nothing is sent: it says that this is the backup.
+    /// Returns the sending half, which refuses every message because this is the backup.
     #[cold]
     pub(crate) fn sender(&mut self, now: Now) -> Sender<'_> {
         self.protocol.sender(now, &mut self.null_sink)
     }
 
-    /// Asks for a connection to `gateway` beside `active`.
+    /// Requests a connection to `gateway`, next to the `active` session.
     pub(crate) fn connect<D, J>(
         &mut self,
         now: Now,
@@ -109,8 +109,8 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         self.protocol.connect(now, Binding::Backup)
     }
 
-    /// Does what a wake calls for. If it [is the primary](Self::awaits_take_over) afterwards, the
-    /// take_unsent is the active session's to do.
+    /// Processes one wakeup. If the backup [was promoted](Self::awaits_take_over), the active
+    /// session must take over.
     #[inline]
     pub(crate) fn process<D, J, L>(
         &mut self,
@@ -146,28 +146,28 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         self.update_state(now, reactor, active, listener)
     }
 
-    /// When [`process`](Self::process) is due though nothing has arrived.
+    /// Returns the next time at which [`process`](Self::process) must run without input.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        let wanted = self.token.is_some_and(|(_, interest)| interest != self.interest());
-        let due = self.awaits_take_over()
+        let interest_changed = self.token.is_some_and(|(_, interest)| interest != self.interest());
+        let is_due = self.awaits_take_over()
             || (self.protocol.has_pending() && self.control_left.is_empty())
-            || wanted;
-        if due { Some(Instant::ZERO) } else { self.protocol.poll_timeout() }
+            || interest_changed;
+        if is_due { Some(Instant::ZERO) } else { self.protocol.poll_timeout() }
     }
 
-    /// Whether the exchange has made it the primary.
+    /// Returns `true` if the exchange has promoted this connection to primary.
     pub(crate) fn awaits_take_over(&self) -> bool {
         self.protocol.awaits_take_over()
     }
 
-    /// The bytes of a control message that has begun to leave, and is forgotten here. One that has
-    /// not must not leave: it has the number 0 of a backup.
+    /// Takes the unsent rest of a partly sent control message. An unsent message is discarded: it
+    /// has the sequence number 0 of a backup.
     pub(crate) fn take_unsent(&mut self) -> &[u8] {
         let left = core::mem::take(&mut self.control_left);
         if left.start == 0 { &[] } else { &self.control[left] }
     }
 
-    /// Gives the connection up, whatever state it is in.
+    /// Closes the connection in any state.
     pub(crate) fn disconnect<L: Listener>(
         &mut self,
         now: Now,
@@ -210,7 +210,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         self.protocol.handle_connected(now, &mut NullSink, &mut BackupListener(listener));
     }
 
-    /// Reads a chunk; what is left is readable again at once.
+    /// Reads one chunk; unread data is readable again at once.
     fn handle_readable<D: Connect<Stream = S>, L: Listener>(
         &mut self,
         now: Now,
@@ -229,7 +229,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
             self.protocol.handle_bytes(now, chunk, &mut NullSink, &mut BackupListener(listener));
         }
         match received {
-            // That it has ended is found again by the session that goes on with it.
+            // The session that takes over detects the end of the connection.
             _ if self.awaits_take_over() => Ok(()),
             Ok(received) if received.closed => self.disconnect(now, reactor, listener),
             Ok(_) => Ok(()),
@@ -237,7 +237,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         }
     }
 
-    /// Does all that the protocol wants, until it wants no more.
+    /// Executes the protocol's pending actions.
     fn update_state<D, J, L>(
         &mut self,
         now: Now,
@@ -286,7 +286,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         Ok(())
     }
 
-    /// Writes control traffic, each request once it is journaled.
+    /// Writes control messages, each request after it is journaled.
     fn transmit<D, J>(&mut self, now: Now, active: &mut Session<D, J>) -> io::Result<()>
     where
         D: Connect<Stream = S>,
@@ -308,7 +308,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         Ok(())
     }
 
-    /// Writes what is left of a control message, as far as the connection takes it.
+    /// Writes the rest of a control message, as far as the connection accepts it.
     fn flush(&mut self) -> io::Result<()> {
         let Some(stream) = &mut self.stream else { return Ok(()) };
         while !self.control_left.is_empty() {
@@ -332,7 +332,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         Ok(())
     }
 
-    /// Gives the connection up if something has failed there.
+    /// Closes the connection if `outcome` is an error.
     fn disconnect_on_error<L: Listener>(
         &mut self,
         outcome: io::Result<()>,

@@ -93,7 +93,7 @@ fn new(order_id: u64, id: u64, request: u32) -> Vec<u8> {
         set_price Decimal(5))
 }
 
-fn refused(id: u64, request: u32) -> Vec<u8> {
+fn rejected(id: u64, request: u32) -> Vec<u8> {
     report!(ExecutionReportReject523, 0, id, request, set_ord_rej_reason 1)
 }
 
@@ -102,7 +102,7 @@ fn modified(order_id: u64, id: u64, request: u32, leaves: u32) -> Vec<u8> {
         set_leaves_qty leaves, set_price Decimal(6))
 }
 
-fn cancelled(order_id: u64, id: u64, request: u32) -> Vec<u8> {
+fn canceled(order_id: u64, id: u64, request: u32) -> Vec<u8> {
     report!(ExecutionReportCancel534, order_id, id, request, set_order_qty 10)
 }
 
@@ -110,11 +110,11 @@ fn eliminated(order_id: u64) -> Vec<u8> {
     report!(ExecutionReportElimination524, order_id, order_id, 1_u32, set_order_qty 10)
 }
 
-fn cancel_refused(order_id: u64, id: u64, request: u32) -> Vec<u8> {
+fn cancel_rejected(order_id: u64, id: u64, request: u32) -> Vec<u8> {
     report!(OrderCancelReject535, order_id, id, request, set_cxl_rej_reason 1)
 }
 
-fn replace_refused(order_id: u64, id: u64, request: u32) -> Vec<u8> {
+fn replace_rejected(order_id: u64, id: u64, request: u32) -> Vec<u8> {
     report!(OrderCancelReplaceReject536, order_id, id, request, set_cxl_rej_reason 1)
 }
 
@@ -157,7 +157,7 @@ fn traded_spread(order_id: u64, filled: u32, leaves: u32) -> Vec<u8> {
     buffer
 }
 
-fn mass_cancelled(request: u32, orders: &[u64], is_last: bool) -> Vec<u8> {
+fn mass_canceled(request: u32, orders: &[u64], is_last: bool) -> Vec<u8> {
     mass_action(request, MassActionResponse::ACCEPTED, orders, is_last)
 }
 
@@ -196,291 +196,294 @@ use OrderState::{Pending, PendingCancel, PendingReplace, Working};
 
 #[test]
 fn order_is_pending_until_it_is_accepted() {
-    let mut desk = Desk::new();
-    let seq_num = desk.order(5);
-    assert_eq!(desk.book(), [(5, Pending, 0, 10)]);
-    assert_eq!(desk.orders.working().count(), 0);
-    assert_eq!(desk.in_flight(), [1]);
-    desk.hear(new(900, 5, seq_num));
-    assert_eq!(desk.book(), [(5, Working, 0, 10)]);
-    assert_eq!(desk.orders.by_order_id(900), desk.orders.by_cl_ord_id(5.into()));
-    assert_eq!(desk.orders.by_order_id(900).unwrap().price, Some(Decimal(5)));
-    assert!(desk.in_flight().is_empty());
-    assert_eq!((desk.orders.by_order_id(901), desk.orders.by_cl_ord_id(6.into())), (None, None));
+    let mut harness = TrackerHarness::new();
+    let seq_num = harness.order(5);
+    assert_eq!(harness.book(), [(5, Pending, 0, 10)]);
+    assert_eq!(harness.orders.working().count(), 0);
+    assert_eq!(harness.in_flight(), [1]);
+    harness.receive(new(900, 5, seq_num));
+    assert_eq!(harness.book(), [(5, Working, 0, 10)]);
+    assert_eq!(harness.orders.by_order_id(900), harness.orders.by_cl_ord_id(5.into()));
+    assert_eq!(harness.orders.by_order_id(900).unwrap().price, Some(Decimal(5)));
+    assert!(harness.in_flight().is_empty());
+    assert_eq!(
+        (harness.orders.by_order_id(901), harness.orders.by_cl_ord_id(6.into())),
+        (None, None)
+    );
 }
 
 #[test]
 fn rejected_order_is_removed() {
-    let mut desk = Desk::new();
-    let first = desk.order(5);
-    desk.order(6);
-    desk.hear(refused(5, first));
-    assert_eq!(desk.book(), [(6, Pending, 0, 10)]);
-    assert_eq!(desk.in_flight(), [2]);
+    let mut harness = TrackerHarness::new();
+    let first = harness.order(5);
+    harness.order(6);
+    harness.receive(rejected(5, first));
+    assert_eq!(harness.book(), [(6, Pending, 0, 10)]);
+    assert_eq!(harness.in_flight(), [2]);
 }
 
 #[test]
 fn answer_must_match_id_and_request_id() {
-    let mut desk = Desk::new();
-    desk.order(5);
-    desk.hear(refused(5, 2));
-    desk.hear(refused(6, 1));
-    assert_eq!(desk.in_flight(), [1]);
+    let mut harness = TrackerHarness::new();
+    harness.order(5);
+    harness.receive(rejected(5, 2));
+    harness.receive(rejected(6, 1));
+    assert_eq!(harness.in_flight(), [1]);
 }
 
 #[test]
 fn trade_sets_filled_and_open_quantity() {
-    let mut desk = Desk::new();
+    let mut harness = TrackerHarness::new();
     for (id, traded) in [(1, traded as fn(u64, u32, u32) -> Vec<u8>), (2, traded_spread)] {
-        desk.working(id);
-        desk.hear(traded(id, 4, 6));
-        assert_eq!(desk.book(), [(id, Working, 4, 6)]);
-        desk.hear(traded(id, 10, 0));
-        assert_eq!(desk.book(), []);
+        harness.working(id);
+        harness.receive(traded(id, 4, 6));
+        assert_eq!(harness.book(), [(id, Working, 4, 6)]);
+        harness.receive(traded(id, 10, 0));
+        assert_eq!(harness.book(), []);
     }
-    assert_eq!(desk.orders.counters().unknown, 0);
+    assert_eq!(harness.orders.counters().unknown, 0);
 }
 
 #[test]
 fn stop_trigger_keeps_open_quantity() {
-    let mut desk = Desk::new();
-    desk.working(1);
-    desk.hear(modified(1, 1, 9, 3));
-    desk.hear(new(1, 1, 1));
-    assert_eq!(desk.book(), [(1, Working, 0, 3)]);
+    let mut harness = TrackerHarness::new();
+    harness.working(1);
+    harness.receive(modified(1, 1, 9, 3));
+    harness.receive(new(1, 1, 1));
+    assert_eq!(harness.book(), [(1, Working, 0, 3)]);
 }
 
 #[test]
 fn replaced_order_has_the_id_of_its_replacement() {
-    let mut desk = Desk::new();
-    desk.working(1);
-    let seq_num = desk.send(&ReplaceOrder::with_terms_of(1, &buy(7)));
-    assert_eq!(desk.book(), [(1, Working, 0, 10)]);
-    desk.hear(modified(1, 7, seq_num, 3));
-    assert_eq!(desk.book(), [(7, Working, 0, 3)]);
-    let order = *desk.orders.by_cl_ord_id(7.into()).unwrap();
+    let mut harness = TrackerHarness::new();
+    harness.working(1);
+    let seq_num = harness.send(&ReplaceOrder::with_terms_of(1, &buy(7)));
+    assert_eq!(harness.book(), [(1, Working, 0, 10)]);
+    harness.receive(modified(1, 7, seq_num, 3));
+    assert_eq!(harness.book(), [(7, Working, 0, 3)]);
+    let order = *harness.orders.by_cl_ord_id(7.into()).unwrap();
     assert_eq!((order.order_id, order.price), (Some(1), Some(Decimal(6))));
-    assert_eq!(desk.orders.by_cl_ord_id(1.into()), None);
-    assert!(desk.in_flight().is_empty());
+    assert_eq!(harness.orders.by_cl_ord_id(1.into()), None);
+    assert!(harness.in_flight().is_empty());
 }
 
 #[test]
 fn rejected_replacement_changes_nothing() {
-    let mut desk = Desk::new();
-    desk.working(1);
-    let seq_num = desk.send(&ReplaceOrder::with_terms_of(1, &buy(7)));
-    desk.hear(pending_replace(1));
-    assert_eq!((desk.book(), desk.in_flight()), (vec![(1, PendingReplace, 0, 10)], vec![2]));
-    desk.hear(replace_refused(1, 7, seq_num));
-    assert_eq!((desk.book(), desk.in_flight()), (vec![(1, Working, 0, 10)], vec![]));
+    let mut harness = TrackerHarness::new();
+    harness.working(1);
+    let seq_num = harness.send(&ReplaceOrder::with_terms_of(1, &buy(7)));
+    harness.receive(pending_replace(1));
+    assert_eq!((harness.book(), harness.in_flight()), (vec![(1, PendingReplace, 0, 10)], vec![2]));
+    harness.receive(replace_rejected(1, 7, seq_num));
+    assert_eq!((harness.book(), harness.in_flight()), (vec![(1, Working, 0, 10)], vec![]));
 }
 
 #[test]
 fn canceled_order_is_removed() {
-    let mut desk = Desk::new();
-    (1..5).for_each(|id| assert_eq!(desk.working(id), id));
-    let seq_num = desk.send(&CancelOrder::new(1, 1, SideReq::BUY, 8.into()));
-    desk.hear(pending_cancel(1));
-    assert_eq!(desk.book()[0], (1, PendingCancel, 0, 10));
-    desk.hear(traded(1, 2, 8));
-    assert_eq!(desk.book()[0], (1, PendingCancel, 2, 8), "a trade does not end the delay");
-    desk.hear(cancelled(1, 8, seq_num));
+    let mut harness = TrackerHarness::new();
+    (1..5).for_each(|id| assert_eq!(harness.working(id), id));
+    let seq_num = harness.send(&CancelOrder::new(1, 1, SideReq::BUY, 8.into()));
+    harness.receive(pending_cancel(1));
+    assert_eq!(harness.book()[0], (1, PendingCancel, 0, 10));
+    harness.receive(traded(1, 2, 8));
+    assert_eq!(harness.book()[0], (1, PendingCancel, 2, 8), "a trade does not end the delay");
+    harness.receive(canceled(1, 8, seq_num));
     // Unsolicited reports.
-    desk.hear(cancelled(2, 2, 2));
-    desk.hear(eliminated(3));
-    assert_eq!((desk.book(), desk.in_flight()), (vec![(4, Working, 0, 10)], vec![]));
+    harness.receive(canceled(2, 2, 2));
+    harness.receive(eliminated(3));
+    assert_eq!((harness.book(), harness.in_flight()), (vec![(4, Working, 0, 10)], vec![]));
     // A cancel may also answer a replacement.
-    let seq_num = desk.send(&ReplaceOrder::with_terms_of(4, &buy(9)));
-    desk.hear(cancelled(4, 9, seq_num));
-    assert_eq!((desk.book(), desk.in_flight()), (vec![], vec![]));
+    let seq_num = harness.send(&ReplaceOrder::with_terms_of(4, &buy(9)));
+    harness.receive(canceled(4, 9, seq_num));
+    assert_eq!((harness.book(), harness.in_flight()), (vec![], vec![]));
 }
 
 #[test]
 fn rejected_cancel_keeps_the_order() {
-    let mut desk = Desk::new();
-    desk.working(1);
-    let seq_num = desk.send(&CancelOrder::new(1, 1, SideReq::BUY, 8.into()));
-    desk.hear(pending_cancel(1));
-    desk.hear(cancel_refused(1, 8, seq_num));
-    assert_eq!((desk.book(), desk.in_flight()), (vec![(1, Working, 0, 10)], vec![]));
+    let mut harness = TrackerHarness::new();
+    harness.working(1);
+    let seq_num = harness.send(&CancelOrder::new(1, 1, SideReq::BUY, 8.into()));
+    harness.receive(pending_cancel(1));
+    harness.receive(cancel_rejected(1, 8, seq_num));
+    assert_eq!((harness.book(), harness.in_flight()), (vec![(1, Working, 0, 10)], vec![]));
 }
 
 #[test]
 fn status_report_sets_state_and_quantities() {
-    let mut desk = Desk::new();
-    desk.hear(status(3, OrderStatus::PARTIALLY_FILLED, 4));
-    assert_eq!(desk.book(), [(3, Working, 6, 4)]);
-    assert_eq!(desk.orders.counters().adopted, 1);
+    let mut harness = TrackerHarness::new();
+    harness.receive(status(3, OrderStatus::PARTIALLY_FILLED, 4));
+    assert_eq!(harness.book(), [(3, Working, 6, 4)]);
+    assert_eq!(harness.orders.counters().adopted, 1);
     for (code, state) in [
         (OrderStatus::PENDING_CANCEL, PendingCancel),
         (OrderStatus::PENDING_REPLACE, PendingReplace),
         (OrderStatus::NEW, Working),
         (OrderStatus::REPLACED, Working),
     ] {
-        desk.hear(status(3, code, 2));
-        assert_eq!(desk.book(), [(3, state, 8, 2)]);
+        harness.receive(status(3, code, 2));
+        assert_eq!(harness.book(), [(3, state, 8, 2)]);
     }
     for code in [OrderStatus::FILLED, OrderStatus::CANCELLED, OrderStatus::UNDEFINED] {
-        desk.hear(status(3, OrderStatus::NEW, 2));
-        desk.hear(status(3, code, 2));
-        assert_eq!(desk.book(), []);
+        harness.receive(status(3, OrderStatus::NEW, 2));
+        harness.receive(status(3, code, 2));
+        assert_eq!(harness.book(), []);
     }
 }
 
 #[test]
 fn mass_action_removes_the_orders_in_its_reports() {
-    let mut desk = Desk::new();
-    (1..4).for_each(|id| assert_eq!(desk.working(id), id));
-    let seq_num = desk.send(&MassCancel::all());
-    desk.hear(mass_cancelled(seq_num, &[1], false));
-    assert_eq!((desk.book().len(), desk.in_flight()), (2, vec![4]));
-    desk.hear(mass_cancelled(seq_num, &[3], true));
-    assert_eq!((desk.book(), desk.in_flight()), (vec![(2, Working, 0, 10)], vec![]));
+    let mut harness = TrackerHarness::new();
+    (1..4).for_each(|id| assert_eq!(harness.working(id), id));
+    let seq_num = harness.send(&MassCancel::all());
+    harness.receive(mass_canceled(seq_num, &[1], false));
+    assert_eq!((harness.book().len(), harness.in_flight()), (2, vec![4]));
+    harness.receive(mass_canceled(seq_num, &[3], true));
+    assert_eq!((harness.book(), harness.in_flight()), (vec![(2, Working, 0, 10)], vec![]));
 }
 
 #[test]
 fn rejected_mass_action_removes_nothing() {
-    let mut desk = Desk::new();
-    assert_eq!(desk.working(1), 1);
-    let seq_num = desk.send(&MassCancel::all());
-    desk.hear(mass_action(seq_num, MassActionResponse::REJECTED, &[1], true));
-    assert_eq!((desk.book(), desk.in_flight()), (vec![(1, Working, 0, 10)], vec![]));
+    let mut harness = TrackerHarness::new();
+    assert_eq!(harness.working(1), 1);
+    let seq_num = harness.send(&MassCancel::all());
+    harness.receive(mass_action(seq_num, MassActionResponse::REJECTED, &[1], true));
+    assert_eq!((harness.book(), harness.in_flight()), (vec![(1, Working, 0, 10)], vec![]));
 }
 
 #[test]
 fn business_reject_drops_a_request_by_number_or_id() {
-    let mut desk = Desk::new();
-    (1..4).for_each(|id| assert_eq!(desk.order(id), id as u32));
-    desk.hear(business_reject(Some(2), None));
-    assert_eq!(desk.in_flight(), [1, 3]);
-    desk.hear(business_reject(None, Some(3)));
-    desk.hear(business_reject(None, None));
-    assert_eq!((desk.book(), desk.in_flight()), (vec![(1, Pending, 0, 10)], vec![1]));
+    let mut harness = TrackerHarness::new();
+    (1..4).for_each(|id| assert_eq!(harness.order(id), id as u32));
+    harness.receive(business_reject(Some(2), None));
+    assert_eq!(harness.in_flight(), [1, 3]);
+    harness.receive(business_reject(None, Some(3)));
+    harness.receive(business_reject(None, None));
+    assert_eq!((harness.book(), harness.in_flight()), (vec![(1, Pending, 0, 10)], vec![1]));
 }
 
 #[test]
 fn anonymous_reject_makes_requests_uncertain() {
-    let mut desk = Desk::new();
-    (1..4).for_each(|id| assert_eq!(desk.order(id), id as u32));
-    desk.hear(business_reject(None, None));
-    desk.hear(new(1, 1, 1));
-    assert_eq!(desk.in_flight(), [2, 3]);
-    desk.hear(new(3, 3, 3));
-    assert_eq!(desk.in_flight(), []);
-    assert_eq!(desk.book(), [(1, Working, 0, 10), (3, Working, 0, 10)]);
+    let mut harness = TrackerHarness::new();
+    (1..4).for_each(|id| assert_eq!(harness.order(id), id as u32));
+    harness.receive(business_reject(None, None));
+    harness.receive(new(1, 1, 1));
+    assert_eq!(harness.in_flight(), [2, 3]);
+    harness.receive(new(3, 3, 3));
+    assert_eq!(harness.in_flight(), []);
+    assert_eq!(harness.book(), [(1, Working, 0, 10), (3, Working, 0, 10)]);
 }
 
 #[test]
 fn logon_makes_earlier_requests_uncertain() {
-    let mut desk = Desk::new();
-    (1..5).for_each(|id| assert_eq!(desk.order(id), id as u32));
-    desk.orders.handle_established(UUID);
+    let mut harness = TrackerHarness::new();
+    (1..5).for_each(|id| assert_eq!(harness.order(id), id as u32));
+    harness.orders.handle_established(UUID);
     // NotApplied after the logon still takes effect at once.
     let not_applied = NotApplied { from_seq_no: 2, count: 1 };
-    desk.orders.handle_not_applied(UUID, not_applied, NotAppliedAnswer::FillGap);
-    assert_eq!(desk.in_flight(), [1, 3, 4]);
-    desk.hear(new(1, 1, 1));
-    let seq_num = desk.order(5);
-    desk.hear(new(4, 4, 4));
-    assert_eq!(desk.in_flight(), [5]);
-    desk.hear(new(5, 5, seq_num));
-    assert_eq!(desk.book().iter().map(|row| row.0).collect::<Vec<_>>(), [1, 4, 5]);
+    harness.orders.handle_not_applied(UUID, not_applied, NotAppliedAnswer::FillGap);
+    assert_eq!(harness.in_flight(), [1, 3, 4]);
+    harness.receive(new(1, 1, 1));
+    let seq_num = harness.order(5);
+    harness.receive(new(4, 4, 4));
+    assert_eq!(harness.in_flight(), [5]);
+    harness.receive(new(5, 5, seq_num));
+    assert_eq!(harness.book().iter().map(|row| row.0).collect::<Vec<_>>(), [1, 4, 5]);
 }
 
 #[test]
 fn reused_sequence_number_drops_the_first_request() {
-    let mut desk = Desk::new();
-    desk.order(1);
-    desk.sent = 0;
-    desk.order(2);
-    assert_eq!((desk.book(), desk.in_flight()), (vec![(2, Pending, 0, 10)], vec![1]));
+    let mut harness = TrackerHarness::new();
+    harness.order(1);
+    harness.sent = 0;
+    harness.order(2);
+    assert_eq!((harness.book(), harness.in_flight()), (vec![(2, Pending, 0, 10)], vec![1]));
 }
 
 #[test]
 fn not_applied_requests_are_dropped_unless_resent() {
-    let mut desk = Desk::new();
-    (1..5).for_each(|id| assert_eq!(desk.order(id), id as u32));
+    let mut harness = TrackerHarness::new();
+    (1..5).for_each(|id| assert_eq!(harness.order(id), id as u32));
     let not_applied = NotApplied { from_seq_no: 2, count: 2 };
-    desk.orders.handle_not_applied(UUID + 1, not_applied, NotAppliedAnswer::FillGap);
-    assert_eq!(desk.in_flight(), [1, 2, 3, 4]);
-    desk.orders.handle_not_applied(UUID, not_applied, NotAppliedAnswer::FillGap);
-    assert_eq!(desk.in_flight(), [1, 4]);
-    assert_eq!(desk.book(), [(1, Pending, 0, 10), (4, Pending, 0, 10)]);
-    assert_eq!(desk.orders.counters().not_applied, 2);
+    harness.orders.handle_not_applied(UUID + 1, not_applied, NotAppliedAnswer::FillGap);
+    assert_eq!(harness.in_flight(), [1, 2, 3, 4]);
+    harness.orders.handle_not_applied(UUID, not_applied, NotAppliedAnswer::FillGap);
+    assert_eq!(harness.in_flight(), [1, 4]);
+    assert_eq!(harness.book(), [(1, Pending, 0, 10), (4, Pending, 0, 10)]);
+    assert_eq!(harness.orders.counters().not_applied, 2);
 }
 
 #[test]
 fn resent_request_is_dropped_when_a_later_one_is_answered() {
-    let mut desk = Desk::new();
-    (1..5).for_each(|id| assert_eq!(desk.order(id), id as u32));
+    let mut harness = TrackerHarness::new();
+    (1..5).for_each(|id| assert_eq!(harness.order(id), id as u32));
     let not_applied = NotApplied { from_seq_no: 2, count: 1 };
-    desk.orders.handle_not_applied(UUID, not_applied, NotAppliedAnswer::Replay);
+    harness.orders.handle_not_applied(UUID, not_applied, NotAppliedAnswer::Replay);
     let not_applied = NotApplied { from_seq_no: 3, count: 2 };
-    desk.orders.handle_not_applied(UUID, not_applied, NotAppliedAnswer::FillGap);
-    assert_eq!(desk.in_flight(), [1, 2, 3, 4]);
-    desk.hear(new(1, 1, 1));
-    assert_eq!(desk.in_flight(), [2, 3, 4]);
-    desk.hear(new(3, 3, 3));
-    assert_eq!(desk.in_flight(), [4]);
-    assert_eq!(desk.book().iter().map(|row| row.0).collect::<Vec<_>>(), [1, 3, 4]);
+    harness.orders.handle_not_applied(UUID, not_applied, NotAppliedAnswer::FillGap);
+    assert_eq!(harness.in_flight(), [1, 2, 3, 4]);
+    harness.receive(new(1, 1, 1));
+    assert_eq!(harness.in_flight(), [2, 3, 4]);
+    harness.receive(new(3, 3, 3));
+    assert_eq!(harness.in_flight(), [4]);
+    assert_eq!(harness.book().iter().map(|row| row.0).collect::<Vec<_>>(), [1, 3, 4]);
 }
 
 #[test]
 fn message_of_a_later_session_drops_earlier_requests() {
-    let mut desk = Desk::new();
-    (1..3).for_each(|id| assert_eq!(desk.order(id), id as u32));
-    (desk.uuid, desk.sent) = (UUID + 1, 0);
-    let seq_num = desk.order(3);
+    let mut harness = TrackerHarness::new();
+    (1..3).for_each(|id| assert_eq!(harness.order(id), id as u32));
+    (harness.uuid, harness.sent) = (UUID + 1, 0);
+    let seq_num = harness.order(3);
     // Missed messages of the earlier session are delivered first.
-    desk.uuid = UUID;
-    desk.hear(new(2, 2, 2));
-    assert_eq!(desk.in_flight(), [1, 1]);
-    (desk.uuid, desk.received) = (UUID + 1, 0);
-    desk.hear(new(3, 3, seq_num));
-    assert_eq!(desk.book(), [(2, Working, 0, 10), (3, Working, 0, 10)]);
+    harness.uuid = UUID;
+    harness.receive(new(2, 2, 2));
+    assert_eq!(harness.in_flight(), [1, 1]);
+    (harness.uuid, harness.received) = (UUID + 1, 0);
+    harness.receive(new(3, 3, seq_num));
+    assert_eq!(harness.book(), [(2, Working, 0, 10), (3, Working, 0, 10)]);
 }
 
 #[test]
 fn redelivered_message_is_applied_once() {
-    let mut desk = Desk::new();
-    desk.working(1);
-    let (report, cancel) = (new(1, 1, 1), cancelled(1, 1, 1));
-    desk.hear(cancel.clone());
-    desk.deliver(&report, 1, true);
-    desk.deliver(&cancel, 2, true);
-    assert_eq!(desk.book(), []);
-    assert_eq!(desk.orders.counters().repeated, 2);
+    let mut harness = TrackerHarness::new();
+    harness.working(1);
+    let (report, cancel) = (new(1, 1, 1), canceled(1, 1, 1));
+    harness.receive(cancel.clone());
+    harness.deliver(&report, 1, true);
+    harness.deliver(&cancel, 2, true);
+    assert_eq!(harness.book(), []);
+    assert_eq!(harness.orders.counters().repeated, 2);
     // The earlier process had not applied this message.
-    desk.deliver(&new(2, 2, 2), 3, true);
-    assert_eq!(desk.book(), [(2, Working, 0, 10)]);
+    harness.deliver(&new(2, 2, 2), 3, true);
+    assert_eq!(harness.book(), [(2, Working, 0, 10)]);
     // UUID 0 restarts its numbers each week; a message that is not redelivered is new.
-    desk.uuid = 0;
-    desk.deliver(&cancelled(2, 2, 2), 9, false);
-    desk.deliver(&new(3, 3, 3), 1, false);
-    assert_eq!(desk.book(), [(3, Working, 0, 10)]);
+    harness.uuid = 0;
+    harness.deliver(&canceled(2, 2, 2), 9, false);
+    harness.deliver(&new(3, 3, 3), 1, false);
+    assert_eq!(harness.book(), [(3, Working, 0, 10)]);
 }
 
 #[test]
 fn last_sessions_are_remembered() {
-    let mut desk = Desk::new();
+    let mut harness = TrackerHarness::new();
     for uuid in 1..=5 {
-        desk.uuid = uuid;
-        desk.deliver(&new(1, 1, 1), 1, false);
+        harness.uuid = uuid;
+        harness.deliver(&new(1, 1, 1), 1, false);
     }
     for (uuid, repeated) in [(5, 1), (4, 2), (3, 3), (2, 3)] {
-        desk.uuid = uuid;
-        desk.deliver(&new(1, 1, 1), 1, true);
-        assert_eq!(desk.orders.counters().repeated, repeated);
+        harness.uuid = uuid;
+        harness.deliver(&new(1, 1, 1), 1, true);
+        assert_eq!(harness.orders.counters().repeated, repeated);
     }
 }
 
 #[test]
 fn forget_removes_the_requests_of_the_order() {
-    let mut desk = Desk::new();
-    desk.working(1);
-    desk.send(&CancelOrder::new(1, 1, SideReq::BUY, 8.into()));
-    assert_eq!(desk.orders.forget(1).unwrap().leaves, 10);
-    assert_eq!((desk.orders.forget(1), desk.in_flight()), (None, vec![]));
+    let mut harness = TrackerHarness::new();
+    harness.working(1);
+    harness.send(&CancelOrder::new(1, 1, SideReq::BUY, 8.into()));
+    assert_eq!(harness.orders.forget(1).unwrap().leaves, 10);
+    assert_eq!((harness.orders.forget(1), harness.in_flight()), (None, vec![]));
 }
 
 /// Returns the nonzero counters of warnings and errors.
@@ -492,54 +495,54 @@ fn warnings(orders: &Orders) -> Vec<(&'static str, u64)> {
 
 #[test]
 fn counts_untracked_orders_only() {
-    let mut desk = Desk::new();
-    (1..5).for_each(|id| assert_eq!(desk.working(id), id));
-    assert_eq!(warnings(&desk.orders), []);
-    desk.hear(new(5, 5, 99));
-    assert_eq!(warnings(&desk.orders), [("untracked_orders", 1)]);
-    assert_eq!(desk.book().len(), 4);
+    let mut harness = TrackerHarness::new();
+    (1..5).for_each(|id| assert_eq!(harness.working(id), id));
+    assert_eq!(warnings(&harness.orders), []);
+    harness.receive(new(5, 5, 99));
+    assert_eq!(warnings(&harness.orders), [("untracked_orders", 1)]);
+    assert_eq!(harness.book().len(), 4);
 }
 
 #[test]
 fn untracked_order_is_tracked_when_accepted_with_room() {
-    let mut desk = Desk::new();
-    (1..5).for_each(|id| assert_eq!(desk.working(id), id));
-    let seq_num = desk.order(5);
-    desk.hear(eliminated(1));
-    desk.hear(new(5, 5, seq_num));
-    assert_eq!(desk.book().len(), 4);
-    assert!(desk.in_flight().is_empty());
+    let mut harness = TrackerHarness::new();
+    (1..5).for_each(|id| assert_eq!(harness.working(id), id));
+    let seq_num = harness.order(5);
+    harness.receive(eliminated(1));
+    harness.receive(new(5, 5, seq_num));
+    assert_eq!(harness.book().len(), 4);
+    assert!(harness.in_flight().is_empty());
 }
 
 #[test]
 fn counts_untracked_requests_only() {
-    let mut desk = Desk::new();
-    (1..6).for_each(|id| assert_eq!(desk.order(id), id as u32));
-    assert_eq!(warnings(&desk.orders), [("untracked_requests", 1)]);
+    let mut harness = TrackerHarness::new();
+    (1..6).for_each(|id| assert_eq!(harness.order(id), id as u32));
+    assert_eq!(warnings(&harness.orders), [("untracked_requests", 1)]);
 }
 
 #[test]
 fn counts_unknown_only() {
-    let mut desk = Desk::new();
-    for report in [refused(1, 1), eliminated(1), cancelled(1, 1, 1), traded(1, 10, 0)] {
-        desk.hear(report);
+    let mut harness = TrackerHarness::new();
+    for report in [rejected(1, 1), eliminated(1), canceled(1, 1, 1), traded(1, 10, 0)] {
+        harness.receive(report);
     }
-    assert_eq!(warnings(&desk.orders), [("unknown", 4)]);
+    assert_eq!(warnings(&harness.orders), [("unknown", 4)]);
 }
 
 #[test]
 fn counts_undecodable_only() {
-    let mut desk = Desk::new();
+    let mut harness = TrackerHarness::new();
     let mut report = new(1, 1, 1);
     report.truncate(50);
-    desk.hear(report);
-    assert_eq!(warnings(&desk.orders), [("undecodable", 1)]);
-    assert_eq!(desk.book(), []);
+    harness.receive(report);
+    assert_eq!(warnings(&harness.orders), [("undecodable", 1)]);
+    assert_eq!(harness.book(), []);
 }
 
 #[test]
 fn counts_lost_only() {
-    let mut desk = Desk::new();
-    desk.orders.handle_lost(Gap { uuid: UUID, from: 3, to: 5 });
-    assert_eq!(warnings(&desk.orders), [("lost", 3)]);
+    let mut harness = TrackerHarness::new();
+    harness.orders.handle_lost(Gap { uuid: UUID, from: 3, to: 5 });
+    assert_eq!(warnings(&harness.orders), [("lost", 3)]);
 }
