@@ -16,7 +16,7 @@ use crate::{FeedError, LineAddress, ReplayServer};
 pub enum Addresses {
     /// Multicast groups, as CME publishes them.
     Multicast(Multicast),
-    /// TCP connections, as Hairpin's exchange can serve them; see `docs/wire-formats.md`.
+    /// TCP connections, as Hairpin's exchange can serve them; see `docs/reference/wire-formats.md`.
     Tcp(TcpLines),
 }
 

@@ -25,7 +25,7 @@
 //!
 //! Other elements and attributes are ignored. A TCP connection has the protocol `TCP/IP`, no `ip`,
 //! and its addresses in `host-ip`. Feed-type `I` over TCP is Hairpin's own: one connection carries
-//! all three feeds (`docs/wire-formats.md`).
+//! all three feeds (`docs/reference/wire-formats.md`).
 
 mod addresses;
 mod error;

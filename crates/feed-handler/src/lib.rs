@@ -45,7 +45,7 @@
 //! The application owns the handler next to its session and its strategy, and drives the loop:
 //! [`FeedHandler::process`] after each wakeup, [`FeedHandler::next_deadline`] before the next wait.
 //! Callbacks run inside `process`. They reach the session through a struct of two `&mut`s that
-//! implements [`Listener`], created for each call. The user's guide is `docs/feed-handler.md`.
+//! implements [`Listener`], created for each call. The user's guide is `docs/guide/feed-library.md`.
 //!
 //! ```no_run
 //! use std::net::Ipv4Addr;

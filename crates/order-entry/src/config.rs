@@ -1,6 +1,6 @@
 //! The configuration of a session: `order.toml`.
 //!
-//! `docs/order-entry.md` describes the format. The file never contains the secret key; it names the
+//! `docs/guide/order-library.md` describes the format. The file never contains the secret key; it names the
 //! key's location.
 
 mod read;

@@ -21,7 +21,7 @@ pub enum ConfigError {
     /// The text is not XML, or has too many elements.
     #[error("{0}")]
     Xml(String),
-    /// The text is not TOML, or does not have the format described in `docs/feed-handler.md`.
+    /// The text is not TOML, or does not have the format described in `docs/guide/feed-library.md`.
     #[error("line {line}: {message}")]
     Toml {
         /// The line, counted from 1.

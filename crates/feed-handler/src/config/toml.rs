@@ -78,7 +78,7 @@ enum SideName {
 }
 
 impl Config {
-    /// Parses channels written in TOML. `docs/feed-handler.md` describes the format.
+    /// Parses channels written in TOML. `docs/guide/feed-library.md` describes the format.
     ///
     /// # Errors
     /// [`ConfigError::Toml`], with the line; [`ConfigError::DuplicateId`].

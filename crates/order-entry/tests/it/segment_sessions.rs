@@ -116,7 +116,8 @@ fn failure_of_one_segment_does_not_affect_the_others() {
     let mut harness = Harness::new();
     SEGMENTS.iter().for_each(|&segment| assert!(harness.send(segment, 1).is_ok()));
     harness.run_millis(5);
-    harness.gateways[1].inner().refusing_hosts = vec![in_memory_gateway::host(1), in_memory_gateway::host(9)];
+    harness.gateways[1].inner().refusing_hosts =
+        vec![in_memory_gateway::host(1), in_memory_gateway::host(9)];
     harness.gateways[1].cut(Designation::Primary);
     for id in 2..=30 {
         harness.run_millis(100);
