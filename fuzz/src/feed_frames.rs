@@ -31,8 +31,12 @@ pub fn run(bytes: &[u8]) {
         false => stream_of(script.0, max),
     };
     let (expected, outcome, missing) = whole(&stream, max);
-    let mut reader =
-        Reader { frames: FrameDecoder::new(max, MAX_CHUNK), refusals, refused: 0, received: Vec::new() };
+    let mut reader = Reader {
+        frames: FrameDecoder::new(max, MAX_CHUNK),
+        refusals,
+        refused: 0,
+        received: Vec::new(),
+    };
     assert_eq!(reader.read(&stream, sizes), outcome);
     assert_eq!(reader.received, expected);
     if outcome.is_ok() {

@@ -337,8 +337,8 @@ mod tests {
         let shared = group("239.192.0.1:1");
         let addresses = Multicast { snapshot: Lines::only_a(shared), ..addresses() };
         let error = addresses.check().unwrap_err();
-        let expected = "cannot use 239.192.0.1:1 twice: assigned to incremental feed, side A, and to \
-                        snapshot feed, side A";
+        let expected = "cannot use 239.192.0.1:1 twice: assigned to incremental feed, side A, \
+                        and to snapshot feed, side A";
         assert_eq!(error.to_string(), expected);
     }
 

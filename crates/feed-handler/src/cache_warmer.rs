@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn remapped_template_ids_still_update_a_book() {
-        // Wire id 146 stands for template 46, and wire id 46 for an unrelated template.
+        // Wire id 146 maps to template 46, and wire id 46 to an unrelated template.
         let templates = hairpin_mdp3::TemplateIds::AS_PUBLISHED.with(146, 46).with(46, 1_000);
         let settings = Settings { templates, ..Settings::conflated() };
         let mut warmer = CacheWarmer::with_settings(Duration::from_micros(50), &settings);

@@ -49,7 +49,7 @@ pub struct Config {
     pub channels: Vec<ChannelConfig>,
 }
 
-/// One channel.
+/// A channel with its products and connections.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChannelConfig {
     /// The channel number as text, for example `310`.

@@ -117,9 +117,9 @@ pub enum EngineError {
 /// sockets and kernel bypass ([`SocketEngine`]) and captures ([`CaptureEngine`]). Any other packet
 /// source implements the five methods without a default (`examples/engine.rs`).
 ///
-/// The interface suits kernel bypass. FrameDecoder are borrowed for the duration of a call, each with its
-/// receive timestamp. [`FeedEngine::wait`] is the place to poll a device or to block on it, and a
-/// line can report unread packets.
+/// The interface suits kernel bypass. FrameDecoder are borrowed for the duration of a call, each
+/// with its receive timestamp. [`FeedEngine::wait`] is the place to poll a device or to block on
+/// it, and a line can report unread packets.
 pub trait FeedEngine {
     /// `true` if the engine has a clock of its own ([`FeedEngine::now`]). Timeouts then run between
     /// packets, and joins and leaves take effect from packet to packet.

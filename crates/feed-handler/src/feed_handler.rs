@@ -53,8 +53,8 @@ impl FeedHandler {
     /// # Errors
     /// [`FeedError::NoFeed`], [`FeedError::NoSide`], [`FeedError::SameAddress`]: the addresses are
     /// invalid. [`FeedError::Replay`]: the replay client cannot be created. [`FeedError::Socket`],
-    /// [`FeedError::Connection`]: a socket cannot be opened. An exchange that does not answer is not an
-    /// error: the connection is retried.
+    /// [`FeedError::Connection`]: a socket cannot be opened. An exchange that does not answer is
+    /// not an error: the connection is retried.
     pub fn new(
         settings: Settings,
         addresses: impl Into<Addresses>,
@@ -116,10 +116,10 @@ impl FeedHandler {
     /// that produced `ready`, and that wait must have begun after the previous call.
     ///
     /// # Errors
-    /// [`FeedError::Socket`], [`FeedError::Connection`]: the first of several; the other lines are still
-    /// read. [`EngineError::InterfaceLost`](crate::EngineError): reported once; groups are rejoined
-    /// when the interface returns ([`FeedError::is_transient`]). A lost connection is not an error:
-    /// see [`FeedHandler::last_failure`].
+    /// [`FeedError::Socket`], [`FeedError::Connection`]: the first of several; the other lines are
+    /// still read. [`EngineError::InterfaceLost`](crate::EngineError): reported once; groups are
+    /// rejoined when the interface returns ([`FeedError::is_transient`]). A lost connection is not
+    /// an error: see [`FeedHandler::last_failure`].
     #[inline]
     pub fn process(
         &mut self,
@@ -201,7 +201,8 @@ impl FeedHandler {
     /// Removes the sockets from the reactor and closes them.
     ///
     /// # Errors
-    /// [`FeedError::Socket`], [`FeedError::Connection`]: the first of several; all sockets are closed.
+    /// [`FeedError::Socket`], [`FeedError::Connection`]: the first of several; all sockets are
+    /// closed.
     pub fn close(mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
         if let Some(replay) = &mut self.replay {
             replay.close(reactor);

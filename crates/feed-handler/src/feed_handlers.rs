@@ -374,7 +374,7 @@ impl<E: FeedEngine> FeedHandlers<E> {
         (self.engine, outcome.and(closed))
     }
 
-    /// Returns the line with this address; opens a new line if there is none.
+    /// Returns the line with this address; opens a new line if necessary.
     fn line(&mut self, address: &LineAddress) -> Result<LineId, FeedError> {
         if let Some(number) = self.lines.iter().position(|line| line.address == *address) {
             return Ok(LineId::new(number));

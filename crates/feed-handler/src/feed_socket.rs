@@ -38,7 +38,7 @@ pub struct LineStatistics {
     pub datagrams: u64,
     /// The payload bytes of these datagrams.
     pub bytes: u64,
-    /// The kernel's receive buffer, requested and granted; zero if there is none.
+    /// The kernel's receive buffer, requested and granted; zero without a socket buffer.
     pub receive_buffer: ReceiveBuffer,
     /// Datagrams that the kernel dropped because the buffer was full. The kernel reports drops
     /// together with a later datagram, so the count can lag.

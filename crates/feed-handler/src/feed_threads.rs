@@ -108,9 +108,9 @@ impl<L: Listener + Send + 'static> FeedThreads<L> {
     /// `clock` to create its clock.
     ///
     /// # Errors
-    /// [`ThreadsError::Spin`]: more spinning threads than cores. [`ThreadsError::Spawn`]: a thread cannot
-    /// be spawned or pinned. [`ThreadsError::Thread`]: a channel cannot be opened. Threads that
-    /// were started are stopped.
+    /// [`ThreadsError::Spin`]: more spinning threads than cores. [`ThreadsError::Spawn`]: a thread
+    /// cannot be spawned or pinned. [`ThreadsError::Thread`]: a channel cannot be opened. Threads
+    /// that were started are stopped.
     pub fn spawn<C>(
         threads: Vec<FeedThread<L>>,
         clock: impl Fn() -> C + Clone + Send + 'static,

@@ -395,7 +395,7 @@ mod tests {
             let feed = packet_feed(&packet(template), &TemplateIds::AS_PUBLISHED);
             assert_eq!(feed, expected, "{template}");
         }
-        // Wire id 152 stands for template 52, and wire id 52 for an unrelated template.
+        // Wire id 152 maps to template 52, and wire id 52 to an unrelated template.
         let other = TemplateIds::AS_PUBLISHED.with(152, 52).with(52, 1_000);
         let feeds = [52, 152, 53].map(|id| packet_feed(&packet(id), &other));
         assert_eq!(feeds, [Feed::Incremental, Feed::Snapshot, Feed::Snapshot]);

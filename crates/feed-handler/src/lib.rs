@@ -22,7 +22,7 @@
 //! | type | purpose |
 //! |---|---|
 //! | [`FeedHandler`] | one channel on sockets in the caller's reactor |
-//! | [`FeedHandlers`] | several channels on one [`FeedEngine`]: sockets, a capture, or a custom source |
+//! | [`FeedHandlers`] | several channels on one [`FeedEngine`]: sockets, a capture, a custom source |
 //! | [`FeedThreads`] | channels on named, pinned threads |
 //! | [`config`] | CME's config.xml, and TOML for conflated channels |
 //! | [`DefinitionCache`] | instrument definitions that survive a restart |
@@ -33,7 +33,8 @@
 //! |---|---|
 //! | `addresses.rs` | the feed addresses of a channel |
 //! | `feed_handler.rs` | one channel, and the socket set it runs on |
-//! | `multicast_sockets.rs`, `feed_socket.rs`, `line_socket.rs` | multicast: all sockets, one side of a feed, one socket |
+//! | `multicast_sockets.rs` | multicast: all sockets of a channel |
+//! | `feed_socket.rs`, `line_socket.rs` | multicast: one side of a feed, and its socket |
 //! | `tcp_connections.rs`, `tcp_connection.rs` | TCP: both sides, one side with reconnection |
 //! | `frame_decoder.rs`, `sequence_gate.rs` | TCP: packet framing, and the order of A and B |
 //! | `channel_input.rs` | the entry point of packets to the channel |
@@ -45,7 +46,8 @@
 //! The application owns the handler next to its session and its strategy, and drives the loop:
 //! [`FeedHandler::process`] after each wakeup, [`FeedHandler::next_deadline`] before the next wait.
 //! Callbacks run inside `process`. They reach the session through a struct of two `&mut`s that
-//! implements [`Listener`], created for each call. The user's guide is `docs/guide/feed-library.md`.
+//! implements [`Listener`], created for each call. The user's guide is
+//! `docs/guide/feed-library.md`.
 //!
 //! ```no_run
 //! use std::net::Ipv4Addr;

@@ -209,7 +209,7 @@ mod tests {
         assert!(!line.receiver.is_joined());
     }
 
-    /// Delivering old datagrams would look like a sequence gap before the new ones.
+    /// Delivering old datagrams would appear as a sequence gap before the new ones.
     #[test]
     fn rejoin_discards_datagrams_from_before_the_leave() {
         for wait in Wait::ALL {

@@ -14,7 +14,7 @@ use crate::unread_sockets::UnreadSockets;
 use crate::{EngineError, FeedError, LineStatistics, Multicast};
 
 /// The datagrams read from one line before the next line has its turn: one batch, and half of the
-/// smallest reorder window of a preset. A packet lost on one side is thus read from the other side,
+/// smallest reorder window of a preset. A packet lost on one side is then read from the other side,
 /// where it may be buffered, before the window is full.
 pub(crate) const BUDGET: usize = 32;
 
@@ -25,7 +25,7 @@ pub(crate) const ROUNDS: usize = 16;
 /// requests.
 #[derive(Debug)]
 pub(crate) struct MulticastSockets {
-    /// One socket per side of each feed, the incremental feed first.
+    /// The sockets, one per side of each feed, the incremental feed first.
     /// [`Wait::Block`](hairpin_reactor::Wait::Block) blocks on the first socket.
     lines: Vec<FeedSocket>,
     watches: Vec<InterfaceMonitor>,

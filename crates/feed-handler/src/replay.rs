@@ -123,8 +123,8 @@ impl ReplayClient {
     /// the choice to the kernel.
     ///
     /// # Errors
-    /// [`ReplayError::NoHost`]. [`ReplayError::InvalidText`]: user, password or channel is empty or has
-    /// control characters.
+    /// [`ReplayError::NoHost`]. [`ReplayError::InvalidText`]: user, password or channel is empty or
+    /// has control characters.
     pub fn new(
         settings: ReplaySettings,
         channel: &str,

@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
         price.0,
         report.order_id()
     );
-    // Optional fields are `Option`s; no number stands for null.
+    // Optional fields are `Option`s; there is no null value.
     println!("display quantity: {:?}", report.display_qty());
 
     // A visitor can read any message without knowing its type.

@@ -1,7 +1,7 @@
 //! The configuration of a session: `order.toml`.
 //!
-//! `docs/guide/order-library.md` describes the format. The file never contains the secret key; it names the
-//! key's location.
+//! `docs/guide/order-library.md` describes the format. The file never contains the secret key; it
+//! names the key's location.
 
 mod read;
 

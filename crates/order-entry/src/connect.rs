@@ -1,4 +1,4 @@
-//! How a session connects, and hooks for its frames.
+//! The connector of a session, with hooks for its frames.
 
 use std::fmt;
 use std::io;

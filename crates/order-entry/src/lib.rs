@@ -27,18 +27,18 @@
 //! | type | purpose |
 //! |---|---|
 //! | [`Session`] | a session on one connection |
-//! | [`ReconnectingSession`] | reconnection by schedule, alternative hosts, failover to the backup |
+//! | [`ReconnectingSession`] | reconnection by schedule, other hosts, failover to the backup |
 //! | [`SegmentSessions`] | one session per market segment on one loop |
 //! | [`SessionThreads`] | sessions on named, pinned threads |
 //! | [`Orders`], [`OrderTracking`] | the state of all orders, also from a journal after a restart |
-//! | [`Download`] | a download of good-till orders after a logon |
+//! | [`Download`] | a download of GTC and GTD orders after a logon |
 //! | [`Config`] | `order.toml` |
 //!
 //! | file | contents |
 //! |---|---|
 //! | `session.rs` | protocol, connection and reactor combined |
 //! | `journaled_connection.rs` | the send path: journal, queue, throttle, writes |
-//! | `send_queue.rs`, `send_throttle.rs` | records that wait for the socket, or for the rate limit |
+//! | `send_queue.rs`, `send_throttle.rs` | records that wait for the socket or the rate limit |
 //! | `connect.rs` | how a session connects; hooks for its frames |
 //! | `reconnecting_session.rs`, `standby.rs` | reconnection, and the connection to the backup |
 //! | `record.rs`, `session_snapshot.rs` | the contents of journal records |

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn one_write_may_complete_several_records() {
+    fn write_may_complete_several_records() {
         let mut journal = Journal::anonymous(1_000).unwrap();
         let records = [10, 7, 5].map(|length| journal.claim(length).unwrap().commit(length));
         for (count, left) in [(0, 3), (9, 3), (10, 2), (16, 2), (17, 1), (21, 1), (22, 0)] {

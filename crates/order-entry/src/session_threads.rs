@@ -146,9 +146,9 @@ where
     /// Spawns the threads and starts their sessions. Each thread calls `clock` to create its clock.
     ///
     /// # Errors
-    /// [`ThreadsError::Spin`]: more spinning threads than cores. [`ThreadsError::Spawn`]: a thread cannot be
-    /// spawned or pinned. [`ThreadsError::Thread`]: the wait is not available. Threads that were
-    /// started are stopped.
+    /// [`ThreadsError::Spin`]: more spinning threads than cores. [`ThreadsError::Spawn`]: a thread
+    /// cannot be spawned or pinned. [`ThreadsError::Thread`]: the wait is not available. Threads
+    /// that were started are stopped.
     pub fn spawn<C>(
         threads: Vec<SessionThread<L, D, J, Z>>,
         clock: impl Fn() -> C + Clone + Send + 'static,

@@ -20,8 +20,7 @@ pub struct Settings {
     pub gateway: SocketAddrV4,
     /// The logon and its credentials; see [`Logon`](crate::Logon).
     pub logon: ilink3::Settings,
-    /// What the session does where CME leaves it a choice; see
-    /// [`SessionPolicy`](crate::SessionPolicy).
+    /// The choices that CME leaves to the client; see [`SessionPolicy`](crate::SessionPolicy).
     pub conduct: ilink3::SessionPolicy,
     /// The number of committed messages that can wait for a blocked connection, at least 1. A send
     /// beyond it is refused. See [`WAITING_DEFAULT`].

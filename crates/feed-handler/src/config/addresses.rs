@@ -11,9 +11,9 @@ use crate::{Addresses, Group, Lines, Multicast, ReplayServer, TcpLines};
 impl ChannelConfig {
     /// Returns this channel's feed addresses, received on the interface with this local address.
     ///
-    /// MulticastSockets accept the channel's hosts only; clear [`Group::sources`] to accept any sender. A TCP
-    /// side uses its first host. Replay logs on as user `CME`; [`ReplayServer::as_user`] sets
-    /// another user.
+    /// MulticastSockets accept the channel's hosts only; clear [`Group::sources`] to accept any
+    /// sender. A TCP side uses its first host. Replay logs on as user `CME`;
+    /// [`ReplayServer::as_user`] sets another user.
     ///
     /// # Errors
     /// [`ConfigError::NoIncrementalFeed`], [`ConfigError::DuplicateFeed`],

@@ -79,7 +79,7 @@ pub enum ConfigError {
         /// The channel.
         id: String,
     },
-    /// One side of a feed has two connections.
+    /// The file has two connections for one side of a feed.
     #[error("channel {id}: duplicate connection for feed-type {feed_type}, side {side}")]
     DuplicateFeed {
         /// The channel.

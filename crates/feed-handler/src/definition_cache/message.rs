@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_definition_template_has_the_fields() {
+    fn definition_templates_have_the_fields() {
         for template in [54, 55, 56, 57, 58, 63] {
             assert!(is_definition(template));
             for tag in

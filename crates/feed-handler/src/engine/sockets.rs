@@ -29,7 +29,7 @@ pub struct SocketEngine {
     lines: Vec<LineSocket>,
     /// Line indices by token; [`NO_LINE`] for other tokens.
     line_by_token: Vec<u32>,
-    /// By line: `true` if the last receive left packets unread.
+    /// A flag per line: `true` if the last receive left packets unread.
     unread: Vec<bool>,
     watches: Vec<InterfaceMonitor>,
 }

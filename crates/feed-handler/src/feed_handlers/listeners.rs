@@ -4,7 +4,7 @@ use hairpin_mdp3::Listener;
 
 use super::HandlerId;
 
-/// One listener per channel.
+/// A set of listeners, one per channel.
 ///
 /// Implemented for slices, arrays and vectors of one listener type, and for [`SharedListener`]. For
 /// different listener types, implement it for a type whose listener is an enum of them.
@@ -46,7 +46,7 @@ impl<L: Listener, const N: usize> Listeners for [L; N] {
     }
 }
 
-/// One listener for all channels. Callbacks do not name the channel; only instrument ids can
+/// A listener that serves all channels. Callbacks do not name the channel; only instrument ids can
 /// distinguish channels.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct SharedListener<L>(pub L);

@@ -12,7 +12,7 @@ use crate::{LineAddress, LineCounters, LineStatistics};
 pub(crate) struct SharedLine {
     pub(crate) address: LineAddress,
     pub(crate) subscriptions: Vec<Subscription>,
-    /// `true` if the engine was told to join the line.
+    /// `true` after the line was joined in the engine.
     pub(crate) joined: bool,
     pub(crate) packets: u64,
     pub(crate) bytes: u64,

@@ -8,7 +8,7 @@ use crate::FeedError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ThreadsError {
-    /// There are more spinning threads than cores.
+    /// The number of spinning threads exceeds the number of cores.
     #[error(transparent)]
     Spin(#[from] SpinError),
     /// A thread cannot be spawned or pinned.

@@ -37,7 +37,7 @@ impl Listener for RecordedEvents {
     }
 }
 
-/// One handler, or several handlers on an engine.
+/// A single handler, or several handlers on an engine.
 enum Handler {
     One(Box<FeedHandler>, Box<Reactor>),
     Several(Box<FeedHandlers<SocketEngine>>, HandlerId),

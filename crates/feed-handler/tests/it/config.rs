@@ -189,7 +189,7 @@ fn order_snapshots_have_separate_groups() {
 }
 
 #[test]
-fn every_tcp_replay_host_is_listed() {
+fn lists_every_tcp_replay_host() {
     let replay = GOOD.replace("'I'", "'H'").replace("<ip>239.1.1.1</ip>", "");
     let by_tcp = replay.replace("UDP/IP", "TCP/IP");
     let two = by_tcp.replace("<port>", "<host-ip>10.0.0.8</host-ip><port>");

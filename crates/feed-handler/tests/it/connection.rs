@@ -118,8 +118,8 @@ impl Harness {
         assert_eq!(wrong, [(name, 1)]);
     }
 
-    /// Breaks a connection with `check_fault`, checks that the fault is counted as `name`, and that the
-    /// handler reconnects.
+    /// Breaks a connection with `check_fault`, checks that the fault is counted as `name`, and that
+    /// the handler reconnects.
     #[track_caller]
     fn check_fault(name: &str, check_fault: impl FnOnce(TcpStream)) -> Self {
         let (listener, address) = listen();
@@ -407,7 +407,7 @@ fn rejects_unusable_addresses() {
 }
 
 #[test]
-fn every_fault_counter_has_its_test() {
+fn fault_counters_have_their_tests() {
     let wrong: Vec<_> = Statistics::default()
         .iter()
         .map(|(name, _)| name)

@@ -235,7 +235,8 @@ fn rejects_duplicate_group_and_leaves_no_socket() {
     let error = feeds.add(small(), &twice).unwrap_err();
     let first = valid.incremental.a.as_ref().unwrap().address;
     let expected = format!(
-        "cannot use {first} twice: assigned to incremental feed, side A, and to snapshot feed, side A"
+        "cannot use {first} twice: assigned to incremental feed, side A, and to snapshot feed, \
+         side A"
     );
     assert_eq!(error.to_string(), expected);
     assert_eq!((feeds.count(), feeds.engine_mut().reactor().count()), (0, 0));

@@ -177,7 +177,7 @@ fn is_equal(book: Book<'_>, sides: &[Ladder; 2]) -> bool {
 }
 
 #[test]
-fn every_tick_changes_a_best_price() {
+fn ticks_change_a_best_price() {
     let mut market = Market::new(1);
     while market.channel.state() != ChannelState::InSync {
         market.step();

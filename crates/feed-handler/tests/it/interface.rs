@@ -163,8 +163,8 @@ fn survives_interface_loss(is_one: bool) {
     );
     assert_eq!(messages, [expected], "reported once");
     assert!(harness.errors[0].is_transient());
-    let gone = &harness.errors[0];
-    assert!(matches!(gone, FeedError::Engine(EngineError::InterfaceLost { .. })), "{gone:?}");
+    let lost = &harness.errors[0];
+    assert!(matches!(lost, FeedError::Engine(EngineError::InterfaceLost { .. })), "{lost:?}");
 
     // Three packets are lost meanwhile. The interface returns, and the books recover.
     harness.testbed.mend().unwrap();

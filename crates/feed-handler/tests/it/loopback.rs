@@ -143,7 +143,7 @@ fn other_side_is_read_before_the_smallest_window_is_full() {
 /// A thread that is descheduled between its wait and the processing finds the reorder wait expired,
 /// before it has read the packets that arrived meanwhile.
 #[test]
-fn packets_during_descheduling_are_read_before_a_gap_is_declared() {
+fn descheduled_thread_reads_before_it_declares_a_gap() {
     for (wait, number) in [(Wait::Poll, 13), (Wait::Epoll, 14), (Wait::IoUring, 15)] {
         let mut market = market(wait, number);
         market.come_in_sync();
@@ -175,7 +175,7 @@ fn packets_during_descheduling_are_read_before_a_gap_is_declared() {
 }
 
 #[test]
-fn in_sync_only_incremental_groups_are_joined() {
+fn joins_only_incremental_groups_when_in_sync() {
     let mut market = market(Wait::Poll, 7);
     let incremental = FeedLine::ALL.map(|side| (Feed::Incremental, side));
     let instrument = FeedLine::ALL.map(|side| (Feed::Instrument, side));

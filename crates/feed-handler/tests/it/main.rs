@@ -1,4 +1,5 @@
-//! Integration tests of the feed handler: over real sockets, from captures, and against the exchange.
+//! Integration tests of the feed handler: over real sockets, from captures, and against the
+//! exchange.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod capture_files;

@@ -226,7 +226,7 @@ fn books_equal_the_exchange_under_every_wait() {
 }
 
 #[test]
-fn one_side_is_sufficient() {
+fn synchronizes_with_a_single_side() {
     for only in FeedLine::ALL {
         let mut market = Market::new(4 << 20);
         let mut lines = market.lines();
@@ -303,7 +303,7 @@ fn slow_reader_is_disconnected_without_loss_for_others() {
         market.until("three", &mut sleeper, |exchange, _| {
             exchange.tcp_feed_connections(FeedSide::A) == 3
         });
-        // The loops fill the kernel's buffers of the slow reader, and nothing else.
+        // The loops fill the kernel's buffers of the slow reader, and do nothing more.
         market.until("the overflow", &mut traders, |exchange, _| {
             exchange.counters().feed_packets_left_out > 100
         });

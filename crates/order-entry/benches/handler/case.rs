@@ -112,7 +112,7 @@ impl Harness {
         session.connect(now(1), Binding::New).expect("no connection yet");
         let (mut ready, mut trader) = (Ready::NOTHING, Trader::default());
         while session.state() != State::Established {
-            session.process(now(1), ready, &mut reactor, &mut trader).expect("a turn");
+            session.process(now(1), ready, &mut reactor, &mut trader).expect("no reactor error");
             ready = reactor.wait(now(1).monotonic, None).expect("a wait");
         }
         // The report on the first order is the template of all others.
@@ -203,6 +203,6 @@ fn measured_turns(
     times: Range<u64>,
 ) {
     for time in times {
-        session.process(black_box(now(time)), ready, reactor, trader).expect("a turn");
+        session.process(black_box(now(time)), ready, reactor, trader).expect("no reactor error");
     }
 }

@@ -106,7 +106,7 @@ impl Venue {
         self.command(FAIL_PRIMARY);
     }
 
-    /// Lets the failed gateway accept connections again.
+    /// Restores the failed gateway, which accepts connections again.
     pub fn restore(&self) {
         self.command(RESTORE);
     }
@@ -181,11 +181,11 @@ fn run(is_busy: bool, command: &AtomicU32, listening: &mpsc::Sender<ListenAddres
             due = now.monotonic + PAUSE;
             exchange.tick(now, now.monotonic, &mut ()).expect("a tick");
         }
-        exchange.step(now, Ready::NOTHING, &mut reactor, &mut ()).expect("a turn");
+        exchange.step(now, Ready::NOTHING, &mut reactor, &mut ()).expect("no reactor error");
         let check = now.monotonic + PAUSE;
         let deadline = exchange.poll_timeout().map_or(check, |timeout| timeout.min(check));
         let ready = reactor.wait(now.monotonic, Some(deadline)).expect("a wait");
-        exchange.step(clock.now(), ready, &mut reactor, &mut ()).expect("a turn");
+        exchange.step(clock.now(), ready, &mut reactor, &mut ()).expect("no reactor error");
     }
 }
 

@@ -12,7 +12,7 @@ use thiserror::Error;
 /// The qualifiers to request, one after the other: CME answers one request at a time.
 const QUALIFIERS: [MassStatusTIF; 2] = [MassStatusTIF::GTC, MassStatusTIF::GTD];
 
-/// A download of all good-till-cancel and good-till-date orders on the exchange's books.
+/// A download of all GTC and GTD orders on the exchange's books.
 ///
 /// After a logon the session requests missed messages by itself, published under UUID 0 or the last
 /// UUID. These messages do not contain the current state of old orders. A client without a journal

@@ -19,7 +19,7 @@ fn assert_only(harness: &SessionHarness, name: &'static str) {
 }
 
 #[test]
-fn every_fault_counter_has_its_test() {
+fn fault_counters_have_their_tests() {
     let this = include_str!("counters.rs");
     for (name, _) in Counters::default().iter() {
         let is_tested = this.contains(&format!("fn counts_{name}_only()"));

@@ -124,7 +124,7 @@ fn unrelated_and_redelivered_reports_are_ignored() {
 }
 
 #[test]
-fn each_report_restarts_the_timeout() {
+fn reports_restart_the_timeout() {
     let mut desk = Harness::requesting();
     let begun = desk.now().monotonic;
     assert_eq!(desk.download.poll_timeout(), Some(begun + TIMEOUT));

@@ -659,7 +659,7 @@ fn abandon_leaves_the_reactor() {
 }
 
 #[test]
-fn no_standby_without_backup_hosts() {
+fn standby_requires_backup_hosts() {
     let gateway = InMemoryGateway::new();
     let settings = mock_exchange::settings(9);
     let session = Session::with_connect(settings, MemoryStorage::new(false), gateway).unwrap();

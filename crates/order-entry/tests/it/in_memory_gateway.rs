@@ -84,9 +84,9 @@ pub(crate) struct Inner {
     pub(crate) tapped_bytes: Vec<u8>,
     /// The number of bytes that connections still accept.
     pub(crate) room: usize,
-    /// Nothing that a client writes arrives.
+    /// Bytes that a client writes are lost.
     pub(crate) drops_outbound: bool,
-    /// Nothing that the gateway writes arrives.
+    /// Bytes that the gateway writes are lost.
     pub(crate) drops_inbound: bool,
 }
 

@@ -73,7 +73,7 @@ fn requires_only_gateway_logon_and_operator() {
 }
 
 #[test]
-fn every_key_takes_effect() {
+fn keys_take_effect() {
     let config = read(&sample().replace("# version = 9", "version = 8")).unwrap();
     assert_eq!(config.session.conduct.version, Version::new(8).unwrap());
     let with = |from: &str, to: &str| {
