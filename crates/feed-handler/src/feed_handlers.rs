@@ -72,7 +72,7 @@ pub struct FeedHandlers<E> {
     /// The engine's time at the last call of [`FeedHandlers::process`].
     processed: Instant,
     /// A line has unread packets.
-    has_more: bool,
+    unread: bool,
 }
 
 impl<E: FeedEngine> FeedHandlers<E> {
@@ -80,7 +80,7 @@ impl<E: FeedEngine> FeedHandlers<E> {
     #[must_use]
     pub fn new(engine: E) -> Self {
         let (lines, channels) = (Vec::new(), Vec::new());
-        Self { engine, lines, channels, processed: Instant::ZERO, has_more: false }
+        Self { engine, lines, channels, processed: Instant::ZERO, unread: false }
     }
 
     /// Adds a channel and joins the feeds that it needs to synchronize. Uses the feeds and sides
@@ -185,7 +185,7 @@ impl<E: FeedEngine> FeedHandlers<E> {
         let before = previous_process_time(&mut self.processed, now);
         // An engine's own time does not advance while packets are unread.
         let timeout_now = if E::HAS_OWN_CLOCK { now } else { before };
-        self.has_more = false;
+        self.unread = false;
         let mut outcome = received.map_err(FeedError::from);
         for handler in 0..self.channels.len() {
             if self.channels[handler].is_replaying() {
@@ -212,7 +212,7 @@ impl<E: FeedEngine> FeedHandlers<E> {
     #[must_use]
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
-        if self.has_more {
+        if self.unread {
             return Some(self.processed);
         }
         let channels = self.channels.iter().flat_map(|feed| {
@@ -391,7 +391,7 @@ impl<E: FeedEngine> FeedHandlers<E> {
         let mut may_fill_gap = false;
         for &line in &self.channels[handler].lines {
             if self.engine.has_more(line) {
-                self.has_more = true;
+                self.unread = true;
                 let mut feeds = self.lines[line.as_usize()].subscriptions.iter();
                 may_fill_gap |= feeds.any(|it| it.handler == handler && it.is_incremental());
             }

@@ -33,7 +33,7 @@ pub struct LineStatistics {
     /// The multicast group and port.
     pub group: SocketAddrV4,
     /// `true` while the group is joined.
-    pub is_joined: bool,
+    pub joined: bool,
     /// Datagrams delivered to the channel.
     pub datagrams: u64,
     /// The payload bytes of these datagrams.
@@ -150,7 +150,7 @@ impl FeedSocket {
             feed: self.feed,
             side: self.side,
             group: self.socket.address().group,
-            is_joined: self.socket.is_joined(),
+            joined: self.socket.is_joined(),
             datagrams: self.socket.datagrams(),
             bytes: self.socket.bytes(),
             receive_buffer: self.socket.receive_buffer(),

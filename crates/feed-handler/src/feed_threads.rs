@@ -224,10 +224,10 @@ where
         ThreadsError::Thread { name, error }
     };
     let (caller, called) = calls(CALLS_MAX, wait).map_err(refused)?;
-    let (tell, errors) = sync_channel(ERRORS_MAX);
+    let (error_sender, errors) = sync_channel(ERRORS_MAX);
     let (report, outcome) = sync_channel(1);
     let thread = spawn(&name, core, move || {
-        let opened = Worker::open(wait, channels, called, tell);
+        let opened = Worker::open(wait, channels, called, error_sender);
         let (answer, worker) = match opened {
             Ok(worker) => (Ok(()), Some(worker)),
             Err(error) => (Err(error), None),

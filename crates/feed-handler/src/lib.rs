@@ -57,7 +57,8 @@
 //! use hairpin_reactor::{Reactor, Wait};
 //! # fn now() -> hairpin_time::Now { unreachable!() }
 //!
-//! struct Session; // sends orders struct Position; // decides on orders
+//! struct Session; // sends orders
+//! struct Position; // decides on orders
 //!
 //! struct Strategy<'a> {
 //!     session: &'a mut Session,

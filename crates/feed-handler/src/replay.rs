@@ -113,7 +113,7 @@ struct Task {
 struct Link {
     stream: TcpStream,
     token: Token,
-    is_connected: bool,
+    connected: bool,
     next_check: Instant,
 }
 
@@ -245,7 +245,7 @@ impl ReplayClient {
             TcpOptions { chunk_max: CHUNK_MAX, local: self.local, ..TcpOptions::default() };
         let mut stream = TcpStream::connect(host, options)?;
         let token = reactor.add(&mut stream, Interest::WRITABLE)?;
-        task.link = Some(Link { stream, token, is_connected: false, next_check: now });
+        task.link = Some(Link { stream, token, connected: false, next_check: now });
         Ok(())
     }
 
@@ -288,7 +288,7 @@ fn poll_task(
     let Task { request, link, packets, .. } = task;
     let Some(link) = link else { return Err(ReplayError::NoConnection) };
     request.handle_timeout(now)?;
-    if !link.is_connected {
+    if !link.connected {
         if !ready.is_writable(link.token) || now < link.next_check {
             return Ok(false);
         }
@@ -296,7 +296,7 @@ fn poll_task(
         if !link.stream.finish_connect()? {
             return Ok(false);
         }
-        link.is_connected = true;
+        link.connected = true;
         reactor.set_interest(link.token, &link.stream, Interest::READABLE)?;
         request.handle_connected(now);
         transmit(request, link)?;

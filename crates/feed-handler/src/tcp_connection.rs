@@ -74,7 +74,7 @@ pub struct ConnectionStatistics {
     /// The exchange's address and port.
     pub address: SocketAddrV4,
     /// `true` while the side is connected.
-    pub is_connected: bool,
+    pub connected: bool,
     /// The counters of this side.
     pub statistics: Statistics,
 }
@@ -192,7 +192,7 @@ impl TcpConnection {
             },
             (Ok(()), Err(error)) => ConnectionError::Broken(error),
         };
-        self.lose(now.monotonic, cause, reactor).map(|()| true)
+        self.drop_connection(now.monotonic, cause, reactor).map(|()| true)
     }
 
     /// Delivers held packets as far as they are in sequence now.
@@ -219,7 +219,7 @@ impl TcpConnection {
             channel_input,
         };
         match self.frames.resume(|packet| pipeline.process(packet, listener)) {
-            Err(error) => self.lose(now.monotonic, error.into(), reactor),
+            Err(error) => self.drop_connection(now.monotonic, error.into(), reactor),
             Ok(()) if self.is_holding() => Ok(()),
             Ok(()) => {
                 if let State::Open { last_received, .. } = &mut self.state {
@@ -245,7 +245,9 @@ impl TcpConnection {
     ) -> Result<(), FeedError> {
         match &mut self.state {
             State::Open { last_received, .. } if now < *last_received + SILENCE_MAX => Ok(()),
-            State::Open { .. } => self.lose(now, ConnectionError::Silent(SILENCE_MAX), reactor),
+            State::Open { .. } => {
+                self.drop_connection(now, ConnectionError::Silent(SILENCE_MAX), reactor)
+            }
             State::Waiting { until } if now < *until => Ok(()),
             State::Waiting { .. } => self.attempt(now, reactor),
             State::Connecting { link, until, next_check } => {
@@ -257,7 +259,7 @@ impl TcpConnection {
                 if now >= until && matches!(self.state, State::Connecting { .. }) {
                     let message = format!("no reply within {CONNECT_TIMEOUT}");
                     let error = io::Error::new(io::ErrorKind::TimedOut, message);
-                    return self.lose(now, ConnectionError::Failed(error), reactor);
+                    return self.drop_connection(now, ConnectionError::Failed(error), reactor);
                 }
                 Ok(())
             }
@@ -295,7 +297,7 @@ impl TcpConnection {
         ConnectionStatistics {
             side: self.side,
             address: self.address,
-            is_connected: self.is_connected(),
+            connected: self.is_connected(),
             statistics: self.statistics,
         }
     }
@@ -320,7 +322,7 @@ impl TcpConnection {
                 self.state = State::Connecting { link, until, next_check: now };
                 Ok(())
             }
-            Err(error) => self.lose(now, ConnectionError::Failed(error), reactor),
+            Err(error) => self.drop_connection(now, ConnectionError::Failed(error), reactor),
         }
     }
 
@@ -331,7 +333,9 @@ impl TcpConnection {
         match link.stream.finish_connect() {
             Ok(false) => return Ok(()),
             Ok(true) => {}
-            Err(error) => return self.lose(now, ConnectionError::Failed(error), reactor),
+            Err(error) => {
+                return self.drop_connection(now, ConnectionError::Failed(error), reactor);
+            }
         }
         let outcome = reactor.set_interest(link.token, &link.stream, Interest::READABLE);
         let waiting = State::Waiting { until: now };
@@ -346,7 +350,7 @@ impl TcpConnection {
 
     /// Closes the connection, counts the cause and schedules a reconnection.
     #[cold]
-    fn lose(
+    fn drop_connection(
         &mut self,
         now: Instant,
         cause: ConnectionError,

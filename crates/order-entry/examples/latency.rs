@@ -49,12 +49,12 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     let mut session = Session::new(venue.settings(), Journal::anonymous(8 << 20)?)?;
     session.connect(clock.now(), Binding::New)?;
     let (mut sends, mut round_trips) = (Vec::with_capacity(ORDERS), Vec::with_capacity(ORDERS));
-    let mut begun = None;
+    let mut started = None;
     while session.state() != State::Disconnected {
         let ready = reactor.wait(clock.now().monotonic, session.next_deadline())?;
         session.process(clock.now(), ready, &mut reactor, &mut trader)?;
-        if let Some((reported, begun)) = trader.reported.take().zip(begun) {
-            round_trips.push(reported - begun);
+        if let Some((reported, started)) = trader.reported.take().zip(started) {
+            round_trips.push(reported - started);
         }
         // Send the next order as soon as the last one was answered.
         if session.state() == State::Established && round_trips.len() == sends.len() {
@@ -68,7 +68,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
             let before = clock.instant();
             session.sender(clock.now()).send(&order)?;
             sends.push(clock.instant() - before);
-            begun = Some(before);
+            started = Some(before);
         }
     }
     println!("{} orders, microseconds: min, median, p99", ORDERS - WARM_UP);
@@ -77,8 +77,8 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     Ok(())
 }
 
-fn print(what: &str, samples: &mut [Duration]) {
+fn print(name: &str, samples: &mut [Duration]) {
     samples.sort_unstable();
     let micros = |share: usize| samples[share * (samples.len() - 1) / 100].as_nanos() as f64 / 1e3;
-    println!("{what}: {:.1}, {:.1}, {:.1}", micros(0), micros(50), micros(99));
+    println!("{name}: {:.1}, {:.1}, {:.1}", micros(0), micros(50), micros(99));
 }

@@ -51,8 +51,8 @@ open = [["Sun 00:00", "Sat 23:59"]]
 #[derive(Default)]
 struct Printer {
     reports: u32,
-    has_backup: bool,
-    is_active_again: bool,
+    backup_established: bool,
+    active_again: bool,
 }
 
 impl Listener for Printer {
@@ -62,12 +62,12 @@ impl Listener for Printer {
     fn on_backup(&mut self, notice: &BackupNotice<'_>) {
         if let BackupNotice::State(state) = notice {
             println!("backup {state}");
-            self.has_backup = *state == State::Established;
+            self.backup_established = *state == State::Established;
         }
     }
     // After a failover the session continues: on_established is not called.
     fn on_active(&mut self, _: &mut Sender<'_>, active: Active) {
-        self.is_active_again = true;
+        self.active_again = true;
         let Active { next_outgoing, down_for, .. } = active;
         let micros = down_for.as_micros();
         println!("active again after {micros} us, next message {next_outgoing}");
@@ -110,12 +110,14 @@ fn main() -> Result<(), Box<dyn AnyError>> {
         clock.recalibrate_if_due(now.monotonic);
         reconnecting.process(now, ready, &mut reactor, &mut printer)?;
         step += u32::from(match step {
-            0 if printer.has_backup => reconnecting.sender(now).send(&venue::order(1)).is_ok(),
+            0 if printer.backup_established => {
+                reconnecting.sender(now).send(&venue::order(1)).is_ok()
+            }
             1 if printer.reports == 1 => {
                 venue.fail_primary();
                 true
             }
-            2 if printer.is_active_again => reconnecting.sender(now).send(&venue::order(2)).is_ok(),
+            2 if printer.active_again => reconnecting.sender(now).send(&venue::order(2)).is_ok(),
             3 if printer.reports == 2 => {
                 reconnecting.stop();
                 reconnecting.process(now, Ready::NOTHING, &mut reactor, &mut printer)?;

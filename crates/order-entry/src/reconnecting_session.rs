@@ -28,7 +28,7 @@ pub struct ReconnectingSession<D: Connect = TcpConnect, J: Storage = Journal, Z:
     connector: Connector<SocketAddrV4, Z>,
     /// The states last reported to the connector: primary's and backup's.
     reported_states: [State; 2],
-    has_given_up: [bool; 2],
+    given_up: [bool; 2],
 }
 
 impl<D: Connect, J: Storage, Z: Zone + fmt::Debug> fmt::Debug for ReconnectingSession<D, J, Z> {
@@ -54,12 +54,12 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
             backup.map(|&gateway| Box::new(Standby::new(session.standby_protocol(), gateway)));
         let connector = Connector::new(settings, zone);
         let reported_states = [State::Disconnected; 2];
-        Self { session, standby, connector, reported_states, has_given_up: [false; 2] }
+        Self { session, standby, connector, reported_states, given_up: [false; 2] }
     }
 
     /// Starts to connect. Also restarts after [giving up](Self::has_given_up).
     pub fn start(&mut self, now: Now) {
-        self.has_given_up = [false; 2];
+        self.given_up = [false; 2];
         self.connector.start(now);
     }
 
@@ -79,14 +79,14 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
     /// Returns `true` if the attempts are used up. [`start`](Self::start) begins new attempts.
     #[must_use]
     pub fn has_given_up(&self) -> bool {
-        self.has_given_up[0]
+        self.given_up[0]
     }
 
     /// Returns `true` if the attempts to connect to a backup are used up. The session continues
     /// without one.
     #[must_use]
     pub fn has_given_up_backup(&self) -> bool {
-        self.has_given_up[1]
+        self.given_up[1]
     }
 
     /// Processes one wakeup: see [`Session::process`].
@@ -203,7 +203,7 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
         self.connector.handle_established(Role::Backup);
         self.connector.handle_failover(now);
         self.reported_states = [State::Established, State::Disconnected];
-        self.has_given_up = [false; 2];
+        self.given_up = [false; 2];
         outcome.and_then(|()| self.session.process(now, Ready::NOTHING, reactor, listener))
     }
 
@@ -233,7 +233,7 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
                     standby.protocol.terminate(now);
                 }
             }
-            Some(Step::GiveUp(role)) => self.has_given_up[usize::from(role == Role::Backup)] = true,
+            Some(Step::GiveUp(role)) => self.given_up[usize::from(role == Role::Backup)] = true,
         }
         true
     }

@@ -39,7 +39,7 @@ pub struct Session<D: Connect = TcpConnect, J: Storage = Journal> {
     gateway: SocketAddrV4,
     last_failure: Option<io::Error>,
     /// `true` if the journal holds messages whose callback has not returned.
-    needs_redelivery: bool,
+    redelivery_pending: bool,
 }
 
 impl<J: Storage> Session<TcpConnect, J> {
@@ -65,7 +65,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
     /// [`SettingsError`] for the first setting that CME would reject.
     pub fn with_connect(settings: Settings, journal: J, connect: D) -> Result<Self, SettingsError> {
         let progress = record::progress(&journal);
-        let needs_redelivery = journal.unmarked().next().is_some();
+        let redelivery_pending = journal.unmarked().next().is_some();
         let link = JournaledConnection::new(journal, connect, &settings);
         let Settings { logon, conduct, gateway, throttle, .. } = settings;
         let mut protocol = hairpin_ilink3::Session::with_conduct(logon, progress, conduct)?;
@@ -74,7 +74,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
         Ok(Self {
             protocol,
             link,
-            needs_redelivery,
+            redelivery_pending,
             connecting: None,
             token: None,
             chunk: Vec::with_capacity(CHUNK_MAX),
@@ -100,7 +100,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
         listener: &mut L,
     ) -> io::Result<()> {
         self.link.set_now(now);
-        if self.needs_redelivery {
+        if self.redelivery_pending {
             self.redeliver(now, listener);
         }
         if let Some((token, _)) = self.token {
@@ -122,7 +122,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         let interest_changed = self.token.is_some_and(|(_, interest)| interest != self.interest());
-        let is_due = self.needs_redelivery
+        let is_due = self.redelivery_pending
             || (self.protocol.has_pending() && !self.link.is_waiting())
             || interest_changed;
         if is_due {
@@ -295,7 +295,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
     /// Redelivers the messages whose callback had not returned in an earlier process.
     #[cold]
     fn redeliver<L: Listener>(&mut self, now: Now, listener: &mut L) {
-        self.needs_redelivery = false;
+        self.redelivery_pending = false;
         let mut last = None;
         while let Some(record) = self.link.journal.next(last) {
             last = Some(record);

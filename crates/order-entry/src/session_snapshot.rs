@@ -23,9 +23,9 @@ const LAYOUT: u64 = 1;
 pub(crate) fn encode(progress: &Progress, bytes: &mut [u8; SNAPSHOT_LENGTH]) {
     let mut rest = &mut bytes[..];
     let mut put = |value: &[u8]| {
-        let (place, behind) = core::mem::take(&mut rest).split_at_mut(value.len());
+        let (place, after) = core::mem::take(&mut rest).split_at_mut(value.len());
         place.copy_from_slice(value);
-        rest = behind;
+        rest = after;
     };
     let earlier = &progress.earlier;
     for value in [LAYOUT, progress.uuid, progress.request_timestamp] {

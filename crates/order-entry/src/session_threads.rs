@@ -84,7 +84,8 @@ type Outcome<L, D, J, Z> = Result<Vec<ThreadSession<L, D, J, Z>>, ThreadError>;
 ///     let clock = Clock::new();
 ///     move || clock.now()
 /// })?;
-/// let mailbox = threads.mailbox(1, 0); mailbox.call(|sender, _| println!("{}", sender.state()))?;
+/// let mailbox = threads.mailbox(1, 0);
+/// mailbox.call(|sender, _| println!("{}", sender.state()))?;
 /// // … until it is time to stop.
 /// for (name, outcome) in threads.stop(Duration::from_secs(5)) {
 ///     if let Err(error) = outcome {
@@ -160,11 +161,11 @@ where
         let mut started = Self { threads: Vec::with_capacity(threads.len()) };
         for thread in threads {
             let name = thread.name.clone();
-            let (report, begun) = sync_channel(1);
+            let (report, startup) = sync_channel(1);
             started.threads.push(start(thread, report, clock.clone())?);
             // A thread that panicked has dropped its sender; join returns the panic.
-            let begun = begun.recv().unwrap_or(Ok(()));
-            begun.map_err(|error| ThreadsError::Thread { name, error })?;
+            let startup = startup.recv().unwrap_or(Ok(()));
+            startup.map_err(|error| ThreadsError::Thread { name, error })?;
         }
         Ok(started)
     }

@@ -4,19 +4,22 @@
 //! them in this form:
 //!
 //! ```toml
-//! environment = "Production"             # for display; optional updated = "2026-11-22"           
-//!      # for display; optional
+//! environment = "Production"             # for display; optional
+//! updated = "2026-11-22"                 # for display; optional
 //!
 //! [[channel]]
-//! id = "450"                             # channel number: ApplID (1180) label = "EBS Spot,
-//! conflated"          # optional products = [{ code = "EURUSD", groups = ["EU"] }]     # optional
+//! id = "450"                             # channel number: ApplID (1180)
+//! label = "EBS Spot, conflated"          # optional
+//! products = [{ code = "EURUSD", groups = ["EU"] }]     # optional
 //!
 //! [[channel.connection]]
-//! feed = "I"                             # feed-type: I, N, S, SMBO or H side = "A" group =
-//! "224.0.30.1"                   # multicast group; not for H port = 14310 hosts =
-//! ["205.209.223.70"]             # senders; for H the replay hosts id = "450IA"                   
-//!        # default: channel, feed and side protocol = "UDP/IP"                    # default:
-//! TCP/IP for H, otherwise UDP/IP
+//! feed = "I"                             # feed-type: I, N, S, SMBO or H
+//! side = "A"
+//! group = "224.0.30.1"                   # multicast group; not for H
+//! port = 14310
+//! hosts = ["205.209.223.70"]             # senders; for H the replay hosts
+//! id = "450IA"                           # default: channel, feed and side
+//! protocol = "UDP/IP"                    # default: TCP/IP for H, otherwise UDP/IP
 //! ```
 
 use std::collections::HashSet;
@@ -227,7 +230,7 @@ mod tests {
             let text = EBS.replacen(old, new, 1);
             Config::from_toml(&text).unwrap_err().to_string()
         };
-        let wrong = [
+        let invalid = [
             (with("port = 14310", "port = 70000"), "line 11: "),
             (with("port = 14310", "port = \"x\""), "line 11: "),
             (with("port = 14310", ""), "missing field `port`"),
@@ -237,7 +240,7 @@ mod tests {
             (with("side = \"B\"", "side = \"A\""), "duplicate <connection> id 450IA"),
             (with("[[channel]]", "[[channel"), "line 3: "),
         ];
-        for (error, expected) in wrong {
+        for (error, expected) in invalid {
             assert!(error.contains(expected), "{error} does not contain {expected}");
             assert!(error.starts_with("line "), "{error}");
             assert_eq!(error.lines().count(), 1, "{error}");

@@ -68,7 +68,7 @@ impl SharedLine {
             feed: subscription.feed,
             side: subscription.side,
             group: self.address.group,
-            is_joined: subscription.joined,
+            joined: subscription.joined,
             datagrams: subscription.packets,
             bytes: subscription.bytes,
             receive_buffer: counters.receive_buffer.unwrap_or(ReceiveBuffer::NONE),

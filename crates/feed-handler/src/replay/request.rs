@@ -254,38 +254,38 @@ mod tests {
 
     #[test]
     fn requests_range_after_login_and_then_logs_out() {
-        let mut asked = request(7, 9);
-        assert!(sequences(&mut asked, &login()).1.is_ok());
-        let sent = String::from_utf8(asked.poll_transmit().unwrap()).unwrap();
+        let mut active = request(7, 9);
+        assert!(sequences(&mut active, &login()).1.is_ok());
+        let sent = String::from_utf8(active.poll_transmit().unwrap()).unwrap();
         assert!(sent.contains("\x0135=V\x01") || sent.contains("35=V\x01"), "{sent}");
         assert!(sent.contains("1182=7\x011183=9\x01"), "{sent}");
         let packets = [heartbeat(7), heartbeat(8), heartbeat(9)].concat();
-        let (received, outcome) = sequences(&mut asked, &packets);
+        let (received, outcome) = sequences(&mut active, &packets);
         assert_eq!((received, outcome.is_ok()), (vec![7, 8, 9], true));
-        assert!(asked.is_complete());
-        assert_eq!(asked.poll_transmit().unwrap(), fix::logout());
-        assert!(sequences(&mut asked, &logout("")).1.is_ok());
+        assert!(active.is_complete());
+        assert_eq!(active.poll_transmit().unwrap(), fix::logout());
+        assert!(sequences(&mut active, &logout("")).1.is_ok());
     }
 
     #[test]
     fn bytes_may_be_split_anywhere() {
         let all = [login(), heartbeat(7), heartbeat(8)].concat();
         for size in 1..all.len() {
-            let mut asked = request(7, 8);
+            let mut active = request(7, 8);
             let mut received = Vec::new();
             for chunk in all.chunks(size) {
-                received.extend(sequences(&mut asked, chunk).0);
+                received.extend(sequences(&mut active, chunk).0);
             }
-            assert_eq!((received, asked.is_complete()), (vec![7, 8], true), "chunks of {size}");
+            assert_eq!((received, active.is_complete()), (vec![7, 8], true), "chunks of {size}");
         }
     }
 
     #[test]
     fn ignores_packets_outside_the_range() {
-        let mut asked = request(7, 9);
+        let mut active = request(7, 9);
         let bytes = [login(), heartbeat(6), heartbeat(7), heartbeat(7), heartbeat(10)].concat();
-        assert_eq!(sequences(&mut asked, &bytes).0, [7]);
-        assert_eq!((asked.next(), asked.is_complete()), (8, false));
+        assert_eq!(sequences(&mut active, &bytes).0, [7]);
+        assert_eq!((active.next(), active.is_complete()), (8, false));
     }
 
     #[test]
@@ -298,9 +298,9 @@ mod tests {
 
     #[test]
     fn refusal_has_the_server_text() {
-        let mut asked = request(7, 9);
+        let mut active = request(7, 9);
         let bytes = [login(), logout("too old\x01")].concat();
-        let error = sequences(&mut asked, &bytes).1.unwrap_err();
+        let error = sequences(&mut active, &bytes).1.unwrap_err();
         assert_eq!(error.to_string(), "replay server refused the request: too old");
     }
 
@@ -319,12 +319,12 @@ mod tests {
 
     #[test]
     fn silence_times_out_and_every_byte_restarts_the_timer() {
-        let mut asked = request(7, 9);
+        let mut active = request(7, 9);
         let at = |seconds| NOW + Duration::from_secs(seconds);
-        assert!(asked.handle_timeout(at(3)).is_ok());
-        asked.handle_bytes(at(3), &login()[..1], |_| {}).unwrap();
-        assert_eq!(asked.poll_timeout(), at(7));
-        let error = asked.handle_timeout(at(7)).unwrap_err();
+        assert!(active.handle_timeout(at(3)).is_ok());
+        active.handle_bytes(at(3), &login()[..1], |_| {}).unwrap();
+        assert_eq!(active.poll_timeout(), at(7));
+        let error = active.handle_timeout(at(7)).unwrap_err();
         assert!(error.to_string().starts_with("no data from the replay server for 4"));
     }
 }

@@ -65,8 +65,8 @@ fn play(file: &[u8]) -> (Vec<(u32, Option<Utc>)>, Option<String>) {
     feeds.add(settings, &addresses).unwrap();
     let (mut events, mut error) = ([RecordedEvents::default()], None);
     while !hairpin_feed_handler::FeedEngine::is_finished(feeds.engine()) {
-        if let Err(wrong) = feeds.process(NOW, &mut events) {
-            error = Some(wrong.to_string());
+        if let Err(cause) = feeds.process(NOW, &mut events) {
+            error = Some(cause.to_string());
         }
     }
     let [RecordedEvents(ends)] = events;

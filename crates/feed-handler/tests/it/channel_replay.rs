@@ -173,14 +173,14 @@ impl Harness {
         handler.poll(*now, events);
     }
 
-    fn until(&mut self, what: &str, ticks: bool, done: impl Fn(&Self) -> bool) {
+    fn until(&mut self, event: &str, ticks: bool, done: impl Fn(&Self) -> bool) {
         for _ in 0..CALLS_MAX {
             if done(self) {
                 return;
             }
             self.poll(ticks);
         }
-        panic!("{what} does not happen: {:?}", self.events.0.replays);
+        panic!("{event} does not happen: {:?}", self.events.0.replays);
     }
 
     fn is_in_sync(&self) -> bool {
@@ -285,10 +285,10 @@ fn check_given_up(harness: &mut Harness, reason: ReplayFailure) -> Statistics {
 #[track_caller]
 fn assert_only(statistics: Statistics, name: &str) {
     let plain = ["packets", "bytes", "replay_requests"];
-    let wrong = statistics
+    let faults = statistics
         .iter()
         .filter(|&(other, count)| count != 0 && other != name && !plain.contains(&other));
-    assert_eq!(wrong.collect::<Vec<_>>(), []);
+    assert_eq!(faults.collect::<Vec<_>>(), []);
     assert!(statistics.iter().any(|(other, count)| other == name && count > 0));
 }
 

@@ -104,7 +104,7 @@ fn ignores_unknown_elements_and_white_space() {
 fn reports_missing_and_invalid_values_in_one_line() {
     let without = |part: &str| file(&GOOD.replace(part, ""));
     let with = |old: &str, new: &str| file(&GOOD.replace(old, new));
-    let wrong = [
+    let invalid = [
         (String::new(), ""),
         ("<configuration".into(), ""),
         ("<templates/>".into(), "line 1: expected <configuration>, found <templates>"),
@@ -122,7 +122,7 @@ fn reports_missing_and_invalid_values_in_one_line() {
         (file(GOOD).replace("channel id='1'", "channel"), "line 2: <channel> has no id"),
         (format!("<!DOCTYPE x [<!ENTITY a 'aa'>]>{}", file(GOOD)), ""),
     ];
-    for (text, expected) in wrong {
+    for (text, expected) in invalid {
         let error = text.parse::<Config>().unwrap_err().to_string();
         assert!(error.contains(expected), "{text}: {error}");
         assert_eq!(error.lines().count(), 1, "{text}: {error}");

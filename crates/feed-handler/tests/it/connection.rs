@@ -84,7 +84,7 @@ impl Harness {
     }
 
     #[track_caller]
-    fn until(&mut self, what: &str, is_done: impl Fn(&Self) -> bool) {
+    fn until(&mut self, event: &str, is_done: impl Fn(&Self) -> bool) {
         for _ in 0..2_000 {
             self.poll();
             if is_done(self) {
@@ -93,7 +93,7 @@ impl Harness {
         }
         let events = (&self.events.ends.last(), self.events.gaps, self.events.ends.len());
         let kind = self.reactor.kind();
-        panic!("{what} does not happen under {kind}: {events:?} {:?}", self.handler.statistics());
+        panic!("{event} does not happen under {kind}: {events:?} {:?}", self.handler.statistics());
     }
 
     /// Accepts a connection and waits until the handler has seen it.
@@ -109,13 +109,13 @@ impl Harness {
     /// Checks that exactly one fault was counted, as `name`.
     #[track_caller]
     fn assert_only(&self, name: &str) {
-        let wrong: Vec<_> = self
+        let faults: Vec<_> = self
             .handler
             .statistics()
             .iter()
             .filter(|&(name, count)| count != 0 && !PLAIN.contains(&name))
             .collect();
-        assert_eq!(wrong, [(name, 1)]);
+        assert_eq!(faults, [(name, 1)]);
     }
 
     /// Breaks a connection with `check_fault`, checks that the fault is counted as `name`, and that
@@ -133,7 +133,7 @@ impl Harness {
             statistics.iter().find(|(other, _)| *other == name).unwrap().1
         };
         harness.until(name, |harness| count(harness) > 0);
-        assert!(!harness.handler.connections().next().unwrap().is_connected);
+        assert!(!harness.handler.connections().next().unwrap().connected);
         harness.assert_only(name);
         // The handler reconnects and decodes the new stream from its first byte.
         let mut stream = harness.accept(&listener);
@@ -297,7 +297,7 @@ fn counts_silent_connections_only() {
             harness.handler.next_deadline() > Some(harness.now + silence)
         });
         harness.wait(silence);
-        assert!(harness.handler.connections().next().unwrap().is_connected);
+        assert!(harness.handler.connections().next().unwrap().connected);
         harness.until("silence", |harness| harness.handler.statistics().silent_connections > 0);
         harness.assert_only("silent_connections");
         harness.accept(&listener);
@@ -408,7 +408,7 @@ fn rejects_unusable_addresses() {
 
 #[test]
 fn fault_counters_have_their_tests() {
-    let wrong: Vec<_> = Statistics::default()
+    let faults: Vec<_> = Statistics::default()
         .iter()
         .map(|(name, _)| name)
         .filter(|name| !PLAIN.contains(name))
@@ -426,5 +426,5 @@ fn fault_counters_have_their_tests() {
         "long_frames",
     ];
     let warnings = ["ended_connections"];
-    assert_eq!(wrong, [&multicast[..], &here, &replay, &warnings, &engine].concat());
+    assert_eq!(faults, [&multicast[..], &here, &replay, &warnings, &engine].concat());
 }

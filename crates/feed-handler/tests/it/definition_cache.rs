@@ -80,16 +80,16 @@ fn channel_joins_books_at_once_and_still_follows_the_loop() {
     let feeds = [Feed::Incremental, Feed::Instrument, Feed::Snapshot];
     assert_eq!(joined(&mut channel), feeds.map(Action::Join));
     // Both books synchronize before the instrument feed delivers a packet.
-    let mut give = |feed, packet: &PacketBuilder| {
+    let mut deliver = |feed, packet: &PacketBuilder| {
         let input = Input { feed, side: FeedLine::A, received: None };
         channel.handle_packet(now(), input, packet.bytes(), &mut events);
     };
-    give(Feed::Incremental, &packet(10).heartbeat());
-    give(Feed::Snapshot, &packet(1).snapshot(7, 10, 2, 0, &[]));
-    give(Feed::Snapshot, &packet(2).snapshot(8, 10, 2, 0, &[]));
+    deliver(Feed::Incremental, &packet(10).heartbeat());
+    deliver(Feed::Snapshot, &packet(1).snapshot(7, 10, 2, 0, &[]));
+    deliver(Feed::Snapshot, &packet(2).snapshot(8, 10, 2, 0, &[]));
     // The loop contains a changed definition, which corrects the cached one.
-    give(Feed::Instrument, &definition(7, 1, b'A', 5, CHANNEL));
-    give(Feed::Instrument, &definition_in(packet(2), (8, 6, b'M', 4, CHANNEL)));
+    deliver(Feed::Instrument, &definition(7, 1, b'A', 5, CHANNEL));
+    deliver(Feed::Instrument, &definition_in(packet(2), (8, 6, b'M', 4, CHANNEL)));
     assert!(channel.book_of(7).unwrap().is_in_sync() && channel.book_of(8).unwrap().is_in_sync());
     assert_eq!(channel.state(), ChannelState::InSync);
     assert_eq!(events.0[2..], [(8, 4, updated(6))]);

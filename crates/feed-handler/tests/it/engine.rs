@@ -122,7 +122,7 @@ impl Market {
         self.feeds.process(at(self.millis), &mut self.events).unwrap();
     }
 
-    fn until(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
+    fn until(&mut self, event: &str, done: impl Fn(&Self) -> bool) {
         for _ in 0..2_000 {
             self.turn();
             if done(self) {
@@ -130,7 +130,7 @@ impl Market {
             }
             std::thread::yield_now();
         }
-        panic!("{what} does not happen: {:?}", self.events);
+        panic!("{event} does not happen: {:?}", self.events);
     }
 
     fn state(&self, number: usize) -> ChannelState {
@@ -206,7 +206,7 @@ fn channels_with_the_same_line_share_it() {
     market.senders.send(&one.instrument, &packet(1).definition(7, 1, 10));
     let both = [0, 1];
     market.until("both", |it| both.iter().all(|&it2| it.state(it2) == ChannelState::Recovering));
-    let lines: Vec<bool> = market.feeds.lines(market.handler(0)).map(|it| it.is_joined).collect();
+    let lines: Vec<bool> = market.feeds.lines(market.handler(0)).map(|it| it.joined).collect();
     assert_eq!(lines, [true, false, true]);
     // Six feeds on five lines; the shared line has received one packet.
     assert_eq!(market.feeds.statistics().packets, 3);
@@ -217,7 +217,7 @@ fn channels_with_the_same_line_share_it() {
     market.senders.send(&one.incremental, &quote(9, 11, 1, 100));
     market.until("a missing definition", |it| {
         let mut lines = it.feeds.lines(it.handler(0));
-        lines.any(|line| line.feed == Feed::Instrument && line.is_joined)
+        lines.any(|line| line.feed == Feed::Instrument && line.joined)
     });
     market.senders.send(&one.instrument, &packet(1).definition(9, 1, 10));
     let handler = market.handler(0);
@@ -393,13 +393,13 @@ fn gaps_of_a_capture_are_judged_by_capture_time() {
     let addresses = channel(14_310, 1);
     let [incremental, instrument, snapshot] =
         [&addresses.incremental, &addresses.instrument, &addresses.snapshot].map(address);
-    let begin = [
+    let start = [
         (incremental, 0, packet(10).heartbeat()),
         (instrument, 1, packet(1).definition(7, 1, 10)),
         (snapshot, 2, packet(1).snapshot(7, 10, 1, 0, &[])),
     ];
     let with = |late: u64| {
-        let mut packets = begin.to_vec();
+        let mut packets = start.to_vec();
         packets.push((incremental, 10, quote(7, 12, 2, 101)));
         packets.push((incremental, 10 + late, quote(7, 11, 1, 100)));
         let (_, events) = play(packets, std::slice::from_ref(&addresses));
@@ -524,15 +524,15 @@ fn custom_engine_is_told_which_lines_to_join() {
 #[test]
 fn group_may_have_its_own_interface() {
     let mut addresses = channel(14_310, 1);
-    let elsewhere = Ipv4Addr::new(10, 0, 0, 2);
-    let same_group = Group::from(address(&addresses.incremental)).on(elsewhere);
+    let other = Ipv4Addr::new(10, 0, 0, 2);
+    let same_group = Group::from(address(&addresses.incremental)).on(other);
     addresses.incremental.b = Some(same_group);
     let mut feeds = FeedHandlers::new(QueueEngine::default());
     feeds.add(small(), &addresses).unwrap();
     let interfaces: Vec<Ipv4Addr> =
         feeds.engine().lines.iter().map(|line| line.interface).collect();
     let here = Ipv4Addr::LOCALHOST;
-    assert_eq!(interfaces, [here, elsewhere, here, here]);
+    assert_eq!(interfaces, [here, other, here, here]);
     assert_eq!(feeds.lines(feeds.channels().next().unwrap().0).nth(1).unwrap().side, FeedLine::B);
     let _: Utc = at(0).utc;
 }

@@ -129,8 +129,8 @@ impl Harness {
         false
     }
 
-    fn until(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
-        assert!(self.poll_until(2_000, done), "{what} does not happen: {:?}", self.errors);
+    fn until(&mut self, event: &str, done: impl Fn(&Self) -> bool) {
+        assert!(self.poll_until(2_000, done), "{event} does not happen: {:?}", self.errors);
     }
 
     fn come_in_sync(&mut self) {

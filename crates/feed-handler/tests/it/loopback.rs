@@ -92,8 +92,8 @@ fn loss_on_both_sides_is_a_gap_and_rejoins_snapshots() {
     market.send(&lines.incremental.a, &quote(13, 3, 102));
     market.send(&lines.incremental.b, &quote(13, 3, 102));
     market.until("the gap", |_, events| events.gaps == 1);
-    let behind = [(b'0', 1, 101, 5)];
-    market.send(&lines.snapshot.a, &packet(1).snapshot(7, 13, 1, 3, &behind));
+    let levels = [(b'0', 1, 101, 5)];
+    market.send(&lines.snapshot.a, &packet(1).snapshot(7, 13, 1, 3, &levels));
     market.until("recovery", |handler, _| handler.channel().state() == ChannelState::InSync);
     let book = market.handler.channel().book_of(7).unwrap();
     assert!(book.is_in_sync());
@@ -255,11 +255,11 @@ fn error_names_a_unicast_group() {
 #[track_caller]
 fn assert_only(handler: &FeedHandler, name: &str) {
     let plain = ["packets", "bytes"];
-    let wrong = handler
+    let faults = handler
         .statistics()
         .iter()
         .filter(|&(other, count)| count != 0 && other != name && !plain.contains(&other));
-    assert_eq!(wrong.collect::<Vec<_>>(), []);
+    assert_eq!(faults.collect::<Vec<_>>(), []);
 }
 
 #[test]

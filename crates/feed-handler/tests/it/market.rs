@@ -89,7 +89,7 @@ impl<'a> Market<'a> {
     /// Runs the loop until `done`; panics if that does not happen.
     pub(crate) fn until(
         &mut self,
-        what: &str,
+        event: &str,
         done: impl Fn(&FeedHandler, &RecordedEvents) -> bool,
     ) {
         for _ in 0..2_000 {
@@ -105,7 +105,7 @@ impl<'a> Market<'a> {
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
         }
-        panic!("{:?}: {what} does not happen: {:?}", self.reactor.kind(), self.events);
+        panic!("{:?}: {event} does not happen: {:?}", self.reactor.kind(), self.events);
     }
 
     pub(crate) fn come_in_sync(&mut self) {
@@ -135,7 +135,7 @@ impl<'a> Market<'a> {
     }
 
     pub(crate) fn joined(&self) -> Vec<(Feed, FeedLine)> {
-        let lines = self.handler.lines().filter(|line| line.is_joined);
+        let lines = self.handler.lines().filter(|line| line.joined);
         lines.map(|line| (line.feed, line.side)).collect()
     }
 }

@@ -23,14 +23,14 @@ struct RecordedEvents {
     gaps: u32,
     last_end: u32,
     ends: u64,
-    is_stamped: bool,
+    timestamped: bool,
 }
 
 impl Listener for RecordedEvents {
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         self.ends += 1;
         self.last_end = event.packet.sequence;
-        self.is_stamped |= event.packet.received.is_some();
+        self.timestamped |= event.packet.received.is_some();
     }
     fn on_gap(&mut self, _: &Gap) {
         self.gaps += 1;
@@ -68,7 +68,7 @@ impl Trader {
     }
 
     fn is_connected(&self) -> [bool; 2] {
-        let mut sides = self.handler.connections().map(|side| side.is_connected);
+        let mut sides = self.handler.connections().map(|side| side.connected);
         [sides.next().unwrap(), sides.next().unwrap()]
     }
 
@@ -165,7 +165,7 @@ impl Market {
     #[track_caller]
     fn until(
         &mut self,
-        what: &str,
+        event: &str,
         traders: &mut [Trader],
         is_done: impl Fn(&Exchange, &[Trader]) -> bool,
     ) {
@@ -176,7 +176,7 @@ impl Market {
             }
         }
         let counts: Vec<_> = traders.iter().map(|trader| trader.handler.statistics()).collect();
-        panic!("{what} does not happen: {counts:?} {:?}", self.exchange.counters());
+        panic!("{event} does not happen: {counts:?} {:?}", self.exchange.counters());
     }
 
     /// Runs until all traders are in sync and have received the last event, and checks their books.
@@ -212,7 +212,7 @@ fn books_equal_the_exchange_under_every_wait() {
         market.catch_up(&mut traders);
         let [trader] = &mut traders;
         assert_eq!((trader.events.ends - ends, trader.events.gaps), (501, 0), "{wait}");
-        assert!(trader.events.is_stamped, "the receive timestamp reaches the callback");
+        assert!(trader.events.timestamped, "the receive timestamp reaches the callback");
         trader.only_faults(&[]);
         let statistics = trader.handler.statistics();
         assert_eq!((statistics.connections, statistics.reconnections), (2, 0));

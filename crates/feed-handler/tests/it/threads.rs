@@ -93,14 +93,14 @@ fn ends(threads: &FeedThreads<RecordingListener>, thread: usize) -> Result<usize
     rx.recv().map_err(|_| CallError::Ended)
 }
 
-fn until(what: &str, mut done: impl FnMut() -> bool) {
+fn until(event: &str, mut done: impl FnMut() -> bool) {
     for _ in 0..2_000 {
         if done() {
             return;
         }
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    panic!("{what} does not happen");
+    panic!("{event} does not happen");
 }
 
 #[test]
@@ -189,8 +189,8 @@ fn rejects_impossible_threads_in_one_line() {
         thread("broken", Wait::Epoll, &[unusable], None),
     ]);
     assert!(error.starts_with("thread broken: ") && error.contains("192.0.2.1"), "{error}");
-    let elsewhere = FeedThread { core: Some(1_023), ..thread("far", Wait::Epoll, &[], None) };
-    let error = refused(vec![elsewhere]);
+    let other = FeedThread { core: Some(1_023), ..thread("far", Wait::Epoll, &[], None) };
+    let error = refused(vec![other]);
     assert!(error.starts_with("thread far: core 1023"), "{error}");
 }
 

@@ -76,10 +76,10 @@ fn comes_in_sync_and_recovers(wait: Wait, transport: &Transport, hosts: &[Host; 
     market.send(&lines.incremental.b, &quote(15, 5, 102));
     market.until("the gap", |_, events| events.gaps == 1);
     market.until("the snapshots", |handler, _| {
-        handler.lines().any(|line| line.feed == Feed::Snapshot && line.is_joined)
+        handler.lines().any(|line| line.feed == Feed::Snapshot && line.joined)
     });
-    let behind = [(b'0', 1, 101, 5)];
-    market.send(&lines.snapshot.a, &packet(1).snapshot(7, 15, 1, 5, &behind));
+    let levels = [(b'0', 1, 101, 5)];
+    market.send(&lines.snapshot.a, &packet(1).snapshot(7, 15, 1, 5, &levels));
     market.until("recovery", |handler, _| handler.channel().state() == ChannelState::InSync);
     assert!(market.handler.channel().book_of(7).unwrap().is_in_sync());
     let statistics = market.handler.statistics();
@@ -182,10 +182,10 @@ fn exchange_publishes_with_kernel_bypass() {
         let utc = Utc::from_nanos(1_767_225_600_000_000_000);
         let mut now = Now { monotonic: Instant::from_nanos(1), utc };
         let mut reactor = Reactor::new(Wait::Spin).unwrap();
-        let mut elsewhere = settings.clone();
-        let multicast = elsewhere.addresses.multicast.as_mut();
+        let mut other = settings.clone();
+        let multicast = other.addresses.multicast.as_mut();
         multicast.unwrap().interface = Ipv4Addr::LOCALHOST;
-        let error = Exchange::new(elsewhere, now, &mut reactor).unwrap_err();
+        let error = Exchange::new(other, now, &mut reactor).unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
         let mut exchange = Exchange::new(settings, now, &mut reactor).unwrap();
         exchange.set_pace(Pace::Paced, now);

@@ -107,7 +107,7 @@ impl Harness {
         let wire = Rc::new(Wire::default());
         let connector = MemoryConnector(Rc::clone(&wire));
         let session = Session::with_connect(mock_exchange::settings(1), journal, connector);
-        let mut session = session.expect("sound settings");
+        let mut session = session.expect("valid settings");
         let mut reactor = Reactor::new(Wait::Spin).expect("a reactor");
         session.connect(now(1), Binding::New).expect("no connection yet");
         let (mut ready, mut trader) = (Ready::NOTHING, Trader::default());
@@ -128,12 +128,12 @@ impl Harness {
     pub(crate) fn batch(&mut self) -> Duration {
         self.prepare();
         let allocated = allocations();
-        let begun = Instant::now();
+        let started = Instant::now();
         match self.case {
             Case::Send => measured_sends(&mut self.session, self.time),
             Case::Receive | Case::Burst | Case::Both => self.receive(),
         }
-        let took = begun.elapsed();
+        let took = started.elapsed();
         assert_eq!(allocations(), allocated, "unexpected allocation");
         self.time += BATCH;
         self.batches += 1;

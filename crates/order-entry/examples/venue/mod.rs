@@ -168,15 +168,15 @@ fn run(is_busy: bool, command: &AtomicU32, listening: &mpsc::Sender<ListenAddres
     let mut due = clock.now().monotonic;
     loop {
         let now = clock.now();
-        let asked = command.load(Ordering::Acquire);
-        match asked {
+        let requested = command.load(Ordering::Acquire);
+        match requested {
             STOP => return,
             FAIL_PRIMARY => exchange.gateway_mut().fail_primary(now, &mut ()),
             RESTORE => exchange.gateway_mut().restore(),
             _ => {}
         }
         // Keep a stop command that arrived meanwhile.
-        command.compare_exchange(asked, NOTHING, Ordering::AcqRel, Ordering::Relaxed).ok();
+        command.compare_exchange(requested, NOTHING, Ordering::AcqRel, Ordering::Relaxed).ok();
         if is_busy && now.monotonic >= due {
             due = now.monotonic + PAUSE;
             exchange.tick(now, now.monotonic, &mut ()).expect("a tick");
@@ -203,12 +203,12 @@ pub fn order(id: u64) -> NewOrder {
 
 /// Waits until `done` returns `true`, for at most twenty seconds.
 #[track_caller]
-pub fn until(what: &str, mut done: impl FnMut() -> bool) {
+pub fn until(event: &str, mut done: impl FnMut() -> bool) {
     for _ in 0..20_000 {
         if done() {
             return;
         }
         thread::sleep(std::time::Duration::from_millis(1));
     }
-    panic!("{what} does not happen within 20 s");
+    panic!("{event} does not happen within 20 s");
 }

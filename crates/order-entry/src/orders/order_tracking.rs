@@ -82,10 +82,10 @@ macro_rules! business {
 
 /// Defines callbacks without order information.
 macro_rules! forward {
-    ($($callback:ident $what:ident: $name:ty,)*) => {$(
+    ($($callback:ident $event:ident: $name:ty,)*) => {$(
         #[inline]
-        fn $callback(&mut self, sender: &mut Sender<'_>, $what: $name) {
-            self.listener.$callback(sender, $what);
+        fn $callback(&mut self, sender: &mut Sender<'_>, $event: $name) {
+            self.listener.$callback(sender, $event);
         }
     )*};
 }

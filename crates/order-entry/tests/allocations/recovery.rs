@@ -67,8 +67,9 @@ fn retransmission_of_2500_messages_allocates_nothing() {
         harness.poll();
         harness.poll();
     });
-    let asked: Vec<_> = harness.connector.written().iter().map(|(template, _)| *template).collect();
-    assert_eq!(asked, [508]);
+    let requested: Vec<_> =
+        harness.connector.written().iter().map(|(template, _)| *template).collect();
+    assert_eq!(requested, [508]);
     let announced = retransmission(&harness, 2_500);
     let all: Vec<_> = (1..=2_500).map(|number| numbered(&report, number, true)).collect();
     // No larger than a chunk that TCP delivers.

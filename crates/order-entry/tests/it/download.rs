@@ -12,7 +12,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A session with a download.
 struct Harness {
-    harness: SessionHarness,
+    base: SessionHarness,
     download: Download,
 }
 
@@ -23,23 +23,24 @@ impl Harness {
         harness.connector.connection().room = usize::MAX;
         harness.send().unwrap();
         let request = MassStatus { request_id: Some(99), ..MassStatus::all() };
-        let mut desk = Self { harness, download: Download::with_request(request, TIMEOUT) };
-        desk.start().unwrap();
-        assert!(desk.download.is_in_progress());
-        desk
+        let mut harness =
+            Self { base: harness, download: Download::with_request(request, TIMEOUT) };
+        harness.start().unwrap();
+        assert!(harness.download.is_in_progress());
+        harness
     }
 
     fn now(&self) -> Now {
-        now(self.harness.time)
+        now(self.base.time)
     }
 
     fn start(&mut self) -> Result<(), SendError> {
         let now = self.now();
-        self.download.start(&mut self.harness.session.sender(now))
+        self.download.start(&mut self.base.session.sender(now))
     }
 
     fn receive(&mut self, message: &[u8]) -> Option<DownloadResult> {
-        let uuid = self.harness.session.progress().uuid;
+        let uuid = self.base.session.progress().uuid;
         self.receive_from(uuid, message, false)
     }
 
@@ -54,12 +55,12 @@ impl Harness {
         let message =
             Message { header, body, seq_num: 1, uuid, possible_retransmission, redelivered };
         let now = self.now();
-        self.download.handle_message(&mut self.harness.session.sender(now), &message)
+        self.download.handle_message(&mut self.base.session.sender(now), &message)
     }
 
     /// Returns the ids of the requests sent.
     fn requested_ids(&self) -> Vec<u64> {
-        let connection = self.harness.connector.connection();
+        let connection = self.base.connector.connection();
         let mut ids = Vec::new();
         for frame in frames(&connection.written) {
             let (header, body) = MessageHeader::decode(&frame[4..]).unwrap();
@@ -98,12 +99,12 @@ fn refusal(number: Option<u32>, id: Option<u64>, reason: BusinessRejectReason) -
 
 #[test]
 fn requests_are_sequential_and_all_orders_are_counted() {
-    let mut desk = Harness::requesting();
-    assert_eq!(desk.receive(&report(2, false)), None);
-    assert_eq!((desk.receive(&report(2, true)), desk.requested_ids()), (None, vec![2, 3]));
-    assert_eq!(desk.receive(&report(2, true)), None, "that request was answered");
-    assert_eq!(desk.receive(&report(3, true)), Some(Ok(Downloaded { orders: 3 })));
-    assert!(!desk.download.is_in_progress());
+    let mut harness = Harness::requesting();
+    assert_eq!(harness.receive(&report(2, false)), None);
+    assert_eq!((harness.receive(&report(2, true)), harness.requested_ids()), (None, vec![2, 3]));
+    assert_eq!(harness.receive(&report(2, true)), None, "that request was answered");
+    assert_eq!(harness.receive(&report(3, true)), Some(Ok(Downloaded { orders: 3 })));
+    assert!(!harness.download.is_in_progress());
 }
 
 #[test]
@@ -113,36 +114,36 @@ fn request_id_is_the_sequence_number() {
 
 #[test]
 fn unrelated_and_redelivered_reports_are_ignored() {
-    let mut desk = Harness::requesting();
-    let (uuid, last) = (desk.harness.session.progress().uuid, report(2, true));
-    assert_eq!(desk.receive(&report(1, true)), None);
-    assert_eq!(desk.receive_from(uuid + 1, &last, false), None);
-    assert_eq!(desk.receive_from(uuid, &last, true), None);
-    assert_eq!(desk.requested_ids(), [2]);
-    desk.receive(&last);
-    assert_eq!(desk.requested_ids(), [2, 3]);
+    let mut harness = Harness::requesting();
+    let (uuid, last) = (harness.base.session.progress().uuid, report(2, true));
+    assert_eq!(harness.receive(&report(1, true)), None);
+    assert_eq!(harness.receive_from(uuid + 1, &last, false), None);
+    assert_eq!(harness.receive_from(uuid, &last, true), None);
+    assert_eq!(harness.requested_ids(), [2]);
+    harness.receive(&last);
+    assert_eq!(harness.requested_ids(), [2, 3]);
 }
 
 #[test]
 fn reports_restart_the_timeout() {
-    let mut desk = Harness::requesting();
-    let begun = desk.now().monotonic;
-    assert_eq!(desk.download.poll_timeout(), Some(begun + TIMEOUT));
-    desk.harness.time += 1_000;
-    desk.receive(&report(2, false));
-    assert_eq!(desk.download.poll_timeout(), Some(desk.now().monotonic + TIMEOUT));
-    desk.harness.time += 1_000;
-    desk.receive(&report(1, false));
-    assert!(desk.download.poll_timeout().unwrap() < desk.now().monotonic + TIMEOUT);
+    let mut harness = Harness::requesting();
+    let started = harness.now().monotonic;
+    assert_eq!(harness.download.poll_timeout(), Some(started + TIMEOUT));
+    harness.base.time += 1_000;
+    harness.receive(&report(2, false));
+    assert_eq!(harness.download.poll_timeout(), Some(harness.now().monotonic + TIMEOUT));
+    harness.base.time += 1_000;
+    harness.receive(&report(1, false));
+    assert!(harness.download.poll_timeout().unwrap() < harness.now().monotonic + TIMEOUT);
 }
 
 #[test]
 fn next_request_follows_if_there_is_no_order() {
-    let mut desk = Harness::requesting();
+    let mut harness = Harness::requesting();
     let none = BusinessRejectReason::ORDER_STATUS_NOT_FOUND;
-    assert_eq!(desk.receive(&refusal(Some(2), None, none)), None);
-    assert_eq!(desk.requested_ids(), [2, 3]);
-    let end = desk.receive(&refusal(None, Some(3), none));
+    assert_eq!(harness.receive(&refusal(Some(2), None, none)), None);
+    assert_eq!(harness.requested_ids(), [2, 3]);
+    let end = harness.receive(&refusal(None, Some(3), none));
     assert_eq!(end, Some(Ok(Downloaded { orders: 0 })));
 }
 
@@ -150,48 +151,48 @@ fn next_request_follows_if_there_is_no_order() {
 fn refusal_is_matched_by_number_or_id() {
     let reason = BusinessRejectReason(2);
     for (number, id) in [(Some(2), None), (Some(2), Some(1)), (None, Some(2))] {
-        let mut desk = Harness::requesting();
+        let mut harness = Harness::requesting();
         for (number, id) in [(Some(1), Some(2)), (None, Some(1)), (None, None)] {
-            assert_eq!(desk.receive(&refusal(number, id, reason)), None);
+            assert_eq!(harness.receive(&refusal(number, id, reason)), None);
         }
-        let end = desk.receive(&refusal(number, id, reason));
+        let end = harness.receive(&refusal(number, id, reason));
         assert_eq!(end, Some(Err(DownloadError::Refused(reason))), "{number:?} {id:?}");
-        assert!(!desk.download.is_in_progress());
+        assert!(!harness.download.is_in_progress());
     }
 }
 
 #[test]
 fn ends_when_its_own_request_was_not_applied() {
-    let mut desk = Harness::requesting();
+    let mut harness = Harness::requesting();
     for (from_seq_no, count) in [(1, 1), (3, 5)] {
         let others = NotApplied { from_seq_no, count };
-        assert_eq!(desk.download.handle_not_applied(others), None);
+        assert_eq!(harness.download.handle_not_applied(others), None);
     }
     let both = NotApplied { from_seq_no: 1, count: 2 };
-    assert_eq!(desk.download.handle_not_applied(both), Some(Err(DownloadError::NotApplied)));
-    assert!(!desk.download.is_in_progress());
+    assert_eq!(harness.download.handle_not_applied(both), Some(Err(DownloadError::NotApplied)));
+    assert!(!harness.download.is_in_progress());
 }
 
 #[test]
 fn reports_a_failed_send_of_the_next_request() {
-    let mut desk = Harness::requesting();
-    desk.harness.connector.connection().room = 0;
+    let mut harness = Harness::requesting();
+    harness.base.connector.connection().room = 0;
     let refused = loop {
-        if let Err(refused) = desk.harness.send() {
+        if let Err(refused) = harness.base.send() {
             break refused;
         }
     };
-    let end = desk.receive(&report(2, true));
+    let end = harness.receive(&report(2, true));
     assert_eq!(end, Some(Err(DownloadError::Send(refused))));
-    assert!(!desk.download.is_in_progress());
+    assert!(!harness.download.is_in_progress());
 }
 
 #[test]
 fn failed_restart_ends_the_download() {
-    let mut desk = Harness::requesting();
-    let Harness { harness, .. } = &mut desk;
+    let mut harness = Harness::requesting();
+    let Harness { base, .. } = &mut harness;
     harness.session.abandon(now(harness.time), &mut harness.reactor, &mut harness.events).unwrap();
-    assert_eq!(desk.start(), Err(SendError::NotEstablished(State::Disconnected)));
-    assert!(!desk.download.is_in_progress());
-    assert_eq!(desk.download.handle_disconnected(), None);
+    assert_eq!(harness.start(), Err(SendError::NotEstablished(State::Disconnected)));
+    assert!(!harness.download.is_in_progress());
+    assert_eq!(harness.download.handle_disconnected(), None);
 }

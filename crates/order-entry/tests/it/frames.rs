@@ -63,8 +63,8 @@ fn tap_sees_every_frame_once_before_its_first_byte() {
     let (connector, seen) = (TestConnector::default(), Seen::default());
     let (connection, log) = (connector.clone(), Rc::clone(&seen));
     let tap = move |frame: &[u8]| {
-        let begun: usize = log.borrow().iter().map(Vec::len).sum();
-        assert!(connection.connection().written.len() <= begun, "tapped too late");
+        let tapped_before: usize = log.borrow().iter().map(Vec::len).sum();
+        assert!(connection.connection().written.len() <= tapped_before, "tapped too late");
         log.borrow_mut().push(frame.to_vec());
     };
     run(FrameTap::new(connector.clone(), tap), &connector);

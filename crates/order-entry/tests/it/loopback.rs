@@ -277,13 +277,13 @@ fn missing_gateway_is_a_failure_with_its_error() {
 #[test]
 fn sent_messages_are_journaled_and_the_next_process_resumes() {
     let (session, _, _) = converse(Wait::Epoll, EndedBy::Client, false);
-    let kept: Vec<_> = session
+    let journaled: Vec<_> = session
         .journal()
         .records()
         .map(|(record, frame)| (record.kind(), mock_exchange::template_id(frame)))
         .collect();
     assert_eq!(
-        kept,
+        journaled,
         [
             (CONTROL_RECORD, 500),
             (CONTROL_RECORD, 503),

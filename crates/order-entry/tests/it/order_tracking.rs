@@ -15,9 +15,9 @@ struct RecordingStrategy {
 }
 
 impl RecordingStrategy {
-    fn note(&mut self, what: impl std::fmt::Display) {
+    fn record(&mut self, event: impl std::fmt::Display) {
         let (all, working) = (self.orders.iter().count(), self.orders.working().count());
-        self.events.push(format!("{what}: {working} of {all}"));
+        self.events.push(format!("{event}: {working} of {all}"));
     }
 }
 
@@ -29,16 +29,16 @@ impl TrackOrders for RecordingStrategy {
         self.download.as_mut()
     }
     fn on_download(&mut self, _: &mut Sender<'_>, end: DownloadResult) {
-        self.note(format!("download {}", end.unwrap_err()));
+        self.record(format!("download {}", end.unwrap_err()));
     }
 }
 
 impl Listener for RecordingStrategy {
     fn on_state(&mut self, _: &mut Sender<'_>, state: State) {
-        self.note(state);
+        self.record(state);
     }
     fn on_established(&mut self, _: &mut Sender<'_>, _: &Established) {
-        self.note("logon");
+        self.record("logon");
     }
     fn on_execution_report_new(
         &mut self,
@@ -46,53 +46,53 @@ impl Listener for RecordingStrategy {
         _: ExecutionReportNew522<'_>,
         _: &Message<'_>,
     ) {
-        self.note("new");
+        self.record("new");
     }
     fn on_message(&mut self, _: &mut Sender<'_>, message: &Message<'_>) {
-        self.note(message.header.template_id);
+        self.record(message.header.template_id);
     }
     fn answer_not_applied(&mut self, _: NotApplied, _: NotAppliedAnswer) -> NotAppliedAnswer {
         self.answer
     }
     fn on_not_applied(&mut self, _: &mut Sender<'_>, _: NotApplied) {
-        self.note("not applied");
+        self.record("not applied");
     }
     fn on_failover(&mut self, _: &mut Sender<'_>, _: Failover) {
-        self.note("failover");
+        self.record("failover");
     }
     fn on_active(&mut self, _: &mut Sender<'_>, _: Active) {
-        self.note("active");
+        self.record("active");
     }
     fn on_backup(&mut self, _: &BackupNotice<'_>) {
-        self.note("backup");
+        self.record("backup");
     }
     fn on_reject(&mut self, _: &mut Sender<'_>, _: &Rejected<'_>) {
-        self.note("reject");
+        self.record("reject");
     }
     fn on_terminate(&mut self, _: &mut Sender<'_>, _: &Terminated<'_>) {
-        self.note("terminate");
+        self.record("terminate");
     }
     fn on_gap(&mut self, _: &mut Sender<'_>, _: Gap) {
-        self.note("gap");
+        self.record("gap");
     }
     fn on_retransmit_reject(&mut self, _: &mut Sender<'_>, _: &RetransmitRejected<'_>) {
-        self.note("retransmit reject");
+        self.record("retransmit reject");
     }
     fn on_lost(&mut self, _: &mut Sender<'_>, gap: Gap) {
         let known = self.orders.counters().lost;
-        self.note(format!("lost {} to {}, {known} known", gap.from, gap.to));
+        self.record(format!("lost {} to {}, {known} known", gap.from, gap.to));
     }
     fn on_error(&mut self, _: &mut Sender<'_>, _: &Error) {
-        self.note("error");
+        self.record("error");
     }
     fn on_warning(&mut self, _: &mut Sender<'_>, _: &Warning) {
-        self.note("warning");
+        self.record("warning");
     }
 }
 
 /// An established session with its listener.
 struct Harness {
-    harness: SessionHarness,
+    base: SessionHarness,
     strategy: RecordingStrategy,
 }
 
@@ -105,20 +105,20 @@ impl Harness {
         let answer = NotAppliedAnswer::FillGap;
         let strategy =
             RecordingStrategy { orders: Orders::new(8), download, answer, events: Vec::new() };
-        let mut harness = Self { harness, strategy };
+        let mut harness = Self { base: harness, strategy };
         if let Some(download) = &mut harness.strategy.download {
-            download.start(&mut harness.harness.session.sender(now(harness.harness.time))).unwrap();
+            download.start(&mut harness.base.session.sender(now(harness.base.time))).unwrap();
         }
         harness
     }
 
     /// Sends an order; returns the exchange's report.
     fn send(&mut self) -> Vec<u8> {
-        let id = u64::from(self.harness.session.progress().next_outgoing);
+        let id = u64::from(self.base.session.progress().next_outgoing);
         let order = NewOrder::limit(42, SideReq::BUY, Decimal(1), 1, id.into());
-        let mut sender = self.harness.session.sender(now(self.harness.time));
+        let mut sender = self.base.session.sender(now(self.base.time));
         self.strategy.orders.send(&mut sender, &order).unwrap();
-        let mut connection = self.harness.connector.connection();
+        let mut connection = self.base.connector.connection();
         let written = std::mem::take(&mut connection.written);
         connection.exchange.answer(frames(&written).last().unwrap())
     }
@@ -128,7 +128,7 @@ impl Harness {
         &mut self,
         call: impl FnOnce(&mut OrderTracking<'_, RecordingStrategy>, &mut Sender<'_>) -> T,
     ) -> T {
-        let mut sender = self.harness.session.sender(now(self.harness.time));
+        let mut sender = self.base.session.sender(now(self.base.time));
         call(&mut OrderTracking::new(&mut self.strategy), &mut sender)
     }
 
@@ -137,7 +137,7 @@ impl Harness {
         let (header, body) = MessageHeader::decode(&frame[4..]).unwrap();
         let mut scratch = ExecutionReportNew522::SCRATCH;
         let report = ExecutionReportNew522::decode(&header, body, &mut scratch).unwrap();
-        let uuid = self.harness.session.progress().uuid;
+        let uuid = self.base.session.progress().uuid;
         let message = message(header, body, uuid);
         self.call(|tracked, sender| tracked.on_execution_report_new(sender, report, &message));
     }
@@ -221,7 +221,7 @@ fn logon_makes_earlier_requests_uncertain() {
     let mut harness = Harness::new(false);
     harness.send();
     let second = harness.send();
-    let uuid = harness.harness.session.progress().uuid;
+    let uuid = harness.base.session.progress().uuid;
     let established = Established { uuid, ..ESTABLISHED };
     harness.call(|tracked, sender| tracked.on_established(sender, &established));
     assert_eq!(harness.in_flight(), [1, 2]);
@@ -234,7 +234,7 @@ fn logon_makes_earlier_requests_uncertain() {
 fn message_of_a_later_session_drops_earlier_requests() {
     let mut harness = Harness::new(false);
     harness.send();
-    let uuid = harness.harness.session.progress().uuid;
+    let uuid = harness.base.session.progress().uuid;
     let header = MessageHeader { block_length: 0, template_id: 999, schema_id: 8, version: 9 };
     let unknown = message(header, &[], uuid + 1);
     harness.call(|tracked, sender| tracked.on_message(sender, &unknown));

@@ -137,7 +137,9 @@ fn journal_restarted_in_a_callback_marks_no_record() {
         assert!(harness.session.counters().journals_begun_again > 0);
         assert_eq!(journal.unmarked().count(), 0);
         assert!(journal.records().all(|(record, _)| !journal.is_marked(record)));
-        let kept: Vec<u8> = journal.records().flat_map(|(_, frame)| frame.to_vec()).collect();
-        assert!(!kept.is_empty() && harness.connector.connection().written.ends_with(&kept));
+        let journaled: Vec<u8> = journal.records().flat_map(|(_, frame)| frame.to_vec()).collect();
+        assert!(
+            !journaled.is_empty() && harness.connector.connection().written.ends_with(&journaled)
+        );
     }
 }

@@ -24,8 +24,8 @@ fn partly_written_order_continues_at_the_same_byte() {
         harness.add_room(ORDER - cut);
         assert_eq!(harness.connector.written(), [(514, 1)], "cut at {cut}");
         let connection = harness.connector.connection();
-        let (_, kept) = harness.session.journal().records().last().unwrap();
-        assert_eq!(connection.written, kept);
+        let (_, journaled) = harness.session.journal().records().last().unwrap();
+        assert_eq!(connection.written, journaled);
     }
 }
 
@@ -291,9 +291,9 @@ fn keep_alives_and_answers_are_not_journaled() {
     harness.connector.connection().incoming = terminate;
     harness.poll();
     assert_eq!(harness.connector.written(), [(506, 0), (507, 0)]);
-    let kept: Vec<_> =
+    let journaled: Vec<_> =
         harness.session.journal().records().map(|(_, frame)| template_id(frame)).collect();
-    assert_eq!(kept, [500, 503]);
+    assert_eq!(journaled, [500, 503]);
 }
 
 #[test]
@@ -326,8 +326,8 @@ fn released_number_is_reused_and_both_records_are_kept() {
     assert_eq!(harness.send().unwrap().seq_num, 1);
     let records = harness.session.journal().records();
     let ours = records.filter(|(record, _)| record.direction() == Direction::Outbound);
-    let kept: Vec<_> = ours.map(|(_, frame)| seq_num(frame)).collect();
-    assert_eq!(kept, [1, 1, 1]);
+    let journaled: Vec<_> = ours.map(|(_, frame)| seq_num(frame)).collect();
+    assert_eq!(journaled, [1, 1, 1]);
     assert_eq!(harness.session.progress().next_outgoing, 2);
 }
 

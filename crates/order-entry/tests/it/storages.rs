@@ -65,37 +65,37 @@ fn sent_messages_are_durable_if_every_record_is_waited_for() {
 
 /// A custom storage whose disk may fail.
 struct CustomStorage {
-    kept: MemoryStorage,
+    inner: MemoryStorage,
     fails: Rc<Cell<bool>>,
 }
 
 impl Storage for CustomStorage {
     fn claim(&mut self, max: usize) -> Result<&mut [u8], JournalError> {
-        self.kept.claim(max)
+        self.inner.claim(max)
     }
     fn has_room(&self, payload: usize) -> bool {
-        self.kept.has_room(payload)
+        self.inner.has_room(payload)
     }
     fn commit(&mut self, tag: &Tag, length: usize) -> Record {
-        self.kept.commit(tag, length)
+        self.inner.commit(tag, length)
     }
     fn bytes(&self, record: Record) -> &[u8] {
-        self.kept.bytes(record)
+        self.inner.bytes(record)
     }
     fn tag(&self, record: Record) -> Tag {
-        self.kept.tag(record)
+        self.inner.tag(record)
     }
     fn mark(&mut self, record: Record) {
-        self.kept.mark(record);
+        self.inner.mark(record);
     }
     fn is_marked(&self, record: Record) -> bool {
-        self.kept.is_marked(record)
+        self.inner.is_marked(record)
     }
-    fn next(&self, behind: Option<Record>) -> Option<Record> {
-        self.kept.next(behind)
+    fn next(&self, previous: Option<Record>) -> Option<Record> {
+        self.inner.next(previous)
     }
     fn last(&self, direction: Direction) -> Option<Record> {
-        self.kept.last(direction)
+        self.inner.last(direction)
     }
     fn replay(
         &self,
@@ -104,10 +104,10 @@ impl Storage for CustomStorage {
         uuid: u64,
         numbers: RangeInclusive<u32>,
     ) -> impl Iterator<Item = Record> {
-        self.kept.replay(direction, kind, uuid, numbers)
+        self.inner.replay(direction, kind, uuid, numbers)
     }
     fn needed_from(&mut self, uuid: u64, seq_num: u32) {
-        self.kept.needed_from(uuid, seq_num);
+        self.inner.needed_from(uuid, seq_num);
     }
     fn waits(&self) -> bool {
         true
@@ -115,7 +115,7 @@ impl Storage for CustomStorage {
     fn wait_durable(&mut self, record: Record) -> Result<(), JournalError> {
         match self.fails.get() {
             true => Err(io::Error::other("disk removed").into()),
-            false => self.kept.wait_durable(record),
+            false => self.inner.wait_durable(record),
         }
     }
     fn begin_again(&mut self) -> bool {
@@ -126,7 +126,7 @@ impl Storage for CustomStorage {
 #[test]
 fn message_that_cannot_be_synced_is_not_sent() {
     let fails = Rc::new(Cell::new(false));
-    let storage = CustomStorage { kept: MemoryStorage::new(true), fails: Rc::clone(&fails) };
+    let storage = CustomStorage { inner: MemoryStorage::new(true), fails: Rc::clone(&fails) };
     let mut harness = SessionHarness::with_storage(mock_exchange::settings(1), storage).establish();
     harness.connector.connection().room = usize::MAX;
     assert_eq!(harness.send().unwrap().delivery, Delivery::Written);

@@ -74,10 +74,10 @@ fn thread<L>(name: &str, wait: Wait, sessions: Vec<ThreadSession<L>>) -> Session
 /// Evaluates a function of a listener on its thread.
 fn query<T: Send + 'static>(
     mailbox: &Mailbox<Trader>,
-    what: impl FnOnce(&mut Trader) -> T + Send + 'static,
+    read: impl FnOnce(&mut Trader) -> T + Send + 'static,
 ) -> Option<T> {
     let (tx, rx) = channel();
-    mailbox.call(move |_, trader| drop(tx.send(what(trader)))).ok()?;
+    mailbox.call(move |_, trader| drop(tx.send(read(trader)))).ok()?;
     rx.recv().ok()
 }
 
@@ -154,8 +154,8 @@ fn calls_send_in_order_under_every_wait() {
         let sessions = outcome.unwrap();
         assert!(sessions[0].listener.reports.iter().copied().eq(1..=200), "{wait}");
         assert_eq!(mailbox.call(|_, _| {}), Err(CallError::Ended));
-        let kept = sessions[0].session.session().journal();
-        let tags = kept.records().map(|(record, _)| kept.tag(record));
+        let journal = sessions[0].session.session().journal();
+        let tags = journal.records().map(|(record, _)| journal.tag(record));
         let outbound = tags.filter(|tag| tag.direction == Direction::Outbound);
         assert!(outbound.map(|tag| tag.seq_num).eq(1..=200));
     }
@@ -170,10 +170,10 @@ fn calls_are_bounded_and_waiting_calls_run() {
     let mailbox = threads.mailbox(0, 0);
     let (go, wait) = channel::<()>();
     let (tx, rx) = channel();
-    let begun = tx.clone();
+    let started_tx = tx.clone();
     mailbox
         .call(move |_, _| {
-            begun.send(0).unwrap();
+            started_tx.send(0).unwrap();
             wait.recv().unwrap();
         })
         .unwrap();

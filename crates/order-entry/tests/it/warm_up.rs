@@ -79,8 +79,8 @@ fn warm_up_is_invisible_to_another_process() {
     let progress = harness.session.progress();
     drop(harness);
     let journal = Journal::open_with(&folder, settings).unwrap();
-    let kept: Vec<_> = journal.records().map(|(_, frame)| frame.to_vec()).collect();
-    assert!(kept.iter().eq(last.iter().map(|(_, frame)| frame)));
+    let journaled: Vec<_> = journal.records().map(|(_, frame)| frame.to_vec()).collect();
+    assert!(journaled.iter().eq(last.iter().map(|(_, frame)| frame)));
     let next = Session::new(mock_exchange::settings(1), journal).unwrap();
     assert_eq!(next.progress().next_outgoing, progress.next_outgoing);
 }

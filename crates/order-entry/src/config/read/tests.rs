@@ -120,7 +120,7 @@ fn reports_unknown_key_with_its_line() {
 
 #[test]
 fn reports_invalid_value_with_its_line() {
-    for (from, to, what) in [
+    for (from, to, expected) in [
         ("\"America/Chicago\"", "\"Chicago\"", "cannot use time zone `Chicago`"),
         ("\"Sun 15:00\"", "\"Sunday 15:00\"", "not a time of the week"),
         ("\"Fri 16:00\"", "\"Fri 25:00\"", "not a time of the week"),
@@ -134,7 +134,7 @@ fn reports_invalid_value_with_its_line() {
     ] {
         let error = error(from, to);
         assert!(error.starts_with(&format!("line {}: ", line_of(from))), "{error}");
-        assert!(error.contains(what), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
     let error = error("session = \"ABC\"", "session = \"AB\"");
     assert_eq!(error, "[logon]: Session must be 3 characters of printable ASCII");
