@@ -126,7 +126,7 @@ impl CacheWarmer {
     pub fn poll(&mut self, now: Now, listener: &mut impl Listener) -> bool {
         self.poll_with(now, |arrival, _, [feed]| {
             let received = arrival.timestamp.utc();
-            let input = Input { feed: Feed::Incremental, side: FeedLine::A, received };
+            let input = Input { feed: Feed::Incremental, line: FeedLine::A, received };
             deliver(now, &mut feed.channel_input.channel, input, arrival.bytes, listener);
         })
     }

@@ -102,7 +102,7 @@ impl ChannelReplay {
         channel_input: &mut ChannelInput,
         listener: &mut impl Listener,
     ) {
-        let input = Input { feed: Feed::Replay, side: FeedLine::A, received: None };
+        let input = Input { feed: Feed::Replay, line: FeedLine::A, received: None };
         let statistics = &mut self.statistics;
         let completion = self.client.process(now.monotonic, ready, reactor, &mut |packet| {
             statistics.replayed_packets += 1;

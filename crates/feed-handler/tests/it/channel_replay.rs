@@ -273,7 +273,7 @@ fn check_given_up(harness: &mut Harness, reason: ReplayFailure) -> Statistics {
     });
     let reasons: Vec<_> = given_up.collect();
     // While attempts take long, packets after many gaps may exceed the reorder buffer.
-    let is_other = |why: &&ReplayFailure| **why != reason && **why != ReplayFailure::HoldingFull;
+    let is_other = |why: &&ReplayFailure| **why != reason && **why != ReplayFailure::BufferFull;
     assert_eq!((reasons[0], reasons.iter().find(is_other)), (reason, None), "{reasons:?}");
     let counters = harness.handler.channel().counters();
     assert_eq!(counters.replays_given_up, reasons.len() as u64);

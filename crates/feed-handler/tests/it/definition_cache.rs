@@ -81,7 +81,7 @@ fn channel_joins_books_at_once_and_still_follows_the_loop() {
     assert_eq!(joined(&mut channel), feeds.map(Action::Join));
     // Both books synchronize before the instrument feed delivers a packet.
     let mut deliver = |feed, packet: &PacketBuilder| {
-        let input = Input { feed, side: FeedLine::A, received: None };
+        let input = Input { feed, line: FeedLine::A, received: None };
         channel.handle_packet(now(), input, packet.bytes(), &mut events);
     };
     deliver(Feed::Incremental, &packet(10).heartbeat());
@@ -176,7 +176,7 @@ fn loop_completes_definitions_that_could_not_be_loaded() {
     assert_eq!(cache.load_into(&mut channel, now(), &mut events).unwrap(), 2);
     assert_eq!(events.0, [(7, 5, updated(1))]);
     // Sent one millisecond after the save, and one hour before the load.
-    let input = Input { feed: Feed::Instrument, side: FeedLine::A, received: None };
+    let input = Input { feed: Feed::Instrument, line: FeedLine::A, received: None };
     let packet = definition(8, 1, b'A', 5, CHANNEL);
     channel.handle_packet(now(), input, packet.bytes(), &mut events);
     assert_eq!(events.0[1..], [(8, 5, updated(1))]);
