@@ -1,7 +1,7 @@
-//! A forked child that lives on keeps no flow of its parent alive, and can have its own. As root.
+//! A forked child that lives on keeps no flow of its parent redirected, and can open its own
+//! interface.
 //!
-//! The parent is a copy of this program, and so is the child.
-#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
+//! The parent is a copy of this program, and the child is forked from it.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, PipeWriter, Read, Write};
@@ -13,11 +13,11 @@ use std::time::Duration;
 use hairpin_testbed::{Host, Testbed};
 use hairpin_xdp::{Backing, Entry, Interface, InterfaceSettings, Protocol, UmemSettings};
 
-/// Set in the environment of the copy: how the parent ends with the interface.
+/// The environment variable of the copy: how it releases the interface.
 const PARENT: &str = "HAIRPIN_XDP_FORKED";
-const TEST: &str = "a_child_keeps_no_flow_alive_and_can_have_its_own";
+const TEST: &str = "fork::child_keeps_no_flow_alive_and_can_open_its_own";
 const PORT: u16 = 5_000;
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 fn entry() -> Entry {
     let local = SocketAddr::from(([10, 77, 0, 1], PORT));
@@ -25,28 +25,30 @@ fn entry() -> Entry {
 }
 
 fn open() -> Interface {
-    // In a file: memory that other processes may have, by its descriptor.
+    // A file-backed UMEM, which other processes can map through its descriptor.
     let umem = UmemSettings { backing: Backing::Shared, ..UmemSettings::default() };
     let settings = InterfaceSettings { umem, ..InterfaceSettings::default() };
     let interface = Interface::open("veth0", &settings).unwrap();
-    interface.enter(&entry()).unwrap();
+    interface.redirect(&entry()).unwrap();
     interface
 }
 
-/// Says a word past whatever locks another thread had at the time of the fork.
-fn say(word: &str) {
-    // SAFETY: standard output, which is not closed at the end.
+/// Prints a line without the locks of standard output, which another thread may have held at the
+/// time of a fork.
+fn print_line(line: &str) {
+    // SAFETY: standard output, which is not closed afterwards.
     let mut out = std::mem::ManuallyDrop::new(unsafe { File::from_raw_fd(1) });
-    out.write_all(format!("\n{word}\n").as_bytes()).unwrap();
+    out.write_all(format!("\n{line}\n").as_bytes()).unwrap();
 }
 
-fn hear() -> bool {
-    // SAFETY: as above, standard input.
+fn wait_for_byte() -> bool {
+    // SAFETY: as above, for standard input.
     let mut from = std::mem::ManuallyDrop::new(unsafe { File::from_raw_fd(0) });
     from.read(&mut [0]).unwrap() == 1
 }
 
-/// What this process has that keeps a program or a socket: descriptors, and mappings of rings.
+/// Returns what this process holds that keeps a program or a socket alive: descriptors and ring
+/// mappings.
 fn holdings() -> Vec<String> {
     let descriptors = std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| {
         let target = std::fs::read_link(entry.unwrap().path()).ok()?;
@@ -59,40 +61,41 @@ fn holdings() -> Vec<String> {
 }
 
 fn child(inherited: Interface, ready: PipeWriter) {
-    say(&format!("child {:?}", holdings()));
+    print_line(&format!("child {:?}", holdings()));
     drop(ready);
-    assert!(hear());
-    // Numbers and addresses that are free are taken; none of them goes with what is inherited.
+    assert!(wait_for_byte());
+    // Occupies the free descriptor numbers; dropping the inherited interface must close none of
+    // them.
     let files: Vec<_> = (0..64).map(|_| File::open("/proc/self/stat").unwrap()).collect();
     drop(inherited);
     for file in files {
-        // SAFETY: asks about a number.
+        // SAFETY: the call only queries a descriptor number.
         assert!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFD) } >= 0);
     }
     let mut own = open();
-    say("own");
-    while !own.parts().2[0].wait(Some(PATIENCE)).unwrap() {}
+    print_line("own");
+    while !own.parts().2[0].wait(Some(TIMEOUT)).unwrap() {}
     let (_, packet) = own.receive().unwrap().unwrap();
-    say(if own.bytes(&packet).ends_with(b"child") { "received" } else { "what?" });
-    own.give(packet.into_frame());
-    assert!(hear());
+    print_line(if own.bytes(&packet).ends_with(b"child") { "received" } else { "unexpected" });
+    own.release(packet.into_frame());
+    assert!(wait_for_byte());
 }
 
 fn parent(end: &str) {
     let interface = open();
     assert!(holdings().len() > 6, "{:?}", holdings());
     let (mut is_ready, ready) = std::io::pipe().unwrap();
-    // SAFETY: the child waits for nothing that another thread had.
+    // SAFETY: the child waits for no lock that another thread held.
     if unsafe { libc::fork() } == 0 {
         let result = std::panic::catch_unwind(|| child(interface, ready));
-        // SAFETY: ends the child, and nothing of the test's harness runs in it.
+        // SAFETY: ends the child, so that nothing of the test harness runs in it.
         unsafe { libc::_exit(i32::from(result.is_err())) };
     }
     drop(ready);
     assert_eq!(is_ready.read(&mut [0]).unwrap(), 0);
     if end == "closes" {
         drop(interface);
-        say("closed");
+        print_line("closed");
     }
     loop {
         std::thread::park();
@@ -106,46 +109,50 @@ fn start(host: &Host, end: &str) -> Child {
     host.spawn(command, &[]).unwrap()
 }
 
-/// Whether the kernel says that nobody has the port.
+/// Returns `true` if the kernel reports the port as unreachable.
 fn is_refused(peer: &UdpSocket) -> bool {
-    peer.send(b"anybody?").unwrap();
+    peer.send(b"probe").unwrap();
     peer.recv(&mut [0; 16])
         .is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
 }
 
 #[test]
 #[ignore = "needs root"]
-fn a_child_keeps_no_flow_alive_and_can_have_its_own() {
+fn child_keeps_no_flow_alive_and_can_open_its_own() {
     if let Ok(end) = std::env::var(PARENT) {
         parent(&end);
     }
     for end in ["closes", "is killed"] {
-        let bed = Testbed::namespaces().unwrap();
-        let [ours, theirs] = bed.hosts();
+        let testbed = Testbed::namespaces().unwrap();
+        let [ours, theirs] = testbed.hosts();
         let peer = theirs.run(|| UdpSocket::bind((theirs.address(), 0))).unwrap().unwrap();
         peer.connect((ours.address(), PORT)).unwrap();
-        peer.set_read_timeout(Some(PATIENCE)).unwrap();
+        peer.set_read_timeout(Some(TIMEOUT)).unwrap();
         let mut parent = start(ours, end);
         let mut to = parent.stdin.take().unwrap();
         let mut lines = BufReader::new(parent.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let mut words = |word: &str| lines.find(|line| line.starts_with(word));
-        assert_eq!(words("child").as_deref(), Some("child []"), "{end}: what the child holds");
+        let mut next_line = |prefix: &str| lines.find(|line| line.starts_with(prefix));
+        assert_eq!(
+            next_line("child").as_deref(),
+            Some("child []"),
+            "{end}: the child holds objects"
+        );
         if end == "closes" {
-            assert!(words("closed").is_some());
+            assert!(next_line("closed").is_some());
         } else {
             parent.kill().unwrap();
             parent.wait().unwrap();
         }
-        assert!(is_refused(&peer), "{end}: a dead port");
-        // Neither a program nor a socket is in the way of another.
+        assert!(is_refused(&peer), "{end}: the port is not unreachable");
+        // Neither a program nor a socket blocks another owner.
         drop(ours.run(open).unwrap());
         to.write_all(b"1").unwrap();
-        assert!(words("own").is_some(), "{end}: the child has none of its own");
+        assert!(next_line("own").is_some(), "{end}: the child cannot open its own");
         peer.send(b"child").unwrap();
-        assert!(words("received").is_some(), "{end}");
+        assert!(next_line("received").is_some(), "{end}");
         to.write_all(b"1").unwrap();
         let _ = parent.kill();
         parent.wait().unwrap();
-        assert_eq!(words("anything"), None, "{end}: the child ends");
+        assert_eq!(next_line("anything"), None, "{end}: the child did not exit");
     }
 }

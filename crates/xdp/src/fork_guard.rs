@@ -1,18 +1,19 @@
-//! What a forked child does not get: descriptors and memory that keep flows alive.
+//! Keeps file descriptors and mappings of AF_XDP sockets out of forked children.
 //!
-//! The kernel lets go of a socket or of a program on an interface when the last descriptor and the
-//! last mapping are gone. A child that had inherited them would keep the flows redirected to nobody
-//! when its parent ends: peers would find neither an answer nor a refusal. So each descriptor is
-//! entered in a [`table`] of the process, and every fork(3) takes them from the child. Mappings are
-//! left out by the kernel itself (`MADV_DONTFORK`).
+//! The kernel releases a socket or an attached program when its last descriptor and mapping are
+//! closed. If a forked child inherited them, flows would stay redirected after the parent's death,
+//! and peers would get neither an answer nor a port-unreachable error.
 //!
-//! A fork waits while a descriptor is between being made and being entered ([`gate`]). What copies
-//! a process past fork(3) is not seen: clone(2), vfork(2) and `_Fork`. An exec(2) then helps, for
-//! all descriptors are close-on-exec. A child that has been made and has not run yet has everything
-//! still.
+//! So each descriptor is registered in a [table](fd_table), and every fork(3) replaces the
+//! registered descriptors in the child. The kernel itself excludes mappings (`MADV_DONTFORK`).
+//!
+//! A fork waits while a descriptor is between creation and registration ([`fork_lock`]). Not
+//! covered are process copies that bypass fork(3): clone(2), vfork(2) and `_Fork`. A following
+//! exec(2) closes the descriptors, because all are close-on-exec. A child that exists but has not
+//! run yet still holds everything.
 
-mod gate;
-mod table;
+mod fd_table;
+mod fork_lock;
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -20,19 +21,18 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-pub(crate) use gate::without_forks;
+pub(crate) use fork_lock::without_forks;
 
-/// How often this process was forked off, counted from its first ancestor that has loaded us.
+/// The number of forks between this process and the first ancestor that loaded this library.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-/// A descriptor that does nothing. It is there once something waits for a fork.
+/// A descriptor without function. It exists once forks are watched.
 static INERT: OnceLock<OwnedFd> = OnceLock::new();
 
-/// A descriptor that a forked child does not inherit.
+/// A file descriptor that a forked child does not inherit.
 ///
-/// In the child its number stands for a descriptor that does nothing, until the child ends or calls
-/// exec(2). So no other descriptor can get the number, and what the child calls on it fails; to
-/// drop it there closes nothing.
+/// In the child the number refers to an inert descriptor until the child ends or calls exec(2). So
+/// no other file can reuse the number, calls on it fail, and dropping the value closes nothing.
 #[derive(Debug)]
 pub struct ForkGuardedFd {
     descriptor: ManuallyDrop<OwnedFd>,
@@ -40,22 +40,24 @@ pub struct ForkGuardedFd {
 }
 
 impl ForkGuardedFd {
-    /// Makes a descriptor. A fork by another thread waits for that, so it must be quick.
+    /// Creates a descriptor with `open`. Forks by other threads wait meanwhile, so `open` must be
+    /// quick.
     ///
     /// # Errors
-    /// Those of `open`; of the first in a process, also the kernel's want of memory or descriptors.
-    pub fn make<D: Into<OwnedFd>>(open: impl FnOnce() -> io::Result<D>) -> io::Result<Self> {
+    /// Those of `open`. The first call in a process also fails if memory or descriptors are
+    /// exhausted.
+    pub fn from_fn<D: Into<OwnedFd>>(open: impl FnOnce() -> io::Result<D>) -> io::Result<Self> {
         without_forks(|| {
             if INERT.get().is_none() {
                 watch_forks()?;
             }
             let descriptor: OwnedFd = open()?.into();
-            table::enter(descriptor.as_raw_fd());
+            fd_table::insert(descriptor.as_raw_fd());
             Ok(Self { descriptor: ManuallyDrop::new(descriptor), process: Process::this() })
         })
     }
 
-    /// Whether this is what a forked child has of it: nothing.
+    /// Returns `true` in a forked child, where the descriptor is inert.
     #[must_use]
     pub fn is_inherited(&self) -> bool {
         !self.process.is_this()
@@ -78,7 +80,7 @@ impl Drop for ForkGuardedFd {
     fn drop(&mut self) {
         without_forks(|| {
             if !self.is_inherited() {
-                table::remove(self.as_raw_fd());
+                fd_table::remove(self.as_raw_fd());
                 // SAFETY: this is the end of the value, which has not been dropped before.
                 unsafe { ManuallyDrop::drop(&mut self.descriptor) };
             }
@@ -86,7 +88,7 @@ impl Drop for ForkGuardedFd {
     }
 }
 
-/// The process that something was made in, told from those forked off it.
+/// The process that created a value, distinguished from its forked children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Process(u32);
 
@@ -100,22 +102,28 @@ impl Process {
     }
 }
 
-/// Has every fork from now on call us. Once, with forks kept out: one that has begun before goes on
-/// unseen, for the kernel's part of it.
+/// Registers fork handlers once. Call it while forks are locked out. A fork that has already
+/// entered the kernel is not seen.
 pub(crate) fn watch_forks() -> io::Result<()> {
     if INERT.get().is_some() {
         return Ok(());
     }
-    // SAFETY: takes numbers and touches no memory of ours.
+    // SAFETY: the call takes integers and accesses no memory of this process.
     let inert = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
     if inert < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and has no other owner.
     let inert = unsafe { OwnedFd::from_raw_fd(inert) };
-    // SAFETY: the functions exist as long as the process, and do in a forked child only what may be
-    // done there.
-    match unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) } {
+    // SAFETY: the functions exist as long as the process, and in a forked child they only make
+    // async-signal-safe calls.
+    match unsafe {
+        libc::pthread_atfork(
+            Some(before_fork),
+            Some(after_fork_in_parent),
+            Some(after_fork_in_child),
+        )
+    } {
         0 => {
             INERT.get_or_init(|| inert);
             Ok(())
@@ -124,26 +132,27 @@ pub(crate) fn watch_forks() -> io::Result<()> {
     }
 }
 
-extern "C" fn before() {
-    gate::shut();
+extern "C" fn before_fork() {
+    fork_lock::lock_for_fork();
 }
 
-extern "C" fn in_parent() {
-    gate::reopen();
+extern "C" fn after_fork_in_parent() {
+    fork_lock::unlock_after_fork();
 }
 
-/// Only system calls and atomics: other threads, and the locks that they held, are gone.
-extern "C" fn in_child() {
+/// Runs in the child. It may use only system calls and atomics: other threads do not exist here, and locks that they
+/// held stay locked.
+extern "C" fn after_fork_in_child() {
     FORKS.fetch_add(1, Ordering::Relaxed);
-    table::take_all(make_inert);
-    gate::reopen();
+    fd_table::drain(replace_by_inert);
+    fork_lock::unlock_after_fork();
 }
 
-/// Puts what does nothing in a descriptor's place, or closes it.
-fn make_inert(descriptor: RawFd) {
+/// Replaces a descriptor by the inert one, or closes it if that fails.
+fn replace_by_inert(descriptor: RawFd) {
     let inert = INERT.get().map_or(-1, AsRawFd::as_raw_fd);
-    // SAFETY: the descriptor is one that is owned by a `ForkGuardedFd`, which in this process never
-    // closes it nor expects anything of it.
+    // SAFETY: the descriptor is owned by a `ForkGuardedFd`, which in this process neither closes
+    // nor uses it.
     unsafe {
         if libc::dup3(inert, descriptor, libc::O_CLOEXEC) < 0 {
             libc::close(descriptor);
@@ -162,7 +171,7 @@ mod tests {
 
     fn pipe() -> (PipeReader, ForkGuardedFd) {
         let mut reader = None;
-        let writer = ForkGuardedFd::make(|| {
+        let writer = ForkGuardedFd::from_fn(|| {
             let (end, writer) = std::io::pipe()?;
             reader = Some(end);
             Ok(writer)
@@ -171,25 +180,24 @@ mod tests {
     }
 
     fn write(to: impl AsFd) -> bool {
-        // SAFETY: one byte, which lives through the call.
+        // SAFETY: one byte, which outlives the call.
         unsafe { libc::write(to.as_fd().as_raw_fd(), b"x".as_ptr().cast(), 1) == 1 }
     }
 
-    /// Whether all of the other ends are closed, when a child has had its time to do so.
+    /// Returns `true` if all other ends are closed, after giving a child time to close its copy.
     fn is_at_end(reader: &PipeReader) -> bool {
         let (fd, events) = (reader.as_raw_fd(), libc::POLLIN);
         let mut poll = libc::pollfd { fd, events, revents: 0 };
-        // SAFETY: one entry, which lives through the call.
+        // SAFETY: one entry, which outlives the call.
         unsafe { libc::poll(&raw mut poll, 1, 10_000) == 1 && poll.revents == libc::POLLHUP }
     }
 
-    /// A forked child that sleeps until this is dropped.
+    /// A forked child that sleeps until this value is dropped.
     struct Sleeper(libc::pid_t);
 
     impl Sleeper {
         fn fork() -> Self {
-            // SAFETY: the child does nothing but sleep until it is killed, with its parent if not
-            // before.
+            // SAFETY: the child only sleeps until it is killed, at the latest with its parent.
             match unsafe { libc::fork() } {
                 // SAFETY: as above.
                 0 => unsafe {
@@ -205,7 +213,7 @@ mod tests {
 
     impl Drop for Sleeper {
         fn drop(&mut self) {
-            // SAFETY: the child is ours, and nobody else waits for it.
+            // SAFETY: the child is a child of this process that no other caller waits for.
             unsafe {
                 libc::kill(self.0, libc::SIGKILL);
                 libc::waitpid(self.0, std::ptr::null_mut(), 0);
@@ -213,18 +221,18 @@ mod tests {
         }
     }
 
-    /// Whether a forked child says so, which may do what a handler of a signal may.
+    /// Runs `body` in a forked child and returns its result. `body` must be async-signal-safe.
     fn in_fork(body: impl FnOnce() -> bool) -> bool {
-        // SAFETY: the child does what a handler of a signal may, and ends.
+        // SAFETY: the child runs only async-signal-safe code and exits.
         match unsafe { libc::fork() } {
-            // SAFETY: ends the child at once, or in a minute if it hangs.
+            // SAFETY: ends the child immediately, or after a minute if it hangs.
             0 => unsafe {
                 libc::alarm(60);
                 libc::_exit(i32::from(!body()))
             },
             child => {
                 let mut status = -1;
-                // SAFETY: the number lives through the call.
+                // SAFETY: the status outlives the call.
                 assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
                 status == 0
             }
@@ -232,25 +240,25 @@ mod tests {
     }
 
     #[test]
-    fn the_last_descriptor_is_the_parents_though_a_child_lives() {
+    fn child_does_not_keep_the_last_descriptor_open() {
         let (reader, writer) = pipe();
         let _child = Sleeper::fork();
         drop(writer);
-        assert!(is_at_end(&reader), "the child has it still");
+        assert!(is_at_end(&reader), "the child still holds the descriptor");
     }
 
     #[test]
-    fn in_a_child_nothing_is_done_and_nothing_foreign_closed() {
+    fn inherited_value_is_inert_and_closes_nothing() {
         let (_reader, writer) = pipe();
         assert!(!writer.is_inherited() && write(&writer));
         let writer = ManuallyDrop::new(writer);
         let is_so = in_fork(|| {
             let number = writer.as_raw_fd();
-            // SAFETY: a number; what it stands for afterwards belongs to nobody.
+            // SAFETY: the call takes a descriptor number; no value owns the duplicate.
             let other = unsafe { libc::dup(2) };
             let is_idle = writer.is_inherited() && !write(&*writer) && other != number;
-            // Somebody closes what is not theirs, and gets the number for something else.
-            // SAFETY: as above.
+            // Simulates foreign code that closes the descriptor and reuses its number. SAFETY: as
+            // above.
             unsafe { libc::dup2(other, number) };
             drop(ManuallyDrop::into_inner(writer));
             // SAFETY: as above.
@@ -260,20 +268,21 @@ mod tests {
     }
 
     #[test]
-    fn a_childs_own_are_closed_by_it_and_not_inherited_by_its_children() {
+    fn child_owns_the_descriptors_that_it_creates() {
         assert!(in_fork(|| {
             let (reader, writer) = pipe();
             let number = writer.as_raw_fd();
             let is_idle = in_fork(|| writer.is_inherited() && !write(&writer));
             drop(writer);
-            // SAFETY: asks about a number.
+            // SAFETY: the call only queries a descriptor number.
             is_idle && is_at_end(&reader) && unsafe { libc::fcntl(number, libc::F_GETFD) } < 0
         }));
     }
 
-    /// A thread forks in the midst of each of many descriptors: it waits, and no child has one.
+    /// A thread forks while each of many descriptors is being created. The fork must wait, and no
+    /// child may hold the descriptor.
     #[test]
-    fn no_moment_of_a_descriptor_is_seen_by_a_fork() {
+    fn fork_never_sees_a_descriptor_in_creation() {
         const ROUNDS: u32 = 50;
         let (moment, moments) = std::sync::mpsc::channel::<Arc<AtomicBool>>();
         let [begun, ended] = [const { AtomicU32::new(0) }; 2];
@@ -284,7 +293,7 @@ mod tests {
         };
         std::thread::scope(|scope| {
             let forker = scope.spawn(|| {
-                // All live on, so that what they have is seen.
+                // All children stay alive, so that inherited descriptors would be noticed.
                 let fork = |is_over: Arc<AtomicBool>| {
                     begun.fetch_add(1, Ordering::Relaxed);
                     let child = Sleeper::fork();
@@ -297,12 +306,13 @@ mod tests {
             let mut readers = Vec::new();
             for round in 1..=ROUNDS {
                 let (mut reader, is_over) = (None, Arc::new(AtomicBool::new(false)));
-                let writer = ForkGuardedFd::make(|| {
+                let writer = ForkGuardedFd::from_fn(|| {
                     let (end, writer) = std::io::pipe()?;
                     reader = Some(end);
                     moment.send(Arc::clone(&is_over)).unwrap();
                     wait(&begun, round);
-                    // Time for a fork that does not wait; for one that does it changes nothing.
+                    // Gives a fork that does not wait the time to show; one that waits is not
+                    // affected.
                     std::thread::sleep(Duration::from_millis(2));
                     is_over.store(true, Ordering::Relaxed);
                     Ok(writer)
@@ -313,7 +323,7 @@ mod tests {
             }
             drop(moment);
             let children = forker.join().unwrap();
-            assert!(readers.iter().all(is_at_end), "a child has it");
+            assert!(readers.iter().all(is_at_end), "a child holds the descriptor");
             assert_eq!(
                 children.iter().filter(|(_, has_waited)| *has_waited).count(),
                 ROUNDS as usize
@@ -321,10 +331,11 @@ mod tests {
         });
     }
 
-    /// Who forks inside, in a handler of a signal, is inside still when that is over.
+    /// A thread that forks inside the lock, as in a signal handler, still holds the lock
+    /// afterwards.
     #[test]
-    fn a_fork_inside_the_gate_lets_nobody_in() {
-        let (inside, is_inside) = std::sync::mpsc::channel();
+    fn fork_inside_the_lock_does_not_release_it() {
+        let (holder, is_inside) = std::sync::mpsc::channel();
         let is_over = &AtomicBool::new(false);
         std::thread::scope(|scope| {
             let next = scope.spawn(move || {
@@ -333,21 +344,23 @@ mod tests {
             });
             without_forks(|| {
                 assert!(in_fork(|| true));
-                inside.send(()).unwrap();
-                // Time for one who does not wait; for one who does it changes nothing.
+                holder.send(()).unwrap();
+                // Gives a thread that does not wait the time to show; one that waits is not
+                // affected.
                 std::thread::sleep(Duration::from_millis(20));
                 is_over.store(true, Ordering::Relaxed);
             });
-            assert!(next.join().unwrap(), "somebody came in meanwhile");
+            assert!(next.join().unwrap(), "another thread entered the lock");
         });
     }
 
-    /// Many are dropped one by one while another thread forks, which no child sees half done.
+    /// Many descriptors are dropped one by one while another thread forks; no child may see a
+    /// half-closed one.
     #[test]
-    fn no_end_of_a_descriptor_is_seen_by_a_fork() {
+    fn fork_never_sees_a_descriptor_in_destruction() {
         for _ in 0..50 {
             let (reader, writer) = std::io::pipe().unwrap();
-            let copy = || ForkGuardedFd::make(|| writer.try_clone()).unwrap();
+            let copy = || ForkGuardedFd::from_fn(|| writer.try_clone()).unwrap();
             let copies: Vec<_> = (0..60).map(|_| copy()).collect();
             drop(writer);
             let together = std::sync::Barrier::new(2);
@@ -359,25 +372,25 @@ mod tests {
                 together.wait();
                 Sleeper::fork()
             });
-            assert!(is_at_end(&reader), "a child has one");
+            assert!(is_at_end(&reader), "a child holds a descriptor");
         }
     }
 
-    /// The number of one that was dropped is another's by then, which a child keeps.
+    /// After a drop the descriptor number may belong to another file, which a child must keep.
     #[test]
-    fn what_is_dropped_is_forgotten_and_nothing_else() {
+    fn dropped_descriptors_are_unregistered_and_no_others() {
         // Far from the numbers that other tests get.
         const HIGH: RawFd = 700;
         let (_reader, plain) = std::io::pipe().unwrap();
         let copy = || {
-            // SAFETY: takes numbers; the descriptor is new and nobody else's.
+            // SAFETY: the call takes integers; the descriptor is new and has no other owner.
             let copy = unsafe { libc::fcntl(plain.as_raw_fd(), libc::F_DUPFD_CLOEXEC, HIGH) };
             assert_eq!(copy, HIGH);
             // SAFETY: as above.
             unsafe { OwnedFd::from_raw_fd(copy) }
         };
         let (_first, first) = pipe();
-        let dropped = ForkGuardedFd::make(|| Ok(copy())).unwrap();
+        let dropped = ForkGuardedFd::from_fn(|| Ok(copy())).unwrap();
         let (_last, last) = pipe();
         drop(dropped);
         let others = copy();
@@ -385,36 +398,37 @@ mod tests {
     }
 
     #[test]
-    fn a_fork_inside_the_gate_goes_on() {
+    fn fork_inside_the_lock_does_not_deadlock() {
         let is_so = without_forks(|| in_fork(|| without_forks(|| true)));
         assert!(is_so && without_forks(|| true));
     }
 
-    /// A child that nobody was told of: its thread finds another inside, who is not there.
+    /// Copies the process without fork handlers. In the copy, the lock's holder is a thread that
+    /// does not exist there.
     #[test]
-    fn who_was_inside_when_a_process_was_copied_keeps_nobody_out() {
-        let (inside, is_inside) = std::sync::mpsc::channel();
+    fn holder_of_another_process_does_not_block_the_lock() {
+        let (holder, is_inside) = std::sync::mpsc::channel();
         let (leave, may_leave) = std::sync::mpsc::channel::<()>();
         let status = std::thread::scope(|scope| {
             scope.spawn(move || {
                 without_forks(|| {
-                    inside.send(()).unwrap();
+                    holder.send(()).unwrap();
                     may_leave.recv().unwrap();
                 });
             });
             is_inside.recv().unwrap();
             let mut status = -1;
-            // SAFETY: the child, a copy as of `_Fork`, makes system calls alone, and ends.
+            // SAFETY: the child, created as by `_Fork`, makes only system calls and exits.
             match unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) } {
                 0 => {
-                    // SAFETY: ends the child if it waits for ever.
+                    // SAFETY: ends the child if it waits forever.
                     unsafe { libc::alarm(10) };
                     let is_so = without_forks(|| without_forks(|| true));
-                    // SAFETY: ends the child at once.
+                    // SAFETY: ends the child immediately.
                     unsafe { libc::_exit(i32::from(!is_so)) }
                 }
                 child => {
-                    // SAFETY: the number lives through the call.
+                    // SAFETY: the status outlives the call.
                     unsafe { libc::waitpid(child as libc::pid_t, &raw mut status, 0) };
                 }
             }
@@ -426,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_any_number() {
+    fn table_grows_without_limit() {
         let many: Vec<_> = (0..100).map(|_| pipe()).collect();
         assert!(in_fork(|| many.iter().all(|(_, writer)| !write(writer))));
         drop(many);

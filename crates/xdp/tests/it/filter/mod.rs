@@ -1,6 +1,4 @@
-//! The filter's program, run by the kernel itself on made frames, against the same decision in
-//! plain Rust.
-#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
+//! The filter's program, run by the kernel on test frames and compared with a reference in Rust.
 
 mod frames;
 mod reference;
@@ -16,13 +14,13 @@ use hairpin_xdp::{
 };
 use reference::{BRANCHES, Branch, Census, Outcome, Reference};
 
-/// Frames of each of two runs, beside those cut off at every byte.
+/// Frames of each of two runs, in addition to truncated ones.
 const FRAMES: u32 = 20_000;
 const SLOTS: u32 = 3;
-/// Of a slot; the interface has one more.
+/// Queues per slot; the interface has one more.
 const QUEUES: u32 = 2;
 
-/// A filter on an interface of its own, with a socket on each of the slots' queues.
+/// A filter attached to an interface, with a socket on each of the slots' queues.
 struct Kernel {
     filter: Filter,
     sockets: Vec<Socket>,
@@ -30,11 +28,12 @@ struct Kernel {
     _link: Link,
 }
 
-/// Which sockets are in the filter: who is redirected to a slot is seen by taking the others out.
+/// The sockets that are set in the filter. The slot that a frame goes to shows by leaving the
+/// others out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Population {
     Slot(u32),
-    /// Of slot 0, the first queue alone.
+    /// The first queue of slot 0 only.
     FirstQueue,
 }
 
@@ -51,11 +50,15 @@ impl Population {
 
 impl Kernel {
     fn new() -> Self {
-        Self::of(&FilterSettings { slots: SLOTS, queues: QUEUES, ..FilterSettings::default() })
+        Self::with_settings(&FilterSettings {
+            slots: SLOTS,
+            queues: QUEUES,
+            ..FilterSettings::default()
+        })
     }
 
-    fn of(settings: &FilterSettings) -> Self {
-        let device = Device::named("veth0").unwrap();
+    fn with_settings(settings: &FilterSettings) -> Self {
+        let device = Device::from_name("veth0").unwrap();
         assert_eq!(device.queues, QUEUES + 1);
         let filter = Filter::load(settings).unwrap();
         let link = filter.attach(device.index, Mode::Native).unwrap();
@@ -64,7 +67,7 @@ impl Kernel {
         let (umem, _pool) = Umem::create(&umem).unwrap();
         let settings = SocketSettings { ring: 64, ..SocketSettings::default() };
         let first = Socket::open(device.index, 0, &umem, &settings).unwrap();
-        let second = first.open_beside(device.index, 1).unwrap();
+        let second = first.open_shared_umem(device.index, 1).unwrap();
         let (interface, sockets) = (device.index, vec![first, second]);
         Self { filter, sockets, interface, _link: link }
     }
@@ -88,12 +91,12 @@ impl Kernel {
                 Outcome::Kernel => Verdict::Kernel,
                 Outcome::Slot(number) => Verdict::Slot(self.filter.slot(*number).unwrap()),
             };
-            self.filter.enter(entry, verdict).unwrap();
+            self.filter.insert(entry, verdict).unwrap();
             assert_eq!(self.filter.verdict(entry).unwrap(), Some(verdict));
         }
     }
 
-    /// Compares what the program does with each frame from each queue with what it should do.
+    /// Compares the program's verdict for each frame on each queue with the reference.
     fn compare(&self, reference: &Reference, frames: &[Vec<u8>], census: &mut Census) {
         for frame in frames {
             census.count(reference.decide(frame).1);
@@ -101,7 +104,7 @@ impl Kernel {
         for population in Population::ALL {
             self.populate(population);
             for frame in frames {
-                let (outcome, way) = reference.decide(frame);
+                let (outcome, path) = reference.decide(frame);
                 for queue in 0..=QUEUES {
                     let expected = match outcome {
                         Outcome::Kernel => false,
@@ -111,7 +114,7 @@ impl Kernel {
                     let redirected = self.filter.would_redirect(frame, from).unwrap();
                     assert_eq!(
                         redirected, expected,
-                        "{way:?} queue {queue} {population:?} of {frame:02x?}"
+                        "{path:?} queue {queue} {population:?} of {frame:02x?}"
                     );
                 }
             }
@@ -119,7 +122,7 @@ impl Kernel {
     }
 }
 
-/// Every kind of entry, for each outcome, in both families, with and without a tag.
+/// Returns entries of every kind, for each outcome, in both families, with and without a VLAN.
 fn entries() -> Vec<(Entry, Outcome)> {
     let mut all = Vec::new();
     for (at, vlan) in [None, Some(7), Some(0x700)].into_iter().enumerate() {
@@ -152,7 +155,7 @@ fn entries() -> Vec<(Entry, Outcome)> {
                     (Entry::Local { protocol, vlan, local }, outcome)
                 };
                 all.push(port(PORTS[1], slot(1)));
-                // The kernel keeps one address of a port that is ours at every other.
+                // The kernel keeps one address of a port that is redirected on all others.
                 all.push(port(PORTS[2], Outcome::Kernel));
             }
         }
@@ -174,7 +177,7 @@ fn entries() -> Vec<(Entry, Outcome)> {
     all
 }
 
-/// A few whole frames, cut off behind every byte.
+/// Returns a few frames, truncated after every byte.
 fn cut_off(chance: &mut Chance) -> Vec<Vec<u8>> {
     let wholes: Vec<_> = (0..200).map(|_| frames::whole(chance)).collect();
     let cut = |frame: Vec<u8>| (14..=frame.len()).map(move |length| frame[..length].to_vec());
@@ -183,9 +186,9 @@ fn cut_off(chance: &mut Chance) -> Vec<Vec<u8>> {
 
 #[test]
 #[ignore = "needs root"]
-fn the_program_decides_as_the_reference_does() {
-    let bed = Testbed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
-    bed.hosts()[0]
+fn program_agrees_with_the_reference() {
+    let testbed = Testbed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
+    testbed.hosts()[0]
         .run(|| {
             let kernel = Kernel::new();
             let mut reference = Reference { entries: entries() };
@@ -195,7 +198,8 @@ fn the_program_decides_as_the_reference_does() {
             kernel.compare(&reference, &frames, &mut census);
             kernel.compare(&reference, &cut_off(&mut chance), &mut census);
             check(&census);
-            // Every other entry goes, and of the rest every other changes, while all is in place.
+            // Removes every other entry and changes every other remaining one, while the filter is
+            // in use.
             let mut index = 0;
             reference.entries.retain(|(entry, _)| {
                 index += 1;
@@ -213,7 +217,7 @@ fn the_program_decides_as_the_reference_does() {
         .unwrap();
 }
 
-/// Whether the program decides as the reference does of each frame, with a socket in slot 0 alone.
+/// Checks that the program agrees with the reference on each frame, with sockets in slot 0 only.
 fn agree(kernel: &Kernel, reference: &Reference, frames: &[Vec<u8>], what: &str) {
     for frame in frames {
         let expected = reference.decide(frame).0 == Outcome::Slot(0);
@@ -222,13 +226,12 @@ fn agree(kernel: &Kernel, reference: &Reference, frames: &[Vec<u8>], what: &str)
     }
 }
 
-/// Into a filter with no entry each is entered, as the first of its kind, and taken away as the
-/// last.
+/// Inserts each entry into an empty filter, as the first of its kind, and removes it as the last.
 #[test]
 #[ignore = "needs root"]
-fn the_first_of_a_kind_is_seen_and_after_the_last_nothing_is() {
-    let bed = Testbed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
-    bed.hosts()[0]
+fn first_entry_of_a_kind_matches_and_none_after_the_last() {
+    let testbed = Testbed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
+    testbed.hosts()[0]
         .run(|| {
             let kernel = Kernel::new();
             kernel.populate(Population::Slot(0));
@@ -236,38 +239,42 @@ fn the_first_of_a_kind_is_seen_and_after_the_last_nothing_is() {
             let mut chance = Chance(2);
             let frames: Vec<_> = (0..60_000).map(|_| frames::whole(&mut chance)).collect();
             let mut reference = Reference { entries: Vec::new() };
-            let mut met = Vec::new();
+            let mut matched = Vec::new();
             for entry in entries().into_iter().map(|(entry, _)| entry) {
-                kernel.filter.enter(&entry, slot).unwrap();
+                kernel.filter.insert(&entry, slot).unwrap();
                 reference.entries.push((entry, Outcome::Slot(0)));
-                let are_met: Vec<_> = frames
+                let matching: Vec<_> = frames
                     .iter()
                     .filter(|frame| reference.decide(frame).0 == Outcome::Slot(0))
                     .cloned()
                     .collect();
-                met.push(!are_met.is_empty());
-                agree(&kernel, &reference, &are_met, "the first");
+                matched.push(!matching.is_empty());
+                agree(&kernel, &reference, &matching, "with the first entry");
                 assert!(kernel.filter.remove(&entry).unwrap());
                 reference.entries.clear();
-                agree(&kernel, &reference, &are_met, "after the last");
+                agree(&kernel, &reference, &matching, "after the last entry");
             }
-            agree(&kernel, &reference, &frames, "none at all");
-            let never = met.iter().filter(|&&is_met| !is_met).count();
-            assert!(never * 10 <= met.len(), "{never} of {} were never met", met.len());
+            agree(&kernel, &reference, &frames, "without entries");
+            let never = matched.iter().filter(|&&was_matched| !was_matched).count();
+            assert!(
+                never * 10 <= matched.len(),
+                "{never} of {} entries never matched",
+                matched.len()
+            );
         })
         .unwrap();
 }
 
-/// More EtherTypes than the program has places for come, change and go in any order.
+/// Inserts, changes and removes more EtherTypes than have inline slots, in random order.
 #[test]
 #[ignore = "needs root"]
-fn ether_types_come_change_and_go_whether_they_have_a_place_or_not() {
-    let bed = Testbed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
-    bed.hosts()[0]
+fn ether_types_change_with_and_without_an_inline_slot() {
+    let testbed = Testbed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
+    testbed.hosts()[0]
         .run(|| {
             let kernel = Kernel::new();
             kernel.populate(Population::Slot(0));
-            let (mut chance, mut met) = (Chance(3), 0);
+            let (mut chance, mut matched) = (Chance(3), 0);
             let mut reference = Reference { entries: Vec::new() };
             let all: Vec<_> = [None, Some(7), Some(4_094)]
                 .into_iter()
@@ -281,31 +288,31 @@ fn ether_types_come_change_and_go_whether_they_have_a_place_or_not() {
             };
             let frames: Vec<_> = all.iter().chain(&[(None, 0)]).map(frame).collect();
             for _ in 0..2_000 {
-                let (vlan, ether_type) = chance.of(&all);
+                let (vlan, ether_type) = chance.pick(&all);
                 let entry = Entry::EtherType { vlan, ether_type };
                 let was_there = reference.entries.iter().any(|(other, _)| *other == entry);
                 reference.entries.retain(|(other, _)| *other != entry);
                 if chance.below(2) == 0 {
                     assert_eq!(kernel.filter.remove(&entry).unwrap(), was_there);
                 } else {
-                    let outcome = chance.of(&[Outcome::Kernel, Outcome::Slot(0)]);
+                    let outcome = chance.pick(&[Outcome::Kernel, Outcome::Slot(0)]);
                     reference.entries.push((entry, outcome));
                     kernel.enter(&Reference { entries: vec![(entry, outcome)] });
                 }
                 agree(&kernel, &reference, &frames, "EtherTypes");
-                met = met.max(reference.entries.len());
+                matched = matched.max(reference.entries.len());
             }
-            assert!(met > 6, "at most {met} at the same time");
+            assert!(matched > 6, "at most {matched} entries at one time");
         })
         .unwrap();
 }
 
-/// A filter of one EtherType alone: each frame of every kind, cut at every byte of its front.
+/// A single-EtherType filter: frames of every kind, truncated at every byte of the header.
 #[test]
 #[ignore = "needs root"]
-fn a_filter_of_one_ether_type_knows_nothing_else() {
-    let bed = Testbed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
-    bed.hosts()[0]
+fn single_ether_type_filter_redirects_nothing_else() {
+    let testbed = Testbed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
+    testbed.hosts()[0]
         .run(|| {
             let mut chance = Chance(4);
             let mut frames: Vec<_> = (0..2_000).map(|_| frames::whole(&mut chance)).collect();
@@ -322,65 +329,69 @@ fn a_filter_of_one_ether_type_knows_nothing_else() {
                 let settings = FilterSettings {
                     slots: 2,
                     queues: QUEUES,
-                    only: Some(only),
+                    only_ether_type: Some(only),
                     ..FilterSettings::default()
                 };
-                let kernel = Kernel::of(&settings);
+                let kernel = Kernel::with_settings(&settings);
                 let (first, second) = (kernel.filter.slot(0).unwrap(), kernel.filter.slot(1));
-                let mut met = [0; 2];
+                let mut matched = [0; 2];
                 for population in [false, true] {
                     for (queue, socket) in (0..).zip(&kernel.sockets) {
-                        // What is in another slot gets nothing.
+                        // Sockets in another slot receive nothing.
                         let slot = if population { first } else { second.unwrap() };
                         kernel.filter.set_socket(slot, queue, socket.as_fd()).unwrap();
                     }
                     for frame in &frames {
-                        let is_it = frame[12..14] == only.to_be_bytes();
-                        met[usize::from(is_it)] += 1;
+                        let is_match = frame[12..14] == only.to_be_bytes();
+                        matched[usize::from(is_match)] += 1;
                         for queue in 0..=QUEUES {
                             let from = Some((kernel.interface, queue));
-                            let expected = population && is_it && queue < QUEUES;
+                            let expected = population && is_match && queue < QUEUES;
                             let redirected = kernel.filter.would_redirect(frame, from).unwrap();
                             assert_eq!(redirected, expected, "{only:#x} {queue} {frame:02x?}");
                         }
                     }
                 }
-                assert!(met.iter().all(|&met| met >= 40), "{met:?}");
+                assert!(matched.iter().all(|&matched| matched >= 40), "{matched:?}");
                 let entry = Entry::EtherType { vlan: None, ether_type: 0x9000 };
-                let refused = kernel.filter.enter(&entry, Verdict::Slot(first)).unwrap_err();
-                let expected = format!("the filter knows EtherType {only:#06x} alone");
+                let refused = kernel.filter.insert(&entry, Verdict::Slot(first)).unwrap_err();
+                let expected =
+                    format!("cannot add an entry: the filter is for EtherType {only:#06x} only");
                 assert_eq!(refused.to_string(), expected);
             }
-            for of_the_kernel in [0x0800, 0x86dd, 0x0806, 0x8100, 0x05ff] {
-                let only = Some(of_the_kernel);
-                let refused = Filter::load(&FilterSettings { only, ..FilterSettings::default() });
-                assert!(refused.unwrap_err().to_string().ends_with("is not to be had"));
+            for reserved in [0x0800, 0x86dd, 0x0806, 0x8100, 0x05ff] {
+                let only = Some(reserved);
+                let refused = Filter::load(&FilterSettings {
+                    only_ether_type: only,
+                    ..FilterSettings::default()
+                });
+                assert!(refused.unwrap_err().to_string().ends_with("reserved for the kernel"));
             }
         })
         .unwrap();
 }
 
-/// A class that never was proves nothing.
+/// Checks that every branch was taken; a branch that never was proves nothing.
 fn check(census: &Census) {
     for branch in BRANCHES {
-        assert!(census.of(branch, "") > 0, "{branch:?} was never taken");
+        assert!(census.count_of(branch, "") > 0, "{branch:?} was never taken");
     }
-    use Branch::{AnyAddress, EtherTypeEntry, Flow, Group, GroupPort, NoEntry, NoGroup, Port};
-    for branch in [Flow, Port, AnyAddress, GroupPort, Group, NoGroup, NoEntry] {
-        for words in ["tagged IPv4", "untagged IPv4", "tagged IPv6", "untagged IPv6"] {
-            assert!(census.of(branch, words) > 0, "{branch:?} was never {words}");
+    use Branch::{AnyAddress, EtherTypeEntry, Flow, Group, GroupPort, NoEntry, NotMulticast, Port};
+    for branch in [Flow, Port, AnyAddress, GroupPort, Group, NotMulticast, NoEntry] {
+        for terms in ["tagged IPv4", "untagged IPv4", "tagged IPv6", "untagged IPv6"] {
+            assert!(census.count_of(branch, terms) > 0, "{branch:?} was never {terms}");
         }
     }
     for branch in [Flow, Port, GroupPort, EtherTypeEntry] {
-        for words in ["Kernel", "Slot(0)", "Slot(1)", "Slot(2)"] {
-            assert!(census.of(branch, words) > 0, "{branch:?} never said {words}");
+        for terms in ["Kernel", "Slot(0)", "Slot(1)", "Slot(2)"] {
+            assert!(census.count_of(branch, terms) > 0, "{branch:?} never led to {terms}");
         }
     }
 }
 
 #[test]
 #[ignore = "needs root"]
-fn each_map_holds_what_it_was_made_for_and_no_more() {
+fn maps_accept_entries_up_to_their_capacity() {
     let settings = FilterSettings { flows: 2, locals: 2, groups: 2, ..FilterSettings::default() };
     let filter = Filter::load(&settings).unwrap();
     let local = |port| SocketAddr::new(LOCALS_4[0].into(), port);
@@ -392,19 +403,19 @@ fn each_map_holds_what_it_was_made_for_and_no_more() {
         &|port| Entry::Group { vlan, group, port: Some(port) },
     ];
     for kind in kinds {
-        filter.enter(&kind(1), Verdict::Kernel).unwrap();
-        filter.enter(&kind(2), Verdict::Kernel).unwrap();
-        let error = filter.enter(&kind(3), Verdict::Kernel).unwrap_err();
-        assert_eq!(error.to_string(), "there is no room for another entry");
+        filter.insert(&kind(1), Verdict::Kernel).unwrap();
+        filter.insert(&kind(2), Verdict::Kernel).unwrap();
+        let error = filter.insert(&kind(3), Verdict::Kernel).unwrap_err();
+        assert_eq!(error.to_string(), "cannot add an entry: the filter is full");
         assert!(filter.remove(&kind(1)).unwrap());
         assert!(!filter.remove(&kind(1)).unwrap());
-        filter.enter(&kind(3), Verdict::Kernel).unwrap();
+        filter.insert(&kind(3), Verdict::Kernel).unwrap();
     }
 }
 
 #[test]
 #[ignore = "needs root"]
-fn a_filter_on_no_interface_answers_for_loopback() {
+fn unattached_filter_runs_on_loopback() {
     let filter = Filter::load(&FilterSettings::default()).unwrap();
     let frame = frames::udp(LOCALS_4[0].into(), 9, REMOTES_4[0].into(), 9);
     assert!(!filter.would_redirect(&frame, None).unwrap());

@@ -1,18 +1,18 @@
-//! The filter's decision once more, in plain words: entries are compared field by field.
+//! A reference implementation of the filter: entries are compared field by field.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use hairpin_xdp::{Entry, Protocol};
 
-/// What becomes of a frame.
+/// The destination of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Kernel,
     Slot(u32),
 }
 
-/// Why: each way to a decision.
+/// The branch that leads to a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Branch {
     TagTruncated,
@@ -37,7 +37,7 @@ pub(crate) enum Branch {
     GroupPort,
     Group,
     GroupNotUdp,
-    NoGroup,
+    NotMulticast,
     NoEntry,
 }
 
@@ -64,14 +64,15 @@ pub(crate) const BRANCHES: [Branch; 24] = [
     Branch::GroupPort,
     Branch::Group,
     Branch::GroupNotUdp,
-    Branch::NoGroup,
+    Branch::NotMulticast,
     Branch::NoEntry,
 ];
 
-/// The way, what it came to where an entry decided, the tag's and the address's family.
-pub(crate) type Way = (Branch, Option<Outcome>, bool, u8);
+/// A path through the filter: the branch, the entry's outcome if an entry decided, whether the
+/// frame is tagged, and the IP version.
+pub(crate) type DecisionPath = (Branch, Option<Outcome>, bool, u8);
 
-/// The entries, looked through one by one.
+/// The entries, searched one by one.
 pub(crate) struct Reference {
     pub(crate) entries: Vec<(Entry, Outcome)>,
 }
@@ -84,8 +85,8 @@ struct Ip {
 }
 
 impl Reference {
-    /// What becomes of the frame, and the way to it.
-    pub(crate) fn decide(&self, frame: &[u8]) -> (Outcome, Way) {
+    /// Returns the outcome for a frame, and the path to it.
+    pub(crate) fn decide(&self, frame: &[u8]) -> (Outcome, DecisionPath) {
         let is_tagged = word(frame, 12) == Some(0x8100);
         let (branch, entry, family) = self.ethernet(frame);
         (entry.unwrap_or(Outcome::Kernel), (branch, entry, is_tagged, family))
@@ -205,7 +206,7 @@ impl Reference {
             return (Branch::GroupPort, Some(outcome));
         }
         let all = self.find(Entry::Group { vlan, group, port: None });
-        all.map_or((Branch::NoGroup, None), |outcome| (Branch::Group, Some(outcome)))
+        all.map_or((Branch::NotMulticast, None), |outcome| (Branch::Group, Some(outcome)))
     }
 
     fn find(&self, wanted: Entry) -> Option<Outcome> {
@@ -218,22 +219,22 @@ fn word(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..at + 2).map(|bytes| u16::from_be_bytes([bytes[0], bytes[1]]))
 }
 
-/// How often each way was gone.
+/// Counts of the paths taken.
 #[derive(Default)]
 pub(crate) struct Census(BTreeMap<(Branch, String), u32>);
 
 impl Census {
-    pub(crate) fn count(&mut self, (branch, entry, is_tagged, family): Way) {
+    pub(crate) fn count(&mut self, (branch, entry, is_tagged, family): DecisionPath) {
         let tag = if is_tagged { "tagged" } else { "untagged" };
         let family = ["no IP", "IPv4", "IPv6"][usize::from(family / 2).saturating_sub(1)];
         let entry = entry.map_or("none".to_string(), |entry| format!("{entry:?}"));
         *self.0.entry((branch, format!("{tag}, {family}, entry {entry}"))).or_default() += 1;
     }
 
-    pub(crate) fn of(&self, branch: Branch, words: &str) -> u32 {
-        let is_meant =
-            |how: &str| words.split(' ').all(|word| how.split([',', ' ']).any(|w| w == word));
-        let all = self.0.iter().filter(|((b, how), _)| *b == branch && is_meant(how));
+    pub(crate) fn count_of(&self, branch: Branch, terms: &str) -> u32 {
+        let matches =
+            |how: &str| terms.split(' ').all(|term| how.split([',', ' ']).any(|word| word == term));
+        let all = self.0.iter().filter(|((b, how), _)| *b == branch && matches(how));
         all.map(|(_, count)| count).sum()
     }
 

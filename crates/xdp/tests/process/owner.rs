@@ -1,4 +1,4 @@
-//! What is killed: it opens an interface, uses and closes it, again and again.
+//! The process that is killed: it opens, uses and closes an interface in a loop.
 
 use std::fmt;
 use std::fs::File;
@@ -10,20 +10,20 @@ use std::time::Duration;
 
 use hairpin_xdp::{Entry, Interface, InterfaceError, InterfaceSettings, LinkError, Mode, Protocol};
 
-/// Set in the environment of an owner: its [`Plan`].
+/// The environment variable with the owner's [`Plan`].
 pub(crate) const PLAN: &str = "HAIRPIN_XDP_DEATH";
 pub(crate) const PORT: u16 = 5_000;
 const MS: Duration = Duration::from_millis(1);
 
-/// What an owner does, and says that it does.
+/// The phases of an owner, printed as they begin.
 pub(crate) const PHASES: [&str; 7] =
     ["opening", "entering", "receiving", "sending", "removing", "closing", "closed"];
 
-/// How an owner is to be.
+/// The parameters of an owner.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
     pub(crate) mode: Mode,
-    /// In which phase another thread forks, and after how many microseconds.
+    /// The phase in which another thread forks, and its delay in microseconds.
     pub(crate) forks: Option<(&'static str, u64)>,
 }
 
@@ -36,28 +36,29 @@ impl fmt::Display for Plan {
 
 impl From<&str> for Plan {
     fn from(text: &str) -> Self {
-        let words: Vec<_> = text.split(' ').collect();
-        let mode = if words[0] == "native" { Mode::Native } else { Mode::Generic };
-        let phase = PHASES.into_iter().find(|phase| *phase == words[1]);
-        Self { mode, forks: phase.map(|phase| (phase, words[2].parse().unwrap())) }
+        let fields: Vec<_> = text.split(' ').collect();
+        let mode = if fields[0] == "native" { Mode::Native } else { Mode::Generic };
+        let phase = PHASES.into_iter().find(|phase| *phase == fields[1]);
+        Self { mode, forks: phase.map(|phase| (phase, fields[2].parse().unwrap())) }
     }
 }
 
-/// Says a word, past whatever locks another thread had at the time of a fork.
-fn say(word: &str) {
-    // SAFETY: standard output, which is not closed at the end.
+/// Prints a line without the locks of standard output, which another thread may have held at the
+/// time of a fork.
+fn print_line(line: &str) {
+    // SAFETY: standard output, which is not closed afterwards.
     let mut out = ManuallyDrop::new(unsafe { File::from_raw_fd(1) });
-    out.write_all(format!("\n{word}\n").as_bytes()).unwrap();
+    out.write_all(format!("\n{line}\n").as_bytes()).unwrap();
 }
 
-/// Forks a child that lives as long as standard input.
+/// Forks a child that lives until standard input is closed.
 fn fork() {
-    // SAFETY: the child makes three system calls and ends.
+    // SAFETY: the child makes three system calls and exits.
     if unsafe { libc::fork() } == 0 {
-        let (word, mut byte) = (b"\nforked\n", 0_u8);
-        // SAFETY: room for one byte, and a word as long as is said.
+        let (line, mut byte) = (b"\nforked\n", 0_u8);
+        // SAFETY: the buffers have the given lengths.
         unsafe {
-            libc::write(1, word.as_ptr().cast(), word.len());
+            libc::write(1, line.as_ptr().cast(), line.len());
             libc::read(0, (&raw mut byte).cast(), 1);
             libc::_exit(0);
         }
@@ -69,9 +70,9 @@ struct Phases {
 }
 
 impl Phases {
-    /// Says what begins, and has the fork made that is planned for it.
+    /// Prints the phase and starts the fork planned for it.
     fn begin(&mut self, phase: &'static str) {
-        say(phase);
+        print_line(phase);
         if let Some((_, wait)) = self.forks.take_if(|(planned, _)| *planned == phase) {
             std::thread::spawn(move || {
                 std::thread::sleep(Duration::from_micros(wait));
@@ -86,7 +87,8 @@ fn entry() -> Entry {
     Entry::Local { protocol: Protocol::Udp, vlan: None, local }
 }
 
-/// A child that was just forked off may have the last one's link until it runs.
+/// Opens the interface. A child forked just before may keep the previous link attached until it
+/// first runs.
 fn open(settings: &InterfaceSettings) -> Interface {
     let opened = (0..5_000).find_map(|_| match Interface::open("veth0", settings) {
         Err(InterfaceError::Link { reason: LinkError::Busy, .. }) => {
@@ -98,7 +100,7 @@ fn open(settings: &InterfaceSettings) -> Interface {
     opened.unwrap()
 }
 
-/// What the copy does until it is killed.
+/// Runs the loop until the process is killed.
 pub(crate) fn own(plan: &Plan) -> ! {
     let settings = InterfaceSettings { mode: plan.mode, ..InterfaceSettings::default() };
     let mut phases = Phases { forks: plan.forks };
@@ -106,14 +108,14 @@ pub(crate) fn own(plan: &Plan) -> ! {
         phases.begin("opening");
         let mut interface = open(&settings);
         phases.begin("entering");
-        interface.enter(&entry()).unwrap();
+        interface.redirect(&entry()).unwrap();
         phases.begin("receiving");
         for _ in 0..4 {
             interface.parts().2[0].wait(Some(MS)).unwrap();
             while let Some((queue, mut packet)) = interface.receive().unwrap() {
                 interface.bytes_mut(&mut packet)[..12].rotate_left(6);
                 if let Err(packet) = interface.transmit(queue, packet) {
-                    interface.give(packet.into_frame());
+                    interface.release(packet.into_frame());
                 }
             }
         }
@@ -122,7 +124,7 @@ pub(crate) fn own(plan: &Plan) -> ! {
             let Some(mut packet) = interface.packet(60) else { break };
             interface.bytes_mut(&mut packet).fill(0xb5);
             if let Err(packet) = interface.transmit(0, packet) {
-                interface.give(packet.into_frame());
+                interface.release(packet.into_frame());
             }
             interface.flush().unwrap();
             std::thread::sleep(MS / 10);

@@ -1,8 +1,9 @@
-//! Frames, made by chance of few values each, so that entries are often met and often just missed.
+//! Random test frames. Each field has few values, so that frames often match an entry or just miss
+//! it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// splitmix64: chance from a seed.
+/// A pseudo-random generator (splitmix64).
 pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
@@ -18,7 +19,7 @@ impl Chance {
         self.next() % limit
     }
 
-    pub(crate) fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len() as u64) as usize]
     }
 
@@ -33,13 +34,12 @@ pub(crate) const REMOTES_4: [Ipv4Addr; 2] =
     [Ipv4Addr::new(10, 0, 0, 9), Ipv4Addr::new(192, 168, 7, 7)];
 pub(crate) const GROUPS_4: [Ipv4Addr; 3] =
     [Ipv4Addr::new(239, 1, 2, 3), Ipv4Addr::new(224, 0, 0, 251), Ipv4Addr::new(239, 255, 255, 255)];
-/// The two that stand just outside 224.0.0.0/4.
-const BESIDE_GROUPS: [Ipv4Addr; 2] =
-    [Ipv4Addr::new(223, 255, 255, 255), Ipv4Addr::new(240, 0, 0, 1)];
+/// The two addresses just outside 224.0.0.0/4.
+const NEAR_GROUPS: [Ipv4Addr; 2] = [Ipv4Addr::new(223, 255, 255, 255), Ipv4Addr::new(240, 0, 0, 1)];
 pub(crate) const LOCALS_6: [Ipv6Addr; 4] = [
     Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1),
     Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0x5),
-    // Of IPv4 but for one bit, and the loopback address.
+    // An almost IPv4-mapped address (one bit differs), and the loopback address.
     Ipv6Addr::new(0, 0, 0, 0, 0, 0xfffe, 0x0a00, 1),
     Ipv6Addr::LOCALHOST,
 ];
@@ -47,12 +47,12 @@ pub(crate) const REMOTES_6: [Ipv6Addr; 2] =
     [Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 9), Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0x9)];
 pub(crate) const GROUPS_6: [Ipv6Addr; 2] =
     [Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 0xfb), Ipv6Addr::new(0xff15, 0, 0, 0, 0, 0, 0, 7)];
-/// In both bytes different, so that an order of bytes that is wrong is seen.
+/// The two bytes differ, so that a wrong byte order is noticed.
 pub(crate) const PORTS: [u16; 4] = [0x1234, 0x3412, 53, 60_000];
 pub(crate) const VLANS: [u16; 4] = [0, 7, 0x700, 4_094];
 pub(crate) const ETHER_TYPES: [u16; 4] = [0x88b5, 0x88b6, 0x0806, 0x0040];
 
-/// A frame, now and then cut off somewhere.
+/// Returns a frame, truncated at random one time in four.
 pub(crate) fn frame(chance: &mut Chance) -> Vec<u8> {
     let mut frame = whole(chance);
     if chance.one_in(4) {
@@ -68,15 +68,15 @@ pub(crate) fn whole(chance: &mut Chance) -> Vec<u8> {
         frame.extend(0x88a8_u16.to_be_bytes());
         frame.extend(7_u16.to_be_bytes());
     }
-    for _ in 0..chance.of(&[0, 0, 0, 1, 1, 1, 2]) {
-        // Priority and drop eligibility lie above the number.
-        let tag = chance.of(&VLANS) | chance.of(&[0, 0x1000, 0xe000, 0xf000]);
+    for _ in 0..chance.pick(&[0, 0, 0, 1, 1, 1, 2]) {
+        // Priority and drop-eligible bits precede the VLAN number.
+        let tag = chance.pick(&VLANS) | chance.pick(&[0, 0x1000, 0xe000, 0xf000]);
         frame.extend(0x8100_u16.to_be_bytes());
         frame.extend(tag.to_be_bytes());
     }
     match chance.below(9) {
         0 => {
-            frame.extend(chance.of(&ETHER_TYPES).to_be_bytes());
+            frame.extend(chance.pick(&ETHER_TYPES).to_be_bytes());
             frame.extend(vec![0x45; 46]);
         }
         1..=4 => ipv4(chance, &mut frame),
@@ -87,53 +87,54 @@ pub(crate) fn whole(chance: &mut Chance) -> Vec<u8> {
 
 fn ipv4(chance: &mut Chance, frame: &mut Vec<u8>) {
     let protocol = protocol(chance);
-    let version = if chance.one_in(16) { chance.of(&[0x46, 0x4f, 0x44, 0x65, 0x05]) } else { 0x45 };
-    // Reserved and "do not fragment" are no fragments; an offset of one and of the highest bit are.
+    let version =
+        if chance.one_in(16) { chance.pick(&[0x46, 0x4f, 0x44, 0x65, 0x05]) } else { 0x45 };
+    // The reserved and "do not fragment" bits mark no fragment; a nonzero offset does.
     let fragment: u16 = if chance.one_in(6) {
-        chance.of(&[0x2000, 0x2001, 0x0001, 0x1000, 0x0100, 0x3fff, 0x6000])
+        chance.pick(&[0x2000, 0x2001, 0x0001, 0x1000, 0x0100, 0x3fff, 0x6000])
     } else {
-        chance.of(&[0, 0x4000, 0x8000, 0xc000])
+        chance.pick(&[0, 0x4000, 0x8000, 0xc000])
     };
     let destination = match chance.below(10) {
-        0..=2 => chance.of(&GROUPS_4),
-        3 => chance.of(&BESIDE_GROUPS),
-        _ => chance.of(&LOCALS_4),
+        0..=2 => chance.pick(&GROUPS_4),
+        3 => chance.pick(&NEAR_GROUPS),
+        _ => chance.pick(&LOCALS_4),
     };
     frame.extend(0x0800_u16.to_be_bytes());
     frame.extend([version, 0, 0, 40, 0x12, 0x34]);
     frame.extend(fragment.to_be_bytes());
     frame.extend([64, protocol, 0, 0]);
-    frame.extend(chance.of(&REMOTES_4).octets());
+    frame.extend(chance.pick(&REMOTES_4).octets());
     frame.extend(destination.octets());
     segment(chance, frame);
 }
 
 fn ipv6(chance: &mut Chance, frame: &mut Vec<u8>) {
-    let protocol = if chance.one_in(8) { chance.of(&[0, 43, 44, 60]) } else { protocol(chance) };
-    let version = if chance.one_in(16) { chance.of(&[0x40, 0x50, 0x70]) } else { 0x6a };
+    let protocol = if chance.one_in(8) { chance.pick(&[0, 43, 44, 60]) } else { protocol(chance) };
+    let version = if chance.one_in(16) { chance.pick(&[0x40, 0x50, 0x70]) } else { 0x6a };
     let destination = match chance.below(10) {
-        0..=2 => chance.of(&GROUPS_6),
+        0..=2 => chance.pick(&GROUPS_6),
         3 => LOCALS_4[0].to_ipv6_mapped(),
-        _ => chance.of(&LOCALS_6),
+        _ => chance.pick(&LOCALS_6),
     };
     frame.extend(0x86dd_u16.to_be_bytes());
     frame.extend([version, 0, 0, 0, 0, 20, protocol, 64]);
-    frame.extend(chance.of(&REMOTES_6).octets());
+    frame.extend(chance.pick(&REMOTES_6).octets());
     frame.extend(destination.octets());
     segment(chance, frame);
 }
 
 fn protocol(chance: &mut Chance) -> u8 {
-    chance.of(&[6, 6, 17, 17, 17, 17, 1, 58, 2])
+    chance.pick(&[6, 6, 17, 17, 17, 17, 1, 58, 2])
 }
 
 fn segment(chance: &mut Chance, frame: &mut Vec<u8>) {
-    frame.extend(chance.of(&PORTS).to_be_bytes());
-    frame.extend(chance.of(&PORTS).to_be_bytes());
+    frame.extend(chance.pick(&PORTS).to_be_bytes());
+    frame.extend(chance.pick(&PORTS).to_be_bytes());
     frame.extend((0..24).map(|_| chance.below(256) as u8));
 }
 
-/// A UDP frame for which `to` and `from` are chosen.
+/// Returns a UDP frame between the given endpoints.
 pub(crate) fn udp(to: IpAddr, to_port: u16, from: IpAddr, from_port: u16) -> Vec<u8> {
     let mut frame = vec![2; 12];
     match (to, from) {
@@ -147,7 +148,7 @@ pub(crate) fn udp(to: IpAddr, to_port: u16, from: IpAddr, from_port: u16) -> Vec
             frame.extend(from.octets());
             frame.extend(to.octets());
         }
-        _ => panic!("two families"),
+        _ => panic!("address families differ"),
     }
     frame.extend(from_port.to_be_bytes());
     frame.extend(to_port.to_be_bytes());

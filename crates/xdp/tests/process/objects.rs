@@ -1,4 +1,4 @@
-//! What a process holds of the kernel's BPF objects, and what of it is still there.
+//! The BPF objects that a process holds, and those that still exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -6,7 +6,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use hairpin_testbed::Host;
 use hairpin_xdp::{Filter, FilterSettings, Mode};
 
-/// Of objects.
+/// The kind of a BPF object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Program,
@@ -15,7 +15,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What `/proc` calls their numbers, and in `enum bpf_cmd` who asks for a descriptor by one.
+    /// Maps the field name in `/proc/PID/fdinfo` to a kind.
     fn of(word: &str) -> Option<Self> {
         match word {
             "prog_id" => Some(Self::Program),
@@ -33,24 +33,24 @@ impl Kind {
         };
         let words = [u64::from(number), 0];
         let length = size_of_val(&words);
-        // SAFETY: the structure of these commands, which lives through the call.
+        // SAFETY: the structure that these commands require, which outlives the call.
         let fd = unsafe { libc::syscall(libc::SYS_bpf, command, words.as_ptr(), length) };
         if fd < 0 {
             return false;
         }
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new and has no other owner.
         drop(unsafe { OwnedFd::from_raw_fd(fd as i32) });
         true
     }
 }
 
-/// By kind and number.
+/// BPF objects by kind and id.
 #[derive(Debug)]
 pub(crate) struct Objects(BTreeSet<(Kind, u32)>);
 
 impl Objects {
-    /// Those that a process, which is stopped, has descriptors of.
-    pub(crate) fn of(process: u32) -> Self {
+    /// Reads the objects that a stopped process holds descriptors of.
+    pub(crate) fn of_process(process: u32) -> Self {
         let folder = format!("/proc/{process}/fdinfo");
         let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let text: String = files.filter_map(|path| std::fs::read_to_string(path).ok()).collect();
@@ -79,7 +79,7 @@ pub(crate) fn is_stopped(process: u32) -> bool {
     status.rsplit(')').next().is_some_and(|rest| rest.starts_with(" T"))
 }
 
-/// Why another program cannot be put on the host's interface, if so.
+/// Returns the reason why a program cannot be attached to the host's interface; `None` if it can.
 pub(crate) fn link_on(host: &Host) -> Option<String> {
     let settings = FilterSettings { flows: 1, locals: 1, groups: 1, ..FilterSettings::default() };
     let filter = Filter::load(&settings).unwrap();
@@ -88,7 +88,7 @@ pub(crate) fn link_on(host: &Host) -> Option<String> {
     attached.err().map(|error| error.to_string())
 }
 
-/// Whether a process is in the namespace.
+/// Returns `true` if any process is in the namespace.
 pub(crate) fn is_namespace_used(name: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     processes.into_iter().any(|process| {
