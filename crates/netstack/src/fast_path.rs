@@ -1,88 +1,97 @@
-//! The shortcut that nearly every frame takes: no tag, no options, UDP, and a socket that is there.
+//! The fast path for untagged UDP frames without IP options that match an open socket.
 //!
-//! All headers lie at fixed places then, so that they are looked at as one. Whatever is unusual or
-//! wrong in a frame sends it the general way (`receive.rs`), from the beginning; what the shortcut
-//! delivers, the general way would deliver to the same sockets and count alike.
+//! All headers are at fixed offsets, so they are checked as one structure. A frame with anything
+//! unusual or invalid restarts on the slow path (`receive.rs`). The slow path would deliver every
+//! frame of the fast path to the same sockets and count it the same.
 
 use hairpin_time::Now;
 use hairpin_wire::{EtherType, EthernetHeader, Ipv4Header, Ipv6Header, Protocol, Sum, UdpHeader};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-use crate::device::word;
-use crate::flow::Ends;
+use crate::device::pack_mac;
+use crate::flow::FlowKey;
 use crate::index::NONE;
 use crate::{Datagram, DeviceId, Engine, Listener, Payload, SocketAddress, SocketId, Verdict};
 
 impl Engine<'_> {
-    /// Delivers a frame that nothing is unusual about, of a flow that is known, to the one socket
-    /// that gets it, which is counted as by [`handle_frame`](Self::handle_frame). `None`, and
-    /// nothing has happened: it is to be handled.
+    /// Delivers a plain frame of a cached flow to its one socket and counts it as
+    /// [`handle_frame`](Self::handle_frame) does. `None` if the frame must be handled otherwise;
+    /// nothing has changed then.
     #[inline(always)]
-    pub fn take_known(&mut self, device: DeviceId, frame: &[u8]) -> Option<(SocketId, Payload)> {
-        self.take_known_over::<OverIpv4>(device, frame)
-            .or_else(|| self.take_known_over_ipv6(device, frame))
-    }
-
-    #[inline(never)]
-    fn take_known_over_ipv6(
+    pub fn deliver_known_flow(
         &mut self,
         device: DeviceId,
         frame: &[u8],
     ) -> Option<(SocketId, Payload)> {
-        self.take_known_over::<OverIpv6>(device, frame)
+        self.deliver_known_flow_of::<Ipv4UdpHeaders>(device, frame)
+            .or_else(|| self.deliver_known_ipv6_flow(device, frame))
+    }
+
+    #[inline(never)]
+    fn deliver_known_ipv6_flow(
+        &mut self,
+        device: DeviceId,
+        frame: &[u8],
+    ) -> Option<(SocketId, Payload)> {
+        self.deliver_known_flow_of::<Ipv6UdpHeaders>(device, frame)
     }
 
     #[inline(always)]
-    fn take_known_over<H: Headers>(
+    fn deliver_known_flow_of<H: Headers>(
         &mut self,
         id: DeviceId,
         frame: &[u8],
     ) -> Option<(SocketId, Payload)> {
-        let (headers, payload) = self.plain::<H>(id, frame)?;
-        let socket = self.parts.flows.find(&headers.ends(id.0), self.parts.seed)?;
+        let (headers, payload) = self.check_fast_path::<H>(id, frame)?;
+        let socket = self.parts.flows.find(&headers.flow_key(id.0), self.parts.seed)?;
         let socket = self.count_received(socket, payload.len())?;
         self.count(id.0, Verdict::Delivered(1));
         let (offset, length) = (size_of::<H>() as u32, payload.len() as u32);
         Some((socket, Payload { offset, length }))
     }
 
-    /// Headers and payload, if nothing is unusual or wrong about the frame.
+    /// Returns headers and payload if the frame is plain and valid.
     #[inline(always)]
-    fn plain<'f, H: Headers>(&self, id: DeviceId, frame: &'f [u8]) -> Option<(&'f H, &'f [u8])> {
+    fn check_fast_path<'f, H: Headers>(
+        &self,
+        id: DeviceId,
+        frame: &'f [u8],
+    ) -> Option<(&'f H, &'f [u8])> {
         let device = self.device(id).ok()?;
         let (headers, rest) = H::ref_from_prefix(frame).ok()?;
         let mac = headers.ethernet().destination();
-        if !headers.are_plain() || word(mac) != device.mac && !mac.is_group() {
+        if !headers.is_fast_path() || pack_mac(mac) != device.mac && !mac.is_group() {
             return None;
         }
         let payload = usize::from(headers.udp().length()).checked_sub(UdpHeader::SIZE)?;
         let payload = rest.get(..payload)?;
-        let is_right = device.trusts_checksums != 0 || headers.are_checksums_right(payload);
-        is_right.then_some((headers, payload))
+        let valid = device.trusts_checksums != 0 || headers.are_checksums_valid(payload);
+        valid.then_some((headers, payload))
     }
 
-    /// The verdict on a frame that could be delivered so; `None`, and nothing has happened.
+    /// Delivers the frame if it is plain and returns the verdict. `None` otherwise; nothing has
+    /// changed then.
     #[inline(always)]
-    pub(crate) fn take_shortcut<H: Headers>(
+    pub(crate) fn try_fast_path<H: Headers>(
         &mut self,
         now: Now,
         id: DeviceId,
         frame: &[u8],
         listener: &mut impl Listener,
     ) -> Option<Verdict> {
-        let (headers, payload) = self.plain::<H>(id, frame)?;
-        let Some(socket) = self.parts.flows.find(&headers.ends(id.0), self.parts.seed) else {
-            return Some(self.take_new_flow(now, id, headers, payload, listener));
+        let (headers, payload) = self.check_fast_path::<H>(id, frame)?;
+        let Some(socket) = self.parts.flows.find(&headers.flow_key(id.0), self.parts.seed) else {
+            return Some(self.deliver_new_flow(now, id, headers, payload, listener));
         };
-        self.hand_over(now, socket, &headers.datagram(id, payload), listener).then(|| {
+        self.deliver_to_socket(now, socket, &headers.datagram(id, payload), listener).then(|| {
             self.count(id.0, Verdict::Delivered(1));
             Verdict::Delivered(1)
         })
     }
 
-    /// Delivers the first of a flow, which is remembered if one socket alone gets it.
+    /// Delivers the first frame of a flow, and caches the flow if exactly one socket received it.
     #[inline(never)]
-    fn take_new_flow(
+    fn deliver_new_flow(
         &mut self,
         now: Now,
         id: DeviceId,
@@ -90,58 +99,59 @@ impl Engine<'_> {
         payload: &[u8],
         listener: &mut impl Listener,
     ) -> Verdict {
-        let mut witness = Witness { listener, socket: NONE };
-        let verdict = self.deliver(now, &headers.datagram(id, payload), &mut witness);
+        let mut recorder = RecipientRecorder { listener, socket: NONE };
+        let verdict = self.deliver(now, &headers.datagram(id, payload), &mut recorder);
         if verdict == Verdict::Delivered(1) {
-            self.parts.flows.remember(headers.ends(id.0), self.parts.seed, witness.socket);
+            self.parts.flows.insert(headers.flow_key(id.0), self.parts.seed, recorder.socket);
         }
         self.count(id.0, verdict);
         verdict
     }
 }
 
-/// Sees who gets a datagram.
-struct Witness<'l, L> {
+/// Records the recipient and forwards the callback.
+struct RecipientRecorder<'l, L> {
     listener: &'l mut L,
     socket: u32,
 }
 
-impl<L: Listener> Listener for Witness<'_, L> {
+impl<L: Listener> Listener for RecipientRecorder<'_, L> {
     fn on_datagram(&mut self, now: Now, socket: SocketId, datagram: &Datagram<'_>) {
         self.socket = socket.index;
         self.listener.on_datagram(now, socket, datagram);
     }
 }
 
-/// The headers of Ethernet, IP and UDP with nothing between them.
+/// Contiguous Ethernet, IP and UDP headers.
 pub(crate) trait Headers: FromBytes + KnownLayout + Immutable + Unaligned {
     fn ethernet(&self) -> &EthernetHeader;
 
     fn udp(&self) -> &UdpHeader;
 
-    /// Whether they are that: of a whole packet that is one UDP datagram and no more.
-    fn are_plain(&self) -> bool;
+    /// Returns `true` if the frame is one complete UDP datagram without options, extension headers
+    /// or fragmentation.
+    fn is_fast_path(&self) -> bool;
 
-    fn are_checksums_right(&self, payload: &[u8]) -> bool;
+    fn are_checksums_valid(&self, payload: &[u8]) -> bool;
 
-    fn ends(&self, device: u32) -> Ends;
+    fn flow_key(&self, device: u32) -> FlowKey;
 
-    /// Source and destination.
+    /// Returns source and destination.
     fn addresses(&self) -> (SocketAddress, SocketAddress);
 
     fn datagram<'f>(&self, device: DeviceId, payload: &'f [u8]) -> Datagram<'f>;
 }
 
-/// IPv4 without options.
+/// Ethernet, IPv4 without options, and UDP.
 #[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
-pub(crate) struct OverIpv4 {
+pub(crate) struct Ipv4UdpHeaders {
     ethernet: EthernetHeader,
     ip: Ipv4Header,
     udp: UdpHeader,
 }
 
-impl Headers for OverIpv4 {
+impl Headers for Ipv4UdpHeaders {
     #[inline]
     fn ethernet(&self) -> &EthernetHeader {
         &self.ethernet
@@ -153,7 +163,7 @@ impl Headers for OverIpv4 {
     }
 
     #[inline]
-    fn are_plain(&self) -> bool {
+    fn is_fast_path(&self) -> bool {
         self.ethernet.ether_type() == EtherType::IPV4
             && self.ip.is_without_options()
             && self.ip.protocol() == Protocol::UDP
@@ -163,7 +173,7 @@ impl Headers for OverIpv4 {
     }
 
     #[inline(always)]
-    fn are_checksums_right(&self, payload: &[u8]) -> bool {
+    fn are_checksums_valid(&self, payload: &[u8]) -> bool {
         let Self { ip, udp, .. } = self;
         let pseudo = || {
             let rest = Sum::ZERO.word(u16::from(Protocol::UDP.0)).word(udp.length());
@@ -173,8 +183,8 @@ impl Headers for OverIpv4 {
     }
 
     #[inline]
-    fn ends(&self, device: u32) -> Ends {
-        Ends::over_ipv4(device, self.ip.addresses(), self.udp.ports())
+    fn flow_key(&self, device: u32) -> FlowKey {
+        FlowKey::new_ipv4(device, self.ip.addresses(), self.udp.ports())
     }
 
     #[inline]
@@ -195,16 +205,16 @@ impl Headers for OverIpv4 {
     }
 }
 
-/// IPv6 without extension headers.
+/// Ethernet, IPv6 without extension headers, and UDP.
 #[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
-pub(crate) struct OverIpv6 {
+pub(crate) struct Ipv6UdpHeaders {
     ethernet: EthernetHeader,
     ip: Ipv6Header,
     udp: UdpHeader,
 }
 
-impl Headers for OverIpv6 {
+impl Headers for Ipv6UdpHeaders {
     #[inline]
     fn ethernet(&self) -> &EthernetHeader {
         &self.ethernet
@@ -216,7 +226,7 @@ impl Headers for OverIpv6 {
     }
 
     #[inline]
-    fn are_plain(&self) -> bool {
+    fn is_fast_path(&self) -> bool {
         self.ethernet.ether_type() == EtherType::IPV6
             && self.ip.version() == 6
             && self.ip.next_header() == Protocol::UDP
@@ -224,7 +234,7 @@ impl Headers for OverIpv6 {
     }
 
     #[inline(always)]
-    fn are_checksums_right(&self, payload: &[u8]) -> bool {
+    fn are_checksums_valid(&self, payload: &[u8]) -> bool {
         let Self { ip, udp, .. } = self;
         let length = u32::from(udp.length());
         let pseudo = Sum::pseudo_ipv6(ip.source(), ip.destination(), Protocol::UDP, length);
@@ -232,9 +242,9 @@ impl Headers for OverIpv6 {
     }
 
     #[inline]
-    fn ends(&self, device: u32) -> Ends {
+    fn flow_key(&self, device: u32) -> FlowKey {
         let (source, destination) = (self.ip.source().into(), self.ip.destination().into());
-        Ends::over_ipv6(device, source, destination, self.udp.ports())
+        FlowKey::new_ipv6(device, source, destination, self.udp.ports())
     }
 
     #[inline]

@@ -1,19 +1,16 @@
-//! The shortcut beside the general way: the same frames, and the same told and counted.
-#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
+//! The fast path compared with the slow path: the same frames, callbacks and counters.
 
-mod support;
-
+use crate::support::*;
 use hairpin_netstack::{
     Datagram, DeviceId, DeviceSettings, Engine, Kernel, Listener, PathError, Payload,
     SocketAddress, SocketId, SocketOptions, Verdict,
 };
 use hairpin_time::Now;
 use proptest::prelude::*;
-use support::*;
 
 #[derive(Debug, Clone)]
 enum Step {
-    Bind { local: usize, port: u16, shares: bool },
+    Bind { local: usize, port: u16, reuse_address: bool },
     Connect { socket: usize, remote: usize, port: u16 },
     Join { socket: usize, group: usize, device: usize, source: Option<usize> },
     Source { socket: usize, group: usize, device: usize, source: usize, removes: bool },
@@ -23,7 +20,7 @@ enum Step {
     Frame { device: usize, frame: Frame },
 }
 
-/// A datagram, and what is done to its frame.
+/// A datagram and the modifications of its frame.
 #[derive(Debug, Clone)]
 struct Frame {
     from: usize,
@@ -35,7 +32,7 @@ struct Frame {
     tag: Option<u16>,
     without_checksum: bool,
     changes: Vec<(usize, u8)>,
-    mends: bool,
+    fixes_checksum: bool,
     cut: Option<usize>,
     padding: usize,
 }
@@ -74,7 +71,7 @@ fn frame_strategy() -> impl Strategy<Value = Frame> {
     (ends, rest).prop_map(
         |(
             (from, from_port, to, port, length),
-            (mac, tag, without_checksum, changes, mends, cut, padding),
+            (mac, tag, without_checksum, changes, fixes_checksum, cut, padding),
         )| {
             Frame {
                 from,
@@ -86,7 +83,7 @@ fn frame_strategy() -> impl Strategy<Value = Frame> {
                 tag,
                 without_checksum,
                 changes,
-                mends,
+                fixes_checksum,
                 cut,
                 padding,
             }
@@ -99,7 +96,7 @@ fn step() -> impl Strategy<Value = Step> {
     let membership = || (0..16_usize, 0..3_usize, 0..3_usize);
     prop_oneof![
         4 => (0..6_usize, port(), any::<bool>())
-            .prop_map(|(local, port, shares)| Step::Bind { local, port, shares }),
+            .prop_map(|(local, port, reuse_address)| Step::Bind { local, port, reuse_address }),
         2 => (0..16_usize, 0..3_usize, port())
             .prop_map(|(socket, remote, port)| Step::Connect { socket, remote, port }),
         4 => (membership(), prop::option::of(0..3_usize)).prop_map(
@@ -139,8 +136,8 @@ impl Frame {
                 *old = byte;
             }
         }
-        if self.mends && from.address.is_ipv4() {
-            mend(&mut bytes);
+        if self.fixes_checksum && from.address.is_ipv4() {
+            fix_header_checksum(&mut bytes);
         }
         if let Some(tag) = self.tag {
             let [high, low] = tag.to_be_bytes();
@@ -152,44 +149,44 @@ impl Frame {
     }
 }
 
-/// All that a listener is told, word for word.
-struct Told<'f> {
+/// A listener that records every callback as text.
+struct CallbackLog<'f> {
     frame: &'f [u8],
-    words: Vec<String>,
+    entries: Vec<String>,
     last: Option<(SocketId, Payload)>,
 }
 
-impl<'f> Told<'f> {
-    fn of(frame: &'f [u8]) -> Self {
-        Self { frame, words: Vec::new(), last: None }
+impl<'f> CallbackLog<'f> {
+    fn new(frame: &'f [u8]) -> Self {
+        Self { frame, entries: Vec::new(), last: None }
     }
 }
 
-impl Listener for Told<'_> {
+impl Listener for CallbackLog<'_> {
     fn on_datagram(&mut self, _: Now, socket: SocketId, datagram: &Datagram<'_>) {
         let place = datagram.offset as usize;
         assert_eq!(&self.frame[place..][..datagram.payload.len()], datagram.payload);
         let payload = Payload { offset: datagram.offset, length: datagram.payload.len() as u32 };
         let ends = (datagram.source, datagram.destination);
-        assert_eq!(payload.ends(self.frame), Some(ends));
+        assert_eq!(payload.endpoints(self.frame), Some(ends));
         self.last = Some((socket, payload));
-        self.words.push(format!("{socket:?} {datagram:?}"));
+        self.entries.push(format!("{socket:?} {datagram:?}"));
     }
 
     fn on_path_error(&mut self, _: Now, socket: SocketId, error: &PathError) {
-        self.words.push(format!("{socket:?} {error:?}"));
+        self.entries.push(format!("{socket:?} {error:?}"));
     }
 }
 
-/// One device that checks, one that trusts, and a VLAN of the first.
+/// Adds a device that trusts checksums and a VLAN to the first device.
 fn devices(engine: &mut Engine<'_>, first: DeviceId) -> [DeviceId; 3] {
     let trusts = DeviceSettings { trusts_checksums: true, ..DEVICE };
     let vlan = DeviceSettings { vlan: Some((first, 5)), ..DEVICE };
     [first, engine.add_device(&trusts).unwrap(), engine.add_device(&vlan).unwrap()]
 }
 
-/// Everything but the frames; what it comes to.
-fn take(
+/// Executes any step but a frame; returns the result as text.
+fn apply(
     engine: &mut Engine<'_>,
     devices: [DeviceId; 3],
     sockets: &mut Vec<SocketId>,
@@ -197,8 +194,8 @@ fn take(
 ) -> String {
     let some = |socket: usize| sockets.get(socket % sockets.len().max(1)).copied();
     match *step {
-        Step::Bind { local, port, shares } => {
-            let options = SocketOptions { shares, ..SocketOptions::default() };
+        Step::Bind { local, port, reuse_address } => {
+            let options = SocketOptions { reuse_address, ..SocketOptions::default() };
             let Ok(id) = engine.open_socket(&options) else { return "full".into() };
             sockets.push(id);
             format!("{:?}", engine.bind(id, at(LOCALS[local], port)))
@@ -256,7 +253,7 @@ fn counters(engine: &Engine<'_>, devices: [DeviceId; 3], sockets: &[SocketId]) -
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
     #[test]
-    fn both_ways_tell_and_count_the_same(steps in proptest::collection::vec(step(), 1..150)) {
+    fn both_paths_deliver_and_count_the_same(steps in proptest::collection::vec(step(), 1..150)) {
         let mut memories = [(); 3].map(|()| memory(&SMALL));
         let [ours, theirs, third] = &mut memories;
         let (mut short, device) = engine(ours);
@@ -267,25 +264,25 @@ proptest! {
         devices(&mut quick, device);
         let [mut sockets, mut others, mut thirds] = [const { Vec::new() }; 3];
         for step in &steps {
-            let one = take(&mut short, ids, &mut sockets, step);
-            prop_assert_eq!(&one, &take(&mut quick, ids, &mut thirds, step));
-            prop_assert_eq!(one, take(&mut general, ids, &mut others, step));
+            let one = apply(&mut short, ids, &mut sockets, step);
+            prop_assert_eq!(&one, &apply(&mut quick, ids, &mut thirds, step));
+            prop_assert_eq!(one, apply(&mut general, ids, &mut others, step));
             let Step::Frame { device, frame } = step else { continue };
             let Some(frame) = frame.bytes() else { continue };
-            // Twice: once as a new flow, and once as one that is known.
+            // Twice: as a new flow and as a cached one.
             for _ in 0..2 {
-                let (mut one, mut other) = (Told::of(&frame), Told::of(&frame));
+                let (mut one, mut other) = (CallbackLog::new(&frame), CallbackLog::new(&frame));
                 let verdict = short.handle_frame(NOW, ids[*device], &frame, &mut one);
                 let expected =
-                    general.handle_frame_generally(NOW, ids[*device], &frame, &mut other);
+                    general.handle_frame_slow(NOW, ids[*device], &frame, &mut other);
                 prop_assert_eq!(verdict, expected);
-                prop_assert_eq!(one.words, &other.words[..]);
-                let known = quick.take_known(ids[*device], &frame);
+                prop_assert_eq!(one.entries, &other.entries[..]);
+                let known = quick.deliver_known_flow(ids[*device], &frame);
                 if known.is_some() {
                     prop_assert_eq!((expected, known), (Verdict::Delivered(1), other.last));
                 } else {
                     let verdict =
-                        quick.handle_frame(NOW, ids[*device], &frame, &mut Told::of(&frame));
+                        quick.handle_frame(NOW, ids[*device], &frame, &mut CallbackLog::new(&frame));
                     prop_assert_eq!(verdict, expected);
                 }
             }
@@ -296,9 +293,9 @@ proptest! {
     }
 }
 
-/// What was learnt of a flow ends with whatever may change who gets it.
+/// A cached flow is invalidated by every change that may affect its recipient.
 #[test]
-fn a_known_flow_follows_every_change() {
+fn cached_flow_follows_every_change() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let (peer, group) = (at("10.0.0.2", 9), "239.1.1.1");
@@ -310,7 +307,7 @@ fn a_known_flow_follows_every_change() {
             engine.handle_frame(NOW, device, frame, &mut seen);
             assert_eq!(seen.sockets(), sockets);
         }
-        let known = engine.take_known(device, frame).map(|(socket, _)| socket);
+        let known = engine.deliver_known_flow(device, frame).map(|(socket, _)| socket);
         assert_eq!(known, (sockets.len() == 1).then(|| sockets[0]));
     };
     expect(&mut engine, &to_host, &[]);
@@ -320,9 +317,9 @@ fn a_known_flow_follows_every_change() {
     expect(&mut engine, &to_host, &[]);
     engine.add_address(device, ip("10.0.0.1"), None).unwrap();
     expect(&mut engine, &to_host, &[any]);
-    let exact = sharing(&mut engine, at("10.0.0.1", 7));
+    let exact = shared_socket(&mut engine, at("10.0.0.1", 7));
     expect(&mut engine, &to_host, &[exact]);
-    let connected = sharing(&mut engine, at("10.0.0.1", 7));
+    let connected = shared_socket(&mut engine, at("10.0.0.1", 7));
     engine.connect(connected, ip("10.0.0.1"), peer).unwrap();
     expect(&mut engine, &to_host, &[connected]);
     engine.close(connected).unwrap();
@@ -338,24 +335,24 @@ fn a_known_flow_follows_every_change() {
     expect(&mut engine, &to_group, &[]);
 }
 
-/// Places where no engine finds a payload have no headers before them.
+/// Offsets where the engine never finds a payload have no headers before them.
 #[test]
-fn what_is_no_payload_has_no_ends() {
+fn invalid_payload_offsets_have_no_endpoints() {
     let frames = [("10.0.0.2", "10.0.0.1", 42), ("fd00::2", "fd00::1", 62)];
     for (from, to, offset) in frames {
         let frame = frame(at(from, 9), at(to, 7), b"x");
-        let ends = |offset| Payload { offset, length: 1 }.ends(&frame);
-        assert_eq!(ends(offset), Some((at(from, 9), at(to, 7))));
+        let endpoints = |offset| Payload { offset, length: 1 }.endpoints(&frame);
+        assert_eq!(endpoints(offset), Some((at(from, 9), at(to, 7))));
         for other in (0..300).filter(|other| ![42, 46, 62, 66].contains(other)) {
-            assert_eq!(ends(other), None, "{other}");
+            assert_eq!(endpoints(other), None, "{other}");
         }
-        assert_eq!(Payload { offset, length: 0 }.ends(&frame[..offset as usize - 1]), None);
+        assert_eq!(Payload { offset, length: 0 }.endpoints(&frame[..offset as usize - 1]), None);
     }
 }
 
-/// More flows than there are places for: they drive each other out, and lead nowhere else.
+/// More flows than the cache has slots: they replace each other and never reach another socket.
 #[test]
-fn flows_do_not_get_each_others_datagrams() {
+fn colliding_flows_reach_their_own_sockets() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let sockets: Vec<_> = (1..=8).map(|port| bound(&mut engine, at("10.0.0.1", port))).collect();
@@ -373,9 +370,9 @@ fn flows_do_not_get_each_others_datagrams() {
     }
 }
 
-/// The last bytes of IPv6 addresses are all that is different between them.
+/// The IPv6 addresses differ only in their last bytes.
 #[test]
-fn flows_over_ipv6_are_told_apart_by_whole_addresses() {
+fn ipv6_flows_are_distinguished_by_whole_addresses() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let hosts = ["fd00::1", "fd00::8"];
@@ -388,15 +385,15 @@ fn flows_over_ipv6_are_told_apart_by_whole_addresses() {
             engine.handle_frame(NOW, device, &frame, &mut seen);
             let got = seen.datagrams.pop().map(|(id, source, ..)| (id, source));
             assert_eq!(got, Some((socket, source)));
-            let (known, payload) = engine.take_known(device, &frame).unwrap();
+            let (known, payload) = engine.deliver_known_flow(device, &frame).unwrap();
             assert_eq!((known, payload), (socket, Payload { offset: 62, length: 1 }));
-            assert_eq!(payload.ends(&frame), Some((source, at(host, 7))));
+            assert_eq!(payload.endpoints(&frame), Some((source, at(host, 7))));
         }
     }
 }
 
 #[test]
-fn a_flow_to_a_group_is_known_on_its_device_only() {
+fn group_flow_is_cached_per_device() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let [_, second, _] = devices(&mut engine, device);

@@ -1,22 +1,19 @@
-//! Two engines on a bad network: what is delivered was sent, to that socket, and every loss has an
-//! explanation.
-#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
+//! Two engines on a faulty network: every delivered datagram was sent to that socket, and every
+//! loss has an explanation.
 
-mod support;
-
+use crate::support::*;
 use hairpin_netsim::{Census, Chance, Clock, Delay, Faults, Link, Random};
 use hairpin_netstack::{
     DeviceSettings, Dropped, Engine, Kernel, PreparedHeader, SocketAddress, SocketId, Verdict,
 };
 use hairpin_time::{Duration, Utc};
 use hairpin_wire::MacAddress;
-use support::*;
 use zerocopy::IntoBytes;
 
 const SEEDS: u64 = 200;
 const DATAGRAMS: u32 = 150;
 
-/// What has to have happened in two hundred seeds.
+/// The event classes that must occur in two hundred seeds.
 const CLASSES: [&str; 14] = [
     "lost",
     "duplicated",
@@ -27,14 +24,14 @@ const CLASSES: [&str; 14] = [
     "delivered late",
     "delivered to a group",
     "delivered over IPv6",
-    "dropped for its checksum",
+    "dropped for a wrong checksum",
     "dropped as malformed",
-    "left to the kernel",
+    "passed to the kernel",
     "moved",
-    "corrupted where nothing looks",
+    "corrupted in an unchecked field",
 ];
 
-/// Where the sender's four flows go: two hosts' addresses and two groups.
+/// The sender's four flows: two unicast addresses and two groups.
 const FLOWS: [(&str, &str, &str); 4] = [
     ("0.0.0.0", "10.0.0.1", "10.0.0.2"),
     ("::", "fd00::1", "fd00::2"),
@@ -42,7 +39,7 @@ const FLOWS: [(&str, &str, &str); 4] = [
     ("::", "fd00::1", "ff15::1"),
 ];
 
-/// The frame's number, its length and a pattern that depends on both.
+/// Writes the frame's number, its flow, and a pattern that depends on the number.
 fn payload(number: u32, flow: usize, bytes: &mut [u8]) {
     let (head, rest) = bytes.split_at_mut(5);
     head[..4].copy_from_slice(&number.to_be_bytes());
@@ -53,8 +50,8 @@ fn payload(number: u32, flow: usize, bytes: &mut [u8]) {
 struct Receiver {
     memory: Vec<u64>,
     sockets: Vec<SocketId>,
-    /// How often each datagram has come, and the highest number so far.
-    came: Vec<u32>,
+    /// The deliveries of each datagram, and the highest number so far.
+    deliveries: Vec<u32>,
     highest: u32,
 }
 
@@ -71,11 +68,17 @@ impl Receiver {
             socket
         });
         let sockets = sockets.collect();
-        Self { memory, sockets, came: vec![0; DATAGRAMS as usize], highest: 0 }
+        Self { memory, sockets, deliveries: vec![0; DATAGRAMS as usize], highest: 0 }
     }
 
-    /// Takes a frame; the arena may lie elsewhere than for the last one.
-    fn take(&mut self, frame: &[u8], original: Option<&[u8]>, moves: bool, census: &mut Census) {
+    /// Handles a frame; the arena may have moved since the last one.
+    fn handle_frame(
+        &mut self,
+        frame: &[u8],
+        original: Option<&[u8]>,
+        moves: bool,
+        census: &mut Census,
+    ) {
         if moves {
             let mut elsewhere = self.memory.clone();
             std::mem::swap(&mut self.memory, &mut elsewhere);
@@ -87,19 +90,19 @@ impl Receiver {
         let mut seen = Seen::default();
         match engine.handle_frame(NOW, device, frame, &mut seen) {
             Verdict::Delivered(1) => {}
-            Verdict::Dropped(Dropped::Checksum) => census.count("dropped for its checksum"),
+            Verdict::Dropped(Dropped::Checksum) => census.count("dropped for a wrong checksum"),
             Verdict::Dropped(Dropped::Malformed) => census.count("dropped as malformed"),
-            Verdict::Kernel(Kernel::NoSocket | _) => census.count("left to the kernel"),
+            Verdict::Kernel(Kernel::NoSocket | _) => census.count("passed to the kernel"),
             verdict => panic!("{verdict:?}"),
         }
         if seen.datagrams.is_empty() {
-            assert!(original != Some(frame), "a good frame was not delivered");
+            assert!(original != Some(frame), "an intact frame was not delivered");
             return;
         }
         let (socket, _, destination, payload) = seen.datagrams.pop().unwrap();
         self.check(socket, destination, &payload, census);
         if original.is_some_and(|original| original != frame) {
-            census.count("corrupted where nothing looks");
+            census.count("corrupted in an unchecked field");
         }
     }
 
@@ -114,11 +117,11 @@ impl Receiver {
         let flow = usize::from(bytes[4]);
         let mut expected = vec![0; bytes.len()];
         payload(number, flow, &mut expected);
-        assert_eq!(bytes, expected, "not as it was sent");
+        assert_eq!(bytes, expected, "differs from the sent datagram");
         assert_eq!((socket, destination), (self.sockets[flow], at(FLOWS[flow].2, 9)));
-        let came = &mut self.came[number as usize];
-        *came += 1;
-        census.count(if *came == 1 { "delivered" } else { "delivered twice" });
+        let deliveries = &mut self.deliveries[number as usize];
+        *deliveries += 1;
+        census.count(if *deliveries == 1 { "delivered" } else { "delivered twice" });
         census.add("delivered late", u64::from(number < self.highest));
         census.add("delivered to a group", u64::from(flow >= 2));
         census.add("delivered over IPv6", u64::from(flow % 2 == 1));
@@ -157,7 +160,7 @@ fn run(seed: u64, census: &mut Census) {
         let length = 5 + random.below(200) as usize;
         let write = |bytes: &mut [u8]| payload(number, flow, bytes);
         let sent = engine.send(&headers[flow], length, &mut buffer, write).unwrap();
-        // To the group's address or the next hop's, which is the receiver's.
+        // The destination is the group's Ethernet address or the next hop, which is the receiver.
         assert!(MacAddress(buffer[..6].try_into().unwrap()).is_group() || buffer[..6] == THEIRS.0);
         frames.push(buffer[..sent].to_vec());
         link.send(clock.now().monotonic, &buffer[..sent]);
@@ -166,24 +169,28 @@ fn run(seed: u64, census: &mut Census) {
         link.receive(clock.now().monotonic, |_, frame| arrived.push(frame.to_vec()));
         for frame in arrived {
             let near = closest(&frames, &frame);
-            receiver.take(&frame, near, random.below(10) == 0, census);
+            receiver.handle_frame(&frame, near, random.below(10) == 0, census);
         }
     }
     clock.advance(Duration::from_millis(1));
     let mut arrived = Vec::new();
     link.receive(clock.now().monotonic, |_, frame| arrived.push(frame.to_vec()));
     for frame in arrived {
-        receiver.take(&frame, closest(&frames, &frame), false, census);
+        receiver.handle_frame(&frame, closest(&frames, &frame), false, census);
     }
     link.report(census);
-    let missing = receiver.came.iter().filter(|&&came| came == 0).count() as u64;
+    let missing = receiver.deliveries.iter().filter(|&&deliveries| deliveries == 0).count() as u64;
     let tally = link.tally();
     assert!(missing <= tally.lost + tally.corrupted, "{missing} are missing: {tally:?}");
-    let came = receiver.came.iter().map(|&came| u64::from(came)).sum::<u64>();
-    assert!(came <= tally.arrived && came + tally.corrupted >= tally.arrived, "{came} {tally:?}");
+    let deliveries =
+        receiver.deliveries.iter().map(|&deliveries| u64::from(deliveries)).sum::<u64>();
+    assert!(
+        deliveries <= tally.arrived && deliveries + tally.corrupted >= tally.arrived,
+        "{deliveries} {tally:?}"
+    );
 }
 
-/// The frame that was sent, of which at most one bit has been flipped since.
+/// Returns the sent frame that differs in at most one bit.
 fn closest<'a>(frames: &'a [Vec<u8>], frame: &[u8]) -> Option<&'a [u8]> {
     let bits = |a: &[u8]| a.iter().zip(frame).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>();
     let mut same = frames.iter().filter(|sent| sent.len() == frame.len());
@@ -191,7 +198,7 @@ fn closest<'a>(frames: &'a [Vec<u8>], frame: &[u8]) -> Option<&'a [u8]> {
 }
 
 #[test]
-fn what_is_delivered_was_sent_and_what_is_not_was_broken() {
+fn delivered_datagrams_were_sent_and_losses_are_explained() {
     let mut census = Census::default();
     for seed in 0..SEEDS {
         let before = std::panic::catch_unwind(|| {

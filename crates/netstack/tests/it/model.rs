@@ -1,16 +1,13 @@
-//! The engine beside a demultiplexer that searches lists, step by step.
-#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
+//! The engine compared, step by step, with a model that searches lists.
 
-mod support;
-
+use crate::support::*;
 use hairpin_netstack::{Address, Engine, SocketAddress, SocketId, SocketOptions};
 use proptest::prelude::*;
-use support::*;
 use zerocopy::IntoBytes;
 
 #[derive(Debug, Clone)]
 enum Step {
-    Bind { local: usize, port: u16, shares: bool },
+    Bind { local: usize, port: u16, reuse_address: bool },
     Connect { socket: usize, remote: usize, port: u16 },
     Join { socket: usize, group: usize, sources: Vec<usize> },
     Source { socket: usize, group: usize, source: usize, removes: bool },
@@ -30,7 +27,7 @@ fn step() -> impl Strategy<Value = Step> {
     let port = || 1_u16..4;
     prop_oneof![
         4 => (0..6_usize, port(), any::<bool>())
-            .prop_map(|(local, port, shares)| Step::Bind { local, port, shares }),
+            .prop_map(|(local, port, reuse_address)| Step::Bind { local, port, reuse_address }),
         2 => (0..16_usize, 0..3_usize, port())
             .prop_map(|(socket, remote, port)| Step::Connect { socket, remote, port }),
         4 => (0..16_usize, 0..3_usize, proptest::collection::vec(0..3_usize, 0..3))
@@ -48,14 +45,14 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A socket as somebody would write it down who has time.
+/// The state of a socket in the model.
 #[derive(Debug, Clone)]
 struct Model {
     id: SocketId,
     local: SocketAddress,
     remote: Option<SocketAddress>,
-    shares: bool,
-    /// With the senders that are allowed; none: all are.
+    reuse_address: bool,
+    /// The groups with their allowed sources; an empty list allows all.
     groups: Vec<(Address, Vec<Address>)>,
 }
 
@@ -76,17 +73,23 @@ impl Model {
 struct Models(Vec<Model>);
 
 impl Models {
-    /// How many senders all memberships name.
+    /// Returns the number of sources of all memberships.
     fn sources(&self) -> usize {
         self.0.iter().flat_map(|model| &model.groups).map(|(_, sources)| sources.len()).sum()
     }
 
-    fn is_taken(&self, local: SocketAddress, remote: Option<SocketAddress>, shares: bool) -> bool {
+    fn is_taken(
+        &self,
+        local: SocketAddress,
+        remote: Option<SocketAddress>,
+        reuse_address: bool,
+    ) -> bool {
         let mut same = self.0.iter().filter(|m| (m.local, m.remote) == (local, remote));
-        !local.address.is_multicast() && same.any(|model| !shares || !model.shares)
+        !local.address.is_multicast() && same.any(|model| !reuse_address || !model.reuse_address)
     }
 
-    /// Who may get it; of those that share a place to a host, one does.
+    /// Returns the possible recipients, and `true` if all of them receive the datagram. Of sockets
+    /// that share a unicast binding, one receives it.
     fn takers(&self, from: SocketAddress, to: SocketAddress) -> (Vec<SocketId>, bool) {
         let ids = |takes: &dyn Fn(&Model) -> bool| -> Vec<_> {
             self.0.iter().filter(|model| takes(model)).map(|model| model.id).collect()
@@ -112,15 +115,17 @@ impl Models {
     }
 }
 
-fn bind(engine: &mut Engine<'_>, models: &mut Models, local: SocketAddress, shares: bool) {
-    let options = SocketOptions { shares, ..SocketOptions::default() };
+fn bind(engine: &mut Engine<'_>, models: &mut Models, local: SocketAddress, reuse_address: bool) {
+    let options = SocketOptions { reuse_address, ..SocketOptions::default() };
     let Ok(id) = engine.open_socket(&options) else {
         return assert_eq!(models.0.len(), SMALL.sockets as usize);
     };
     let bound = engine.bind(id, local);
-    assert_eq!(bound.is_ok(), !models.is_taken(local, None, shares));
+    assert_eq!(bound.is_ok(), !models.is_taken(local, None, reuse_address));
     match bound {
-        Ok(()) => models.0.push(Model { id, local, remote: None, shares, groups: Vec::new() }),
+        Ok(()) => {
+            models.0.push(Model { id, local, remote: None, reuse_address, groups: Vec::new() })
+        }
         Err(_) => engine.close(id).unwrap(),
     }
 }
@@ -131,10 +136,10 @@ fn connect(engine: &mut Engine<'_>, models: &mut Models, at: usize, remote: Sock
     let host = if remote.address.is_ipv4() { ip("10.0.0.1") } else { ip("fd00::1") };
     let local = SocketAddress { address: host, port: model.local.port };
     let covers = [host, host.any()].contains(&model.local.address) && model.remote.is_none();
-    let expected = covers && !models.is_taken(local, Some(remote), model.shares);
+    let expected = covers && !models.is_taken(local, Some(remote), model.reuse_address);
     assert_eq!(engine.connect(model.id, host, remote).is_ok(), expected);
     if expected {
-        // It goes behind those that were there.
+        // A connected socket moves behind those already present.
         models.0.remove(at);
         models.0.push(Model { local, remote: Some(remote), ..model });
     }
@@ -156,7 +161,7 @@ fn datagram(engine: &mut Engine<'_>, models: &Models, from: SocketAddress, to: S
     }
 }
 
-/// The first device; an arena opened anew has it still.
+/// Returns the first device, which a reopened arena keeps.
 fn engine_device(engine: &mut Engine<'_>) -> hairpin_netstack::DeviceId {
     engine.device_ids().next().unwrap()
 }
@@ -219,17 +224,17 @@ fn change_source(
         engine.add_source(model.id, device, group, source)
     };
     assert_eq!(done.is_ok(), changed, "{done:?}");
-    // Without the last sender it ends; one that allows everybody names none and stays.
+    // Removing the last source ends the membership; a membership without a filter is unchanged.
     if removes && changed {
         model.groups.retain(|(own, sources)| *own != group || !sources.is_empty());
     }
 }
 
-fn take(engine: &mut Engine<'_>, models: &mut Models, step: &Step) {
+fn apply(engine: &mut Engine<'_>, models: &mut Models, step: &Step) {
     let device = engine_device(engine);
     match *step {
-        Step::Bind { local, port, shares } => {
-            bind(engine, models, at(LOCALS[local], port), shares);
+        Step::Bind { local, port, reuse_address } => {
+            bind(engine, models, at(LOCALS[local], port), reuse_address);
         }
         Step::Connect { socket, remote, port } => {
             connect(engine, models, socket, at(REMOTES[remote], port));
@@ -267,7 +272,7 @@ fn take(engine: &mut Engine<'_>, models: &mut Models, step: &Step) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
     #[test]
-    fn both_give_every_datagram_to_the_same(steps in proptest::collection::vec(step(), 1..120)) {
+    fn engine_and_model_deliver_to_the_same_sockets(steps in proptest::collection::vec(step(), 1..120)) {
         let mut bytes = memory(&SMALL);
         let _ = engine(&mut bytes);
         let mut models = Models::default();
@@ -278,7 +283,7 @@ proptest! {
             let mut engine = Engine::open(moved.as_mut_bytes()).unwrap();
             while let Some((step, rest)) = steps.split_first() {
                 steps = rest;
-                take(&mut engine, &mut models, step);
+                apply(&mut engine, &mut models, step);
                 if matches!(step, Step::Move) {
                     break;
                 }

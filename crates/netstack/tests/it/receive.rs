@@ -1,14 +1,11 @@
-//! Frames in: who gets them, and whose they are otherwise.
-#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
+//! Received frames: recipients, and frames that belong to the kernel.
 
-mod support;
-
+use crate::support::*;
 use hairpin_netstack::{DeviceSettings, Dropped, Engine, Error, Kernel, SocketOptions, Verdict};
-use support::*;
 use zerocopy::IntoBytes;
 
 #[test]
-fn connected_comes_before_bound_and_bound_before_any() {
+fn connected_precedes_bound_and_bound_precedes_any() {
     for (host, peer, other, any) in
         [("10.0.0.1", "10.0.0.2", "10.0.0.3", "0.0.0.0"), ("fd00::1", "fd00::2", "fd00::3", "::")]
     {
@@ -16,8 +13,8 @@ fn connected_comes_before_bound_and_bound_before_any() {
         let (mut engine, device) = engine(&mut memory);
         let mut seen = Seen::default();
         let wild = bound(&mut engine, at(any, 7));
-        let exact = sharing(&mut engine, at(host, 7));
-        let connected = sharing(&mut engine, at(host, 7));
+        let exact = shared_socket(&mut engine, at(host, 7));
+        let connected = shared_socket(&mut engine, at(host, 7));
         engine.connect(connected, ip(host), at(peer, 9)).unwrap();
         let mut to = |engine: &mut Engine<'_>, from, port, expected: &[_]| {
             let frame = frame(from, at(host, port), b"payload");
@@ -42,13 +39,13 @@ fn connected_comes_before_bound_and_bound_before_any() {
 }
 
 #[test]
-fn a_datagram_is_told_with_all_that_it_says() {
+fn datagram_callback_has_all_fields() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let socket = bound(&mut engine, at("10.0.0.1", 7));
     let mut frame = frame(at("10.0.0.2", 9), at("10.0.0.1", 7), b"payload");
     frame[15] = 0xB9;
-    mend(&mut frame);
+    fix_header_checksum(&mut frame);
     frame.extend([0xEE; 11]);
     let mut seen = Seen::default();
     engine.handle_frame(NOW, device, &frame, &mut seen);
@@ -62,7 +59,7 @@ fn a_datagram_is_told_with_all_that_it_says() {
 }
 
 #[test]
-fn every_member_of_a_group_gets_it_and_nobody_else() {
+fn group_members_receive_and_no_others() {
     for (group, other, any, host, peer) in [
         ("239.192.0.1", "239.192.0.2", "0.0.0.0", "10.0.0.1", "10.0.0.2"),
         ("ff15::1", "ff15::2", "::", "fd00::1", "fd00::2"),
@@ -70,7 +67,7 @@ fn every_member_of_a_group_gets_it_and_nobody_else() {
         let mut memory = memory(&SMALL);
         let (mut engine, device) = engine(&mut memory);
         let second = engine.add_device(&DeviceSettings { mac: THEIRS, ..DEVICE }).unwrap();
-        let [first, also, no_member] = [(); 3].map(|()| sharing(&mut engine, at(any, 7)));
+        let [first, also, no_member] = [(); 3].map(|()| shared_socket(&mut engine, at(any, 7)));
         let of_group = bound(&mut engine, at(group, 7));
         let also_of_group = bound(&mut engine, at(group, 7));
         let of_host = bound(&mut engine, at(host, 7));
@@ -102,11 +99,11 @@ fn every_member_of_a_group_gets_it_and_nobody_else() {
 }
 
 #[test]
-fn broadcast_reaches_every_socket_bound_to_any_address() {
+fn broadcast_reaches_sockets_bound_to_any_address() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let second = engine.add_device(&DeviceSettings { mac: THEIRS, ..DEVICE }).unwrap();
-    let [first, also] = [(); 2].map(|()| sharing(&mut engine, at("0.0.0.0", 7)));
+    let [first, also] = [(); 2].map(|()| shared_socket(&mut engine, at("0.0.0.0", 7)));
     bound(&mut engine, at("10.0.0.1", 7));
     let mut seen = Seen::default();
     for to in ["255.255.255.255", "10.0.0.255"] {
@@ -116,17 +113,17 @@ fn broadcast_reaches_every_socket_bound_to_any_address() {
         assert_eq!(seen.sockets(), [first, also], "{to}");
         engine.handle_frame(NOW, second, &frame, &mut seen);
         let expected: &[_] = if to == "10.0.0.255" { &[] } else { &[first, also] };
-        assert_eq!(seen.sockets(), expected, "the net of another device");
+        assert_eq!(seen.sockets(), expected, "the subnet of another device");
         let socket = engine.open_socket(&SocketOptions::default()).unwrap();
         assert_eq!(engine.bind(socket, at(to, 9)), Err(Error::WrongAddress));
     }
 }
 
 #[test]
-fn those_that_share_get_a_part_each_and_a_flow_stays() {
+fn reuseport_balances_by_flow() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
-    let sockets: Vec<_> = (0..3).map(|_| sharing(&mut engine, at("10.0.0.1", 7))).collect();
+    let sockets: Vec<_> = (0..3).map(|_| shared_socket(&mut engine, at("10.0.0.1", 7))).collect();
     let mut parts = [0; 3];
     for port in 1..=3_000 {
         let frame = frame(at("10.0.0.2", port), at("10.0.0.1", 7), b"");
@@ -141,7 +138,7 @@ fn those_that_share_get_a_part_each_and_a_flow_stays() {
 }
 
 #[test]
-fn wrong_checksums_are_dropped_unless_the_device_trusts() {
+fn wrong_checksums_are_dropped_unless_trusted() {
     for (host, peer) in [("10.0.0.1", "10.0.0.2"), ("fd00::1", "fd00::2")] {
         let mut memory = memory(&SMALL);
         let (mut engine, device) = engine(&mut memory);
@@ -173,7 +170,7 @@ fn wrong_checksums_are_dropped_unless_the_device_trusts() {
 }
 
 #[test]
-fn what_is_not_ours_is_the_kernels() {
+fn foreign_frames_pass_to_the_kernel() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     bound(&mut engine, at("10.0.0.1", 7));
@@ -196,7 +193,7 @@ fn what_is_not_ours_is_the_kernels() {
         let mut frame = frame.to_vec();
         changes.iter().for_each(|&(at, byte)| frame[at] = byte);
         if frame[14] == 0x45 {
-            mend(&mut frame);
+            fix_header_checksum(&mut frame);
         }
         let verdict = engine.handle_frame(NOW, device, &frame, &mut seen);
         assert_eq!(verdict, Verdict::Kernel(expected), "{number}");
@@ -211,7 +208,7 @@ fn what_is_not_ours_is_the_kernels() {
 }
 
 #[test]
-fn a_tag_leads_to_the_device_of_its_vlan() {
+fn vlan_tag_selects_the_vlan_device() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let vlan = DeviceSettings { vlan: Some((device, 101)), ..DEVICE };
@@ -234,7 +231,7 @@ fn a_tag_leads_to_the_device_of_its_vlan() {
 }
 
 #[test]
-fn a_closed_socket_is_not_its_successor() {
+fn closed_socket_differs_from_its_successor() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let first = bound(&mut engine, at("10.0.0.1", 7));
@@ -250,7 +247,7 @@ fn a_closed_socket_is_not_its_successor() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_operations_are_rejected() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let host = at("10.0.0.1", 7);
@@ -275,7 +272,7 @@ fn what_cannot_be_is_refused() {
 }
 
 #[test]
-fn an_arena_is_gone_on_with_wherever_it_lies() {
+fn arena_works_at_any_address() {
     let mut first = memory(&SMALL);
     let (mut engine, device) = engine(&mut first);
     let socket = bound(&mut engine, at("0.0.0.0", 7));
@@ -283,7 +280,7 @@ fn an_arena_is_gone_on_with_wherever_it_lies() {
     let mut seen = Seen::default();
     let mut second = Vec::new();
     for round in 0..10_u64 {
-        // To another place, and what is left there is of no use to anyone.
+        // Moves the arena; the old memory becomes unusable.
         second = first.clone();
         first.fill(u64::MAX);
         let mut engine = Engine::open(second.as_mut_bytes()).unwrap();

@@ -1,22 +1,19 @@
-//! Memberships that name the senders they allow.
-#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
+//! Memberships with a source filter.
 
-mod support;
-
+use crate::support::*;
 use hairpin_netstack::{Dropped, Engine, Error, Kernel, Verdict};
-use support::*;
 
 const UNWANTED: Verdict = Verdict::Dropped(Dropped::Unwanted);
 
 #[test]
-fn only_senders_that_are_named_are_heard() {
+fn members_receive_from_allowed_sources_only() {
     for (group, any, one, other, third) in [
         ("232.1.1.1", "0.0.0.0", "10.0.0.2", "10.0.0.3", "10.0.0.4"),
         ("ff35::1", "::", "fd00::2", "fd00::3", "fd00::4"),
     ] {
         let mut memory = memory(&SMALL);
         let (mut engine, device) = engine(&mut memory);
-        let [first, second] = [(); 2].map(|()| sharing(&mut engine, at(any, 7)));
+        let [first, second] = [(); 2].map(|()| shared_socket(&mut engine, at(any, 7)));
         let expect = |engine: &mut Engine<'_>, from, sockets: &[_]| {
             for _ in 0..2 {
                 let mut seen = Seen::default();
@@ -47,12 +44,12 @@ fn only_senders_that_are_named_are_heard() {
         expect(&mut engine, third, &[second]);
         let elsewhere = frame(at(one, 9), at(group, 8), b"x");
         let verdict = engine.handle_frame(NOW, device, &elsewhere, &mut Seen::default());
-        assert_eq!(verdict, Verdict::Kernel(Kernel::NoSocket), "nobody is a member on that port");
+        assert_eq!(verdict, Verdict::Kernel(Kernel::NoSocket), "no member on that port");
     }
 }
 
 #[test]
-fn the_last_sender_takes_the_membership_along() {
+fn removing_the_last_source_ends_the_membership() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let (group, one, other) = (ip("232.1.1.1"), ip("10.0.0.2"), ip("10.0.0.3"));
@@ -64,7 +61,7 @@ fn the_last_sender_takes_the_membership_along() {
     assert_eq!(verdict, Verdict::Delivered(1));
     engine.remove_source(socket, device, group, one).unwrap();
     let verdict = engine.handle_frame(NOW, device, &from_one, &mut Seen::default());
-    assert_eq!(verdict, UNWANTED, "the flow was known");
+    assert_eq!(verdict, UNWANTED, "the flow was cached");
     assert_eq!(engine.remove_source(socket, device, group, one), Err(Error::Membership));
     engine.remove_source(socket, device, group, other).unwrap();
     assert_eq!(engine.groups(socket).count(), 0);
@@ -75,7 +72,7 @@ fn the_last_sender_takes_the_membership_along() {
 }
 
 #[test]
-fn what_is_no_list_of_senders_is_refused() {
+fn invalid_source_lists_are_rejected() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let (group, one) = (ip("232.1.1.1"), ip("10.0.0.2"));
@@ -98,7 +95,7 @@ fn what_is_no_list_of_senders_is_refused() {
 }
 
 #[test]
-fn senders_are_free_again_when_their_membership_ends() {
+fn sources_are_freed_with_their_membership() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let group = ip("232.1.1.1");

@@ -1,15 +1,12 @@
-//! ICMP errors: told to the socket whose datagram they quote, and to nobody else.
-#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
+//! ICMP errors go to the socket whose datagram they quote, and to no other.
 
-mod support;
-
+use crate::support::*;
 use hairpin_netstack::{
     Dropped, Engine, Kernel, PathErrorReason, SocketAddress, SocketId, Verdict,
 };
 use hairpin_wire::{Icmpv4Header, Icmpv6Header};
-use support::*;
 
-/// What the engine itself has sent.
+/// Returns a packet that the engine sent.
 fn sent(engine: &mut Engine<'_>, socket: SocketId, host: &str, to: SocketAddress) -> Vec<u8> {
     let device = engine.add_device(&DEVICE).unwrap();
     let header = engine.prepare(socket, &route(device, host, to)).unwrap();
@@ -36,12 +33,12 @@ fn icmpv6(kind: u8, code: u8, rest: [u8; 4], quoted: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn each_error_of_icmp_has_its_reason() {
+fn icmp_errors_map_to_reasons() {
     let mut memory = memory(&SMALL);
     let (mut engine, _) = engine(&mut memory);
     let socket = bound(&mut engine, at("10.0.0.1", 7));
     let to = at("10.0.0.2", 9);
-    // Eight bytes of the datagram are enough.
+    // Eight bytes of the datagram are sufficient.
     let quoted = &sent(&mut engine, socket, "10.0.0.1", to)[..28];
     let mut seen = Seen::default();
     for (kind, code, rest, expected) in [
@@ -53,8 +50,8 @@ fn each_error_of_icmp_has_its_reason() {
         let message = icmpv4(kind, code, rest, quoted);
         let verdict = engine.handle_icmpv4(NOW, &message, &mut seen);
         assert_eq!(verdict, Verdict::Delivered(1));
-        let (told, error) = seen.errors.pop().unwrap();
-        assert_eq!((told, error.destination, error.reason), (socket, to, expected));
+        let (notified, error) = seen.errors.pop().unwrap();
+        assert_eq!((notified, error.destination, error.reason), (socket, to, expected));
     }
     for kind in [0, 5, 8] {
         let message = icmpv4(kind, 0, [0; 4], quoted);
@@ -65,7 +62,7 @@ fn each_error_of_icmp_has_its_reason() {
 }
 
 #[test]
-fn each_error_of_icmpv6_has_its_reason() {
+fn icmpv6_errors_map_to_reasons() {
     let mut memory = memory(&SMALL);
     let (mut engine, _) = engine(&mut memory);
     let socket = bound(&mut engine, at("fd00::1", 7));
@@ -81,15 +78,15 @@ fn each_error_of_icmpv6_has_its_reason() {
         let message = icmpv6(kind, code, rest, &quoted);
         let verdict = engine.handle_icmpv6(NOW, &message, &mut seen);
         assert_eq!(verdict, Verdict::Delivered(1));
-        let (told, error) = seen.errors.pop().unwrap();
-        assert_eq!((told, error.reason), (socket, expected));
+        let (notified, error) = seen.errors.pop().unwrap();
+        assert_eq!((notified, error.reason), (socket, expected));
     }
     let verdict = engine.handle_icmpv6(NOW, &icmpv6(135, 0, [0; 4], &quoted), &mut seen);
     assert_eq!(verdict, Verdict::Kernel(Kernel::OtherProtocol));
 }
 
 #[test]
-fn a_quoted_tuple_that_is_not_ours_is_not_believed() {
+fn errors_that_quote_foreign_datagrams_are_ignored() {
     let mut memory = memory(&SMALL);
     let (mut engine, _) = engine(&mut memory);
     let socket = bound(&mut engine, at("10.0.0.1", 7));
@@ -106,7 +103,7 @@ fn a_quoted_tuple_that_is_not_ours_is_not_believed() {
     let mut tcp = quoted.clone();
     tcp[9] = 6;
     let verdict = engine.handle_icmpv4(NOW, &icmpv4(3, 3, [0; 4], &tcp), &mut seen);
-    assert_eq!(verdict, Verdict::Kernel(Kernel::NoSocket), "of TCP");
+    assert_eq!(verdict, Verdict::Kernel(Kernel::NoSocket), "a TCP segment");
     let verdict = engine.handle_icmpv4(NOW, &icmpv4(3, 3, [0; 4], &quoted[..27]), &mut seen);
     assert_eq!(verdict, Verdict::Kernel(Kernel::NoSocket));
     let verdict = engine.handle_icmpv4(NOW, &icmpv4(3, 3, [0; 4], &quoted[..19]), &mut seen);
@@ -115,7 +112,7 @@ fn a_quoted_tuple_that_is_not_ours_is_not_believed() {
 }
 
 #[test]
-fn an_error_in_a_frame_is_told_if_its_checksum_is_right() {
+fn errors_in_frames_are_reported_if_the_checksum_is_valid() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let socket = bound(&mut engine, at("10.0.0.1", 7));
@@ -124,7 +121,7 @@ fn an_error_in_a_frame_is_told_if_its_checksum_is_right() {
     let mut frame = frame(at("10.0.0.2", 9), at("10.0.0.1", 7), &[0; 78]);
     assert_eq!(frame.len(), 34 + 8 + message.len() - 8);
     frame[23] = 1;
-    mend(&mut frame);
+    fix_header_checksum(&mut frame);
     frame[34..].copy_from_slice(&message);
     let mut seen = Seen::default();
     let verdict = engine.handle_frame(NOW, device, &frame, &mut seen);
@@ -135,7 +132,7 @@ fn an_error_in_a_frame_is_told_if_its_checksum_is_right() {
 
     let six = bound(&mut engine, at("fd00::1", 7));
     let quoted = sent(&mut engine, six, "fd00::1", at("fd00::2", 9));
-    let mut frame = support::frame(at("fd00::2", 9), at("fd00::1", 7), &quoted);
+    let mut frame = crate::support::frame(at("fd00::2", 9), at("fd00::1", 7), &quoted);
     let mut header = Icmpv6Header::echo(false, 0, 0);
     header.set_kind(1);
     let (from, to) = ("fd00::2".parse().unwrap(), "fd00::1".parse().unwrap());

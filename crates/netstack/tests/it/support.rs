@@ -1,5 +1,5 @@
-//! A host for tests: an engine over an arena, and what it has been told.
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test uses a part of it")]
+//! A host for tests: an engine over an arena, and a recording listener.
+#![allow(unreachable_pub, reason = "the modules of this program share it")]
 
 use std::net::IpAddr;
 
@@ -19,7 +19,7 @@ pub const SMALL: Settings =
 pub const DEVICE: DeviceSettings =
     DeviceSettings { mac: OURS, mtu: 1_500, trusts_checksums: false, vlan: None };
 
-/// Memory for an arena, aligned as it has to be.
+/// Returns aligned memory for an arena.
 pub fn memory(settings: &Settings) -> Vec<u64> {
     vec![0xAA; settings.arena_size().div_ceil(8)]
 }
@@ -32,7 +32,7 @@ pub fn at(text: &str, port: u16) -> SocketAddress {
     SocketAddress::new(ip(text), port)
 }
 
-/// An engine with one device, whose addresses are 10.0.0.1 and fd00::1.
+/// Creates an engine with one device, whose addresses are 10.0.0.1 and fd00::1.
 pub fn engine(memory: &mut [u64]) -> (Engine<'_>, DeviceId) {
     let mut engine = Engine::create(memory.as_mut_bytes(), &SMALL).unwrap();
     let device = engine.add_device(&DEVICE).unwrap();
@@ -48,8 +48,8 @@ pub fn bound(engine: &mut Engine<'_>, local: SocketAddress) -> SocketId {
     socket
 }
 
-pub fn sharing(engine: &mut Engine<'_>, local: SocketAddress) -> SocketId {
-    let options = SocketOptions { shares: true, ..SocketOptions::default() };
+pub fn shared_socket(engine: &mut Engine<'_>, local: SocketAddress) -> SocketId {
+    let options = SocketOptions { reuse_address: true, ..SocketOptions::default() };
     let socket = engine.open_socket(&options).unwrap();
     engine.bind(socket, local).unwrap();
     socket
@@ -59,7 +59,7 @@ pub fn route(device: DeviceId, source: &str, destination: SocketAddress) -> Rout
     Route { device, source: ip(source), destination, next_hop: THEIRS, is_broadcast: false }
 }
 
-/// What a listener was told.
+/// A listener that records all callbacks.
 #[derive(Default, Debug)]
 pub struct Seen {
     pub datagrams: Vec<(SocketId, SocketAddress, SocketAddress, Vec<u8>)>,
@@ -70,7 +70,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Who has got something since it was last asked.
+    /// Returns the sockets that received datagrams since the last call.
     pub fn sockets(&mut self) -> Vec<SocketId> {
         self.datagrams.drain(..).map(|(socket, ..)| socket).collect()
     }
@@ -89,7 +89,7 @@ impl Listener for Seen {
     }
 }
 
-/// A frame of another implementation, to our Ethernet address.
+/// Builds a frame with etherparse, addressed to our Ethernet address.
 pub fn frame(source: SocketAddress, destination: SocketAddress, payload: &[u8]) -> Vec<u8> {
     use etherparse::PacketBuilder;
     let builder = PacketBuilder::ethernet2(THEIRS.0, OURS.0);
@@ -109,7 +109,7 @@ pub fn frame(source: SocketAddress, destination: SocketAddress, payload: &[u8]) 
     frame
 }
 
-/// The header checksum of an IPv4 frame, after something in it was changed.
-pub fn mend(frame: &mut [u8]) {
+/// Recomputes the header checksum of an IPv4 frame after a change.
+pub fn fix_header_checksum(frame: &mut [u8]) {
     hairpin_wire::Ipv4Header::split_mut(&mut frame[14..]).unwrap().0.fill_checksum();
 }

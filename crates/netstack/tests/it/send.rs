@@ -1,17 +1,14 @@
-//! Frames out: as etherparse reads them, and refused where they cannot be.
-#![allow(clippy::unwrap_used, reason = "what cannot be read fails the test")]
+//! Sent frames, as etherparse reads them, and rejected sends.
 
-mod support;
-
+use crate::support::*;
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use hairpin_netstack::{DeviceSettings, Error, Route, SendError, SocketOptions};
 use hairpin_wire::MacAddress;
 use proptest::prelude::*;
-use support::*;
 
 proptest! {
-    /// Every field is what was asked for, and both checksums are those etherparse comes to; and the
-    /// engine takes the frame itself.
+    /// Checks that every field has the requested value, that both checksums match etherparse's, and
+    /// that the engine's own frame is received.
     #[test]
     fn etherparse_reads_what_was_sent(
         is_ipv4: bool,
@@ -74,7 +71,7 @@ proptest! {
 }
 
 #[test]
-fn a_group_has_an_ethernet_address_and_a_ttl_of_its_own() {
+fn group_has_its_own_ethernet_address_and_ttl() {
     for (any, host, group, mac, ttl_at) in [
         ("0.0.0.0", "10.0.0.1", "239.129.2.3", [1, 0, 0x5E, 1, 2, 3], 22),
         ("::", "fd00::1", "ff15::1:2", [0x33, 0x33, 0, 1, 0, 2], 21),
@@ -92,7 +89,7 @@ fn a_group_has_an_ethernet_address_and_a_ttl_of_its_own() {
 }
 
 #[test]
-fn broadcast_has_to_be_allowed() {
+fn broadcast_requires_the_option() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let socket = bound(&mut engine, at("0.0.0.0", 7));
@@ -107,7 +104,7 @@ fn broadcast_has_to_be_allowed() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_and_nothing_written() {
+fn oversized_send_is_rejected_and_writes_nothing() {
     for (any, host, peer, limit) in
         [("0.0.0.0", "10.0.0.1", "10.0.0.2", 1_472), ("::", "fd00::1", "fd00::2", 1_452)]
     {
@@ -131,7 +128,7 @@ fn what_does_not_fit_is_refused_and_nothing_written() {
 }
 
 #[test]
-fn a_header_is_prepared_only_for_what_the_socket_may_send() {
+fn headers_require_a_valid_route_for_the_socket() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let open = engine.open_socket(&SocketOptions::default()).unwrap();
@@ -158,7 +155,7 @@ fn a_header_is_prepared_only_for_what_the_socket_may_send() {
 }
 
 #[test]
-fn a_checksum_that_comes_to_zero_is_sent_as_ones() {
+fn zero_checksum_is_sent_as_ones() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let socket = bound(&mut engine, at("10.0.0.1", 7));

@@ -1,32 +1,29 @@
-//! Arenas that somebody else has written into: nothing panics, and everything ends.
-#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
+//! Corrupted arenas: no call panics or loops forever.
 
-mod support;
-
+use crate::support::*;
 use hairpin_netstack::{Engine, Error, SocketAddress, SocketOptions};
 use proptest::prelude::*;
-use support::*;
 use zerocopy::IntoBytes;
 
-/// One engine with some of everything.
-fn furnished(memory: &mut [u64]) -> Engine<'_> {
+/// Creates an engine with some of every kind of object.
+fn populated(memory: &mut [u64]) -> Engine<'_> {
     let (mut engine, device) = engine(memory);
     let settings = hairpin_netstack::DeviceSettings { vlan: Some((device, 5)), ..DEVICE };
     engine.add_device(&settings).unwrap();
     for local in [at("0.0.0.0", 7), at("10.0.0.1", 7), at("::", 7)] {
         for _ in 0..3 {
-            let socket = sharing(&mut engine, local);
+            let socket = shared_socket(&mut engine, local);
             let group = if local.address.is_ipv4() { "239.1.1.1" } else { "ff15::1" };
             let source = if local.address.is_ipv4() { "10.0.0.2" } else { "fd00::2" };
             engine.join_sources(socket, device, ip(group), &[ip(source)]).unwrap();
         }
     }
-    let connected = sharing(&mut engine, at("10.0.0.1", 7));
+    let connected = shared_socket(&mut engine, at("10.0.0.1", 7));
     engine.connect(connected, ip("10.0.0.1"), at("10.0.0.2", 9)).unwrap();
     engine
 }
 
-/// Everything there is to call. What comes of it does not matter.
+/// Calls every method; the results do not matter.
 fn call_all(engine: &mut Engine<'_>) {
     let mut seen = Seen::default();
     let devices: Vec<_> = engine.device_ids().collect();
@@ -43,15 +40,15 @@ fn call_all(engine: &mut Engine<'_>) {
             let frame = frame(at(from, 9), at(to, 7), b"x");
             for _ in 0..2 {
                 engine.handle_frame(NOW, device, &frame, &mut seen);
-                engine.handle_frame_generally(NOW, device, &frame, &mut seen);
+                engine.handle_frame_slow(NOW, device, &frame, &mut seen);
             }
         }
         let _ = (engine.device_settings(device), engine.device_counters(device));
         engine.addresses(device).count();
     }
-    let options = SocketOptions { shares: true, ..SocketOptions::default() };
+    let options = SocketOptions { reuse_address: true, ..SocketOptions::default() };
     for &socket in &sockets {
-        let _ = (engine.ends(socket), engine.options(socket), engine.socket_counters(socket));
+        let _ = (engine.endpoints(socket), engine.options(socket), engine.socket_counters(socket));
         engine.groups(socket).count();
         let _ = engine.bind(socket, at("0.0.0.0", 7));
         let _ = engine.connect(socket, ip("10.0.0.1"), at("10.0.0.2", 9));
@@ -83,24 +80,24 @@ fn call_all(engine: &mut Engine<'_>) {
     }
 }
 
-/// A word of 32 bits for a place: an index in most cases.
+/// Returns a 32-bit word to write: an index in most cases.
 fn word() -> impl Strategy<Value = u32> {
     prop_oneof![4 => 0..20_u32, 1 => Just(u32::MAX), 1 => any::<u32>()]
 }
 
-/// The places of the header: magic, version, counts; what it says is looked at first.
+/// The size of the header: magic, version, counts. It is checked first.
 const HEADER: usize = 8 + 4 + 5 * 4;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3_000))]
     #[test]
-    fn whatever_was_written_nothing_panics_and_everything_ends(
+    fn random_writes_cause_no_panic_and_no_endless_loop(
         writes in proptest::collection::vec((any::<prop::sample::Index>(), word()), 1..40),
         spares_header in proptest::bool::weighted(0.9),
     ) {
         let mut memory = memory(&SMALL);
         let size = SMALL.arena_size();
-        furnished(&mut memory);
+        populated(&mut memory);
         let bytes = &mut memory.as_mut_bytes()[..size];
         let first = if spares_header { HEADER } else { 0 };
         for (place, word) in writes {
@@ -108,7 +105,7 @@ proptest! {
             bytes[place..place + 4].copy_from_slice(&word.to_ne_bytes());
         }
         let mut copy = memory.clone();
-        if let Ok(mut engine) = Engine::resume(copy.as_mut_bytes()) {
+        if let Ok(mut engine) = Engine::reopen(copy.as_mut_bytes()) {
             call_all(&mut engine);
         }
         if let Ok(mut engine) = Engine::open(memory.as_mut_bytes()) {
@@ -117,26 +114,26 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_behind_a_header_are_no_reason_to_panic(
+    fn random_bytes_after_the_header_cause_no_panic(
         rest in proptest::collection::vec(word(), 8_000 / 4),
     ) {
         let mut memory = memory(&SMALL);
-        furnished(&mut memory);
+        populated(&mut memory);
         let bytes = &mut memory.as_mut_bytes()[HEADER..];
         for (old, new) in bytes.chunks_exact_mut(4).zip(rest) {
             old.copy_from_slice(&new.to_ne_bytes());
         }
-        if let Ok(mut engine) = Engine::resume(memory.as_mut_bytes()) {
+        if let Ok(mut engine) = Engine::reopen(memory.as_mut_bytes()) {
             call_all(&mut engine);
         }
     }
 }
 
-/// A word of the arena may say nothing, or be one by which it is found out; never both.
+/// A word of the arena is either harmless or detected as corrupt when the arena is opened.
 #[test]
-fn an_index_that_leads_astray_is_found_when_the_arena_is_opened() {
+fn open_detects_invalid_indices() {
     let mut memory = memory(&SMALL);
-    furnished(&mut memory);
+    populated(&mut memory);
     assert!(Engine::open(memory.clone().as_mut_bytes()).is_ok());
     let (mut corrupt, mut harmless) = (0, 0);
     for place in (HEADER..SMALL.arena_size()).step_by(4) {
@@ -150,6 +147,6 @@ fn an_index_that_leads_astray_is_found_when_the_arena_is_opened() {
             }
         }
     }
-    // The slots of sockets and memberships alone are 64.
+    // The socket and membership slots alone are 64 words.
     assert!(corrupt > 64 && harmless > 64, "{corrupt} {harmless}");
 }

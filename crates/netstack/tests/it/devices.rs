@@ -1,14 +1,11 @@
-//! Devices and addresses that change while the engine runs, and what can be asked.
-#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
+//! Devices and addresses that change while the engine runs, and the queries about them.
 
-mod support;
-
+use crate::support::*;
 use hairpin_netstack::{DeviceSettings, Error, Kernel, SocketOptions, Verdict};
 use hairpin_wire::MacAddress;
-use support::*;
 
 #[test]
-fn a_device_may_change_its_address_and_its_mtu() {
+fn device_changes_its_address_and_mtu() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let socket = bound(&mut engine, at("10.0.0.1", 7));
@@ -31,7 +28,7 @@ fn a_device_may_change_its_address_and_its_mtu() {
 }
 
 #[test]
-fn a_removed_device_takes_what_is_on_it_along() {
+fn removed_device_loses_its_addresses_and_memberships() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let vlan = DeviceSettings { vlan: Some((device, 5)), ..DEVICE };
@@ -65,7 +62,7 @@ fn a_removed_device_takes_what_is_on_it_along() {
 }
 
 #[test]
-fn an_identifier_that_is_no_vlan_is_refused() {
+fn invalid_vlan_identifiers_are_rejected() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     for identifier in [0, 4_095, 4_096] {
@@ -78,7 +75,7 @@ fn an_identifier_that_is_no_vlan_is_refused() {
 }
 
 #[test]
-fn what_was_told_can_be_asked() {
+fn settings_can_be_read_back() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
     let addresses: Vec<_> = engine.addresses(device).collect();
@@ -89,21 +86,21 @@ fn what_was_told_can_be_asked() {
         traffic_class: 3,
         broadcast: true,
         checksum: false,
-        shares: true,
+        reuse_address: true,
     };
     let socket = engine.open_socket(&SocketOptions::default()).unwrap();
     assert_eq!(engine.options(socket).unwrap(), SocketOptions::default());
     engine.set_options(socket, &options).unwrap();
     assert_eq!(engine.options(socket).unwrap(), options);
-    assert_eq!(engine.ends(socket).unwrap(), (None, None));
+    assert_eq!(engine.endpoints(socket).unwrap(), (None, None));
     engine.bind(socket, at("0.0.0.0", 7)).unwrap();
-    assert_eq!(engine.ends(socket).unwrap(), (Some(at("0.0.0.0", 7)), None));
+    assert_eq!(engine.endpoints(socket).unwrap(), (Some(at("0.0.0.0", 7)), None));
     let peer = at("10.0.0.2", 9);
     engine.connect(socket, ip("10.0.0.1"), peer).unwrap();
-    assert_eq!(engine.ends(socket).unwrap(), (Some(at("10.0.0.1", 7)), Some(peer)));
+    assert_eq!(engine.endpoints(socket).unwrap(), (Some(at("10.0.0.1", 7)), Some(peer)));
     let other = bound(&mut engine, at("::", 7));
     assert_eq!(engine.socket_ids().collect::<Vec<_>>(), [socket, other]);
     engine.close(socket).unwrap();
     assert_eq!(engine.socket_ids().collect::<Vec<_>>(), [other]);
-    assert_eq!(engine.ends(socket), Err(Error::NoSuchSocket));
+    assert_eq!(engine.endpoints(socket), Err(Error::NoSuchSocket));
 }
