@@ -207,7 +207,7 @@ fn an_exchange_publishes_past_the_kernel() {
         }
         assert!(came.iter().all(|&came| came > 10), "{came:?}");
         let Transport::Xdp(stack) = transport else { unreachable!("it is one") };
-        assert_eq!(stack.notice(), None);
+        assert_eq!(stack.next_event(), None);
     };
     here.run(run).unwrap();
 }
