@@ -104,7 +104,7 @@ fn wildcard_socket_receives_from_wire_and_loopback() {
 
 #[test]
 #[ignore = "needs root"]
-fn connected_socket_hears_its_peer_only_and_reports_its_end() {
+fn connected_socket_receives_its_peer_only_and_reports_refusal() {
     each_configuration(|testbed, mode| {
         let [ours, theirs] = testbed.hosts();
         let stack = stack(ours, mode);
