@@ -5,24 +5,20 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, PipeWriter, Read, Write};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use hairpin_testbed::{Host, Testbed};
-use hairpin_xdp::{Backing, Entry, Interface, InterfaceSettings, Protocol, UmemSettings};
+use hairpin_xdp::{Backing, Interface, InterfaceSettings, UmemSettings};
+
+use crate::support::{PORT, entry, is_refused, print_line};
 
 /// The environment variable of the copy: how it releases the interface.
 const PARENT: &str = "HAIRPIN_XDP_FORKED";
 const TEST: &str = "fork::child_keeps_no_flow_alive_and_can_open_its_own";
-const PORT: u16 = 5_000;
 const TIMEOUT: Duration = Duration::from_secs(10);
-
-fn entry() -> Entry {
-    let local = SocketAddr::from(([10, 77, 0, 1], PORT));
-    Entry::Local { protocol: Protocol::Udp, vlan: None, local }
-}
 
 fn open() -> Interface {
     // A file-backed UMEM, which other processes can map through its descriptor.
@@ -33,16 +29,8 @@ fn open() -> Interface {
     interface
 }
 
-/// Prints a line without the locks of standard output, which another thread may have held at the
-/// time of a fork.
-fn print_line(line: &str) {
-    // SAFETY: standard output, which is not closed afterwards.
-    let mut out = std::mem::ManuallyDrop::new(unsafe { File::from_raw_fd(1) });
-    out.write_all(format!("\n{line}\n").as_bytes()).unwrap();
-}
-
 fn wait_for_byte() -> bool {
-    // SAFETY: as above, for standard input.
+    // SAFETY: standard input, which is not closed afterwards.
     let mut from = std::mem::ManuallyDrop::new(unsafe { File::from_raw_fd(0) });
     from.read(&mut [0]).unwrap() == 1
 }
@@ -107,13 +95,6 @@ fn start(host: &Host, end: &str) -> Child {
     command.args(["--include-ignored", "--nocapture", "--exact", TEST]).env(PARENT, end);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     host.spawn(command, &[]).unwrap()
-}
-
-/// Returns `true` if the kernel reports the port as unreachable.
-fn is_refused(peer: &UdpSocket) -> bool {
-    peer.send(b"probe").unwrap();
-    peer.recv(&mut [0; 16])
-        .is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
 }
 
 #[test]

@@ -15,7 +15,8 @@ use hairpin_testbed::{Host, Testbed};
 use hairpin_xdp::Mode;
 
 use crate::objects::{self, Kind, Objects};
-use crate::owner::{self, PHASES, PORT, Plan};
+use crate::owner::{self, PHASES, Plan};
+use crate::support::{PORT, is_refused};
 
 const TEST: &str = "kill::killed_owner_leaves_no_objects";
 const KILLS: u64 = 100;
@@ -83,13 +84,6 @@ impl Owner {
         self.process.wait().unwrap();
         held
     }
-}
-
-/// Returns `true` if the kernel reports the port as unreachable.
-fn is_refused(peer: &UdpSocket) -> bool {
-    let _ = peer.send(b"probe");
-    peer.recv(&mut [0; 16])
-        .is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
 }
 
 /// Returns the host's network namespace as `/proc` names it.

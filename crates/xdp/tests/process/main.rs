@@ -6,3 +6,4 @@ mod fork;
 mod kill;
 mod objects;
 mod owner;
+mod support;

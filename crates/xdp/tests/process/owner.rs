@@ -1,18 +1,14 @@
 //! The process that is killed: it opens, uses and closes an interface in a loop.
 
 use std::fmt;
-use std::fs::File;
-use std::io::Write;
-use std::mem::ManuallyDrop;
-use std::net::SocketAddr;
-use std::os::fd::FromRawFd;
 use std::time::Duration;
 
-use hairpin_xdp::{Entry, Interface, InterfaceError, InterfaceSettings, LinkError, Mode, Protocol};
+use hairpin_xdp::{Interface, InterfaceError, InterfaceSettings, LinkError, Mode};
+
+use crate::support::{entry, print_line};
 
 /// The environment variable with the owner's [`Plan`].
 pub(crate) const PLAN: &str = "HAIRPIN_XDP_DEATH";
-pub(crate) const PORT: u16 = 5_000;
 const MS: Duration = Duration::from_millis(1);
 
 /// The phases of an owner, printed as they begin.
@@ -41,14 +37,6 @@ impl From<&str> for Plan {
         let phase = PHASES.into_iter().find(|phase| *phase == fields[1]);
         Self { mode, forks: phase.map(|phase| (phase, fields[2].parse().unwrap())) }
     }
-}
-
-/// Prints a line without the locks of standard output, which another thread may have held at the
-/// time of a fork.
-fn print_line(line: &str) {
-    // SAFETY: standard output, which is not closed afterwards.
-    let mut out = ManuallyDrop::new(unsafe { File::from_raw_fd(1) });
-    out.write_all(format!("\n{line}\n").as_bytes()).unwrap();
 }
 
 /// Forks a child that lives until standard input is closed.
@@ -80,11 +68,6 @@ impl Phases {
             });
         }
     }
-}
-
-fn entry() -> Entry {
-    let local = SocketAddr::from(([10, 77, 0, 1], PORT));
-    Entry::Local { protocol: Protocol::Udp, vlan: None, local }
 }
 
 /// Opens the interface. A child forked just before may keep the previous link attached until it
