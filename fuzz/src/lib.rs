@@ -7,7 +7,7 @@
 //! `cargo xtask fuzz` runs them; see `docs/design/testing.md`.
 #![forbid(unsafe_code)]
 
-#[path = "../../crates/exchange/tests/client/mod.rs"]
+#[path = "../../crates/exchange/tests/it/client.rs"]
 #[allow(clippy::unwrap_used, reason = "tests use more of it")]
 mod client;
 #[path = "../../crates/cme-codecs/tests/codecs/copy/mod.rs"]
@@ -33,7 +33,7 @@ mod metric;
 #[path = "../../crates/mdp3/tests/support/packets.rs"]
 #[allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "tests use more of it")]
 mod packets;
-#[path = "../../crates/exchange/tests/matching/reference.rs"]
+#[path = "../../crates/exchange/tests/it/matching/reference.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "a test of the engine has it too")]
 mod reference;
 

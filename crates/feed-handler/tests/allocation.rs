@@ -4,7 +4,7 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_exchange::{
-    Addresses, Exchange, ExchangeSettings, FeedSide, Pace, SimulatedMarketSettings, TcpFeed,
+    Addresses, Exchange, ExchangeSettings, FeedLine, Pace, SimulatedMarketSettings, TcpFeed,
 };
 use hairpin_feed_handler::{ChannelState, EndOfEvent, FeedHandler, Listener, Settings, TcpLines};
 use hairpin_reactor::{Reactor, Wait};
@@ -36,7 +36,7 @@ fn thousands_of_ticks_by_tcp_allocate_nothing_under_any_wait() {
 fn run(wait: Wait) {
     let local = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
     let settings = ExchangeSettings {
-        floor: SimulatedMarketSettings::default(),
+        market: SimulatedMarketSettings::default(),
         matching: true,
         accounts: vec![],
         connections: 1,
@@ -51,7 +51,7 @@ fn run(wait: Wait) {
         Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(1_700_000_000_000_000_000) };
     let mut exchange_reactor = Reactor::new(Wait::Poll).unwrap();
     let mut exchange = Exchange::new(settings, now, &mut exchange_reactor).unwrap();
-    let [a, b] = FeedSide::ALL.map(|side| exchange.tcp_feed_address(side).unwrap());
+    let [a, b] = FeedLine::ALL.map(|side| exchange.tcp_feed_address(side).unwrap());
     let mut reactor = Reactor::new(wait).unwrap();
     let settings = Settings { max_instruments: 100, ..Settings::default() };
     let mut handler = FeedHandler::new(settings, TcpLines::both(a, b), &mut reactor).unwrap();
@@ -80,11 +80,11 @@ fn run(wait: Wait) {
         turn(&mut exchange, &mut handler, true);
     }
     // Both sides stay away together and lose packets: recovery is for nothing either.
-    FeedSide::ALL.into_iter().for_each(|side| exchange.set_muted(side, true));
+    FeedLine::ALL.into_iter().for_each(|side| exchange.set_muted(side, true));
     for _ in 0..100 {
         turn(&mut exchange, &mut handler, true);
     }
-    FeedSide::ALL.into_iter().for_each(|side| exchange.set_muted(side, false));
+    FeedLine::ALL.into_iter().for_each(|side| exchange.set_muted(side, false));
     let mut last = 0;
     for _ in 0..3_000 {
         (_, last) = turn(&mut exchange, &mut handler, true);

@@ -5,8 +5,8 @@
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, UdpSocket};
 
 use hairpin_exchange::{
-    Addresses, Exchange, ExchangeSettings, FaultSettings, FeedFaults, Groups, Ladder,
-    Multicast as Published, Pace, ReplaySettings, SideFaults, SimulatedMarketSettings,
+    Addresses, Exchange, ExchangeSettings, FaultSettings, FeedFaults, Groups, Ladder, LineFaults,
+    Multicast as Published, Pace, ReplaySettings, SimulatedMarketSettings,
 };
 use hairpin_feed_handler::{
     Book, Channel, ChannelState, FeedHandler, FeedHandlers, Gap, HandlerId, Levels, Lines,
@@ -122,7 +122,7 @@ impl Bench {
             order_snapshots: None,
         };
         let settings = ExchangeSettings {
-            floor: SimulatedMarketSettings::default(),
+            market: SimulatedMarketSettings::default(),
             matching: true,
             accounts: Vec::new(),
             connections: 1,
@@ -193,7 +193,7 @@ impl Bench {
         self.until("sync", false, Self::is_in_sync);
         self.exchange.set_pace(Pace::Paced, self.now);
         (0..200).for_each(|_| self.turn(false));
-        let side = SideFaults { drop_ppm: 300_000, ..SideFaults::default() };
+        let side = LineFaults { drop_ppm: 300_000, ..LineFaults::default() };
         let faults = FaultSettings { seed: 7, a: side, b: side };
         self.exchange.set_faults(Some(FeedFaults::new(&faults)));
         (0..400).for_each(|_| self.turn(true));
@@ -204,7 +204,7 @@ impl Bench {
     fn judge(&self) {
         for (instrument, definition) in (0..).zip(SimulatedMarketSettings::default().instruments) {
             let book = self.handler.channel().book_of(definition.security_id).unwrap();
-            let published = self.exchange.floor().publisher().published(instrument);
+            let published = self.exchange.market().publisher().published(instrument);
             assert!(book.is_in_sync() && is_equal(book, &published.sides), "{book:?}");
         }
     }
@@ -273,7 +273,7 @@ fn is_given_up(bench: &mut Bench, reason: ReplayFailure) -> Statistics {
     });
     let reasons: Vec<_> = given_up.collect();
     // Where attempts take long, what comes behind many holes is more than can be held.
-    let is_other = |why: &&ReplayFailure| **why != reason && **why != ReplayFailure::HoldingFull;
+    let is_other = |why: &&ReplayFailure| **why != reason && **why != ReplayFailure::BufferFull;
     assert_eq!((reasons[0], reasons.iter().find(is_other)), (reason, None), "{reasons:?}");
     let counters = bench.handler.channel().counters();
     assert_eq!(counters.replays_given_up, reasons.len() as u64);

@@ -6,7 +6,7 @@ mod proxy;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_exchange::{
-    Addresses, Exchange, ExchangeSettings, FeedSide, Ladder, Pace, SimulatedMarketSettings, TcpFeed,
+    Addresses, Exchange, ExchangeSettings, FeedLine, Ladder, Pace, SimulatedMarketSettings, TcpFeed,
 };
 use hairpin_feed_handler::{
     Book, ChannelState, EndOfEvent, FeedHandler, FeedLine, Gap, Levels, Listener, Settings,
@@ -78,7 +78,7 @@ impl Trader {
     fn judge(&self, exchange: &Exchange) {
         for (index, instrument) in (0..).zip(&SimulatedMarketSettings::default().instruments) {
             let book = self.handler.channel().book_of(instrument.security_id).unwrap();
-            let published = exchange.floor().publisher().published(index);
+            let published = exchange.market().publisher().published(index);
             assert!(book.is_in_sync() && is_equal(book, &published.sides), "{book:?}");
             assert_eq!(book.rpt_seq(), Some(published.rpt_seq));
         }
@@ -118,7 +118,7 @@ impl Market {
     fn new(backlog: usize) -> Self {
         let tcp = Some(TcpFeed { backlog, ..TcpFeed::new(LOCAL, LOCAL) });
         let settings = ExchangeSettings {
-            floor: SimulatedMarketSettings::default(),
+            market: SimulatedMarketSettings::default(),
             matching: true,
             accounts: vec![],
             connections: 1,
@@ -131,7 +131,7 @@ impl Market {
         };
         let mut reactor = Reactor::new(Wait::Poll).unwrap();
         let exchange = Exchange::new(settings, now, &mut reactor).unwrap();
-        let wires = [FeedSide::A, FeedSide::B]
+        let wires = [FeedLine::A, FeedLine::B]
             .map(|side| Proxy::new(exchange.tcp_feed_address(side).unwrap()));
         Self { reactor, exchange, wires, now }
     }
@@ -139,7 +139,7 @@ impl Market {
     /// The two sides without a wire between.
     fn lines(&self) -> TcpLines {
         let address = |side| self.exchange.tcp_feed_address(side).unwrap();
-        TcpLines::both(address(FeedSide::A), address(FeedSide::B))
+        TcpLines::both(address(FeedLine::A), address(FeedLine::B))
     }
 
     /// The two sides by the wires.
@@ -186,7 +186,7 @@ impl Market {
     fn settle(&mut self, traders: &mut [Trader]) {
         // The last packet that ends an event; what comes after are heartbeats.
         self.ticks(1, traders);
-        let last = self.exchange.floor().publisher().sequence();
+        let last = self.exchange.market().publisher().sequence();
         self.until("the last event", traders, |_, traders| {
             traders.iter().all(|trader| trader.is_in_sync() && trader.told.last_end >= last)
         });
@@ -301,7 +301,7 @@ fn who_never_reads_is_closed_and_two_others_lose_nothing() {
         let mut sleeper = [Trader::new(wait, market.lines())];
         let mut traders = [0, 1].map(|_| Trader::new(wait, market.lines()));
         market.until("three", &mut sleeper, |exchange, _| {
-            exchange.tcp_feed_connections(FeedSide::A) == 3
+            exchange.tcp_feed_connections(FeedLine::A) == 3
         });
         // Loops fill what the kernel keeps for the sleeper, and do no more.
         market.until("its sleep", &mut traders, |exchange, _| {
@@ -366,16 +366,16 @@ fn muted_sides_are_a_gap_on_connections_that_stand() {
     let mut market = Market::new(4 << 20);
     let mut traders = [Trader::new(Wait::Epoll, market.lines())];
     market.come_in_sync(&mut traders);
-    for side in FeedSide::ALL {
+    for side in FeedLine::ALL {
         market.exchange.set_muted(side, true);
         market.ticks(50, &mut traders);
         market.exchange.set_muted(side, false);
         market.settle(&mut traders);
     }
     assert_eq!(traders[0].told.gaps, 0);
-    FeedSide::ALL.into_iter().for_each(|side| market.exchange.set_muted(side, true));
+    FeedLine::ALL.into_iter().for_each(|side| market.exchange.set_muted(side, true));
     market.ticks(50, &mut traders);
-    FeedSide::ALL.into_iter().for_each(|side| market.exchange.set_muted(side, false));
+    FeedLine::ALL.into_iter().for_each(|side| market.exchange.set_muted(side, false));
     market.settle(&mut traders);
     assert_eq!((traders[0].told.gaps, traders[0].handler.statistics().connections), (1, 2));
     traders[0].nothing_wrong_but(&[]);

@@ -175,7 +175,7 @@ fn an_exchange_publishes_past_the_kernel() {
         let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
         let transport = past(here);
         let settings = ExchangeSettings {
-            floor: SimulatedMarketSettings::default(),
+            market: SimulatedMarketSettings::default(),
             matching: true,
             accounts: Vec::new(),
             connections: 1,

@@ -118,7 +118,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
     Mutant {
         name: "NotApplied off by one, at the gateway",
         changes: &[change(
-            "exchange/src/gateway/business.rs",
+            "exchange/src/gateway/order_requests.rs",
             "self.session.send_not_applied(self.now, from, number - from + 1);",
             "self.session.send_not_applied(self.now, from, number - from);",
         )],

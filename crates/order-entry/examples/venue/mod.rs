@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use hairpin_exchange::{
-    Addresses, Credentials, Exchange, ExchangeSettings, FeedSide, Instrument, Pace,
+    Addresses, Credentials, Exchange, ExchangeSettings, FeedLine, Instrument, Pace,
     SimulatedMarketSettings, TcpFeed,
 };
 use hairpin_host::Clock;
@@ -142,7 +142,7 @@ fn run(is_busy: bool, command: &AtomicU32, tell: &mpsc::Sender<Told>) {
         Credentials::new(&access_key_of(session), KEY, session, "DEFGH").expect("an account")
     };
     let settings = ExchangeSettings {
-        floor: SimulatedMarketSettings {
+        market: SimulatedMarketSettings {
             instruments: Instrument::numbered(2),
             ..SimulatedMarketSettings::default()
         },
@@ -161,7 +161,7 @@ fn run(is_busy: bool, command: &AtomicU32, tell: &mpsc::Sender<Told>) {
     let mut exchange = Exchange::new(settings, clock.now(), &mut reactor).expect("free ports");
     exchange.set_pace(Pace::Paced, clock.now());
     let backup = exchange.serve_backup(anywhere, clock.now(), &mut reactor).expect("a free port");
-    let feed = FeedSide::ALL.map(|side| exchange.tcp_feed_address(side).expect("a feed"));
+    let feed = FeedLine::ALL.map(|side| exchange.tcp_feed_address(side).expect("a feed"));
     let primary = exchange.gateway_address();
     tell.send(Told { primary, backup, feed }).expect("somebody who waits");
     let mut due = clock.now().monotonic;
