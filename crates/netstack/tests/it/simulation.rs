@@ -10,6 +10,7 @@ use hairpin_time::{Duration, Utc};
 use hairpin_wire::MacAddress;
 use zerocopy::IntoBytes;
 
+/// The number of seeds that CI runs.
 const SEEDS: u64 = 200;
 const DATAGRAMS: u32 = 150;
 
@@ -200,7 +201,7 @@ fn closest<'a>(frames: &'a [Vec<u8>], frame: &[u8]) -> Option<&'a [u8]> {
 #[test]
 fn delivered_datagrams_were_sent_and_losses_are_explained() {
     let mut census = Census::default();
-    for seed in 0..SEEDS {
+    for seed in 0..hairpin_testbed::scaled(SEEDS) {
         let before = std::panic::catch_unwind(|| {
             let mut census = Census::default();
             run(seed, &mut census);

@@ -11,7 +11,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use hairpin_testbed::{Host, Testbed};
+use hairpin_testbed::{Host, Testbed, scaled};
 use hairpin_xdp::Mode;
 
 use crate::objects::{self, Kind, Objects};
@@ -19,6 +19,7 @@ use crate::owner::{self, PHASES, Plan};
 use crate::support::{PORT, is_refused};
 
 const TEST: &str = "kill::killed_owner_leaves_no_objects";
+/// The number of kills that CI runs.
 const KILLS: u64 = 100;
 const MS: Duration = Duration::from_millis(1);
 
@@ -110,7 +111,7 @@ fn killed_owner_leaves_no_objects() {
     ours.run(unlimited).unwrap().unwrap();
     let (mut most, mut census) = (BTreeMap::new(), BTreeMap::new());
     let mut next = seed;
-    for round in 0..KILLS {
+    for round in 0..scaled(KILLS) {
         let phase = PHASES[chance(&mut next, PHASES.len() as u64) as usize];
         let mode = if chance(&mut next, 2) == 0 { Mode::Native } else { Mode::Generic };
         let forks_in = PHASES[chance(&mut next, PHASES.len() as u64) as usize];
