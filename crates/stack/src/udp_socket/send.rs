@@ -216,7 +216,7 @@ fn send_error(error: SendError) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, error)
 }
 
-/// Has the caller write the payload in place and returns the frame.
+/// Runs the closure on the payload, in place, and returns the frame.
 #[inline]
 fn fill_payload<'f>(
     umem: &'f Umem,
