@@ -6,7 +6,8 @@ mod proxy;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_exchange::{
-    Addresses, Exchange, ExchangeSettings, FeedLine, Ladder, Pace, SimulatedMarketSettings, TcpFeed,
+    Addresses, Exchange, ExchangeSettings, FeedLine as PublishedLine, Ladder, Pace,
+    SimulatedMarketSettings, TcpFeed,
 };
 use hairpin_feed_handler::{
     Book, ChannelState, EndOfEvent, FeedHandler, FeedLine, Gap, Levels, Listener, Settings,
@@ -131,7 +132,7 @@ impl Market {
         };
         let mut reactor = Reactor::new(Wait::Poll).unwrap();
         let exchange = Exchange::new(settings, now, &mut reactor).unwrap();
-        let wires = [FeedLine::A, FeedLine::B]
+        let wires = [PublishedLine::A, PublishedLine::B]
             .map(|side| Proxy::new(exchange.tcp_feed_address(side).unwrap()));
         Self { reactor, exchange, wires, now }
     }
@@ -139,7 +140,7 @@ impl Market {
     /// The two sides without a wire between.
     fn lines(&self) -> TcpLines {
         let address = |side| self.exchange.tcp_feed_address(side).unwrap();
-        TcpLines::both(address(FeedLine::A), address(FeedLine::B))
+        TcpLines::both(address(PublishedLine::A), address(PublishedLine::B))
     }
 
     /// The two sides by the wires.
@@ -301,7 +302,7 @@ fn who_never_reads_is_closed_and_two_others_lose_nothing() {
         let mut sleeper = [Trader::new(wait, market.lines())];
         let mut traders = [0, 1].map(|_| Trader::new(wait, market.lines()));
         market.until("three", &mut sleeper, |exchange, _| {
-            exchange.tcp_feed_connections(FeedLine::A) == 3
+            exchange.tcp_feed_connections(PublishedLine::A) == 3
         });
         // Loops fill what the kernel keeps for the sleeper, and do no more.
         market.until("its sleep", &mut traders, |exchange, _| {
@@ -366,16 +367,16 @@ fn muted_sides_are_a_gap_on_connections_that_stand() {
     let mut market = Market::new(4 << 20);
     let mut traders = [Trader::new(Wait::Epoll, market.lines())];
     market.come_in_sync(&mut traders);
-    for side in FeedLine::ALL {
+    for side in PublishedLine::ALL {
         market.exchange.set_muted(side, true);
         market.ticks(50, &mut traders);
         market.exchange.set_muted(side, false);
         market.settle(&mut traders);
     }
     assert_eq!(traders[0].told.gaps, 0);
-    FeedLine::ALL.into_iter().for_each(|side| market.exchange.set_muted(side, true));
+    PublishedLine::ALL.into_iter().for_each(|side| market.exchange.set_muted(side, true));
     market.ticks(50, &mut traders);
-    FeedLine::ALL.into_iter().for_each(|side| market.exchange.set_muted(side, false));
+    PublishedLine::ALL.into_iter().for_each(|side| market.exchange.set_muted(side, false));
     market.settle(&mut traders);
     assert_eq!((traders[0].told.gaps, traders[0].handler.statistics().connections), (1, 2));
     traders[0].nothing_wrong_but(&[]);
