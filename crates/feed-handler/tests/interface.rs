@@ -159,7 +159,7 @@ fn goes_and_returns(is_one: bool) {
     scene.until("the quote", |it| it.receiver.book().is_some_and(|book| book.bids().len() == 1));
     assert!(scene.errors.is_empty(), "{:?}", scene.errors);
 
-    scene.bed.cut().unwrap();
+    scene.bed.disconnect().unwrap();
     scene.until("word of it", |it| !it.errors.is_empty());
     scene.turn_until(500, |_| false);
     let told: Vec<String> = scene.errors.iter().map(ToString::to_string).collect();
@@ -171,7 +171,7 @@ fn goes_and_returns(is_one: bool) {
     assert!(matches!(gone, FeedError::Engine(EngineError::InterfaceGone { .. })), "{gone:?}");
 
     // Meanwhile three packets are lost; then it is back, and the books come back too.
-    scene.bed.mend().unwrap();
+    scene.bed.reconnect().unwrap();
     scene.turn_until(200, |_| false);
     scene.send(1, &quote(15, 5, 104));
     scene.until("the gap", |it| it.receiver.state() == ChannelState::Recovering);
@@ -185,15 +185,15 @@ fn goes_and_returns(is_one: bool) {
 
     // It goes again, and is heard at once when it is back, since its memberships have outlived
     // that: it is known to be back nevertheless, so that a third time is told too.
-    scene.bed.cut().unwrap();
+    scene.bed.disconnect().unwrap();
     scene.until("word of it", |it| it.errors.len() == 2);
-    scene.bed.mend().unwrap();
+    scene.bed.reconnect().unwrap();
     for sequence in 17..417 {
         scene.send(1, &quote(sequence, sequence - 10, 105));
         scene.turn_until(1, |_| false);
     }
     assert_eq!(scene.errors.len(), 2, "{:?}", scene.errors);
-    scene.bed.cut().unwrap();
+    scene.bed.disconnect().unwrap();
     scene.until("word of it", |it| it.errors.len() == 3);
 }
 

@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket as KernelSocket};
 
 use hairpin_stack::{FallbackReason, PathEvent, Poller, StackSettings, UdpSocket};
-use hairpin_testbed::{Certainty, Route};
+use hairpin_testbed::{NudState, Route};
 
 use hosts::{
     MS, addresses, bed, bind, direct, each_way, eventually, is_said, kernel, next, open, settings,
@@ -125,7 +125,7 @@ fn an_address_that_goes_to_another_interface_comes_by_the_kernel() {
             assert!(eventually(|| stack.has_address(new)));
             let mut socket = bind(ours, &stack, (new, PORT));
             let peer = kernel(theirs, (addresses(theirs)[family], 0));
-            there.set_neighbour(theirs.interface_index(), new, mac, Certainty::Permanent).unwrap();
+            there.set_neighbor(theirs.interface_index(), new, mac, NudState::Permanent).unwrap();
             assert!(comes(&peer, &mut socket, new), "{mode}");
             while socket.receive(64, |_, _| ()).unwrap().count > 0 {}
             rtnetlink.remove_address(index, new, net).unwrap();
@@ -219,7 +219,7 @@ fn a_next_hop_with_another_ethernet_address_is_followed() {
         theirs.rtnetlink().unwrap().set_mac(theirs.interface_index(), mac).unwrap();
         let (mut rtnetlink, index) = (ours.rtnetlink().unwrap(), ours.interface_index());
         let hop = IpAddr::from(theirs.address());
-        rtnetlink.set_neighbour(index, hop, mac, Certainty::Reachable).unwrap();
+        rtnetlink.set_neighbor(index, hop, mac, NudState::Reachable).unwrap();
         assert!(goes(&mut socket, &peer), "{mode}");
         // And our own.
         let own = [2, 0x77, 0, 0, 0, 8];
@@ -228,7 +228,7 @@ fn a_next_hop_with_another_ethernet_address_is_followed() {
         assert_eq!(stack.mac(), own);
         let mut there = theirs.rtnetlink().unwrap();
         let here = IpAddr::from(ours.address());
-        there.set_neighbour(theirs.interface_index(), here, own, Certainty::Permanent).unwrap();
+        there.set_neighbor(theirs.interface_index(), here, own, NudState::Permanent).unwrap();
         assert!(comes(&peer, &mut socket, here) && goes(&mut socket, &peer), "{mode}");
     });
 }
@@ -243,7 +243,7 @@ fn the_first_datagram_to_a_next_hop_that_nobody_knows_arrives() {
         for round in 0..10_u8 {
             for family in 0..2 {
                 let (here, there) = (addresses(ours)[family], addresses(theirs)[family]);
-                let _ = ours.rtnetlink().unwrap().remove_neighbour(ours.interface_index(), there);
+                let _ = ours.rtnetlink().unwrap().remove_neighbor(ours.interface_index(), there);
                 let mut socket = bind(ours, &stack, (here, PORT));
                 let peer = kernel(theirs, (there, 6_000));
                 let mut to = socket.destination(peer.local_addr().unwrap()).unwrap();
@@ -302,7 +302,7 @@ fn an_interface_that_is_gone_ends_all_waits_with_an_error() {
                 }
             });
             std::thread::sleep(MS * 20);
-            bed.cut().unwrap();
+            bed.disconnect().unwrap();
             is_gone(waits.join().unwrap());
             is_gone(raw_waits.join().unwrap());
             is_gone(polls.join().unwrap());

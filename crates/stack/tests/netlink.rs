@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hairpin_testbed::{
-    Capability, Certainty, Host, Route as NewRoute, RouteKind as NewKind, Rtnetlink, Rule, Testbed,
+    Capability, NudState, Host, Route as NewRoute, RouteKind as NewKind, Rtnetlink, Rule, Testbed,
     become_ordinary_user,
 };
 use netlink_sys::protocols::NETLINK_ROUTE;
@@ -259,15 +259,15 @@ fn neighbours_are_known_while_they_can_be_sent_to() {
     for address in ["10.77.0.9", "fd77::9"].map(ip) {
         assert_eq!(netlink.neighbour(index, address).unwrap(), None);
         for (certainty, state) in [
-            (Certainty::Permanent, NeighbourState::Permanent),
-            (Certainty::Stale, NeighbourState::Stale),
-            (Certainty::Reachable, NeighbourState::Reachable),
+            (NudState::Permanent, NeighbourState::Permanent),
+            (NudState::Stale, NeighbourState::Stale),
+            (NudState::Reachable, NeighbourState::Reachable),
         ] {
-            rtnetlink.set_neighbour(index, address, MAC, certainty).unwrap();
+            rtnetlink.set_neighbor(index, address, MAC, certainty).unwrap();
             let known = netlink.neighbour(index, address).unwrap().unwrap();
             assert_eq!((known.mac, known.state), (MAC, state));
         }
-        rtnetlink.set_neighbour(index, address, MAC, Certainty::Failed).unwrap();
+        rtnetlink.set_neighbor(index, address, MAC, NudState::Failed).unwrap();
         assert_eq!(netlink.neighbour(index, address).unwrap(), None);
         let changes: Vec<_> = told(&mut netlink)
             .into_iter()
@@ -280,9 +280,9 @@ fn neighbours_are_known_while_they_can_be_sent_to() {
             })
             .collect();
         assert_eq!(changes, [Some(MAC), Some(MAC), Some(MAC), None]);
-        rtnetlink.set_neighbour(index, address, MAC, Certainty::Reachable).unwrap();
+        rtnetlink.set_neighbor(index, address, MAC, NudState::Reachable).unwrap();
         told(&mut netlink);
-        rtnetlink.remove_neighbour(index, address).unwrap();
+        rtnetlink.remove_neighbor(index, address).unwrap();
         let gone = Change::Neighbour { interface: index, address, mac: None };
         assert!(told(&mut netlink).contains(&gone));
         assert!(netlink.neighbour(99, address).is_err());
@@ -296,7 +296,7 @@ fn neighbours_of_an_interface_that_goes_down_are_gone() {
     let (_bed, mut netlink, mut rtnetlink, index) = set_up();
     let addresses = ["10.77.0.9", "fd77::9"].map(ip);
     for address in addresses {
-        rtnetlink.set_neighbour(index, address, MAC, Certainty::Reachable).unwrap();
+        rtnetlink.set_neighbor(index, address, MAC, NudState::Reachable).unwrap();
     }
     told(&mut netlink);
     rtnetlink.set_down(index).unwrap();
@@ -319,14 +319,14 @@ fn a_neighbour_that_is_used_is_found_by_the_kernel() {
     let peer = &bed.hosts()[1];
     let mac = peer.rtnetlink().unwrap().link("veth0").unwrap().mac;
     for address in [peer.address().into(), peer.address_v6().unwrap().into()] {
-        let _ = rtnetlink.remove_neighbour(index, address);
+        let _ = rtnetlink.remove_neighbor(index, address);
         told(&mut netlink);
         netlink.use_neighbour(index, address).unwrap();
         let found = Change::Neighbour { interface: index, address, mac: Some(mac) };
         wait_for(&mut netlink, |change| *change == found);
         assert_eq!(netlink.neighbour(index, address).unwrap().unwrap().mac, mac);
         // One that has not been heard of for long is about to be asked.
-        rtnetlink.set_neighbour(index, address, mac, Certainty::Stale).unwrap();
+        rtnetlink.set_neighbor(index, address, mac, NudState::Stale).unwrap();
         netlink.use_neighbour(index, address).unwrap();
         let state = netlink.neighbour(index, address).unwrap().unwrap().state;
         assert_ne!(state, NeighbourState::Stale);
@@ -338,7 +338,7 @@ fn a_neighbour_that_is_used_is_found_by_the_kernel() {
 fn a_neighbour_entered_for_ever_stays_as_it_is() {
     let (_bed, mut netlink, mut rtnetlink, index) = set_up();
     for address in ["10.77.0.9", "fd77::9"].map(ip) {
-        rtnetlink.set_neighbour(index, address, MAC, Certainty::Permanent).unwrap();
+        rtnetlink.set_neighbor(index, address, MAC, NudState::Permanent).unwrap();
         netlink.use_neighbour(index, address).unwrap();
         let known = netlink.neighbour(index, address).unwrap().unwrap();
         assert_eq!((known.mac, known.state), (MAC, NeighbourState::Permanent));
@@ -397,8 +397,8 @@ fn a_flood_of_changes_overruns_and_what_follows_is_told() {
     let (_bed, mut netlink, mut rtnetlink, index) = set_up();
     for round in 0..3 {
         for number in 0..10_000_u32 {
-            let certainty = if number % 2 == 0 { Certainty::Stale } else { Certainty::Permanent };
-            rtnetlink.set_neighbour(index, ip("10.77.0.9"), MAC, certainty).unwrap();
+            let certainty = if number % 2 == 0 { NudState::Stale } else { NudState::Permanent };
+            rtnetlink.set_neighbor(index, ip("10.77.0.9"), MAC, certainty).unwrap();
         }
         // Answers are not lost among changes.
         assert_eq!(netlink.link(index).unwrap().index, index);

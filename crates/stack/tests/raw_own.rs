@@ -212,7 +212,7 @@ fn an_interface_that_goes_down_returns_and_one_that_is_gone_is_an_error() {
             ErrorKind::TimedOut.into()
         });
         std::thread::sleep(MS * 20);
-        bed.cut().unwrap();
+        bed.disconnect().unwrap();
         let (mut near, error) = told.recv_timeout(PATIENCE).expect("it is woken");
         is_gone(error);
         is_gone(spins.join().unwrap());
