@@ -177,7 +177,7 @@ fn run(seed: u64, census: &mut Census) {
     }
     link.report(census);
     let missing = receiver.came.iter().filter(|&&came| came == 0).count() as u64;
-    let tally = link.tally();
+    let tally = link.counters();
     assert!(missing <= tally.lost + tally.corrupted, "{missing} are missing: {tally:?}");
     let came = receiver.came.iter().map(|&came| u64::from(came)).sum::<u64>();
     assert!(came <= tally.arrived && came + tally.corrupted >= tally.arrived, "{came} {tally:?}");

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hairpin_testbed::{
-    Capability, NudState, Host, Route as NewRoute, RouteKind as NewKind, Rtnetlink, Rule, Testbed,
+    Capability, Host, NudState, Route as NewRoute, RouteKind as NewKind, Rtnetlink, Rule, Testbed,
     become_ordinary_user,
 };
 use netlink_sys::protocols::NETLINK_ROUTE;
