@@ -57,7 +57,7 @@ impl Bench {
         let exchange = Exchange::new(settings, now, &mut reactor).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let [a, b] = FeedLine::ALL.map(|side| exchange.tcp_feed_address(side).unwrap());
-        let channel = ChannelConfig::of("310", "Hairpin", &TcpLines::both(a, b).into());
+        let channel = ChannelConfig::from_addresses("310", "Hairpin", &TcpLines::both(a, b).into());
         let config = Config { channels: vec![channel], ..Config::default() };
         std::fs::write(folder.path().join("config.xml"), config.to_string()).unwrap();
         let deadline = now.monotonic + PATIENCE;

@@ -18,9 +18,9 @@ mod filter_frames;
 #[path = "../../crates/xdp/tests/it/filter/reference.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "tests use more of it")]
 mod filter_reference;
-#[path = "../../crates/feed-handler/src/frames.rs"]
+#[path = "../../crates/feed-handler/src/frame_decoder.rs"]
 #[allow(unreachable_pub, reason = "they are the feed handler's own")]
-mod frames;
+mod frame_decoder;
 #[path = "../../crates/cme-codecs/tests/codecs/item.rs"]
 #[allow(dead_code, reason = "tests compare more of it")]
 mod item;

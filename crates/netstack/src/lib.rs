@@ -1,6 +1,7 @@
 //! A UDP engine in user space, without I/O.
 //!
-//! Layer L1: a plain value without sockets, threads or clocks; `no_std`, no `unsafe`, no allocation.
+//! Layer L1: a plain value without sockets, threads or clocks; `no_std`, no `unsafe`, no
+//! allocation.
 //!
 //! The caller passes received frames to [`Engine::handle_frame`]. Datagrams are delivered to a
 //! [`Listener`] while still in their frame. [`Engine::send`] writes complete frames into the buffer

@@ -59,7 +59,8 @@
 //!  UdpSocket::receive          receive.rs ◀──────┘    driver, NIC
 //! ```
 //!
-//! Any socket that polls takes the frames of all sockets off the rings: its own go to its batch, the
+//! Any socket that polls takes the frames of all sockets off the rings: its own go to its batch,
+//! the
 //! others to their queues. The data plane has one lock per stack, which is not held during system
 //! calls. The control plane has another one, taken first.
 //!
@@ -75,7 +76,8 @@
 //! | `poller.rs`, `readiness.rs` | [`Poller`]; readiness of sockets, epoll |
 //! | `data_plane.rs`, `receive_queue.rs` | frames off the rings, demultiplexing, queues, drops |
 //! | `owned_engine.rs` | the engine and its arena |
-//! | `control_plane.rs`, `destination.rs` | addresses, routes, neighbors; [`Destination`] and its path |
+//! | `control_plane.rs`, `destination.rs` | addresses, routes, neighbors; [`Destination`] and its
+//! path |
 //! | `groups.rs`, `memberships.rs`, `memberships/` | which groups bypass the kernel; the kernel's members |
 //! | `bound_address.rs`, `filter_entries.rs` | filter entries of sockets, reference-counted |
 //! | `backing_socket.rs` | the kernel socket behind each socket |

@@ -50,7 +50,8 @@ impl OwnedEngine {
 impl Drop for OwnedEngine {
     fn drop(&mut self) {
         self.engine = None;
-        // SAFETY: the memory came from a box, and the only value that refers to it was just dropped.
+        // SAFETY: the memory came from a box, and the only value that refers to it was just
+        // dropped.
         drop(unsafe { Box::from_raw(self.memory) });
     }
 }

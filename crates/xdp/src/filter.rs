@@ -60,7 +60,8 @@ pub struct FilterSettings {
     pub queues: u32,
     /// The source of receive timestamps for redirected frames.
     pub receive_stamps: Stamping,
-    /// Redirects only this EtherType, if set: its untagged frames go to slot 0 and all others to the kernel,
+    /// Redirects only this EtherType, if set: its untagged frames go to slot 0 and all others to
+    /// the kernel,
     /// permanently. The filter then has no entries and is faster.
     pub only_ether_type: Option<u16>,
 }

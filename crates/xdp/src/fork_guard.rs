@@ -140,7 +140,8 @@ extern "C" fn after_fork_in_parent() {
     fork_lock::unlock_after_fork();
 }
 
-/// Runs in the child. It may use only system calls and atomics: other threads do not exist here, and locks that they
+/// Runs in the child. It may use only system calls and atomics: other threads do not exist here,
+/// and locks that they
 /// held stay locked.
 extern "C" fn after_fork_in_child() {
     FORKS.fetch_add(1, Ordering::Relaxed);

@@ -1,7 +1,8 @@
 //! AF_XDP for one network interface: frame memory, rings, sockets, and a flow filter in the kernel.
 //!
 //! Layer L2. The crate moves whole Ethernet frames between an interface and memory of this process,
-//! bypassing the kernel's network stack. Frames that the filter does not match stay with the kernel.
+//! bypassing the kernel's network stack. Frames that the filter does not match stay with the
+//! kernel.
 //!
 //! It is not a network stack: everything above Ethernet is in `netstack` and `stack`. It does not
 //! support packets that span several frames; an interface with too large an MTU is rejected

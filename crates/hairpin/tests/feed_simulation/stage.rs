@@ -353,7 +353,7 @@ impl Stage {
         let feed = match transmit.feed {
             Loop::Incremental => {
                 self.note_incremental(now, before, &transmit);
-                self.replay.keep(transmit.sequence, bytes);
+                self.replay.store(transmit.sequence, bytes);
                 Feed::Incremental
             }
             Loop::Instruments => {

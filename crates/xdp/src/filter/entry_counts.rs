@@ -49,7 +49,8 @@ pub(super) struct SharedCounts {
     /// EtherTypes without an inline slot.
     other_ether_types: AtomicU32,
     _padding: u32,
-    /// The inline slots, from the lowest bit: EtherType, 16 bits; VLAN, 16 bits; the entry's value, 32 bits.
+    /// The inline slots, from the lowest bit: EtherType, 16 bits; VLAN, 16 bits; the entry's value,
+    /// 32 bits.
     ether_types: [AtomicU64; INLINE_ETHER_TYPES],
 }
 

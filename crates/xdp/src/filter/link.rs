@@ -17,7 +17,8 @@ const DRIVER_MODE: u32 = 1 << 2;
 pub enum Mode {
     /// Native: in the driver, before the kernel allocates a packet buffer.
     Native,
-    /// Generic: after the driver, on any interface. Frames are copied. On a veth with several queues, frames
+    /// Generic: after the driver, on any interface. Frames are copied. On a veth with several
+    /// queues, frames
     /// arrive on the queue before the one that they were sent on, because the kernel counts queues
     /// from one there.
     Generic,
