@@ -19,7 +19,7 @@ use crate::Seed;
 use crate::stack_netlink::address::InterfaceAddress;
 use crate::stack_netlink::change::{Change, change};
 use crate::stack_netlink::link::Link;
-use crate::stack_netlink::message::{RequestId, Dump, Message, messages};
+use crate::stack_netlink::message::{Dump, Message, RequestId, messages};
 use crate::stack_netlink::neighbor;
 use crate::stack_netlink::route::Found;
 
