@@ -37,15 +37,15 @@ mod counter_page;
 mod counter_pages;
 mod counter_view;
 mod journal;
-mod layout;
-mod memory;
+mod mapping;
 mod memory_storage;
 mod metric;
-mod page;
+mod page_layout;
 mod shared_counter_page;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod single_step;
 mod storage;
+mod value_page;
 
 pub use arena::{Arena, ArenaError};
 pub use counter_page::{CounterPage, CounterWriter, INTERVAL, INTERVAL_MAX};
@@ -55,8 +55,8 @@ pub use journal::{
     Checksum, Claim, Direction, Entry, Journal, JournalError, JournalSettings, Reader, Record,
     Records, Recovery, Replay, Retention, SyncPolicy, Tag,
 };
-pub use layout::{PAGE_VERSION, PageError, TITLE_MAX, VALUES_MAX};
 pub use memory_storage::MemoryStorage;
 pub use metric::{Kind, Metric, NAME_MAX, Unit};
+pub use page_layout::{PAGE_VERSION, PageError, TITLE_MAX, VALUES_MAX};
 pub use shared_counter_page::{SharedCounterPage, Slot};
 pub use storage::Storage;

@@ -1,16 +1,16 @@
-//! What no caller may do: it panics, in release builds too, before memory is touched.
+//! Caller errors: each panics, in release builds too, before memory is accessed.
 
 use super::*;
 
 #[test]
 #[should_panic(expected = "longer than its claim")]
-fn committing_more_than_was_claimed_is_a_defect() {
+fn panics_on_commit_longer_than_claim() {
     Journal::anonymous(64).unwrap().claim(8).unwrap().commit(9);
 }
 
 #[test]
-#[should_panic(expected = "another journal")]
-fn a_record_of_a_longer_journal_is_a_defect() {
+#[should_panic(expected = "does not belong to this journal")]
+fn panics_on_record_of_longer_journal() {
     let mut longer = Journal::anonymous(4096).unwrap();
     send(&mut longer, 1);
     let record = send(&mut longer, 2);
@@ -18,8 +18,8 @@ fn a_record_of_a_longer_journal_is_a_defect() {
 }
 
 #[test]
-#[should_panic(expected = "another journal")]
-fn a_record_longer_than_what_is_there_is_a_defect() {
+#[should_panic(expected = "does not belong to this journal")]
+fn panics_on_record_beyond_end() {
     let mut journal = Journal::anonymous(4096).unwrap();
     let record = send(&mut Journal::anonymous(4096).unwrap(), 1);
     append(&mut journal, Tag::default(), b"shorter");
@@ -27,8 +27,8 @@ fn a_record_longer_than_what_is_there_is_a_defect() {
 }
 
 #[test]
-#[should_panic(expected = "another journal")]
-fn marking_a_record_behind_the_last_is_a_defect() {
+#[should_panic(expected = "does not belong to this journal")]
+fn panics_on_mark_beyond_end() {
     let mut longer = Journal::anonymous(4096).unwrap();
     send(&mut longer, 1);
     let record = append(&mut longer, tag(Direction::Inbound, 1), b"report");
@@ -38,24 +38,24 @@ fn marking_a_record_behind_the_last_is_a_defect() {
 }
 
 #[test]
-#[should_panic(expected = "another journal")]
-fn marking_where_no_record_can_begin_is_a_defect() {
+#[should_panic(expected = "does not belong to this journal")]
+fn panics_on_mark_at_unaligned_offset() {
     let mut journal = Journal::anonymous(4096).unwrap();
     send(&mut journal, 1);
     journal.mark(Record::new(1, 132, 8, &tag(Direction::Inbound, 1)));
 }
 
 #[test]
-#[should_panic(expected = "another journal")]
-fn marking_in_a_segment_that_is_not_there_is_a_defect() {
+#[should_panic(expected = "does not belong to this journal")]
+fn panics_on_mark_in_unknown_segment() {
     let mut journal = Journal::anonymous(4096).unwrap();
     send(&mut journal, 1);
     journal.mark(Record::new(2, 128, 8, &tag(Direction::Inbound, 1)));
 }
 
 #[test]
-#[should_panic(expected = "longer than what was claimed before")]
-fn committing_more_than_there_is_room_for_is_a_defect() {
+#[should_panic(expected = "longer than its claim")]
+fn panics_on_commit_longer_than_room() {
     let mut journal = Journal::anonymous(Journal::room(16)).unwrap();
     crate::Storage::claim(&mut journal, 16).unwrap().fill(1);
     crate::Storage::commit(&mut journal, &Tag::default(), 17);
