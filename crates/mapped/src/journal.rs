@@ -32,6 +32,7 @@ pub use recovery::Recovery;
 pub use settings::{JournalSettings, Retention, SyncPolicy};
 
 use format::{Header, RECORD_HEADER, SEGMENT_HEADER, SEGMENT_MAX, SegmentHeader, TAIL};
+use record::position;
 use segment::Segment;
 use segment_roller::SegmentRoller;
 
@@ -289,7 +290,7 @@ impl Journal {
     /// If the record does not belong to this journal.
     #[inline]
     pub fn mark(&mut self, record: Record) {
-        if record.segment != self.segment.number() {
+        if record.segment_id != self.segment.id() {
             return self.mark_old(record);
         }
         // SAFETY: no record extends beyond its segment.
@@ -298,8 +299,9 @@ impl Journal {
 
     #[cold]
     fn mark_old(&self, record: Record) {
-        let segment =
-            self.old_segment(record.segment).expect("the record does not belong to this journal");
+        let segment = self
+            .old_segment(record.segment_id)
+            .expect("the record does not belong to this journal");
         // SAFETY: this is the length of the segment.
         unsafe { segment.mark_before(record, segment.bytes()) }
     }
@@ -335,6 +337,16 @@ impl Journal {
         self.header(record).is_marked()
     }
 
+    /// Returns the number of a record's segment; the first is 1.
+    ///
+    /// # Panics
+    /// Same as [`bytes`](Self::bytes).
+    #[must_use]
+    pub fn segment_of(&self, record: Record) -> u32 {
+        let (segment, _) = self.place(record).expect("the record does not belong to this journal");
+        segment.number()
+    }
+
     fn header(&self, record: Record) -> Header {
         let (segment, end) =
             self.place(record).expect("the record does not belong to this journal");
@@ -345,16 +357,22 @@ impl Journal {
     /// Returns the segment of a record, and the end of the segment's records.
     #[inline]
     fn place(&self, record: Record) -> Option<(&Segment, usize)> {
-        if record.segment == self.segment.number() {
+        if record.segment_id == self.segment.id() {
             return Some((&self.segment, self.end));
         }
-        self.old_segment(record.segment).map(|segment| (segment, segment.bytes()))
+        self.old_segment(record.segment_id).map(|segment| (segment, segment.bytes()))
     }
 
     #[cold]
-    fn old_segment(&self, number: u32) -> Option<&Segment> {
-        let index = number.checked_sub(self.old.front()?.number())?;
-        self.old.get(index as usize)
+    fn old_segment(&self, id: u32) -> Option<&Segment> {
+        // Segments are mapped in the order of the journal, so their ids increase.
+        let index = self.old.binary_search_by_key(&id, Segment::id).ok()?;
+        self.old.get(index)
+    }
+
+    /// Returns the end of a record as a position in the journal.
+    fn end_of(&self, record: Record) -> u64 {
+        position(self.segment_of(record), record.next())
     }
 
     /// Sets the lowest outbound message that is still needed, such as the newest one that the
@@ -368,10 +386,13 @@ impl Journal {
     }
 
     /// Returns `true` if a record is on disk. Always `false` for a journal in memory.
+    ///
+    /// # Panics
+    /// Same as [`bytes`](Self::bytes).
     #[must_use]
     pub fn is_durable(&self, record: Record) -> bool {
         let durable = self.roller.as_ref().map_or(0, |roller| roller.shared().durable());
-        record.end() <= durable
+        self.end_of(record) <= durable
     }
 
     /// Waits until a record is on disk, whatever the [`SyncPolicy`]. Takes one or two system calls
@@ -379,9 +400,13 @@ impl Journal {
     ///
     /// # Errors
     /// [`JournalError::Io`] if a sync has failed, now or earlier.
+    ///
+    /// # Panics
+    /// Same as [`bytes`](Self::bytes).
     pub fn wait_durable(&self, record: Record) -> Result<(), JournalError> {
+        let end = self.end_of(record);
         match &self.roller {
-            Some(roller) => Ok(roller.shared().wait_durable(record.end())?),
+            Some(roller) => Ok(roller.shared().wait_durable(end)?),
             None => Ok(()),
         }
     }

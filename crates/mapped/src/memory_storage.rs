@@ -59,7 +59,7 @@ impl MemoryStorage {
 
     fn record(&self, index: usize) -> Option<Record> {
         let record = self.records.get(index)?;
-        Some(Record::new(1, index as u32, record.payload.len() as u32, &record.tag))
+        Some(Record::new(index as u32, record.payload.len() as u32, &record.tag))
     }
 
     fn all(&self) -> impl DoubleEndedIterator<Item = Record> {
@@ -86,7 +86,7 @@ impl Storage for MemoryStorage {
             marked: false,
             marked_durably: false,
         });
-        Record::new(1, index, length as u32, tag)
+        Record::new(index, length as u32, tag)
     }
 
     fn bytes(&self, record: Record) -> &[u8] {

@@ -62,7 +62,7 @@ impl<O: Write> Trail<'_, O> {
     fn entry(&mut self, entry: &Entry) -> io::Result<()> {
         let row = Row::new(entry);
         writeln!(self.out, "{}", row.line(self.arguments.format))?;
-        let (segment, offset) = (entry.record.segment(), entry.record.offset());
+        let (segment, offset) = (entry.segment, entry.offset);
         if entry.checksum == Checksum::Wrong {
             self.harm(&format_args!(
                 "segment {segment}, byte {offset}: the record is not what was committed"

@@ -56,7 +56,7 @@ impl<'a> Claim<'a> {
         let journal = self.journal;
         let (offset, index) = (journal.end, tag.direction.index());
         let record = Record {
-            segment: journal.segment.number(),
+            segment_id: journal.segment.id(),
             offset: offset as u32,
             length: length as u32,
             kind: tag.kind,

@@ -168,11 +168,12 @@ impl Header {
 
     /// Returns the record that begins with this header at `offset` of a segment of `bytes`, if it
     /// is valid.
-    pub(super) fn record(self, segment: u32, offset: usize, bytes: usize) -> Option<Record> {
+    pub(super) fn record(self, segment_id: u32, offset: usize, bytes: usize) -> Option<Record> {
         let tag = self.tag()?;
         let length = self.word().checked_sub(RECORD_HEADER as u32)?;
         let offset = u32::try_from(offset).ok()?;
-        let record = Record { segment, offset, length, kind: tag.kind, direction: tag.direction };
+        let record =
+            Record { segment_id, offset, length, kind: tag.kind, direction: tag.direction };
         (record.next() <= bytes - TAIL).then_some(record)
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::format::{SEGMENT_HEADER, Slot, TAIL};
+use super::segment::Segment;
 use super::{Direction, Journal, Record};
 
 /// An iterator over the committed records of a [`Journal`]; see [`Journal::records`].
@@ -76,20 +77,19 @@ impl Journal {
     /// Returns the record after another, or the first. `None` at the end.
     #[must_use]
     pub fn next(&self, after: Option<Record>) -> Option<Record> {
-        let first = self.old.front().unwrap_or(&self.segment).number();
-        let (mut number, mut offset) =
-            after.map_or((first, SEGMENT_HEADER), |record| (record.segment, record.next()));
+        let (mut index, mut offset) = match after {
+            None => (0, SEGMENT_HEADER),
+            Some(record) => (self.segment_index(record)?, record.next()),
+        };
         loop {
-            let is_current = number == self.segment.number();
-            if is_current && offset >= self.end {
+            if index == self.old.len() && offset >= self.end {
                 return None;
             }
-            let segment = if is_current { &self.segment } else { self.old_segment(number)? };
             // Everything before the end was committed, or validated on open.
-            match segment.slot(offset)? {
+            match self.segment_at(index)?.slot(offset)? {
                 Slot::Record(record, header) if header.is_copy() => offset = record.next(),
                 Slot::Record(record, _) => return Some(record),
-                Slot::End => (number, offset) = (number + 1, SEGMENT_HEADER),
+                Slot::End => (index, offset) = (index + 1, SEGMENT_HEADER),
                 Slot::Empty => return None,
             }
         }
@@ -152,7 +152,8 @@ impl Journal {
         std::iter::from_fn(move || {
             let record = self.origin(next?)?;
             let back = self.header(record).back();
-            next = (back != 0).then(|| self.record_at(record.segment, back)).flatten();
+            let index = self.segment_index(record).filter(|_| back != 0);
+            next = index.and_then(|index| self.record_at(index, back));
             Some(record)
         })
     }
@@ -164,13 +165,26 @@ impl Journal {
             if !header.is_copy() {
                 return Some(record);
             }
-            record = self.record_at(record.segment.checked_sub(1)?, header.back())?;
+            let previous = self.segment_index(record)?.checked_sub(1)?;
+            record = self.record_at(previous, header.back())?;
         }
     }
 
-    fn record_at(&self, number: u32, offset: u32) -> Option<Record> {
-        let is_current = number == self.segment.number();
-        let segment = if is_current { &self.segment } else { self.old_segment(number)? };
+    /// Returns the index of a record's segment, for [`segment_at`](Self::segment_at).
+    fn segment_index(&self, record: Record) -> Option<usize> {
+        if record.segment_id == self.segment.id() {
+            return Some(self.old.len());
+        }
+        self.old.binary_search_by_key(&record.segment_id, Segment::id).ok()
+    }
+
+    /// Returns a segment by index: 0 for the oldest, the number of old segments for the current.
+    fn segment_at(&self, index: usize) -> Option<&Segment> {
+        if index == self.old.len() { Some(&self.segment) } else { self.old.get(index) }
+    }
+
+    fn record_at(&self, index: usize, offset: u32) -> Option<Record> {
+        let segment = self.segment_at(index)?;
         let offset = offset as usize;
         // The origin offset of a copy is validated before use.
         if !offset.is_multiple_of(8) || offset + TAIL > segment.bytes() {

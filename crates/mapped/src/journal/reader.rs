@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use super::format::{
     END, FIXED, Header, RECORD_HEADER, SEGMENT_HEADER, SEGMENT_MAX, SegmentHeader, TAIL,
 };
+use super::record::NO_SEGMENT;
 use super::recovery::corrupt;
 use super::segment::SMALLEST;
 use super::segment_files;
-use super::{JournalError, Record, Tag};
+use super::{JournalError, Tag};
 
 /// The state of a record's checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,8 +29,10 @@ pub enum Checksum {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// The handle of the record.
-    pub record: Record,
+    /// The number of the segment; the first is 1.
+    pub segment: u32,
+    /// The offset of the record's header in the segment in bytes.
+    pub offset: u64,
     /// The record's tag.
     pub tag: Tag,
     /// `true` if the callback of an inbound record has returned.
@@ -188,7 +191,7 @@ impl OpenSegment {
         self.file.read_exact_at(&mut image, offset)?;
         let (words, _) = image.as_chunks::<8>();
         let header = Header(std::array::from_fn(|index| u64::from_le_bytes(words[index])));
-        let record = header.record(number, offset as usize, self.bytes as usize);
+        let record = header.record(NO_SEGMENT, offset as usize, self.bytes as usize);
         let record = record.ok_or_else(wrong)?;
         let next = record.next() as u64;
         if header.is_copy() {
@@ -202,7 +205,8 @@ impl OpenSegment {
             _ => Checksum::Wrong,
         };
         let tag = header.tag().ok_or_else(wrong)?;
-        let entry = Entry { record, tag, marked: header.is_marked(), checksum, payload };
+        let segment = number;
+        let entry = Entry { segment, offset, tag, marked: header.is_marked(), checksum, payload };
         Ok(Content::Entry(Box::new(entry), next))
     }
 }

@@ -70,10 +70,17 @@ impl Default for Tag {
     }
 }
 
+/// The segment id of a record outside of a mapped segment.
+pub(super) const NO_SEGMENT: u32 = 0;
+
 /// A handle of a committed record: its location, length and kind.
+///
+/// A [`Journal`](crate::Journal) accepts only handles that it has made itself. A handle contains the
+/// id of its mapped segment, which is unique in the process and which only the journal can set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
-    pub(super) segment: u32,
+    /// The id of the mapped segment; 0 for a record outside of a mapped segment.
+    pub(super) segment_id: u32,
     pub(super) offset: u32,
     pub(super) length: u32,
     pub(super) kind: u16,
@@ -81,20 +88,16 @@ pub struct Record {
 }
 
 impl Record {
-    /// A handle of a storage of one's own: the place is its business, as long as `offset` says it
-    /// all or `segment` is used too.
+    /// Creates a handle for an implementation of [`Storage`](crate::Storage), which defines the
+    /// meaning of `offset`. A [`Journal`](crate::Journal) panics on such a handle.
     #[must_use]
-    pub const fn new(segment: u32, offset: u32, length: u32, tag: &Tag) -> Self {
-        Self { segment, offset, length, kind: tag.kind, direction: tag.direction }
+    pub const fn new(offset: u32, length: u32, tag: &Tag) -> Self {
+        let (kind, direction) = (tag.kind, tag.direction);
+        Self { segment_id: NO_SEGMENT, offset, length, kind, direction }
     }
 
-    /// The number of the segment it is in, the first being 1.
-    #[must_use]
-    pub const fn segment(self) -> u32 {
-        self.segment
-    }
-
-    /// Returns the offset of the record's header in its segment, a multiple of 8.
+    /// Returns the offset of the record's header in its segment, a multiple of 8. For another
+    /// storage: the value passed to [`Record::new`].
     #[must_use]
     pub const fn offset(self) -> usize {
         self.offset as usize
@@ -116,11 +119,6 @@ impl Record {
     #[must_use]
     pub const fn direction(self) -> Direction {
         self.direction
-    }
-
-    /// Where it ends, in the order of the journal.
-    pub(super) const fn end(self) -> u64 {
-        position(self.segment, self.next())
     }
 
     /// Returns the offset of the next record.

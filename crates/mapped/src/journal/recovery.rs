@@ -98,7 +98,8 @@ pub(super) fn recover(directory: &Path) -> Result<(Vec<RecoveredSegment>, Recove
             unused.push(mapped.path);
             continue;
         }
-        let (scan, torn) = scan(&mapped, is_same_boot)?;
+        let previous = recovered.last().map(|segment| segment.scan.last);
+        let (scan, torn) = scan(&mapped, is_same_boot, previous)?;
         recovery.records += scan.records;
         is_over = !scan.closed;
         recovery.torn = torn.then(|| (mapped.path.clone(), scan.end as u64));
@@ -187,7 +188,13 @@ fn check_unused(mapped: &MappedSegment, is_same_boot: bool) -> Result<(), Journa
 ///
 /// After a process crash everything is in place. After a machine crash any pages may be missing:
 /// after the durable mark, the first record without a matching checksum ends the journal.
-fn scan(mapped: &MappedSegment, is_same_boot: bool) -> Result<(SegmentScan, bool), JournalError> {
+///
+/// `previous` are the offsets of the newest records in the previous segment, if that is present.
+fn scan(
+    mapped: &MappedSegment,
+    is_same_boot: bool,
+    previous: Option<[u32; 3]>,
+) -> Result<(SegmentScan, bool), JournalError> {
     let durable = mapped.segment.durable();
     let mut scan = SegmentScan::new();
     loop {
@@ -202,7 +209,7 @@ fn scan(mapped: &MappedSegment, is_same_boot: bool) -> Result<(SegmentScan, bool
             Some(Slot::Empty) if (offset as u64) < durable => return Err(wrong()),
             Some(Slot::Empty) => return Ok((scan, false)),
             Some(Slot::Record(record, header)) => {
-                match check_record(&mapped.segment, record, header, &scan) {
+                match check_record(&mapped.segment, (record, header), &scan, previous) {
                     ChecksumState::Match if scan.checked == offset => {
                         scan.advance(record, header);
                         scan.checked = scan.end;
@@ -231,12 +238,18 @@ enum ChecksumState {
 
 fn check_record(
     segment: &Segment,
-    record: Record,
-    header: Header,
+    (record, header): (Record, Header),
     scan: &SegmentScan,
+    previous: Option<[u32; 3]>,
 ) -> ChecksumState {
-    let before = scan.last[record.direction.index()];
-    let is_linked = if header.is_copy() { before == 0 } else { header.back() == before };
+    let index = record.direction.index();
+    let before = scan.last[index];
+    let is_linked = if header.is_copy() {
+        // A copy is always of the newest record, so its origin is where a record begins.
+        before == 0 && previous.is_none_or(|last| header.back() == last[index])
+    } else {
+        header.back() == before
+    };
     if !is_linked {
         return ChecksumState::Mismatch;
     }

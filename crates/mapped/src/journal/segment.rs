@@ -5,14 +5,14 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use memmap2::{Advice, MmapRaw};
 
 use super::format::{
     DURABLE, END, FIXED, Header, MARKED, RECORD_HEADER, SEGMENT_HEADER, SegmentHeader, Slot, TAIL,
 };
-use super::record::Record;
+use super::record::{NO_SEGMENT, Record};
 use crate::mapping;
 
 /// A mapped segment, shared by the writer and the sync worker.
@@ -28,6 +28,8 @@ pub(super) struct Segment {
     start: NonNull<u8>,
     memory: Arc<MmapRaw>,
     number: u32,
+    /// The id of this mapping, unique in the process: a record names its segment by it.
+    id: u32,
 }
 
 // SAFETY: `start` points to `memory`, which is Send and Sync and lives as long as the segment.
@@ -48,7 +50,7 @@ impl Segment {
 
     fn new(memory: MmapRaw, number: u32) -> Self {
         let start = NonNull::new(memory.as_mut_ptr()).expect("a mapping is never at address 0");
-        Self { start, memory: Arc::new(memory), number }
+        Self { start, memory: Arc::new(memory), number, id: next_id() }
     }
 
     /// Allocates the file of a new segment and writes its header.
@@ -60,6 +62,12 @@ impl Segment {
     #[inline]
     pub(super) fn number(&self) -> u32 {
         self.number
+    }
+
+    /// Returns the id of this mapping. Later mappings have higher ids.
+    #[inline]
+    pub(super) fn id(&self) -> u32 {
+        self.id
     }
 
     /// Returns the size of the whole segment in bytes.
@@ -180,7 +188,7 @@ impl Segment {
             _ if offset + RECORD_HEADER + TAIL > self.bytes() => None,
             _ => {
                 let header = self.header(offset);
-                let record = header.record(self.number, offset, self.bytes())?;
+                let record = header.record(self.id, offset, self.bytes())?;
                 Some(Slot::Record(record, header))
             }
         }
@@ -253,6 +261,14 @@ impl Segment {
         file.read_exact_at(&mut image, 0)?;
         Ok(image)
     }
+}
+
+/// Returns a segment id that no other mapping of this process has.
+fn next_id() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(NO_SEGMENT + 1);
+    // An id is never used again: a record of a closed journal must not match a later segment.
+    NEXT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| id.checked_add(1))
+        .expect("a process maps fewer than 2^32 segments")
 }
 
 /// The prefetch distance after the last record: a few records, written in about the latency of

@@ -242,7 +242,7 @@ impl Journal {
             }
             let header = previous.header(origin as usize);
             let record = header
-                .record(previous.number(), origin as usize, previous.bytes())
+                .record(previous.id(), origin as usize, previous.bytes())
                 .expect("the record was committed, or validated on open");
             let copied = if direction == Direction::Control { record.length() } else { 0 };
             let payload = &previous.payload(record, previous.bytes())[..copied];
@@ -282,6 +282,6 @@ impl Journal {
     pub fn last(&self, direction: Direction) -> Option<Record> {
         let offset = self.last[direction.index()] as usize;
         let found = (offset != 0).then(|| self.segment.header(offset))?;
-        found.record(self.segment.number(), offset, self.segment.bytes())
+        found.record(self.segment.id(), offset, self.segment.bytes())
     }
 }

@@ -108,7 +108,7 @@ fn record_is_committed_in_place() {
     let encoded = claim.payload().as_ptr();
     let tag = Tag { kind: 9, ..tag(Direction::Inbound, 4) };
     let record = claim.commit_as(&tag, 3);
-    assert_eq!((record.segment(), record.offset(), record.length()), (1, 128, 3));
+    assert_eq!((journal.segment_of(record), record.offset(), record.length()), (1, 128, 3));
     assert_eq!((record.kind(), record.direction()), (9, Direction::Inbound));
     assert_eq!((journal.bytes(record), journal.tag(record)), (&b"buy"[..], tag));
     assert_eq!(journal.bytes(record).as_ptr(), encoded);
@@ -233,7 +233,7 @@ fn advances_to_next_segment_when_full() {
     // Copies at the beginning of a segment are found, and are not returned twice.
     let control = journal.last(Direction::Control).unwrap();
     assert_eq!(
-        (control.segment() as usize, journal.bytes(control)),
+        (journal.segment_of(control) as usize, journal.bytes(control)),
         (journal.segments(), &b"session"[..])
     );
     let last = journal.last(Direction::Inbound).unwrap();
@@ -485,7 +485,7 @@ fn records_after_lost_page_do_not_reappear() {
     let (mut journal, mut worker) = reopen_with_manual_worker(&directory);
     assert_eq!((numbers(&journal), journal.recovery().torn.clone()), (vec![1], None));
     // A record of the same length replaces it; the data after it on disk are the old ones.
-    assert_eq!(send(&mut journal, 4), second);
+    assert_eq!(send(&mut journal, 4).offset(), second.offset());
     worker.run_once(false);
     drop((journal, worker));
     let after = fs::read(&path).unwrap();
@@ -506,18 +506,19 @@ fn checksum_error_reports_file_and_offset() {
         })
         .collect();
     worker.run_once(false);
-    drop((journal, worker));
     let harmed = records[24];
-    let path = segment_files::path_of(&directory, harmed.segment());
-    assert_eq!(harmed.segment(), 2);
+    let in_second = records.iter().filter(|record| journal.segment_of(**record) == 2).count();
+    assert_eq!(journal.segment_of(harmed), 2);
+    drop((journal, worker));
+    let path = segment_files::path_of(&directory, 2);
     write_at(&path, harmed.offset() as u64 + 50, b"x");
     let before = fs::read(&path).unwrap();
     assert_eq!(corrupt_at(&directory), (path.clone(), harmed.offset() as u64));
     assert_eq!(fs::read(&path).unwrap(), before);
     let read: Vec<_> = Reader::open(&directory).unwrap().map(Result::unwrap).collect();
-    let wrong: Vec<_> =
-        read.iter().filter(|entry| entry.checksum == Checksum::Wrong).map(|e| e.record).collect();
-    assert_eq!((read.len(), wrong), (60, vec![harmed]));
+    let wrong: Vec<_> = read.iter().filter(|entry| entry.checksum == Checksum::Wrong).collect();
+    assert_eq!((read.len(), wrong.len()), (60, 1));
+    assert_eq!((wrong[0].segment, wrong[0].offset), (2, harmed.offset() as u64));
     // An invalid length hides the following records, in its own segment only.
     write_at(&path, harmed.offset() as u64, &[0xee; 4]);
     assert_eq!(corrupt_at(&directory), (path, harmed.offset() as u64));
@@ -526,7 +527,6 @@ fn checksum_error_reports_file_and_offset() {
     let error = errors[0].as_ref().unwrap_err().to_string();
     assert!(error.contains("0000000002.segment") && errors.len() == 1, "{error}");
     let read: Vec<_> = read.into_iter().map(|entry| entry.unwrap().tag.seq_num).collect();
-    let in_second = records.iter().filter(|record| record.segment() == 2).count();
     assert!(read.starts_with(&(1..=24).collect::<Vec<_>>()) && read.ends_with(&[60]));
     assert!(read.len() < 60 && read.len() >= 60 - in_second);
 }
@@ -606,8 +606,13 @@ fn records_after_open_end_are_corrupt_without_reboot() {
         worker.run_once(false);
         send(&mut journal, 1);
     }
-    let end =
-        journal.records().filter(|(record, _)| record.segment() == 1).last().unwrap().0.next();
+    let end = journal
+        .records()
+        .filter(|(record, _)| journal.segment_of(*record) == 1)
+        .last()
+        .unwrap()
+        .0
+        .next();
     worker.run_once(false);
     drop((journal, worker));
     let path = segment_files::path_of(&directory, 1);
@@ -785,7 +790,7 @@ fn needed_outbound_message_keeps_its_segment() {
         with_manual_worker(&directory, JournalSettings { retention: TWO, ..SMALL });
     fill(&mut journal, &mut worker, Direction::Outbound, 6);
     assert_eq!(journal.segments(), 7, "needed_from was not called yet");
-    let third = journal.records().find(|(record, _)| record.segment() == 3).unwrap().0;
+    let third = journal.records().find(|(record, _)| journal.segment_of(*record) == 3).unwrap().0;
     let needed = journal.tag(third).seq_num;
     journal.needed_from(7, needed);
     fill(&mut journal, &mut worker, Direction::Outbound, 2);
@@ -828,14 +833,19 @@ fn reader_follows_writer() {
     let report = append(&mut journal, tag(Direction::Inbound, 5), b"report");
     journal.claim(100).unwrap().payload().fill(0xff);
     let read = reader.next().unwrap().unwrap();
-    assert_eq!((read.record, read.tag), (report, tag(Direction::Inbound, 5)));
+    assert_eq!((read.segment, read.offset), (1, report.offset() as u64));
+    assert_eq!(read.tag, tag(Direction::Inbound, 5));
     assert_eq!((read.marked, read.checksum), (false, Checksum::Missing));
     assert_eq!(read.payload, b"report");
     for number in 1..=60 {
         worker.run_once(false);
         assert!(reader.next().is_none());
         let record = send(&mut journal, number);
-        assert_eq!(reader.next().unwrap().unwrap().record, record);
+        let read = reader.next().unwrap().unwrap();
+        assert_eq!(
+            (read.segment, read.offset),
+            (journal.segment_of(record), record.offset() as u64)
+        );
     }
     journal.mark(report);
     worker.run_once(false);

@@ -37,20 +37,59 @@ fn panics_on_mark_beyond_end() {
     shorter.mark(record);
 }
 
+/// Asserts that each function of the journal rejects a record.
+fn assert_rejected(journal: &mut Journal, record: Record) {
+    type Access = fn(&mut Journal, Record);
+    let accesses: [(&str, Access); 7] = [
+        ("bytes", |journal, record| _ = journal.bytes(record).to_vec()),
+        ("tag", |journal, record| _ = journal.tag(record)),
+        ("mark", |journal, record| journal.mark(record)),
+        ("is_marked", |journal, record| _ = journal.is_marked(record)),
+        ("segment_of", |journal, record| _ = journal.segment_of(record)),
+        ("is_durable", |journal, record| _ = journal.is_durable(record)),
+        ("wait_durable", |journal, record| _ = journal.wait_durable(record)),
+    ];
+    for (name, access) in accesses {
+        let access = std::panic::AssertUnwindSafe(|| access(journal, record));
+        let panic = std::panic::catch_unwind(access).expect_err(name);
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap();
+        assert!(text.starts_with("the record does not belong to this journal"), "{name}: {text}");
+    }
+    assert_eq!(journal.next(Some(record)), None);
+}
+
+/// Without this, safe code could obtain a plain slice over the words that the sync worker stores.
 #[test]
-#[should_panic(expected = "does not belong to this journal")]
-fn panics_on_mark_at_unaligned_offset() {
-    let mut journal = Journal::anonymous(4096).unwrap();
-    send(&mut journal, 1);
-    journal.mark(Record::new(1, 132, 8, &tag(Direction::Inbound, 1)));
+fn rejects_records_made_outside_of_a_journal() {
+    let (_parent, directory) = in_directory();
+    let mut journal = Journal::create_with(&directory, SMALL).unwrap();
+    let inbound = tag(Direction::Inbound, 1);
+    let genuine = append(&mut journal, inbound, &[0; 64]);
+    for (offset, length) in [(128, 64), (0, 200), (128, 0), (176, 8), (132, 8)] {
+        assert_rejected(&mut journal, Record::new(offset, length, &inbound));
+    }
+    assert_eq!(journal.bytes(genuine), [0; 64]);
 }
 
 #[test]
-#[should_panic(expected = "does not belong to this journal")]
-fn panics_on_mark_in_unknown_segment() {
-    let mut journal = Journal::anonymous(4096).unwrap();
-    send(&mut journal, 1);
-    journal.mark(Record::new(2, 128, 8, &tag(Direction::Inbound, 1)));
+fn rejects_records_of_another_journal() {
+    let (_parent, directory) = in_directory();
+    let (mut ours, mut theirs) =
+        (Journal::anonymous(4096).unwrap(), Journal::anonymous(4096).unwrap());
+    let inbound = tag(Direction::Inbound, 1);
+    let own = append(&mut ours, inbound, b"report");
+    let foreign = append(&mut theirs, inbound, b"report");
+    assert_eq!((own.offset(), own.length()), (foreign.offset(), foreign.length()));
+    assert_rejected(&mut ours, foreign);
+    assert_eq!(ours.bytes(own), b"report");
+    // The same journal opened again maps its segments again.
+    let mut journal = Journal::create_with(&directory, SMALL).unwrap();
+    let record = append(&mut journal, inbound, b"report");
+    drop(journal);
+    let mut journal = Journal::open_with(&directory, SMALL).unwrap();
+    assert_rejected(&mut journal, record);
+    assert_eq!(journal.bytes(journal.next(None).unwrap()), b"report");
 }
 
 #[test]
