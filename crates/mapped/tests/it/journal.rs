@@ -1,6 +1,5 @@
-//! A journal in a folder against a `Vec` of records: any operations, reopened at any point, read by
-//! the journal itself and by a reader.
-#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
+//! A journal in a directory is compared with a `Vec` of records: any operations, reopened at any
+//! point, read by the journal itself and by a reader.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -20,10 +19,10 @@ const SMALL: JournalSettings = JournalSettings {
     retention: Retention { segments: 1000, age: None },
 };
 
-/// A record as it was committed, and whether it was marked.
+/// A committed record, and `true` if it was marked.
 type Model = Vec<(Tag, Vec<u8>, bool)>;
 
-/// What happens to a journal in its folder.
+/// An operation on a journal in a directory.
 #[derive(Debug, Clone)]
 enum Step {
     Commit {
@@ -38,11 +37,11 @@ enum Step {
         index: prop::sample::Index,
     },
     Reopen,
-    /// The process dies while it encodes: anything may lie behind the end but for its first word.
+    /// The process dies while it encodes. Any bytes may follow the end, except in the first word.
     Garbage {
         pattern: Vec<u8>,
     },
-    /// The newest file is cut, which shows, and then restored.
+    /// The newest file is truncated, which is detected, and then restored.
     Cut {
         length: u64,
     },
@@ -72,14 +71,14 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn in_folder() -> (tempfile::TempDir, PathBuf) {
+fn in_directory() -> (tempfile::TempDir, PathBuf) {
     let parent = tempfile::tempdir().unwrap();
-    let folder = parent.path().join("journal");
-    (parent, folder)
+    let directory = parent.path().join("journal");
+    (parent, directory)
 }
 
-fn newest(folder: &Path) -> PathBuf {
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+fn newest(directory: &Path) -> PathBuf {
+    let mut files: Vec<_> = fs::read_dir(directory).unwrap().map(|e| e.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "segment"));
     files.into_iter().max().unwrap()
 }
@@ -125,21 +124,21 @@ fn scribble(file: &Path, start: usize, pattern: &[u8]) {
         .unwrap();
 }
 
-fn cut_and_restore(folder: &Path, length: u64) {
-    let file = newest(folder);
+fn cut_and_restore(directory: &Path, length: u64) {
+    let file = newest(directory);
     let whole = fs::read(&file).unwrap();
     OpenOptions::new().write(true).open(&file).unwrap().set_len(length).unwrap();
-    match Journal::open_with(folder, SMALL) {
+    match Journal::open_with(directory, SMALL) {
         Err(JournalError::Corrupt { path, offset }) => {
             assert_eq!((path, offset), (file.clone(), length))
         }
-        // Of a segment that holds nothing yet a machine that stopped may leave nothing.
+        // After a machine crash, an unused segment may be empty.
         other => assert!(length == 0, "{other:?}"),
     }
     fs::write(&file, whole).unwrap();
 }
 
-fn take(mut journal: Journal, model: &mut Model, folder: &Path, step: Step) -> Journal {
+fn take(mut journal: Journal, model: &mut Model, directory: &Path, step: Step) -> Journal {
     match step {
         Step::Commit { tag, payload, spare } => {
             commit(&mut journal, model, tag, payload, spare);
@@ -157,17 +156,17 @@ fn take(mut journal: Journal, model: &mut Model, folder: &Path, step: Step) -> J
         Step::Garbage { pattern } => {
             let behind_the_end = SEGMENT_HEADER + journal.used() + 8;
             drop(journal);
-            scribble(&newest(folder), behind_the_end, &pattern);
+            scribble(&newest(directory), behind_the_end, &pattern);
         }
         Step::Cut { length } => {
             drop(journal);
-            cut_and_restore(folder, length);
+            cut_and_restore(directory, length);
         }
     }
-    Journal::open_with(folder, SMALL).unwrap()
+    Journal::open_with(directory, SMALL).unwrap()
 }
 
-fn check(journal: &Journal, model: &Model, folder: &Path) {
+fn check(journal: &Journal, model: &Model, directory: &Path) {
     let found = journal.records().map(|(record, payload)| {
         (journal.tag(record), payload.to_vec(), journal.is_marked(record))
     });
@@ -179,7 +178,7 @@ fn check(journal: &Journal, model: &Model, folder: &Path) {
         let last = model.iter().rfind(|(tag, ..)| tag.direction == direction).map(|(tag, ..)| *tag);
         assert_eq!(journal.last(direction).map(|record| journal.tag(record)), last);
     }
-    let read = Reader::open(folder).unwrap().map(|entry| {
+    let read = Reader::open(directory).unwrap().map(|entry| {
         let entry = entry.unwrap();
         assert_ne!(entry.checksum, Checksum::Wrong);
         (entry.tag, entry.payload, entry.marked)
@@ -197,24 +196,24 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn a_journal_is_a_vec_of_records(steps in prop::collection::vec(step(), 1..80)) {
-        let (_parent, folder) = in_folder();
-        let mut journal = Journal::create_with(&folder, SMALL).unwrap();
+    fn journal_equals_vec_of_records(steps in prop::collection::vec(step(), 1..80)) {
+        let (_parent, directory) = in_directory();
+        let mut journal = Journal::create_with(&directory, SMALL).unwrap();
         let mut model = Vec::new();
         for step in steps {
-            journal = take(journal, &mut model, &folder, step);
-            check(&journal, &model, &folder);
+            journal = take(journal, &mut model, &directory, step);
+            check(&journal, &model, &directory);
         }
     }
 
     #[test]
-    fn any_bytes_behind_the_header_open_or_are_corrupt(
+    fn any_bytes_after_header_open_or_are_corrupt(
         garbage in prop::collection::vec(any::<u8>(), 0..200),
         words in prop::collection::vec(0_u32..100, 0..6),
     ) {
-        let (_parent, folder) = in_folder();
-        Journal::create_with(&folder, SMALL).unwrap().close().unwrap();
-        let file = newest(&folder);
+        let (_parent, directory) = in_directory();
+        Journal::create_with(&directory, SMALL).unwrap().close().unwrap();
+        let file = newest(&directory);
         let mut at = SEGMENT_HEADER;
         for word in words {
             scribble(&file, at, &[0]);
@@ -226,7 +225,7 @@ proptest! {
         }
         let writable = OpenOptions::new().write(true).open(&file).unwrap();
         writable.write_all_at(&garbage, at as u64).unwrap();
-        match Journal::open_with(&folder, SMALL) {
+        match Journal::open_with(&directory, SMALL) {
             Ok(journal) => {
                 let records = journal.records().map(|(_, bytes)| Journal::room(bytes.len()));
                 prop_assert!(records.sum::<usize>() <= journal.used());
@@ -239,12 +238,12 @@ proptest! {
     }
 
     #[test]
-    fn a_file_of_any_bytes_is_corrupt(bytes in prop::collection::vec(any::<u8>(), 1..300)) {
-        let (_parent, folder) = in_folder();
-        fs::create_dir(&folder).unwrap();
-        fs::write(folder.join("0000000001.segment"), bytes).unwrap();
-        let is_corrupt = matches!(Journal::open(&folder), Err(JournalError::Corrupt { .. }));
+    fn file_of_any_bytes_is_corrupt(bytes in prop::collection::vec(any::<u8>(), 1..300)) {
+        let (_parent, directory) = in_directory();
+        fs::create_dir(&directory).unwrap();
+        fs::write(directory.join("0000000001.segment"), bytes).unwrap();
+        let is_corrupt = matches!(Journal::open(&directory), Err(JournalError::Corrupt { .. }));
         prop_assert!(is_corrupt);
-        prop_assert!(Reader::open(&folder).unwrap().all(|entry| entry.is_err()));
+        prop_assert!(Reader::open(&directory).unwrap().all(|entry| entry.is_err()));
     }
 }

@@ -1,21 +1,21 @@
-//! What a measurement must say about the machine it was made on.
+//! Facts about the host that a measurement must report.
 
 use std::fs;
 
 use crate::Clock;
 
-/// This host, for the `host` object of a results file.
+/// The facts about this host, for the `host` object of a results file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostFacts {
-    /// The processor's own name; `unknown` if the kernel does not tell.
+    /// The processor's model name; `unknown` if the kernel does not report it.
     pub cpu: String,
-    /// Cores that are online, whether this process may use them or not.
+    /// The number of online cores, including those that this process may not use.
     pub cores: usize,
-    /// The kernel's release, as `uname -r` prints it.
+    /// The kernel release, as printed by `uname -r`.
     pub kernel: String,
-    /// Whether this is a virtual machine, whose host may stop it at any time.
+    /// `true` for a virtual machine, which its host may stop at any time.
     pub virtualised: bool,
-    /// Ticks of the time stamp counter per second; `None` if it is not used as a clock.
+    /// The time stamp counter's ticks per second; `None` if it is not used as a clock.
     pub tsc_hz: Option<u64>,
     /// The frequency governor of the first core; `None` if the kernel does not scale frequencies,
     /// as in most virtual machines.
@@ -23,7 +23,7 @@ pub struct HostFacts {
 }
 
 impl HostFacts {
-    /// Reads /proc and /sys; what is missing there is left out, never an error.
+    /// Reads /proc and /sys. Missing facts are omitted and never an error.
     #[must_use]
     pub fn read(clock: &Clock) -> Self {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -38,7 +38,7 @@ impl HostFacts {
     }
 }
 
-/// The first value of `name` in the `name : value` lines of /proc/cpuinfo.
+/// Returns the first value of `name` in the `name : value` lines of /proc/cpuinfo.
 fn field<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
     cpuinfo
         .lines()
@@ -48,19 +48,21 @@ fn field<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
         .filter(|value| !value.is_empty())
 }
 
-/// One block of lines per core that is online. Not what this thread may use: a pinned one has one.
+/// Counts the online cores: there is one block of lines per core. The affinity of this thread does
+/// not matter.
 fn count_cores(cpuinfo: &str) -> usize {
     let blocks = cpuinfo.lines().filter_map(|line| line.split_once(':'));
     blocks.filter(|(key, _)| key.trim() == "processor").count().max(1)
 }
 
-/// A hypervisor sets a bit that no processor does; the kernel lists it among the flags.
+/// Returns `true` on a virtual machine: a hypervisor sets a CPUID bit, which the kernel lists among
+/// the flags.
 fn is_virtualised(cpuinfo: &str) -> bool {
     field(cpuinfo, "flags")
         .is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
-/// The only line of a file; `None` if it cannot be read or is empty.
+/// Returns the only line of a file, or `None` if it cannot be read or is empty.
 fn line(path: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let text = text.trim();
@@ -75,27 +77,27 @@ mod tests {
                            hypervisor lahf_lm\n\nprocessor\t: 1\nmodel name\t: Another\n";
 
     #[test]
-    fn takes_the_first_processors_name() {
+    fn reads_name_of_first_processor() {
         assert_eq!(field(CPUINFO, "model name"), Some("Some CPU @ 3.00GHz"));
         assert_eq!(field(CPUINFO, "model"), None);
         assert_eq!(field("model name\t:\n", "model name"), None);
     }
 
     #[test]
-    fn counts_the_cores_that_are_online() {
+    fn counts_online_cores() {
         assert_eq!(count_cores(CPUINFO), 2);
         assert_eq!(count_cores(""), 1);
     }
 
     #[test]
-    fn knows_a_virtual_machine_by_its_flag() {
+    fn detects_virtual_machine_by_flag() {
         assert!(is_virtualised(CPUINFO));
         assert!(!is_virtualised("flags\t: fpu nohypervisor tsc\n"));
         assert!(!is_virtualised(""));
     }
 
     #[test]
-    fn knows_this_host() {
+    fn reads_facts_of_this_host() {
         let clock = Clock::new();
         let facts = HostFacts::read(&clock);
         assert!(facts.cores >= crate::allowed_cores().unwrap().len());

@@ -1,8 +1,7 @@
-//! A process that writes a journal and is killed with SIGKILL at random moments, again and again:
-//! every record whose commit returned is there, in order and whole, and nothing else is.
+//! A process that writes a journal is killed with SIGKILL at random times, again and again. Every
+//! record whose commit has returned must be present, in order and complete, and no other record.
 //!
-//! `HAIRPIN_JOURNAL_DEATHS` says how often; 200 times unless it does.
-#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
+//! `HAIRPIN_JOURNAL_DEATHS` sets the number of kills; the default is 200.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -25,7 +24,7 @@ const SETTINGS: JournalSettings = JournalSettings {
     retention: Retention { segments: 6, age: None },
 };
 
-/// Everything about a record follows from its number.
+/// Returns the tag and the payload of a record, which follow from its number.
 fn expected(number: u64) -> (Tag, Vec<u8>) {
     let direction = if number.is_multiple_of(3) { Direction::Inbound } else { Direction::Outbound };
     let length = 1 + (number * 37 % 400) as usize;
@@ -33,24 +32,24 @@ fn expected(number: u64) -> (Tag, Vec<u8>) {
     (Tag { direction, seq_num: number as u32, uuid: 7, ..Tag::default() }, payload)
 }
 
-/// The number of the newest record.
+/// Returns the number of the newest record, 0 if there is none.
 fn newest(journal: &Journal) -> u64 {
     let numbers = Direction::ALL.into_iter().filter_map(|direction| journal.last(direction));
     numbers.map(|record| u64::from(journal.tag(record).seq_num)).max().unwrap_or(0)
 }
 
-/// The process that dies. It notes each number once its commit has returned.
+/// The process that is killed. It stores each number in a file once the commit has returned.
 #[test]
-fn writes_until_it_is_killed() {
-    let Some(folder) = std::env::var_os(WRITER).map(PathBuf::from) else { return };
-    let noted = OpenOptions::new().write(true).open(folder.join("noted")).unwrap();
-    let journal = folder.join("journal");
+fn writes_until_killed() {
+    let Some(directory) = std::env::var_os(WRITER).map(PathBuf::from) else { return };
+    let acknowledged = OpenOptions::new().write(true).open(directory.join("acknowledged")).unwrap();
+    let journal = directory.join("journal");
     let mut journal = if journal.exists() {
         Journal::open_with(journal, SETTINGS).unwrap()
     } else {
         Journal::create_with(journal, SETTINGS).unwrap()
     };
-    // One that was committed and not marked when the process before died is delivered again.
+    // A record that was committed but not marked when the previous process died is delivered again.
     let again: Vec<_> = journal.unmarked().map(|(record, _)| record).collect();
     again.into_iter().for_each(|record| journal.mark(record));
     for number in newest(&journal) + 1.. {
@@ -59,7 +58,7 @@ fn writes_until_it_is_killed() {
         claim.payload().fill(0xee);
         claim.payload()[..payload.len()].copy_from_slice(&payload);
         let record = claim.commit_as(&tag, payload.len());
-        noted.write_all_at(&number.to_le_bytes(), 0).unwrap();
+        acknowledged.write_all_at(&number.to_le_bytes(), 0).unwrap();
         if tag.direction == Direction::Inbound {
             journal.mark(record);
         } else {
@@ -68,34 +67,34 @@ fn writes_until_it_is_killed() {
     }
 }
 
-struct Deaths {
+struct KilledWriters {
     parent: tempfile::TempDir,
-    noted: File,
+    acknowledged: File,
 }
 
-impl Deaths {
+impl KilledWriters {
     fn new() -> Self {
         let parent = tempfile::tempdir().unwrap();
         let mut options = OpenOptions::new();
-        let noted = options.read(true).write(true).create_new(true);
-        let noted = noted.open(parent.path().join("noted")).unwrap();
-        noted.write_all_at(&[0; 8], 0).unwrap();
-        Self { parent, noted }
+        let acknowledged = options.read(true).write(true).create_new(true);
+        let acknowledged = acknowledged.open(parent.path().join("acknowledged")).unwrap();
+        acknowledged.write_all_at(&[0; 8], 0).unwrap();
+        Self { parent, acknowledged }
     }
 
     fn journal(&self) -> PathBuf {
         self.parent.path().join("journal")
     }
 
-    fn noted(&self) -> u64 {
+    fn acknowledged(&self) -> u64 {
         let mut number = [0; 8];
-        self.noted.read_exact_at(&mut number, 0).unwrap();
+        self.acknowledged.read_exact_at(&mut number, 0).unwrap();
         u64::from_le_bytes(number)
     }
 
     fn writer(&self) -> Child {
         Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "writes_until_it_is_killed"])
+            .args(["--exact", "crashes::writes_until_killed"])
             .env(WRITER, self.parent.path())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -103,22 +102,23 @@ impl Deaths {
             .unwrap()
     }
 
-    /// Waits until the writer has written something, for long enough for any machine.
+    /// Waits until the writer has committed a record, for up to a minute.
     fn wait_for_more_than(&self, number: u64) -> bool {
         (0..60_000).any(|_| {
             std::thread::sleep(Duration::from_millis(1));
-            self.noted() > number
+            self.acknowledged() > number
         })
     }
 }
 
-/// While it is written: nobody else can open it, and a reader finds whole records in order.
-fn watch(folder: &Path) {
-    let busy = Journal::open_with(folder, SETTINGS);
+/// Checks the journal while it is written: no other process can open it, and a reader finds
+/// complete records in order.
+fn check_while_written(directory: &Path) {
+    let busy = Journal::open_with(directory, SETTINGS);
     assert!(matches!(busy, Err(JournalError::Busy { .. })), "{busy:?}");
     let mut last = 0;
-    for entry in Reader::open(folder).unwrap() {
-        // A segment may be dropped just before it is read.
+    for entry in Reader::open(directory).unwrap() {
+        // A segment may be removed just before it is read.
         let Ok(entry) = entry else { continue };
         assert_ne!(entry.checksum, Checksum::Wrong);
         let number = u64::from(entry.tag.seq_num);
@@ -129,14 +129,17 @@ fn watch(folder: &Path) {
     assert!(last > 0);
 }
 
-/// After its death: what was noted is there, with what was kept before it, and at most one more.
-fn check(folder: &Path, noted: u64) {
-    let journal = match Journal::open_with(folder, SETTINGS) {
+/// Checks the journal after the writer's death and returns the number of its newest record.
+///
+/// `least` is the newest number that is known to be committed. At most one more record may be there:
+/// a writer commits a record only after it has acknowledged the previous one.
+fn check(directory: &Path, least: u64) -> u64 {
+    let journal = match Journal::open_with(directory, SETTINGS) {
         Ok(journal) => journal,
-        Err(error) => panic!("after {noted}: {error}"),
+        Err(error) => panic!("after {least}: {error}"),
     };
     let newest = newest(&journal);
-    assert!((noted..=noted + 1).contains(&newest), "{noted} noted, {newest} there");
+    assert!((least..=least + 1).contains(&newest), "committed up to {least}, found {newest}");
     assert_eq!(journal.recovery().torn, None);
     let numbers: Vec<u64> = journal
         .records()
@@ -149,40 +152,48 @@ fn check(folder: &Path, noted: u64) {
         .collect();
     assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{numbers:?}");
     assert_eq!(numbers.last().copied().unwrap_or(0), newest);
-    // Whatever is older than the retention allows may be gone, and no more.
+    // Only records older than the retention may be missing.
     assert!(numbers.len() >= 60 || numbers.first().is_none_or(|&first| first == 1));
     let unmarked: Vec<_> =
         journal.unmarked().map(|(record, _)| journal.tag(record).seq_num).collect();
     assert!(unmarked.iter().all(|&number| u64::from(number) == newest), "{unmarked:?}, {newest}");
     journal.close().unwrap();
+    newest
 }
 
 #[test]
-fn what_was_committed_survives_the_death_of_its_process() {
+fn committed_records_survive_process_death() {
     let deaths = std::env::var(DEATHS).map_or(200, |text| text.parse().unwrap());
-    let bench = Deaths::new();
+    let writers = KilledWriters::new();
     let mut random = Random::new(1);
     let mut killed_writing = 0;
+    // A writer that is killed between commit and acknowledgment leaves a record that is found here,
+    // but never acknowledged: the next writer continues after it. If that one is killed in the same
+    // place, its record is two after the newest acknowledged number.
+    let mut found = 0;
     for death in 0..deaths {
-        let before = bench.noted();
-        let mut writer = bench.writer();
-        let is_seen_writing = death % 4 != 0 && bench.wait_for_more_than(before);
+        let before = writers.acknowledged();
+        let mut writer = writers.writer();
+        let is_seen_writing = death % 4 != 0 && writers.wait_for_more_than(before);
         if death % 20 == 1 {
-            watch(&bench.journal());
+            check_while_written(&writers.journal());
         }
-        // Of those not seen writing some die while they open the journal, or make it.
+        // Some of the other writers die while they open or create the journal.
         std::thread::sleep(Duration::from_micros(random.below(8_000)));
         writer.kill().unwrap();
         let status = writer.wait().unwrap();
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9), "{status}");
-        if !bench.journal().join("0000000001.segment").exists() && bench.noted() == 0 {
-            // It died before its first segment was whole: there is no journal yet.
-            let _ = std::fs::remove_dir_all(bench.journal());
+        if !writers.journal().join("0000000001.segment").exists() && writers.acknowledged() == 0 {
+            // The writer died before its first segment was complete: there is no journal yet.
+            let _ = std::fs::remove_dir_all(writers.journal());
             continue;
         }
-        check(&bench.journal(), bench.noted());
+        found = check(&writers.journal(), found.max(writers.acknowledged()));
         killed_writing += u64::from(is_seen_writing);
     }
     assert!(killed_writing * 2 > deaths, "{killed_writing} of {deaths} died while they wrote");
-    println!("{deaths} deaths, {killed_writing} of them while writing, {} records", bench.noted());
+    println!(
+        "{deaths} deaths, {killed_writing} of them while writing, {} records",
+        writers.acknowledged()
+    );
 }

@@ -1,4 +1,4 @@
-//! Blocking in the first source's own receive.
+//! The blocking wait: blocks in the first source's own receive.
 
 use std::io;
 
@@ -9,27 +9,28 @@ use hairpin_time::{Duration, Instant};
 use crate::sources::{Sources, dropped_without_removal};
 use crate::{Interest, Ready, Token, poll};
 
-/// Kernel ticks that [`crate::Wait::Block`] blocks for at a time: one, the shortest there is.
+/// The length of one blocking receive under [`crate::Wait::Block`] in kernel ticks: one, the
+/// minimum.
 ///
-/// The timeout belongs to the socket and is set once, since to set it anew for each deadline
-/// would be a second system call per wake. So a deadline is noticed up to this much late, plus up
-/// to one tick by which the kernel rounds such a timeout up; and for as long, at the most, data
-/// of a source other than the first may lie there. See [`hairpin_host::kernel_tick`].
+/// The timeout is a socket option that is set once: setting it for each deadline would be a second
+/// system call per wakeup. So a deadline is noticed up to this much late, plus up to one tick by
+/// which the kernel rounds the timeout up. Data of the other sources may also wait this long. See
+/// [`hairpin_host::kernel_tick`].
 pub const BLOCK_TICKS: u64 = 1;
 
-/// The means to block in each source, and which of them is blocked in.
+/// The blocking handles of all sources, and the source to block in.
 #[derive(Debug)]
-pub(crate) struct Block {
+pub(crate) struct Blocking {
     timeout: Duration,
-    /// By token.
+    /// The handles by token.
     blockers: Vec<Option<Blocker>>,
-    /// Sources in the order in which they were added.
+    /// The sources in the order in which they were added.
     order: Vec<Token>,
-    /// The first of those that can be blocked in and are waited for to be readable.
+    /// The first source that supports blocking and has interest in reading.
     first: Option<Token>,
 }
 
-impl Block {
+impl Blocking {
     pub(crate) fn new() -> Self {
         Self {
             timeout: kernel_tick() * BLOCK_TICKS,
@@ -54,23 +55,23 @@ impl Block {
         source.set_blocking(None).map(drop)
     }
 
-    /// Chooses anew whom to block in, after a source or an interest has changed.
-    pub(crate) fn choose(&mut self, sources: &Sources) {
+    /// Selects the source to block in, after a source or an interest has changed.
+    pub(crate) fn select_first(&mut self, sources: &Sources) {
         self.first = self.order.iter().copied().find(|&token| {
             self.blockers[token.index()].is_some()
                 && sources.interest(token).contains(Interest::READABLE)
         });
     }
 
-    /// Blocks in the first source, unless the deadline has passed, and has all of them tried, one
-    /// group after the other. While there is none to block in, waits by ppoll(2).
+    /// Blocks in the first source, unless the deadline has passed, and then reports all sources as
+    /// ready, one group at a time. Waits with ppoll(2) if there is no source to block in.
     pub(crate) fn wait(
         &mut self,
         sources: &mut Sources,
         now: Instant,
         deadline: Option<Instant>,
     ) -> io::Result<Ready> {
-        if let Some(ready) = sources.parts().1.tell() {
+        if let Some(ready) = sources.parts().1.take_pending() {
             return Ok(ready);
         }
         let Some(first) = self.first else { return poll::wait(sources, now, deadline) };

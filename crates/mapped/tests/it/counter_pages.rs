@@ -1,5 +1,4 @@
-//! Live pages between two processes: this binary runs itself as the one that publishes.
-#![allow(clippy::unwrap_used, reason = "this is all tests")]
+//! Live counter pages of another process. This program runs itself as the publisher.
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
@@ -12,21 +11,21 @@ use hairpin_time::{Duration, Instant};
 const VARIABLE: &str = "HAIRPIN_PUBLISHING";
 const PATIENCE: time::Duration = time::Duration::from_secs(30);
 
-/// A process that counts until it is killed.
+/// A process that publishes counters until it is killed.
 struct Publisher(Child);
 
 impl Publisher {
-    /// One with so many pages.
+    /// Starts a publisher with this many pages.
     fn start(pages: usize) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "publishing", "--nocapture"]);
+        command.args(["--exact", "counter_pages::publishing", "--nocapture"]);
         command.env(VARIABLE, pages.to_string());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut said = Vec::new();
         let mut out = child.stdout.take().unwrap();
         while !String::from_utf8_lossy(&said).contains("published") {
             let mut byte = [0];
-            assert_eq!(out.read(&mut byte).unwrap(), 1, "it ended");
+            assert_eq!(out.read(&mut byte).unwrap(), 1, "the publisher ended early");
             said.push(byte[0]);
         }
         child.stdout = Some(out);
@@ -44,21 +43,21 @@ impl Drop for Publisher {
 #[test]
 fn publishing() {
     let Ok(pages) = std::env::var(VARIABLE) else { return };
-    let tell = |turn: u64| {
-        move |sheet: &mut hairpin_mapped::CounterWriter<'_>| {
-            sheet.counter("loop", "turns", Unit::Count, turn);
-            sheet.counter("loop", "twice", Unit::Count, 2 * turn);
+    let write = |turn: u64| {
+        move |writer: &mut hairpin_mapped::CounterWriter<'_>| {
+            writer.counter("loop", "turns", Unit::Count, turn);
+            writer.counter("loop", "twice", Unit::Count, 2 * turn);
         }
     };
     let page =
-        |n| CounterPage::create("publishing --to all", &format!("page-{n}"), tell(0)).unwrap();
+        |n| CounterPage::create("publishing --to all", &format!("page-{n}"), write(0)).unwrap();
     let mut pages: Vec<CounterPage> = (0..pages.parse::<u32>().unwrap()).map(page).collect();
     println!("published");
-    // It ends by itself should nobody end it.
+    // The publisher ends by itself if no process kills it.
     for turn in 1..60_000_000 {
         let now = Instant::ZERO + Duration::from_micros(turn);
         for page in &mut pages {
-            page.update_if_due(now, true, tell(turn));
+            page.update_if_due(now, true, write(turn));
         }
         if turn.is_multiple_of(10_000) {
             sleep(time::Duration::from_micros(100));
@@ -72,7 +71,7 @@ fn of(pages: &CounterPages, process: u32) -> Vec<&CounterView> {
 }
 
 #[test]
-fn another_process_is_found_read_and_gone_when_it_is_killed() {
+fn finds_reads_and_drops_pages_of_killed_process() {
     let mut publisher = Publisher::start(2);
     let id = publisher.0.id();
     let mut pages = CounterPages::find().unwrap();
@@ -89,43 +88,43 @@ fn another_process_is_found_read_and_gone_when_it_is_killed() {
     while changes < 20 {
         let value = view.values().next().unwrap();
         assert!(value >= last, "{value} after {last}");
-        assert_eq!(value % 10_000, 0, "a turn that brings the page up to date");
+        assert_eq!(value % 10_000, 0, "values must be those of an update");
         changes += u32::from(value > last);
         last = value;
-        assert!(time::Instant::now() < until, "it does not count");
+        assert!(time::Instant::now() < until, "the publisher does not count");
         sleep(time::Duration::from_micros(50));
     }
 
     publisher.0.kill().unwrap();
     publisher.0.wait().unwrap();
     let ended: Vec<u64> = of(&pages, id)[0].values().collect();
-    assert!(ended[0] >= last, "what is mapped can be read still");
+    assert!(ended[0] >= last, "a mapped page stays readable");
     pages.refresh().unwrap();
     assert_eq!(of(&pages, id).len(), 0);
     assert_eq!(of(&CounterPages::find().unwrap(), id).len(), 0);
 }
 
 #[test]
-fn of_one_process_64_pages_are_looked_at() {
+fn checks_at_most_64_pages_per_process() {
     let publisher = Publisher::start(70);
     assert_eq!(of(&CounterPages::find().unwrap(), publisher.0.id()).len(), 64);
 }
 
 #[test]
-fn a_page_left_to_a_child_is_found_with_the_child() {
-    let page = CounterPage::create("left to a child", "test", |sheet| {
-        sheet.counter("a", "b", Unit::Count, 7);
+fn page_of_dead_creator_belongs_to_child() {
+    let page = CounterPage::create("left to a child", "test", |writer| {
+        writer.counter("a", "b", Unit::Count, 7);
     });
     let page = page.unwrap();
     let ours = std::process::id();
-    // What a child has as standard input it keeps open.
+    // The child keeps its standard input open.
     let inherited = page.fd().try_clone_to_owned().unwrap();
     let mut child = Command::new("sleep").arg("60").stdin(inherited).spawn().unwrap();
     let found = |process| {
         let pages = CounterPages::find().unwrap();
         of(&pages, process).iter().filter(|view| view.title() == "left to a child").count()
     };
-    assert_eq!((found(ours), found(child.id())), (1, 0), "it is its maker's");
+    assert_eq!((found(ours), found(child.id())), (1, 0), "the page belongs to its creator");
     drop(page);
     assert_eq!((found(ours), found(child.id())), (0, 1));
     child.kill().unwrap();

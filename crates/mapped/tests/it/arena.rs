@@ -1,7 +1,7 @@
-//! An engine of `netstack` in an arena that two processes have mapped at different addresses.
+//! A `netstack` engine in an arena that two processes map at different addresses. The processes
+//! alternate by sending each other lines, which replaces a lock.
 //!
 //! They take turns by the lines that they send each other, in the place of a lock.
-#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -23,9 +23,9 @@ const NOW: Now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
 const MAC: MacAddress = MacAddress([2, 0, 0, 0, 0, 1]);
 const HOST: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 
-/// The arena's bytes, in a process whose turn it is.
+/// Returns the arena's bytes, in the process whose turn it is.
 fn bytes(arena: &mut Arena) -> &mut [u8] {
-    // SAFETY: the other process waits for a line meanwhile, or has been killed.
+    // SAFETY: the other process waits for a line, or has been killed.
     unsafe { arena.as_mut_bytes() }
 }
 
@@ -33,17 +33,18 @@ fn length() -> usize {
     Settings::default().arena_size()
 }
 
-/// What the first socket has received and the first device has sent.
+/// Returns the number of datagrams that the first socket has received and of frames that the first
+/// device has sent.
 fn counted(engine: &Engine<'_>) -> (u64, u64) {
     let (socket, device) = (engine.socket_ids().next(), engine.device_ids().next());
     let received = engine.socket_counters(socket.unwrap()).unwrap().received;
     (received, engine.device_counters(device.unwrap()).unwrap().sent)
 }
 
-/// The process that makes the arena, and is killed in the end. It says where the arena is, and
-/// counters whenever it is asked.
+/// The process that creates the arena and is killed at the end. It prints the arena's location, and
+/// its counters on request.
 #[test]
-fn makes_an_arena_until_it_is_killed() {
+fn creates_arena_until_killed() {
     if std::env::var_os(MAKER).is_none() {
         return;
     }
@@ -62,16 +63,16 @@ fn makes_an_arena_until_it_is_killed() {
     }
 }
 
-struct Maker {
+struct CreatorProcess {
     process: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
-impl Maker {
+impl CreatorProcess {
     fn start() -> Self {
         let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "makes_an_arena_until_it_is_killed", "--nocapture"])
+            .args(["--exact", "arena::creates_arena_until_killed", "--nocapture"])
             .env(MAKER, "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -82,18 +83,18 @@ impl Maker {
         Self { process, input, output }
     }
 
-    /// The next two numbers that it says. It ends, at the latest with the process.
+    /// Reads the next two numbers that the process prints.
     fn numbers(&mut self) -> (usize, usize) {
         let lines = Read::by_ref(&mut self.output).lines().map(Result::unwrap);
-        let mut said =
-            lines.filter_map(|line| line.split_once(MARK).map(|(_, said)| said.to_owned()));
-        let said = said.next().expect("it says something before it ends");
-        let (one, other) = said.split_once(' ').unwrap();
+        let mut lines =
+            lines.filter_map(|line| line.split_once(MARK).map(|(_, lines)| lines.to_owned()));
+        let lines = lines.next().expect("the process prints a line before it ends");
+        let (one, other) = lines.split_once(' ').unwrap();
         (one.parse().unwrap(), other.parse().unwrap())
     }
 }
 
-impl Drop for Maker {
+impl Drop for CreatorProcess {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -109,7 +110,7 @@ impl Listener for Received {
     }
 }
 
-/// Sends a datagram to the first socket from itself, and handles its frame.
+/// Sends a datagram from the first socket to itself, and handles its frame.
 fn send_and_handle(engine: &mut Engine<'_>, payload: &[u8]) {
     let (socket, device) = (engine.socket_ids().next(), engine.device_ids().next());
     let (socket, device) = (socket.unwrap(), device.unwrap());
@@ -125,15 +126,16 @@ fn send_and_handle(engine: &mut Engine<'_>, payload: &[u8]) {
 }
 
 #[test]
-fn an_engine_is_gone_on_with_at_another_address_and_after_its_maker() {
-    let mut maker = Maker::start();
-    let (fd, address) = maker.numbers();
-    let path = format!("/proc/{}/fd/{fd}", maker.process.id());
+fn engine_continues_at_another_address_after_creator_died() {
+    let mut creator = CreatorProcess::start();
+    let (fd, address) = creator.numbers();
+    let path = format!("/proc/{}/fd/{fd}", creator.process.id());
     let open = || {
         let file = OpenOptions::new().read(true).write(true).open(&path).unwrap();
         Arena::open(file, length()).unwrap()
     };
-    // Whatever lies at the maker's address here, of two at once one lies elsewhere.
+    // Of two simultaneous mappings, at least one is at another address than in the creating
+    // process.
     let mut both = [open(), open()];
     let mut addresses = both.each_mut().map(|arena| bytes(arena).as_ptr() as usize);
     if addresses[0] == address {
@@ -146,12 +148,12 @@ fn an_engine_is_gone_on_with_at_another_address_and_after_its_maker() {
     for number in 0..5 {
         send_and_handle(&mut engine, &[number; 40]);
     }
-    maker.input.write_all(b"look\n").unwrap();
-    assert_eq!(maker.numbers(), (5, 5), "the maker sees what was counted");
-    drop(maker);
+    creator.input.write_all(b"look\n").unwrap();
+    assert_eq!(creator.numbers(), (5, 5), "the creating process sees the counters");
+    drop(creator);
     let mut engine = Engine::open(bytes(&mut arena)).unwrap();
     assert_eq!(counted(&engine), (5, 5));
-    send_and_handle(&mut engine, b"gone on with");
+    send_and_handle(&mut engine, b"reopened");
     assert_eq!(counted(&engine), (6, 6));
     let another = engine.open_socket(&SocketOptions::default()).unwrap();
     engine.bind(another, SocketAddress::new(HOST, 8)).unwrap();

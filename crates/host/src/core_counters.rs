@@ -1,14 +1,14 @@
-//! What the kernel counts of each core: time stolen by the hypervisor, packets it had no room for.
+//! Per-core kernel counters: time stolen by the hypervisor, and packets dropped at a full backlog.
 
 use std::fs;
 use std::io;
 
 use hairpin_time::Duration;
 
-/// For how long the hypervisor has run something else while `core` had work, since the boot.
+/// Returns the time since boot in which the hypervisor ran something else while `core` had work.
 ///
-/// `None` if the kernel does not count it for this core (not online, too old). It counts in ticks
-/// of 10 ms, as far as the hypervisor tells: many tell nothing, and the sum then stays at zero.
+/// Returns `None` if the kernel does not count it for this core (offline, or an old kernel). The
+/// unit is a tick of 10 ms. Many hypervisors report no steal time, and then the result stays zero.
 ///
 /// # Errors
 /// /proc/stat cannot be read.
@@ -17,11 +17,10 @@ pub fn steal_time(core: usize) -> io::Result<Option<Duration>> {
     Ok(stolen_ticks(&text, core).map(|ticks| Duration::from_nanos(ticks * tick_nanos())))
 }
 
-/// Packets that the kernel dropped on their way in because a core's backlog was full
-/// (`net.core.netdev_max_backlog`), since the boot, over all cores and namespaces.
+/// Returns the number of received packets that the kernel dropped because a core's backlog was full
+/// (`net.core.netdev_max_backlog`), since boot, over all cores and namespaces.
 ///
-/// Over loopback and veth every packet passes a backlog; no socket ever hears of what is lost
-/// there.
+/// Every packet over loopback and veth passes a backlog. Sockets do not report these drops.
 ///
 /// # Errors
 /// /proc/net/softnet_stat cannot be read.
@@ -29,7 +28,7 @@ pub fn backlog_drops() -> io::Result<u64> {
     fs::read_to_string("/proc/net/softnet_stat").map(|text| dropped(&text))
 }
 
-/// The eighth number of the core's line in /proc/stat: see proc_stat(5).
+/// Returns the eighth number of the core's line in /proc/stat: see proc_stat(5).
 fn stolen_ticks(stat: &str, core: usize) -> Option<u64> {
     const STEAL: usize = 7;
     let name = format!("cpu{core}");
@@ -42,16 +41,18 @@ fn stolen_ticks(stat: &str, core: usize) -> Option<u64> {
         .ok()
 }
 
-/// A line a core, in hexadecimal: packets processed, dropped, and more.
+/// Sums the drops. There is one line per core, in hexadecimal: packets processed, dropped, and
+/// more.
 fn dropped(softnet_stat: &str) -> u64 {
     const DROPPED: usize = 1;
-    let of = |line: &str| u64::from_str_radix(line.split_ascii_whitespace().nth(DROPPED)?, 16).ok();
-    softnet_stat.lines().filter_map(of).sum()
+    let drops_in =
+        |line: &str| u64::from_str_radix(line.split_ascii_whitespace().nth(DROPPED)?, 16).ok();
+    softnet_stat.lines().filter_map(drops_in).sum()
 }
 
-/// What the times of /proc/stat are counted in: 10 ms on every Linux there is.
+/// Returns the unit of times in /proc/stat: 10 ms on all common Linux systems.
 fn tick_nanos() -> u64 {
-    // SAFETY: takes a number and touches no memory of ours.
+    // SAFETY: the call takes a number and accesses no memory of this process.
     let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     u64::try_from(per_second).ok().and_then(|hz| 1_000_000_000_u64.checked_div(hz)).unwrap_or(0)
 }
@@ -69,14 +70,14 @@ mod tests {
                         intr 12345\n";
 
     #[test]
-    fn the_stolen_time_is_the_eighth_number_of_the_cores_own_line() {
+    fn reads_eighth_number_of_core_line() {
         assert_eq!(stolen_ticks(STAT, 0), Some(8));
         assert_eq!(stolen_ticks(STAT, 1), Some(0));
         assert_eq!(stolen_ticks(STAT, 10), Some(80));
     }
 
     #[test]
-    fn a_core_without_that_number_has_none() {
+    fn returns_none_without_number() {
         for core in [2, 3, 4, 100] {
             assert_eq!(stolen_ticks(STAT, core), None, "cpu{core}");
         }
@@ -84,14 +85,14 @@ mod tests {
     }
 
     #[test]
-    fn drops_of_all_cores_are_added() {
+    fn sums_drops_of_all_cores() {
         let text = "00000a10 00000002 00000000 0 0 0\n0000ffff 00000010 00000001 0 0 0\n";
         assert_eq!(dropped(text), 18);
         assert_eq!(dropped("00000a10\nnothing here\n"), 0);
     }
 
     #[test]
-    fn this_kernel_counts_both() {
+    fn reads_counters_of_this_kernel() {
         let core = crate::allowed_cores().unwrap()[0];
         let (steal, drops) = (steal_time(core).unwrap().unwrap(), backlog_drops().unwrap());
         assert!(steal_time(core).unwrap().unwrap() >= steal);
