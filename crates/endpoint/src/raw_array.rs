@@ -13,9 +13,8 @@ pub(crate) struct RawArray<T> {
     length: usize,
 }
 
-// SAFETY: a table owns its elements, and whatever it belongs to owns everything these point to;
-// nothing in it is tied to a thread.
-unsafe impl<T> Send for RawArray<T> {}
+// SAFETY: an array owns its elements like a `Box<[T]>`, and is `Send` under the same condition.
+unsafe impl<T: Send> Send for RawArray<T> {}
 
 impl<T> RawArray<T> {
     pub(crate) fn from_fn(length: usize, element: impl FnMut(usize) -> T) -> Self {
@@ -51,5 +50,37 @@ impl<T> Drop for RawArray<T> {
         // freed it. An array that is dropped before others that point to it is never accessed
         // again.
         drop(unsafe { Box::from_raw(elements.as_ptr()) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::marker::PhantomData;
+    use std::rc::Rc;
+
+    use super::*;
+
+    /// A probe for `T: Send`: the inherent function exists only then and takes precedence.
+    struct Probe<T>(PhantomData<T>);
+
+    impl<T: Send> Probe<T> {
+        fn is_send(&self) -> bool {
+            true
+        }
+    }
+
+    trait NotSend {
+        fn is_send(&self) -> bool {
+            false
+        }
+    }
+
+    impl<T> NotSend for Probe<T> {}
+
+    #[test]
+    fn is_send_only_with_send_elements() {
+        assert!(Probe::<RawArray<u8>>(PhantomData).is_send());
+        assert!(!Probe::<RawArray<Rc<u8>>>(PhantomData).is_send());
+        assert!(!Probe::<RawArray<*mut u8>>(PhantomData).is_send());
     }
 }

@@ -37,6 +37,10 @@ struct Slot {
     control: AncillaryBuffer,
 }
 
+// SAFETY: the headers and slots contain pointers, but only into the arrays of this batch, which it
+// owns and which move with it.
+unsafe impl Send for RecvBatch {}
+
 impl RecvBatch {
     /// Allocates `count` slots of `length` bytes, rounded up to a cache line.
     pub(crate) fn new(count: usize, length: usize) -> Self {
