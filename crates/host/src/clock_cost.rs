@@ -6,8 +6,8 @@ use crate::{Clock, tsc};
 /// measured with single readings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClockCost {
-    /// The smallest non-zero difference between two readings in nanoseconds: the counter's step or
-    /// the cost of a reading, whichever is larger.
+    /// The smallest non-zero difference between two readings in nanoseconds: the larger of the
+    /// counter's step and the cost of a reading.
     pub step_ns: f64,
     /// The cost of one reading in a batch, in nanoseconds: the median over batches.
     pub read_ns: f64,

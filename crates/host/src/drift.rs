@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn one_microsecond_per_second_is_1000_parts_per_billion() {
+    fn microsecond_per_second_is_1000_parts_per_billion() {
         let first = at(77, 5);
         let last = |gained: i64| at(77 + (10 * HZ).strict_add_signed(gained), 5 + 10 * SECOND);
         let drift = |gained| between(first, last(gained), HZ).unwrap();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn only_tsc_clock_drifts() {
+    fn kernel_clock_has_no_drift() {
         let by_kernel = Drift::new(&Clock::of_kernel());
         let clock = Clock::new();
         let drift = Drift::new(&clock);

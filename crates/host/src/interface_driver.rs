@@ -42,7 +42,7 @@ fn control_socket() -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Lets the driver of `name` fill in the structure at `data`, which begins with its command.
+/// Requests the driver of `name` to fill in the structure at `data`, which begins with its command.
 /// Returns `false` if the driver does not support the command.
 fn request(socket: &OwnedFd, name: &str, data: *mut c_char) -> io::Result<bool> {
     let missing =

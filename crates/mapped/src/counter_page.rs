@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn two_hundred_values_take_25_cache_lines() {
+    fn packs_200_values_into_25_cache_lines() {
         let page = CounterPage::create("test", "test", |writer| {
             (0..200).for_each(|n| writer.counter(n, "n", Unit::Count, n));
         });

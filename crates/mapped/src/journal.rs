@@ -128,7 +128,7 @@ pub struct Journal {
     limit: usize,
     /// The maximum payload, less than 2 GiB.
     payload_max: usize,
-    /// The offset of the newest record of each direction; 0 if there is none.
+    /// The offset of the newest record of each direction, or 0.
     last: [u32; 3],
     /// The earlier segments without a gap, oldest first.
     old: VecDeque<Segment>,
@@ -417,8 +417,8 @@ impl Journal {
         self.roller.as_ref().map_or(SyncPolicy::None, SegmentRoller::sync_policy)
     }
 
-    /// What went wrong away from the writer: a sync that failed, after which nothing is
-    /// durable any more, or else a segment that could not be made, which is tried again.
+    /// Returns the first failed sync, or otherwise the last failed creation of a segment, of the
+    /// sync worker.
     #[must_use]
     pub fn failure(&self) -> Option<io::Error> {
         let shared = self.roller.as_ref()?.shared();

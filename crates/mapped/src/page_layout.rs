@@ -63,7 +63,7 @@ pub enum PageError {
 pub(crate) enum Spacing {
     /// Adjacent values, eight per cache line, for a single writer thread.
     Packed,
-    /// One cache line per value, so that writers of different values do not slow each other down.
+    /// A cache line per value, so that writers of different values do not slow each other down.
     Apart,
 }
 

@@ -1,6 +1,4 @@
-//! What the tests on the loopback interface share: addresses of their own, and patience.
-
-#![allow(dead_code, reason = "each test binary uses a part")]
+//! Shared functions of the loopback tests: unique addresses, and waiting with a timeout.
 
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -9,8 +7,7 @@ use std::time::Duration;
 
 use hairpin_endpoint::{Meta, Receive};
 
-/// A group that no other test and no other run at the same time uses, on a port of the kernel's
-/// choice.
+/// Returns a group that no other test and no concurrent run uses, on a port chosen by the kernel.
 pub(crate) fn group() -> SocketAddrV4 {
     SocketAddrV4::new(group_address(), port())
 }
@@ -31,23 +28,23 @@ pub(crate) fn any_port(ip: Ipv4Addr) -> SocketAddrV4 {
     SocketAddrV4::new(ip, 0)
 }
 
-/// Receives until `count` datagrams or chunks have come; fails when none comes for long.
+/// Receives until `count` datagrams or chunks have arrived. Fails on a timeout.
 pub(crate) fn receive(endpoint: &mut impl Receive, count: usize) -> Vec<(Meta, Vec<u8>)> {
     let mut all = Vec::new();
-    patiently("something to receive", || {
+    eventually("something to receive", || {
         endpoint.receive(64, |meta, bytes| all.push((meta, bytes.to_vec()))).unwrap();
         all.len() >= count
     });
     all
 }
 
-/// Tries until `attempt` succeeds, for some ten seconds at the least.
-pub(crate) fn patiently(what: &str, mut attempt: impl FnMut() -> bool) {
+/// Repeats `attempt` until it succeeds. Fails after about ten seconds.
+pub(crate) fn eventually(what: &str, mut attempt: impl FnMut() -> bool) {
     for _ in 0..10_000 {
         if attempt() {
             return;
         }
         thread::sleep(Duration::from_millis(1));
     }
-    panic!("waited in vain for {what}");
+    panic!("timed out waiting for {what}");
 }

@@ -1,32 +1,28 @@
-//! TCP endpoints against the kernel, on the loopback interface.
-
-#![allow(clippy::unwrap_used, reason = "this is all tests")]
-
-mod loopback;
+//! TCP endpoints on the loopback interface.
 
 use std::io::{self, IoSlice};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::loopback::{any_port, eventually, receive};
 use hairpin_endpoint::{
     Receive, Source, Stream, TcpListener, TcpOptions, TcpStream, Timestamp, Timestamping, Transmit,
 };
 use hairpin_time::Duration;
-use loopback::{any_port, patiently, receive};
 use socket2::SockRef;
 
 const LOCALHOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
 fn connect(address: SocketAddrV4, options: TcpOptions) -> TcpStream {
     let mut stream = TcpStream::connect(address, options).unwrap();
-    patiently("a connection", || stream.finish_connect().unwrap());
+    eventually("a connection", || stream.finish_connect().unwrap());
     stream
 }
 
 fn accept(listener: &mut TcpListener, options: TcpOptions) -> TcpStream {
     let mut stream = None;
-    patiently("a connection", || {
+    eventually("a connection", || {
         stream = listener.accept(options).unwrap();
         stream.is_some()
     });
@@ -46,14 +42,14 @@ fn pair() -> (TcpStream, TcpStream) {
 /// Reads to the end of the stream.
 fn read_to_end(stream: &mut TcpStream) -> Vec<u8> {
     let mut all = Vec::new();
-    patiently("the end of the stream", || {
+    eventually("the end of the stream", || {
         stream.receive(64, |_, bytes| all.extend_from_slice(bytes)).unwrap().closed
     });
     all
 }
 
 #[test]
-fn both_sides_know_both_addresses() {
+fn both_ends_report_both_addresses() {
     let mut listener = TcpListener::bind(any_port(LOCALHOST)).unwrap();
     assert!(listener.accept(TcpOptions::default()).unwrap().is_none());
     let client = connect(listener.local_address(), TcpOptions::default());
@@ -65,7 +61,7 @@ fn both_sides_know_both_addresses() {
 }
 
 #[test]
-fn small_writes_leave_at_once() {
+fn sends_small_writes_immediately() {
     let (client, server) = pair();
     for stream in [&client, &server] {
         assert!(SockRef::from(stream).tcp_nodelay().unwrap());
@@ -74,7 +70,7 @@ fn small_writes_leave_at_once() {
 }
 
 #[test]
-fn a_message_arrives_with_its_peer_and_no_timestamp() {
+fn message_has_peer_and_no_timestamp() {
     let (mut client, mut server) = pair();
     client.transmit(5, |bytes| bytes.copy_from_slice(b"order")).unwrap();
     let all = receive(&mut server, 1);
@@ -84,12 +80,12 @@ fn a_message_arrives_with_its_peer_and_no_timestamp() {
 }
 
 #[test]
-fn a_chunk_that_did_not_fill_the_buffer_means_drained() {
+fn short_chunk_means_drained() {
     let options = TcpOptions { chunk_max: 4, ..TcpOptions::default() };
     let (mut client, mut server) = pair_with(options);
     client.write(b"abcdefghij").unwrap();
     let mut chunks = Vec::new();
-    patiently("the first bytes", || {
+    eventually("the first bytes", || {
         server.receive(1, |_, bytes| chunks.push(bytes.to_vec())).unwrap();
         !chunks.is_empty()
     });
@@ -101,7 +97,7 @@ fn a_chunk_that_did_not_fill_the_buffer_means_drained() {
 }
 
 #[test]
-fn parts_leave_in_order_as_one_write_as_far_as_there_is_room() {
+fn write_vectored_sends_parts_in_order() {
     let (mut client, mut server) = pair();
     let parts = [&b"abc"[..], b"", b"defg"].map(IoSlice::new);
     assert_eq!(client.write_vectored(&parts).unwrap(), 7);
@@ -110,19 +106,19 @@ fn parts_leave_in_order_as_one_write_as_far_as_there_is_room() {
     let parts = [&large[..]; 64].map(IoSlice::new);
     let sent = client.write_vectored(&parts).unwrap();
     assert!((1..64_000_000).contains(&sent), "{sent}");
-    patiently("a full path", || match client.write_vectored(&parts) {
+    eventually("a full path", || match client.write_vectored(&parts) {
         Ok(count) => count == 0,
         Err(error) => error.kind() == io::ErrorKind::WouldBlock,
     });
 }
 
 #[test]
-fn a_write_takes_what_there_is_room_for() {
+fn write_sends_what_fits() {
     let (mut client, mut server) = pair();
     let all: Vec<u8> = (0..32_000_000_u32).map(|index| index as u8).collect();
     let mut sent = client.write(&all).unwrap();
     assert!(0 < sent && sent < all.len(), "{sent}");
-    patiently("a full path", || match client.write(&all[sent..]) {
+    eventually("a full path", || match client.write(&all[sent..]) {
         Ok(count) => {
             sent += count;
             false
@@ -132,7 +128,7 @@ fn a_write_takes_what_there_is_room_for() {
     assert!(sent < all.len());
 
     let mut seen = Vec::new();
-    patiently("all the bytes", || {
+    eventually("all the bytes", || {
         server.receive(64, |_, bytes| seen.extend_from_slice(bytes)).unwrap();
         match client.write(&all[sent..]) {
             Ok(count) => sent += count,
@@ -144,20 +140,20 @@ fn a_write_takes_what_there_is_room_for() {
 }
 
 #[test]
-fn a_message_that_was_taken_leaves_whole_and_before_any_other() {
+fn pending_message_is_sent_whole_before_next() {
     let (mut client, mut server) = pair();
     let mut taken = 0_u8;
-    patiently("a full path", || {
+    eventually("a full path", || {
         let outcome = client.transmit(60_000, |bytes| bytes.fill(taken));
         taken += u8::from(outcome.is_ok());
         outcome.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
     });
-    let refused = client.transmit(1, |_| panic!("must not be filled")).unwrap_err();
+    let refused = client.transmit(1, |_| panic!("fill must not be called")).unwrap_err();
     assert_eq!(refused.kind(), io::ErrorKind::WouldBlock);
     assert_eq!(client.write(b"x").unwrap_err().kind(), io::ErrorKind::WouldBlock);
 
     let mut seen = Vec::new();
-    patiently("room for one byte more", || {
+    eventually("room for one byte more", || {
         server.receive(64, |_, bytes| seen.extend_from_slice(bytes)).unwrap();
         client.write(b"x").is_ok()
     });
@@ -170,40 +166,43 @@ fn a_message_that_was_taken_leaves_whole_and_before_any_other() {
 }
 
 #[test]
-fn a_message_longer_than_the_buffer_is_refused_unfilled() {
+fn rejects_message_longer_than_buffer() {
     let (mut client, _server) = pair_with(TcpOptions { message_max: 8, ..TcpOptions::default() });
-    let error = client.transmit(9, |_| panic!("must not be filled")).unwrap_err();
+    let error = client.transmit(9, |_| panic!("fill must not be called")).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     client.transmit(8, |bytes| bytes.fill(0)).unwrap();
 }
 
 #[test]
-fn a_peer_that_has_ended_its_side_is_read_to_the_end_and_can_be_written_to() {
+fn half_closed_connection_reads_to_end_and_writes() {
     let (mut client, mut server) = pair();
     client.write(b"goodbye").unwrap();
     client.shutdown().unwrap();
     assert_eq!(read_to_end(&mut server), b"goodbye");
-    assert!(server.receive(8, |_, _| panic!("nothing more")).unwrap().closed, "and stays so");
+    assert!(
+        server.receive(8, |_, _| panic!("no more data may follow")).unwrap().closed,
+        "the end of stream persists"
+    );
     server.write(b"too").unwrap();
     assert_eq!(receive(&mut client, 1)[0].1, b"too");
 }
 
 #[test]
-fn a_write_to_a_peer_that_is_gone_is_an_error_and_no_signal() {
+fn write_to_closed_peer_fails_without_signal() {
     static SIGNALLED: AtomicBool = AtomicBool::new(false);
-    extern "C" fn note(_signal: libc::c_int) {
+    extern "C" fn on_signal(_signal: libc::c_int) {
         SIGNALLED.store(true, Ordering::Relaxed);
     }
-    // SAFETY: the handler does nothing but set a flag. Tests ignore the signal otherwise.
-    unsafe { libc::signal(libc::SIGPIPE, note as *const () as libc::sighandler_t) };
+    // SAFETY: the handler only sets a flag. Tests otherwise ignore the signal.
+    unsafe { libc::signal(libc::SIGPIPE, on_signal as *const () as libc::sighandler_t) };
     let (mut client, server) = pair();
     drop(server);
     let mut kind = None;
-    patiently("the reset", || {
+    eventually("the reset", || {
         kind = client.write(b"hello?").err().map(|error| error.kind());
         kind.is_some()
     });
-    // The first write meets the reset, or has it on its heels.
+    // The first write returns the reset or is followed by it.
     let expected = [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset];
     assert!(kind.is_some_and(|kind| expected.contains(&kind)), "{kind:?}");
     let again = client.write(b"hello?").unwrap_err().kind();
@@ -214,12 +213,12 @@ fn a_write_to_a_peer_that_is_gone_is_an_error_and_no_signal() {
 }
 
 #[test]
-fn a_reset_is_an_error_of_receive() {
+fn receive_returns_reset() {
     let (client, mut server) = pair();
     SockRef::from(&client).set_linger(Some(std::time::Duration::ZERO)).unwrap();
     drop(client);
     let mut outcome = None;
-    patiently("the reset", || {
+    eventually("the reset", || {
         outcome = server.receive(8, |_, _| {}).err();
         outcome.is_some()
     });
@@ -227,7 +226,7 @@ fn a_reset_is_an_error_of_receive() {
 }
 
 #[test]
-fn nobody_listening_is_an_error_that_names_the_address() {
+fn refused_connection_error_has_address() {
     let listener = TcpListener::bind(any_port(LOCALHOST)).unwrap();
     let address = listener.local_address();
     drop(listener);
@@ -236,7 +235,7 @@ fn nobody_listening_is_an_error_that_names_the_address() {
         Err(error) => error,
         Ok(mut stream) => {
             let mut outcome = None;
-            patiently("the refusal", || {
+            eventually("the refusal", || {
                 outcome = stream.finish_connect().err();
                 outcome.is_some()
             });
@@ -248,7 +247,7 @@ fn nobody_listening_is_an_error_that_names_the_address() {
 }
 
 #[test]
-fn a_taken_port_is_an_error_that_names_it() {
+fn listen_error_has_address() {
     let listener = TcpListener::bind(any_port(LOCALHOST)).unwrap();
     let address = listener.local_address();
     let error = TcpListener::bind(address).unwrap_err();
@@ -257,7 +256,7 @@ fn a_taken_port_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_connection_leaves_from_the_address_it_is_told() {
+fn connects_from_given_local_address() {
     let local = Ipv4Addr::new(127, 0, 0, 3);
     let mut listener = TcpListener::bind(any_port(LOCALHOST)).unwrap();
     let options = TcpOptions { local: Some(any_port(local)), ..TcpOptions::default() };
@@ -268,10 +267,10 @@ fn a_connection_leaves_from_the_address_it_is_told() {
 }
 
 #[test]
-fn the_kernel_stamps_the_arrival_if_asked_to() {
+fn receives_timestamps_if_requested() {
     let options = TcpOptions { timestamping: Timestamping::Software, ..TcpOptions::default() };
     let (mut client, mut server) = pair_with(options);
-    patiently("a timestamp", || {
+    eventually("a timestamp", || {
         client.write(b"order").unwrap();
         let all = receive(&mut server, 1);
         assert_eq!(all[0].1, b"order");
@@ -280,7 +279,7 @@ fn the_kernel_stamps_the_arrival_if_asked_to() {
 }
 
 #[test]
-fn a_blocking_receive_keeps_what_it_brought_be_it_the_end() {
+fn blocking_receive_keeps_data_and_end_of_stream() {
     let (mut client, mut server) = pair();
     let blocker = server.set_blocking(Some(Duration::from_millis(1))).unwrap().unwrap();
     assert!(blocker.block());
@@ -288,7 +287,7 @@ fn a_blocking_receive_keeps_what_it_brought_be_it_the_end() {
     client.write(b"ab").unwrap();
     assert!(blocker.block());
     client.write(b"cd").unwrap();
-    // What is held has not been delivered: to block again must not lose or reorder it.
+    // The held data have not been delivered: blocking again must not lose or reorder them.
     assert!(blocker.block());
     let mut all = Vec::new();
     server.receive(1, |_, bytes| all.extend_from_slice(bytes)).unwrap();
@@ -297,7 +296,7 @@ fn a_blocking_receive_keeps_what_it_brought_be_it_the_end() {
     assert_eq!(all, b"abcd");
     drop(client);
     let mut closed = false;
-    patiently("the end", || {
+    eventually("the end", || {
         assert!(blocker.block());
         closed = server.receive(8, |_, _| {}).unwrap().closed;
         closed
@@ -308,13 +307,13 @@ fn a_blocking_receive_keeps_what_it_brought_be_it_the_end() {
 }
 
 #[test]
-fn a_blocking_receive_keeps_an_error_for_the_next_receive() {
+fn blocking_receive_keeps_error() {
     let (client, mut server) = pair();
     let blocker = server.set_blocking(Some(Duration::from_millis(1))).unwrap().unwrap();
     SockRef::from(&client).set_linger(Some(std::time::Duration::ZERO)).unwrap();
     drop(client);
     let mut outcome = None;
-    patiently("the reset", || {
+    eventually("the reset", || {
         assert!(blocker.block());
         outcome = server.receive(8, |_, _| {}).err();
         outcome.is_some()

@@ -1,20 +1,15 @@
-//! When datagrams and bytes leave and arrive, by the kernel's clock: on the loopback interface and
-//! between two namespaces.
-
-#![allow(clippy::unwrap_used, reason = "this is all tests")]
-
-mod loopback;
+//! Receive and transmit timestamps of datagrams and streams.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::loopback::{any_port, eventually, group, receive};
 use hairpin_endpoint::{
     InterfaceTimestamping, Receive, Stream, TcpListener, TcpOptions, TcpStream, Timestamp,
     Timestamping, Transmit, Transmitted, UdpOptions, UdpReceiver, UdpSender, UdpSocket,
 };
 use hairpin_testbed::Testbed;
-use loopback::{any_port, group, patiently, receive};
 
 const LOCALHOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const SOFTWARE: Timestamping = Timestamping::Software;
@@ -38,7 +33,7 @@ fn software(timestamp: Timestamp) -> u64 {
     }
 }
 
-/// A pair of sockets on one address each, connected.
+/// Creates two connected sockets on these addresses.
 fn pair(addresses: [Ipv4Addr; 2], options: UdpOptions) -> (UdpSocket, UdpSocket) {
     let pong = UdpSocket::bind(any_port(addresses[1]), options).unwrap();
     let ping = UdpSocket::connect(any_port(addresses[0]), pong.local_address(), options).unwrap();
@@ -49,19 +44,19 @@ fn tcp(options: TcpOptions) -> (TcpStream, TcpStream) {
     let mut listener = TcpListener::bind(any_port(LOCALHOST)).unwrap();
     let mut client = TcpStream::connect(listener.local_address(), options).unwrap();
     let mut server = None;
-    patiently("a connection", || {
+    eventually("a connection", || {
         server = server.take().or_else(|| listener.accept(options).unwrap());
         client.finish_connect().unwrap() && server.is_some()
     });
     (client, server.unwrap())
 }
 
-/// What an endpoint that stamps can do, whichever it is.
-trait Stamps: Transmit {
+/// The transmit timestamps of any endpoint.
+trait TransmitTimestamps: Transmit {
     fn stamps(&mut self) -> Vec<Transmitted>;
 }
 
-impl Stamps for UdpSocket {
+impl TransmitTimestamps for UdpSocket {
     fn stamps(&mut self) -> Vec<Transmitted> {
         let mut all = Vec::new();
         let count = self.transmit_timestamps(|stamp| all.push(stamp)).unwrap();
@@ -70,7 +65,7 @@ impl Stamps for UdpSocket {
     }
 }
 
-impl Stamps for UdpSender {
+impl TransmitTimestamps for UdpSender {
     fn stamps(&mut self) -> Vec<Transmitted> {
         let mut all = Vec::new();
         let count = self.transmit_timestamps(|stamp| all.push(stamp)).unwrap();
@@ -79,7 +74,7 @@ impl Stamps for UdpSender {
     }
 }
 
-impl Stamps for TcpStream {
+impl TransmitTimestamps for TcpStream {
     fn stamps(&mut self) -> Vec<Transmitted> {
         let mut all = Vec::new();
         let count = self.transmit_timestamps(|stamp| all.push(stamp)).unwrap();
@@ -88,15 +83,19 @@ impl Stamps for TcpStream {
     }
 }
 
-/// Sends one message at a time, and finds for each one stamp, of its id and of a time within its
-/// transmission.
-fn check_one_by_one(sender: &mut impl Stamps, length: usize, ids: impl Iterator<Item = u32>) {
+/// Sends one message at a time and checks each timestamp: one per message, with its id and a time
+/// within the transmission.
+fn check_one_by_one(
+    sender: &mut impl TransmitTimestamps,
+    length: usize,
+    ids: impl Iterator<Item = u32>,
+) {
     let mut last = 0;
     for id in ids {
         let before = utc_nanos();
         sender.transmit(length, |bytes| bytes.fill(1)).unwrap();
         let mut all = Vec::new();
-        patiently("a stamp", || {
+        eventually("a stamp", || {
             all.extend(sender.stamps());
             !all.is_empty()
         });
@@ -111,16 +110,16 @@ fn check_one_by_one(sender: &mut impl Stamps, length: usize, ids: impl Iterator<
 }
 
 #[test]
-fn each_datagram_of_a_socket_has_one_stamp_of_when_it_left() {
+fn socket_datagrams_have_transmit_timestamps() {
     let (mut ping, pong) = pair([LOCALHOST; 2], WITHOUT);
     ping.set_transmit_timestamping(SOFTWARE).unwrap();
     check_one_by_one(&mut ping, 32, 0..100);
-    // What goes elsewhere counts too.
+    // Datagrams to other addresses count too.
     let to = pong.local_address();
     ping.transmit_to(to, 8, |_| {}).unwrap();
     ping.transmit(8, |_| {}).unwrap();
     let mut ids = Vec::new();
-    patiently("both stamps", || {
+    eventually("both stamps", || {
         ids.extend(ping.stamps().iter().map(|stamp| stamp.id));
         ids.len() >= 2
     });
@@ -128,7 +127,7 @@ fn each_datagram_of_a_socket_has_one_stamp_of_when_it_left() {
 }
 
 #[test]
-fn each_datagram_of_a_sender_has_one_stamp_of_when_it_left() {
+fn sender_datagrams_have_transmit_timestamps() {
     let receiver = UdpReceiver::bind(any_port(LOCALHOST), WITHOUT).unwrap();
     let mut unicast = UdpSender::connect(receiver.local_address(), LOCALHOST).unwrap();
     let mut multicast = UdpSender::new(group(), LOCALHOST, 1).unwrap();
@@ -139,9 +138,9 @@ fn each_datagram_of_a_sender_has_one_stamp_of_when_it_left() {
 }
 
 #[test]
-fn each_write_of_a_stream_has_one_stamp_named_by_its_last_byte() {
+fn stream_writes_have_transmit_timestamps_by_last_byte() {
     let (mut client, mut server) = tcp(TcpOptions::default());
-    // What was written before does not count.
+    // Bytes written before do not count.
     client.transmit(1_000, |bytes| bytes.fill(7)).unwrap();
     client.set_transmit_timestamping(SOFTWARE).unwrap();
     let mut seen = 0;
@@ -153,7 +152,7 @@ fn each_write_of_a_stream_has_one_stamp_named_by_its_last_byte() {
 }
 
 #[test]
-fn stamps_of_a_burst_count_up_without_holes_and_in_order() {
+fn burst_has_consecutive_transmit_ids() {
     let (mut ping, mut pong) = pair([LOCALHOST; 2], WITHOUT);
     ping.set_transmit_timestamping(SOFTWARE).unwrap();
     let mut all = Vec::new();
@@ -162,7 +161,7 @@ fn stamps_of_a_burst_count_up_without_holes_and_in_order() {
         all.extend(ping.stamps());
         pong.receive(64, |_, _| {}).unwrap();
     }
-    patiently("all stamps", || {
+    eventually("all stamps", || {
         all.extend(ping.stamps());
         all.len() >= 500
     });
@@ -172,7 +171,7 @@ fn stamps_of_a_burst_count_up_without_holes_and_in_order() {
 }
 
 #[test]
-fn nothing_is_stamped_unless_asked_for() {
+fn takes_no_timestamps_unless_requested() {
     let (mut ping, mut pong) = pair([LOCALHOST; 2], WITHOUT);
     assert_eq!(ping.transmit_timestamping(), Timestamping::Off);
     assert_eq!(ping.timestamping(), Timestamping::Off);
@@ -181,10 +180,10 @@ fn nothing_is_stamped_unless_asked_for() {
         assert!(ping.stamps().is_empty());
         assert_eq!(receive(&mut pong, 1)[0].0.timestamp, Timestamp::None);
     }
-    // Nor of what arrives, if only what leaves is to be, though others have arrivals stamped.
+    // With transmit timestamps only, arrivals have none, even if other sockets request them.
     let (mut other, mut stamped) = pair([LOCALHOST; 2], UdpOptions::default());
     pong.set_transmit_timestamping(SOFTWARE).unwrap();
-    patiently("stamps of arrivals", || {
+    eventually("stamps of arrivals", || {
         other.transmit(1, |_| {}).unwrap();
         receive(&mut stamped, 1)[0].0.timestamp != Timestamp::None
     });
@@ -200,7 +199,7 @@ fn nothing_is_stamped_unless_asked_for() {
 }
 
 #[test]
-fn ids_begin_anew_when_stamps_are_asked_for_again() {
+fn ids_restart_when_timestamps_are_requested_again() {
     let (mut ping, _pong) = pair([LOCALHOST; 2], WITHOUT);
     ping.set_transmit_timestamping(SOFTWARE).unwrap();
     ping.transmit(1, |_| {}).unwrap();
@@ -215,7 +214,7 @@ fn ids_begin_anew_when_stamps_are_asked_for_again() {
 }
 
 #[test]
-fn a_receive_that_finds_nothing_keeps_the_stamps_and_their_order() {
+fn empty_receive_keeps_timestamps_in_order() {
     let (mut ping, mut pong) = pair([LOCALHOST; 2], WITHOUT);
     ping.set_transmit_timestamping(SOFTWARE).unwrap();
     for count in 1..=20 {
@@ -226,7 +225,7 @@ fn a_receive_that_finds_nothing_keeps_the_stamps_and_their_order() {
     }
     assert_eq!(receive(&mut pong, 20).len(), 20);
     let mut ids = Vec::new();
-    patiently("all stamps", || {
+    eventually("all stamps", || {
         ids.extend(ping.stamps().iter().map(|stamp| stamp.id));
         ids.len() >= 20
     });
@@ -234,12 +233,12 @@ fn a_receive_that_finds_nothing_keeps_the_stamps_and_their_order() {
 }
 
 #[test]
-fn of_stamps_that_go_unread_the_newest_are_kept_and_the_others_counted() {
+fn keeps_newest_unread_timestamps() {
     let (mut ping, _pong) = pair([LOCALHOST; 2], WITHOUT);
     ping.set_transmit_timestamping(SOFTWARE).unwrap();
     for _ in 0..1_100 {
         ping.transmit(1, |_| {}).unwrap();
-        ping.receive(8, |_, _| panic!("nobody answers")).unwrap();
+        ping.receive(8, |_, _| panic!("no reply is expected")).unwrap();
     }
     let ids: Vec<u32> = ping.stamps().iter().map(|stamp| stamp.id).collect();
     assert!(ids.iter().copied().eq(1_100 - 1_024..1_100));
@@ -247,8 +246,8 @@ fn of_stamps_that_go_unread_the_newest_are_kept_and_the_others_counted() {
 }
 
 #[test]
-fn a_stream_that_is_not_connected_stamps_nothing() {
-    // Nobody accepts; the attempt may still succeed at once.
+fn unconnected_stream_has_no_timestamps() {
+    // No process accepts; the attempt may still succeed immediately.
     let address = SocketAddrV4::new(LOCALHOST, loopback::port());
     let Ok(mut client) = TcpStream::connect(address, TcpOptions::default()) else { return };
     if client.is_connected() {
@@ -259,11 +258,11 @@ fn a_stream_that_is_not_connected_stamps_nothing() {
 }
 
 #[test]
-fn a_chunk_of_a_stream_has_the_time_of_its_last_segment() {
+fn chunk_has_time_of_last_segment() {
     let options = TcpOptions { timestamping: SOFTWARE, ..TcpOptions::default() };
     let (mut client, mut server) = tcp(options);
-    // Stamping begins some time after the first socket has asked for it; until then there is none.
-    patiently("a timestamp", || {
+    // Timestamps start some time after the first socket has requested them.
+    eventually("a timestamp", || {
         client.transmit(1, |_| {}).unwrap();
         receive(&mut server, 1).last().unwrap().0.timestamp != Timestamp::None
     });
@@ -273,7 +272,7 @@ fn a_chunk_of_a_stream_has_the_time_of_its_last_segment() {
         client.transmit(10, |_| {}).unwrap();
         let after = utc_nanos();
         let mut chunks = Vec::new();
-        patiently("both", || {
+        eventually("both", || {
             server.receive(1, |meta, bytes| chunks.push((meta, bytes.len()))).unwrap();
             chunks.iter().map(|chunk| chunk.1).sum::<usize>() == 20
         });
@@ -283,14 +282,14 @@ fn a_chunk_of_a_stream_has_the_time_of_its_last_segment() {
 }
 
 #[test]
-fn hardware_that_is_not_there_is_replaced_by_software_and_this_is_told() {
+fn missing_hardware_falls_back_to_software() {
     let options = UdpOptions { timestamping: Timestamping::Hardware, ..WITHOUT };
     let (mut ping, mut pong) = pair([LOCALHOST; 2], options);
     ping.set_transmit_timestamping(Timestamping::Hardware).unwrap();
     assert_eq!(ping.transmit_timestamping(), SOFTWARE);
     assert_eq!(pong.timestamping(), SOFTWARE);
     check_one_by_one(&mut ping, 1, 0..3);
-    patiently("a timestamp", || {
+    eventually("a timestamp", || {
         ping.transmit(1, |_| {}).unwrap();
         let times: Vec<_> = receive(&mut pong, 1).iter().map(|(meta, _)| meta.timestamp).collect();
         assert!(times.iter().all(|time| !matches!(time, Timestamp::Hardware(_))));
@@ -310,7 +309,7 @@ fn hardware_that_is_not_there_is_replaced_by_software_and_this_is_told() {
 
 #[test]
 #[ignore = "needs root"]
-fn a_veth_stamps_what_leaves_and_what_arrives() {
+fn veth_takes_software_timestamps() {
     let bed = Testbed::namespaces().unwrap();
     let [here, there] = bed.hosts();
     let options = UdpOptions { timestamping: SOFTWARE, ..WITHOUT };
@@ -326,12 +325,12 @@ fn a_veth_stamps_what_leaves_and_what_arrives() {
         .unwrap();
     assert!(known.can_transmit_software && !known.is_transmit_on && !known.is_receive_on);
     ping.set_transmit_timestamping(SOFTWARE).unwrap();
-    // The first datagram waits for the neighbour's address, and stamps of arrivals begin late.
+    // The first datagram waits for neighbor resolution, and receive timestamps start late.
     let (mut sent, mut left, mut arrived) = (0_u32, Vec::new(), Vec::new());
-    patiently("stamps of both kinds", || {
+    eventually("stamps of both kinds", || {
         ping.transmit(32, |_| {}).unwrap();
         sent += 1;
-        patiently("a datagram", || {
+        eventually("a datagram", || {
             pong.receive(64, |meta, _| arrived.push(meta.timestamp)).unwrap();
             left.extend(ping.stamps());
             arrived.len() == sent as usize && left.len() == sent as usize

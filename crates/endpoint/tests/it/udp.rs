@@ -1,19 +1,15 @@
-//! UDP endpoints against the kernel, on the loopback interface.
-
-#![allow(clippy::unwrap_used, reason = "this is all tests")]
-
-mod loopback;
+//! UDP receivers and senders on the loopback interface.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::loopback::{any_port, eventually, group, group_address, receive};
 use hairpin_endpoint::{
     MulticastGroup, Receive, Received, Source, Timestamp, Timestamping, Transmit, UdpOptions,
     UdpReceiver, UdpSender,
 };
 use hairpin_time::Duration;
-use loopback::{any_port, group, group_address, patiently, receive};
 use socket2::SockRef;
 
 const LOCALHOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
@@ -41,7 +37,7 @@ fn unicast(options: UdpOptions) -> (UdpReceiver, UdpSender) {
     (receiver, sender)
 }
 
-/// What is there, without waiting: loopback delivers within the sender's call.
+/// Receives the available datagrams without waiting: loopback delivers within the sender's call.
 fn drain(receiver: &mut UdpReceiver, budget: usize) -> (Received, Vec<Vec<u8>>) {
     let mut all = Vec::new();
     let received = receiver.receive(budget, |_, bytes| all.push(bytes.to_vec())).unwrap();
@@ -49,7 +45,7 @@ fn drain(receiver: &mut UdpReceiver, budget: usize) -> (Received, Vec<Vec<u8>>) 
 }
 
 #[test]
-fn a_datagram_arrives_once_with_its_source() {
+fn datagram_arrives_once_with_source() {
     let group = group();
     let mut receiver = join(group, &[]);
     let mut sender = sender(group);
@@ -63,7 +59,7 @@ fn a_datagram_arrives_once_with_its_source() {
 }
 
 #[test]
-fn two_groups_on_one_port_each_see_only_their_own() {
+fn groups_on_one_port_are_separate() {
     let first = group();
     let second = SocketAddrV4::new(group_address(), first.port());
     let mut receivers = [join(first, &[]), join(second, &[])];
@@ -78,7 +74,7 @@ fn two_groups_on_one_port_each_see_only_their_own() {
 }
 
 #[test]
-fn two_receivers_of_one_group_each_see_all() {
+fn receivers_of_one_group_each_get_all() {
     let group = group();
     let mut receivers = [join(group, &[]), join(group, &[])];
     send(&mut sender(group), b"tick");
@@ -88,7 +84,7 @@ fn two_receivers_of_one_group_each_see_all() {
 }
 
 #[test]
-fn a_source_specific_join_hears_that_source_alone() {
+fn source_specific_join_receives_only_that_source() {
     let group = group();
     let mut receiver = join(group, &[OTHER_HOST]);
     let mut stranger = sender(group);
@@ -104,7 +100,7 @@ fn a_source_specific_join_hears_that_source_alone() {
 }
 
 #[test]
-fn a_join_from_two_sources_hears_both() {
+fn join_of_two_sources_receives_both() {
     let group = group();
     let mut receiver = join(group, &[LOCALHOST, OTHER_HOST]);
     send(&mut sender(group), b"one");
@@ -113,11 +109,11 @@ fn a_join_from_two_sources_hears_both() {
 }
 
 #[test]
-fn a_group_that_was_left_is_silent_until_it_is_joined_again() {
+fn leaves_and_rejoins_group() {
     for sources in [&[][..], &[LOCALHOST]] {
         let group = group();
         let mut receiver = join(group, sources);
-        // That somebody else on this host is a member makes no difference.
+        // Another member on this host makes no difference.
         let _member = join(group, &[]);
         let mut sender = sender(group);
         receiver.leave().unwrap();
@@ -134,13 +130,13 @@ fn a_group_that_was_left_is_silent_until_it_is_joined_again() {
 }
 
 #[test]
-fn a_join_that_failed_at_one_source_joins_none_and_can_be_tried_again() {
+fn failed_join_joins_no_source_and_can_be_retried() {
     let group = group();
     let mut receiver = join(group, &[LOCALHOST, OTHER_HOST]);
     assert!(receiver.is_joined());
     receiver.leave().unwrap();
     assert!(!receiver.is_joined());
-    // Whoever has a source already cannot join it once more.
+    // A source that is already joined cannot be joined again.
     SockRef::from(&receiver).join_ssm_v4(&OTHER_HOST, group.ip(), &LOCALHOST).unwrap();
     let error = receiver.rejoin().unwrap_err().to_string();
     assert!(error.contains("from 127.0.0.2 on interface 127.0.0.1: "), "{error}");
@@ -154,11 +150,11 @@ fn a_join_that_failed_at_one_source_joins_none_and_can_be_tried_again() {
     assert_eq!(receive(&mut receiver, 2).len(), 2);
     receiver.leave().unwrap();
     senders.iter_mut().for_each(|sender| send(sender, b"missed"));
-    assert!(drain(&mut receiver, 8).1.is_empty(), "both sources are left");
+    assert!(drain(&mut receiver, 8).1.is_empty(), "both sources must be left");
 }
 
 #[test]
-fn a_second_join_is_refused_and_leaves_the_first_as_it_is() {
+fn second_join_fails_and_keeps_first() {
     for sources in [&[][..], &[LOCALHOST, OTHER_HOST]] {
         let group = group();
         let mut receiver = join(group, sources);
@@ -170,10 +166,10 @@ fn a_second_join_is_refused_and_leaves_the_first_as_it_is() {
 }
 
 #[test]
-fn the_kernel_stamps_the_arrival() {
+fn receives_software_timestamps() {
     let (mut receiver, mut sender) = unicast(UdpOptions::default());
-    // Stamping begins some time after the first socket has asked for it; until then there is none.
-    patiently("a timestamp", || {
+    // Timestamps start some time after the first socket has requested them.
+    eventually("a timestamp", || {
         let before = utc_nanos();
         send(&mut sender, b"tick");
         let all = receive(&mut receiver, 1);
@@ -196,7 +192,7 @@ fn utc_nanos() -> u64 {
 }
 
 #[test]
-fn there_is_no_timestamp_unless_asked_for() {
+fn receives_no_timestamps_unless_requested() {
     let options = UdpOptions { timestamping: Timestamping::Off, ..UdpOptions::default() };
     let (mut receiver, mut sender) = unicast(options);
     for _ in 0..3 {
@@ -206,7 +202,7 @@ fn there_is_no_timestamp_unless_asked_for() {
 }
 
 #[test]
-fn a_longer_datagram_is_cut_and_counted() {
+fn truncates_and_counts_long_datagram() {
     let options = UdpOptions { datagram_max: 64, ..UdpOptions::default() };
     let (mut receiver, mut sender) = unicast(options);
     send(&mut sender, &[7; 64]);
@@ -218,7 +214,7 @@ fn a_longer_datagram_is_cut_and_counted() {
 }
 
 #[test]
-fn a_batch_that_was_not_filled_means_drained() {
+fn partial_batch_means_drained() {
     let options = UdpOptions { batch: 4, ..UdpOptions::default() };
     let (mut receiver, mut sender) = unicast(options);
     assert_eq!(drain(&mut receiver, 8).0, Received { count: 0, drained: true, closed: false });
@@ -235,7 +231,7 @@ fn a_batch_that_was_not_filled_means_drained() {
 }
 
 #[test]
-fn a_budget_of_several_batches_is_used_in_order() {
+fn budget_of_several_batches_keeps_order() {
     let options = UdpOptions { batch: 4, ..UdpOptions::default() };
     let (mut receiver, mut sender) = unicast(options);
     for index in 0..11 {
@@ -251,7 +247,7 @@ fn a_budget_of_several_batches_is_used_in_order() {
 }
 
 #[test]
-fn slots_are_good_for_any_number_of_rounds() {
+fn slots_are_reusable() {
     let options = UdpOptions { batch: 4, ..UdpOptions::default() };
     let (mut receiver, mut sender) = unicast(options);
     for round in 0..50_u8 {
@@ -266,14 +262,14 @@ fn slots_are_good_for_any_number_of_rounds() {
 }
 
 #[test]
-fn an_empty_datagram_is_a_datagram() {
+fn delivers_empty_datagram() {
     let (mut receiver, mut sender) = unicast(UdpOptions::default());
     send(&mut sender, &[]);
     assert_eq!(receive(&mut receiver, 1)[0].1, []);
 }
 
 #[test]
-fn drops_for_want_of_room_are_counted() {
+fn counts_drops_of_full_buffer() {
     let options = UdpOptions { receive_buffer: Some(8_192), ..UdpOptions::default() };
     let (mut receiver, mut sender) = unicast(options);
     let mut kept = 0;
@@ -282,7 +278,7 @@ fn drops_for_want_of_room_are_counted() {
             send(&mut sender, &[0; 1_000]);
         }
         kept += receive(&mut receiver, 1).len();
-        // The kernel tells with the next datagram that finds room.
+        // The kernel reports drops with the next datagram that it delivers.
         send(&mut sender, &[1]);
         receive(&mut receiver, 1);
         assert!(kept < 100 * round);
@@ -291,7 +287,7 @@ fn drops_for_want_of_room_are_counted() {
 }
 
 #[test]
-fn the_receive_buffer_asked_for_and_granted_can_be_read() {
+fn reports_requested_and_granted_receive_buffer() {
     let options = UdpOptions { receive_buffer: Some(100_000), ..UdpOptions::default() };
     let (receiver, _) = unicast(options);
     assert_eq!(receiver.receive_buffer().asked, Some(100_000));
@@ -302,7 +298,7 @@ fn the_receive_buffer_asked_for_and_granted_can_be_read() {
 }
 
 #[test]
-fn errors_name_what_was_attempted() {
+fn errors_name_the_operation() {
     let nowhere = Ipv4Addr::new(192, 0, 2, 1);
     let group = group();
     let attempt = MulticastGroup { group, interface: nowhere, sources: &[] };
@@ -328,7 +324,7 @@ fn errors_name_what_was_attempted() {
 }
 
 #[test]
-fn a_taken_port_is_an_error_that_names_it() {
+fn bind_error_has_address() {
     let (receiver, _) = unicast(UdpOptions::default());
     let address = receiver.local_address();
     let error = UdpReceiver::bind(address, UdpOptions::default()).unwrap_err();
@@ -337,15 +333,15 @@ fn a_taken_port_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_datagram_longer_than_udp_allows_is_refused_unfilled() {
+fn rejects_datagram_longer_than_udp_maximum() {
     let (_receiver, mut sender) = unicast(UdpOptions::default());
-    let error = sender.transmit(65_508, |_| panic!("must not be filled")).unwrap_err();
+    let error = sender.transmit(65_508, |_| panic!("fill must not be called")).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     sender.transmit(65_507, |bytes| bytes.fill(1)).unwrap();
 }
 
 #[test]
-fn what_a_blocking_receive_brought_is_delivered_in_order_and_once() {
+fn blocking_receive_delivers_in_order_and_once() {
     let options = UdpOptions { batch: 4, ..UdpOptions::default() };
     let (mut receiver, mut sender) = unicast(options);
     let blocker = receiver.set_blocking(Some(Duration::from_millis(1))).unwrap().unwrap();
@@ -356,7 +352,7 @@ fn what_a_blocking_receive_brought_is_delivered_in_order_and_once() {
     let (received, all) = drain(&mut receiver, 3);
     assert_eq!((received.count, received.drained), (3, false));
     assert_eq!(all.concat(), [0, 1, 2]);
-    // One datagram of the batch has not been delivered: to block again must not lose it.
+    // One datagram of the batch has not been delivered: blocking again must not lose it.
     assert!(blocker.block());
     let (received, all) = drain(&mut receiver, 8);
     assert_eq!((received.count, received.drained), (3, true));
@@ -364,20 +360,20 @@ fn what_a_blocking_receive_brought_is_delivered_in_order_and_once() {
 }
 
 #[test]
-fn a_blocking_receive_that_timed_out_leaves_nothing_to_ask_for() {
+fn blocking_receive_timeout_delivers_nothing() {
     let (mut receiver, mut sender) = unicast(UdpOptions::default());
     let blocker = receiver.set_blocking(Some(Duration::from_millis(1))).unwrap().unwrap();
     assert!(blocker.block());
     send(&mut sender, b"later");
-    // The answer to the wait: nothing had come. The next call asks the kernel.
+    // The wait found no data. The next call makes a system call.
     let nothing = Received { count: 0, drained: true, closed: false };
     assert_eq!(drain(&mut receiver, 8).0, nothing);
     assert_eq!(drain(&mut receiver, 8).1, [b"later"]);
-    assert_eq!(drain(&mut receiver, 8).0, nothing, "a receive never waits");
+    assert_eq!(drain(&mut receiver, 8).0, nothing, "a receive never blocks");
 }
 
 #[test]
-fn a_blocker_notices_that_its_source_is_gone() {
+fn blocker_detects_dropped_source() {
     let (mut receiver, _sender) = unicast(UdpOptions::default());
     let blocker = receiver.set_blocking(Some(Duration::from_millis(1))).unwrap().unwrap();
     assert_eq!(receiver.set_blocking(None).unwrap().map(drop), None);

@@ -1,17 +1,13 @@
-//! UDP sockets that go both ways, on the loopback interface.
-
-#![allow(clippy::unwrap_used, reason = "this is all tests")]
-
-mod loopback;
+//! UDP sockets on the loopback interface.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
+use crate::loopback::{any_port, eventually, group, receive};
 use hairpin_endpoint::{
     Meta, MulticastGroup, Receive, Received, Source, Transmit, UdpOptions, UdpReceiver, UdpSocket,
 };
 use hairpin_time::Duration;
-use loopback::{any_port, group, patiently, receive};
 
 const LOCALHOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const OTHER_HOST: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
@@ -32,20 +28,20 @@ fn send_to(socket: &mut UdpSocket, to: SocketAddrV4, bytes: &[u8]) {
     socket.transmit_to(to, bytes.len(), |buffer| buffer.copy_from_slice(bytes)).unwrap();
 }
 
-/// One datagram, the only one.
+/// Receives one datagram and checks that there is no other.
 fn one(endpoint: &mut impl Receive) -> (Meta, Vec<u8>) {
     let mut all = receive(endpoint, 1);
     assert_eq!(all.len(), 1);
     all.remove(0)
 }
 
-/// An address of this host at which nobody listens.
-fn nobody() -> SocketAddrV4 {
+/// Returns an address of this host that no socket uses.
+fn unused_address() -> SocketAddrV4 {
     bound(UdpOptions::default()).local_address()
 }
 
 #[test]
-fn a_question_is_answered_to_whoever_asked() {
+fn replies_to_sender() {
     let mut pong = bound(UdpOptions::default());
     let mut pings = [(); 3].map(|()| connected(pong.local_address()));
     for (number, ping) in pings.iter_mut().enumerate() {
@@ -63,7 +59,7 @@ fn a_question_is_answered_to_whoever_asked() {
 }
 
 #[test]
-fn the_longest_datagram_goes_there_and_back() {
+fn carries_maximum_datagram() {
     let options = UdpOptions { batch: 2, datagram_max: 65_507, ..UdpOptions::default() };
     let mut pong = bound(options);
     let mut ping = UdpSocket::connect(any_port(LOCALHOST), pong.local_address(), options).unwrap();
@@ -76,15 +72,15 @@ fn the_longest_datagram_goes_there_and_back() {
         assert!(one(&mut ping).1 == question, "{length}");
     }
     assert_eq!((ping.truncated(), pong.truncated()), (0, 0));
-    let error = ping.transmit(65_508, |_| panic!("must not be filled")).unwrap_err();
+    let error = ping.transmit(65_508, |_| panic!("fill must not be called")).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     let to = pong.local_address();
-    let error = ping.transmit_to(to, 65_508, |_| panic!("must not be filled")).unwrap_err();
+    let error = ping.transmit_to(to, 65_508, |_| panic!("fill must not be called")).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
 }
 
 #[test]
-fn a_connected_socket_hears_its_peer_alone_but_may_send_elsewhere() {
+fn connected_socket_receives_from_peer_only() {
     let (mut peer, mut stranger) = (bound(UdpOptions::default()), bound(UdpOptions::default()));
     let mut socket = connected(peer.local_address());
     assert_eq!(*socket.local_address().ip(), LOCALHOST);
@@ -99,7 +95,7 @@ fn a_connected_socket_hears_its_peer_alone_but_may_send_elsewhere() {
 }
 
 #[test]
-fn an_unspecified_address_is_known_once_connected() {
+fn local_address_is_known_after_connect() {
     let peer = bound(UdpOptions::default());
     let anywhere = any_port(Ipv4Addr::UNSPECIFIED);
     let socket = UdpSocket::connect(anywhere, peer.local_address(), UdpOptions::default()).unwrap();
@@ -108,7 +104,7 @@ fn an_unspecified_address_is_known_once_connected() {
 }
 
 #[test]
-fn a_group_is_asked_and_its_members_answer() {
+fn group_members_reply_to_request() {
     let group = group();
     let membership = MulticastGroup { group, interface: LOCALHOST, sources: &[] };
     let mut receivers =
@@ -125,7 +121,7 @@ fn a_group_is_asked_and_its_members_answer() {
 }
 
 #[test]
-fn the_interface_for_groups_can_be_chosen() {
+fn sets_interface_for_groups() {
     let group = group();
     let only = MulticastGroup { group, interface: LOCALHOST, sources: &[OTHER_HOST] };
     let mut receiver = UdpReceiver::join(only, UdpOptions::default()).unwrap();
@@ -139,13 +135,13 @@ fn the_interface_for_groups_can_be_chosen() {
 }
 
 #[test]
-fn a_refusal_is_told_once_and_the_socket_works_on() {
-    let address = nobody();
+fn reports_refusal_once_and_stays_usable() {
+    let address = unused_address();
     let mut socket = connected(address);
     for _ in 0..3 {
         send(&mut socket, b"anybody?");
         let mut reason = None;
-        patiently("a refusal", || {
+        eventually("a refusal", || {
             reason = socket.receive(8, |_, _| {}).err();
             reason.is_some()
         });
@@ -153,32 +149,32 @@ fn a_refusal_is_told_once_and_the_socket_works_on() {
         let nothing = Received { count: 0, drained: true, closed: false };
         assert_eq!(socket.receive(8, |_, _| {}).unwrap(), nothing);
     }
-    // Or by a later transmission, which then has not taken place.
+    // Or a later transmission returns the error and then sends nothing.
     let mut reason = None;
-    patiently("a refusal", || {
+    eventually("a refusal", || {
         reason = socket.transmit(1, |_| {}).err();
         reason.is_some()
     });
     assert_eq!(reason.unwrap().kind(), io::ErrorKind::ConnectionRefused);
     let mut somebody = UdpSocket::bind(address, UdpOptions::default()).unwrap();
-    patiently("the way to be free", || socket.transmit(1, |bytes| bytes[0] = 2).is_ok());
+    eventually("a transmission to succeed", || socket.transmit(1, |bytes| bytes[0] = 2).is_ok());
     assert_eq!(one(&mut somebody).1, [2]);
     send_to(&mut somebody, socket.local_address(), b"yes");
     assert_eq!(one(&mut socket).1, b"yes");
 }
 
 #[test]
-fn an_unconnected_socket_is_told_of_no_refusal() {
+fn unconnected_socket_reports_no_refusal() {
     let mut socket = bound(UdpOptions::default());
     for _ in 0..3 {
-        send_to(&mut socket, nobody(), b"anybody?");
+        send_to(&mut socket, unused_address(), b"anybody?");
         assert_eq!(socket.receive(8, |_, _| {}).unwrap().count, 0);
     }
-    assert!(socket.transmit(1, |_| {}).is_err(), "it has nowhere to send to");
+    assert!(socket.transmit(1, |_| {}).is_err(), "an unconnected socket has no destination");
 }
 
 #[test]
-fn a_socket_is_not_connected_to_a_group_nor_to_nowhere() {
+fn rejects_connection_to_group() {
     let error = UdpSocket::connect(any_port(LOCALHOST), group(), UdpOptions::default());
     assert_eq!(error.unwrap_err().kind(), io::ErrorKind::InvalidInput);
     let holder = bound(UdpOptions::default());
@@ -189,7 +185,7 @@ fn a_socket_is_not_connected_to_a_group_nor_to_nowhere() {
 }
 
 #[test]
-fn one_at_a_time_keeps_the_order_and_what_came_with_each() {
+fn budget_of_one_keeps_order_and_metadata() {
     let options = UdpOptions { batch: 1, datagram_max: 64, ..UdpOptions::default() };
     let mut pong = bound(options);
     let mut pings = [(); 2].map(|()| connected(pong.local_address()));
@@ -212,7 +208,7 @@ fn one_at_a_time_keeps_the_order_and_what_came_with_each() {
 }
 
 #[test]
-fn a_socket_that_is_blocked_in_answers() {
+fn blocked_socket_replies() {
     let options = UdpOptions { batch: 1, ..UdpOptions::default() };
     let mut pong = bound(options);
     let mut ping = connected(pong.local_address());
@@ -228,5 +224,5 @@ fn a_socket_that_is_blocked_in_answers() {
         assert_eq!(one(&mut ping).1, [number]);
     }
     assert!(blocker.block());
-    assert_eq!(pong.receive(1, |_, _| {}).unwrap().count, 0, "it timed out");
+    assert_eq!(pong.receive(1, |_, _| {}).unwrap().count, 0, "the wait must time out");
 }

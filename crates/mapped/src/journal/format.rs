@@ -91,7 +91,7 @@ pub(super) enum Slot {
 
 impl Header {
     /// Creates the header of a record of `length` bytes, unmarked and without a checksum. `back` is
-    /// the offset of the previous record of the same direction, 0 if there is none.
+    /// the offset of the previous record of the same direction, or 0.
     #[inline]
     pub(super) fn new(tag: &Tag, length: usize, back: u32) -> Self {
         let kind = u64::from(tag.kind) << 32 | (tag.direction as u64) << 48;

@@ -19,7 +19,7 @@ use super::{JournalError, Tag};
 pub enum Checksum {
     /// The checksum matches.
     Right,
-    /// There is no checksum yet.
+    /// The checksum is not yet written.
     Missing,
     /// The checksum does not match: the record was changed after its commit.
     Wrong,

@@ -115,7 +115,7 @@ impl Record {
         self.kind
     }
 
-    /// Which way it went.
+    /// Returns the direction of the message.
     #[must_use]
     pub const fn direction(self) -> Direction {
         self.direction

@@ -25,7 +25,7 @@ pub struct Recovery {
 pub(super) struct SegmentScan {
     /// The end of the last record.
     pub(super) end: usize,
-    /// The offset of the newest record of each direction; 0 if there is none.
+    /// The offset of the newest record of each direction, or 0.
     pub(super) last: [u32; 3],
     /// `true` if the segment ends with an end-of-segment word.
     pub(super) closed: bool,

@@ -76,7 +76,7 @@ pub(super) fn segments(directory: &Path) -> io::Result<Vec<u32>> {
     Ok(numbers)
 }
 
-/// Returns the size of the newest segment in bytes, or the default size if there is none.
+/// Returns the size of the newest segment in bytes, or the default size without segments.
 pub(super) fn newest_bytes(directory: &Path) -> io::Result<u64> {
     let Some(&newest) = segments(directory)?.last() else {
         return Ok(super::JournalSettings::SEGMENT_BYTES);

@@ -9,7 +9,7 @@ pub enum SyncPolicy {
     /// Never. Only the kernel's own writeback protects the records from power loss.
     #[default]
     None,
-    /// At this interval. Power loss loses younger records.
+    /// The interval of syncs. Power loss loses younger records.
     Interval(Duration),
     /// On request: the writer calls [`wait_durable`](crate::Journal::wait_durable) after each
     /// commit.

@@ -32,7 +32,7 @@ fn expected(number: u64) -> (Tag, Vec<u8>) {
     (Tag { direction, seq_num: number as u32, uuid: 7, ..Tag::default() }, payload)
 }
 
-/// Returns the number of the newest record, 0 if there is none.
+/// Returns the number of the newest record, or 0.
 fn newest(journal: &Journal) -> u64 {
     let numbers = Direction::ALL.into_iter().filter_map(|direction| journal.last(direction));
     numbers.map(|record| u64::from(journal.tag(record).seq_num)).max().unwrap_or(0)

@@ -1,34 +1,29 @@
-//! That a loop is told the same whatever its wait: same bytes, in the same order, to their end.
-
-#![allow(clippy::unwrap_used, reason = "this is all tests")]
-
-mod available;
-mod traffic;
+//! Every wait delivers the same: the same bytes in the same order, to the end of stream.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, AsRawFd};
 
-use available::available;
+use crate::supported_waits::supported;
+use crate::traffic::{Numbers, Seen, Traffic, iterate_until};
 use hairpin_endpoint::{
     Receive, Source, Stream, TcpListener, TcpOptions, TcpStream, Transmit, UdpOptions, UdpReceiver,
     UdpSender, UdpSocket,
 };
 use hairpin_reactor::{Interest, Reactor, Wait};
 use hairpin_time::Instant;
-use traffic::{Numbers, Seen, Traffic, turn_until};
 
 const ANY_PORT: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
 
-/// Sockets by which datagrams come in, and those by which they leave.
+/// The receiving and the sending sockets of a test.
 trait Ends {
     type In: Receive + Source;
     type Out: Transmit;
 
     fn receiver(options: UdpOptions) -> Self::In;
-    /// A sender to this receiver, and its address.
+    /// Creates a sender to this receiver, and returns it with its address.
     fn sender(receiver: &Self::In) -> (Self::Out, SocketAddrV4);
-    /// Datagrams that were cut and that were dropped.
+    /// Returns the numbers of truncated and of dropped datagrams.
     fn truncated_and_dropped(receiver: &Self::In) -> (u64, u64);
 }
 
@@ -76,10 +71,10 @@ impl Ends for BothWays {
 }
 
 #[test]
-fn every_wait_delivers_the_same_datagrams() {
+fn waits_deliver_same_datagrams() {
     for seed in [1, 2, 3, 0x5eed] {
         let mut first: Option<Seen> = None;
-        for wait in available(Wait::ALL) {
+        for wait in supported(Wait::ALL) {
             for seen in [delivered::<OneWay>(wait, seed), delivered::<BothWays>(wait, seed)] {
                 assert!(*first.get_or_insert_with(|| seen.clone()) == seen, "seed {seed}, {wait}");
             }
@@ -104,11 +99,11 @@ fn delivered<E: Ends>(wait: Wait, seed: u64) -> Seen {
     seen
 }
 
-/// Questions of any length from one end, of which some are under way at any time, each answered by
-/// the other with the same bytes turned round.
+/// Sends requests of any length from one end, with several in flight. The other end replies with
+/// the same bytes reversed.
 #[test]
-fn every_wait_carries_questions_and_answers() {
-    for (wait, batch) in available(Wait::ALL).flat_map(|wait| [(wait, 1), (wait, 8)]) {
+fn waits_carry_requests_and_replies() {
+    for (wait, batch) in supported(Wait::ALL).flat_map(|wait| [(wait, 1), (wait, 8)]) {
         let options = UdpOptions { batch, datagram_max: 65_507, ..UdpOptions::default() };
         let mut pong = UdpSocket::bind(ANY_PORT, options).unwrap();
         let mut ping = UdpSocket::connect(ANY_PORT, pong.local_address(), options).unwrap();
@@ -118,7 +113,7 @@ fn every_wait_carries_questions_and_answers() {
         let mut numbers = Numbers(7);
         let (mut asked, mut questions) = (0, std::collections::VecDeque::new());
         let (mut askers, mut answered) = (Vec::new(), 0);
-        turn_until(&mut reactor, |_, ready| {
+        iterate_until(&mut reactor, |_, ready| {
             if asked < 300 && questions.len() < 4 {
                 let longest = if numbers.below(8) == 0 { 65_508 } else { 100 };
                 let question = vec![asked as u8; numbers.below(longest) as usize];
@@ -153,15 +148,15 @@ fn every_wait_carries_questions_and_answers() {
 }
 
 #[test]
-fn every_wait_tells_of_a_refusal_and_goes_on() {
-    for wait in available(Wait::ALL) {
+fn waits_report_refusal_and_continue() {
+    for wait in supported(Wait::ALL) {
         let address = UdpSocket::bind(ANY_PORT, UdpOptions::default()).unwrap().local_address();
         let mut socket = UdpSocket::connect(ANY_PORT, address, UdpOptions::default()).unwrap();
         let mut reactor = Reactor::new(wait).unwrap();
         let token = reactor.add(&mut socket, Interest::READABLE).unwrap();
         for _ in 0..3 {
             socket.transmit(1, |_| {}).unwrap();
-            turn_until(&mut reactor, |_, ready| {
+            iterate_until(&mut reactor, |_, ready| {
                 ready.is_readable(token)
                     && match socket.receive(8, |_, _| {}) {
                         Ok(received) => received.count > 0,
@@ -171,7 +166,7 @@ fn every_wait_tells_of_a_refusal_and_goes_on() {
         }
         let mut peer = UdpSocket::bind(address, UdpOptions::default()).unwrap();
         peer.transmit_to(socket.local_address(), 4, |bytes| bytes.fill(9)).unwrap();
-        turn_until(&mut reactor, |_, ready| {
+        iterate_until(&mut reactor, |_, ready| {
             ready.is_readable(token)
                 && socket.receive(8, |_, bytes| assert_eq!(bytes, [9; 4])).unwrap().count == 1
         });
@@ -179,12 +174,12 @@ fn every_wait_tells_of_a_refusal_and_goes_on() {
     }
 }
 
-/// Writes of any length, read in chunks of any, while the writer waits for nobody.
+/// Writes of any length are read in chunks of any length, while the writer does not wait.
 #[test]
-fn every_wait_delivers_the_same_bytes_and_their_end() {
+fn waits_deliver_same_bytes_and_end_of_stream() {
     for seed in [4, 5, 6] {
         println!("seed {seed}");
-        for wait in available(Wait::ALL) {
+        for wait in supported(Wait::ALL) {
             let mut numbers = Numbers(seed);
             let chunk_max = 1 + numbers.below(5_000) as usize;
             let (mut client, mut server) = tcp(TcpOptions { chunk_max, ..TcpOptions::default() });
@@ -192,7 +187,7 @@ fn every_wait_delivers_the_same_bytes_and_their_end() {
             let token = reactor.add(&mut server, Interest::READABLE).unwrap();
             let all: Vec<u8> = (0..300_000).map(|_| numbers.below(256) as u8).collect();
             let (mut sent, mut seen) = (0, Vec::<u8>::new());
-            turn_until(&mut reactor, |_, ready| {
+            iterate_until(&mut reactor, |_, ready| {
                 let end = all.len().min(sent + numbers.below(20_000) as usize);
                 sent += client.write(&all[sent..end]).unwrap_or(0);
                 if sent == all.len() {
@@ -203,10 +198,12 @@ fn every_wait_delivers_the_same_bytes_and_their_end() {
                     && server.receive(budget, |_, bytes| seen.extend(bytes)).unwrap().closed
             });
             assert!(seen == all, "{wait}, seed {seed}");
-            // The end stays, and can be asked for again.
+            // The end of stream persists and can be read again.
             for _ in 0..2 {
-                turn_until(&mut reactor, |_, ready| ready.is_readable(token));
-                assert!(server.receive(8, |_, _| panic!("nothing more")).unwrap().closed);
+                iterate_until(&mut reactor, |_, ready| ready.is_readable(token));
+                assert!(
+                    server.receive(8, |_, _| panic!("no more data may follow")).unwrap().closed
+                );
             }
             reactor.remove(token, &mut server).unwrap();
         }
@@ -224,10 +221,10 @@ fn tcp(options: TcpOptions) -> (TcpStream, TcpStream) {
     }
 }
 
-/// Has the kernel reset the connection when it is closed.
+/// Makes the kernel reset the connection on close.
 fn reset(stream: TcpStream) {
     let linger = libc::linger { l_onoff: 1, l_linger: 0 };
-    // SAFETY: the descriptor is open and the option's value of its length.
+    // SAFETY: the descriptor is open, and the option's value has the given length.
     let status = unsafe {
         let value = (&raw const linger).cast();
         let length = size_of_val(&linger) as libc::socklen_t;
@@ -238,41 +235,41 @@ fn reset(stream: TcpStream) {
 }
 
 #[test]
-fn every_wait_tells_of_a_reset_after_the_bytes_before_it() {
-    for wait in available(Wait::ALL) {
+fn waits_report_reset_after_earlier_bytes() {
+    for wait in supported(Wait::ALL) {
         let (mut client, mut server) = tcp(TcpOptions::default());
         let mut reactor = Reactor::new(wait).unwrap();
         let token = reactor.add(&mut server, Interest::READABLE).unwrap();
         client.write(b"goodbye").unwrap();
-        // That the bytes are there before the reset.
-        turn_until(&mut reactor, |_, ready| ready.is_readable(token));
+        // Ensures that the bytes arrive before the reset.
+        iterate_until(&mut reactor, |_, ready| ready.is_readable(token));
         reset(client);
-        let mut told = Vec::new();
-        turn_until(&mut reactor, |_, ready| {
+        let mut events = Vec::new();
+        iterate_until(&mut reactor, |_, ready| {
             if ready.is_readable(token) {
                 let mut seen = Vec::new();
                 match server.receive(8, |_, bytes| seen.extend(bytes)) {
-                    Ok(received) if received.closed => told.push("end".to_owned()),
+                    Ok(received) if received.closed => events.push("end".to_owned()),
                     Ok(_) => {}
-                    Err(error) => told.push(format!("{:?}", error.kind())),
+                    Err(error) => events.push(format!("{:?}", error.kind())),
                 }
                 if !seen.is_empty() {
-                    told.insert(0, String::from_utf8(seen).unwrap());
+                    events.insert(0, String::from_utf8(seen).unwrap());
                 }
             }
-            told.last().is_some_and(|last| last == "end")
+            events.last().is_some_and(|last| last == "end")
         });
-        told.dedup();
-        assert_eq!(told, ["goodbye", "ConnectionReset", "end"], "{wait}");
+        events.dedup();
+        assert_eq!(events, ["goodbye", "ConnectionReset", "end"], "{wait}");
         reactor.remove(token, &mut server).unwrap();
     }
 }
 
 #[test]
-fn every_wait_leaves_the_outcome_of_a_connection_attempt_to_be_asked_for() {
-    for wait in available(Wait::ALL) {
+fn waits_keep_connection_outcome_for_caller() {
+    for wait in supported(Wait::ALL) {
         for interest in [Interest::WRITABLE, Interest::READABLE, Interest::BOTH] {
-            // Blocking in its receive would take the reason.
+            // Blocking in its receive would consume the error.
             if wait == Wait::Block && interest != Interest::WRITABLE {
                 continue;
             }
@@ -280,13 +277,13 @@ fn every_wait_leaves_the_outcome_of_a_connection_attempt_to_be_asked_for() {
             let address = listener.local_address();
             drop(listener);
             let Ok(mut client) = TcpStream::connect(address, TcpOptions::default()) else {
-                println!("{wait}: refused at once");
+                println!("{wait}: refused immediately");
                 continue;
             };
             let mut reactor = Reactor::new(wait).unwrap();
             let token = reactor.add(&mut client, interest).unwrap();
             let mut outcome = None;
-            turn_until(&mut reactor, |_, ready| {
+            iterate_until(&mut reactor, |_, ready| {
                 if ready.is_readable(token) || ready.is_writable(token) {
                     outcome = client.finish_connect().err();
                 }
@@ -299,8 +296,8 @@ fn every_wait_leaves_the_outcome_of_a_connection_attempt_to_be_asked_for() {
 }
 
 #[test]
-fn every_wait_sees_the_deadline_that_has_passed_and_what_is_there() {
-    for wait in available(Wait::ALL) {
+fn waits_report_passed_deadline_and_data() {
+    for wait in supported(Wait::ALL) {
         let mut reactor = Reactor::new(wait).unwrap();
         let mut receiver = UdpReceiver::bind(ANY_PORT, UdpOptions::default()).unwrap();
         let mut sender = UdpSender::connect(receiver.local_address(), Ipv4Addr::LOCALHOST).unwrap();

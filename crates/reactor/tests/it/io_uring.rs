@@ -1,6 +1,5 @@
-//! What is io_uring's own: requests that outlive a turn, and the memory they write to.
-
-#![allow(clippy::unwrap_used, reason = "this is all tests")]
+//! Behavior specific to io_uring: requests that outlive an iteration, and the memory that they
+//! write to.
 
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -15,7 +14,7 @@ use hairpin_time::{Duration, Instant};
 
 const ANY_PORT: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
 
-/// A reactor, where the kernel has io_uring and lets us.
+/// Creates a reactor where the kernel supports and permits io_uring.
 fn reactor() -> Option<Reactor> {
     let outcome = Reactor::new(Wait::IoUring);
     if let Err(reason) = &outcome {
@@ -49,7 +48,7 @@ fn send(sender: &mut UdpSender, bytes: &[u8]) {
     sender.transmit(bytes.len(), |buffer| buffer.copy_from_slice(bytes)).unwrap();
 }
 
-/// What one call delivers.
+/// Returns what one call delivers.
 fn receive(endpoint: &mut impl Receive, budget: usize) -> (Received, Vec<Vec<u8>>) {
     let mut all = Vec::new();
     let received = endpoint.receive(budget, |_, bytes| all.push(bytes.to_vec())).unwrap();
@@ -58,25 +57,25 @@ fn receive(endpoint: &mut impl Receive, budget: usize) -> (Received, Vec<Vec<u8>
     (received, all)
 }
 
-/// One turn that does not wait.
-fn turn(reactor: &mut Reactor) -> Ready {
+/// Runs one iteration that does not wait.
+fn iterate(reactor: &mut Reactor) -> Ready {
     reactor.wait(Instant::ZERO, Some(Instant::ZERO)).unwrap()
 }
 
-/// Turns for up to some ten seconds until `is_over`.
-fn turn_until(reactor: &mut Reactor, mut is_over: impl FnMut(Ready) -> bool) {
+/// Iterates for up to about ten seconds until `is_over`.
+fn iterate_until(reactor: &mut Reactor, mut is_over: impl FnMut(Ready) -> bool) {
     let clock = Clock::of_kernel();
     let end = clock.instant() + Duration::from_secs(10);
     loop {
         let now = clock.instant();
-        assert!(now < end, "waited in vain");
+        assert!(now < end, "timed out");
         if is_over(reactor.wait(now, Some(now + Duration::from_millis(5))).unwrap()) {
             return;
         }
     }
 }
 
-/// Receives what is asked for, and that alone, a turn at a time.
+/// Receives exactly the expected data, one iteration at a time.
 fn collect(
     reactor: &mut Reactor,
     token: Token,
@@ -84,7 +83,7 @@ fn collect(
     count: usize,
 ) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
-    turn_until(reactor, |ready| {
+    iterate_until(reactor, |ready| {
         if ready.is_readable(token) {
             all.extend(receive(endpoint, 64).1);
         }
@@ -98,40 +97,40 @@ fn numbered(count: u8) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_receive_before_the_first_wait_asks_the_kernel_and_after_it_does_not() {
+fn receive_uses_system_calls_only_before_first_wait() {
     let Some(mut reactor) = reactor() else { return };
     let (mut receiver, mut sender) = udp();
     let token = reactor.add(&mut receiver, Interest::READABLE).unwrap();
     send(&mut sender, b"before");
     assert_eq!(receive(&mut receiver, 8).1, [b"before"]);
-    assert!(turn(&mut reactor).is_nothing());
+    assert!(iterate(&mut reactor).is_nothing());
     send(&mut sender, b"after");
     let nothing = Received { count: 0, drained: true, closed: false };
     assert_eq!(receive(&mut receiver, 8).0, nothing);
-    assert!(turn(&mut reactor).is_readable(token));
+    assert!(iterate(&mut reactor).is_readable(token));
     assert_eq!(receive(&mut receiver, 8).1, [b"after"]);
     reactor.remove(token, &mut receiver).unwrap();
 }
 
 #[test]
-fn a_source_is_ready_until_it_is_drained_whatever_the_budget() {
+fn source_is_ready_until_drained() {
     let Some(mut reactor) = reactor() else { return };
     let (mut receiver, mut sender) = udp();
     let token = reactor.add(&mut receiver, Interest::READABLE).unwrap();
     (0..5).for_each(|number| send(&mut sender, &[number]));
     for number in 0..5 {
-        // Were the source not ready, this would wait for ever.
+        // If the source were not ready, this would block without limit.
         assert!(reactor.wait(Instant::ZERO, None).unwrap().is_readable(token));
         let (received, all) = receive(&mut receiver, 1);
         assert_eq!((all, received.drained), (vec![vec![number]], number == 4));
     }
-    assert!(turn(&mut reactor).is_nothing());
+    assert!(iterate(&mut reactor).is_nothing());
     assert_eq!(receive(&mut receiver, 0).0, Received::default());
     reactor.remove(token, &mut receiver).unwrap();
 }
 
 #[test]
-fn counts_exhausted_when_all_buffers_are_full_and_loses_nothing() {
+fn counts_exhausted_buffers_without_loss() {
     let Some(mut reactor) = reactor() else { return };
     let options = UdpOptions { batch: 2, ..UdpOptions::default() };
     let (mut receiver, mut sender) = udp_with(options);
@@ -140,10 +139,10 @@ fn counts_exhausted_when_all_buffers_are_full_and_loses_nothing() {
     assert_eq!(collect(&mut reactor, token, &mut receiver, 3), numbered(3));
     assert_eq!(reactor.exhausted(), 0);
     (0..200).for_each(|number| send(&mut sender, &[number]));
-    turn(&mut reactor);
+    iterate(&mut reactor);
     assert_eq!(reactor.exhausted(), 1);
-    // Nothing is delivered, so there is no room and nothing is asked for.
-    turn(&mut reactor);
+    // Nothing is delivered, so there is no free buffer and no request.
+    iterate(&mut reactor);
     assert_eq!(reactor.exhausted(), 1);
     assert_eq!(collect(&mut reactor, token, &mut receiver, 200), numbered(200));
     assert!(reactor.exhausted() > 10, "{}", reactor.exhausted());
@@ -152,7 +151,7 @@ fn counts_exhausted_when_all_buffers_are_full_and_loses_nothing() {
 }
 
 #[test]
-fn more_answers_than_the_ring_has_room_for_are_not_lost() {
+fn completion_overflow_loses_nothing() {
     let Some(mut reactor) = reactor() else { return };
     let mut ends: Vec<_> = (0..40).map(|_| udp()).collect();
     let mut tokens = Vec::new();
@@ -161,7 +160,7 @@ fn more_answers_than_the_ring_has_room_for_are_not_lost() {
         (0..100).for_each(|number| send(sender, &[number]));
     }
     let mut seen = vec![Vec::new(); ends.len()];
-    turn_until(&mut reactor, |ready| {
+    iterate_until(&mut reactor, |ready| {
         for (index, (receiver, _)) in ends.iter_mut().enumerate() {
             if ready.is_readable(tokens[index]) {
                 seen[index].extend(receive(receiver, 64).1);
@@ -176,13 +175,13 @@ fn more_answers_than_the_ring_has_room_for_are_not_lost() {
 }
 
 #[test]
-fn a_stream_without_a_free_buffer_goes_on_where_it_was() {
+fn stream_continues_after_exhausted_buffers() {
     let Some(mut reactor) = reactor() else { return };
     let (mut client, mut server) = tcp_with(TcpOptions { chunk_max: 100, ..TcpOptions::default() });
     let token = reactor.add(&mut server, Interest::READABLE).unwrap();
     let all: Vec<u8> = (0..1_000_000_u32).map(|index| (index >> 3) as u8).collect();
     let (mut sent, mut seen) = (0, Vec::new());
-    turn_until(&mut reactor, |ready| {
+    iterate_until(&mut reactor, |ready| {
         let end = all.len().min(sent + 1 + sent % 9_973);
         match client.write(&all[sent..end]) {
             Ok(count) => sent += count,
@@ -201,15 +200,16 @@ fn a_stream_without_a_free_buffer_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_datagram_has_its_sender_its_time_and_its_cut() {
+fn datagram_has_source_time_and_truncation() {
     let Some(mut reactor) = reactor() else { return };
     let (mut receiver, mut sender) =
         udp_with(UdpOptions { datagram_max: 64, ..UdpOptions::default() });
     let token = reactor.add(&mut receiver, Interest::READABLE).unwrap();
     let (mut rounds, mut stamped, mut lengths) = (0, false, Vec::new());
-    turn_until(&mut reactor, |ready| {
+    iterate_until(&mut reactor, |ready| {
         if lengths.len() == 5 * rounds {
-            // An empty one ends a request. Time stamps begin some time after they are asked for.
+            // An empty datagram ends a request. Timestamps start some time after they are
+            // requested.
             [64, 65, 0, 1, 0].into_iter().for_each(|length| send(&mut sender, &vec![7; length]));
             rounds += 1;
         }
@@ -231,19 +231,19 @@ fn a_datagram_has_its_sender_its_time_and_its_cut() {
 }
 
 #[test]
-fn drops_of_the_kernel_are_counted() {
+fn counts_kernel_drops() {
     let Some(mut reactor) = reactor() else { return };
     let options = UdpOptions { receive_buffer: Some(8_192), batch: 1, ..UdpOptions::default() };
     let (mut receiver, mut sender) = udp_with(options);
     let token = reactor.add(&mut receiver, Interest::READABLE).unwrap();
-    turn(&mut reactor);
+    iterate(&mut reactor);
     (0..100).for_each(|_| send(&mut sender, &[0; 1_000]));
     let mut kept = 0;
-    turn_until(&mut reactor, |ready| {
+    iterate_until(&mut reactor, |ready| {
         kept += receive(&mut receiver, 64).0.count;
         ready.is_nothing()
     });
-    // The kernel tells with the next datagram that finds room.
+    // The kernel reports drops with the next datagram that it delivers.
     send(&mut sender, &[1]);
     assert_eq!(collect(&mut reactor, token, &mut receiver, 1).len(), 1);
     assert!(kept < 100);
@@ -252,13 +252,13 @@ fn drops_of_the_kernel_are_counted() {
 }
 
 #[test]
-fn a_chunk_has_its_time_if_that_is_asked_for_and_the_stream_its_end() {
+fn chunk_has_requested_time_and_stream_its_end() {
     let Some(mut reactor) = reactor() else { return };
     let options = TcpOptions { timestamping: Timestamping::Software, ..TcpOptions::default() };
     let (mut client, mut server) = tcp_with(options);
     let token = reactor.add(&mut server, Interest::READABLE).unwrap();
     let mut stamped = false;
-    turn_until(&mut reactor, |ready| {
+    iterate_until(&mut reactor, |ready| {
         client.write(b"order").unwrap();
         if ready.is_readable(token) {
             server
@@ -273,7 +273,7 @@ fn a_chunk_has_its_time_if_that_is_asked_for_and_the_stream_its_end() {
     client.shutdown().unwrap();
     let mut closed = false;
     for _ in 0..2 {
-        turn_until(&mut reactor, |ready| {
+        iterate_until(&mut reactor, |ready| {
             if ready.is_readable(token) {
                 closed = server.receive(64, |_, bytes| assert_eq!(bytes[0], b'o')).unwrap().closed;
             }
@@ -284,14 +284,14 @@ fn a_chunk_has_its_time_if_that_is_asked_for_and_the_stream_its_end() {
 }
 
 #[test]
-fn a_removed_source_delivers_what_it_had_received_and_then_asks_for_itself() {
+fn removed_source_delivers_leftover_data() {
     let Some(mut reactor) = reactor() else { return };
     let (mut receiver, mut sender) = udp();
     let token = reactor.add(&mut receiver, Interest::READABLE).unwrap();
     (0..3).for_each(|number| send(&mut sender, &[number]));
-    assert!(turn(&mut reactor).is_readable(token));
+    assert!(iterate(&mut reactor).is_readable(token));
     assert_eq!(receive(&mut receiver, 1).1, [[0]]);
-    // The one that comes now is received by request or is left in the socket: it is not lost.
+    // The next datagram is received by a request or stays in the socket: it is not lost.
     send(&mut sender, &[3]);
     reactor.remove(token, &mut receiver).unwrap();
     send(&mut sender, &[4]);
@@ -300,11 +300,11 @@ fn a_removed_source_delivers_what_it_had_received_and_then_asks_for_itself() {
         all.extend(receive(&mut receiver, 64).1);
     }
     assert_eq!(all, [[1], [2], [3], [4]]);
-    assert!(turn(&mut reactor).is_nothing());
+    assert!(iterate(&mut reactor).is_nothing());
 }
 
 #[test]
-fn a_source_that_is_added_again_goes_on_with_what_it_had_received() {
+fn source_added_again_keeps_data() {
     let Some(mut first) = reactor() else { return };
     let mut second = Reactor::new(Wait::IoUring).unwrap();
     let (mut receiver, mut sender) = udp_with(UdpOptions { batch: 2, ..UdpOptions::default() });
@@ -332,7 +332,7 @@ fn a_source_that_is_added_again_goes_on_with_what_it_had_received() {
 }
 
 #[test]
-fn a_source_is_in_one_ring_at_a_time() {
+fn source_is_in_one_ring_at_a_time() {
     let Some(mut first) = reactor() else { return };
     let mut second = Reactor::new(Wait::IoUring).unwrap();
     let (mut receiver, mut sender) = udp();
@@ -348,7 +348,7 @@ fn a_source_is_in_one_ring_at_a_time() {
 }
 
 #[test]
-fn a_reactor_dropped_before_its_sources_leaves_them_what_they_had_received() {
+fn dropped_reactor_leaves_data_to_sources() {
     let Some(mut reactor) = reactor() else { return };
     let (mut receiver, mut sender) = udp();
     let (mut client, mut server) = tcp_with(TcpOptions::default());
@@ -360,7 +360,7 @@ fn a_reactor_dropped_before_its_sources_leaves_them_what_they_had_received() {
     let _ = reactor.add(&mut receiver, Interest::READABLE).unwrap();
     send(&mut sender, b"one");
     client.write(b"two").unwrap();
-    turn(&mut reactor);
+    iterate(&mut reactor);
     drop(reactor);
     send(&mut sender, b"three");
     server.write(b"four").unwrap();
@@ -369,21 +369,21 @@ fn a_reactor_dropped_before_its_sources_leaves_them_what_they_had_received() {
     assert_eq!(all, [b"one".as_slice(), b"three"]);
     assert_eq!(receive(&mut server, 64).1, [b"two"]);
     assert_eq!(receive(&mut client, 64).1, [b"four"]);
-    // And can be added elsewhere.
+    // The sources can be added to another reactor.
     let mut reactor = Reactor::new(Wait::IoUring).unwrap();
     let token = reactor.add(&mut receiver, Interest::READABLE).unwrap();
     send(&mut sender, b"five");
     assert_eq!(collect(&mut reactor, token, &mut receiver, 1), [b"five"]);
 }
 
-/// As long and as aligned as the buffers of the source below: what is freed is allocated again at
-/// once, and must keep what is written to it.
+/// An allocation of the same size and alignment as the buffers of the source below: freed memory is
+/// immediately allocated again, and must keep its content.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Canary([u8; 8 * 2_240]);
 
 #[test]
-fn nothing_is_received_into_memory_that_was_freed() {
+fn kernel_never_writes_freed_memory() {
     let Some(_) = reactor() else { return };
     let mut canaries = Vec::new();
     for round in 0..40 {
@@ -409,7 +409,7 @@ fn nothing_is_received_into_memory_that_was_freed() {
             }
         }
         canaries.extend((0..4).map(|_| Box::new(Canary([0x11; 8 * 2_240]))));
-        // To a socket that nobody has any more, if all is well. The kernel works in the wait.
+        // Sends to a closed socket, if the code is correct. The kernel works in the wait.
         for _ in 0..4 {
             let _ = sender.transmit(2_000, |bytes| bytes.fill(0xee));
         }
@@ -421,14 +421,14 @@ fn nothing_is_received_into_memory_that_was_freed() {
 }
 
 #[test]
-fn a_source_dropped_without_removal_is_closed_when_that_is_noticed() {
+fn dropped_source_is_closed_when_detected() {
     let Some(mut reactor) = reactor() else { return };
     let (mut receiver, _sender) = udp();
     let (mut client, mut server) = tcp_with(TcpOptions::default());
     let address = receiver.local_address();
     let _ = reactor.add(&mut receiver, Interest::READABLE).unwrap();
     let _ = reactor.add(&mut client, Interest::READABLE).unwrap();
-    turn(&mut reactor);
+    iterate(&mut reactor);
     drop((receiver, client));
     for _ in 0..2 {
         let error = reactor.wait(Instant::ZERO, None).unwrap_err();
@@ -440,26 +440,26 @@ fn a_source_dropped_without_removal_is_closed_when_that_is_noticed() {
 }
 
 #[test]
-fn a_peer_sees_the_end_of_a_stream_that_was_removed_and_dropped() {
+fn peer_sees_end_of_removed_stream() {
     let Some(mut reactor) = reactor() else { return };
     let (mut client, mut server) = tcp_with(TcpOptions::default());
     let gone = reactor.add(&mut client, Interest::BOTH).unwrap();
     let token = reactor.add(&mut server, Interest::READABLE).unwrap();
-    turn(&mut reactor);
+    iterate(&mut reactor);
     reactor.remove(gone, &mut client).unwrap();
     drop(client);
-    turn_until(&mut reactor, |ready| {
+    iterate_until(&mut reactor, |ready| {
         ready.is_readable(token) && server.receive(8, |_, _| {}).unwrap().closed
     });
     reactor.remove(token, &mut server).unwrap();
 }
 
 #[test]
-fn what_comes_while_a_source_is_not_waited_for_is_kept_and_ends_no_wait() {
+fn keeps_data_of_source_without_interest() {
     let Some(mut reactor) = reactor() else { return };
     let (mut receiver, mut sender) = udp();
     let token = reactor.add(&mut receiver, Interest::READABLE).unwrap();
-    turn(&mut reactor);
+    iterate(&mut reactor);
     reactor.set_interest(token, &receiver, Interest::NONE).unwrap();
     let sending = std::thread::spawn(move || {
         for number in 0..10 {
@@ -478,7 +478,7 @@ fn what_comes_while_a_source_is_not_waited_for_is_kept_and_ends_no_wait() {
 }
 
 #[test]
-fn a_deadline_in_the_far_future_is_waited_for() {
+fn waits_for_far_deadline() {
     let Some(mut reactor) = reactor() else { return };
     let (mut receiver, mut sender) = udp();
     let token = reactor.add(&mut receiver, Interest::READABLE).unwrap();
@@ -493,8 +493,8 @@ fn a_deadline_in_the_far_future_is_waited_for() {
 }
 
 #[test]
-fn a_source_that_cannot_receive_by_request_is_polled_for() {
-    /// A socket that is nobody's endpoint.
+fn polls_source_without_requests() {
+    /// A socket that is not an endpoint.
     struct Plain(std::net::UdpSocket);
     impl std::os::fd::AsFd for Plain {
         fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
@@ -515,7 +515,7 @@ fn a_source_that_cannot_receive_by_request_is_polled_for() {
     let mut sender = UdpSender::connect(address, Ipv4Addr::LOCALHOST).unwrap();
     let token = reactor.add(&mut plain, Interest::READABLE).unwrap();
     let writer = reactor.add(&mut sender, Interest::WRITABLE).unwrap();
-    assert!(!turn(&mut reactor).is_readable(token));
+    assert!(!iterate(&mut reactor).is_readable(token));
     send(&mut sender, b"tick");
     for _ in 0..3 {
         let ready = reactor.wait(Instant::ZERO, None).unwrap();
@@ -529,7 +529,7 @@ fn a_source_that_cannot_receive_by_request_is_polled_for() {
 }
 
 #[test]
-fn a_reactor_may_be_moved_until_it_first_waits() {
+fn reactor_moves_before_first_wait() {
     let Some(mut reactor) = reactor() else { return };
     let (mut receiver, mut sender) = udp();
     let token = reactor.add(&mut receiver, Interest::READABLE).unwrap();
@@ -544,17 +544,17 @@ fn a_reactor_may_be_moved_until_it_first_waits() {
     assert!(error.to_string().contains("the thread that waited first"), "{error}");
     let error = reactor.remove(token, &mut receiver).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PermissionDenied);
-    // The kernel may still write to its buffers: they leak, and nobody is given them again.
+    // The kernel may still write to the buffers, so they leak and are never reused.
     let mut another = Reactor::new(Wait::IoUring).unwrap();
     let error = another.add(&mut receiver, Interest::READABLE).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::AlreadyExists);
 }
 
 #[test]
-fn where_the_kernel_refuses_a_ring_the_error_says_why() {
+fn ring_setup_error_has_reason() {
     for (number, kind, words) in [
-        (libc::EPERM, ErrorKind::PermissionDenied, "forbidden here (sysctl"),
-        (libc::ENOSYS, ErrorKind::Unsupported, "the kernel has none"),
+        (libc::EPERM, ErrorKind::PermissionDenied, "forbidden by sysctl"),
+        (libc::ENOSYS, ErrorKind::Unsupported, "the kernel has no io_uring"),
         (libc::EINVAL, ErrorKind::Unsupported, "Linux 6.1 or newer"),
         (libc::ENOMEM, ErrorKind::OutOfMemory, "ulimit -l"),
     ] {
@@ -565,26 +565,26 @@ fn where_the_kernel_refuses_a_ring_the_error_says_why() {
         let (error, has_epoll) = refused.join().unwrap();
         assert_eq!(error.kind(), kind, "{error}");
         let expected = error.to_string();
-        assert!(expected.starts_with("cannot wait by io_uring: "), "{expected}");
+        assert!(expected.starts_with("cannot wait with io_uring: "), "{expected}");
         assert!(expected.contains(words), "{expected}");
         assert!(has_epoll);
     }
 }
 
-/// Has io_uring_setup(2) fail in this thread from now on.
+/// Makes io_uring_setup(2) fail in this thread from now on.
 fn refuse_rings(number: i32) {
     let statement =
         |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter { code: code as u16, jt, jf, k };
     let refusal = libc::SECCOMP_RET_ERRNO | number.cast_unsigned();
     let mut filter = [
-        // The number of the call is the first word there is to see.
+        // The system call number is the first word of the filter's data.
         statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
         statement(libc::BPF_JMP | libc::BPF_JEQ, libc::SYS_io_uring_setup as u32, 0, 1),
         statement(libc::BPF_RET, refusal, 0, 0),
         statement(libc::BPF_RET, libc::SECCOMP_RET_ALLOW, 0, 0),
     ];
     let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-    // SAFETY: the program is valid until the calls return; it is this thread's alone.
+    // SAFETY: the program is valid until the calls return, and applies to this thread only.
     unsafe {
         assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
         let mode = libc::SECCOMP_MODE_FILTER;

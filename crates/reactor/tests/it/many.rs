@@ -1,13 +1,9 @@
-//! Reactors with more sources than one group holds: that a loop is told the same as with few.
-
-#![allow(clippy::unwrap_used, reason = "this is all tests")]
-
-mod available;
+//! Reactors with more than one group of sources behave like small reactors.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use available::available;
+use crate::supported_waits::supported;
 use hairpin_endpoint::{
     Receive, Stream, TcpListener, TcpOptions, TcpStream, Transmit, UdpOptions, UdpSocket,
 };
@@ -16,9 +12,9 @@ use hairpin_reactor::{CAPACITY, Interest, Reactor, Ready, Token, Wait};
 use hairpin_time::{Duration, Instant};
 
 const ANY_PORT: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
-/// Waits that know which source is ready; the others have all of them tried.
+/// The waits that know which source is ready. The others try all sources.
 const SELECTIVE: [Wait; 3] = [Wait::Poll, Wait::Epoll, Wait::IoUring];
-/// Four groups, the last of them not full.
+/// The number of sources: four groups, the last one partially full.
 const MANY: usize = 200;
 
 fn socket() -> UdpSocket {
@@ -27,7 +23,7 @@ fn socket() -> UdpSocket {
     UdpSocket::bind(ANY_PORT, options).unwrap()
 }
 
-/// Sockets that are waited for, and one to send to them.
+/// Sockets in a reactor, and one socket to send to them.
 struct Many {
     reactor: Reactor,
     sockets: Vec<UdpSocket>,
@@ -58,14 +54,14 @@ impl Many {
         self.reactor.wait(Instant::ZERO, Some(Instant::ZERO)).unwrap()
     }
 
-    /// Turns until `count` datagrams have come, receiving from whom the wait names.
+    /// Iterates until `count` datagrams have arrived, receiving from the reported sources.
     fn collect(&mut self, count: usize) -> Vec<(usize, u32)> {
         let clock = Clock::of_kernel();
         let end = clock.instant() + Duration::from_secs(30);
         let mut all = Vec::new();
         while all.len() < count {
             let now = clock.instant();
-            assert!(now < end, "{}: {} of {count} came", self.reactor.kind(), all.len());
+            assert!(now < end, "{}: {} of {count} arrived", self.reactor.kind(), all.len());
             let ready = self.reactor.wait(now, Some(now + Duration::from_millis(5))).unwrap();
             for token in ready.readable() {
                 assert!(ready.is_readable(token));
@@ -86,8 +82,8 @@ impl Many {
 }
 
 #[test]
-fn every_wait_finds_what_came_for_each_of_many() {
-    for wait in available(Wait::ALL) {
+fn waits_find_data_of_each_source() {
+    for wait in supported(Wait::ALL) {
         let mut many = Many::new(wait, MANY);
         let mut sent = vec![Vec::new(); MANY];
         let mut seen = sent.clone();
@@ -111,17 +107,17 @@ fn every_wait_finds_what_came_for_each_of_many() {
 }
 
 #[test]
-fn a_selective_wait_names_those_that_are_ready_and_no_others() {
-    for wait in available(SELECTIVE) {
+fn selective_waits_report_only_ready_sources() {
+    for wait in supported(SELECTIVE) {
         let mut many = Many::new(wait, MANY);
         let ready: [usize; 5] = [5, 63, 64, 128, 199];
         ready.iter().for_each(|&index| many.send(index, 1));
-        let mut named = Vec::new();
+        let mut is_reported = Vec::new();
         for _ in 0..4 {
-            named.extend(many.wait().readable().map(Token::index));
+            is_reported.extend(many.wait().readable().map(Token::index));
         }
-        named.sort_unstable();
-        assert_eq!(named, ready, "{wait}");
+        is_reported.sort_unstable();
+        assert_eq!(is_reported, ready, "{wait}");
         assert_eq!(many.collect(5).len(), 5);
         assert!(many.wait().is_nothing(), "{wait}");
         many.end();
@@ -129,32 +125,32 @@ fn a_selective_wait_names_those_that_are_ready_and_no_others() {
 }
 
 #[test]
-fn a_group_that_is_always_ready_keeps_no_other_waiting() {
-    for wait in available(Wait::ALL) {
+fn busy_group_does_not_starve_others() {
+    for wait in supported(Wait::ALL) {
         let mut many = Many::new(wait, MANY);
-        // Nobody takes these.
+        // These datagrams are not received.
         [0, 70].iter().for_each(|&index| many.send(index, 1));
         for index in [199, 130, 198] {
             many.send(index, 7);
-            let mut named = false;
-            // Twice round all groups at the most.
+            let mut is_reported = false;
+            // At most two rounds of all groups.
             for _ in 0..8 {
                 let ready = many.wait();
                 if ready.is_readable(many.tokens[index]) {
                     let mut seen = 0;
                     many.sockets[index].receive(1, |_, bytes| seen = bytes[0]).unwrap();
-                    named |= seen == 7;
+                    is_reported |= seen == 7;
                 }
             }
-            assert!(named, "{wait}: {index}");
+            assert!(is_reported, "{wait}: {index}");
         }
         many.end();
     }
 }
 
 #[test]
-fn a_source_without_interest_or_that_has_gone_is_not_named_though_it_was_found() {
-    for wait in available(SELECTIVE) {
+fn removed_sources_are_not_reported() {
+    for wait in supported(SELECTIVE) {
         let mut many = Many::new(wait, MANY);
         [1, 66, 140, 199].iter().for_each(|&index| many.send(index, 1));
         let first = many.wait();
@@ -164,11 +160,14 @@ fn a_source_without_interest_or_that_has_gone_is_not_named_though_it_was_found()
         reactor.remove(tokens[140], &mut sockets[140]).unwrap();
         let mut other = socket();
         assert_eq!(reactor.add(&mut other, Interest::READABLE).unwrap(), tokens[140]);
-        let named: Vec<usize> = (0..3)
+        let is_reported: Vec<usize> = (0..3)
             .flat_map(|_| many.wait().readable().collect::<Vec<_>>())
             .map(Token::index)
             .collect();
-        assert!(named.contains(&199) && !named.contains(&66) && !named.contains(&140), "{wait}");
+        assert!(
+            is_reported.contains(&199) && !is_reported.contains(&66) && !is_reported.contains(&140),
+            "{wait}"
+        );
         let token = many.tokens[140];
         many.reactor.remove(token, &mut other).unwrap();
         let Many { reactor, sockets, tokens, .. } = &mut many;
@@ -176,33 +175,33 @@ fn a_source_without_interest_or_that_has_gone_is_not_named_though_it_was_found()
         reactor.set_interest(tokens[66], &sockets[66], Interest::READABLE).unwrap();
         let mut seen: Vec<usize> = many.collect(4).into_iter().map(|(index, _)| index).collect();
         seen.sort_unstable();
-        assert_eq!(seen, [1, 66, 140, 199], "{wait}: what had come is not lost");
+        assert_eq!(seen, [1, 66, 140, 199], "{wait}: earlier data must not be lost");
         many.end();
     }
 }
 
 #[test]
-fn a_wait_of_many_lasts_until_its_deadline() {
+fn wait_lasts_until_deadline() {
     let clock = Clock::of_kernel();
-    for wait in available(SELECTIVE) {
+    for wait in supported(SELECTIVE) {
         let mut many = Many::new(wait, MANY);
         many.send(150, 1);
         assert_eq!(many.collect(1), [(150, 1)]);
         let deadline = clock.instant() + Duration::from_micros(2_500);
-        let mut turns = 0;
+        let mut iterations = 0;
         while clock.instant() < deadline {
             assert!(many.reactor.wait(clock.instant(), Some(deadline)).unwrap().is_nothing());
-            turns += 1;
+            iterations += 1;
         }
-        assert!(turns <= 2, "{wait}: {turns} turns");
+        assert!(iterations <= 2, "{wait}: {iterations} turns");
         many.end();
     }
 }
 
-/// Every connection asks and is answered, many of them at once.
+/// Every connection sends requests and gets replies, many at the same time.
 #[test]
-fn every_wait_carries_many_connections() {
-    for wait in available(Wait::ALL) {
+fn waits_carry_many_connections() {
+    for wait in supported(Wait::ALL) {
         let mut reactor = Reactor::new(wait).unwrap();
         let options = TcpOptions {
             chunk_max: 64,
@@ -224,7 +223,7 @@ fn every_wait_carries_many_connections() {
         let end = clock.instant() + Duration::from_secs(30);
         while clients.iter().any(|(_, answers)| *answers < 3) {
             let now = clock.instant();
-            assert!(now < end, "{wait}: waited in vain");
+            assert!(now < end, "{wait}: timed out");
             let ready = reactor.wait(now, Some(now + Duration::from_millis(1))).unwrap();
             if ready.is_readable(listening) {
                 while let Some(server) = listener.accept(options).unwrap() {
@@ -253,9 +252,9 @@ fn every_wait_carries_many_connections() {
                 }
             }
             for server in &mut servers {
-                let mut asked: Vec<u8> = Vec::new();
-                server.receive(1, |_, bytes| asked.extend(bytes)).unwrap();
-                for question in asked {
+                let mut request: Vec<u8> = Vec::new();
+                server.receive(1, |_, bytes| request.extend(bytes)).unwrap();
+                for question in request {
                     server.transmit(1, |bytes| bytes[0] = !question).unwrap();
                 }
             }
@@ -267,10 +266,10 @@ fn every_wait_carries_many_connections() {
     }
 }
 
-/// Raises the limit of descriptors as far as this user may; true if it is enough.
+/// Raises the descriptor limit as far as permitted. Returns `true` if it is enough.
 fn may_open(count: usize) -> bool {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the limit is valid for writes, and for reads, until each call returns.
+    // SAFETY: the limit is valid for writes and reads until each call returns.
     unsafe {
         assert_eq!(libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit), 0);
         limit.rlim_cur = limit.rlim_max;
@@ -280,12 +279,12 @@ fn may_open(count: usize) -> bool {
 }
 
 #[test]
-fn a_reactor_holds_as_many_sources_as_it_says() {
+fn reactor_holds_maximum_of_sources() {
     if !may_open(CAPACITY + 200) {
-        println!("skipped: no more than {CAPACITY} descriptors may be open here");
+        println!("skipped: the limit of open descriptors is below {CAPACITY}");
         return;
     }
-    for wait in available(Wait::ALL) {
+    for wait in supported(Wait::ALL) {
         let mut many = Many::new(wait, CAPACITY);
         let mut one_more = socket();
         let error = many.reactor.add(&mut one_more, Interest::READABLE).unwrap_err();

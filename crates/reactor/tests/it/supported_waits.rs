@@ -1,9 +1,9 @@
-//! The waits that the kernel has and allows: io_uring may be forbidden.
+//! The waits that the kernel supports and permits: io_uring may be forbidden.
 
 use hairpin_reactor::Wait;
 
-/// Of these waits those that are there; says which are not.
-pub(crate) fn available(waits: impl IntoIterator<Item = Wait>) -> impl Iterator<Item = Wait> {
+/// Filters the supported waits, and prints those that are skipped.
+pub(crate) fn supported(waits: impl IntoIterator<Item = Wait>) -> impl Iterator<Item = Wait> {
     waits.into_iter().filter(|wait| match wait.probe() {
         Ok(()) => true,
         Err(reason) => {

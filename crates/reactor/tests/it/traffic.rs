@@ -9,7 +9,7 @@ use hairpin_time::{Duration, Instant};
 
 const DATAGRAMS: usize = 10_000;
 
-/// xorshift64*: numbers that are the same for the same seed.
+/// A xorshift64* generator: the same numbers for the same seed.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
@@ -21,38 +21,41 @@ impl Numbers {
     }
 }
 
-/// Turns the loop until it is over, within bounds.
-pub(crate) fn turn_until(reactor: &mut Reactor, mut is_over: impl FnMut(Instant, Ready) -> bool) {
+/// Runs the loop until `is_over`. Fails on a timeout.
+pub(crate) fn iterate_until(
+    reactor: &mut Reactor,
+    mut is_over: impl FnMut(Instant, Ready) -> bool,
+) {
     let clock = Clock::of_kernel();
     let end = clock.instant() + Duration::from_secs(30);
     loop {
         let now = clock.instant();
-        assert!(now < end, "{}: waited in vain", reactor.kind());
+        assert!(now < end, "{}: timed out", reactor.kind());
         if is_over(now, reactor.wait(now, Some(now + Duration::from_millis(5))).unwrap()) {
             return;
         }
     }
 }
 
-/// What two receivers were given.
+/// The datagrams delivered to two receivers.
 pub(crate) type Seen = [Vec<Vec<u8>>; 2];
 
-/// Two receivers, and for each a sender and its address.
+/// Two receivers, with a sender and its address for each.
 pub(crate) type Ends<I, O> = ([I; 2], [(O, SocketAddrV4); 2]);
 
-/// Two receivers in one reactor, and a sender for each.
+/// Two receivers in one reactor, with a sender for each.
 pub(crate) struct Traffic<I, O> {
     reactor: Reactor,
     receivers: [I; 2],
     senders: [(O, SocketAddrV4); 2],
     tokens: [Token; 2],
     seen: Seen,
-    /// What there is to send: the same for every wait.
+    /// The random numbers for the datagrams to send, the same for every wait.
     traffic: Numbers,
-    /// What the loop does between its turns.
+    /// The random numbers for the loop's actions between iterations.
     actions: Numbers,
     sent: usize,
-    /// The most that is sent at once, and beyond which nothing is while it is under way.
+    /// The maximum number of datagrams in a burst and in flight.
     burst: usize,
 }
 
@@ -72,7 +75,8 @@ impl<I: Receive + Source, O: Transmit> Traffic<I, O> {
         Self { reactor, receivers, senders, tokens, seen, traffic, actions, sent: 0, burst }
     }
 
-    /// Sends all and receives it: the receivers, out of the reactor, and what they were given.
+    /// Sends and receives all datagrams. Returns the receivers, removed from the reactor, and what
+    /// they received.
     pub(crate) fn deliver(mut self) -> ([I; 2], Seen) {
         let clock = Clock::of_kernel();
         let end = clock.instant() + Duration::from_secs(60);
@@ -81,7 +85,7 @@ impl<I: Receive + Source, O: Transmit> Traffic<I, O> {
             assert!(now < end, "{} of {} of {DATAGRAMS} came", self.count(), self.sent);
             self.send();
             self.act(now);
-            self.turn(now);
+            self.iterate(now);
         }
         for (receiver, token) in self.receivers.iter_mut().zip(self.tokens) {
             self.reactor.remove(token, receiver).unwrap();
@@ -94,8 +98,8 @@ impl<I: Receive + Source, O: Transmit> Traffic<I, O> {
         self.seen.iter().map(Vec::len).sum()
     }
 
-    /// Sends a burst of any size of datagrams of any length, some of them empty, some too long; no
-    /// more than the receivers hold.
+    /// Sends a burst of any size of datagrams of any length, some empty and some too long, but no
+    /// more than the receivers can hold.
     fn send(&mut self) {
         if self.sent - self.count() > self.burst {
             return;
@@ -113,7 +117,7 @@ impl<I: Receive + Source, O: Transmit> Traffic<I, O> {
         }
     }
 
-    /// At times takes a receiver out of the reactor, or does not wait for it for a turn.
+    /// Sometimes removes a receiver from the reactor, or clears its interest for one iteration.
     fn act(&mut self, now: Instant) {
         let index = self.actions.below(2) as usize;
         let (receiver, token) = (&mut self.receivers[index], self.tokens[index]);
@@ -132,8 +136,8 @@ impl<I: Receive + Source, O: Transmit> Traffic<I, O> {
         }
     }
 
-    /// Receives what a wait has found ready, as much as any budget takes.
-    fn turn(&mut self, now: Instant) {
+    /// Receives from the ready sources, with any budget.
+    fn iterate(&mut self, now: Instant) {
         let patience = Duration::from_micros(if self.sent < DATAGRAMS { 0 } else { 1_000 });
         let ready = self.reactor.wait(now, Some(now + patience)).unwrap();
         for index in 0..2 {

@@ -1,14 +1,10 @@
-//! That a stamp of what was sent, which lies in the socket's error queue, is neither an error to a
-//! loop nor a reason to turn on the spot, whatever its wait.
-
-#![allow(clippy::unwrap_used, reason = "this is all tests")]
-
-mod available;
+//! A transmit timestamp in a socket's error queue is not an error for a loop and does not make it
+//! spin, under every wait.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use available::available;
+use crate::supported_waits::supported;
 use hairpin_endpoint::{
     Receive, Source, Stream, TcpListener, TcpOptions, TcpStream, Timestamping, Transmit,
     Transmitted, UdpOptions, UdpSocket,
@@ -39,20 +35,20 @@ fn tcp() -> (TcpStream, TcpStream) {
     }
 }
 
-/// Turns until the deadline, receiving when told to, and counts the turns.
-fn turns_until_deadline(reactor: &mut Reactor, token: Token, end: &mut impl Receive) -> usize {
+/// Iterates until the deadline, receiving from ready sources, and counts the iterations.
+fn iterations_until_deadline(reactor: &mut Reactor, token: Token, end: &mut impl Receive) -> usize {
     let clock = Clock::of_kernel();
     let deadline = clock.instant() + Duration::from_millis(20);
-    let mut turns = 0;
+    let mut iterations = 0;
     while clock.instant() < deadline {
         let ready = reactor.wait(clock.instant(), Some(deadline)).unwrap();
         if ready.is_readable(token) {
-            let received = end.receive(8, |_, _| panic!("nobody sends")).unwrap();
+            let received = end.receive(8, |_, _| panic!("no datagram is expected")).unwrap();
             assert!(received.count == 0 && !received.closed);
         }
-        turns += 1;
+        iterations += 1;
     }
-    turns
+    iterations
 }
 
 fn check<E: Receive + Transmit + Source>(
@@ -66,10 +62,10 @@ fn check<E: Receive + Transmit + Source>(
         for _ in 0..round {
             end.transmit(10, |_| {}).unwrap();
         }
-        let turns = turns_until_deadline(&mut reactor, token, end);
+        let iterations = iterations_until_deadline(&mut reactor, token, end);
         if matches!(wait, Wait::Poll | Wait::Epoll | Wait::IoUring) {
-            // One for the stamps at the most, some to spare, and one for the deadline.
-            assert!(turns <= 4, "{wait}: {turns} turns");
+            // At most one iteration for the timestamps, some spare ones, and one for the deadline.
+            assert!(iterations <= 4, "{wait}: {iterations} turns");
         }
         assert!(!stamps(end).is_empty(), "{wait}");
         assert!(stamps(end).is_empty(), "{wait}");
@@ -78,8 +74,8 @@ fn check<E: Receive + Transmit + Source>(
 }
 
 #[test]
-fn a_stamp_does_not_keep_a_wait_of_datagrams_from_waiting() {
-    for wait in available(Wait::ALL) {
+fn timestamp_does_not_end_datagram_wait() {
+    for wait in supported(Wait::ALL) {
         let (mut ping, _pong) = udp();
         check(wait, &mut ping, |ping| {
             let mut all = Vec::new();
@@ -90,8 +86,8 @@ fn a_stamp_does_not_keep_a_wait_of_datagrams_from_waiting() {
 }
 
 #[test]
-fn a_stamp_does_not_keep_a_wait_of_a_stream_from_waiting() {
-    for wait in available(Wait::ALL) {
+fn timestamp_does_not_end_stream_wait() {
+    for wait in supported(Wait::ALL) {
         let (mut client, _server) = tcp();
         check(wait, &mut client, |client| {
             let mut all = Vec::new();
@@ -101,10 +97,10 @@ fn a_stamp_does_not_keep_a_wait_of_a_stream_from_waiting() {
     }
 }
 
-/// Questions and answers with a stamp of each question, asked for once a turn.
+/// Sends requests with a timestamp each, read once per iteration, and receives replies.
 #[test]
-fn every_wait_carries_answers_and_stamps() -> io::Result<()> {
-    for wait in available(Wait::ALL) {
+fn waits_carry_replies_and_timestamps() -> io::Result<()> {
+    for wait in supported(Wait::ALL) {
         let (mut ping, mut pong) = udp();
         let mut reactor = Reactor::new(wait)?;
         let token = reactor.add(&mut ping, Interest::READABLE)?;
@@ -120,7 +116,7 @@ fn every_wait_carries_answers_and_stamps() -> io::Result<()> {
                 asked += 1;
             }
             let now = clock.instant();
-            assert!(now < end, "{wait}: {answers} answers, {} stamps", ids.len());
+            assert!(now < end, "{wait}: {answers} replies, {} timestamps", ids.len());
             let ready = reactor.wait(now, Some(now + Duration::from_millis(5)))?;
             if ready.is_readable(token) {
                 answers += ping.receive(8, |_, _| {})?.count;

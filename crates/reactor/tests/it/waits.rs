@@ -1,14 +1,10 @@
-//! Every wait against the kernel, on the loopback interface.
-
-#![allow(clippy::unwrap_used, reason = "this is all tests")]
-
-mod available;
+//! Every wait on the loopback interface.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::unix::thread::JoinHandleExt;
 
-use available::available;
+use crate::supported_waits::supported;
 use hairpin_endpoint::{
     Receive, Stream, TcpListener, TcpOptions, TcpStream, Transmit, UdpOptions, UdpReceiver,
     UdpSender,
@@ -18,7 +14,7 @@ use hairpin_reactor::{Interest, Reactor, Ready, Token, Wait};
 use hairpin_time::{Duration, Instant};
 
 const ANY_PORT: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
-/// Waits that know which source is ready; the others have all of them tried.
+/// The waits that know which source is ready. The others try all sources.
 const SELECTIVE: [Wait; 3] = [Wait::Poll, Wait::Epoll, Wait::IoUring];
 
 fn udp() -> (UdpReceiver, UdpSender) {
@@ -27,13 +23,13 @@ fn udp() -> (UdpReceiver, UdpSender) {
     (receiver, sender)
 }
 
-/// Waits for up to some ten seconds, a few milliseconds at a time, until `is_over`.
+/// Waits for up to about ten seconds, a few milliseconds at a time, until `is_over`.
 fn wait_until(reactor: &mut Reactor, mut is_over: impl FnMut(Ready) -> bool) {
     let clock = Clock::of_kernel();
     let end = clock.instant() + Duration::from_secs(10);
     loop {
         let now = clock.instant();
-        assert!(now < end, "{}: waited in vain", reactor.kind());
+        assert!(now < end, "{}: timed out", reactor.kind());
         if is_over(reactor.wait(now, Some(now + Duration::from_millis(5))).unwrap()) {
             return;
         }
@@ -45,8 +41,8 @@ fn count(receiver: &mut impl Receive) -> usize {
 }
 
 #[test]
-fn every_wait_sees_each_of_several_sources() {
-    for wait in available(Wait::ALL) {
+fn waits_report_each_source() {
+    for wait in supported(Wait::ALL) {
         let mut reactor = Reactor::new(wait).unwrap();
         let mut ends: Vec<(UdpReceiver, UdpSender)> = (0..3).map(|_| udp()).collect();
         let tokens: Vec<Token> = ends
@@ -70,8 +66,8 @@ fn every_wait_sees_each_of_several_sources() {
 }
 
 #[test]
-fn a_selective_wait_names_the_ready_source_alone_until_it_is_drained() {
-    for wait in available(SELECTIVE) {
+fn selective_waits_report_source_until_drained() {
+    for wait in supported(SELECTIVE) {
         let mut reactor = Reactor::new(wait).unwrap();
         let (mut quiet, _sender) = udp();
         let (mut busy, mut sender) = udp();
@@ -89,29 +85,29 @@ fn a_selective_wait_names_the_ready_source_alone_until_it_is_drained() {
 }
 
 #[test]
-fn every_wait_ends_at_its_deadline_and_not_before() {
+fn waits_end_at_deadline() {
     let clock = Clock::of_kernel();
-    for wait in available(Wait::ALL) {
+    for wait in supported(Wait::ALL) {
         let mut reactor = Reactor::new(wait).unwrap();
         let (mut receiver, _sender) = udp();
         let _ = reactor.add(&mut receiver, Interest::READABLE).unwrap();
         let deadline = clock.instant() + Duration::from_micros(2_500);
-        let mut turns = 0_u64;
+        let mut iterations = 0_u64;
         while clock.instant() < deadline {
             reactor.wait(clock.instant(), Some(deadline)).unwrap();
             assert_eq!(count(&mut receiver), 0);
-            turns += 1;
+            iterations += 1;
         }
         if SELECTIVE.contains(&wait) {
-            assert_eq!(turns, 1, "{wait}: one call lasts until the deadline");
+            assert_eq!(iterations, 1, "{wait}: one call must last until the deadline");
         }
     }
 }
 
 #[test]
-fn a_deadline_that_has_passed_does_not_wait() {
-    // Were it to wait, it would be for ever: nothing is sent and there is no other deadline.
-    for wait in available(Wait::ALL) {
+fn passed_deadline_does_not_wait() {
+    // A wait here would block without limit: nothing is sent, and there is no other deadline.
+    for wait in supported(Wait::ALL) {
         let mut reactor = Reactor::new(wait).unwrap();
         for deadline in [Instant::from_nanos(5), Instant::from_nanos(10)] {
             reactor.wait(Instant::from_nanos(10), Some(deadline)).unwrap();
@@ -122,12 +118,12 @@ fn a_deadline_that_has_passed_does_not_wait() {
     let _ = reactor.add(&mut receiver, Interest::READABLE).unwrap();
     reactor.wait(Instant::from_nanos(10), Some(Instant::from_nanos(10))).unwrap();
     sender.transmit(1, |_| {}).unwrap();
-    // Had it blocked, it would have answered for this receive: that nothing came.
+    // If it had blocked, this receive would return the result of that wait: no data.
     assert_eq!(count(&mut receiver), 1);
 }
 
 #[test]
-fn what_arrives_during_a_blocking_wait_is_delivered_after_it() {
+fn blocking_wait_delivers_received_data() {
     let mut reactor = Reactor::new(Wait::Block).unwrap();
     let (mut receiver, mut sender) = udp();
     let token = reactor.add(&mut receiver, Interest::READABLE).unwrap();
@@ -146,8 +142,8 @@ fn what_arrives_during_a_blocking_wait_is_delivered_after_it() {
 }
 
 #[test]
-fn every_wait_tells_when_a_connection_is_made_and_when_it_ends() {
-    for wait in available(Wait::ALL) {
+fn waits_report_connection_and_its_end() {
+    for wait in supported(Wait::ALL) {
         let mut reactor = Reactor::new(wait).unwrap();
         let mut listener = TcpListener::bind(ANY_PORT).unwrap();
         let listening = reactor.add(&mut listener, Interest::READABLE).unwrap();
@@ -172,8 +168,8 @@ fn every_wait_tells_when_a_connection_is_made_and_when_it_ends() {
 }
 
 #[test]
-fn every_wait_tells_when_there_is_room_to_write_again() {
-    for wait in available(Wait::ALL) {
+fn waits_report_writable_stream() {
+    for wait in supported(Wait::ALL) {
         let mut reactor = Reactor::new(wait).unwrap();
         let mut listener = TcpListener::bind(ANY_PORT).unwrap();
         let mut client =
@@ -205,8 +201,8 @@ fn every_wait_tells_when_there_is_room_to_write_again() {
 }
 
 #[test]
-fn a_source_without_interest_is_silent_even_when_its_peer_hangs_up() {
-    for wait in available(SELECTIVE) {
+fn source_without_interest_is_not_reported() {
+    for wait in supported(SELECTIVE) {
         let mut reactor = Reactor::new(wait).unwrap();
         let listener = std::net::TcpListener::bind(ANY_PORT).unwrap();
         let std::net::SocketAddr::V4(address) = listener.local_addr().unwrap() else { panic!() };
@@ -227,8 +223,8 @@ fn a_source_without_interest_is_silent_even_when_its_peer_hangs_up() {
 }
 
 #[test]
-fn a_removed_source_is_forgotten_and_its_token_given_to_the_next() {
-    for wait in available(Wait::ALL) {
+fn removed_source_frees_its_token() {
+    for wait in supported(Wait::ALL) {
         let mut reactor = Reactor::new(wait).unwrap();
         let (mut first, mut to_first) = udp();
         let (mut second, mut to_second) = udp();
@@ -237,12 +233,12 @@ fn a_removed_source_is_forgotten_and_its_token_given_to_the_next() {
         reactor.remove(gone, &mut first).unwrap();
         to_first.transmit(1, |_| {}).unwrap();
         to_second.transmit(1, |_| {}).unwrap();
-        // Under block the second is now the one blocked in.
+        // The block wait now blocks in the second source.
         wait_until(&mut reactor, |ready| {
             assert!(!ready.is_readable(gone), "{wait}");
             ready.is_readable(token) && count(&mut second) == 1
         });
-        assert_eq!(count(&mut first), 1, "{wait}: a removed source works on by itself");
+        assert_eq!(count(&mut first), 1, "{wait}: a removed source must stay usable");
         assert_eq!(reactor.add(&mut first, Interest::READABLE).unwrap(), gone);
         to_first.transmit(1, |_| {}).unwrap();
         wait_until(&mut reactor, |ready| ready.is_readable(gone) && count(&mut first) == 1);
@@ -250,7 +246,7 @@ fn a_removed_source_is_forgotten_and_its_token_given_to_the_next() {
 }
 
 #[test]
-fn block_blocks_in_the_source_that_has_been_there_longest() {
+fn block_wait_uses_oldest_source() {
     let mut reactor = Reactor::new(Wait::Block).unwrap();
     let (mut gone, _sender) = udp();
     let (mut second, mut to_second) = udp();
@@ -260,13 +256,13 @@ fn block_blocks_in_the_source_that_has_been_there_longest() {
     reactor.remove(gone_token, &mut gone).unwrap();
     let third_token = reactor.add(&mut third, Interest::READABLE).unwrap();
     assert_eq!(third_token, gone_token);
-    // The one blocked in has answered for its next receive: that nothing came. The other asks.
+    // The source blocked in returns the result of the wait: no data. The other makes a system call.
     reactor.wait(Instant::ZERO, None).unwrap();
     to_second.transmit(1, |_| {}).unwrap();
     to_third.transmit(1, |_| {}).unwrap();
     assert_eq!((count(&mut second), count(&mut third)), (0, 1));
     assert_eq!(count(&mut second), 1);
-    // One that is not waited for is passed over.
+    // A source without interest is skipped.
     reactor.set_interest(second_token, &second, Interest::NONE).unwrap();
     reactor.wait(Instant::ZERO, None).unwrap();
     to_second.transmit(1, |_| {}).unwrap();
@@ -275,15 +271,15 @@ fn block_blocks_in_the_source_that_has_been_there_longest() {
 }
 
 #[test]
-fn a_signal_ends_a_wait_without_an_error() {
+fn signal_ends_wait_without_error() {
     extern "C" fn ignore(_signal: libc::c_int) {}
-    // SAFETY: the action is all zero but for its handler, which does nothing; no SA_RESTART.
+    // SAFETY: the action is all zeros except its handler, which does nothing; no SA_RESTART.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = ignore as *const () as libc::sighandler_t;
         assert_eq!(libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()), 0);
     }
-    for wait in available([Wait::Block, Wait::Poll, Wait::Epoll, Wait::IoUring]) {
+    for wait in supported([Wait::Block, Wait::Poll, Wait::Epoll, Wait::IoUring]) {
         let waiting = std::thread::spawn(move || {
             let mut reactor = Reactor::new(wait).unwrap();
             let (mut receiver, _sender) = udp();
@@ -292,7 +288,7 @@ fn a_signal_ends_a_wait_without_an_error() {
             count(&mut receiver)
         });
         while !waiting.is_finished() {
-            // SAFETY: the handle has not been joined, so its thread's id is still valid.
+            // SAFETY: the handle has not been joined, so its thread id is still valid.
             unsafe { libc::pthread_kill(waiting.as_pthread_t(), libc::SIGUSR1) };
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
@@ -301,7 +297,7 @@ fn a_signal_ends_a_wait_without_an_error() {
 }
 
 #[test]
-fn standard_streams_and_ours_understand_each_other() {
+fn streams_interoperate_with_std() {
     let listener = std::net::TcpListener::bind(ANY_PORT).unwrap();
     let std::net::SocketAddr::V4(address) = listener.local_addr().unwrap() else { panic!() };
     let mut reactor = Reactor::new(Wait::Epoll).unwrap();

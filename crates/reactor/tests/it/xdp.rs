@@ -1,14 +1,10 @@
-//! What comes past the kernel, under every wait: between two hosts, as root.
-
-#![allow(clippy::unwrap_used, reason = "this is all tests")]
-
-mod available;
-mod traffic;
+//! Kernel-bypass sockets under every wait, between two hosts. Needs root.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use available::available;
+use crate::supported_waits::supported;
+use crate::traffic::{Numbers, Seen, Traffic, iterate_until};
 use hairpin_endpoint::xdp::{Stack, StackSettings};
 use hairpin_endpoint::{
     MulticastGroup, Receive, Transmit, Transport, UdpOptions, UdpReceiver, UdpSender, UdpSocket,
@@ -17,7 +13,6 @@ use hairpin_host::Clock;
 use hairpin_reactor::{Interest, Reactor, Timers, Wait};
 use hairpin_testbed::{Host, Offloads, Queues, Testbed};
 use hairpin_time::{Duration, Instant};
-use traffic::{Numbers, Seen, Traffic, turn_until};
 
 const GROUPS: [SocketAddrV4; 2] = [
     SocketAddrV4::new(Ipv4Addr::new(239, 192, 8, 1), 7_201),
@@ -25,17 +20,17 @@ const GROUPS: [SocketAddrV4; 2] = [
 ];
 const PORT: u16 = 7_203;
 
-fn bed() -> Testbed {
+fn two_hosts() -> Testbed {
     Testbed::builder().queues(Queues::pairs(1)).offloads(Offloads::OFF).build().unwrap()
 }
 
-/// A transport of a host that refuses to go through the kernel.
-fn past(host: &Host) -> Transport {
+/// Creates a strict kernel-bypass transport of a host.
+fn strict_transport(host: &Host) -> Transport {
     let settings = StackSettings { strict: true, ..StackSettings::default() };
     Transport::Xdp(Stack::open(host.interface(), &settings).unwrap())
 }
 
-/// By two groups, as the two sides of a feed are, sent to from the other host.
+/// Delivers datagrams of two groups, like the two lines of a feed, sent from the other host.
 fn delivered(wait: Wait, by: &Transport, [here, there]: &[Host; 2]) -> Seen {
     let open = |_: &mut Numbers| {
         let options = UdpOptions { datagram_max: 512, ..UdpOptions::default() };
@@ -62,13 +57,13 @@ fn delivered(wait: Wait, by: &Transport, [here, there]: &[Host; 2]) -> Seen {
 
 #[test]
 #[ignore = "needs root"]
-fn every_wait_delivers_the_same_datagrams_of_two_groups() {
-    let bed = bed();
-    let hosts = bed.hosts();
+fn waits_deliver_same_datagrams_of_two_groups() {
+    let two_hosts = two_hosts();
+    let hosts = two_hosts.hosts();
     let run = || {
-        let by = past(&hosts[0]);
+        let by = strict_transport(&hosts[0]);
         let mut first: Option<Seen> = None;
-        for wait in available(Wait::ALL) {
+        for wait in supported(Wait::ALL) {
             let seen = delivered(wait, &by, hosts);
             assert!(*first.get_or_insert_with(|| seen.clone()) == seen, "{wait}");
         }
@@ -76,7 +71,7 @@ fn every_wait_delivers_the_same_datagrams_of_two_groups() {
     hosts[0].run(run).unwrap();
 }
 
-/// Stops another thread's loop, also when this one's fails.
+/// A guard that stops another thread's loop, also if this thread panics.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -85,14 +80,14 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Answers each question with the same bytes, past the kernel too, until it is told to stop.
-fn answer(wait: Wait, host: &Host, port: u16, by: &Transport, stop: &AtomicBool) {
+/// Replies to each request with the same bytes, also over kernel bypass, until a stop request.
+fn reply_to_requests(wait: Wait, host: &Host, port: u16, by: &Transport, stop: &AtomicBool) {
     let address = SocketAddrV4::new(host.address(), port);
     let mut socket = UdpSocket::bind_by(by, address, UdpOptions::default()).unwrap();
     let mut reactor = Reactor::new(wait).unwrap();
     let token = reactor.add(&mut socket, Interest::READABLE).unwrap();
     let mut questions = Vec::new();
-    turn_until(&mut reactor, |_, ready| {
+    iterate_until(&mut reactor, |_, ready| {
         if ready.is_readable(token) {
             let keep = |meta: hairpin_endpoint::Meta, bytes: &[u8]| {
                 questions.push((meta.source, bytes.to_vec()));
@@ -107,8 +102,8 @@ fn answer(wait: Wait, host: &Host, port: u16, by: &Transport, stop: &AtomicBool)
     reactor.remove(token, &mut socket).unwrap();
 }
 
-/// Asks one question after the other, while a timer runs; how often it did.
-fn ask(wait: Wait, host: &Host, remote: SocketAddrV4, by: &Transport) -> usize {
+/// Sends one request after the other while a timer runs, and returns how often the timer expired.
+fn send_requests(wait: Wait, host: &Host, remote: SocketAddrV4, by: &Transport) -> usize {
     const QUESTIONS: u32 = 300;
     let local = SocketAddrV4::new(host.address(), 0);
     let mut socket = UdpSocket::connect_by(by, local, remote, UdpOptions::default()).unwrap();
@@ -122,12 +117,12 @@ fn ask(wait: Wait, host: &Host, remote: SocketAddrV4, by: &Transport) -> usize {
     };
     let mut number = 0;
     send(&mut socket, number);
-    turn_until(&mut reactor, |now, ready| {
+    iterate_until(&mut reactor, |now, ready| {
         if ready.is_readable(token) {
             let mut answers = Vec::new();
             socket.receive(16, |_, bytes| answers.push(bytes.to_vec())).unwrap();
-            for answer in answers {
-                assert_eq!(answer, number.to_be_bytes(), "{wait}");
+            for reply_to_requests in answers {
+                assert_eq!(reply_to_requests, number.to_be_bytes(), "{wait}");
                 number += 1;
                 send(&mut socket, number);
             }
@@ -144,27 +139,27 @@ fn ask(wait: Wait, host: &Host, remote: SocketAddrV4, by: &Transport) -> usize {
 
 #[test]
 #[ignore = "needs root"]
-fn questions_and_answers_go_past_both_kernels_and_timers_run() {
-    let bed = bed();
-    let [asker, answerer] = bed.hosts();
-    let [by, by_other] = [asker, answerer].map(|host| host.run(|| past(host)).unwrap());
-    for (index, wait) in available(Wait::ALL).enumerate() {
+fn waits_carry_requests_while_timers_run() {
+    let two_hosts = two_hosts();
+    let [asker, answerer] = two_hosts.hosts();
+    let [by, by_other] = [asker, answerer].map(|host| host.run(|| strict_transport(host)).unwrap());
+    for (index, wait) in supported(Wait::ALL).enumerate() {
         let (stop, port) = (AtomicBool::new(false), PORT + index as u16);
         std::thread::scope(|scope| {
             let other = scope.spawn(|| {
-                answerer.run(|| answer(wait, answerer, port, &by_other, &stop)).unwrap();
+                answerer.run(|| reply_to_requests(wait, answerer, port, &by_other, &stop)).unwrap();
             });
             let _stop = Stop(&stop);
             let remote = SocketAddrV4::new(answerer.address(), port);
-            // It may not be there yet.
+            // The other host may not be ready yet.
             let asked = || {
                 let probe = std::net::UdpSocket::bind((asker.address(), 0)).unwrap();
                 probe.connect(remote).unwrap();
                 probe.set_read_timeout(Some(std::time::Duration::from_millis(20))).unwrap();
                 let is_there =
                     (0..500).any(|_| probe.send(b"?").is_ok() && probe.recv(&mut [0; 1]).is_ok());
-                assert!(is_there && !other.is_finished(), "{wait}: nobody answers");
-                ask(wait, asker, remote, &by)
+                assert!(is_there && !other.is_finished(), "{wait}: no reply");
+                send_requests(wait, asker, remote, &by)
             };
             assert!(asker.run(asked).unwrap() >= 20);
         });
@@ -173,12 +168,12 @@ fn questions_and_answers_go_past_both_kernels_and_timers_run() {
 
 #[test]
 #[ignore = "needs root"]
-fn what_another_source_took_off_the_ring_is_found_by_every_wait() {
-    let bed = bed();
-    let [here, there] = bed.hosts();
+fn waits_find_data_taken_from_ring_by_others() {
+    let two_hosts = two_hosts();
+    let [here, there] = two_hosts.hosts();
     let run = || {
-        let by = past(here);
-        for wait in available(Wait::ALL) {
+        let by = strict_transport(here);
+        for wait in supported(Wait::ALL) {
             let open = |port| {
                 let address = SocketAddrV4::new(here.address(), port);
                 UdpReceiver::bind_by(&by, address, UdpOptions::default()).unwrap()
@@ -191,10 +186,10 @@ fn what_another_source_took_off_the_ring_is_found_by_every_wait() {
             let token = reactor.add(&mut waited_for, Interest::READABLE).unwrap();
             for number in 0..50 {
                 sender.transmit(1, |bytes| bytes[0] = number).unwrap();
-                // Whoever is not in the reactor is first at the ring.
+                // The socket outside of the reactor polls the ring first.
                 assert_eq!(other.receive(8, |_, _| {}).unwrap().count, 0);
                 let mut heard = None;
-                turn_until(&mut reactor, |_, ready| {
+                iterate_until(&mut reactor, |_, ready| {
                     if ready.is_readable(token) {
                         waited_for.receive(1, |_, bytes| heard = Some(bytes[0])).unwrap();
                     }
@@ -210,11 +205,11 @@ fn what_another_source_took_off_the_ring_is_found_by_every_wait() {
 
 #[test]
 #[ignore = "needs root"]
-fn a_source_that_spun_is_found_by_whoever_waits_for_it_next() {
-    let bed = bed();
-    let [here, there] = bed.hosts();
+fn source_that_spun_is_readable_in_next_wait() {
+    let two_hosts = two_hosts();
+    let [here, there] = two_hosts.hosts();
     let run = || {
-        let by = past(here);
+        let by = strict_transport(here);
         let open = |port| {
             let address = SocketAddrV4::new(here.address(), port);
             UdpReceiver::bind_by(&by, address, UdpOptions::default()).unwrap()
@@ -222,11 +217,11 @@ fn a_source_that_spun_is_found_by_whoever_waits_for_it_next() {
         let [mut source, mut other] = [PORT, PORT + 1].map(open);
         let to = source.local_address();
         let mut sender = there.run(|| UdpSender::connect(to, there.address()).unwrap()).unwrap();
-        for wait in available([Wait::Poll, Wait::Epoll, Wait::IoUring]) {
+        for wait in supported([Wait::Poll, Wait::Epoll, Wait::IoUring]) {
             let mut spinning = Reactor::new(Wait::Spin).unwrap();
             let token = spinning.add(&mut source, Interest::READABLE).unwrap();
             sender.transmit(1, |bytes| bytes[0] = 1).unwrap();
-            // Long enough for it to be taken off the ring by the other.
+            // Long enough for the other socket to take it from the ring.
             for _ in 0..20 {
                 std::thread::sleep(std::time::Duration::from_millis(1));
                 assert_eq!(other.receive(8, |_, _| {}).unwrap().count, 0);
@@ -234,11 +229,11 @@ fn a_source_that_spun_is_found_by_whoever_waits_for_it_next() {
             spinning.remove(token, &mut source).unwrap();
             let mut reactor = Reactor::new(wait).unwrap();
             let token = reactor.add(&mut source, Interest::READABLE).unwrap();
-            turn_until(&mut reactor, |_, ready| ready.is_readable(token));
+            iterate_until(&mut reactor, |_, ready| ready.is_readable(token));
             assert_eq!(source.receive(8, |_, _| {}).unwrap().count, 1, "{wait}");
             let now = Clock::of_kernel().instant();
             let ready = reactor.wait(now, Some(now)).unwrap();
-            assert!(!ready.is_readable(token), "{wait}: nothing is there any more");
+            assert!(!ready.is_readable(token), "{wait}: no data may remain");
             reactor.remove(token, &mut source).unwrap();
         }
     };

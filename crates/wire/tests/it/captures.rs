@@ -1,5 +1,4 @@
-//! Frames that CME and its clients have sent.
-#![allow(clippy::unwrap_used, reason = "a capture that cannot be read fails the test")]
+//! Frames sent by CME and its clients.
 
 use std::fs::File;
 use std::net::Ipv4Addr;
@@ -10,17 +9,17 @@ use hairpin_wire::{
 };
 use pcap_file::pcap::PcapReader;
 
-/// A file of the captures, or `None`, and a word about it, where there is none.
+/// Returns the path of a capture file, or `None` and a message if it is missing.
 fn data(path: &str) -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
-    let folder = std::env::var_os("HAIRPIN_DATA").unwrap_or(beside.into());
+    let sibling = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
+    let folder = std::env::var_os("HAIRPIN_DATA").unwrap_or(sibling.into());
     let file = PathBuf::from(folder).join(path);
     if file.exists() {
         return Some(file);
     }
     let required = std::env::var_os("HAIRPIN_DATA_REQUIRED").is_some();
-    assert!(!required, "{} is not there", file.display());
-    println!("skipped: {} is not there", file.display());
+    assert!(!required, "missing file {}", file.display());
+    println!("skipped: missing file {}", file.display());
     None
 }
 
@@ -29,7 +28,7 @@ fn first_frame(path: &str) -> Option<Vec<u8>> {
     Some(reader.next_packet().unwrap().unwrap().data.into_owned())
 }
 
-/// What a capture says of its datagram.
+/// The expected fields of a captured datagram.
 struct Datagram {
     path: &'static str,
     source: [u8; 4],
@@ -78,10 +77,9 @@ const DATAGRAMS: [Datagram; 3] = [
     },
 ];
 
-/// Every field is the one expected, both checksums are right, and the same fields written down give
-/// the same bytes.
+/// Checks every field and both checksums, and that encoding the same fields gives the same bytes.
 #[test]
-fn datagrams_of_market_data_are_read_and_written_exactly() {
+fn reads_and_writes_market_data_datagrams() {
     for expected in &DATAGRAMS {
         let Some(frame) = first_frame(expected.path) else { return };
         let (ethernet, packet) = EthernetHeader::split(&frame).unwrap();
@@ -111,9 +109,9 @@ fn datagrams_of_market_data_are_read_and_written_exactly() {
     }
 }
 
-/// From a server that finishes its checksums: both are right, and there are no options.
+/// Captured from a server that completes its checksums: both are correct, and there are no options.
 #[test]
-fn a_segment_of_order_entry_is_read_exactly() {
+fn reads_order_entry_segment() {
     let Some(frame) = first_frame("captures/ilink3/ExecutionReportStatus.pcap") else { return };
     let (_, packet) = EthernetHeader::split(&frame).unwrap();
     let (ip, _, segment) = Ipv4Header::parse(packet).unwrap();
@@ -130,9 +128,9 @@ fn a_segment_of_order_entry_is_read_exactly() {
     assert!(TcpHeader::is_checksum_valid(pseudo, segment));
 }
 
-/// Taken on the sender's own host, whose card finishes the checksums: neither is right.
+/// Captured on the sending host, whose NIC completes the checksums: neither is correct.
 #[test]
-fn a_segment_before_its_card_has_unfinished_checksums() {
+fn offloaded_checksums_are_invalid() {
     let Some(frame) = first_frame("captures/ilink3/Sequence.pcap") else { return };
     let (_, packet) = EthernetHeader::split(&frame).unwrap();
     let (ip, _, segment) = Ipv4Header::parse(packet).unwrap();
@@ -140,7 +138,7 @@ fn a_segment_before_its_card_has_unfinished_checksums() {
     let length = segment.len() as u16;
     let pseudo = Sum::pseudo_ipv4(ip.source(), ip.destination(), Protocol::TCP, length);
     assert!(!TcpHeader::is_checksum_valid(pseudo, segment));
-    // What the kernel leaves there is the sum of the pseudo header, for the card to go on with.
+    // The kernel leaves the sum of the pseudo header there, which the NIC completes.
     let (tcp, ..) = TcpHeader::parse(segment).unwrap();
     assert_eq!(tcp.checksum(), !pseudo.checksum());
 }

@@ -1,5 +1,4 @@
-//! Any field and any bytes, and what etherparse makes of them.
-#![allow(clippy::unwrap_used, reason = "what cannot be read fails the test")]
+//! Property tests with any fields and bytes, compared with etherparse.
 
 use etherparse::{
     ArpHardwareId, Icmpv4Slice, Icmpv6Slice, Ipv4HeaderSlice, Ipv6HeaderSlice, NetSlice,
@@ -17,7 +16,7 @@ fn payload() -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 0..300)
 }
 
-/// Word by word, as RFC 1071 §1 says it.
+/// Computes the checksum word by word, as in RFC 1071 §1.
 fn slow_checksum(bytes: &[u8]) -> u16 {
     let words = bytes.chunks(2).map(|pair| [pair[0], *pair.get(1).unwrap_or(&0)]);
     let mut sum = words.map(|pair| u32::from(u16::from_be_bytes(pair))).sum::<u32>();
@@ -29,7 +28,7 @@ fn slow_checksum(bytes: &[u8]) -> u16 {
 
 proptest! {
     #[test]
-    fn the_sum_is_the_slow_one_in_any_parts(bytes in payload(), cuts in any::<(u16, u16)>()) {
+    fn sum_of_parts_equals_reference(bytes in payload(), cuts in any::<(u16, u16)>()) {
         let even = |cut: u16| usize::from(cut) % (bytes.len() + 1) / 2 * 2;
         let (first, second) = (even(cuts.0).min(even(cuts.1)), even(cuts.0).max(even(cuts.1)));
         let expected = slow_checksum(&bytes);
@@ -41,7 +40,7 @@ proptest! {
     }
 
     #[test]
-    fn an_update_is_the_sum_anew(
+    fn update_equals_new_sum(
         mut bytes in vec(any::<u8>(), 8..60),
         at in any::<u16>(),
         new in any::<[u8; 4]>(),
@@ -54,14 +53,14 @@ proptest! {
         let after = update_u32(before, word(old), word(new));
         let high = update(before, (word(old) >> 16) as u16, (word(new) >> 16) as u16);
         prop_assert_eq!(update(high, word(old) as u16, word(new) as u16), after);
-        // Only of all zeros two checksums are right: 0xFFFF, and what an update makes of them.
+        // Only all zeros have two valid checksums: 0xFFFF, and the result of an update.
         if bytes.iter().any(|&byte| byte != 0) {
             prop_assert_eq!(after, slow_checksum(&bytes));
         }
     }
 
     #[test]
-    fn datagrams_of_etherparse_are_read(
+    fn reads_datagrams_of_etherparse(
         macs in any::<([u8; 6], [u8; 6])>(),
         vlan in proptest::option::of(0_u16..4_096),
         addresses in any::<([u8; 4], [u8; 4])>(),
@@ -107,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn segments_of_etherparse_are_read(
+    fn reads_segments_of_etherparse(
         addresses in any::<([u8; 16], [u8; 16])>(),
         hop_limit in any::<u8>(),
         ports in any::<(u16, u16)>(),
@@ -145,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn what_we_write_etherparse_reads(
+    fn etherparse_reads_our_datagrams(
         addresses in any::<([u8; 4], [u8; 4])>(),
         (class, identification, ttl) in any::<(u8, u16, u8)>(),
         ports in any::<(u16, u16)>(),
@@ -187,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn what_we_write_of_ipv6_and_tcp_etherparse_reads(
+    fn etherparse_reads_our_segments(
         addresses in any::<([u8; 16], [u8; 16])>(),
         (class, label, hop_limit) in (any::<u8>(), 0_u32..1 << 20, any::<u8>()),
         ports in any::<(u16, u16)>(),
@@ -238,7 +237,7 @@ proptest! {
     }
 
     #[test]
-    fn echoes_are_the_same_to_both(
+    fn echoes_equal_etherparse(
         (identifier, sequence, is_reply) in any::<(u16, u16, bool)>(),
         addresses in any::<([u8; 16], [u8; 16])>(),
         payload in payload(),
@@ -281,7 +280,7 @@ proptest! {
     }
 
     #[test]
-    fn arp_is_the_same_to_both(
+    fn arp_equals_etherparse(
         macs in any::<([u8; 6], [u8; 6])>(),
         addresses in any::<([u8; 4], [u8; 4])>(),
     ) {
@@ -299,15 +298,14 @@ proptest! {
         prop_assert_eq!((read.operation(), read.sender_ip()), (ArpOperation::REPLY, addresses.1));
     }
 
-    /// Whatever the bytes, nobody panics; what is refused is what etherparse refuses, and lengths
-    /// are the same.
+    /// Any bytes: no parser panics, both reject the same bytes, and lengths are equal.
     #[test]
-    fn any_bytes_are_taken_or_refused_as_by_etherparse(
+    fn accepts_same_bytes_as_etherparse(
         mut bytes in vec(any::<u8>(), 0..120),
         version in 0_u8..4,
         length in any::<u8>(),
     ) {
-        // Three of four begin with a version and a length that may be right.
+        // Three of four inputs begin with a plausible version and length.
         if let (Some(first), 1..) = (bytes.first_mut(), version) {
             *first = [0x45, 0x46, 0x60][usize::from(version) - 1];
         }
@@ -335,7 +333,7 @@ proptest! {
         let theirs = Ipv6HeaderSlice::from_slice(&bytes).map(|slice| slice.payload_length());
         prop_assert_eq!(ours.ok(), theirs.ok());
         let ours = UdpHeader::parse(&bytes).map(|(_, payload)| payload.len());
-        // A length of 0 is a jumbogram's to etherparse (RFC 2675 §4), and an error to us.
+        // A length of 0 is a jumbogram for etherparse (RFC 2675 §4), and an error here.
         let theirs = UdpSlice::from_slice(&bytes).ok().filter(|slice| slice.length() != 0);
         prop_assert_eq!(ours.ok(), theirs.map(|slice| slice.payload().len()));
         let ours = TcpHeader::parse(&bytes).map(|(header, _, payload)| {
@@ -349,9 +347,9 @@ proptest! {
         let _ = (ArpPacket::parse(&bytes), IgmpHeader::split(&bytes));
     }
 
-    /// An option that has been read is written as it was, and reading comes to an end.
+    /// Options are written as they were read, and reading ends.
     #[test]
-    fn options_are_read_and_written(bytes in vec(prop_oneof![0_u8..11, any::<u8>()], 0..40)) {
+    fn options_round_trip(bytes in vec(prop_oneof![0_u8..11, any::<u8>()], 0..40)) {
         let mut left = TcpOptions::new(&bytes);
         for _ in 0..=bytes.len() {
             let before = left.as_bytes();

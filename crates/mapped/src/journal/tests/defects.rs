@@ -59,7 +59,7 @@ fn assert_rejected(journal: &mut Journal, record: Record) {
     assert_eq!(journal.next(Some(record)), None);
 }
 
-/// Without this, safe code could obtain a plain slice over the words that the sync worker stores.
+/// Otherwise safe code could get a plain slice over data that the sync worker stores atomically.
 #[test]
 fn rejects_records_made_outside_of_a_journal() {
     let (_parent, directory) = in_directory();
