@@ -183,7 +183,7 @@ impl TcpStream {
     /// [`Receive::receive`] finds no data, it takes pending timestamps from the kernel, so that
     /// they do not end each wait, and keeps the newest 1,024.
     #[must_use]
-    pub fn transmit_timestamps_lost(&self) -> u64 {
+    pub fn transmit_timestamps_discarded(&self) -> u64 {
         self.timestamps.discarded()
     }
 

@@ -40,7 +40,7 @@ impl UdpReceiver {
     /// The kernel's errors, with the group and interface: no such interface address, too many
     /// sources. `InvalidInput` if the address is not a multicast address.
     pub fn join(group: MulticastGroup<'_>, options: UdpOptions) -> io::Result<Self> {
-        Self::join_by(&Transport::Kernel, group, options)
+        Self::join_with(&Transport::Kernel, group, options)
     }
 
     /// Joins a multicast group over a transport. If the interface is not the stack's, the kernel
@@ -50,7 +50,7 @@ impl UdpReceiver {
     /// The errors of [`UdpReceiver::join`]. `Unsupported` if the stack is strict and the group
     /// cannot be received over AF_XDP. If that happens later, each receive of a strict stack
     /// returns the error.
-    pub fn join_by(
+    pub fn join_with(
         transport: &Transport,
         group: MulticastGroup<'_>,
         options: UdpOptions,
@@ -97,7 +97,7 @@ impl UdpReceiver {
     /// # Errors
     /// The kernel's errors, with the address: not an address of this host, or the port is in use.
     pub fn bind(address: SocketAddrV4, options: UdpOptions) -> io::Result<Self> {
-        Self::bind_by(&Transport::Kernel, address, options)
+        Self::bind_with(&Transport::Kernel, address, options)
     }
 
     /// Binds to a local address over a transport. If the address is not one of the stack's
@@ -106,7 +106,7 @@ impl UdpReceiver {
     /// # Errors
     /// The errors of [`UdpReceiver::bind`]. `Unsupported` if the stack is strict and the address
     /// cannot be received over AF_XDP.
-    pub fn bind_by(
+    pub fn bind_with(
         transport: &Transport,
         address: SocketAddrV4,
         options: UdpOptions,

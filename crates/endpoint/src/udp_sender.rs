@@ -40,7 +40,7 @@ impl UdpSender {
     /// The kernel's errors, with the group and interface. `InvalidInput` if the address is not a
     /// multicast address.
     pub fn new(group: SocketAddrV4, interface: Ipv4Addr, ttl: u8) -> io::Result<Self> {
-        Self::new_by(&Transport::Kernel, group, interface, ttl)
+        Self::with_transport(&Transport::Kernel, group, interface, ttl)
     }
 
     /// Creates a sender to a multicast group over a transport. With a stack, an unspecified
@@ -50,7 +50,7 @@ impl UdpSender {
     /// # Errors
     /// The errors of [`UdpSender::new`]. `Unsupported` if the stack is strict and cannot send to
     /// the group over AF_XDP, as while a socket on this host is a member of the group.
-    pub fn new_by(
+    pub fn with_transport(
         transport: &Transport,
         group: SocketAddrV4,
         interface: Ipv4Addr,
@@ -76,7 +76,7 @@ impl UdpSender {
     /// # Errors
     /// The kernel's errors, with the addresses.
     pub fn connect(remote: SocketAddrV4, local: Ipv4Addr) -> io::Result<Self> {
-        Self::connect_by(&Transport::Kernel, remote, local)
+        Self::connect_with(&Transport::Kernel, remote, local)
     }
 
     /// Creates a sender to one host over a transport. The kernel sends if the address is not one of
@@ -85,7 +85,7 @@ impl UdpSender {
     /// # Errors
     /// The errors of [`UdpSender::connect`]. `Unsupported` if the stack is strict and cannot reach
     /// the host over AF_XDP.
-    pub fn connect_by(
+    pub fn connect_with(
         transport: &Transport,
         remote: SocketAddrV4,
         local: Ipv4Addr,

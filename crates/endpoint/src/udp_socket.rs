@@ -63,7 +63,7 @@ impl UdpSocket {
     /// # Errors
     /// The kernel's errors, with the address: not an address of this host, or the port is in use.
     pub fn bind(local: SocketAddrV4, options: UdpOptions) -> io::Result<Self> {
-        Self::bind_by(&Transport::Kernel, local, options)
+        Self::bind_with(&Transport::Kernel, local, options)
     }
 
     /// Binds to a local address over a transport. The kernel receives if the address is not one of
@@ -72,7 +72,7 @@ impl UdpSocket {
     /// # Errors
     /// The errors of [`UdpSocket::bind`]. `Unsupported` if the stack is strict and the address
     /// cannot be received over AF_XDP.
-    pub fn bind_by(
+    pub fn bind_with(
         transport: &Transport,
         local: SocketAddrV4,
         options: UdpOptions,
@@ -110,15 +110,15 @@ impl UdpSocket {
         remote: SocketAddrV4,
         options: UdpOptions,
     ) -> io::Result<Self> {
-        Self::connect_by(&Transport::Kernel, local, remote, options)
+        Self::connect_with(&Transport::Kernel, local, remote, options)
     }
 
-    /// Connects over a transport, like [`UdpSocket::bind_by`].
+    /// Connects over a transport, like [`UdpSocket::bind_with`].
     ///
     /// # Errors
     /// The errors of [`UdpSocket::connect`]. `Unsupported` if the stack is strict and AF_XDP cannot
     /// carry one of the directions.
-    pub fn connect_by(
+    pub fn connect_with(
         transport: &Transport,
         local: SocketAddrV4,
         remote: SocketAddrV4,
@@ -130,7 +130,7 @@ impl UdpSocket {
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         }
-        let mut socket = Self::bind_by(transport, local, options)?;
+        let mut socket = Self::bind_with(transport, local, options)?;
         match &mut socket.backend {
             Backend::Kernel(kernel) => kernel.connect(remote)?,
             Backend::Xdp(xdp) => {
@@ -259,7 +259,7 @@ impl UdpSocket {
     /// [`Receive::receive`] finds no data, it takes pending timestamps from the kernel, so that
     /// they do not end each wait, and keeps the newest 1,024.
     #[must_use]
-    pub fn transmit_timestamps_lost(&self) -> u64 {
+    pub fn transmit_timestamps_discarded(&self) -> u64 {
         self.with(|receiver| receiver.timestamps().discarded(), |_| 0)
     }
 

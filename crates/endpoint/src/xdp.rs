@@ -13,7 +13,7 @@
 //!     sources: &[],
 //! };
 //! let transport = Transport::Xdp(stack.clone());
-//! let feed = UdpReceiver::join_by(&transport, group, UdpOptions::default())?;
+//! let feed = UdpReceiver::join_with(&transport, group, UdpOptions::default())?;
 //! while let Some(notice) = stack.notice() {
 //!     println!("{notice}");
 //! }

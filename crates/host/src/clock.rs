@@ -48,7 +48,7 @@ impl Clock {
 
     /// Creates a clock that reads `clock_gettime`, for comparison and for tests.
     #[must_use]
-    pub fn of_kernel() -> Self {
+    pub fn from_kernel() -> Self {
         Self::with(None)
     }
 
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn kernel_clock_agrees_with_itself() {
-        let clock = Clock::of_kernel();
+        let clock = Clock::from_kernel();
         assert_eq!(clock.source(), ClockSource::Kernel);
         assert_eq!(clock.tsc_hz(), None);
         assert_agrees(&clock, 1_000);
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn recalibration_interval_doubles_up_to_limit() {
-        let mut clock = Clock::of_kernel();
+        let mut clock = Clock::from_kernel();
         let start = clock.instant();
         assert!(!clock.recalibrate_if_due(start));
         assert!(clock.recalibrate_if_due(start + FIRST_INTERVAL));

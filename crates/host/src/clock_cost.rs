@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn step_and_costs_are_positive() {
-        for clock in [Clock::new(), Clock::of_kernel()] {
+        for clock in [Clock::new(), Clock::from_kernel()] {
             let ClockCost { step_ns, read_ns, pair_ns } = ClockCost::measure(&clock);
             let source = clock.source();
             assert!(step_ns > 0.0 && read_ns > 0.0 && pair_ns > 0.0, "{source:?}");

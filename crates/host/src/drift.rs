@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn kernel_clock_has_no_drift() {
-        let by_kernel = Drift::new(&Clock::of_kernel());
+        let by_kernel = Drift::new(&Clock::from_kernel());
         let clock = Clock::new();
         let drift = Drift::new(&clock);
         std::thread::sleep(core::time::Duration::from_millis(20));

@@ -21,7 +21,7 @@ pub(crate) struct Uring {
 
 impl Uring {
     pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self { ring: Ring::new()?, clock: Clock::of_kernel() })
+        Ok(Self { ring: Ring::new()?, clock: Clock::from_kernel() })
     }
 
     pub(crate) fn add(&mut self, token: Token, source: &mut impl Source) -> io::Result<()> {

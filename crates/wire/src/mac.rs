@@ -40,7 +40,7 @@ impl MacAddress {
     /// Returns the address of an IPv4 multicast group: `01:00:5e` and the group's lowest 23 bits
     /// (RFC 1112 §6.4).
     #[must_use]
-    pub const fn of_ipv4_group(group: Ipv4Addr) -> Self {
+    pub const fn from_ipv4_group(group: Ipv4Addr) -> Self {
         let [_, b, c, d] = group.octets();
         Self([0x01, 0x00, 0x5E, b & 0x7F, c, d])
     }
@@ -48,7 +48,7 @@ impl MacAddress {
     /// Returns the address of an IPv6 multicast group: `33:33` and the group's lowest 32 bits (RFC
     /// 2464 §7).
     #[must_use]
-    pub const fn of_ipv6_group(group: Ipv6Addr) -> Self {
+    pub const fn from_ipv6_group(group: Ipv6Addr) -> Self {
         let [.., a, b, c, d] = group.octets();
         Self([0x33, 0x33, a, b, c, d])
     }
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn ipv4_group_keeps_lowest_23_bits() {
         // 224.0.1.129 of PTP (IEEE 1588 annex D), and one whose highest bits are lost.
-        let mac = |group| MacAddress::of_ipv4_group(group).to_string();
+        let mac = |group| MacAddress::from_ipv4_group(group).to_string();
         assert_eq!(mac(Ipv4Addr::new(224, 0, 1, 129)), "01:00:5e:00:01:81");
         assert_eq!(mac(Ipv4Addr::new(239, 129, 255, 7)), "01:00:5e:01:ff:07");
     }
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn ipv6_group_keeps_lowest_32_bits() {
         let group = "ff02::1:ffab:cdef".parse().unwrap();
-        assert_eq!(MacAddress::of_ipv6_group(group).to_string(), "33:33:ff:ab:cd:ef");
+        assert_eq!(MacAddress::from_ipv6_group(group).to_string(), "33:33:ff:ab:cd:ef");
     }
 
     #[test]

@@ -82,7 +82,7 @@ fn reads_pcap_in_both_byte_orders_and_units() {
 fn reads_pcapng_sections_in_both_byte_orders() {
     let mut file = Vec::new();
     for is_big in [true, false] {
-        let ng = Ng { is_big };
+        let ng = PcapngBuilder { is_big };
         file.extend(ng.section());
         file.extend(ng.interface(1, 0, &[(9, &[9])]));
         file.extend(ng.interface(101, 0, &[]));
@@ -93,7 +93,7 @@ fn reads_pcapng_sections_in_both_byte_orders() {
     let each = [(Some(5), b"nanoseconds".to_vec()), (Some(5_000), b"microseconds".to_vec())];
     assert_eq!(frames, ([&each[..], &each[..]].concat(), None));
     // The second section does not describe interface 2.
-    file.extend(Ng { is_big: false }.enhanced(2, 5, b"?"));
+    file.extend(PcapngBuilder { is_big: false }.enhanced(2, 5, b"?"));
     let mut reader = CaptureReader::new(&file[..]).unwrap();
     let mut last = None;
     while let Some(frame) = reader.next_frame().unwrap() {
@@ -118,7 +118,7 @@ fn reads_every_clock_resolution_and_offset() {
     ];
     for is_big in [false, true] {
         for (resolution, offset, units, expected) in cases {
-            let ng = Ng { is_big };
+            let ng = PcapngBuilder { is_big };
             let offset = if is_big { offset.to_be_bytes() } else { offset.to_le_bytes() };
             let interface = ng.interface(1, 0, &[(9, resolution), (14, &offset)]);
             let file = [ng.section(), interface, ng.enhanced(0, units, b"x")].concat();
@@ -131,7 +131,7 @@ fn reads_every_clock_resolution_and_offset() {
 #[test]
 fn simple_packets_have_no_time_and_end_at_snapshot_length() {
     for is_big in [false, true] {
-        let ng = Ng { is_big };
+        let ng = PcapngBuilder { is_big };
         let interface = ng.interface(1, 6, &[]);
         let file = [ng.section(), interface, ng.simple(5, b"12345"), ng.simple(9, b"123456")];
         let frames = frames(&file.concat()[..]).unwrap();
@@ -141,7 +141,7 @@ fn simple_packets_have_no_time_and_end_at_snapshot_length() {
 
 #[test]
 fn enhanced_packet_ignores_snapshot_length() {
-    let ng = Ng { is_big: false };
+    let ng = PcapngBuilder { is_big: false };
     let file = [ng.section(), ng.interface(1, 6, &[]), ng.enhanced(0, 1, b"123456789")].concat();
     let frames = frames(&file[..]).unwrap();
     assert_eq!(frames.0, [(Some(1_000), b"123456789".to_vec())]);
@@ -149,7 +149,7 @@ fn enhanced_packet_ignores_snapshot_length() {
 
 #[test]
 fn stops_at_end_of_options() {
-    let ng = Ng { is_big: false };
+    let ng = PcapngBuilder { is_big: false };
     let interface = ng.interface(1, 0, &[(0, &[]), (9, &[9])]);
     let file = [ng.section(), interface, ng.enhanced(0, 5, b"x")].concat();
     let frames = frames(&file[..]).unwrap();
@@ -159,7 +159,7 @@ fn stops_at_end_of_options() {
 #[test]
 fn reads_obsolete_packet_block() {
     for is_big in [false, true] {
-        let ng = Ng { is_big };
+        let ng = PcapngBuilder { is_big };
         let interfaces = [ng.interface(1, 0, &[]), ng.interface(1, 0, &[(9, &[9])])].concat();
         // Interface 1, and 77 dropped packets.
         let halves = if is_big { [0, 1, 0, 77] } else { [1, 0, 77, 0] };
@@ -172,7 +172,7 @@ fn reads_obsolete_packet_block() {
 
 #[test]
 fn skips_unknown_blocks_and_options() {
-    let ng = Ng { is_big: false };
+    let ng = PcapngBuilder { is_big: false };
     // No end of options, an unknown option, a truncated option, and a reserved field.
     let mut body = [ng.half(1), ng.half(9), ng.word(0).to_vec()].concat();
     body.extend([ng.half(99), ng.half(2), vec![1, 2, 0, 0]].concat());
@@ -187,7 +187,7 @@ fn skips_unknown_blocks_and_options() {
 
 #[test]
 fn reads_interface_name_and_clock() {
-    let ng = Ng { is_big: true };
+    let ng = PcapngBuilder { is_big: true };
     for (words, clock) in [
         ("feed I side A clock=hardware", CaptureClock::Hardware),
         ("clock=software", CaptureClock::Software),
@@ -211,7 +211,7 @@ fn reads_interface_name_and_clock() {
 
 #[test]
 fn truncated_file_returns_complete_packets_then_error() {
-    let ng = Ng { is_big: false };
+    let ng = PcapngBuilder { is_big: false };
     let head = [ng.section(), ng.interface(1, 0, &[])].concat();
     let packets = [ng.enhanced(0, 1, b"one"), ng.enhanced(0, 2, b"two")].concat();
     let of_pcap = pcap(false, false, 1, &[(0, 1, b"one"), (0, 2, b"two")]);
@@ -239,7 +239,7 @@ fn truncated_file_returns_complete_packets_then_error() {
 
 #[test]
 fn inconsistent_block_ends_file_with_error() {
-    let ng = Ng { is_big: false };
+    let ng = PcapngBuilder { is_big: false };
     let head = [ng.section(), ng.interface(1, 0, &[]), ng.enhanced(0, 1, b"one")].concat();
     let mut short = ng.enhanced(0, 2, b"two");
     short[20] = 200;
@@ -327,7 +327,7 @@ proptest! {
         cut in any::<prop::sample::Index>(),
     ) {
         let packet = datagram_of(&[1, 2, 3]);
-        let ng = Ng { is_big };
+        let ng = PcapngBuilder { is_big };
         let mut file = match is_ng {
             true => [ng.section(), ng.interface(1, 0, &[(9, &[9])]), ng.enhanced(0, 1, &packet),
                      ng.simple(packet.len() as u32, &packet)].concat(),

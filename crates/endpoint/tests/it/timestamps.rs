@@ -167,7 +167,7 @@ fn burst_has_consecutive_transmit_ids() {
     });
     assert!(all.iter().map(|stamp| stamp.id).eq(0..500));
     assert!(all.is_sorted_by_key(|stamp| software(stamp.timestamp)));
-    assert_eq!(ping.transmit_timestamps_lost(), 0);
+    assert_eq!(ping.transmit_timestamps_discarded(), 0);
 }
 
 #[test]
@@ -242,13 +242,13 @@ fn keeps_newest_unread_timestamps() {
     }
     let ids: Vec<u32> = ping.stamps().iter().map(|stamp| stamp.id).collect();
     assert!(ids.iter().copied().eq(1_100 - 1_024..1_100));
-    assert_eq!(ping.transmit_timestamps_lost(), 1_100 - 1_024);
+    assert_eq!(ping.transmit_timestamps_discarded(), 1_100 - 1_024);
 }
 
 #[test]
 fn unconnected_stream_has_no_timestamps() {
     // No process accepts; the attempt may still succeed immediately.
-    let address = SocketAddrV4::new(LOCALHOST, loopback::port());
+    let address = SocketAddrV4::new(LOCALHOST, crate::loopback::port());
     let Ok(mut client) = TcpStream::connect(address, TcpOptions::default()) else { return };
     if client.is_connected() {
         return;
@@ -320,7 +320,7 @@ fn veth_takes_software_timestamps() {
         .run(|| {
             let local = any_port(here.address());
             let ping = UdpSocket::connect(local, remote, options).unwrap();
-            (ping, InterfaceTimestamping::of(here.interface()).unwrap())
+            (ping, InterfaceTimestamping::query(here.interface()).unwrap())
         })
         .unwrap();
     assert!(known.can_transmit_software && !known.is_transmit_on && !known.is_receive_on);

@@ -290,10 +290,10 @@ fn counts_drops_of_full_buffer() {
 fn reports_requested_and_granted_receive_buffer() {
     let options = UdpOptions { receive_buffer: Some(100_000), ..UdpOptions::default() };
     let (receiver, _) = unicast(options);
-    assert_eq!(receiver.receive_buffer().asked, Some(100_000));
+    assert_eq!(receiver.receive_buffer().requested, Some(100_000));
     assert_eq!(receiver.receive_buffer().granted, 100_000);
     let (receiver, _) = unicast(UdpOptions { receive_buffer: None, ..UdpOptions::default() });
-    assert_eq!(receiver.receive_buffer().asked, None);
+    assert_eq!(receiver.receive_buffer().requested, None);
     assert!(receiver.receive_buffer().granted > 0);
 }
 

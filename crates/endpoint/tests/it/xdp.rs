@@ -44,7 +44,7 @@ fn replies_to_sender() {
             &StackSettings { interface, strict: true, ..StackSettings::default() },
             |host| {
                 let mut pong =
-                    UdpSocket::bind_by(&host.transport, host.at(PORT), options()).unwrap();
+                    UdpSocket::bind_with(&host.transport, host.at(PORT), options()).unwrap();
                 assert_eq!((pong.local_address(), pong.remote_address()), (host.at(PORT), None));
                 let client = host.plain(9_000);
                 for length in [0, 1, 64, 1_472] {
@@ -75,7 +75,7 @@ fn connected_socket_receives_from_peer_only() {
         let stranger = host.plain(9_002);
         let anywhere = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0);
         let mut socket =
-            UdpSocket::connect_by(&host.transport, anywhere, host.peer_at(9_001), options())
+            UdpSocket::connect_with(&host.transport, anywhere, host.peer_at(9_001), options())
                 .unwrap();
         let local = socket.local_address();
         assert_eq!((*local.ip(), local.port() != 0), (host.here, true));
@@ -88,7 +88,7 @@ fn connected_socket_receives_from_peer_only() {
         let mut bytes = [0; 9];
         assert_eq!(peer.recv_from(&mut bytes).unwrap(), (4, SocketAddr::V4(local)));
         let group = SocketAddrV4::new(*GROUP.ip(), 1);
-        let error = UdpSocket::connect_by(&host.transport, anywhere, group, options());
+        let error = UdpSocket::connect_with(&host.transport, anywhere, group, options());
         assert_eq!(error.unwrap_err().kind(), io::ErrorKind::InvalidInput);
     });
 }
@@ -99,7 +99,7 @@ fn connected_socket_sends_to_others_through_kernel() {
     with_stack(&StackSettings::default(), |host| {
         let elsewhere = host.plain(9_003);
         let mut socket =
-            UdpSocket::connect_by(&host.transport, host.at(0), host.peer_at(9_004), options())
+            UdpSocket::connect_with(&host.transport, host.at(0), host.peer_at(9_004), options())
                 .unwrap();
         assert!(host.notices().is_empty());
         send_to(&mut socket, host.peer_at(9_003), b"elsewhere");
@@ -117,7 +117,7 @@ fn reports_refusal_once() {
     with_strict_stack(|host| {
         let nobody = host.peer_at(9_005);
         let mut socket =
-            UdpSocket::connect_by(&host.transport, host.at(0), nobody, options()).unwrap();
+            UdpSocket::connect_with(&host.transport, host.at(0), nobody, options()).unwrap();
         send(&mut socket, b"anybody?");
         let mut refused = None;
         eventually("the refusal", || {
@@ -136,7 +136,7 @@ fn reports_refusal_once() {
 #[ignore = "needs root"]
 fn bound_receiver_receives_from_all_peers() {
     with_strict_stack(|host| {
-        let mut receiver = UdpReceiver::bind_by(&host.transport, host.at(0), options()).unwrap();
+        let mut receiver = UdpReceiver::bind_with(&host.transport, host.at(0), options()).unwrap();
         let to = receiver.local_address();
         assert_eq!((*to.ip(), to.port() != 0, receiver.is_joined()), (host.here, true, false));
         for port in [9_006, 9_007] {
@@ -145,7 +145,7 @@ fn bound_receiver_receives_from_all_peers() {
             assert_eq!((meta.source, bytes), (host.peer_at(port), port.to_be_bytes().to_vec()));
         }
         assert!(receiver.leave().is_ok() && receiver.rejoin().is_ok());
-        let mut anywhere = UdpReceiver::bind_by(
+        let mut anywhere = UdpReceiver::bind_with(
             &host.transport,
             SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, PORT),
             options(),
@@ -162,7 +162,7 @@ fn publisher(host: &BypassHost<'_>) -> UdpSender {
 
 fn joined(host: &BypassHost<'_>, sources: &[Ipv4Addr]) -> io::Result<UdpReceiver> {
     let group = MulticastGroup { group: GROUP, interface: host.here, sources };
-    UdpReceiver::join_by(&host.transport, group, options())
+    UdpReceiver::join_with(&host.transport, group, options())
 }
 
 #[test]
@@ -220,13 +220,13 @@ fn unspecified_interface_is_the_stacks() {
     with_strict_stack(|host| {
         let interface = Ipv4Addr::UNSPECIFIED;
         let group = MulticastGroup { group: GROUP, interface, sources: &[] };
-        let mut receiver = UdpReceiver::join_by(&host.transport, group, options()).unwrap();
+        let mut receiver = UdpReceiver::join_with(&host.transport, group, options()).unwrap();
         send(&mut publisher(host), b"here");
         assert_eq!(one(&mut receiver).1, b"here");
         let member = MulticastGroup { group: GROUP, interface: host.peer.address(), sources: &[] };
         drop(receiver);
         let mut there = host.on_peer(|| UdpReceiver::join(member, options()));
-        let mut sender = UdpSender::new_by(&host.transport, GROUP, interface, 1).unwrap();
+        let mut sender = UdpSender::with_transport(&host.transport, GROUP, interface, 1).unwrap();
         send(&mut sender, b"there");
         let (meta, bytes) = one(&mut there);
         assert_eq!((meta.source, bytes), (sender.local_address(), b"there".to_vec()));
@@ -240,7 +240,7 @@ fn sender_reaches_group_and_host() {
     with_strict_stack(|host| {
         let member = MulticastGroup { group: GROUP, interface: host.peer.address(), sources: &[] };
         let mut there = host.on_peer(|| UdpReceiver::join(member, options()));
-        let mut to_group = UdpSender::new_by(&host.transport, GROUP, host.here, 1).unwrap();
+        let mut to_group = UdpSender::with_transport(&host.transport, GROUP, host.here, 1).unwrap();
         assert_eq!(to_group.remote_address(), GROUP);
         for length in [0, 1, 1_472] {
             send(&mut to_group, &numbered(length));
@@ -250,7 +250,7 @@ fn sender_reaches_group_and_host() {
         }
         let to = host.peer_at(9_009);
         let plain = host.plain(9_009);
-        let mut to_host = UdpSender::connect_by(&host.transport, to, host.here).unwrap();
+        let mut to_host = UdpSender::connect_with(&host.transport, to, host.here).unwrap();
         send(&mut to_host, b"host");
         let mut bytes = [0; 5];
         let local = SocketAddr::V4(to_host.local_address());
@@ -261,7 +261,7 @@ fn sender_reaches_group_and_host() {
             let error = sender.transmit(65_508, |_| panic!("fill must not be called")).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
         }
-        let error = UdpSender::new_by(&host.transport, to, host.here, 1).unwrap_err();
+        let error = UdpSender::with_transport(&host.transport, to, host.here, 1).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     });
 }
@@ -270,7 +270,7 @@ fn sender_reaches_group_and_host() {
 #[ignore = "needs root"]
 fn replies_to_more_clients_than_cached_destinations() {
     with_strict_stack(|host| {
-        let mut pong = UdpSocket::bind_by(&host.transport, host.at(PORT), options()).unwrap();
+        let mut pong = UdpSocket::bind_with(&host.transport, host.at(PORT), options()).unwrap();
         let askers: Vec<_> = (0..150).map(|index| host.plain(9_100 + index)).collect();
         for _ in 0..2 {
             for client in &askers {
@@ -294,7 +294,7 @@ fn replies_to_more_clients_than_cached_destinations() {
 fn truncates_and_counts_long_datagram() {
     with_stack(&StackSettings::default(), |host| {
         let short = UdpOptions { datagram_max: 100, ..options() };
-        let mut receiver = UdpReceiver::bind_by(&host.transport, host.at(PORT), short).unwrap();
+        let mut receiver = UdpReceiver::bind_with(&host.transport, host.at(PORT), short).unwrap();
         let sender = host.plain(9_010);
         // The last datagram is sent in fragments, which the kernel delivers.
         for length in [99, 100, 101, 1_400, 3_000] {
@@ -312,7 +312,7 @@ fn sends_long_datagram_in_fragments() {
         let options = UdpOptions { datagram_max: 65_507, ..options() };
         let to = host.peer_at(9_011);
         let there = host.plain(9_011);
-        let mut socket = UdpSocket::connect_by(&host.transport, host.at(0), to, options).unwrap();
+        let mut socket = UdpSocket::connect_with(&host.transport, host.at(0), to, options).unwrap();
         for length in [1_473, 20_000, 65_507] {
             send(&mut socket, &numbered(length));
             let mut bytes = vec![0; 65_535];
@@ -334,14 +334,14 @@ fn sends_long_datagram_in_fragments() {
 fn reports_buffer_and_counts_drops() {
     with_strict_stack(|host| {
         let small = UdpOptions { receive_buffer: Some(1 << 20), ..options() };
-        let mut receiver = UdpReceiver::bind_by(&host.transport, host.at(PORT), small).unwrap();
+        let mut receiver = UdpReceiver::bind_with(&host.transport, host.at(PORT), small).unwrap();
         let buffer = receiver.receive_buffer();
         assert_eq!(
-            (buffer.asked, buffer.granted, buffer.is_short()),
+            (buffer.requested, buffer.granted, buffer.is_short()),
             (Some(1 << 20), 1 << 20, false)
         );
         let other = host.at(PORT + 1);
-        let mut other = UdpReceiver::bind_by(&host.transport, other, options()).unwrap();
+        let mut other = UdpReceiver::bind_with(&host.transport, other, options()).unwrap();
         let sender = host.plain(9_012);
         // The other socket takes the first socket's datagrams from the ring, until there is no room
         // for them.
@@ -375,7 +375,7 @@ fn delivers_interface_timestamps_if_requested() {
         let hardware = UdpOptions { timestamping: Timestamping::Hardware, ..options() };
         let off = UdpOptions { timestamping: Timestamping::Off, ..options() };
         let of = |options, port| {
-            UdpReceiver::bind_by(&host.transport, host.at(PORT + port), options).unwrap()
+            UdpReceiver::bind_with(&host.transport, host.at(PORT + port), options).unwrap()
         };
         let sender = host.plain(9_013);
         for (port, options) in [(0, options()), (1, hardware)] {
@@ -400,7 +400,8 @@ fn has_no_timestamps_without_interface_timestamps() {
     with_strict_stack(|host| {
         let to = host.peer_at(9_014);
         let there = host.plain(9_014);
-        let mut socket = UdpSocket::connect_by(&host.transport, host.at(0), to, options()).unwrap();
+        let mut socket =
+            UdpSocket::connect_with(&host.transport, host.at(0), to, options()).unwrap();
         assert_eq!(socket.timestamping(), Timestamping::Off);
         there.send_to(b"no timestamp", socket.local_address()).unwrap();
         assert_eq!(one(&mut socket).0.timestamp, Timestamp::None);
@@ -408,8 +409,8 @@ fn has_no_timestamps_without_interface_timestamps() {
         assert_eq!(socket.transmit_timestamping(), Timestamping::Off);
         send(&mut socket, b"sent");
         assert_eq!(socket.transmit_timestamps(|stamp| panic!("{stamp:?}")).unwrap(), 0);
-        assert_eq!(socket.transmit_timestamps_lost(), 0);
-        let mut sender = UdpSender::connect_by(&host.transport, to, host.here).unwrap();
+        assert_eq!(socket.transmit_timestamps_discarded(), 0);
+        let mut sender = UdpSender::connect_with(&host.transport, to, host.here).unwrap();
         sender.set_transmit_timestamping(Timestamping::Hardware).unwrap();
         assert_eq!(sender.transmit_timestamping(), Timestamping::Off);
         assert_eq!(sender.transmit_timestamps(|stamp| panic!("{stamp:?}")).unwrap(), 0);
@@ -420,7 +421,8 @@ fn has_no_timestamps_without_interface_timestamps() {
 #[ignore = "needs root"]
 fn blocker_waits_for_data_or_timeout() {
     with_strict_stack(|host| {
-        let mut receiver = UdpReceiver::bind_by(&host.transport, host.at(PORT), options()).unwrap();
+        let mut receiver =
+            UdpReceiver::bind_with(&host.transport, host.at(PORT), options()).unwrap();
         let blocker = receiver.set_blocking(Some(Duration::from_millis(1))).unwrap().unwrap();
         assert!(blocker.block());
         nothing(&mut receiver);
@@ -437,7 +439,7 @@ fn blocker_waits_for_data_or_timeout() {
         assert!(blocker.block());
         // Data found by the wait stay available after it, although they are no longer on the ring.
         let other = host.at(PORT + 1);
-        let mut other = UdpReceiver::bind_by(&host.transport, other, options()).unwrap();
+        let mut other = UdpReceiver::bind_with(&host.transport, other, options()).unwrap();
         nothing(&mut other);
         assert!(receiver.set_blocking(None).unwrap().is_none());
         assert!(is_readable(&receiver));
@@ -452,7 +454,8 @@ fn blocker_waits_for_data_or_timeout() {
 #[ignore = "needs root"]
 fn descriptor_is_readable_while_data_are_pending() {
     with_strict_stack(|host| {
-        let bind = |port| UdpReceiver::bind_by(&host.transport, host.at(port), options()).unwrap();
+        let bind =
+            |port| UdpReceiver::bind_with(&host.transport, host.at(port), options()).unwrap();
         let [mut first, mut second] = [PORT, PORT + 1].map(bind);
         let sender = host.plain(9_016);
         assert!(!is_readable(&first) && !is_readable(&second));
@@ -482,7 +485,8 @@ fn descriptor_is_readable_while_data_are_pending() {
 #[ignore = "needs root"]
 fn budget_limits_delivery() {
     with_strict_stack(|host| {
-        let mut receiver = UdpReceiver::bind_by(&host.transport, host.at(PORT), options()).unwrap();
+        let mut receiver =
+            UdpReceiver::bind_with(&host.transport, host.at(PORT), options()).unwrap();
         let sender = host.plain(9_017);
         (0..70_u8).for_each(|number| {
             sender.send_to(&[number], host.at(PORT)).unwrap();

@@ -36,11 +36,11 @@ fn refused<T: Debug>(outcome: io::Result<T>) -> String {
 fn other_interface_falls_back_to_kernel() {
     with_stack(&StackSettings::default(), |host| {
         let by = &host.transport;
-        let mut receiver = UdpReceiver::join_by(by, on(LOCALHOST), options()).unwrap();
+        let mut receiver = UdpReceiver::join_with(by, on(LOCALHOST), options()).unwrap();
         let told = |words: &str| assert_eq!(host.notices(), [format!("{words}: {OTHER}")]);
         told("group 239.192.9.1:7100 comes by the kernel");
         assert!(receiver.is_joined());
-        let mut sender = UdpSender::new_by(by, GROUP, LOCALHOST, 1).unwrap();
+        let mut sender = UdpSender::with_transport(by, GROUP, LOCALHOST, 1).unwrap();
         told("to group 239.192.9.1:7100 by the kernel");
         send(&mut sender, b"group");
         let (meta, bytes) = one(&mut receiver);
@@ -53,9 +53,9 @@ fn other_interface_falls_back_to_kernel() {
         receiver.leave().unwrap();
         receiver.rejoin().unwrap();
 
-        let mut bound = UdpReceiver::bind_by(by, AT_LOCALHOST, options()).unwrap();
+        let mut bound = UdpReceiver::bind_with(by, AT_LOCALHOST, options()).unwrap();
         told("127.0.0.1:7000 comes by the kernel");
-        let mut sender = UdpSender::connect_by(by, AT_LOCALHOST, LOCALHOST).unwrap();
+        let mut sender = UdpSender::connect_with(by, AT_LOCALHOST, LOCALHOST).unwrap();
         told("to 127.0.0.1:7000 by the kernel");
         sender.set_transmit_timestamping(Timestamping::Software).unwrap();
         assert_eq!(sender.transmit_timestamping(), Timestamping::Software);
@@ -63,10 +63,10 @@ fn other_interface_falls_back_to_kernel() {
         assert_eq!(one(&mut bound).1, b"host");
         drop(bound);
 
-        let mut pong = UdpSocket::bind_by(by, AT_LOCALHOST, options()).unwrap();
+        let mut pong = UdpSocket::bind_with(by, AT_LOCALHOST, options()).unwrap();
         told("127.0.0.1:7000 comes by the kernel");
         let local = SocketAddrV4::new(LOCALHOST, 0);
-        let mut ping = UdpSocket::connect_by(by, local, AT_LOCALHOST, options()).unwrap();
+        let mut ping = UdpSocket::connect_with(by, local, AT_LOCALHOST, options()).unwrap();
         told("127.0.0.1:0 comes by the kernel");
         send(&mut ping, b"ping");
         let (meta, _) = one(&mut pong);
@@ -81,24 +81,24 @@ fn other_interface_falls_back_to_kernel() {
 fn strict_stack_rejects_other_interface() {
     with_strict_stack(|host| {
         let by = &host.transport;
-        let words = refused(UdpReceiver::join_by(by, on(LOCALHOST), options()));
+        let words = refused(UdpReceiver::join_with(by, on(LOCALHOST), options()));
         let expected = "cannot join 239.192.9.1 on interface 127.0.0.1: strict: group \
                         239.192.9.1:7100 comes by the kernel: the way is by another interface";
         assert_eq!(words, expected);
-        let words = refused(UdpReceiver::bind_by(by, AT_LOCALHOST, options()));
+        let words = refused(UdpReceiver::bind_with(by, AT_LOCALHOST, options()));
         assert!(words.starts_with("cannot receive on 127.0.0.1:7000: strict: "), "{words}");
-        let words = refused(UdpSocket::bind_by(by, AT_LOCALHOST, options()));
+        let words = refused(UdpSocket::bind_with(by, AT_LOCALHOST, options()));
         assert!(words.starts_with("cannot receive on 127.0.0.1:7000: strict: "), "{words}");
         let local = SocketAddrV4::new(LOCALHOST, 0);
-        refused(UdpSocket::connect_by(by, local, AT_LOCALHOST, options()));
-        let words = refused(UdpSender::new_by(by, GROUP, LOCALHOST, 1));
+        refused(UdpSocket::connect_with(by, local, AT_LOCALHOST, options()));
+        let words = refused(UdpSender::with_transport(by, GROUP, LOCALHOST, 1));
         assert!(words.starts_with("cannot send to 239.192.9.1:7100: strict: "), "{words}");
-        refused(UdpSender::connect_by(by, AT_LOCALHOST, LOCALHOST));
+        refused(UdpSender::connect_with(by, AT_LOCALHOST, LOCALHOST));
         // The destination is this host.
-        let words = refused(UdpSender::connect_by(by, host.at(PORT), host.here));
+        let words = refused(UdpSender::connect_with(by, host.at(PORT), host.here));
         assert!(words.ends_with("by the kernel: that is this host"), "{words}");
-        refused(UdpSocket::connect_by(by, host.at(0), host.at(PORT), options()));
-        refused(UdpSender::new_by(by, GROUP, host.here, 0));
+        refused(UdpSocket::connect_with(by, host.at(0), host.at(PORT), options()));
+        refused(UdpSender::with_transport(by, GROUP, host.here, 0));
     });
 }
 
@@ -107,16 +107,16 @@ fn strict_stack_rejects_other_interface() {
 fn kernel_errors_are_the_same_over_xdp() {
     with_strict_stack(|host| {
         let by = &host.transport;
-        let taken = UdpReceiver::bind_by(by, host.at(PORT), options()).unwrap();
+        let taken = UdpReceiver::bind_with(by, host.at(PORT), options()).unwrap();
         let [ours, kernels] = [
-            UdpReceiver::bind_by(by, taken.local_address(), options()),
+            UdpReceiver::bind_with(by, taken.local_address(), options()),
             UdpReceiver::bind(taken.local_address(), options()),
         ]
         .map(|outcome| outcome.map(drop).unwrap_err());
         assert_eq!((ours.kind(), ours.to_string()), (kernels.kind(), kernels.to_string()));
         let not_a_group = SocketAddrV4::new(LOCALHOST, PORT);
         let group = MulticastGroup { group: not_a_group, ..on(host.here) };
-        let error = UdpReceiver::join_by(by, group, options()).unwrap_err();
+        let error = UdpReceiver::join_with(by, group, options()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     });
 }
@@ -132,7 +132,8 @@ fn group_with_other_members_is_received_by_kernel() {
     with_stack(&StackSettings::default(), |host| {
         let mut publisher = host.on_peer(|| UdpSender::new(GROUP, host.peer.address(), 1));
         let mut other = other_member(host);
-        let mut receiver = UdpReceiver::join_by(&host.transport, on(host.here), options()).unwrap();
+        let mut receiver =
+            UdpReceiver::join_with(&host.transport, on(host.here), options()).unwrap();
         let others = "group 239.192.9.1:7100 comes by the kernel: other sockets of this host are \
                       members";
         assert_eq!(host.notices(), [others]);
@@ -153,10 +154,11 @@ fn group_with_other_members_is_received_by_kernel() {
 fn strict_stack_rejects_group_with_other_members() {
     with_strict_stack(|host| {
         let other = other_member(host);
-        let words = refused(UdpReceiver::join_by(&host.transport, on(host.here), options()));
+        let words = refused(UdpReceiver::join_with(&host.transport, on(host.here), options()));
         assert!(words.ends_with("other sockets of this host are members"), "{words}");
         drop(other);
-        let mut receiver = UdpReceiver::join_by(&host.transport, on(host.here), options()).unwrap();
+        let mut receiver =
+            UdpReceiver::join_with(&host.transport, on(host.here), options()).unwrap();
         assert_eq!(receiver.receive(1, |_, _| {}).unwrap().count, 0);
         let _other = other_member(host);
         let mut error = None;
@@ -175,14 +177,14 @@ fn group_with_local_members_is_sent_by_kernel() {
         let mut here = other_member(host);
         let member = on(host.peer.address());
         let mut there = host.on_peer(|| UdpReceiver::join(member, options()));
-        let mut sender = UdpSender::new_by(&host.transport, GROUP, host.here, 1).unwrap();
+        let mut sender = UdpSender::with_transport(&host.transport, GROUP, host.here, 1).unwrap();
         let words = "to group 239.192.9.1:7100 by the kernel: sockets of this host are members";
         assert_eq!(host.notices(), [words]);
         send(&mut sender, b"both");
         assert_eq!((one(&mut here).1, one(&mut there).1), (b"both".to_vec(), b"both".to_vec()));
         drop(sender);
         // Not even to this host.
-        let mut sender = UdpSender::new_by(&host.transport, GROUP, host.here, 0).unwrap();
+        let mut sender = UdpSender::with_transport(&host.transport, GROUP, host.here, 0).unwrap();
         assert_eq!(host.notices(), ["to group 239.192.9.1:7100 by the kernel: that is this host"]);
         send(&mut sender, b"here");
         assert_eq!(one(&mut here).1, b"here");
@@ -229,11 +231,12 @@ fn sets_multicast_ttl() {
             Ok(socket)
         });
         for ttl in [1, 7, 255] {
-            let mut sender = UdpSender::new_by(&host.transport, GROUP, host.here, ttl).unwrap();
+            let mut sender =
+                UdpSender::with_transport(&host.transport, GROUP, host.here, ttl).unwrap();
             send(&mut sender, b"how far?");
             assert_eq!(ttl_of_next(&there), i32::from(ttl));
         }
-        let mut socket = UdpSocket::bind_by(&host.transport, host.at(PORT), options()).unwrap();
+        let mut socket = UdpSocket::bind_with(&host.transport, host.at(PORT), options()).unwrap();
         let ask = |socket: &mut UdpSocket| {
             socket.transmit_to(GROUP, 4, |bytes| bytes.copy_from_slice(b"who?")).unwrap();
             ttl_of_next(&there)

@@ -63,7 +63,7 @@ impl<O: Write> Trail<'_, O> {
         let row = Row::new(entry);
         writeln!(self.out, "{}", row.line(self.arguments.format))?;
         let (segment, offset) = (entry.segment, entry.offset);
-        if entry.checksum == Checksum::Wrong {
+        if entry.checksum == Checksum::Mismatch {
             self.harm(&format_args!(
                 "segment {segment}, byte {offset}: the record is not what was committed"
             ))?;

@@ -18,11 +18,11 @@ use super::{JournalError, Tag};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checksum {
     /// The checksum matches.
-    Right,
+    Valid,
     /// The checksum is not yet written.
     Missing,
     /// The checksum does not match: the record was changed after its commit.
-    Wrong,
+    Mismatch,
 }
 
 /// A record that was read.
@@ -201,8 +201,8 @@ impl OpenSegment {
         self.file.read_exact_at(&mut payload, offset + RECORD_HEADER as u64)?;
         let checksum = match header.checksum() {
             0 => Checksum::Missing,
-            sum if sum == header.sum(&payload) => Checksum::Right,
-            _ => Checksum::Wrong,
+            sum if sum == header.sum(&payload) => Checksum::Valid,
+            _ => Checksum::Mismatch,
         };
         let tag = header.tag().ok_or_else(wrong)?;
         let segment = number;

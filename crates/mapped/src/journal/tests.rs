@@ -370,7 +370,7 @@ fn close_writes_checksums_and_removes_spare_segments() {
     journal.close().unwrap();
     assert_eq!(segment_files::segments(&directory).unwrap(), [1]);
     let read: Vec<_> = Reader::open(&directory).unwrap().map(Result::unwrap).collect();
-    assert_eq!(read.iter().map(|entry| entry.checksum).collect::<Vec<_>>(), [Checksum::Right]);
+    assert_eq!(read.iter().map(|entry| entry.checksum).collect::<Vec<_>>(), [Checksum::Valid]);
 }
 
 #[test]
@@ -516,7 +516,7 @@ fn checksum_error_reports_file_and_offset() {
     assert_eq!(corrupt_at(&directory), (path.clone(), harmed.offset() as u64));
     assert_eq!(fs::read(&path).unwrap(), before);
     let read: Vec<_> = Reader::open(&directory).unwrap().map(Result::unwrap).collect();
-    let wrong: Vec<_> = read.iter().filter(|entry| entry.checksum == Checksum::Wrong).collect();
+    let wrong: Vec<_> = read.iter().filter(|entry| entry.checksum == Checksum::Mismatch).collect();
     assert_eq!((read.len(), wrong.len()), (60, 1));
     assert_eq!((wrong[0].segment, wrong[0].offset), (2, harmed.offset() as u64));
     // An invalid length hides the following records, in its own segment only.
@@ -850,7 +850,7 @@ fn reader_follows_writer() {
     journal.mark(report);
     worker.run_once(false);
     let first = Reader::open(&directory).unwrap().next().unwrap().unwrap();
-    assert_eq!((first.marked, first.checksum), (true, Checksum::Right));
+    assert_eq!((first.marked, first.checksum), (true, Checksum::Valid));
 }
 
 #[test]

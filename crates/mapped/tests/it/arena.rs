@@ -1,7 +1,5 @@
 //! A `netstack` engine in an arena that two processes map at different addresses. The processes
 //! alternate by sending each other lines, which replaces a lock.
-//!
-//! They take turns by the lines that they send each other, in the place of a lock.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read, Write};

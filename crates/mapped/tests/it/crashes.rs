@@ -120,7 +120,7 @@ fn check_while_written(directory: &Path) {
     for entry in Reader::open(directory).unwrap() {
         // A segment may be removed just before it is read.
         let Ok(entry) = entry else { continue };
-        assert_ne!(entry.checksum, Checksum::Wrong);
+        assert_ne!(entry.checksum, Checksum::Mismatch);
         let number = u64::from(entry.tag.seq_num);
         assert!(number == last + 1 || last == 0 || number > last + 1, "{last}, {number}");
         assert_eq!((entry.tag, entry.payload), expected(number));

@@ -180,7 +180,7 @@ fn check(journal: &Journal, model: &Model, directory: &Path) {
     }
     let read = Reader::open(directory).unwrap().map(|entry| {
         let entry = entry.unwrap();
-        assert_ne!(entry.checksum, Checksum::Wrong);
+        assert_ne!(entry.checksum, Checksum::Mismatch);
         (entry.tag, entry.payload, entry.marked)
     });
     assert_eq!(&read.collect::<Model>(), model);

@@ -64,7 +64,7 @@ fn iterate(reactor: &mut Reactor) -> Ready {
 
 /// Iterates for up to about ten seconds until `is_over`.
 fn iterate_until(reactor: &mut Reactor, mut is_over: impl FnMut(Ready) -> bool) {
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     let end = clock.instant() + Duration::from_secs(10);
     loop {
         let now = clock.instant();
@@ -103,7 +103,7 @@ fn receive_uses_system_calls_only_before_first_wait() {
     let token = reactor.add(&mut receiver, Interest::READABLE).unwrap();
     send(&mut sender, b"before");
     assert_eq!(receive(&mut receiver, 8).1, [b"before"]);
-    assert!(iterate(&mut reactor).is_nothing());
+    assert!(iterate(&mut reactor).is_empty());
     send(&mut sender, b"after");
     let nothing = Received { count: 0, drained: true, closed: false };
     assert_eq!(receive(&mut receiver, 8).0, nothing);
@@ -124,7 +124,7 @@ fn source_is_ready_until_drained() {
         let (received, all) = receive(&mut receiver, 1);
         assert_eq!((all, received.drained), (vec![vec![number]], number == 4));
     }
-    assert!(iterate(&mut reactor).is_nothing());
+    assert!(iterate(&mut reactor).is_empty());
     assert_eq!(receive(&mut receiver, 0).0, Received::default());
     reactor.remove(token, &mut receiver).unwrap();
 }
@@ -241,7 +241,7 @@ fn counts_kernel_drops() {
     let mut kept = 0;
     iterate_until(&mut reactor, |ready| {
         kept += receive(&mut receiver, 64).0.count;
-        ready.is_nothing()
+        ready.is_empty()
     });
     // The kernel reports drops with the next datagram that it delivers.
     send(&mut sender, &[1]);
@@ -300,7 +300,7 @@ fn removed_source_delivers_leftover_data() {
         all.extend(receive(&mut receiver, 64).1);
     }
     assert_eq!(all, [[1], [2], [3], [4]]);
-    assert!(iterate(&mut reactor).is_nothing());
+    assert!(iterate(&mut reactor).is_empty());
 }
 
 #[test]
@@ -467,9 +467,9 @@ fn keeps_data_of_source_without_interest() {
             send(&mut sender, &[number]);
         }
     });
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     let deadline = clock.instant() + Duration::from_millis(60);
-    assert!(reactor.wait(clock.instant(), Some(deadline)).unwrap().is_nothing());
+    assert!(reactor.wait(clock.instant(), Some(deadline)).unwrap().is_empty());
     assert!(clock.instant() >= deadline);
     sending.join().unwrap();
     reactor.set_interest(token, &receiver, Interest::READABLE).unwrap();
@@ -486,7 +486,7 @@ fn waits_for_far_deadline() {
         std::thread::sleep(std::time::Duration::from_millis(20));
         send(&mut sender, &[0]);
     });
-    let ready = reactor.wait(Clock::of_kernel().instant(), Some(Instant::MAX)).unwrap();
+    let ready = reactor.wait(Clock::from_kernel().instant(), Some(Instant::MAX)).unwrap();
     assert!(ready.is_readable(token));
     sending.join().unwrap();
     reactor.remove(token, &mut receiver).unwrap();

@@ -56,7 +56,7 @@ impl Many {
 
     /// Iterates until `count` datagrams have arrived, receiving from the reported sources.
     fn collect(&mut self, count: usize) -> Vec<(usize, u32)> {
-        let clock = Clock::of_kernel();
+        let clock = Clock::from_kernel();
         let end = clock.instant() + Duration::from_secs(30);
         let mut all = Vec::new();
         while all.len() < count {
@@ -77,7 +77,7 @@ impl Many {
         for (token, socket) in self.tokens.iter().zip(&mut self.sockets) {
             self.reactor.remove(*token, socket).unwrap();
         }
-        assert!(self.wait().is_nothing() && self.reactor.count() == 0);
+        assert!(self.wait().is_empty() && self.reactor.count() == 0);
     }
 }
 
@@ -119,7 +119,7 @@ fn selective_waits_report_only_ready_sources() {
         is_reported.sort_unstable();
         assert_eq!(is_reported, ready, "{wait}");
         assert_eq!(many.collect(5).len(), 5);
-        assert!(many.wait().is_nothing(), "{wait}");
+        assert!(many.wait().is_empty(), "{wait}");
         many.end();
     }
 }
@@ -182,7 +182,7 @@ fn removed_sources_are_not_reported() {
 
 #[test]
 fn wait_lasts_until_deadline() {
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     for wait in supported(SELECTIVE) {
         let mut many = Many::new(wait, MANY);
         many.send(150, 1);
@@ -190,7 +190,7 @@ fn wait_lasts_until_deadline() {
         let deadline = clock.instant() + Duration::from_micros(2_500);
         let mut iterations = 0;
         while clock.instant() < deadline {
-            assert!(many.reactor.wait(clock.instant(), Some(deadline)).unwrap().is_nothing());
+            assert!(many.reactor.wait(clock.instant(), Some(deadline)).unwrap().is_empty());
             iterations += 1;
         }
         assert!(iterations <= 2, "{wait}: {iterations} turns");
@@ -219,7 +219,7 @@ fn waits_carry_many_connections() {
             .map(|(client, _)| reactor.add(client, Interest::WRITABLE).unwrap())
             .collect();
         let mut servers = Vec::new();
-        let clock = Clock::of_kernel();
+        let clock = Clock::from_kernel();
         let end = clock.instant() + Duration::from_secs(30);
         while clients.iter().any(|(_, answers)| *answers < 3) {
             let now = clock.instant();

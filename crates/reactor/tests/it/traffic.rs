@@ -26,7 +26,7 @@ pub(crate) fn iterate_until(
     reactor: &mut Reactor,
     mut is_over: impl FnMut(Instant, Ready) -> bool,
 ) {
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     let end = clock.instant() + Duration::from_secs(30);
     loop {
         let now = clock.instant();
@@ -78,7 +78,7 @@ impl<I: Receive + Source, O: Transmit> Traffic<I, O> {
     /// Sends and receives all datagrams. Returns the receivers, removed from the reactor, and what
     /// they received.
     pub(crate) fn deliver(mut self) -> ([I; 2], Seen) {
-        let clock = Clock::of_kernel();
+        let clock = Clock::from_kernel();
         let end = clock.instant() + Duration::from_secs(60);
         while self.count() < DATAGRAMS {
             let now = clock.instant();

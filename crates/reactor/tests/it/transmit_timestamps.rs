@@ -37,7 +37,7 @@ fn tcp() -> (TcpStream, TcpStream) {
 
 /// Iterates until the deadline, receiving from ready sources, and counts the iterations.
 fn iterations_until_deadline(reactor: &mut Reactor, token: Token, end: &mut impl Receive) -> usize {
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     let deadline = clock.instant() + Duration::from_millis(20);
     let mut iterations = 0;
     while clock.instant() < deadline {
@@ -104,7 +104,7 @@ fn waits_carry_replies_and_timestamps() -> io::Result<()> {
         let (mut ping, mut pong) = udp();
         let mut reactor = Reactor::new(wait)?;
         let token = reactor.add(&mut ping, Interest::READABLE)?;
-        let (clock, mut answers, mut ids) = (Clock::of_kernel(), 0, Vec::new());
+        let (clock, mut answers, mut ids) = (Clock::from_kernel(), 0, Vec::new());
         let end = clock.instant() + Duration::from_secs(30);
         let mut asked = 0;
         while ids.len() < 200 || answers < 200 {

@@ -25,7 +25,7 @@ fn udp() -> (UdpReceiver, UdpSender) {
 
 /// Waits for up to about ten seconds, a few milliseconds at a time, until `is_over`.
 fn wait_until(reactor: &mut Reactor, mut is_over: impl FnMut(Ready) -> bool) {
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     let end = clock.instant() + Duration::from_secs(10);
     loop {
         let now = clock.instant();
@@ -80,13 +80,13 @@ fn selective_waits_report_source_until_drained() {
             assert!(!ready.is_writable(busy_token), "{wait}");
         }
         assert_eq!(count(&mut busy), 1);
-        assert!(reactor.wait(Instant::ZERO, Some(Instant::ZERO)).unwrap().is_nothing(), "{wait}");
+        assert!(reactor.wait(Instant::ZERO, Some(Instant::ZERO)).unwrap().is_empty(), "{wait}");
     }
 }
 
 #[test]
 fn waits_end_at_deadline() {
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     for wait in supported(Wait::ALL) {
         let mut reactor = Reactor::new(wait).unwrap();
         let (mut receiver, _sender) = udp();
@@ -212,10 +212,10 @@ fn source_without_interest_is_not_reported() {
         reactor.set_interest(token, &client, Interest::NONE).unwrap();
         drop(listener.accept().unwrap());
         client.shutdown().unwrap();
-        let clock = Clock::of_kernel();
+        let clock = Clock::from_kernel();
         let deadline = clock.instant() + Duration::from_millis(5);
         let ready = reactor.wait(clock.instant(), Some(deadline)).unwrap();
-        assert!(ready.is_nothing() && clock.instant() >= deadline, "{wait}");
+        assert!(ready.is_empty() && clock.instant() >= deadline, "{wait}");
         reactor.set_interest(token, &client, Interest::READABLE).unwrap();
         wait_until(&mut reactor, |ready| ready.is_readable(token));
         assert!(client.receive(8, |_, _| {}).unwrap().closed);

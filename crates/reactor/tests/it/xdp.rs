@@ -36,7 +36,7 @@ fn delivered(wait: Wait, by: &Transport, [here, there]: &[Host; 2]) -> Seen {
         let options = UdpOptions { datagram_max: 512, ..UdpOptions::default() };
         let receivers = GROUPS.map(|group| {
             let group = MulticastGroup { group, interface: here.address(), sources: &[] };
-            UdpReceiver::join_by(by, group, options).unwrap()
+            UdpReceiver::join_with(by, group, options).unwrap()
         });
         let sender = |group| UdpSender::new(group, there.address(), 1).unwrap();
         let senders = GROUPS.map(|group| there.run(|| sender(group)).unwrap());
@@ -83,7 +83,7 @@ impl Drop for Stop<'_> {
 /// Replies to each request with the same bytes, also over kernel bypass, until a stop request.
 fn reply_to_requests(wait: Wait, host: &Host, port: u16, by: &Transport, stop: &AtomicBool) {
     let address = SocketAddrV4::new(host.address(), port);
-    let mut socket = UdpSocket::bind_by(by, address, UdpOptions::default()).unwrap();
+    let mut socket = UdpSocket::bind_with(by, address, UdpOptions::default()).unwrap();
     let mut reactor = Reactor::new(wait).unwrap();
     let token = reactor.add(&mut socket, Interest::READABLE).unwrap();
     let mut questions = Vec::new();
@@ -106,7 +106,7 @@ fn reply_to_requests(wait: Wait, host: &Host, port: u16, by: &Transport, stop: &
 fn send_requests(wait: Wait, host: &Host, remote: SocketAddrV4, by: &Transport) -> usize {
     const QUESTIONS: u32 = 300;
     let local = SocketAddrV4::new(host.address(), 0);
-    let mut socket = UdpSocket::connect_by(by, local, remote, UdpOptions::default()).unwrap();
+    let mut socket = UdpSocket::connect_with(by, local, remote, UdpOptions::default()).unwrap();
     let mut reactor = Reactor::new(wait).unwrap();
     let token = reactor.add(&mut socket, Interest::READABLE).unwrap();
     let mut timers = Timers::new();
@@ -176,7 +176,7 @@ fn waits_find_data_taken_from_ring_by_others() {
         for wait in supported(Wait::ALL) {
             let open = |port| {
                 let address = SocketAddrV4::new(here.address(), port);
-                UdpReceiver::bind_by(&by, address, UdpOptions::default()).unwrap()
+                UdpReceiver::bind_with(&by, address, UdpOptions::default()).unwrap()
             };
             let [mut waited_for, mut other] = [PORT, PORT + 1].map(open);
             let to = waited_for.local_address();
@@ -212,7 +212,7 @@ fn source_that_spun_is_readable_in_next_wait() {
         let by = strict_transport(here);
         let open = |port| {
             let address = SocketAddrV4::new(here.address(), port);
-            UdpReceiver::bind_by(&by, address, UdpOptions::default()).unwrap()
+            UdpReceiver::bind_with(&by, address, UdpOptions::default()).unwrap()
         };
         let [mut source, mut other] = [PORT, PORT + 1].map(open);
         let to = source.local_address();
@@ -231,7 +231,7 @@ fn source_that_spun_is_readable_in_next_wait() {
             let token = reactor.add(&mut source, Interest::READABLE).unwrap();
             iterate_until(&mut reactor, |_, ready| ready.is_readable(token));
             assert_eq!(source.receive(8, |_, _| {}).unwrap().count, 1, "{wait}");
-            let now = Clock::of_kernel().instant();
+            let now = Clock::from_kernel().instant();
             let ready = reactor.wait(now, Some(now)).unwrap();
             assert!(!ready.is_readable(token), "{wait}: no data may remain");
             reactor.remove(token, &mut source).unwrap();

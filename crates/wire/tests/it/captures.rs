@@ -86,7 +86,7 @@ fn reads_and_writes_market_data_datagrams() {
         let (ip, options, datagram) = Ipv4Header::parse(packet).unwrap();
         let (udp, payload) = UdpHeader::parse(datagram).unwrap();
         let group = Ipv4Addr::from(expected.group);
-        let destination = hairpin_wire::MacAddress::of_ipv4_group(group);
+        let destination = hairpin_wire::MacAddress::from_ipv4_group(group);
         let ours = EthernetHeader::new(destination, ethernet.source(), EtherType::IPV4);
         assert_eq!(ours.as_bytes(), &frame[..14], "{}", expected.path);
 

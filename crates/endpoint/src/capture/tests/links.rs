@@ -92,7 +92,7 @@ fn reports_unsupported_link_and_truncated_frame() {
         error.to_string().starts_with("link type 105 is not supported: use Ethernet"),
         "{error}"
     );
-    let ng = Ng { is_big: false };
+    let ng = PcapngBuilder { is_big: false };
     let frame = datagram_of(b"data");
     let words = [0, 0, 0, 40, frame.len() as u32].map(|word| ng.word(word)).concat();
     let cut = ng.block(6, &[&words, &frame[..40]].concat());
@@ -147,7 +147,7 @@ fn delivers_datagrams_in_place_and_counts_others() {
 /// Compares with tcpdump, where it is installed.
 #[test]
 fn agrees_with_tcpdump() {
-    let ng = Ng { is_big: false };
+    let ng = PcapngBuilder { is_big: false };
     let mut file = [ng.section(), ng.interface(1, 0, &[(9, &[9])])].concat();
     file.extend(ng.interface(1, 0, &[(9, &[6])]));
     let tagged = [&datagram_of(b"vlan")[..12], &[0x81, 0, 0, 7, 8, 0], &ip()].concat();

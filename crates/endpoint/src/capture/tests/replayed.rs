@@ -11,7 +11,7 @@ fn at(nanos: u64) -> Instant {
 }
 
 fn file(times: &[u64]) -> Vec<u8> {
-    let ng = Ng { is_big: false };
+    let ng = PcapngBuilder { is_big: false };
     let mut file = [ng.section(), ng.interface(1, 0, &[(9, &[9])])].concat();
     for (index, time) in times.iter().enumerate() {
         file.extend(ng.enhanced(0, *time, &[index as u8]));

@@ -151,6 +151,6 @@ fn file_extension_selects_format() {
         ("a.pcapng", CaptureFormat::Pcapng),
         ("a", CaptureFormat::Pcapng),
     ] {
-        assert_eq!(CaptureFormat::of(name.as_ref()), format, "{name}");
+        assert_eq!(CaptureFormat::from_path(name.as_ref()), format, "{name}");
     }
 }
