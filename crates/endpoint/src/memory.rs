@@ -107,7 +107,7 @@ impl StreamEnd {
 
     fn send(&self, bytes: &[u8]) -> io::Result<usize> {
         let mut outgoing = self.outgoing.open();
-        if outgoing.is_ended {
+        if outgoing.ended {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         let room = self.capacity.saturating_sub(outgoing.items.len()).min(bytes.len());
@@ -126,7 +126,7 @@ impl Receive for StreamEnd {
         }
         let (bytes, closed) = {
             let mut incoming = self.incoming.open();
-            (Vec::from(std::mem::take(&mut incoming.items)), incoming.is_ended)
+            (Vec::from(std::mem::take(&mut incoming.items)), incoming.ended)
         };
         if !bytes.is_empty() {
             on(self.meta, &bytes);
@@ -174,16 +174,16 @@ impl Stream for StreamEnd {
     }
 
     fn shutdown(&mut self) -> io::Result<()> {
-        self.outgoing.open().is_ended = true;
+        self.outgoing.open().ended = true;
         Ok(())
     }
 }
 
 impl Drop for StreamEnd {
     fn drop(&mut self) {
-        self.outgoing.open().is_ended = true;
+        self.outgoing.open().ended = true;
         // No process reads further data: the peer's writes fail with a broken pipe.
-        self.incoming.open().is_ended = true;
+        self.incoming.open().ended = true;
     }
 }
 
@@ -194,7 +194,7 @@ struct Queue<T>(Arc<Mutex<Contents<T>>>);
 #[derive(Debug)]
 struct Contents<T> {
     items: VecDeque<T>,
-    is_ended: bool,
+    ended: bool,
 }
 
 impl<T> Queue<T> {
@@ -205,7 +205,7 @@ impl<T> Queue<T> {
 
 impl<T> Default for Queue<T> {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(Contents { items: VecDeque::new(), is_ended: false })))
+        Self(Arc::new(Mutex::new(Contents { items: VecDeque::new(), ended: false })))
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Membership {
     group: Ipv4Addr,
     interface: Ipv4Addr,
     sources: Box<[Ipv4Addr]>,
-    is_joined: bool,
+    joined: bool,
 }
 
 impl Membership {
@@ -51,7 +51,7 @@ impl Membership {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         }
         let sources = group.sources.into();
-        Ok(Self { group: address, interface: group.interface, sources, is_joined: false })
+        Ok(Self { group: address, interface: group.interface, sources, joined: false })
     }
 
     /// Joins all sources or no source: when the kernel refuses one of several, those before it are
@@ -65,7 +65,7 @@ impl Membership {
                 joined.context(format_args!("join {group} on interface {interface}"))?;
             }
         }
-        self.is_joined = true;
+        self.joined = true;
         Ok(())
     }
 
@@ -78,7 +78,7 @@ impl Membership {
         }
         for source in sources {
             let joined = socket.join_ssm_v4(source, &group, &interface);
-            if joined.is_err() && !self.is_joined {
+            if joined.is_err() && !self.joined {
                 // Fails if there is nothing to leave.
                 let _ = socket.leave_multicast_v4(&group, &interface);
             }
@@ -95,7 +95,7 @@ impl Membership {
             Backend::Xdp(socket) => socket.leave(group),
         };
         left.context(format_args!("leave {group} on interface {interface}"))?;
-        self.is_joined = false;
+        self.joined = false;
         Ok(())
     }
 
@@ -104,6 +104,6 @@ impl Membership {
     }
 
     pub(crate) fn is_joined(&self) -> bool {
-        self.is_joined
+        self.joined
     }
 }

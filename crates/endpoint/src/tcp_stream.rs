@@ -61,7 +61,7 @@ pub struct TcpStream {
     /// The unsent range of `send_buffer`.
     pending: Range<usize>,
     peer_address: SocketAddrV4,
-    is_connected: bool,
+    connected: bool,
 }
 
 impl TcpStream {
@@ -93,7 +93,7 @@ impl TcpStream {
         peer: SocketAddrV4,
         options: TcpOptions,
     ) -> io::Result<Self> {
-        Ok(Self { is_connected: true, ..Self::new(socket, peer, options)? })
+        Ok(Self { connected: true, ..Self::new(socket, peer, options)? })
     }
 
     fn new(socket: Socket, peer_address: SocketAddrV4, options: TcpOptions) -> io::Result<Self> {
@@ -114,7 +114,7 @@ impl TcpStream {
             send_buffer: vec![0; options.message_max].into_boxed_slice(),
             pending: 0..0,
             peer_address,
-            is_connected: false,
+            connected: false,
         })
     }
 
@@ -150,7 +150,7 @@ impl TcpStream {
     /// `NotConnected` before the connection is established. `InvalidInput` on kernels before Linux
     /// 6.2. Otherwise the kernel's errors.
     pub fn set_transmit_timestamping(&mut self, timestamping: Timestamping) -> io::Result<()> {
-        if !self.is_connected {
+        if !self.connected {
             return Err(io::ErrorKind::NotConnected.into());
         }
         self.timestamps.set_transmit(&self.socket, timestamping)
@@ -200,11 +200,11 @@ impl TcpStream {
 
 impl Stream for TcpStream {
     fn is_connected(&self) -> bool {
-        self.is_connected
+        self.connected
     }
 
     fn finish_connect(&mut self) -> io::Result<bool> {
-        if self.is_connected {
+        if self.connected {
             return Ok(true);
         }
         let remote = self.peer_address;
@@ -219,7 +219,7 @@ impl Stream for TcpStream {
                     .context(format_args!("connect to {remote}"))
             }
             Ok(_) => {
-                self.is_connected = true;
+                self.connected = true;
                 self.recv_buffer.borrow().set_open();
                 Ok(true)
             }
@@ -312,7 +312,7 @@ impl Source for TcpStream {
     ) -> io::Result<Option<UringHandle>> {
         let mut recv_buffer = self.recv_buffer.borrow();
         let handle = recv_buffer.set_uring_handle(drop_notifier)?;
-        if self.is_connected {
+        if self.connected {
             recv_buffer.set_open();
         }
         Ok(handle)

@@ -48,7 +48,7 @@ pub struct Interface {
     /// index.
     pub index: u32,
     /// `true` if the interface is up and has a carrier.
-    pub is_up: bool,
+    pub up: bool,
 }
 
 impl Interface {
@@ -65,7 +65,7 @@ impl Interface {
         // SAFETY: the name is NUL-terminated and lives as long as the list.
         let index = unsafe { libc::if_nametoindex(entry.name.as_ptr()) };
         // The interface was removed between the two calls.
-        Ok((index != 0).then_some(Self { index, is_up: entry.is_up }))
+        Ok((index != 0).then_some(Self { index, up: entry.up }))
     }
 }
 
@@ -75,7 +75,7 @@ struct AddressList(*mut libc::ifaddrs);
 struct Entry<'a> {
     name: &'a CStr,
     address: Option<Ipv4Addr>,
-    is_up: bool,
+    up: bool,
 }
 
 impl AddressList {
@@ -97,8 +97,8 @@ impl AddressList {
             // SAFETY: every entry has a name, NUL-terminated, that lives as long as the list.
             let name = unsafe { CStr::from_ptr(entry.ifa_name) };
             let up = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_uint;
-            let is_up = entry.ifa_flags & up == up;
-            Some(Entry { name, address: ipv4(entry.ifa_addr), is_up })
+            let up = entry.ifa_flags & up == up;
+            Some(Entry { name, address: ipv4(entry.ifa_addr), up })
         })
     }
 }
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn finds_interface_state_by_address() {
         let lo = Interface::with_address(Ipv4Addr::LOCALHOST).unwrap().unwrap();
-        assert!(lo.is_up && lo.index > 0);
+        assert!(lo.up && lo.index > 0);
         assert_eq!(Interface::with_address(Ipv4Addr::new(203, 0, 113, 7)).unwrap(), None);
     }
 

@@ -170,8 +170,8 @@ mod tests {
 
     #[test]
     fn open_rejects_single_writer_page() {
-        let live = crate::CounterPage::create("test", "test", |sheet| {
-            sheet.counter("a", "b", Unit::Count, 0);
+        let live = crate::CounterPage::create("test", "test", |writer| {
+            writer.counter("a", "b", Unit::Count, 0);
         });
         let fd = live.unwrap().fd().try_clone_to_owned().unwrap();
         assert!(SharedCounterPage::open(fd).is_err());

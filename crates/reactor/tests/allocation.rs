@@ -109,11 +109,11 @@ fn ping(wait: Wait, count: usize) -> (usize, u64) {
         if asked == answered {
             at_half = if answered == 100 { allocations() } else { at_half };
             pings[asked % count].transmit(32, |question| question.fill(1)).unwrap();
-            let mut asker = None;
-            while asker.is_none() {
-                pong.receive(1, |meta, _| asker = Some(meta.source)).unwrap();
+            let mut client = None;
+            while client.is_none() {
+                pong.receive(1, |meta, _| client = Some(meta.source)).unwrap();
             }
-            pong.transmit_to(asker.unwrap(), 32, |answer| answer.fill(2)).unwrap();
+            pong.transmit_to(client.unwrap(), 32, |reply| reply.fill(2)).unwrap();
             asked += 1;
         }
         let now = clock.instant();

@@ -247,7 +247,7 @@ fn traced_ping() {
     name_thread(BEGIN).unwrap();
     while answered < TICKS {
         if asked == answered {
-            ping.transmit(8, |question| question.fill(1)).unwrap();
+            ping.transmit(8, |request| request.fill(1)).unwrap();
             asked += 1;
         }
         let deadline = now.monotonic + Duration::from_millis(100);
@@ -262,10 +262,10 @@ fn traced_ping() {
 }
 
 fn run_pong(socket: &UdpSocket) {
-    let mut question = [0; 8];
+    let mut request = [0; 8];
     for _ in 0..TICKS {
-        let (length, asker) = socket.recv_from(&mut question).unwrap();
+        let (length, client) = socket.recv_from(&mut request).unwrap();
         std::thread::sleep(std::time::Duration::from_micros(500));
-        socket.send_to(&question[..length], asker).unwrap();
+        socket.send_to(&request[..length], client).unwrap();
     }
 }

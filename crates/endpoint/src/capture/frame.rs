@@ -93,7 +93,7 @@ pub enum Payload<'a> {
         /// The sequence number of the first byte.
         sequence: u32,
         /// `true` if the SYN flag is set.
-        is_syn: bool,
+        syn: bool,
         /// The payload.
         bytes: &'a [u8],
     },

@@ -154,7 +154,7 @@ fn payload_of<'a>(packet: &SlicedPacket<'a>) -> Result<Payload<'a>, PacketError>
             source: (from, tcp.source_port()).into(),
             destination: (to, tcp.destination_port()).into(),
             sequence: tcp.sequence_number(),
-            is_syn: tcp.syn(),
+            syn: tcp.syn(),
             bytes: tcp.payload(),
         }),
         _ => Ok(Payload::Other),

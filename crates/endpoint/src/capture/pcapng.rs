@@ -44,7 +44,7 @@ pub(super) struct Packet {
     pub(super) bytes: Range<usize>,
     pub(super) length: u32,
     /// `true` if the interface's snapshot length determines the end of the packet.
-    pub(super) is_simple: bool,
+    pub(super) simple: bool,
 }
 
 /// Decodes a block of this type, or returns a description of the error.
@@ -83,7 +83,7 @@ fn packet<B: ByteOrder>(mut body: &[u8], is_obsolete: bool) -> Option<Packet> {
     };
     let time = Some(u64::from(high) << 32 | u64::from(low));
     let bytes = HEADER..HEADER + captured;
-    (captured <= body.len()).then_some(Packet { interface, time, bytes, length, is_simple: false })
+    (captured <= body.len()).then_some(Packet { interface, time, bytes, length, simple: false })
 }
 
 fn first_half<B: ByteOrder>(word: u32) -> u16 {
@@ -99,7 +99,7 @@ fn simple<B: ByteOrder>(body: &[u8]) -> Option<Packet> {
     let mut rest = body;
     let length = rest.read_u32::<B>().ok()?;
     let bytes = HEADER..HEADER + rest.len().min(length as usize);
-    Some(Packet { interface: 0, time: None, bytes, length, is_simple: true })
+    Some(Packet { interface: 0, time: None, bytes, length, simple: true })
 }
 
 /// Decodes link type, two reserved bytes, snapshot length and options.

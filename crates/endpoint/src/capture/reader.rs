@@ -34,7 +34,7 @@ pub struct CaptureReader<R> {
     interfaces: Vec<Interface>,
     current: Option<FoundFrame>,
     /// `true` after an error or the end of the file.
-    is_over: bool,
+    finished: bool,
 }
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ enum Format {
     /// The parser, and the length of a time fraction in nanoseconds.
     Pcap(PcapParser, u64),
     Pcapng {
-        is_little_endian: bool,
+        little_endian: bool,
     },
 }
 
@@ -81,7 +81,7 @@ impl<R: Read> CaptureReader<R> {
         } else {
             open_pcap(&mut buffer)?
         };
-        Ok(Self { buffer, format, interfaces, current: None, is_over: false })
+        Ok(Self { buffer, format, interfaces, current: None, finished: false })
     }
 
     /// Returns the next frame, or `None` at the end of the file.
@@ -103,7 +103,7 @@ impl<R: Read> CaptureReader<R> {
     pub fn advance(&mut self) -> Result<bool, CaptureError> {
         self.current = None;
         let found = self.find();
-        self.is_over = !matches!(found, Ok(Some(_)));
+        self.finished = !matches!(found, Ok(Some(_)));
         let Some(found) = found? else { return Ok(false) };
         self.buffer.consume(found.consumed);
         self.current = Some(found);
@@ -136,7 +136,7 @@ impl<R: Read> CaptureReader<R> {
     /// Reads until the unconsumed bytes begin with a complete frame.
     #[inline]
     fn find(&mut self) -> Result<Option<FoundFrame>, CaptureError> {
-        while !self.is_over {
+        while !self.finished {
             match self.next_item() {
                 Ok(Item::Frame(found)) => return Ok(Some(found)),
                 Ok(Item::Other(length)) => {
@@ -173,11 +173,11 @@ impl<R: Read> CaptureReader<R> {
                     consumed,
                 }))
             }
-            Format::Pcapng { is_little_endian } => {
+            Format::Pcapng { little_endian } => {
                 if let Some(magic) = section_magic(unused) {
-                    *is_little_endian = magic == LITTLE_ENDIAN;
+                    *little_endian = magic == LITTLE_ENDIAN;
                 }
-                let (consumed, content) = match *is_little_endian {
+                let (consumed, content) = match *little_endian {
                     true => block::<LittleEndian>(unused)?,
                     false => block::<BigEndian>(unused)?,
                 };
@@ -198,7 +198,7 @@ impl<R: Read> CaptureReader<R> {
                 let start = 8 + packet.bytes.start;
                 let mut captured = packet.bytes.len();
                 if let Some(interface) = interface.filter(|it| it.longest_frame > 0)
-                    && packet.is_simple
+                    && packet.simple
                 {
                     captured = captured.min(interface.longest_frame as usize);
                 }
@@ -275,5 +275,5 @@ fn open_pcapng<R: Read>(buffer: &mut Buffer<R>) -> Result<(Format, Vec<Interface
         Some([0x1a, 0x2b, 0x3c, 0x4d] | [0x4d, 0x3c, 0x2b, 0x1a]) => {}
         _ => return Err(CaptureError::NoCapture),
     }
-    Ok((Format::Pcapng { is_little_endian: false }, Vec::new()))
+    Ok((Format::Pcapng { little_endian: false }, Vec::new()))
 }

@@ -22,7 +22,7 @@ const BUFFER: usize = 1 << 18;
 /// The state that the two threads share besides the ring.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    is_stopping: AtomicBool,
+    stopping: AtomicBool,
     failure: Mutex<Option<String>>,
 }
 
@@ -30,7 +30,7 @@ impl Shared {
     /// Requests the writer to stop when the ring is empty.
     pub(super) fn stop(&self) {
         // Release: a thread that sees this flag also sees everything pushed to the ring before.
-        self.is_stopping.store(true, Ordering::Release);
+        self.stopping.store(true, Ordering::Release);
     }
 
     pub(super) fn failure(&self) -> Option<String> {
@@ -98,7 +98,7 @@ impl RecorderThread {
     fn write_all(&mut self) -> io::Result<()> {
         let mut is_flushed = true;
         loop {
-            let is_last = self.shared.is_stopping.load(Ordering::Acquire);
+            let is_last = self.shared.stopping.load(Ordering::Acquire);
             while let Some(header) = self.next() {
                 self.write(&header)?;
                 is_flushed = false;
@@ -165,8 +165,8 @@ impl RecorderThread {
 
     /// Returns the interface of a line and clock. Describes it if it is new.
     fn interface(&mut self, line: usize, clock: CaptureClock) -> io::Result<u32> {
-        let known = self.interfaces.iter().find(|(of, by, _)| (*of, *by) == (line, clock));
-        if let Some((.., interface)) = known {
+        let described = self.interfaces.iter().find(|(of, by, _)| (*of, *by) == (line, clock));
+        if let Some((.., interface)) = described {
             return Ok(*interface);
         }
         let (name, description) = match self.lines.get(line) {

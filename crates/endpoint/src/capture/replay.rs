@@ -51,9 +51,9 @@ pub struct Replay<R> {
     reader: CaptureReader<R>,
     pacer: Pacer,
     clock: Instant,
-    is_started: bool,
+    started: bool,
     /// `true` if a frame was read but not yet returned.
-    is_pending: bool,
+    pending: bool,
     /// The end of capture time, once the last frame was returned.
     end: Option<Instant>,
 }
@@ -76,7 +76,7 @@ impl<R: Read> Replay<R> {
     pub fn new(reader: CaptureReader<R>, speed: Speed) -> Self {
         let pacer = Pacer::new(speed);
         let clock = Instant::ZERO;
-        Self { reader, pacer, clock, is_started: false, is_pending: false, end: None }
+        Self { reader, pacer, clock, started: false, pending: false, end: None }
     }
 
     /// Returns the next step. `now` is the time on the caller's clock, and `deadline` the
@@ -88,14 +88,14 @@ impl<R: Read> Replay<R> {
     /// deadlines of the last second and the end follow.
     #[inline]
     pub fn step(&mut self, now: Instant, deadline: Option<Instant>) -> Result<Step, CaptureError> {
-        if !self.is_pending && self.end.is_none() {
+        if !self.pending && self.end.is_none() {
             let advanced = self.reader.advance();
             match advanced {
                 Ok(true) => {
-                    self.is_pending = true;
-                    if !self.is_started {
+                    self.pending = true;
+                    if !self.started {
                         // The clock starts at the first frame, so no deadline is late.
-                        self.is_started = true;
+                        self.started = true;
                         self.clock = self.time_of_frame();
                     }
                 }
@@ -121,7 +121,7 @@ impl<R: Read> Replay<R> {
         if due.is_some() {
             return Ok(Step::Timeout(self.now()));
         }
-        self.is_pending = false;
+        self.pending = false;
         Ok(Step::Frame(self.now()))
     }
 
@@ -129,7 +129,7 @@ impl<R: Read> Replay<R> {
     #[must_use]
     #[inline]
     pub fn frame(&self) -> Option<Frame<'_>> {
-        if self.is_pending { None } else { self.reader.frame() }
+        if self.pending { None } else { self.reader.frame() }
     }
 
     /// Returns the underlying reader, with the interfaces and the file offset.

@@ -188,12 +188,12 @@ fn skips_unknown_blocks_and_options() {
 #[test]
 fn reads_interface_name_and_clock() {
     let ng = PcapngBuilder { is_big: true };
-    for (words, clock) in [
+    for (description, clock) in [
         ("feed I side A clock=hardware", CaptureClock::Hardware),
         ("clock=software", CaptureClock::Software),
         ("eth0", CaptureClock::Unknown),
     ] {
-        let interface = ng.interface(1, 0, &[(2, b"310IA"), (3, words.as_bytes())]);
+        let interface = ng.interface(1, 0, &[(2, b"310IA"), (3, description.as_bytes())]);
         let file = [ng.section(), interface, ng.enhanced(0, 5, b"x")].concat();
         let mut reader = CaptureReader::new(&file[..]).unwrap();
         let time = reader.next_frame().unwrap().unwrap().time.unwrap();
@@ -205,7 +205,7 @@ fn reads_interface_name_and_clock() {
         };
         assert_eq!(time.timestamp(), expected);
         let [interface] = reader.interfaces() else { panic!("one interface") };
-        assert_eq!((&interface.name[..], &interface.description[..]), ("310IA", words));
+        assert_eq!((&interface.name[..], &interface.description[..]), ("310IA", description));
     }
 }
 
@@ -250,7 +250,7 @@ fn inconsistent_block_ends_file_with_error() {
     *tail.last_mut().unwrap() = 1;
     let long = [[6, 0, 0, 0], [0xfc, 0xff, 0xff, 0x7f]].concat();
     let endless = [head.clone(), long, vec![0; 17 << 20]].concat();
-    for (file, words) in [
+    for (file, text) in [
         ([head.clone(), short].concat(), "enhanced packet block shorter than its packet"),
         ([head.clone(), shorter].concat(), "enhanced packet block shorter than its packet"),
         ([head.clone(), tail].concat(), "Block: initial_length != trailer_length at byte "),
@@ -258,7 +258,7 @@ fn inconsistent_block_ends_file_with_error() {
     ] {
         let (frames, ending) = frames(&file[..]).unwrap();
         assert_eq!(frames.len(), 1);
-        assert!(ending.as_ref().is_some_and(|it| it.starts_with(words)), "{ending:?}");
+        assert!(ending.as_ref().is_some_and(|it| it.starts_with(text)), "{ending:?}");
     }
     for no_capture in [&b""[..], b"\x0a\x0d\x0d", b"\x0a\x0d\x0d\x0a\x1c\0\0\0\0\0\0\0", &[0; 99]] {
         assert!(matches!(CaptureReader::new(no_capture), Err(CaptureError::NoCapture)));

@@ -13,7 +13,7 @@ pub(crate) struct Datagram<'a> {
     pub(crate) source: SocketAddrV4,
     pub(crate) ancillary: Ancillary,
     /// The datagram was longer than the buffer. The rest is lost.
-    pub(crate) is_truncated: bool,
+    pub(crate) truncated: bool,
 }
 
 impl<'a> Datagram<'a> {
@@ -24,7 +24,7 @@ impl<'a> Datagram<'a> {
             bytes: message.payload_data(),
             source: address::from_bytes(message.name_data()),
             ancillary: Ancillary::parse(message.control_data()),
-            is_truncated: message.is_payload_truncated(),
+            truncated: message.is_payload_truncated(),
         }
     }
 }

@@ -21,9 +21,9 @@ pub(crate) struct DatagramBuffer {
     next: usize,
     filled: usize,
     /// The last system call returned fewer datagrams than requested.
-    is_short: bool,
+    short_read: bool,
     /// The next delivery needs no system call: its outcome is already here.
-    has_pending_outcome: bool,
+    outcome_pending: bool,
     failure: Option<io::Error>,
     counters: DropCounters,
     takes_timestamps: bool,
@@ -42,7 +42,7 @@ struct DropCounters {
 impl DropCounters {
     #[inline]
     fn record(&mut self, datagram: &Datagram<'_>) {
-        self.truncated += u64::from(datagram.is_truncated);
+        self.truncated += u64::from(datagram.truncated);
         if let Some(drops) = datagram.ancillary.drops {
             self.dropped += u64::from(drops.wrapping_sub(self.kernel_drops));
             self.kernel_drops = drops;
@@ -60,8 +60,8 @@ impl DatagramBuffer {
             batch: RecvBatch::new(options.batch.max(1), options.datagram_max),
             next: 0,
             filled: 0,
-            is_short: false,
-            has_pending_outcome: false,
+            short_read: false,
+            outcome_pending: false,
             failure: None,
             counters: DropCounters::default(),
             takes_timestamps: options.timestamping != Timestamping::Off,
@@ -85,16 +85,16 @@ impl DatagramBuffer {
         if !self.has_outcome() {
             self.fetch(socket, budget, libc::MSG_DONTWAIT);
         }
-        self.has_pending_outcome = false;
+        self.outcome_pending = false;
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
         let mut count = self.deliver(budget, &mut on);
-        while count < budget && !self.is_short {
+        while count < budget && !self.short_read {
             self.fetch(socket, budget - count, libc::MSG_DONTWAIT);
             count += self.deliver(budget - count, &mut on);
         }
-        let drained = self.is_short && self.next == self.filled;
+        let drained = self.short_read && self.next == self.filled;
         Ok(Received { count, drained, closed: false })
     }
 
@@ -112,7 +112,7 @@ impl DatagramBuffer {
         drop_notifier: Option<DropNotifier>,
     ) -> io::Result<Option<UringHandle>> {
         let (count, length) = (self.batch.count() * URING_BATCHES, self.batch.length());
-        let new = || UringReceiver::new(BufferLayout::DatagramBuffer, count, length);
+        let new = || UringReceiver::new(BufferLayout::Datagrams, count, length);
         let uring = self.uring.get_or_insert_with(new);
         uring.set_open();
         uring.attach(drop_notifier)
@@ -173,17 +173,17 @@ impl DatagramBuffer {
         let outcome = self.batch.receive(socket, limit, flags);
         self.next = 0;
         self.filled = *outcome.as_ref().unwrap_or(&0);
-        self.is_short = self.filled < limit;
+        self.short_read = self.filled < limit;
         if let Err(error) = outcome
             && !is_idle(&error)
         {
             self.failure = Some(error);
-            self.has_pending_outcome = true;
+            self.outcome_pending = true;
         }
     }
 
     fn has_outcome(&self) -> bool {
-        self.has_pending_outcome || self.next < self.filled
+        self.outcome_pending || self.next < self.filled
     }
 }
 
@@ -202,6 +202,6 @@ impl Fill for DatagramBuffer {
         }
         // Block for the first datagram only, and also take those that have arrived with it.
         self.fetch(socket, self.batch.count(), libc::MSG_WAITFORONE);
-        self.has_pending_outcome = true;
+        self.outcome_pending = true;
     }
 }

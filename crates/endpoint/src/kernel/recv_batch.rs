@@ -143,7 +143,7 @@ impl RecvBatch {
                 bytes,
                 source: address::from_kernel(&*message.msg_name.cast::<libc::sockaddr_in>()),
                 ancillary: Ancillary::parse(control),
-                is_truncated: message.msg_flags & libc::MSG_TRUNC != 0,
+                truncated: message.msg_flags & libc::MSG_TRUNC != 0,
             }
         }
     }

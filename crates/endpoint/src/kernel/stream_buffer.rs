@@ -19,10 +19,10 @@ pub(crate) struct StreamBuffer {
     timestamp: Timestamp,
     takes_timestamps: bool,
     /// The last system call returned less than the buffer's length.
-    is_short: bool,
+    short_read: bool,
     /// The next delivery needs no system call: its outcome is already here.
-    has_pending_outcome: bool,
-    is_closed: bool,
+    outcome_pending: bool,
+    closed: bool,
     failure: Option<io::Error>,
     uring: Option<UringReceiver>,
 }
@@ -41,9 +41,9 @@ impl StreamBuffer {
             filled: 0,
             timestamp: Timestamp::None,
             takes_timestamps: timestamping != Timestamping::Off,
-            is_short: false,
-            has_pending_outcome: false,
-            is_closed: false,
+            short_read: false,
+            outcome_pending: false,
+            closed: false,
             failure: None,
             uring: None,
         }
@@ -63,19 +63,19 @@ impl StreamBuffer {
         if self.uring.as_ref().is_some_and(UringReceiver::is_active) {
             return self.deliver_from_uring(peer, budget, on);
         }
-        if !self.has_pending_outcome {
+        if !self.outcome_pending {
             self.fetch(socket, libc::MSG_DONTWAIT);
         }
-        self.has_pending_outcome = false;
+        self.outcome_pending = false;
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
         let mut count = self.deliver(peer, &mut on);
-        while count < budget && !self.is_short {
+        while count < budget && !self.short_read {
             self.fetch(socket, libc::MSG_DONTWAIT);
             count += self.deliver(peer, &mut on);
         }
-        Ok(Received { count, drained: self.is_short, closed: self.is_closed })
+        Ok(Received { count, drained: self.short_read, closed: self.closed })
     }
 
     /// Attaches a ring that receives by requests, or detaches it.
@@ -114,10 +114,10 @@ impl StreamBuffer {
             return Err(failure);
         }
         let mut count = self.deliver(peer, &mut on);
-        let Self { uring: Some(uring), is_closed, takes_timestamps, .. } = self else {
+        let Self { uring: Some(uring), closed, takes_timestamps, .. } = self else {
             return Ok(Received::default());
         };
-        while count < budget && !*is_closed {
+        while count < budget && !*closed {
             let length = match if *takes_timestamps {
                 deliver_timestamped(uring, peer, &mut on)
             } else {
@@ -128,10 +128,10 @@ impl StreamBuffer {
                 Some(outcome) => outcome,
             };
             uring.pop();
-            *is_closed = length? == 0;
-            count += usize::from(!*is_closed);
+            *closed = length? == 0;
+            count += usize::from(!*closed);
         }
-        Ok(Received { count, drained: uring.is_empty(), closed: *is_closed })
+        Ok(Received { count, drained: uring.is_empty(), closed: *closed })
     }
 
     #[inline]
@@ -148,8 +148,8 @@ impl StreamBuffer {
     /// reported after the data received before it.
     #[inline]
     fn fetch(&mut self, socket: BorrowedFd<'_>, flags: libc::c_int) {
-        self.is_short = true;
-        if self.is_closed {
+        self.short_read = true;
+        if self.closed {
             return;
         }
         let outcome = if self.takes_timestamps {
@@ -163,13 +163,13 @@ impl StreamBuffer {
         match outcome {
             Ok(count) => {
                 self.filled = count;
-                self.is_short = count < self.bytes.len();
-                self.is_closed = count == 0;
+                self.short_read = count < self.bytes.len();
+                self.closed = count == 0;
             }
             Err(error) if is_idle(&error) => {}
             Err(error) => {
                 self.failure = Some(error);
-                self.has_pending_outcome = true;
+                self.outcome_pending = true;
             }
         }
     }
@@ -211,7 +211,7 @@ impl Fill for StreamBuffer {
         if self.filled == 0 && self.failure.is_none() {
             self.fetch(socket, 0);
         }
-        self.has_pending_outcome = true;
+        self.outcome_pending = true;
     }
 }
 

@@ -28,12 +28,12 @@ const BATCH: usize = 16;
 const PENDING_MAX: usize = 1_024;
 
 impl ErrorQueue {
-    pub(crate) fn new(is_stream: bool) -> Self {
+    pub(crate) fn new(stream: bool) -> Self {
         Self {
             batch: RecvBatch::new(BATCH, 1),
             pending: VecDeque::with_capacity(PENDING_MAX),
             discarded: 0,
-            outstanding: (!is_stream).then_some(0),
+            outstanding: (!stream).then_some(0),
         }
     }
 

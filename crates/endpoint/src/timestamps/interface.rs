@@ -13,18 +13,18 @@ use crate::error_context::Context;
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct InterfaceTimestamping {
     /// The kernel can timestamp received packets.
-    pub can_receive_software: bool,
+    pub software_receive: bool,
     /// The driver lets the kernel timestamp sent packets.
-    pub can_transmit_software: bool,
+    pub software_transmit: bool,
     /// The NIC can timestamp received packets.
-    pub can_receive_hardware: bool,
+    pub hardware_receive: bool,
     /// The NIC can timestamp sent packets.
-    pub can_transmit_hardware: bool,
+    pub hardware_transmit: bool,
     /// The NIC timestamps received packets now, or at least some of them: its receive filter is not
     /// "none".
-    pub is_receive_on: bool,
+    pub receive_enabled: bool,
     /// The NIC timestamps sent packets on request now.
-    pub is_transmit_on: bool,
+    pub transmit_enabled: bool,
     /// The number of the NIC's clock, `/dev/ptp<n>`, if it has one.
     pub clock: Option<u32>,
 }
@@ -93,12 +93,12 @@ impl InterfaceTimestamping {
         };
         let is_on = |choice: i32| choice != 0;
         Self {
-            can_receive_software: can(libc::SOF_TIMESTAMPING_RX_SOFTWARE),
-            can_transmit_software: can(libc::SOF_TIMESTAMPING_TX_SOFTWARE),
-            can_receive_hardware: can(HARDWARE_RECEIVE),
-            can_transmit_hardware: can(HARDWARE_TRANSMIT),
-            is_receive_on: can(HARDWARE_RECEIVE) && is_on(config.receive_filter),
-            is_transmit_on: can(HARDWARE_TRANSMIT) && is_on(config.transmit_kind),
+            software_receive: can(libc::SOF_TIMESTAMPING_RX_SOFTWARE),
+            software_transmit: can(libc::SOF_TIMESTAMPING_TX_SOFTWARE),
+            hardware_receive: can(HARDWARE_RECEIVE),
+            hardware_transmit: can(HARDWARE_TRANSMIT),
+            receive_enabled: can(HARDWARE_RECEIVE) && is_on(config.receive_filter),
+            transmit_enabled: can(HARDWARE_TRANSMIT) && is_on(config.transmit_kind),
             clock: u32::try_from(info.clock).ok(),
         }
     }
@@ -146,26 +146,26 @@ mod tests {
     #[test]
     fn hardware_is_on_only_if_capable_reported_and_set() {
         let all = with(ALL, 1, 1);
-        assert!(all.can_receive_hardware && all.can_transmit_hardware);
-        assert!(all.is_receive_on && all.is_transmit_on);
+        assert!(all.hardware_receive && all.hardware_transmit);
+        assert!(all.receive_enabled && all.transmit_enabled);
         assert_eq!(all.clock, Some(3));
         let no_receive = with(ALL, 1, 0);
         assert!(
-            no_receive.can_receive_hardware
-                && !no_receive.is_receive_on
-                && no_receive.is_transmit_on
+            no_receive.hardware_receive
+                && !no_receive.receive_enabled
+                && no_receive.transmit_enabled
         );
         let no_transmit = with(ALL, 0, 1);
         assert!(
-            no_transmit.can_transmit_hardware
-                && no_transmit.is_receive_on
-                && !no_transmit.is_transmit_on
+            no_transmit.hardware_transmit
+                && no_transmit.receive_enabled
+                && !no_transmit.transmit_enabled
         );
         for flags in [SOFTWARE, ALL & !libc::SOF_TIMESTAMPING_RAW_HARDWARE] {
             let software = with(flags, 1, 1);
-            assert!(software.can_receive_software && software.can_transmit_software);
-            assert!(!software.can_receive_hardware && !software.can_transmit_hardware);
-            assert!(!software.is_receive_on && !software.is_transmit_on);
+            assert!(software.software_receive && software.software_transmit);
+            assert!(!software.hardware_receive && !software.hardware_transmit);
+            assert!(!software.receive_enabled && !software.transmit_enabled);
         }
     }
 
@@ -179,9 +179,9 @@ mod tests {
     #[test]
     fn loopback_has_software_timestamps_only() {
         let lo = InterfaceTimestamping::query("lo").unwrap();
-        assert!(lo.can_receive_software && lo.can_transmit_software);
-        assert!(!lo.can_receive_hardware && !lo.can_transmit_hardware);
-        assert!(!lo.is_receive_on && !lo.is_transmit_on);
+        assert!(lo.software_receive && lo.software_transmit);
+        assert!(!lo.hardware_receive && !lo.hardware_transmit);
+        assert!(!lo.receive_enabled && !lo.transmit_enabled);
     }
 
     #[test]

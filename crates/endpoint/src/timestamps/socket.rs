@@ -46,7 +46,7 @@ impl SocketTimestamps {
             return Ok(());
         }
         self.flags.request(socket)?;
-        self.sent = Some(Box::new(ErrorQueue::new(off.is_stream)));
+        self.sent = Some(Box::new(ErrorQueue::new(off.stream)));
         Ok(())
     }
 

@@ -30,7 +30,7 @@ pub(crate) struct TimestampFlags {
     pub(crate) receive: Timestamping,
     pub(crate) transmit: Timestamping,
     /// `true` for a stream, whose timestamp ids count bytes.
-    pub(crate) is_stream: bool,
+    pub(crate) stream: bool,
 }
 
 /// The flags to generate and to report timestamps (Linux,
@@ -46,11 +46,11 @@ const TRANSMIT_REPORT: u32 = libc::SOF_TIMESTAMPING_OPT_ID | libc::SOF_TIMESTAMP
 
 impl TimestampFlags {
     pub(crate) fn for_datagrams(receive: Timestamping) -> Self {
-        Self { receive, transmit: Timestamping::Off, is_stream: false }
+        Self { receive, transmit: Timestamping::Off, stream: false }
     }
 
     pub(crate) fn for_stream(receive: Timestamping) -> Self {
-        Self { is_stream: true, ..Self::for_datagrams(receive) }
+        Self { stream: true, ..Self::for_datagrams(receive) }
     }
 
     /// Sets the socket option.
@@ -70,18 +70,18 @@ impl TimestampFlags {
             Timestamping::Hardware => TRANSMIT_SOFTWARE | TRANSMIT_HARDWARE,
         };
         // Ids count from the bytes written so far, not from those acknowledged (Linux 6.2).
-        let origin = if self.is_stream { libc::SOF_TIMESTAMPING_OPT_ID_TCP } else { 0 };
+        let origin = if self.stream { libc::SOF_TIMESTAMPING_OPT_ID_TCP } else { 0 };
         receive | transmit | TRANSMIT_REPORT | origin
     }
 
     /// Returns the active receive timestamping on the interface with this local address.
     pub(crate) fn receive_timestamping_on(self, interface: Ipv4Addr) -> Timestamping {
-        active(self.receive, || query(interface)?.is_receive_on.then_some(()))
+        active(self.receive, || query(interface)?.receive_enabled.then_some(()))
     }
 
     /// Returns the active transmit timestamping on the interface with this local address.
     pub(crate) fn transmit_timestamping_on(self, interface: Ipv4Addr) -> Timestamping {
-        active(self.transmit, || query(interface)?.is_transmit_on.then_some(()))
+        active(self.transmit, || query(interface)?.transmit_enabled.then_some(()))
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn hardware_requests_software_timestamps_too() {
         for (receive, transmit) in ALL.into_iter().flat_map(|one| ALL.map(|other| (one, other))) {
-            let flags = TimestampFlags { receive, transmit, is_stream: false }.flags();
+            let flags = TimestampFlags { receive, transmit, stream: false }.flags();
             let has = |bits: u32| flags & bits == bits;
             assert_eq!(has(RECEIVE_SOFTWARE), receive != Timestamping::Off);
             assert_eq!(has(TRANSMIT_SOFTWARE | TRANSMIT_REPORT), transmit != Timestamping::Off);

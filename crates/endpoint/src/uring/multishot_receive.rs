@@ -22,11 +22,11 @@ pub(crate) struct MultishotReceive {
     /// The header of a recvmsg request, which contains only lengths.
     header: libc::msghdr,
     /// `true` while a ring uses this state.
-    is_attached: AtomicBool,
+    attached: AtomicBool,
     /// `true` while the ring receives: the source then makes no system calls.
-    is_receiving: AtomicBool,
+    receiving: AtomicBool,
     /// `true` if the socket can receive: it is connected, or needs no connection.
-    is_open: AtomicBool,
+    open: AtomicBool,
 }
 
 // SAFETY: the header contains only null pointers. Only the source releases buffers. Only the source
@@ -38,15 +38,15 @@ unsafe impl Sync for MultishotReceive {}
 /// The layout of a receive buffer.
 ///
 /// ```text
-/// Chunks          | payload ...
-/// Datagrams       | lengths and flags: 16 | source: 16 | control messages: 160 | payload ...
-/// TimestampedChunks | lengths and flags: 16 |          | control messages: 176 | payload ...
+/// Chunks            | payload ...
+/// Datagrams         | lengths and flags: 16 | source: 16 | control messages: 160 | payload ...
+/// TimestampedChunks | lengths and flags: 16 |            | control messages: 176 | payload ...
 /// ```
 /// The payload begins on its own cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BufferLayout {
     /// A datagram with its source address and control messages.
-    DatagramBuffer,
+    Datagrams,
     /// A stream chunk with its control messages.
     TimestampedChunks,
     /// A stream chunk.
@@ -66,7 +66,7 @@ impl BufferLayout {
     fn header(self) -> libc::msghdr {
         // SAFETY: a header consists of integers and pointers, for all of which zero is valid.
         let mut header: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
-        let name = if self == Self::DatagramBuffer { size_of::<libc::sockaddr_in>() } else { 0 };
+        let name = if self == Self::Datagrams { size_of::<libc::sockaddr_in>() } else { 0 };
         header.msg_namelen = name as libc::socklen_t;
         header.msg_controllen = PREFIX - LENGTHS_SIZE - name;
         header
@@ -85,9 +85,9 @@ impl MultishotReceive {
             completions: CompletionQueue::new(buffers.count() + WITHOUT_BUFFER),
             buffers,
             header: layout.header(),
-            is_attached: AtomicBool::new(false),
-            is_receiving: AtomicBool::new(false),
-            is_open: AtomicBool::new(false),
+            attached: AtomicBool::new(false),
+            receiving: AtomicBool::new(false),
+            open: AtomicBool::new(false),
         }
     }
 
@@ -97,7 +97,7 @@ impl MultishotReceive {
     /// # Safety
     /// Only the source calls this.
     pub(crate) unsafe fn attach(&self) -> bool {
-        if self.is_attached.swap(true, Ordering::AcqRel) {
+        if self.attached.swap(true, Ordering::AcqRel) {
             return false;
         }
         let held = |index| self.completions.iter().any(|other| other.buffer() == Some(index));
@@ -109,28 +109,28 @@ impl MultishotReceive {
 
     /// Makes the source use system calls again, once everything is delivered.
     pub(crate) fn stop_receiving(&self) {
-        self.is_receiving.store(false, Ordering::Release);
+        self.receiving.store(false, Ordering::Release);
     }
 
     /// Detaches the ring. Called by the attached ring, after the kernel has completed all its
     /// requests.
     pub(crate) fn detach(&self) {
         self.stop_receiving();
-        self.is_attached.store(false, Ordering::Release);
+        self.attached.store(false, Ordering::Release);
     }
 
     /// Returns `true` if the completions here are the source's only input.
     #[inline]
     pub(crate) fn is_receiving(&self) -> bool {
-        self.is_receiving.load(Ordering::Acquire)
+        self.receiving.load(Ordering::Acquire)
     }
 
     pub(crate) fn set_open(&self) {
-        self.is_open.store(true, Ordering::Release);
+        self.open.store(true, Ordering::Release);
     }
 
     pub(crate) fn is_open(&self) -> bool {
-        self.is_open.load(Ordering::Acquire)
+        self.open.load(Ordering::Acquire)
     }
 
     pub(crate) fn completions(&self) -> &CompletionQueue {
@@ -159,10 +159,10 @@ impl MultishotReceive {
     /// source's only input. The ring owns this state until the kernel has posted the last
     /// completion.
     pub(crate) fn request(&self, socket: RawFd, group: u16) -> squeue::Entry {
-        self.is_receiving.store(true, Ordering::Release);
+        self.receiving.store(true, Ordering::Release);
         match self.layout {
             BufferLayout::Chunks => opcode::RecvMulti::new(Fd(socket), group).build(),
-            BufferLayout::DatagramBuffer | BufferLayout::TimestampedChunks => {
+            BufferLayout::Datagrams | BufferLayout::TimestampedChunks => {
                 opcode::RecvMsgMulti::new(Fd(socket), &raw const self.header, group).build()
             }
         }
@@ -171,7 +171,7 @@ impl MultishotReceive {
     /// Returns `true` if a completion is the end of a stream.
     pub(crate) fn is_end_of_stream(&self, completion: Completion) -> bool {
         match self.layout {
-            BufferLayout::DatagramBuffer => false,
+            BufferLayout::Datagrams => false,
             BufferLayout::TimestampedChunks => completion.result == PREFIX as i32,
             BufferLayout::Chunks => completion.result == 0,
         }
@@ -184,8 +184,7 @@ mod tests {
 
     #[test]
     fn prefix_equals_lengths_in_header() {
-        for (layout, name) in
-            [(BufferLayout::DatagramBuffer, 16), (BufferLayout::TimestampedChunks, 0)]
+        for (layout, name) in [(BufferLayout::Datagrams, 16), (BufferLayout::TimestampedChunks, 0)]
         {
             let header = layout.header();
             assert_eq!(header.msg_namelen, name);

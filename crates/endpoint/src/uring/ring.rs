@@ -35,7 +35,7 @@ pub struct Ring {
     requests: Requests,
     /// The sources that were dropped without being removed, in groups like those of `requests`.
     dropped: Vec<Arc<AtomicU64>>,
-    is_enabled: bool,
+    enabled: bool,
 }
 
 /// The result of a wait for one group of 64 slots: sets of sources as bits.
@@ -85,7 +85,7 @@ impl Ring {
             .build(REQUESTS)
             .map_err(|error| describe_setup_error(&error))?;
         let requests = Requests::new();
-        Ok(Self { uring, requests, dropped: Vec::new(), is_enabled: false })
+        Ok(Self { uring, requests, dropped: Vec::new(), enabled: false })
     }
 
     /// Adds a source in a free slot. The kernel is not involved before the first wait with an
@@ -154,7 +154,7 @@ impl Ring {
     /// The kernel's errors. `NotFound` if a source was dropped without being removed.
     #[inline]
     pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<ReadySet> {
-        if !self.is_enabled {
+        if !self.enabled {
             self.enable()?;
         }
         if self.dropped.iter().any(|group| group.load(Ordering::Acquire) != 0) {
@@ -236,7 +236,7 @@ impl Ring {
     #[cold]
     fn enable(&mut self) -> io::Result<()> {
         self.uring.submitter().register_enable_rings()?;
-        self.is_enabled = true;
+        self.enabled = true;
         Ok(())
     }
 
@@ -349,6 +349,6 @@ impl Drop for Ring {
 
 impl fmt::Debug for Ring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ring").field("is_enabled", &self.is_enabled).finish_non_exhaustive()
+        f.debug_struct("Ring").field("enabled", &self.enabled).finish_non_exhaustive()
     }
 }

@@ -45,8 +45,11 @@ impl XdpReceiver {
         let outcome = socket.receive(budget, |meta, datagram| {
             count += 1;
             *truncated += u64::from(datagram.len() > *datagram_max);
-            let kept = &datagram[..datagram.len().min(*datagram_max)];
-            on(Meta { source: v4(meta.source), timestamp: timestamps.timestamp(meta.stamp) }, kept);
+            let bytes = &datagram[..datagram.len().min(*datagram_max)];
+            on(
+                Meta { source: v4(meta.source), timestamp: timestamps.timestamp(meta.stamp) },
+                bytes,
+            );
         });
         match outcome {
             Ok(received) => Ok(Received { count, drained: received.drained, closed: false }),

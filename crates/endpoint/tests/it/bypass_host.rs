@@ -27,8 +27,8 @@ pub(crate) struct BypassHost<'a> {
 /// Runs a test on the first of two hosts, with a stack on its interface.
 pub(crate) fn with_stack(settings: &StackSettings, test: impl FnOnce(&BypassHost<'_>) + Send) {
     let one = Queues::pairs(1);
-    let bed = Testbed::builder().queues(one).offloads(Offloads::OFF).build().unwrap();
-    let [host, peer] = bed.hosts();
+    let testbed = Testbed::builder().queues(one).offloads(Offloads::OFF).build().unwrap();
+    let [host, peer] = testbed.hosts();
     host.run(|| {
         let stack = Stack::open(host.interface(), settings).unwrap();
         let transport = Transport::Xdp(stack.clone());

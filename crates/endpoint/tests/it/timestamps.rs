@@ -310,8 +310,8 @@ fn missing_hardware_falls_back_to_software() {
 #[test]
 #[ignore = "needs root"]
 fn veth_takes_software_timestamps() {
-    let bed = Testbed::namespaces().unwrap();
-    let [here, there] = bed.hosts();
+    let testbed = Testbed::namespaces().unwrap();
+    let [here, there] = testbed.hosts();
     let options = UdpOptions { timestamping: SOFTWARE, ..WITHOUT };
     let mut pong =
         there.run(|| UdpSocket::bind(any_port(there.address()), options).unwrap()).unwrap();
@@ -323,7 +323,7 @@ fn veth_takes_software_timestamps() {
             (ping, InterfaceTimestamping::query(here.interface()).unwrap())
         })
         .unwrap();
-    assert!(known.can_transmit_software && !known.is_transmit_on && !known.is_receive_on);
+    assert!(known.software_transmit && !known.transmit_enabled && !known.receive_enabled);
     ping.set_transmit_timestamping(SOFTWARE).unwrap();
     // The first datagram waits for neighbor resolution, and receive timestamps start late.
     let (mut sent, mut left, mut arrived) = (0_u32, Vec::new(), Vec::new());

@@ -87,11 +87,11 @@ fn receivers_of_one_group_each_get_all() {
 fn source_specific_join_receives_only_that_source() {
     let group = group();
     let mut receiver = join(group, &[OTHER_HOST]);
-    let mut stranger = sender(group);
+    let mut other = sender(group);
     let mut wanted = UdpSender::new(group, OTHER_HOST, 1).unwrap();
-    send(&mut stranger, b"stranger");
+    send(&mut other, b"stranger");
     send(&mut wanted, b"wanted");
-    send(&mut stranger, b"stranger");
+    send(&mut other, b"stranger");
     let all = receive(&mut receiver, 1);
     assert_eq!(all.len(), 1);
     assert_eq!(all[0].1, b"wanted");

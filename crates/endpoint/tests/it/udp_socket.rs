@@ -66,9 +66,9 @@ fn carries_maximum_datagram() {
     for length in [0, 1, 1_472, 65_000, 65_507] {
         let question: Vec<u8> = (0..length).map(|index| (index % 251) as u8).collect();
         send(&mut ping, &question);
-        let (meta, heard) = one(&mut pong);
-        assert!(heard == question, "{length}");
-        send_to(&mut pong, meta.source, &heard);
+        let (meta, request) = one(&mut pong);
+        assert!(request == question, "{length}");
+        send_to(&mut pong, meta.source, &request);
         assert!(one(&mut ping).1 == question, "{length}");
     }
     assert_eq!((ping.truncated(), pong.truncated()), (0, 0));
@@ -81,15 +81,15 @@ fn carries_maximum_datagram() {
 
 #[test]
 fn connected_socket_receives_from_peer_only() {
-    let (mut peer, mut stranger) = (bound(UdpOptions::default()), bound(UdpOptions::default()));
+    let (mut peer, mut other) = (bound(UdpOptions::default()), bound(UdpOptions::default()));
     let mut socket = connected(peer.local_address());
     assert_eq!(*socket.local_address().ip(), LOCALHOST);
-    send_to(&mut stranger, socket.local_address(), b"stranger");
+    send_to(&mut other, socket.local_address(), b"stranger");
     send_to(&mut peer, socket.local_address(), b"peer");
     assert_eq!(one(&mut socket).1, b"peer");
-    send_to(&mut socket, stranger.local_address(), b"elsewhere");
+    send_to(&mut socket, other.local_address(), b"elsewhere");
     send(&mut socket, b"home");
-    let (meta, bytes) = one(&mut stranger);
+    let (meta, bytes) = one(&mut other);
     assert_eq!((meta.source, bytes), (socket.local_address(), b"elsewhere".to_vec()));
     assert_eq!(one(&mut peer).1, b"home");
 }
@@ -216,11 +216,11 @@ fn blocked_socket_replies() {
     for number in 0..5_u8 {
         send(&mut ping, &[number]);
         assert!(blocker.block());
-        let mut asker = None;
-        pong.receive(1, |meta, bytes| asker = Some((meta.source, bytes[0]))).unwrap();
-        let (asker, heard) = asker.unwrap();
-        assert_eq!(heard, number);
-        send_to(&mut pong, asker, &[heard]);
+        let mut client = None;
+        pong.receive(1, |meta, bytes| client = Some((meta.source, bytes[0]))).unwrap();
+        let (client, request) = client.unwrap();
+        assert_eq!(request, number);
+        send_to(&mut pong, client, &[request]);
         assert_eq!(one(&mut ping).1, [number]);
     }
     assert!(blocker.block());

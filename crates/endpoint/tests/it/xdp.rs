@@ -72,7 +72,7 @@ fn replies_to_sender() {
 fn connected_socket_receives_from_peer_only() {
     with_strict_stack(|host| {
         let peer = host.plain(9_001);
-        let stranger = host.plain(9_002);
+        let other_peer = host.plain(9_002);
         let anywhere = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0);
         let mut socket =
             UdpSocket::connect_with(&host.transport, anywhere, host.peer_at(9_001), options())
@@ -80,7 +80,7 @@ fn connected_socket_receives_from_peer_only() {
         let local = socket.local_address();
         assert_eq!((*local.ip(), local.port() != 0), (host.here, true));
         assert_eq!(socket.remote_address(), Some(host.peer_at(9_001)));
-        stranger.send_to(b"stranger", local).unwrap();
+        other_peer.send_to(b"stranger", local).unwrap();
         peer.send_to(b"peer", local).unwrap();
         assert_eq!(one(&mut socket).1, b"peer");
         nothing(&mut socket);
@@ -97,7 +97,7 @@ fn connected_socket_receives_from_peer_only() {
 #[ignore = "needs root"]
 fn connected_socket_sends_to_others_through_kernel() {
     with_stack(&StackSettings::default(), |host| {
-        let elsewhere = host.plain(9_003);
+        let other_peer = host.plain(9_003);
         let mut socket =
             UdpSocket::connect_with(&host.transport, host.at(0), host.peer_at(9_004), options())
                 .unwrap();
@@ -105,9 +105,10 @@ fn connected_socket_sends_to_others_through_kernel() {
         send_to(&mut socket, host.peer_at(9_003), b"elsewhere");
         let mut bytes = [0; 10];
         let local = SocketAddr::V4(socket.local_address());
-        assert_eq!(elsewhere.recv_from(&mut bytes).unwrap(), (9, local));
-        let told = format!("to {} by the kernel: the socket has another peer", host.peer_at(9_003));
-        assert_eq!(host.notices(), [told]);
+        assert_eq!(other_peer.recv_from(&mut bytes).unwrap(), (9, local));
+        let event =
+            format!("to {} by the kernel: the socket has another peer", host.peer_at(9_003));
+        assert_eq!(host.notices(), [event]);
     });
 }
 
@@ -115,9 +116,9 @@ fn connected_socket_sends_to_others_through_kernel() {
 #[ignore = "needs root"]
 fn reports_refusal_once() {
     with_strict_stack(|host| {
-        let nobody = host.peer_at(9_005);
+        let unused = host.peer_at(9_005);
         let mut socket =
-            UdpSocket::connect_with(&host.transport, host.at(0), nobody, options()).unwrap();
+            UdpSocket::connect_with(&host.transport, host.at(0), unused, options()).unwrap();
         send(&mut socket, b"anybody?");
         let mut refused = None;
         eventually("the refusal", || {
@@ -271,15 +272,15 @@ fn sender_reaches_group_and_host() {
 fn replies_to_more_clients_than_cached_destinations() {
     with_strict_stack(|host| {
         let mut pong = UdpSocket::bind_with(&host.transport, host.at(PORT), options()).unwrap();
-        let askers: Vec<_> = (0..150).map(|index| host.plain(9_100 + index)).collect();
+        let clients: Vec<_> = (0..150).map(|index| host.plain(9_100 + index)).collect();
         for _ in 0..2 {
-            for client in &askers {
+            for client in &clients {
                 client.send_to(b"who am I?", host.at(PORT)).unwrap();
             }
-            for (meta, _) in receive(&mut pong, askers.len()) {
+            for (meta, _) in receive(&mut pong, clients.len()) {
                 send_to(&mut pong, meta.source, &meta.source.port().to_be_bytes());
             }
-            for client in &askers {
+            for client in &clients {
                 let mut port = [0; 3];
                 assert_eq!(client.recv(&mut port).unwrap(), 2);
                 let own = client.local_addr().unwrap().port();

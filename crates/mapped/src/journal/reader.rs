@@ -175,16 +175,16 @@ impl OpenSegment {
 
     /// Reads twice: the data after the word were written before the word.
     fn find(&self, number: u32, offset: u64) -> Result<Content, JournalError> {
-        let wrong = || corrupt(self.path.clone(), offset);
+        let corrupt_here = || corrupt(self.path.clone(), offset);
         let mut word = [0; 8];
         if offset + TAIL as u64 > self.bytes {
-            return Err(wrong());
+            return Err(corrupt_here());
         }
         self.file.read_exact_at(&mut word, offset)?;
         match u64::from_le_bytes(word) as u32 {
             0 => return Ok(Content::Empty),
             END => return Ok(Content::End),
-            _ if offset + (RECORD_HEADER + TAIL) as u64 > self.bytes => return Err(wrong()),
+            _ if offset + (RECORD_HEADER + TAIL) as u64 > self.bytes => return Err(corrupt_here()),
             _ => {}
         }
         let mut image = [0; RECORD_HEADER];
@@ -192,7 +192,7 @@ impl OpenSegment {
         let (words, _) = image.as_chunks::<8>();
         let header = Header(std::array::from_fn(|index| u64::from_le_bytes(words[index])));
         let record = header.record(NO_SEGMENT, offset as usize, self.bytes as usize);
-        let record = record.ok_or_else(wrong)?;
+        let record = record.ok_or_else(corrupt_here)?;
         let next = record.next() as u64;
         if header.is_copy() {
             return Ok(Content::Copy(next));
@@ -204,7 +204,7 @@ impl OpenSegment {
             sum if sum == header.sum(&payload) => Checksum::Valid,
             _ => Checksum::Mismatch,
         };
-        let tag = header.tag().ok_or_else(wrong)?;
+        let tag = header.tag().ok_or_else(corrupt_here)?;
         let segment = number;
         let entry = Entry { segment, offset, tag, marked: header.is_marked(), checksum, payload };
         Ok(Content::Entry(Box::new(entry), next))

@@ -200,13 +200,13 @@ fn scan(
     loop {
         let offset = scan.end;
         let is_known = is_same_boot || (offset as u64) < durable;
-        let wrong = || corrupt(mapped.path.clone(), offset as u64);
+        let corrupt_here = || corrupt(mapped.path.clone(), offset as u64);
         match mapped.segment.slot(offset) {
             Some(Slot::End) => {
                 scan.closed = true;
                 return Ok((scan, false));
             }
-            Some(Slot::Empty) if (offset as u64) < durable => return Err(wrong()),
+            Some(Slot::Empty) if (offset as u64) < durable => return Err(corrupt_here()),
             Some(Slot::Empty) => return Ok((scan, false)),
             Some(Slot::Record(record, header)) => {
                 match check_record(&mapped.segment, (record, header), &scan, previous) {
@@ -219,12 +219,12 @@ fn scan(
                         scan.advance(record, header);
                     }
                     ChecksumState::None | ChecksumState::Mismatch if is_known => {
-                        return Err(wrong());
+                        return Err(corrupt_here());
                     }
                     ChecksumState::None | ChecksumState::Mismatch => return Ok((scan, true)),
                 }
             }
-            None if is_known => return Err(wrong()),
+            None if is_known => return Err(corrupt_here()),
             None => return Ok((scan, true)),
         }
     }

@@ -35,7 +35,7 @@ pub(super) struct Requests {
     /// The position up to which the writer waits for a sync.
     pub(super) sync_position: u64,
     /// The worker has ended.
-    pub(super) has_ended: bool,
+    pub(super) ended: bool,
 }
 
 impl SyncState {
@@ -66,7 +66,7 @@ impl SyncState {
 
     /// Reports that the worker has ended, and wakes all waiters.
     pub(super) fn set_ended(&self) {
-        self.lock().has_ended = true;
+        self.lock().ended = true;
         self.done.notify_all();
     }
 
@@ -84,10 +84,10 @@ impl SyncState {
         let mut requests = self.lock();
         requests.needs_segment = true;
         self.requested.notify_one();
-        while requests.needs_segment && !requests.has_ended {
+        while requests.needs_segment && !requests.ended {
             requests = self.done.wait(requests).unwrap_or_else(PoisonError::into_inner);
         }
-        if requests.has_ended { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+        if requests.ended { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
     }
 
     /// Waits until everything up to `position` is on disk.
@@ -105,7 +105,7 @@ impl SyncState {
             if let Some(error) = self.sync_error() {
                 return Err(error);
             }
-            if requests.has_ended {
+            if requests.ended {
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
             requests = self.done.wait(requests).unwrap_or_else(PoisonError::into_inner);

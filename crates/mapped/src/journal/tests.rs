@@ -506,22 +506,23 @@ fn checksum_error_reports_file_and_offset() {
         })
         .collect();
     worker.run_once(false);
-    let harmed = records[24];
+    let damaged = records[24];
     let in_second = records.iter().filter(|record| journal.segment_of(**record) == 2).count();
-    assert_eq!(journal.segment_of(harmed), 2);
+    assert_eq!(journal.segment_of(damaged), 2);
     drop((journal, worker));
     let path = segment_files::path_of(&directory, 2);
-    write_at(&path, harmed.offset() as u64 + 50, b"x");
+    write_at(&path, damaged.offset() as u64 + 50, b"x");
     let before = fs::read(&path).unwrap();
-    assert_eq!(corrupt_at(&directory), (path.clone(), harmed.offset() as u64));
+    assert_eq!(corrupt_at(&directory), (path.clone(), damaged.offset() as u64));
     assert_eq!(fs::read(&path).unwrap(), before);
     let read: Vec<_> = Reader::open(&directory).unwrap().map(Result::unwrap).collect();
-    let wrong: Vec<_> = read.iter().filter(|entry| entry.checksum == Checksum::Mismatch).collect();
-    assert_eq!((read.len(), wrong.len()), (60, 1));
-    assert_eq!((wrong[0].segment, wrong[0].offset), (2, harmed.offset() as u64));
+    let mismatches: Vec<_> =
+        read.iter().filter(|entry| entry.checksum == Checksum::Mismatch).collect();
+    assert_eq!((read.len(), mismatches.len()), (60, 1));
+    assert_eq!((mismatches[0].segment, mismatches[0].offset), (2, damaged.offset() as u64));
     // An invalid length hides the following records, in its own segment only.
-    write_at(&path, harmed.offset() as u64, &[0xee; 4]);
-    assert_eq!(corrupt_at(&directory), (path, harmed.offset() as u64));
+    write_at(&path, damaged.offset() as u64, &[0xee; 4]);
+    assert_eq!(corrupt_at(&directory), (path, damaged.offset() as u64));
     let (read, errors): (Vec<_>, Vec<_>) =
         Reader::open(&directory).unwrap().partition(Result::is_ok);
     let error = errors[0].as_ref().unwrap_err().to_string();

@@ -112,30 +112,30 @@ fn waits_carry_requests_and_replies() {
         let ping_token = reactor.add(&mut ping, Interest::READABLE).unwrap();
         let mut numbers = Numbers(7);
         let (mut asked, mut questions) = (0, std::collections::VecDeque::new());
-        let (mut askers, mut answered) = (Vec::new(), 0);
+        let (mut requests, mut answered) = (Vec::new(), 0);
         iterate_until(&mut reactor, |_, ready| {
             if asked < 300 && questions.len() < 4 {
                 let longest = if numbers.below(8) == 0 { 65_508 } else { 100 };
-                let question = vec![asked as u8; numbers.below(longest) as usize];
-                ping.transmit(question.len(), |bytes| bytes.copy_from_slice(&question)).unwrap();
-                questions.push_back(question);
+                let request = vec![asked as u8; numbers.below(longest) as usize];
+                ping.transmit(request.len(), |bytes| bytes.copy_from_slice(&request)).unwrap();
+                questions.push_back(request);
                 asked += 1;
             }
             if ready.is_readable(pong_token) {
-                pong.receive(batch, |meta, bytes| askers.push((meta.source, bytes.to_vec())))
+                pong.receive(batch, |meta, bytes| requests.push((meta.source, bytes.to_vec())))
                     .unwrap();
             }
-            for (asker, question) in askers.drain(..) {
-                let turn = |bytes: &mut [u8]| {
-                    bytes.iter_mut().zip(&question).for_each(|(to, from)| *to = !from);
+            for (client, request) in requests.drain(..) {
+                let reverse = |bytes: &mut [u8]| {
+                    bytes.iter_mut().zip(&request).for_each(|(to, from)| *to = !from);
                 };
-                pong.transmit_to(asker, question.len(), turn).unwrap();
+                pong.transmit_to(client, request.len(), reverse).unwrap();
             }
             if ready.is_readable(ping_token) {
                 ping.receive(batch, |meta, bytes| {
-                    let question = questions.pop_front().unwrap();
+                    let request = questions.pop_front().unwrap();
                     assert_eq!(meta.source, pong.local_address());
-                    assert!(bytes.iter().map(|byte| !byte).eq(question), "{wait}");
+                    assert!(bytes.iter().map(|byte| !byte).eq(request), "{wait}");
                     answered += 1;
                 })
                 .unwrap();

@@ -443,10 +443,10 @@ fn dropped_source_is_closed_when_detected() {
 fn peer_sees_end_of_removed_stream() {
     let Some(mut reactor) = reactor() else { return };
     let (mut client, mut server) = tcp_with(TcpOptions::default());
-    let gone = reactor.add(&mut client, Interest::BOTH).unwrap();
+    let removed = reactor.add(&mut client, Interest::BOTH).unwrap();
     let token = reactor.add(&mut server, Interest::READABLE).unwrap();
     iterate(&mut reactor);
-    reactor.remove(gone, &mut client).unwrap();
+    reactor.remove(removed, &mut client).unwrap();
     drop(client);
     iterate_until(&mut reactor, |ready| {
         ready.is_readable(token) && server.receive(8, |_, _| {}).unwrap().closed
@@ -552,7 +552,7 @@ fn reactor_moves_before_first_wait() {
 
 #[test]
 fn ring_setup_error_has_reason() {
-    for (number, kind, words) in [
+    for (number, kind, text) in [
         (libc::EPERM, ErrorKind::PermissionDenied, "forbidden by sysctl"),
         (libc::ENOSYS, ErrorKind::Unsupported, "the kernel has no io_uring"),
         (libc::EINVAL, ErrorKind::Unsupported, "Linux 6.1 or newer"),
@@ -566,7 +566,7 @@ fn ring_setup_error_has_reason() {
         assert_eq!(error.kind(), kind, "{error}");
         let expected = error.to_string();
         assert!(expected.starts_with("cannot wait with io_uring: "), "{expected}");
-        assert!(expected.contains(words), "{expected}");
+        assert!(expected.contains(text), "{expected}");
         assert!(has_epoll);
     }
 }

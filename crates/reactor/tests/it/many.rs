@@ -193,7 +193,7 @@ fn wait_lasts_until_deadline() {
             assert!(many.reactor.wait(clock.instant(), Some(deadline)).unwrap().is_empty());
             iterations += 1;
         }
-        assert!(iterations <= 2, "{wait}: {iterations} turns");
+        assert!(iterations <= 2, "{wait}: {iterations} iterations");
         many.end();
     }
 }

@@ -82,7 +82,7 @@ impl<I: Receive + Source, O: Transmit> Traffic<I, O> {
         let end = clock.instant() + Duration::from_secs(60);
         while self.count() < DATAGRAMS {
             let now = clock.instant();
-            assert!(now < end, "{} of {} of {DATAGRAMS} came", self.count(), self.sent);
+            assert!(now < end, "{} of {} of {DATAGRAMS} arrived", self.count(), self.sent);
             self.send();
             self.act(now);
             self.iterate(now);
@@ -138,8 +138,8 @@ impl<I: Receive + Source, O: Transmit> Traffic<I, O> {
 
     /// Receives from the ready sources, with any budget.
     fn iterate(&mut self, now: Instant) {
-        let patience = Duration::from_micros(if self.sent < DATAGRAMS { 0 } else { 1_000 });
-        let ready = self.reactor.wait(now, Some(now + patience)).unwrap();
+        let timeout = Duration::from_micros(if self.sent < DATAGRAMS { 0 } else { 1_000 });
+        let ready = self.reactor.wait(now, Some(now + timeout)).unwrap();
         for index in 0..2 {
             if ready.is_readable(self.tokens[index]) {
                 let budget = self.actions.below(70) as usize;

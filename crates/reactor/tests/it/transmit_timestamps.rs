@@ -65,7 +65,7 @@ fn check<E: Receive + Transmit + Source>(
         let iterations = iterations_until_deadline(&mut reactor, token, end);
         if matches!(wait, Wait::Poll | Wait::Epoll | Wait::IoUring) {
             // At most one iteration for the timestamps, some spare ones, and one for the deadline.
-            assert!(iterations <= 4, "{wait}: {iterations} turns");
+            assert!(iterations <= 4, "{wait}: {iterations} iterations");
         }
         assert!(!stamps(end).is_empty(), "{wait}");
         assert!(stamps(end).is_empty(), "{wait}");
@@ -110,9 +110,9 @@ fn waits_carry_replies_and_timestamps() -> io::Result<()> {
         while ids.len() < 200 || answers < 200 {
             if asked == answers && asked < 200 {
                 ping.transmit(8, |_| {})?;
-                let mut asker = None;
-                pong.receive(1, |meta, _| asker = Some(meta.source))?;
-                pong.transmit_to(asker.unwrap(), 8, |_| {})?;
+                let mut client = None;
+                pong.receive(1, |meta, _| client = Some(meta.source))?;
+                pong.transmit_to(client.unwrap(), 8, |_| {})?;
                 asked += 1;
             }
             let now = clock.instant();

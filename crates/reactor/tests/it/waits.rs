@@ -228,34 +228,34 @@ fn removed_source_frees_its_token() {
         let mut reactor = Reactor::new(wait).unwrap();
         let (mut first, mut to_first) = udp();
         let (mut second, mut to_second) = udp();
-        let gone = reactor.add(&mut first, Interest::READABLE).unwrap();
+        let removed = reactor.add(&mut first, Interest::READABLE).unwrap();
         let token = reactor.add(&mut second, Interest::READABLE).unwrap();
-        reactor.remove(gone, &mut first).unwrap();
+        reactor.remove(removed, &mut first).unwrap();
         to_first.transmit(1, |_| {}).unwrap();
         to_second.transmit(1, |_| {}).unwrap();
         // The block wait now blocks in the second source.
         wait_until(&mut reactor, |ready| {
-            assert!(!ready.is_readable(gone), "{wait}");
+            assert!(!ready.is_readable(removed), "{wait}");
             ready.is_readable(token) && count(&mut second) == 1
         });
         assert_eq!(count(&mut first), 1, "{wait}: a removed source must stay usable");
-        assert_eq!(reactor.add(&mut first, Interest::READABLE).unwrap(), gone);
+        assert_eq!(reactor.add(&mut first, Interest::READABLE).unwrap(), removed);
         to_first.transmit(1, |_| {}).unwrap();
-        wait_until(&mut reactor, |ready| ready.is_readable(gone) && count(&mut first) == 1);
+        wait_until(&mut reactor, |ready| ready.is_readable(removed) && count(&mut first) == 1);
     }
 }
 
 #[test]
 fn block_wait_uses_oldest_source() {
     let mut reactor = Reactor::new(Wait::Block).unwrap();
-    let (mut gone, _sender) = udp();
+    let (mut removed, _sender) = udp();
     let (mut second, mut to_second) = udp();
     let (mut third, mut to_third) = udp();
-    let gone_token = reactor.add(&mut gone, Interest::READABLE).unwrap();
+    let removed_token = reactor.add(&mut removed, Interest::READABLE).unwrap();
     let second_token = reactor.add(&mut second, Interest::READABLE).unwrap();
-    reactor.remove(gone_token, &mut gone).unwrap();
+    reactor.remove(removed_token, &mut removed).unwrap();
     let third_token = reactor.add(&mut third, Interest::READABLE).unwrap();
-    assert_eq!(third_token, gone_token);
+    assert_eq!(third_token, removed_token);
     // The source blocked in returns the result of the wait: no data. The other makes a system call.
     reactor.wait(Instant::ZERO, None).unwrap();
     to_second.transmit(1, |_| {}).unwrap();

@@ -141,27 +141,27 @@ fn send_requests(wait: Wait, host: &Host, remote: SocketAddrV4, by: &Transport) 
 #[ignore = "needs root"]
 fn waits_carry_requests_while_timers_run() {
     let two_hosts = two_hosts();
-    let [asker, answerer] = two_hosts.hosts();
-    let [by, by_other] = [asker, answerer].map(|host| host.run(|| strict_transport(host)).unwrap());
+    let [client, server] = two_hosts.hosts();
+    let [by, by_other] = [client, server].map(|host| host.run(|| strict_transport(host)).unwrap());
     for (index, wait) in supported(Wait::ALL).enumerate() {
         let (stop, port) = (AtomicBool::new(false), PORT + index as u16);
         std::thread::scope(|scope| {
             let other = scope.spawn(|| {
-                answerer.run(|| reply_to_requests(wait, answerer, port, &by_other, &stop)).unwrap();
+                server.run(|| reply_to_requests(wait, server, port, &by_other, &stop)).unwrap();
             });
             let _stop = Stop(&stop);
-            let remote = SocketAddrV4::new(answerer.address(), port);
+            let remote = SocketAddrV4::new(server.address(), port);
             // The other host may not be ready yet.
-            let asked = || {
-                let probe = std::net::UdpSocket::bind((asker.address(), 0)).unwrap();
+            let requests_sent = || {
+                let probe = std::net::UdpSocket::bind((client.address(), 0)).unwrap();
                 probe.connect(remote).unwrap();
                 probe.set_read_timeout(Some(std::time::Duration::from_millis(20))).unwrap();
                 let is_there =
                     (0..500).any(|_| probe.send(b"?").is_ok() && probe.recv(&mut [0; 1]).is_ok());
                 assert!(is_there && !other.is_finished(), "{wait}: no reply");
-                send_requests(wait, asker, remote, &by)
+                send_requests(wait, client, remote, &by)
             };
-            assert!(asker.run(asked).unwrap() >= 20);
+            assert!(client.run(requests_sent).unwrap() >= 20);
         });
     }
 }

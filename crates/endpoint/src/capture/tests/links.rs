@@ -112,7 +112,7 @@ fn returns_other_traffic_as_such() {
     let builder = PacketBuilder::ethernet2([0; 6], [1; 6]).ipv4([1; 4], [2; 4], 1);
     builder.tcp(1, 2, 77, 9).syn().write(&mut frame, b"tcp").unwrap();
     let segment = read_one(1, &frame).unwrap().0;
-    assert!(segment.contains("sequence: 77, is_syn: true, bytes: [116, 99, 112]"), "{segment}");
+    assert!(segment.contains("sequence: 77, syn: true, bytes: [116, 99, 112]"), "{segment}");
 }
 
 #[test]

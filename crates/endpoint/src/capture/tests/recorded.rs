@@ -148,8 +148,8 @@ fn counts_unwritten_datagrams_only() {
         recorder.record(0, source(), Timestamp::None, Utc::EPOCH, b"");
     }
     let counters = recorder.counters();
-    let wrong = counters.iter().filter(|(name, _)| !name.starts_with("recorded_"));
-    for (name, count) in wrong {
+    let error_counters = counters.iter().filter(|(name, _)| !name.starts_with("recorded_"));
+    for (name, count) in error_counters {
         assert_eq!(count, u64::from(name == "unwritten_datagrams"), "{name}");
     }
     assert_eq!(recorder.finish(), Err(failure));

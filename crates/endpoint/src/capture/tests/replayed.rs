@@ -21,7 +21,7 @@ fn file(times: &[u64]) -> Vec<u8> {
 
 /// A protocol with a timer: it expires this long after a frame without another.
 struct Timer {
-    patience: Duration,
+    timeout: Duration,
     due: Option<Instant>,
 }
 
@@ -30,7 +30,7 @@ fn trace(times: &[u64], speed: &str) -> (Vec<String>, Vec<u64>) {
     let file = file(times);
     let reader = CaptureReader::new(&file[..]).unwrap();
     let mut replay = Replay::new(reader, Speed::from_str(speed).unwrap());
-    let mut timer = Timer { patience: Duration::from_nanos(100), due: None };
+    let mut timer = Timer { timeout: Duration::from_nanos(100), due: None };
     let (mut events, mut ours, mut now) = (Vec::new(), Vec::new(), 0);
     loop {
         match replay.step(at(now), timer.due).unwrap() {
@@ -47,7 +47,7 @@ fn trace(times: &[u64], speed: &str) -> (Vec<String>, Vec<u64>) {
                 let frame = replay.frame().unwrap().bytes[0];
                 assert_eq!(then.utc.as_nanos(), then.monotonic.as_nanos());
                 events.push(format!("{} frame {frame}", then.utc.as_nanos()));
-                timer.due = Some(then.monotonic + timer.patience);
+                timer.due = Some(then.monotonic + timer.timeout);
             }
             Step::End => return (events, ours),
         }

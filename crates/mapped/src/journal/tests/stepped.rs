@@ -37,19 +37,19 @@ fn commit_is_atomic_at_each_store() {
 fn session_change_is_atomic_at_each_store() {
     let shared = sync_state::SyncState::default();
     shared.set_needed(7, 1000);
-    let (mut looks, mut wrong) = (0, None);
+    let (mut steps, mut unexpected) = (0, None);
     each_instruction(
         || shared.set_needed(8, 1),
         || {
-            looks += 1;
+            steps += 1;
             let needed = shared.needed();
             if ![(7, 1000), (7, 0), (8, 0), (8, 1)].contains(&needed) {
-                wrong = Some(needed);
+                unexpected = Some(needed);
             }
         },
     );
-    assert_eq!((wrong, shared.needed()), (None, (8, 1)));
-    assert!(looks > 3, "{looks}");
+    assert_eq!((unexpected, shared.needed()), (None, (8, 1)));
+    assert!(steps > 3, "{steps}");
 }
 
 /// Writes a mark, the next segment with all its copies, and a record.
