@@ -63,7 +63,7 @@ impl UdpReceiver {
         let mut receiver = match stack {
             None => Backend::Kernel(Self::bind_kernel_shared(address, options)?),
             Some(stack) => {
-                let shared = SocketOptions { shares: true, ..SocketOptions::default() };
+                let shared = SocketOptions { reuse_address: true, ..SocketOptions::default() };
                 Self::bind_xdp(stack, address, options, shared)?
             }
         };

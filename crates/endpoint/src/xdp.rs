@@ -14,7 +14,7 @@
 //! };
 //! let transport = Transport::Xdp(stack.clone());
 //! let feed = UdpReceiver::join_with(&transport, group, UdpOptions::default())?;
-//! while let Some(notice) = stack.notice() {
+//! while let Some(notice) = stack.next_event() {
 //!     println!("{notice}");
 //! }
 //! # drop(feed);

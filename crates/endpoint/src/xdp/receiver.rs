@@ -86,7 +86,7 @@ impl XdpReceiver {
     }
 
     pub(crate) fn dropped(&self) -> u64 {
-        self.socket.lost()
+        self.socket.dropped()
     }
 
     pub(crate) fn truncated(&self) -> u64 {

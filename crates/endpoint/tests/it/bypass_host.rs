@@ -64,9 +64,9 @@ impl BypassHost<'_> {
     }
 
     /// Returns the events that the stack has reported since the last call.
-    pub(crate) fn notices(&self) -> Vec<String> {
-        std::iter::from_fn(|| self.stack.notice())
-            .map(|notice: PathEvent| notice.to_string())
+    pub(crate) fn events(&self) -> Vec<String> {
+        std::iter::from_fn(|| self.stack.next_event())
+            .map(|event: PathEvent| event.to_string())
             .collect()
     }
 }

@@ -101,14 +101,16 @@ fn connected_socket_sends_to_others_through_kernel() {
         let mut socket =
             UdpSocket::connect_with(&host.transport, host.at(0), host.peer_at(9_004), options())
                 .unwrap();
-        assert!(host.notices().is_empty());
+        assert!(host.events().is_empty());
         send_to(&mut socket, host.peer_at(9_003), b"elsewhere");
         let mut bytes = [0; 10];
         let local = SocketAddr::V4(socket.local_address());
         assert_eq!(other_peer.recv_from(&mut bytes).unwrap(), (9, local));
-        let event =
-            format!("to {} by the kernel: the socket has another peer", host.peer_at(9_003));
-        assert_eq!(host.notices(), [event]);
+        let event = format!(
+            "sending to {} falls back to the kernel: the socket is connected to another peer",
+            host.peer_at(9_003)
+        );
+        assert_eq!(host.events(), [event]);
     });
 }
 

@@ -14,7 +14,7 @@ use hairpin_endpoint::{
 
 const LOCALHOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const AT_LOCALHOST: SocketAddrV4 = SocketAddrV4::new(LOCALHOST, PORT);
-const OTHER: &str = "the way is by another interface";
+const OTHER: &str = "the path is on another interface";
 
 fn options() -> UdpOptions {
     UdpOptions::default()
@@ -37,11 +37,11 @@ fn other_interface_falls_back_to_kernel() {
     with_stack(&StackSettings::default(), |host| {
         let by = &host.transport;
         let mut receiver = UdpReceiver::join_with(by, on(LOCALHOST), options()).unwrap();
-        let told = |words: &str| assert_eq!(host.notices(), [format!("{words}: {OTHER}")]);
-        told("group 239.192.9.1:7100 comes by the kernel");
+        let assert_event = |text: &str| assert_eq!(host.events(), [format!("{text}: {OTHER}")]);
+        assert_event("group 239.192.9.1:7100 falls back to the kernel");
         assert!(receiver.is_joined());
         let mut sender = UdpSender::with_transport(by, GROUP, LOCALHOST, 1).unwrap();
-        told("to group 239.192.9.1:7100 by the kernel");
+        assert_event("sending to group 239.192.9.1:7100 falls back to the kernel");
         send(&mut sender, b"group");
         let (meta, bytes) = one(&mut receiver);
         assert_eq!((meta.source, bytes), (sender.local_address(), b"group".to_vec()));
@@ -54,9 +54,9 @@ fn other_interface_falls_back_to_kernel() {
         receiver.rejoin().unwrap();
 
         let mut bound = UdpReceiver::bind_with(by, AT_LOCALHOST, options()).unwrap();
-        told("127.0.0.1:7000 comes by the kernel");
+        assert_event("127.0.0.1:7000 falls back to the kernel");
         let mut sender = UdpSender::connect_with(by, AT_LOCALHOST, LOCALHOST).unwrap();
-        told("to 127.0.0.1:7000 by the kernel");
+        assert_event("sending to 127.0.0.1:7000 falls back to the kernel");
         sender.set_transmit_timestamping(Timestamping::Software).unwrap();
         assert_eq!(sender.transmit_timestamping(), Timestamping::Software);
         send(&mut sender, b"host");
@@ -64,15 +64,15 @@ fn other_interface_falls_back_to_kernel() {
         drop(bound);
 
         let mut pong = UdpSocket::bind_with(by, AT_LOCALHOST, options()).unwrap();
-        told("127.0.0.1:7000 comes by the kernel");
+        assert_event("127.0.0.1:7000 falls back to the kernel");
         let local = SocketAddrV4::new(LOCALHOST, 0);
         let mut ping = UdpSocket::connect_with(by, local, AT_LOCALHOST, options()).unwrap();
-        told("127.0.0.1:0 comes by the kernel");
+        assert_event("127.0.0.1:0 falls back to the kernel");
         send(&mut ping, b"ping");
         let (meta, _) = one(&mut pong);
         pong.transmit_to(meta.source, 4, |answer| answer.copy_from_slice(b"pong")).unwrap();
         assert_eq!(one(&mut ping).1, b"pong");
-        assert!(host.notices().is_empty());
+        assert!(host.events().is_empty());
     });
 }
 
@@ -81,22 +81,22 @@ fn other_interface_falls_back_to_kernel() {
 fn strict_stack_rejects_other_interface() {
     with_strict_stack(|host| {
         let by = &host.transport;
-        let words = refused(UdpReceiver::join_with(by, on(LOCALHOST), options()));
+        let text = refused(UdpReceiver::join_with(by, on(LOCALHOST), options()));
         let expected = "cannot join 239.192.9.1 on interface 127.0.0.1: strict: group \
-                        239.192.9.1:7100 comes by the kernel: the way is by another interface";
-        assert_eq!(words, expected);
-        let words = refused(UdpReceiver::bind_with(by, AT_LOCALHOST, options()));
-        assert!(words.starts_with("cannot receive on 127.0.0.1:7000: strict: "), "{words}");
-        let words = refused(UdpSocket::bind_with(by, AT_LOCALHOST, options()));
-        assert!(words.starts_with("cannot receive on 127.0.0.1:7000: strict: "), "{words}");
+                        239.192.9.1:7100 falls back to the kernel: the path is on another interface";
+        assert_eq!(text, expected);
+        let text = refused(UdpReceiver::bind_with(by, AT_LOCALHOST, options()));
+        assert!(text.starts_with("cannot receive on 127.0.0.1:7000: strict: "), "{text}");
+        let text = refused(UdpSocket::bind_with(by, AT_LOCALHOST, options()));
+        assert!(text.starts_with("cannot receive on 127.0.0.1:7000: strict: "), "{text}");
         let local = SocketAddrV4::new(LOCALHOST, 0);
         refused(UdpSocket::connect_with(by, local, AT_LOCALHOST, options()));
-        let words = refused(UdpSender::with_transport(by, GROUP, LOCALHOST, 1));
-        assert!(words.starts_with("cannot send to 239.192.9.1:7100: strict: "), "{words}");
+        let text = refused(UdpSender::with_transport(by, GROUP, LOCALHOST, 1));
+        assert!(text.starts_with("cannot send to 239.192.9.1:7100: strict: "), "{text}");
         refused(UdpSender::connect_with(by, AT_LOCALHOST, LOCALHOST));
         // The destination is this host.
-        let words = refused(UdpSender::connect_with(by, host.at(PORT), host.here));
-        assert!(words.ends_with("by the kernel: that is this host"), "{words}");
+        let text = refused(UdpSender::connect_with(by, host.at(PORT), host.here));
+        assert!(text.ends_with("falls back to the kernel: the destination is this host"), "{text}");
         refused(UdpSocket::connect_with(by, host.at(0), host.at(PORT), options()));
         refused(UdpSender::with_transport(by, GROUP, host.here, 0));
     });
@@ -134,16 +134,15 @@ fn group_with_other_members_is_received_by_kernel() {
         let mut other = other_member(host);
         let mut receiver =
             UdpReceiver::join_with(&host.transport, on(host.here), options()).unwrap();
-        let others = "group 239.192.9.1:7100 comes by the kernel: other sockets of this host are \
-                      members";
-        assert_eq!(host.notices(), [others]);
+        let others = "group 239.192.9.1:7100 falls back to the kernel: other members on this host";
+        assert_eq!(host.events(), [others]);
         send(&mut publisher, b"both");
         assert_eq!(one(&mut receiver).1, b"both");
         assert_eq!(one(&mut other).1, b"both");
         drop(other);
         // While the other member closes, it is briefly no longer a member but still open.
-        let past_again = "group 239.192.9.1:7100 comes past the kernel";
-        eventually("the group", || host.notices().last().is_some_and(|told| told == past_again));
+        let bypass_again = "group 239.192.9.1:7100 bypasses the kernel again";
+        eventually("the group", || host.events().last().is_some_and(|event| event == bypass_again));
         send(&mut publisher, b"one");
         assert_eq!(one(&mut receiver).1, b"one");
     });
@@ -154,8 +153,8 @@ fn group_with_other_members_is_received_by_kernel() {
 fn strict_stack_rejects_group_with_other_members() {
     with_strict_stack(|host| {
         let other = other_member(host);
-        let words = refused(UdpReceiver::join_with(&host.transport, on(host.here), options()));
-        assert!(words.ends_with("other sockets of this host are members"), "{words}");
+        let text = refused(UdpReceiver::join_with(&host.transport, on(host.here), options()));
+        assert!(text.ends_with("other members on this host"), "{text}");
         drop(other);
         let mut receiver =
             UdpReceiver::join_with(&host.transport, on(host.here), options()).unwrap();
@@ -178,14 +177,20 @@ fn group_with_local_members_is_sent_by_kernel() {
         let member = on(host.peer.address());
         let mut there = host.on_peer(|| UdpReceiver::join(member, options()));
         let mut sender = UdpSender::with_transport(&host.transport, GROUP, host.here, 1).unwrap();
-        let words = "to group 239.192.9.1:7100 by the kernel: sockets of this host are members";
-        assert_eq!(host.notices(), [words]);
+        let text =
+            "sending to group 239.192.9.1:7100 falls back to the kernel: members on this host";
+        assert_eq!(host.events(), [text]);
         send(&mut sender, b"both");
         assert_eq!((one(&mut here).1, one(&mut there).1), (b"both".to_vec(), b"both".to_vec()));
         drop(sender);
         // Not even to this host.
         let mut sender = UdpSender::with_transport(&host.transport, GROUP, host.here, 0).unwrap();
-        assert_eq!(host.notices(), ["to group 239.192.9.1:7100 by the kernel: that is this host"]);
+        assert_eq!(
+            host.events(),
+            [
+                "sending to group 239.192.9.1:7100 falls back to the kernel: the destination is this host"
+            ]
+        );
         send(&mut sender, b"here");
         assert_eq!(one(&mut here).1, b"here");
     });

@@ -1,7 +1,8 @@
 //! A process that writes a journal is killed with SIGKILL at random times, again and again. Every
 //! record whose commit has returned must be present, in order and complete, and no other record.
 //!
-//! `HAIRPIN_JOURNAL_DEATHS` sets the number of kills; the default is 200.
+//! `HAIRPIN_JOURNAL_DEATHS` sets the number of kills. The default is 60, scaled by
+//! `HAIRPIN_TEST_SCALE`.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -13,6 +14,7 @@ use hairpin_mapped::{
     Checksum, Direction, Journal, JournalError, JournalSettings, Reader, Retention, SyncPolicy, Tag,
 };
 use hairpin_netsim::Random;
+use hairpin_testbed::scaled;
 
 const WRITER: &str = "HAIRPIN_JOURNAL_WRITER";
 const DEATHS: &str = "HAIRPIN_JOURNAL_DEATHS";
@@ -163,7 +165,7 @@ fn check(directory: &Path, least: u64) -> u64 {
 
 #[test]
 fn committed_records_survive_process_death() {
-    let deaths = std::env::var(DEATHS).map_or(200, |text| text.parse().unwrap());
+    let deaths = std::env::var(DEATHS).map_or_else(|_| scaled(60), |text| text.parse().unwrap());
     let writers = KilledWriters::new();
     let mut random = Random::new(1);
     let mut killed_writing = 0;
