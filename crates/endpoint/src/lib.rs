@@ -34,11 +34,11 @@
 //! |---|---|
 //! | `traits.rs`, `meta.rs` | the endpoint traits; metadata of received data |
 //! | `source.rs` | the trait for reactors: descriptors, blocking receives, io_uring |
-//! | `udp_receiver.rs`, `udp_sender.rs`, `udp_socket.rs` | public UDP sockets, over either transport |
+//! | `udp_receiver.rs`, `udp_sender.rs`, `udp_socket.rs` | the public UDP sockets |
 //! | `tcp_stream.rs`, `tcp_listener.rs` | public TCP sockets |
-//! | `multicast.rs`, `transport.rs`, `udp_options.rs` | groups, transports and options of UDP sockets |
-//! | `backend.rs`, `recv_buffer.rs` | kernel or XDP socket; a receive buffer shared with a reactor |
-//! | `kernel/` | kernel sockets: recvmmsg batches, control messages, drop counters, socket options |
+//! | `multicast.rs`, `transport.rs`, `udp_options.rs` | groups, transports, options |
+//! | `backend.rs`, `recv_buffer.rs` | kernel or XDP socket; a shareable receive buffer |
+//! | `kernel/` | kernel sockets: recvmmsg batches, control messages, socket options |
 //! | `uring/` | io_uring: the ring, its requests, provided buffers, completions |
 //! | `timestamps/` | receive and transmit timestamps, the error queue, NIC capabilities |
 //! | `xdp.rs`, `xdp/` | kernel-bypass sockets on `hairpin-stack` |

@@ -76,8 +76,8 @@ fn empty_set() -> libc::cpu_set_t {
     unsafe { core::mem::zeroed() }
 }
 
-/// Formats cores in ascending order as ranges: `0-1, 5`. A long list is cut, because it is part of a
-/// one-line message.
+/// Formats cores in ascending order as ranges: `0-1, 5`. A long list is cut, because it is part of
+/// a one-line message.
 fn ranges(cores: &[usize]) -> String {
     const SHOWN: usize = 16;
     let mut ranges = cores.chunk_by(|before, after| before + 1 == *after);

@@ -14,12 +14,12 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `clock.rs`, `calibration.rs`, `tsc.rs`, `kernel_clock.rs` | the clock; TSC calibration; clock sources |
+//! | `clock.rs`, `calibration.rs`, `tsc.rs`, `kernel_clock.rs` | the clock and its sources |
 //! | `clock_cost.rs`, `drift.rs` | the cost and the drift of the clock |
 //! | `affinity.rs`, `thread.rs` | CPU affinity; thread names and timer slack |
 //! | `core_watch.rs`, `core_counters.rs` | interruptions of a core; steal time and backlog drops |
 //! | `host_facts.rs` | CPU, kernel and governor for results files |
-//! | `interface.rs`, `interface_drops.rs`, `interface_driver.rs` | addresses, drops and drivers of interfaces |
+//! | `interface.rs`, `interface_drops.rs`, `interface_driver.rs` | network interfaces |
 //!
 //! ```
 //! use hairpin_host::{Clock, HostFacts};

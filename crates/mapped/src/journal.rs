@@ -47,7 +47,10 @@ pub enum JournalError {
     #[error("record too large for the journal")]
     TooLarge,
     /// The journal is open already, in this process or another.
-    #[error("cannot open the journal in {}: already open, give each session its own journal", path.display())]
+    #[error(
+        "cannot open the journal in {}: already open, give each session its own journal",
+        path.display()
+    )]
     Busy {
         /// The directory.
         path: PathBuf,

@@ -1,8 +1,8 @@
 //! Memory mappings behind a safe API: the journal, live counters, counters shared with child
 //! processes, and arenas.
 //!
-//! Layer L2. This crate contains no protocol: a record's payload and a counter's meaning belong to the
-//! caller. `unsafe` is allowed here, and every block is justified.
+//! Layer L2. This crate contains no protocol: a record's payload and a counter's meaning belong to
+//! the caller. `unsafe` is allowed here, and every block is justified.
 //!
 //! ```text
 //!  session thread                                   sync worker (hairpin-journal)
@@ -11,13 +11,14 @@
 //!            segment 7 (old) | segment 8 (current) | segment 9 (ready)      mapped files
 //! ```
 //!
-//! - [`Journal`]: outbound and inbound records, in memory or in segments in a directory. A message is
-//!   encoded in its final place, and one store commits it. A thread writes checksums, syncs records to
-//!   disk and creates segments ahead of need. [`Reader`] reads a journal for display, [`Storage`] is the
-//!   trait that a session needs, and [`MemoryStorage`] simulates power loss in tests.
+//! - [`Journal`]: outbound and inbound records, in memory or in segments in a directory. A message
+//!   is encoded in its final place, and one store commits it. A thread writes checksums, syncs
+//!   records to disk and creates segments ahead of need. [`Reader`] reads a journal for display,
+//!   [`Storage`] is the trait that a session needs, and [`MemoryStorage`] simulates power loss in
+//!   tests.
 //! - [`CounterPage`]: named counters and gauges that a process publishes while it runs.
-//!   [`CounterPages`] finds the pages of running processes. There is no registry, and nothing remains
-//!   after a process ends.
+//!   [`CounterPages`] finds the pages of running processes. There is no registry, and nothing
+//!   remains after a process ends.
 //! - [`SharedCounterPage`]: a page of named counters shared by a parent process and its children.
 //! - [`Arena`]: bytes that several processes map, each at its own address.
 //!
@@ -28,12 +29,12 @@
 //! | `journal.rs` | the journal: layout, claim, commit, open |
 //! | `journal/claim.rs`, `record.rs`, `format.rs` | room for a record; handles; headers as bytes |
 //! | `journal/segment.rs`, `segment_files.rs` | a mapped segment; its file |
-//! | `journal/segment_roller.rs`, `sync_worker.rs`, `sync_state.rs` | the next segment; the thread; their shared state |
-//! | `journal/recovery.rs`, `reader.rs`, `lookup.rs` | opening after a crash; reading; finding records |
+//! | `journal/segment_roller.rs`, `sync_worker.rs`, `sync_state.rs` | writer and thread |
+//! | `journal/recovery.rs`, `reader.rs`, `lookup.rs` | crash recovery; reading; lookup |
 //! | `storage.rs`, `memory_storage.rs` | the trait of a journal; a journal for tests |
-//! | `counter_page.rs`, `counter_pages.rs`, `counter_view.rs` | publishing, finding and reading live counters |
+//! | `counter_page.rs`, `counter_pages.rs`, `counter_view.rs` | live counters |
 //! | `shared_counter_page.rs` | counters shared with child processes |
-//! | `value_page.rs`, `page_layout.rs`, `metric.rs` | a mapped page; its bytes; names, kinds and units |
+//! | `value_page.rs`, `page_layout.rs`, `metric.rs` | a page; its bytes; its values |
 //! | `arena.rs`, `mapping.rs` | shared bytes; memory files and mappings |
 //!
 //! ```

@@ -31,7 +31,8 @@ const _: () = assert!(HEADER == 32 + PAGE_NAME_MAX + TITLE_MAX);
 pub enum PageError {
     /// The page has no values or more than 1024, or a name is invalid, too long or not unique.
     #[error(
-        "invalid value names: use 1 to {VALUES_MAX} unique names of 1 to {NAME_MAX} characters a-z 0-9 . _ -"
+        "invalid value names: use 1 to {VALUES_MAX} unique names of 1 to {NAME_MAX} characters \
+         a-z 0-9 . _ -"
     )]
     Names,
     /// The title or the name of the page is empty, too long, or contains other than printable

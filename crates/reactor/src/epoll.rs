@@ -58,9 +58,9 @@ impl Epoll {
     fn wait_events(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<usize> {
         let timeout = deadline.map(|deadline| until(now, deadline));
         let timeout = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
-        // Called by number, since older C libraries have no function for it.
-        // SAFETY: the events are valid for writes of their count, and the timeout is null or valid for
-        // reads, until the call returns. The signal mask is null, so its size is not read.
+        // Called by number, since older C libraries have no function for it. SAFETY: the events are
+        // valid for writes of their count, and the timeout is null or valid for reads, until the
+        // call returns. The signal mask is null, so its size is not read.
         let count = unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait2,

@@ -1,8 +1,8 @@
 //! The event loop: one of five waits, deadlines, and named pinned threads.
 //!
-//! Layer L2. A [`Reactor`] reports which endpoints are ready. The caller's loop owns the endpoints and
-//! the protocols, reads the clock once per wakeup, and calls them. This crate does not own endpoints,
-//! call handlers or read the clock.
+//! Layer L2. A [`Reactor`] reports which endpoints are ready. The caller's loop owns the endpoints
+//! and the protocols, reads the clock once per wakeup, and calls them. This crate does not own
+//! endpoints, call handlers or read the clock.
 //!
 //! ```text
 //!          ┌────────────── one iteration of the loop ──────────────┐
@@ -28,7 +28,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `reactor.rs`, `wait.rs`, `ready.rs` | the reactor; the kinds of wait; tokens, interests and results |
+//! | `reactor.rs`, `wait.rs`, `ready.rs` | the reactor; kinds of wait; tokens and results |
 //! | `sources.rs` | the table of sources, in groups of 64 |
 //! | `blocking.rs`, `poll.rs`, `epoll.rs`, `uring.rs` | one wait each |
 //! | `timers.rs`, `timespec.rs` | deadlines |

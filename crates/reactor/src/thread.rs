@@ -46,7 +46,10 @@ pub enum SpinError {
         cores: usize,
     },
     /// Two threads would spin on one core.
-    #[error("cannot spin threads {} and {} on core {core}: a spinning thread needs its own core", names[0], names[1])]
+    #[error(
+        "cannot spin threads {} and {} on core {core}: a spinning thread needs its own core",
+        names[0], names[1]
+    )]
     SameCore {
         /// The core.
         core: usize,

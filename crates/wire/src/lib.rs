@@ -11,8 +11,9 @@
 //! the kernel handles.
 //!
 //! ```text
-//!  frame ─ EthernetHeader::split ─► header │ packet ─ Ipv4Header::parse ─► header │ options │ payload
-//!                                                                             └─ UdpHeader::parse …
+//!  frame ─ EthernetHeader::split ─► header │ packet
+//!  packet ─── Ipv4Header::parse ──► header │ options │ datagram
+//!  datagram ─ UdpHeader::parse ───► header │ payload
 //! ```
 //!
 //! | file | content | source |

@@ -83,7 +83,8 @@ fn strict_stack_rejects_other_interface() {
         let by = &host.transport;
         let text = refused(UdpReceiver::join_with(by, on(LOCALHOST), options()));
         let expected = "cannot join 239.192.9.1 on interface 127.0.0.1: strict: group \
-                        239.192.9.1:7100 falls back to the kernel: the path is on another interface";
+                        239.192.9.1:7100 falls back to the kernel: the path is on another \
+                        interface";
         assert_eq!(text, expected);
         let text = refused(UdpReceiver::bind_with(by, AT_LOCALHOST, options()));
         assert!(text.starts_with("cannot receive on 127.0.0.1:7000: strict: "), "{text}");
@@ -187,9 +188,8 @@ fn group_with_local_members_is_sent_by_kernel() {
         let mut sender = UdpSender::with_transport(&host.transport, GROUP, host.here, 0).unwrap();
         assert_eq!(
             host.events(),
-            [
-                "sending to group 239.192.9.1:7100 falls back to the kernel: the destination is this host"
-            ]
+            ["sending to group 239.192.9.1:7100 falls back to the kernel: \
+                 the destination is this host"]
         );
         send(&mut sender, b"here");
         assert_eq!(one(&mut here).1, b"here");

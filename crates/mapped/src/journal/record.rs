@@ -75,8 +75,8 @@ pub(super) const NO_SEGMENT: u32 = 0;
 
 /// A handle of a committed record: its location, length and kind.
 ///
-/// A [`Journal`](crate::Journal) accepts only handles that it has made itself. A handle contains the
-/// id of its mapped segment, which is unique in the process and which only the journal can set.
+/// A [`Journal`](crate::Journal) accepts only handles that it has made itself. A handle contains
+/// the id of its mapped segment, which is unique in the process and which only the journal can set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
     /// The id of the mapped segment; 0 for a record outside of a mapped segment.

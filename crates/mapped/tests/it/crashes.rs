@@ -133,8 +133,8 @@ fn check_while_written(directory: &Path) {
 
 /// Checks the journal after the writer's death and returns the number of its newest record.
 ///
-/// `least` is the newest number that is known to be committed. At most one more record may be there:
-/// a writer commits a record only after it has acknowledged the previous one.
+/// `least` is the newest number that is known to be committed. At most one more record may be
+/// there: a writer commits a record only after it has acknowledged the previous one.
 fn check(directory: &Path, least: u64) -> u64 {
     let journal = match Journal::open_with(directory, SETTINGS) {
         Ok(journal) => journal,
