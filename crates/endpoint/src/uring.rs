@@ -18,7 +18,17 @@ pub(crate) mod receiver;
 pub(crate) mod requests;
 pub(crate) mod ring;
 
-/// The atomics of the completion queue. The loom model replaces them.
-mod atomic {
-    pub(super) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+/// The atomics and memory orderings of the completion queue. The loom model replaces them.
+mod memory {
+    use std::sync::atomic::Ordering;
+    pub(super) use std::sync::atomic::{AtomicU32, AtomicU64};
+
+    /// The store of the push count, which publishes a completion and its buffer to the source.
+    pub(super) const PUBLISH_PUSHED: Ordering = Ordering::Release;
+    /// The load of the push count, after which the source reads completions and buffers.
+    pub(super) const OBSERVE_PUSHED: Ordering = Ordering::Acquire;
+    /// The store of the pop count, which returns a slot to the ring.
+    pub(super) const PUBLISH_POPPED: Ordering = Ordering::Release;
+    /// The load of the pop count, after which the ring uses a slot again.
+    pub(super) const OBSERVE_POPPED: Ordering = Ordering::Acquire;
 }

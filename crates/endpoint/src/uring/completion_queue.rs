@@ -1,8 +1,15 @@
-//! A queue of completions from the ring to the source.
+// A queue of completions from the ring to the source.
+//
+// The parent module supplies the atomics and the memory orderings. The loom model includes this file
+// once more, with loom's atomics.
+
+use std::sync::atomic::Ordering;
 
 use io_uring::cqueue;
 
-use super::atomic::{AtomicU32, AtomicU64, Ordering};
+use super::memory::{
+    AtomicU32, AtomicU64, OBSERVE_POPPED, OBSERVE_PUSHED, PUBLISH_POPPED, PUBLISH_PUSHED,
+};
 
 /// An io_uring completion: a byte count or a negative error number, and flags that contain the
 /// buffer's index.
@@ -77,7 +84,7 @@ impl CompletionQueue {
         let result = u64::from(completion.result.cast_unsigned());
         let slot = result << 32 | u64::from(completion.flags);
         self.slot(pushed).store(slot, Ordering::Relaxed);
-        self.pushed.store(pushed.wrapping_add(1), Ordering::Release);
+        self.pushed.store(pushed.wrapping_add(1), PUBLISH_PUSHED);
     }
 
     /// Returns the oldest completion.
@@ -91,7 +98,7 @@ impl CompletionQueue {
     pub(crate) fn pop(&self) {
         if self.count() > 0 {
             let popped = self.popped.load(Ordering::Relaxed);
-            self.popped.store(popped.wrapping_add(1), Ordering::Release);
+            self.popped.store(popped.wrapping_add(1), PUBLISH_POPPED);
         }
     }
 
@@ -107,8 +114,8 @@ impl CompletionQueue {
 
     #[inline]
     pub(crate) fn count(&self) -> usize {
-        let pushed = self.pushed.load(Ordering::Acquire);
-        pushed.wrapping_sub(self.popped.load(Ordering::Acquire)) as usize
+        let pushed = self.pushed.load(OBSERVE_PUSHED);
+        pushed.wrapping_sub(self.popped.load(OBSERVE_POPPED)) as usize
     }
 
     fn slot(&self, position: u32) -> &AtomicU64 {
