@@ -3,6 +3,9 @@
 //!
 //! `HAIRPIN_JOURNAL_DEATHS` sets the number of kills. The default is 60, scaled by
 //! `HAIRPIN_TEST_SCALE`.
+//!
+//! The program both opens journals and starts processes, so it contains no other test.
+#![expect(clippy::unwrap_used, reason = "all of this program is tests")]
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -96,7 +99,7 @@ impl KilledWriters {
 
     fn writer(&self) -> Child {
         Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "crashes::writes_until_killed"])
+            .args(["--exact", "writes_until_killed"])
             .env(WRITER, self.parent.path())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
