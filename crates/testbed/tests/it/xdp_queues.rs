@@ -1,6 +1,4 @@
-//! Queues are real if an XDP socket can have them: each of them, and no other. As root.
-#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
-
+//! XDP sockets can bind to each real queue and to no other. As root.
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -11,7 +9,7 @@ use hairpin_testbed::{Host, Queues, RelaySettings, Testbed};
 const CHUNK: usize = 4_096;
 const CHUNKS: usize = 16;
 
-/// Frames in memory that the kernel has pinned as long as the socket is open.
+/// An XDP socket and its UMEM, which the kernel pins while the socket is open.
 struct XdpSocket {
     fd: Option<OwnedFd>,
     memory: *mut u8,
@@ -23,14 +21,14 @@ impl XdpSocket {
         Err(_) => panic!("a power of two"),
     };
 
-    /// Binds to a queue of an interface of the calling thread's namespace, in copy mode.
+    /// Binds to a queue of an interface in the calling thread's namespace, in copy mode.
     fn bind(interface_index: u32, queue: u32) -> io::Result<Self> {
-        // SAFETY: takes integers.
+        // SAFETY: the call takes integers.
         let fd = unsafe { libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new and nobody else's; the layout is not empty.
+        // SAFETY: the descriptor is new and has no other owner. The layout is not empty.
         let (fd, memory) = unsafe { (OwnedFd::from_raw_fd(fd), alloc_zeroed(Self::LAYOUT)) };
         let socket = Self { fd: Some(fd), memory };
         let memory = libc::xdp_umem_reg {
@@ -54,7 +52,7 @@ impl XdpSocket {
         };
         let length = size_of_val(&address) as libc::socklen_t;
         let fd = socket.fd.as_ref().unwrap().as_raw_fd();
-        // SAFETY: the kernel reads an address of this length, which lives through the call.
+        // SAFETY: the kernel reads an address of this length, which lives during the call.
         match unsafe { libc::bind(fd, (&raw const address).cast(), length) } {
             0 => Ok(socket),
             _ => Err(io::Error::last_os_error()),
@@ -65,8 +63,8 @@ impl XdpSocket {
         let fd = self.fd.as_ref().unwrap().as_raw_fd();
         let length = size_of::<T>() as libc::socklen_t;
         let value = std::ptr::from_ref(value).cast();
-        // SAFETY: the kernel reads a value of this length, which lives through the call; memory
-        // that one names belongs to this socket and is freed after it is closed.
+        // SAFETY: the kernel reads a value of this length, which lives during the call. The UMEM in
+        // that value belongs to this socket and is freed after the socket is closed.
         match unsafe { libc::setsockopt(fd, libc::SOL_XDP, option, value, length) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
@@ -77,26 +75,28 @@ impl XdpSocket {
 impl Drop for XdpSocket {
     fn drop(&mut self) {
         self.fd = None;
-        // SAFETY: allocated with this layout, once; the kernel holds pages of its own on it.
+        // SAFETY: the memory was allocated with this layout and is freed once. The kernel holds its
+        // own references to the pages.
         unsafe { dealloc(self.memory, Self::LAYOUT) };
     }
 }
 
-/// The queues below `count` that an XDP socket can have; `None` if this kernel has no such socket.
-fn queues_to_be_had(host: &Host, count: u32) -> Option<Vec<u32>> {
+/// Returns the queues below `count` to which an XDP socket can bind; `None` if the kernel has no XDP
+/// sockets.
+fn bindable_queues(host: &Host, count: u32) -> Option<Vec<u32>> {
     let index = host.interface_index();
-    let mut had = Vec::new();
+    let mut bindable = Vec::new();
     for queue in 0..count {
         match host.run(|| bind_and_close(index, queue)).unwrap() {
-            Ok(()) => had.push(queue),
+            Ok(()) => bindable.push(queue),
             Err(error) if error.raw_os_error() == Some(libc::EAFNOSUPPORT) => return None,
             Err(error) => assert_eq!(error.raw_os_error(), Some(libc::EINVAL), "{error}"),
         }
     }
-    Some(had)
+    Some(bindable)
 }
 
-/// The kernel takes its time to give back a queue whose socket is closed.
+/// Retries while the kernel still releases the queue of a closed socket.
 fn bind_and_close(interface_index: u32, queue: u32) -> io::Result<()> {
     let is_busy =
         |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EBUSY | libc::ENOBUFS));
@@ -111,30 +111,31 @@ fn bind_and_close(interface_index: u32, queue: u32) -> io::Result<()> {
 
 #[test]
 #[ignore = "needs root"]
-fn xdp_sockets_find_as_many_queues_as_there_are() {
+fn xdp_sockets_bind_to_every_real_queue() {
     let builder = Testbed::builder().queues(Queues::pairs(2)).queues_max(Queues::pairs(4));
-    for bed in [builder.build().unwrap(), builder.relay(RelaySettings::seeded(7)).build().unwrap()]
+    for testbed in
+        [builder.build().unwrap(), builder.relay(RelaySettings::seeded(7)).build().unwrap()]
     {
-        for host in bed.hosts() {
-            // Upwards: a queue is not given up before the kernel has done with its socket.
+        for host in testbed.hosts() {
+            // Increasing: the kernel removes no queue before it has released its socket.
             for count in [1, 2, 4] {
                 host.set_queues(Queues::pairs(count)).unwrap();
-                let Some(had) = queues_to_be_had(host, 5) else {
+                let Some(bindable) = bindable_queues(host, 5) else {
                     println!("skipped: this kernel has no XDP sockets");
                     return;
                 };
-                assert_eq!(had, Vec::from_iter(0..count));
+                assert_eq!(bindable, Vec::from_iter(0..count));
             }
         }
     }
 }
 
-/// What a bed without a wish gives: veth shows one queue for each processor, and has one.
+/// A veth of default settings has one real queue, though it reports one per processor as maximum.
 #[test]
 #[ignore = "needs root"]
-fn without_a_wish_an_xdp_socket_finds_one() {
-    let bed = Testbed::namespaces().unwrap();
-    for host in bed.hosts() {
-        assert_eq!(queues_to_be_had(host, 2).unwrap_or(vec![0]), [0]);
+fn xdp_sockets_bind_to_one_queue_by_default() {
+    let testbed = Testbed::namespaces().unwrap();
+    for host in testbed.hosts() {
+        assert_eq!(bindable_queues(host, 2).unwrap_or(vec![0]), [0]);
     }
 }

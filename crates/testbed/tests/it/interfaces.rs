@@ -1,31 +1,28 @@
-//! Queues, offloads and MTU: what is asked for is what is there, as root.
-#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
-
+//! Queues, offloads and MTU of the interfaces, as root.
 use std::net::UdpSocket;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use hairpin_testbed::{Host, Offloads, Queues, RelaySettings, Testbed, TestbedBuilder};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::fixtures::{TIMEOUT, packet_socket, receive_datagram, udp_socket};
 
-/// What a program prints on a host; `None` if it is not there.
-fn ask(host: &Host, program: &str, arguments: &[&str]) -> Option<String> {
+/// Returns the output of a program on a host; `None` if the program is not installed.
+fn run_program(host: &Host, program: &str, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new(program);
     command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::null());
     let Ok(child) = host.spawn(command, &[]) else {
-        println!("skipped: there is no {program} here");
+        println!("skipped: {program} is not installed");
         return None;
     };
     let output = child.wait_with_output().unwrap();
     output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
 }
 
-/// The queues in a sysfs that shows the host's own namespace.
-fn queues_of_sysfs(host: &Host) -> Option<Queues> {
+/// Returns the queues in a sysfs of the host's own namespace.
+fn sysfs_queues(host: &Host) -> Option<Queues> {
     let script = "mount -t sysfs none /sys && ls /sys/class/net/veth0/queues";
-    let listing = ask(host, "unshare", &["--mount", "sh", "-c", script])?;
+    let listing = run_program(host, "unshare", &["--mount", "sh", "-c", script])?;
     let count = |kind| listing.lines().filter(|line| line.starts_with(kind)).count() as u32;
     Some(Queues { rx: count("rx-"), tx: count("tx-") })
 }
@@ -35,12 +32,8 @@ fn with_and_without_relay(builder: TestbedBuilder) -> [Testbed; 2] {
     [builder.build().unwrap(), builder.relay(relay).build().unwrap()]
 }
 
-fn pings(bed: &Testbed) {
-    let sockets = bed.hosts().each_ref().map(|host| {
-        let socket = host.run(|| UdpSocket::bind((host.address(), 0)).unwrap()).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
-        socket
-    });
+fn assert_datagrams_pass(testbed: &Testbed) {
+    let sockets = testbed.hosts().each_ref().map(udp_socket);
     for (from, to) in [(0, 1), (1, 0)] {
         sockets[from].send_to(b"tick", sockets[to].local_addr().unwrap()).unwrap();
         assert_eq!(sockets[to].recv(&mut [0; 8]).unwrap(), 4);
@@ -49,60 +42,60 @@ fn pings(bed: &Testbed) {
 
 #[test]
 #[ignore = "needs root"]
-fn queues_are_as_many_as_asked_for_and_real() {
+fn queues_are_real() {
     for wanted in [Queues::pairs(1), Queues::pairs(2), Queues { rx: 4, tx: 3 }] {
-        for bed in with_and_without_relay(Testbed::builder().queues(wanted)) {
-            for host in bed.hosts() {
+        for testbed in with_and_without_relay(Testbed::builder().queues(wanted)) {
+            for host in testbed.hosts() {
                 assert_eq!((host.queues().unwrap(), host.queues_max().unwrap()), (wanted, wanted));
-                assert_eq!(queues_of_sysfs(host).unwrap_or(wanted), wanted);
+                assert_eq!(sysfs_queues(host).unwrap_or(wanted), wanted);
             }
-            pings(&bed);
+            assert_datagrams_pass(&testbed);
         }
     }
 }
 
 #[test]
 #[ignore = "needs root"]
-fn without_a_wish_there_is_one_queue_of_each_kind() {
-    let bed = Testbed::namespaces().unwrap();
-    for host in bed.hosts() {
+fn queues_default_to_one_in_each_direction() {
+    let testbed = Testbed::namespaces().unwrap();
+    for host in testbed.hosts() {
         assert_eq!(host.queues().unwrap(), Queues::pairs(1));
     }
 }
 
 #[test]
 #[ignore = "needs root"]
-fn queues_change_while_all_goes_on_up_to_the_room_there_is() {
-    let most = Queues::pairs(4);
-    for bed in with_and_without_relay(Testbed::builder().queues_max(most)) {
+fn set_queues_changes_queues_in_use_up_to_the_maximum() {
+    let max = Queues::pairs(4);
+    for testbed in with_and_without_relay(Testbed::builder().queues_max(max)) {
         for count in [1, 4, 2, 1, 3] {
-            for host in bed.hosts() {
+            for host in testbed.hosts() {
                 host.set_queues(Queues::pairs(count)).unwrap();
                 assert_eq!(host.queues().unwrap(), Queues::pairs(count));
-                assert_eq!(queues_of_sysfs(host).unwrap_or(Queues::pairs(count)).rx, count);
+                assert_eq!(sysfs_queues(host).unwrap_or(Queues::pairs(count)).rx, count);
             }
-            pings(&bed);
+            assert_datagrams_pass(&testbed);
         }
-        let [host, _] = bed.hosts();
+        let [host, _] = testbed.hosts();
         assert!(
             host.set_queues(Queues::pairs(5)).is_err()
                 && host.set_queues(Queues::pairs(0)).is_err()
         );
-        assert_eq!((host.queues().unwrap(), host.queues_max().unwrap()), (Queues::pairs(3), most));
+        assert_eq!((host.queues().unwrap(), host.queues_max().unwrap()), (Queues::pairs(3), max));
     }
 }
 
 #[test]
 #[ignore = "needs root"]
-fn queues_are_those_that_other_programs_see() {
+fn queues_match_ip_and_ethtool() {
     let builder = Testbed::builder().queues(Queues { rx: 3, tx: 2 }).queues_max(Queues::pairs(5));
-    let bed = builder.mtu(4_000).build().unwrap();
-    for host in bed.hosts() {
-        if let Some(text) = ask(host, "ip", &["-d", "-o", "link", "show", "veth0"]) {
+    let testbed = builder.mtu(4_000).build().unwrap();
+    for host in testbed.hosts() {
+        if let Some(text) = run_program(host, "ip", &["-d", "-o", "link", "show", "veth0"]) {
             assert!(text.contains("numtxqueues 5 numrxqueues 5"), "{text}");
             assert!(text.contains("mtu 4000"), "{text}");
         }
-        if let Some(text) = ask(host, "ethtool", &["-l", "veth0"]) {
+        if let Some(text) = run_program(host, "ethtool", &["-l", "veth0"]) {
             let numbers = |name| {
                 let lines = text.lines().filter_map(move |line| line.strip_prefix(name));
                 lines.map(|rest| rest.trim().to_owned()).collect::<Vec<_>>()
@@ -117,21 +110,21 @@ fn queues_are_those_that_other_programs_see() {
 
 #[test]
 #[ignore = "needs root"]
-fn offloads_are_on_or_off_as_asked_for() {
+fn offloads_match_ethtool() {
     let some = Offloads { tso: false, rx_checksum: false, ..Offloads::ON };
     for wanted in [Offloads::ON, Offloads::OFF, some] {
-        for bed in with_and_without_relay(Testbed::builder().offloads(wanted)) {
-            for host in bed.hosts() {
+        for testbed in with_and_without_relay(Testbed::builder().offloads(wanted)) {
+            for host in testbed.hosts() {
                 assert_eq!(host.offloads().unwrap(), wanted);
-                assert_eq!(offloads_of_ethtool(host).unwrap_or(wanted), wanted);
+                assert_eq!(ethtool_offloads(host).unwrap_or(wanted), wanted);
             }
-            pings(&bed);
+            assert_datagrams_pass(&testbed);
         }
     }
 }
 
-fn offloads_of_ethtool(host: &Host) -> Option<Offloads> {
-    let text = ask(host, "ethtool", &["-k", "veth0"])?;
+fn ethtool_offloads(host: &Host) -> Option<Offloads> {
+    let text = run_program(host, "ethtool", &["-k", "veth0"])?;
     let is_on = |name: &str| {
         let mut lines = text.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
         lines.next().unwrap().starts_with("on")
@@ -148,11 +141,11 @@ fn offloads_of_ethtool(host: &Host) -> Option<Offloads> {
 
 #[test]
 #[ignore = "needs root"]
-fn offloads_change_while_all_goes_on_and_one_at_a_time() {
-    let bed = Testbed::namespaces().unwrap();
-    let [host, other] = bed.hosts();
-    let kernels_own = Offloads { gro: false, ..Offloads::ON };
-    assert_eq!(host.offloads().unwrap(), kernels_own);
+fn set_offloads_changes_single_offloads_in_use() {
+    let testbed = Testbed::namespaces().unwrap();
+    let [host, other] = testbed.hosts();
+    let default = Offloads { gro: false, ..Offloads::ON };
+    assert_eq!(host.offloads().unwrap(), default);
     for wanted in [
         Offloads { rx_checksum: false, ..Offloads::ON },
         Offloads { tso: false, ..Offloads::ON },
@@ -164,33 +157,33 @@ fn offloads_change_while_all_goes_on_and_one_at_a_time() {
     ] {
         host.set_offloads(wanted).unwrap();
         assert_eq!(host.offloads().unwrap(), wanted);
-        pings(&bed);
+        assert_datagrams_pass(&testbed);
     }
-    assert_eq!(other.offloads().unwrap(), kernels_own, "each host has its own");
+    assert_eq!(other.offloads().unwrap(), default, "the other host is unchanged");
 }
 
 #[test]
 #[ignore = "needs root"]
-fn an_offload_that_needs_another_is_refused_without_it() {
+fn offload_without_a_required_one_is_an_error() {
     let wanted = Offloads { tx_checksum: false, ..Offloads::ON };
     let error = Testbed::builder().offloads(wanted).build().unwrap_err().to_string();
-    assert!(error.starts_with("the offloads cannot be had: asked for rx-checksumming"), "{error}");
     assert!(
-        error.contains("does not switch tx-tcp-segmentation") && !error.contains('\n'),
+        error.starts_with("cannot set the offloads: cannot set the offloads rx-checksumming"),
         "{error}"
     );
+    assert!(error.contains("unchanged: tx-tcp-segmentation") && !error.contains('\n'), "{error}");
 }
 
 #[test]
 #[ignore = "needs root"]
-fn what_the_kernel_refuses_is_one_line() {
+fn errors_of_the_kernel_are_one_line() {
     for (builder, step) in [
-        (Testbed::builder().mtu(67), "a veth is refused: "),
-        (Testbed::builder().mtu(67).relay(RelaySettings::default()), "a relay is refused: "),
-        (Testbed::builder().queues(Queues::pairs(5_000)), "a veth is refused: "),
+        (Testbed::builder().mtu(67), "cannot add a veth pair: "),
+        (Testbed::builder().mtu(67).relay(RelaySettings::default()), "cannot start a relay: "),
+        (Testbed::builder().queues(Queues::pairs(5_000)), "cannot add a veth pair: "),
         (
             Testbed::builder().queues(Queues { rx: 1, tx: 0 }).queues_max(Queues::pairs(2)),
-            "the queues cannot be had: ",
+            "cannot set the queues: ",
         ),
     ] {
         let error = builder.build().unwrap_err().to_string();
@@ -199,26 +192,26 @@ fn what_the_kernel_refuses_is_one_line() {
 }
 
 #[test]
-fn over_loopback_no_offload_of_the_machine_is_touched() {
-    let bed = Testbed::loopback("a test").unwrap();
-    let error = bed.hosts()[0].set_offloads(Offloads::OFF).unwrap_err();
+fn loopback_rejects_changes_of_offloads() {
+    let testbed = Testbed::loopback("a test").unwrap();
+    let error = testbed.hosts()[0].set_offloads(Offloads::OFF).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
-    assert!(bed.hosts()[0].queues().is_err() && bed.relay().is_none());
+    assert!(testbed.hosts()[0].queues().is_err() && testbed.relay().is_none());
 }
 
-/// Just as long as the MTU passes; a byte more does not leave, with fragments forbidden.
+/// A packet of the MTU passes. One byte more is an error when fragmentation is off.
 #[test]
 #[ignore = "needs root"]
-fn packets_are_as_long_as_the_mtu_at_most() {
+fn packets_have_at_most_the_mtu() {
     for mtu in [576, 1_500, 9_000, 65_535] {
-        for bed in with_and_without_relay(Testbed::builder().mtu(mtu)) {
-            let [first, second] = bed.hosts();
+        for testbed in with_and_without_relay(Testbed::builder().mtu(mtu)) {
+            let [first, second] = testbed.hosts();
             let [sender, receiver] = [first, second].map(|host| {
                 assert_eq!(host.mtu().unwrap(), mtu);
                 host.run(|| UdpSocket::bind((host.address(), 0)).unwrap()).unwrap()
             });
-            receiver.set_read_timeout(Some(PATIENCE)).unwrap();
-            forbid_fragments(&sender);
+            receiver.set_read_timeout(Some(TIMEOUT)).unwrap();
+            disable_fragmentation(&sender);
             sender.connect(receiver.local_addr().unwrap()).unwrap();
             let longest = mtu as usize - 28;
             let mut bytes = vec![1; longest + 1];
@@ -230,47 +223,28 @@ fn packets_are_as_long_as_the_mtu_at_most() {
     }
 }
 
-fn forbid_fragments(socket: &UdpSocket) {
+fn disable_fragmentation(socket: &UdpSocket) {
     let value = libc::IP_PMTUDISC_DO;
     let length = size_of::<libc::c_int>() as libc::socklen_t;
     let (fd, option) = (socket.as_raw_fd(), libc::IP_MTU_DISCOVER);
-    // SAFETY: the kernel reads one integer, which lives through the call.
+    // SAFETY: the kernel reads one integer, which lives during the call.
     let result = unsafe {
         libc::setsockopt(fd, libc::IPPROTO_IP, option, (&raw const value).cast(), length)
     };
     assert_eq!(result, 0);
 }
 
-/// The first UDP datagram of IPv4 that arrives at a host, as the wire had it.
-fn captured(bed: &Testbed) -> Vec<u8> {
-    let [first, second] = bed.hosts();
+/// Sends a datagram and returns its frame at the second host.
+fn capture_datagram(testbed: &Testbed) -> Vec<u8> {
+    let [first, second] = testbed.hosts();
     let tap = second.run(packet_socket).unwrap();
     let sender = first.run(|| UdpSocket::bind((first.address(), 0)).unwrap()).unwrap();
     sender.send_to(b"with a checksum", (second.address(), 7_777)).unwrap();
-    for _ in 0..100 {
-        let mut frame = vec![0; 2_000];
-        // SAFETY: the kernel writes at most as many bytes as the buffer has.
-        let length =
-            unsafe { libc::recv(tap.as_raw_fd(), frame.as_mut_ptr().cast(), frame.len(), 0) };
-        frame.truncate(usize::try_from(length).unwrap());
-        if frame[12..14] == [8, 0] && frame[23] == 17 {
-            return frame;
-        }
-    }
-    panic!("other frames only");
+    receive_datagram(&tap)
 }
 
-fn packet_socket() -> OwnedFd {
-    let protocol = (libc::ETH_P_ALL as u16).to_be();
-    // SAFETY: takes integers.
-    let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW, protocol.into()) };
-    assert!(fd >= 0);
-    // SAFETY: the descriptor is new and nobody else's.
-    unsafe { OwnedFd::from_raw_fd(fd) }
-}
-
-/// RFC 768, RFC 1071: the sum over pseudo header, header and payload is all ones.
-fn has_sound_checksum(frame: &[u8]) -> bool {
+/// Returns `true` if the sum over pseudo header, header and payload is all ones (RFC 768, RFC 1071).
+fn has_valid_checksum(frame: &[u8]) -> bool {
     let datagram = &frame[34..];
     let words = frame[26..34].chunks(2).chain(datagram.chunks(2));
     let word = |pair: &[u8]| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0));
@@ -280,13 +254,16 @@ fn has_sound_checksum(frame: &[u8]) -> bool {
 
 #[test]
 #[ignore = "needs root"]
-fn checksums_on_the_wire_are_finished_without_offloads_and_behind_a_relay() {
+fn checksums_are_complete_without_offloads_or_with_a_relay() {
     let on = Testbed::builder().offloads(Offloads::ON);
     let off = Testbed::builder().offloads(Offloads::OFF);
-    assert!(!has_sound_checksum(&captured(&on.build().unwrap())), "a veth finishes nothing");
-    assert!(has_sound_checksum(&captured(&off.build().unwrap())));
+    assert!(
+        !has_valid_checksum(&capture_datagram(&on.build().unwrap())),
+        "a veth completes no checksums"
+    );
+    assert!(has_valid_checksum(&capture_datagram(&off.build().unwrap())));
     for builder in [on, off] {
-        let bed = builder.relay(RelaySettings::seeded(7)).build().unwrap();
-        assert!(has_sound_checksum(&captured(&bed)));
+        let testbed = builder.relay(RelaySettings::seeded(7)).build().unwrap();
+        assert!(has_valid_checksum(&capture_datagram(&testbed)));
     }
 }
