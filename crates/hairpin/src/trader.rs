@@ -31,46 +31,46 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// What happened to the trader.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Counts {
-    pub(crate) orders: u64,
-    pub(crate) acknowledgements: u64,
-    pub(crate) cancels: u64,
+pub struct Counts {
+    pub orders: u64,
+    pub acknowledgements: u64,
+    pub cancels: u64,
     /// Business and session rejects.
-    pub(crate) rejects: u64,
+    pub rejects: u64,
     /// Gaps in the market data since the channel was first in sync.
-    pub(crate) gaps: u64,
+    pub gaps: u64,
     /// The first of them: its first packet's number, and how many packets.
-    pub(crate) first_gap: Option<(u32, u32)>,
+    pub first_gap: Option<(u32, u32)>,
     /// Times that a book fell out of sync since then.
-    pub(crate) unsynced: u64,
+    pub unsynced: u64,
     /// What could not be understood, sent or answered.
-    pub(crate) errors: u64,
+    pub errors: u64,
     /// The first of those, in words.
-    pub(crate) first_error: Option<String>,
+    pub first_error: Option<String>,
     /// Datagrams the kernel dropped because a receive buffer was full.
-    pub(crate) kernel_drops: u64,
+    pub kernel_drops: u64,
     /// Incremental packets received on side A and on side B.
-    pub(crate) packets: [u64; 2],
+    pub packets: [u64; 2],
     /// When the channel was first in sync.
-    pub(crate) in_sync_at: Option<Instant>,
+    pub in_sync_at: Option<Instant>,
 }
 
 /// The trader at the end of a turn of its loop, for whoever watches it.
-pub(crate) struct Turn<'a> {
-    pub(crate) now: Instant,
+pub struct Turn<'a> {
+    pub now: Instant,
     /// No order has left in this turn: the moment for what is not urgent.
-    pub(crate) is_quiet: bool,
-    pub(crate) feed: &'a FeedHandler,
-    pub(crate) session: &'a Session,
-    pub(crate) counts: &'a Counts,
+    pub is_quiet: bool,
+    pub feed: &'a FeedHandler,
+    pub session: &'a Session,
+    pub counts: &'a Counts,
 }
 
 /// The loop: feed, session and strategy side by side.
-pub(crate) struct Trader {
-    pub(crate) clock: Clock,
-    pub(crate) reactor: Reactor,
-    pub(crate) feed: FeedHandler,
-    pub(crate) session: Session,
+pub struct Trader {
+    pub clock: Clock,
+    pub reactor: Reactor,
+    pub feed: FeedHandler,
+    pub session: Session,
 }
 
 impl Trader {
@@ -79,7 +79,7 @@ impl Trader {
     ///
     /// # Errors
     /// Those of the sockets; a logon that was refused or a connection that failed.
-    pub(crate) fn run(
+    pub fn run(
         &mut self,
         stop: impl Fn() -> bool,
         mut watch: impl FnMut(&Turn<'_>),
@@ -152,8 +152,8 @@ impl Trader {
 
 /// What the trader knows and counts. Called by the session; by the feed through [`Reaction`].
 #[derive(Debug, Default)]
-pub(crate) struct Strategy {
-    pub(crate) counts: Counts,
+pub struct Strategy {
+    pub counts: Counts,
     was_in_sync: bool,
     has_asked: bool,
     was_established: bool,
@@ -177,10 +177,10 @@ impl Counts {
 }
 
 /// What feed callbacks reach: the strategy and, beside it, the session.
-pub(crate) struct Reaction<'a, D: Connect> {
-    pub(crate) strategy: &'a mut Strategy,
-    pub(crate) session: &'a mut Session<D>,
-    pub(crate) now: Now,
+pub struct Reaction<'a, D: Connect> {
+    pub strategy: &'a mut Strategy,
+    pub session: &'a mut Session<D>,
+    pub now: Now,
 }
 
 impl<D: Connect> feed::Listener for Reaction<'_, D> {

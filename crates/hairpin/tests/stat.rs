@@ -9,6 +9,7 @@
 //! ```
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+#[path = "support/processes.rs"]
 mod support;
 
 use std::fs;
@@ -18,7 +19,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -27,14 +27,7 @@ use hairpin_feed_handler::{Addresses, Lines, Multicast};
 use hairpin_mapped::CounterPages;
 use hairpin_testbed::{Host, Testbed};
 use serde_json::Value;
-use support::{Process, assert_done, assert_status, hairpin, rows};
-
-/// The exchange spins: these tests take turns.
-static TURN: Mutex<()> = Mutex::new(());
-
-fn turn() -> MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use support::{Process, assert_done, assert_status, hairpin, rows, turn};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const GATEWAY_PORT: u16 = 9_100;

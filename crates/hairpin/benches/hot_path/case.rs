@@ -10,7 +10,7 @@ use hairpin_order_entry::Session;
 
 use crate::recording::{Census, EVENTS, Recording, Section, replay};
 use crate::session::{self, MemoryDial, Wire};
-use crate::trader::{Reaction, Strategy};
+use hairpin::trader::{Reaction, Strategy};
 
 /// Bytes of an order: NewOrderSingle514 with its framing header.
 const ORDER: u64 = 144;

@@ -8,10 +8,6 @@ mod case;
 mod recording;
 mod session;
 
-#[allow(dead_code, reason = "its loop is for sockets")]
-#[path = "../../src/trader.rs"]
-mod trader;
-
 use std::process::ExitCode;
 
 use criterion::Criterion;

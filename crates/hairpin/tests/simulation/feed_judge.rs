@@ -10,7 +10,7 @@ use hairpin_order_entry::State;
 
 use crate::ledger::Ledger;
 use crate::plan::Ordeal;
-use crate::trader::Reaction;
+use hairpin::trader::Reaction;
 use crate::truth::{Truth, Verdict, index_of};
 use crate::wire::Dialler;
 

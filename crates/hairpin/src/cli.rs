@@ -1,0 +1,125 @@
+//! The command line: parses it, runs the subcommand, and turns the outcome into an exit status.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::cmd::{
+    bench, bench_compare, decode, exchange, feed, generate, order, ping, pong, report, stat, t2t,
+    trader,
+};
+use crate::harness::t2t_setup as setup;
+use crate::harness::usage;
+
+/// Low-latency trading connectivity: market data in, order out, and the measuring of both.
+#[derive(Parser)]
+#[command(name = "hairpin", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Tick to trade: run an exchange and a trader on this machine and print the round trips
+    T2t(t2t::Arguments),
+    /// Measure a published table on this machine: t2t, feed, order
+    Bench(bench::Arguments),
+    /// An exchange for traders on this or other hosts, measured in rounds
+    Exchange(exchange::Arguments),
+    /// A trader that answers each tick of an exchange with an order
+    Trader(trader::Arguments),
+    /// The feed handler, live or on a capture: print messages, books and what became of them
+    Feed(feed::Arguments),
+    /// An order entry session by script or by hand, or the journal of one as an audit trail
+    Order(order::Arguments),
+    /// A capture of an exchange's market data, made without a network
+    Generate(generate::Arguments),
+    /// Print the messages of a capture
+    Decode(decode::Arguments),
+    /// Live counters of running Hairpin processes
+    Stat(stat::Arguments),
+    /// Round trips of messages by size, by UDP, multicast, TCP or raw frames
+    Ping(ping::Arguments),
+    /// Answer the pings of this or other hosts
+    Pong(pong::Arguments),
+    /// Results files to one page with pictures
+    Report(report::Arguments),
+    BenchCompare(bench_compare::Arguments),
+    /// The exchange of one `t2t` row; its set-up comes on standard input
+    #[command(hide = true)]
+    T2tExchange(exchange::child::Arguments),
+    /// The trader of one `t2t` row; its set-up comes on standard input
+    #[command(hide = true)]
+    T2tTrader(trader::child::Arguments),
+    /// Whether our pings agree with sockperf's
+    #[command(hide = true)]
+    PingSockperf(ping::sockperf_check::Arguments),
+    /// The ping of one round; its set-up comes on standard input
+    #[command(hide = true)]
+    PingPing(ping::child::Arguments),
+    /// The pong of one round; its set-up comes on standard input
+    #[command(hide = true)]
+    PingPong(pong::child::Arguments),
+    /// The sender of one round of `bench feed`; its set-up comes on standard input
+    #[command(hide = true)]
+    BenchSender(setup::ChildArguments),
+    /// The receiver of one round of `bench feed`; its set-up comes on standard input
+    #[command(hide = true)]
+    BenchReceiver(setup::ChildArguments),
+    /// The gateway of one round of `bench order`; its set-up comes on standard input
+    #[command(hide = true)]
+    BenchGateway(setup::ChildArguments),
+    /// The client of one round of `bench order`; its set-up comes on standard input
+    #[command(hide = true)]
+    BenchClient(setup::ChildArguments),
+}
+
+/// Runs the `hairpin` command on this process's arguments and returns its exit status.
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage::report(&error),
+    };
+    let outcome = match cli.command {
+        Command::T2t(arguments) => t2t::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Decode(arguments) => Ok(decode::run(&arguments)),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::BenchCompare(arguments) => bench_compare::run(&arguments),
+        Command::Stat(arguments) => stat::run(&arguments),
+        Command::Feed(arguments) => feed::run(&arguments),
+        Command::Order(arguments) => order::run(&arguments),
+        Command::Generate(arguments) => generate::run(&arguments),
+        Command::Exchange(arguments) => exchange::run(&arguments),
+        Command::Trader(arguments) => trader::run(&arguments),
+        Command::Ping(arguments) => ping::run(&arguments),
+        Command::Pong(arguments) => pong::run(&arguments),
+        Command::PingSockperf(arguments) => ping::sockperf_check::run(&arguments),
+        Command::PingPing(arguments) => ping::child::run(&arguments),
+        Command::PingPong(arguments) => pong::child::run(&arguments),
+        Command::BenchSender(arguments) => bench::feed::sender::run(&arguments),
+        Command::BenchReceiver(arguments) => bench::feed::receiver::run(&arguments),
+        Command::BenchGateway(arguments) => bench::order::gateway::run(&arguments),
+        Command::BenchClient(arguments) => bench::order::client::run(&arguments),
+        Command::T2tExchange(arguments) => exchange::child::run(&arguments),
+        Command::T2tTrader(arguments) => trader::child::run(&arguments),
+    };
+    match outcome {
+        Ok(status) => status,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "hairpin: {error:#}");
+            usage::status_of(&error)
+        }
+    }
+}
+
+/// Whoever read our output has read enough: not an error.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .root_cause()
+        .downcast_ref::<io::Error>()
+        .is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}

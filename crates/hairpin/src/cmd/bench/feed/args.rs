@@ -1,0 +1,203 @@
+//! The words of `hairpin bench feed`.
+
+use std::path::PathBuf;
+
+use clap::ArgAction;
+use hairpin_reactor::Wait;
+
+use super::feed_case::{Cell, Load, Receiver};
+use crate::harness::transport::XdpMode;
+use crate::harness::args::{SAMPLES_MAX, WARM_UP, parse_switch, parse_wait};
+use crate::harness::{cores, output, transport};
+
+/// Pauses of the published tables, in microseconds.
+const INTERVALS_US: [u64; 2] = [5_000, 0];
+/// Packets recorded per column with a pause between them.
+const SAMPLES: u64 = 20_000;
+/// The same with --quick.
+const QUICK_SAMPLES: u64 = 350;
+/// Without a pause it is so many times as many, since they take no time.
+const MORE: u64 = 10;
+/// Batches, each of 64 packets, for each sample: half as many.
+const BATCHES_PART: u64 = 2;
+/// Rounds of each column.
+const ROUNDS: u32 = 7;
+
+/// The feed handler: packet in the process to callback, and receive timestamp to callback, with
+/// 5 ms and with no delay between packets
+///
+/// The exchange's publisher sends packets of one book entry (template 46) for 100 instruments, in a
+/// process and on a core of its own; as root, and as an ordinary user where the kernel lets users
+/// make namespaces, over a veth between two namespaces, else over loopback. Beside the published
+/// figures stand the feed handler by each wait, kept warm by dry packets, past the kernel (xdp),
+/// the channel alone in batches of 64 packets, and a socket with nothing behind it.
+///
+/// Columns take turns in rounds (A B C A B C ...), each with processes of its own. It takes about 6
+/// minutes for a wait, --quick about 20 seconds.
+#[derive(clap::Args, Debug, Clone)]
+pub(crate) struct Arguments {
+    /// Print the tables of a results file that was saved with --json; nothing is measured
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "quick", "samples", "rounds", "seed", "wait", "keep_warm", "xdp", "xdp_mode"])]
+    pub(super) from: Option<PathBuf>,
+
+    /// Waits of the receiver: block, poll, epoll, spin, io_uring [default: spin]
+    #[arg(long, value_name = "WAIT", value_delimiter = ',', value_parser = parse_wait)]
+    wait: Vec<Wait>,
+
+    /// Whether the feed handler is measured kept warm as well, with 5 ms between packets; under
+    /// wait spin
+    #[arg(long, value_name = "on|off", default_value = "on", action = ArgAction::Set,
+          value_parser = parse_switch)]
+    keep_warm: bool,
+
+    /// Whether the feed handler is measured past the kernel as well (AF_XDP): as root, between two
+    /// hosts of its own
+    #[arg(long, value_name = "on|off", default_value = "on", action = ArgAction::Set,
+          value_parser = parse_switch)]
+    xdp: bool,
+
+    /// Where the filter of the column xdp runs: auto, generic, native [default: auto]
+    #[arg(long, value_enum, value_name = "MODE")]
+    xdp_mode: Option<XdpMode>,
+
+    /// Packets recorded per column with 5 ms between them; with no delay ten times as many
+    #[arg(long, value_name = "N", default_value_t = SAMPLES,
+          value_parser = clap::value_parser!(u64).range(1..=SAMPLES_MAX / MORE))]
+    samples: u64,
+
+    /// 350 samples a column, 3,500 with no delay: about 20 seconds
+    #[arg(long, conflicts_with = "samples")]
+    quick: bool,
+
+    /// Rounds that the samples of a column are split over
+    #[arg(long, value_name = "N", default_value_t = ROUNDS,
+          value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    rounds: u32,
+
+    /// Seed of the books and the orders
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Run over loopback by the address of this interface instead of hosts of our own
+    #[arg(long, value_name = "IF")]
+    pub(super) interface: Option<String>,
+
+    #[command(flatten)]
+    pub(super) cores: cores::Arguments,
+
+    #[command(flatten)]
+    pub(super) output: output::Arguments,
+}
+
+impl Arguments {
+    /// The columns, in the order of the tables.
+    pub(super) fn plan(&self) -> Vec<Cell> {
+        let waits: &[Wait] = if self.wait.is_empty() { &[Wait::Spin] } else { &self.wait };
+        let mut cells = Vec::new();
+        for interval_us in INTERVALS_US {
+            for &wait in waits {
+                let is_warmed = self.keep_warm && interval_us > 0 && wait == Wait::Spin;
+                let warm = is_warmed.then_some(Receiver::Handler { is_kept_warm: true });
+                let handler = Receiver::Handler { is_kept_warm: false };
+                let kernel = transport::Arguments::default();
+                let xdp = transport::Arguments::past_the_kernel(self.xdp_mode);
+                let receivers = [
+                    Some((handler, kernel)),
+                    warm.map(|warm| (warm, kernel)),
+                    self.xdp.then_some((handler, xdp)),
+                    Some((Receiver::Bare, kernel)),
+                ];
+                let load = self.load(interval_us);
+                let of = |(receiver, transport)| Cell { receiver, transport, wait, load };
+                cells.extend(receivers.into_iter().flatten().map(of));
+            }
+        }
+        let of_batch = self.load(0);
+        let load = Load { samples: of_batch.samples.div_ceil(BATCHES_PART), ..of_batch };
+        let (receiver, transport) = (Receiver::Batch, transport::Arguments::default());
+        cells.push(Cell { receiver, transport, wait: waits[0], load });
+        cells
+    }
+
+    /// How many rounds each column has: never more than samples.
+    pub(super) fn rounds(&self) -> usize {
+        (self.rounds as usize).min(self.load(INTERVALS_US[0]).samples as usize).max(1)
+    }
+
+    fn load(&self, interval_us: u64) -> Load {
+        let samples = if self.quick { QUICK_SAMPLES } else { self.samples };
+        Load {
+            interval_us,
+            warm_up: WARM_UP,
+            samples: if interval_us == 0 { samples * MORE } else { samples },
+            seed: self.seed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::bench::bench_case::Cell as _;
+    use crate::harness::args::parse_line;
+
+    fn parse(words: &[&str]) -> Result<Arguments, clap::Error> {
+        parse_line(words.iter().copied())
+    }
+
+    fn names(words: &[&str]) -> Vec<(u64, String)> {
+        let plan = parse(words).unwrap().plan();
+        plan.iter().map(|cell| (cell.load.interval_us, cell.name())).collect()
+    }
+
+    #[test]
+    fn both_pauses_have_the_handler_and_a_bare_receiver_and_there_is_a_batch() {
+        let expected = [
+            (5_000, "spin"),
+            (5_000, "spin, kept warm"),
+            (5_000, "xdp, spin"),
+            (5_000, "bare receiver, spin"),
+            (0, "spin"),
+            (0, "xdp, spin"),
+            (0, "bare receiver, spin"),
+            (0, "batch"),
+        ];
+        assert_eq!(names(&[]), expected.map(|(interval, name)| (interval, name.to_owned())));
+    }
+
+    #[test]
+    fn who_sleeps_is_not_kept_warm_and_columns_can_be_left_out() {
+        let all = names(&["--wait", "spin,epoll"]);
+        assert_eq!(all.iter().filter(|(_, name)| name.contains("warm")).count(), 1);
+        let by_kernel = names(&["--xdp", "off"]);
+        assert_eq!(by_kernel.len(), names(&[]).len() - 2);
+        assert!(by_kernel.iter().all(|(_, name)| !name.contains("xdp")));
+        let cold = names(&["--keep-warm", "off"]);
+        assert!(cold.iter().all(|(_, name)| !name.contains("warm")));
+    }
+
+    #[test]
+    fn without_a_pause_there_are_ten_times_as_many_samples() {
+        let plan = parse(&["--samples", "70"]).unwrap().plan();
+        let samples: Vec<u64> = plan.iter().map(|cell| cell.load.samples).collect();
+        assert_eq!(samples, [70, 70, 70, 70, 700, 700, 700, 350]);
+        assert_eq!(parse(&["--quick"]).unwrap().plan()[0].load.samples, 350);
+    }
+
+    #[test]
+    fn there_are_no_rounds_without_samples() {
+        assert_eq!(parse(&["--samples", "3"]).unwrap().rounds(), 3);
+        assert_eq!(parse(&[]).unwrap().rounds(), 7);
+    }
+
+    #[test]
+    fn what_is_printed_from_a_file_is_not_measured() {
+        assert!(parse(&["--from", "a.json"]).is_ok());
+        for words in ["--samples 9", "--rounds 7", "--wait spin", "--seed 1", "--xdp-mode generic"]
+        {
+            let words: Vec<&str> = words.split(' ').collect();
+            assert!(parse(&[&["--from", "a.json"], &words[..]].concat()).is_err());
+        }
+    }
+}

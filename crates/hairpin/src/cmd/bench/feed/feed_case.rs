@@ -1,0 +1,62 @@
+//! What is measured: sets of interval, wait and receiver, and in how many parts.
+
+use hairpin_reactor::Wait;
+use serde::{Deserialize, Serialize};
+
+use crate::cmd::bench::bench_case;
+pub(crate) use crate::cmd::bench::bench_case::Load;
+use crate::harness::transport::{self, Transport};
+
+/// Who receives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Receiver {
+    /// The feed handler.
+    Handler {
+        /// Dry packets go through it while nothing comes.
+        is_kept_warm: bool,
+    },
+    /// A socket and nothing behind it.
+    Bare,
+    /// The feed handler's channel alone, on packets in memory, back to back.
+    Batch,
+}
+
+/// One set: what its rounds have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cell {
+    pub(crate) receiver: Receiver,
+    /// How packets come to it.
+    pub(crate) transport: transport::Arguments,
+    pub(crate) wait: Wait,
+    /// Of all rounds together.
+    pub(crate) load: Load,
+}
+
+impl plan::Cell for Cell {
+    fn load(&self) -> Load {
+        self.load
+    }
+
+    fn with_load(&self, load: Load) -> Self {
+        Self { load, ..*self }
+    }
+
+    fn wait(&self) -> Wait {
+        self.wait
+    }
+
+    fn name(&self) -> String {
+        name(self.receiver, self.transport.transport.name(), self.wait.name())
+    }
+}
+
+/// What a column is called, beside those of kernel sockets.
+pub(super) fn name(receiver: Receiver, transport: &str, wait: &str) -> String {
+    let way = if transport == Transport::Xdp.name() { "xdp, " } else { "" };
+    match receiver {
+        Receiver::Handler { is_kept_warm: false } => format!("{way}{wait}"),
+        Receiver::Handler { is_kept_warm: true } => format!("{way}{wait}, kept warm"),
+        Receiver::Bare => format!("bare receiver, {way}{wait}"),
+        Receiver::Batch => "batch".to_owned(),
+    }
+}

@@ -1,0 +1,124 @@
+//! `hairpin bench feed`: the feed handler's published tables, and what this machine makes of them.
+
+mod args;
+mod bare_receiver;
+mod batch;
+mod update_flow;
+mod feed_case;
+mod probe;
+mod published;
+pub(crate) mod receiver;
+mod round;
+pub(crate) mod sender;
+mod setup;
+mod table;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use hairpin_measure::{Results, Row};
+
+pub(crate) use args::Arguments;
+use feed_case::Cell;
+use round::Outcome;
+use setup::Counts;
+
+use super::bench_case::Cell as _;
+use super::rounds::Bench;
+use super::run::{self, Words};
+use super::bench_context::Stand;
+
+/// Measures the tables or reads them from a file, and prints them.
+///
+/// # Errors
+/// Those of [`run::run`].
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let words = Words {
+        from: arguments.from.as_deref(),
+        interface: arguments.interface.as_deref(),
+        cores: &arguments.cores,
+        output: &arguments.output,
+        rounds: arguments.rounds(),
+    };
+    run::run::<Feed>(&words, &arguments.plan())
+}
+
+/// The feed handler's tables.
+struct Feed;
+
+impl Bench for Feed {
+    const NAME: &'static str = "feed";
+    const SIDES: [&'static str; 2] = ["publisher", "receiver"];
+    type Cell = Cell;
+    type Outcome = Outcome;
+    type Tally = Tally;
+
+    fn round(stand: &Stand<'_>, cell: &Cell, told: &mut dyn FnMut(u64)) -> Result<Outcome> {
+        round::run(stand, cell, told)
+    }
+
+    fn count(tally: &mut Tally, outcome: &Outcome) {
+        tally.counts = tally.counts.plus(outcome.received.counts);
+        tally.unsent += outcome.unsent;
+    }
+
+    fn rows(outcome: Outcome) -> Vec<Row> {
+        let received = outcome.received;
+        let Counts { errors, refused, .. } = received.counts;
+        let reason = match (errors, refused) {
+            (0, 0) => None,
+            (0, refused) => Some(format!("{refused} samples found no room")),
+            (errors, _) => Some(format!("{errors} packets were not understood")),
+        };
+        let interrupted = received.interrupted;
+        let row = |row: Row| Row { interrupted, failed: reason.clone(), ..row };
+        received.rows.into_iter().map(row).collect()
+    }
+
+    /// Past the kernel one comes between two hosts, with the capabilities for it.
+    fn refusal(stand: &Stand<'_>, cell: &Cell) -> Option<String> {
+        let words = &cell.transport;
+        let may = words.check_between_hosts(None).and_then(|()| stand.ground.check(words));
+        may.err().map(|error| format!("xdp cannot be had: {error}"))
+    }
+
+    fn failed(cell: &Cell, reason: &str) -> Vec<Row> {
+        round::failed(cell, reason)
+    }
+
+    fn describe(cell: &Cell, tally: &Tally) -> String {
+        tally.describe(cell)
+    }
+
+    fn render(results: &Results) -> String {
+        table::render(results)
+    }
+}
+
+/// What beside the samples was counted of one column.
+#[derive(Debug, Default, Clone, Copy)]
+struct Tally {
+    counts: Counts,
+    unsent: u64,
+}
+
+impl Tally {
+    /// A line if anything was not as it should be, and one of a path that was kept warm.
+    fn describe(&self, cell: &Cell) -> String {
+        let Counts { unsynced, unstamped, gaps, drops, dry, buffer, .. } = self.counts;
+        let (name, pause) = (cell.name(), cell.pause());
+        let mut text = String::new();
+        if [unsynced, unstamped, gaps, drops, self.unsent] != [0; 5] {
+            text += &format!(
+                "{name}, {pause}: {drops} packets dropped at a receive buffer of {buffer} bytes, \
+                 {} not sent for want of room, {gaps} gaps; {unsynced} events of books out of \
+                 sync, {unstamped} packets without a timestamp\n",
+                self.unsent
+            );
+        }
+        if dry > 0 {
+            text += &format!("{name}, {pause}: {dry} dry packets\n");
+        }
+        text
+    }
+}

@@ -1,0 +1,139 @@
+//! One round: a sender and a receiver as two processes, started, watched and asked for the result.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use hairpin_measure::{Clock, Row};
+
+use super::feed_case::{Cell, Receiver};
+use super::setup::{self, Ready, ReceiverOutcome, ReceiverSetup, SenderOutcome, SenderSetup};
+use crate::cmd::bench::bench_context::{PATIENCE, Stand, Told};
+use crate::harness::host_pair::Role;
+
+/// Between the last packet and the end of the receiver: what is on the way arrives.
+const SETTLE: Duration = Duration::from_millis(50);
+
+/// What one round gave.
+pub(super) struct Outcome {
+    /// The receiver's, with its rows complete.
+    pub(super) received: ReceiverOutcome,
+    /// Recorded packets that the interface had no room for.
+    pub(super) unsent: u64,
+}
+
+/// Runs one round. `told` hears how many packets have left.
+///
+/// # Errors
+/// A side that cannot be started, that fails (with its own words), or that does not end.
+pub(super) fn run(stand: &Stand<'_>, cell: &Cell, told: &mut dyn FnMut(u64)) -> Result<Outcome> {
+    let length = length(cell);
+    if cell.receiver == Receiver::Batch {
+        let receiver = Told::start(stand.ground, Role::Receiver, &receiver_setup(stand, cell))?;
+        let received = stand.wait(receiver, None, length, told)?;
+        return Ok(Outcome { received, unsent: 0 });
+    }
+    let begun = Instant::now();
+    let mut sender = Told::start(stand.ground, Role::Sender, &sender_setup(stand, cell))?;
+    let _: Ready = sender.side.line(PATIENCE)?;
+    let mut receiver = Told::start(stand.ground, Role::Receiver, &receiver_setup(stand, cell))?;
+    let _: Ready = stand.ready(&mut receiver, &mut sender, "the receiver does not come in sync")?;
+    let start = begun.elapsed();
+    sender.page.let_begin();
+    let sent: SenderOutcome = stand.wait(sender, Some(&mut receiver.side), length, told)?;
+    std::thread::sleep(SETTLE);
+    receiver.page.ask_to_stop();
+    let mut received: ReceiverOutcome = receiver.side.line(PATIENCE)?;
+    receiver.side.end()?;
+    received.interrupted |= sent.interrupted;
+    let start_ns = u64::try_from(start.as_nanos()).ok();
+    for row in &mut received.rows {
+        complete(row, &sent);
+        row.start_ns = start_ns;
+    }
+    Ok(Outcome { received, unsent: sent.unsent })
+}
+
+/// Rows that say why there is nothing in them.
+pub(super) fn failed(cell: &Cell, reason: &str) -> Vec<Row> {
+    let (transport, wait) = (cell.transport.transport, cell.wait.name());
+    let settings = setup::settings(cell.receiver, transport, wait, &cell.load, clock());
+    settings.into_iter().map(|setting| Row::failed(setting, reason)).collect()
+}
+
+fn sender_setup(stand: &Stand<'_>, cell: &Cell) -> SenderSetup {
+    SenderSetup {
+        groups: stand.ground.groups,
+        interface: stand.ground.address(Role::Sender),
+        core: stand.cores.exchange,
+        load: cell.load,
+        wait: cell.wait.to_string(),
+    }
+}
+
+fn receiver_setup(stand: &Stand<'_>, cell: &Cell) -> ReceiverSetup {
+    ReceiverSetup {
+        groups: stand.ground.groups,
+        interface: stand.ground.address(Role::Receiver),
+        source: stand.ground.address(Role::Sender),
+        core: stand.cores.trader,
+        wait: cell.wait.to_string(),
+        receiver: cell.receiver,
+        transport: cell.transport,
+        load: cell.load,
+    }
+}
+
+/// What the children's rows are measured with.
+fn clock() -> Clock {
+    setup::clock_of(hairpin_host::Clock::new().source())
+}
+
+/// Puts beside a receiver's samples how they were sent, and how many are missing.
+fn complete(row: &mut Row, sent: &SenderOutcome) {
+    let SenderOutcome { sent, lateness, .. } = sent;
+    row.lost = sent.saturating_sub(row.samples);
+    row.late = lateness.late;
+    row.lateness_p50 = lateness.lateness_p50;
+    row.lateness_p99 = lateness.lateness_p99;
+    row.lateness_histogram.clone_from(&lateness.lateness_histogram);
+}
+
+/// How long a round takes at the most.
+fn length(cell: &Cell) -> Duration {
+    // Without a delay a packet takes a few microseconds; a batch of 64 with what makes it, some
+    // hundred.
+    let each = cell.load.interval_us.max(1_000);
+    Duration::from_micros((cell.load.warm_up + cell.load.samples).saturating_mul(each))
+}
+
+#[cfg(test)]
+mod tests {
+    use hairpin_measure::{Recorder, Setting};
+    use hairpin_time::Duration as Span;
+
+    use super::*;
+    use crate::cmd::bench::feed::feed_case::Load;
+    use crate::harness::transport::Transport;
+
+    fn recorder(samples: impl IntoIterator<Item = u64>) -> Recorder {
+        let samples: Vec<u64> = samples.into_iter().collect();
+        let mut recorder = Recorder::with_capacity(samples.len());
+        samples.into_iter().for_each(|nanos| recorder.record(Span::from_nanos(nanos)));
+        recorder
+    }
+
+    #[test]
+    fn what_was_sent_and_not_recorded_is_lost_and_lateness_is_the_senders() {
+        let load = Load { interval_us: 5_000, warm_up: 0, samples: 100, seed: 1 };
+        let setting = |_: ()| -> Setting {
+            setup::settings(Receiver::Bare, Transport::Kernel, "spin", &load, Clock::Tsc).remove(0)
+        };
+        let late = recorder(std::iter::repeat_n(300_000, 100));
+        let lateness = Row::new(setting(()), &recorder([]), &late);
+        let sent = SenderOutcome { sent: 100, unsent: 0, lateness, interrupted: false };
+        let mut row = Row::new(setting(()), &recorder(1..98), &recorder([]));
+        complete(&mut row, &sent);
+        assert_eq!((row.lost, row.late, row.lateness_p50), (3, true, Some(300_000)));
+        assert!(row.validate().is_ok());
+    }
+}

@@ -1,0 +1,168 @@
+//! The sender of one round: the exchange's publisher on sockets, its set-up on standard input.
+
+use std::io;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use hairpin_endpoint::{Transmit, UdpSender};
+use hairpin_exchange::{MAX_PAYLOAD, Pace};
+use hairpin_host::Clock;
+use hairpin_measure::{Clock as MeasuredBy, Recorder, Row, Schedule};
+use hairpin_time::{Duration, Instant, Now};
+
+use super::update_flow::Flow;
+use super::feed_case::Receiver;
+use super::setup::{self as words, Ready, SenderOutcome, SenderSetup};
+use crate::harness::t2t_setup::{self, ChildArguments, Page};
+use crate::harness::signals::Signals;
+use crate::harness::transport::Transport;
+
+/// Packets stay on the link.
+const TTL: u8 = 1;
+/// Between packets of loops until the receiver is in sync: slower than anybody reads.
+const LOOP_STEP: Duration = Duration::from_micros(10);
+/// From the receiver in sync to the first packet that counts for it: it leaves its loops meanwhile.
+const LEAD: Duration = Duration::from_millis(20);
+/// What is not urgent waits unless nothing is due for so long.
+const QUIET: Duration = Duration::from_micros(50);
+/// Without a delay loops have a turn after so many packets: who has lost one needs them.
+const PACKETS_PER_LOOP: u64 = 64;
+
+/// Publishes the round that standard input describes.
+///
+/// # Errors
+/// No such core, an interface without multicast, the network's.
+pub(crate) fn run(arguments: &ChildArguments) -> Result<ExitCode> {
+    let (setup, page) = arguments.receive::<SenderSetup>()?;
+    let signals = Signals::take_as_child()?;
+    hairpin_host::name_thread("exchange")?;
+    setup.core.map_or(Ok(()), hairpin_host::pin)?;
+    let clock = Clock::new();
+    let mut sender = Sender::open(&setup, clock)?;
+    t2t_setup::say(&Ready {})?;
+    let asked_to_stop = || page.asked_to_stop() || signals.asked_to_stop();
+    sender.bring_in(|| page.may_begin(), asked_to_stop)?;
+    let interrupted = sender.publish(&page, asked_to_stop)?;
+    t2t_setup::say(&sender.outcome(interrupted))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Sender<'a> {
+    setup: &'a SenderSetup,
+    clock: Clock,
+    flow: Flow,
+    /// Side A of each feed, in the publisher's order.
+    lines: [UdpSender; 3],
+    packet: Box<[u8; MAX_PAYLOAD]>,
+    lateness: Recorder,
+    sent: u64,
+    unsent: u64,
+}
+
+impl<'a> Sender<'a> {
+    fn open(setup: &'a SenderSetup, clock: Clock) -> Result<Self> {
+        let groups = &setup.groups;
+        let open = |group| UdpSender::new(group, setup.interface, TTL);
+        let lines =
+            [open(groups.incremental[0])?, open(groups.instrument[0])?, open(groups.snapshot[0])?];
+        let samples = usize::try_from(setup.load.samples).unwrap_or(usize::MAX);
+        let flow = Flow::new(setup.load.seed, clock.now());
+        let packet = Box::new([0; MAX_PAYLOAD]);
+        let lateness = Recorder::with_capacity(samples);
+        Ok(Self { setup, clock, flow, lines, packet, lateness, sent: 0, unsent: 0 })
+    }
+
+    /// Sends the books and then loops, until the receiver is in sync.
+    fn bring_in(
+        &mut self,
+        may_begin: impl Fn() -> bool,
+        asked_to_stop: impl Fn() -> bool,
+    ) -> Result<()> {
+        let mut next = Instant::ZERO;
+        while !may_begin() && !asked_to_stop() {
+            let now = self.clock.now();
+            self.clock.recalibrate_if_due(now.monotonic);
+            if now.monotonic >= next {
+                next = now.monotonic + LOOP_STEP;
+                self.send(now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends an event whenever one is due, whatever has become of those before; whether it was
+    /// ended before the last.
+    fn publish(&mut self, page: &Page, asked_to_stop: impl Fn() -> bool) -> Result<bool> {
+        let load = self.setup.load;
+        let begin = self.clock.instant();
+        self.flow.set_pace(Pace::Paced, begin);
+        let interval = Duration::from_micros(load.interval_us);
+        let mut schedule = Schedule::new(begin + LEAD, interval);
+        while schedule.departed() < load.warm_up + load.samples {
+            let now = self.clock.now();
+            let Some(departure) = schedule.depart(now.monotonic) else {
+                if asked_to_stop() {
+                    return Ok(true);
+                }
+                if schedule.next_departure() > now.monotonic + QUIET {
+                    self.clock.recalibrate_if_due(now.monotonic);
+                    self.send(now)?;
+                }
+                continue;
+            };
+            let lost = self.unsent;
+            self.event(now)?;
+            if departure.index >= load.warm_up {
+                self.lateness.record(departure.lateness);
+                self.sent += 1;
+            } else {
+                self.unsent = lost;
+            }
+            page.tell_ticks(departure.index);
+            if departure.index % PACKETS_PER_LOOP == PACKETS_PER_LOOP - 1 && load.interval_us == 0 {
+                if asked_to_stop() {
+                    return Ok(true);
+                }
+                self.send(now)?;
+            }
+        }
+        Ok(false)
+    }
+
+    /// One event, sent whole.
+    fn event(&mut self, now: Now) -> Result<()> {
+        self.flow.event(now);
+        while self.flow.has_event() {
+            self.send(now)?;
+        }
+        Ok(())
+    }
+
+    /// Sends the packet that is due, if one is.
+    fn send(&mut self, now: Now) -> Result<()> {
+        let Some(sent) = self.flow.transmit(now, &mut self.packet) else { return Ok(()) };
+        let Some(line) = self.lines.get_mut(sent.feed as usize) else { return Ok(()) };
+        let packet = &self.packet[..sent.length];
+        match line.transmit(packet.len(), |buffer| buffer.copy_from_slice(packet)) {
+            Err(error) if is_full(&error) => self.unsent += u64::from(sent.event.is_some()),
+            outcome => outcome?,
+        }
+        Ok(())
+    }
+
+    fn outcome(&self, interrupted: bool) -> SenderOutcome {
+        let SenderSetup { wait, load, .. } = self.setup;
+        let setting =
+            words::settings(Receiver::Bare, Transport::Kernel, wait, load, MeasuredBy::Tsc)
+                .remove(0);
+        let lateness = Row::new(setting, &Recorder::with_capacity(0), &self.lateness);
+        SenderOutcome { sent: self.sent, unsent: self.unsent, lateness, interrupted }
+    }
+}
+
+/// No room on the way out.
+fn is_full(error: &io::Error) -> bool {
+    /// "No buffer space available" has no kind of its own.
+    const ENOBUFS: i32 = 105;
+    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(ENOBUFS)
+}

@@ -1,0 +1,54 @@
+//! `hairpin bench NAME`: a published table, measured on this machine.
+
+mod comparison_table;
+pub(crate) mod feed;
+pub(crate) mod order;
+mod bench_case;
+mod progress;
+mod rounds;
+mod run;
+mod bench_context;
+mod t2t;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+/// Measures a published table on this machine and prints it, beside the published figures where
+/// there are any.
+#[derive(clap::Args, Debug, Clone)]
+#[command(disable_help_subcommand = true, arg_required_else_help = false)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    table: Table,
+}
+
+/// A table that can be measured.
+#[derive(clap::Subcommand, Debug, Clone)]
+enum Table {
+    T2t(t2t::Arguments),
+    Feed(feed::Arguments),
+    Order(order::Arguments),
+    #[command(external_subcommand)]
+    Other(Vec<OsString>),
+}
+
+/// Measures the table that is named and prints it.
+///
+/// # Errors
+/// Those of that table.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    match &arguments.table {
+        Table::T2t(arguments) => t2t::run(arguments),
+        Table::Feed(arguments) => feed::run(arguments),
+        Table::Order(arguments) => order::run(arguments),
+        Table::Other(words) => {
+            let name = words.first().map(|name| name.to_string_lossy()).unwrap_or_default();
+            let known = "the tables that can be measured are: t2t, feed, order; try --help";
+            let _ = writeln!(std::io::stderr(), "hairpin: there is no table '{name}'; {known}");
+            Ok(ExitCode::from(2))
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The words of `hairpin bench order`.
+
+use std::path::PathBuf;
+
+use hairpin_reactor::Wait;
+
+use super::order_case::{Cell, Load, Subject};
+use crate::harness::args::{SAMPLES_MAX, WARM_UP, parse_wait};
+use crate::harness::{cores, output};
+
+/// Between orders unless told otherwise, in microseconds: what the published pause was is not told.
+const INTERVALS_US: [u64; 2] = [1_000, 0];
+/// A session's reports come at least so often that neither side thinks the other dead.
+const INTERVAL_US_MAX: u64 = 1_000_000;
+/// Orders recorded per column.
+const SAMPLES: u64 = 20_000;
+/// The same with --quick.
+const QUICK_SAMPLES: u64 = 1_000;
+/// Batches, each of 64 orders or reports, for each sample: half as many.
+const BATCHES_PART: u64 = 2;
+/// Rounds of each column.
+const ROUNDS: u32 = 7;
+
+/// Order entry: an order from the call that sends it to the callback of its report, in five stages,
+/// with 1 ms and with no delay between orders
+///
+/// A session sends NewOrderSingle and is told ExecutionReportNew, with the journal on; the gateway
+/// is a process on a core of its own: the exchange's, or a bare one. As root, and as an ordinary
+/// user where the kernel lets users make namespaces, over a veth between two namespaces, else over
+/// loopback. Beside the published figures stand the session by each wait, at the exchange's gateway
+/// and at the bare one, sockets with nothing behind them, and the session alone in batches of 64.
+///
+/// One order is under way at a time. Columns take turns in rounds (A B C A B C ...), each with
+/// processes of its own. It takes about 2 minutes for a wait, --quick about 20 seconds.
+#[derive(clap::Args, Debug, Clone)]
+pub(crate) struct Arguments {
+    /// Print the tables of a results file that was saved with --json; nothing is measured
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "quick", "samples", "rounds", "interval_us", "wait"])]
+    pub(super) from: Option<PathBuf>,
+
+    /// Waits of the session: block, poll, epoll, spin, io_uring [default: spin]
+    #[arg(long, value_name = "WAIT", value_delimiter = ',', value_parser = parse_wait)]
+    wait: Vec<Wait>,
+
+    /// Microseconds between orders, 0 for none: at most 1000000 [default: 1000,0]
+    #[arg(long, value_name = "US", value_delimiter = ',',
+          value_parser = clap::value_parser!(u64).range(0..=INTERVAL_US_MAX))]
+    interval_us: Vec<u64>,
+
+    /// Orders recorded per column
+    #[arg(long, value_name = "N", default_value_t = SAMPLES,
+          value_parser = clap::value_parser!(u64).range(1..=SAMPLES_MAX))]
+    samples: u64,
+
+    /// 1,000 samples a column: about 20 seconds
+    #[arg(long, conflicts_with = "samples")]
+    quick: bool,
+
+    /// Rounds that the samples of a column are split over
+    #[arg(long, value_name = "N", default_value_t = ROUNDS,
+          value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    rounds: u32,
+
+    /// Run over loopback by the address of this interface instead of hosts of our own
+    #[arg(long, value_name = "IF")]
+    pub(super) interface: Option<String>,
+
+    #[command(flatten)]
+    pub(super) cores: cores::Arguments,
+
+    #[command(flatten)]
+    pub(super) output: output::Arguments,
+}
+
+impl Arguments {
+    /// The columns, in the order of the tables.
+    pub(super) fn plan(&self) -> Vec<Cell> {
+        let waits: &[Wait] = if self.wait.is_empty() { &[Wait::Spin] } else { &self.wait };
+        let intervals =
+            if self.interval_us.is_empty() { &INTERVALS_US[..] } else { &self.interval_us };
+        let subjects = [Subject::Gateway, Subject::BareGateway, Subject::BareSockets];
+        let mut cells = Vec::new();
+        for &interval_us in intervals {
+            let load = self.load(interval_us);
+            for &wait in waits {
+                cells.extend(subjects.map(|subject| Cell { subject, wait, load }));
+            }
+        }
+        let load = self.load(0);
+        let load = Load { samples: load.samples.div_ceil(BATCHES_PART), ..load };
+        cells.push(Cell { subject: Subject::Batch, wait: waits[0], load });
+        cells
+    }
+
+    /// How many rounds each column has: never more than samples.
+    pub(super) fn rounds(&self) -> usize {
+        (self.rounds as usize).min(self.load(0).samples as usize).max(1)
+    }
+
+    fn load(&self, interval_us: u64) -> Load {
+        let samples = if self.quick { QUICK_SAMPLES } else { self.samples };
+        // Nothing is random but the exchange's books, of which no order reaches a level.
+        Load { interval_us, warm_up: WARM_UP, samples, seed: 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::bench::bench_case::Cell as _;
+    use crate::harness::args::parse_line;
+
+    fn parse(words: &[&str]) -> Result<Arguments, clap::Error> {
+        parse_line(words.iter().copied())
+    }
+
+    fn names(words: &[&str]) -> Vec<(u64, String)> {
+        let plan = parse(words).unwrap().plan();
+        plan.iter().map(|cell| (cell.load.interval_us, cell.name())).collect()
+    }
+
+    #[test]
+    fn both_pauses_have_a_session_and_its_floors_and_there_is_a_batch() {
+        let expected = [
+            (1_000, "spin"),
+            (1_000, "bare gateway, spin"),
+            (1_000, "bare sockets, spin"),
+            (0, "spin"),
+            (0, "bare gateway, spin"),
+            (0, "bare sockets, spin"),
+            (0, "batch"),
+        ];
+        assert_eq!(names(&[]), expected.map(|(interval, name)| (interval, name.to_owned())));
+        assert_eq!(names(&["--interval-us", "500", "--wait", "spin,epoll"]).len(), 7);
+    }
+
+    #[test]
+    fn of_batches_there_are_half_as_many() {
+        let plan = parse(&["--samples", "71"]).unwrap().plan();
+        let samples: Vec<u64> = plan.iter().map(|cell| cell.load.samples).collect();
+        assert_eq!(samples, [71, 71, 71, 71, 71, 71, 36]);
+        assert_eq!(parse(&["--quick"]).unwrap().plan()[0].load.samples, 1_000);
+    }
+
+    #[test]
+    fn there_are_no_rounds_without_samples() {
+        assert_eq!(parse(&["--samples", "3"]).unwrap().rounds(), 3);
+        assert_eq!(parse(&[]).unwrap().rounds(), 7);
+    }
+
+    #[test]
+    fn what_is_printed_from_a_file_is_not_measured() {
+        assert!(parse(&["--from", "a.json"]).is_ok());
+        let measured =
+            [["--samples", "9"], ["--rounds", "7"], ["--wait", "spin"], ["--interval-us", "1"]];
+        for words in measured {
+            assert!(parse(&[&["--from", "a.json"], &words[..]].concat()).is_err());
+        }
+    }
+
+    #[test]
+    fn a_pause_ends_before_a_session_would() {
+        assert!(parse(&["--interval-us", "1000000"]).is_ok());
+        assert!(parse(&["--interval-us", "1000001"]).is_err());
+    }
+}

@@ -1,0 +1,117 @@
+//! Sockets without a gateway behind them: a bare gateway's, and those of an echo.
+
+use std::io;
+
+use anyhow::Result;
+use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions, TcpStream};
+
+use super::bare_gateway::{Answers, REPORT_BYTES};
+use super::setup::ORDER_BYTES;
+
+/// Turns between looks whether the end has come.
+const TURNS: u32 = 1_024;
+
+/// What answers the bytes of a connection.
+pub(super) trait Answer {
+    /// Takes bytes of the client's.
+    ///
+    /// # Errors
+    /// Bytes that cannot be understood.
+    fn take(&mut self, bytes: &[u8]) -> Result<()>;
+
+    /// What is to leave.
+    fn outbox(&mut self) -> &mut Vec<u8>;
+}
+
+impl Answer for Answers {
+    fn take(&mut self, bytes: &[u8]) -> Result<()> {
+        Self::take(self, bytes)
+    }
+
+    fn outbox(&mut self) -> &mut Vec<u8> {
+        &mut self.outbox
+    }
+}
+
+/// As many bytes as a report has for each as many as an order has.
+#[derive(Debug, Default)]
+pub(super) struct Echo {
+    taken: usize,
+    outbox: Vec<u8>,
+}
+
+impl Answer for Echo {
+    fn take(&mut self, bytes: &[u8]) -> Result<()> {
+        self.taken += bytes.len();
+        let orders = self.taken / ORDER_BYTES;
+        self.taken %= ORDER_BYTES;
+        self.outbox.resize(self.outbox.len() + orders * REPORT_BYTES, 0);
+        Ok(())
+    }
+
+    fn outbox(&mut self) -> &mut Vec<u8> {
+        &mut self.outbox
+    }
+}
+
+/// Serves one connection, spinning, until it is asked to stop.
+///
+/// # Errors
+/// The network's; bytes that cannot be understood.
+pub(super) fn serve(
+    listener: &mut TcpListener,
+    mut answer: impl Answer,
+    asked_to_stop: &dyn Fn() -> bool,
+) -> Result<()> {
+    let mut stream = None;
+    loop {
+        for _ in 0..TURNS {
+            match &mut stream {
+                None => stream = listener.accept(TcpOptions::default())?,
+                Some(connection) => {
+                    if !turn(connection, &mut answer)? {
+                        // The client has said all it had to.
+                        stream = None;
+                    }
+                }
+            }
+        }
+        if asked_to_stop() {
+            return Ok(());
+        }
+    }
+}
+
+/// Takes what has come and sends what answers it; whether there may be more.
+fn turn(stream: &mut TcpStream, answer: &mut impl Answer) -> Result<bool> {
+    let mut taken = Ok(());
+    let received = stream.receive(1, |_, bytes| taken = answer.take(bytes));
+    taken?;
+    // Why a connection broke, the client says.
+    if received.map_or(true, |received| received.closed) {
+        return Ok(false);
+    }
+    let outbox = answer.outbox();
+    if !outbox.is_empty() {
+        match stream.write(outbox) {
+            Ok(count) => drop(outbox.drain(..count)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(_) => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_comes_for_each_whole_order() {
+        let mut echo = Echo::default();
+        for (bytes, reports) in [(143, 0), (1, 1), (300, 3), (132, 4)] {
+            echo.take(&vec![0; bytes]).unwrap();
+            assert_eq!(echo.outbox().len(), reports * REPORT_BYTES);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The client of one round: its set-up on standard input, what it measured on standard output.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use hairpin_time::Duration;
+
+use super::order_case::Subject;
+use super::setup::ClientSetup;
+use super::{batch, bare_sockets, trading};
+use crate::cmd::bench::run::calibrated;
+use crate::harness::t2t_setup::{self, ChildArguments};
+use crate::harness::signals::Signals;
+
+/// Measures the round that standard input describes.
+///
+/// # Errors
+/// No such core or wait; a logon that is refused; the network's.
+pub(crate) fn run(arguments: &ChildArguments) -> Result<ExitCode> {
+    let (setup, page) = arguments.receive::<ClientSetup>()?;
+    let signals = Signals::take_as_child()?;
+    hairpin_host::set_timer_slack(Duration::from_nanos(1))?;
+    hairpin_host::name_thread("trader")?;
+    setup.core.map_or(Ok(()), hairpin_host::pin)?;
+    let asked_to_stop = || page.asked_to_stop() || signals.asked_to_stop();
+    // All readings of a round are by one clock, which is not calibrated again meanwhile.
+    let clock = calibrated();
+    let measure = match setup.subject {
+        Subject::Gateway | Subject::BareGateway => trading::measure,
+        Subject::BareSockets => bare_sockets::measure,
+        Subject::Batch => batch::measure,
+    };
+    let mut outcome = measure(&setup, &clock, &page, &asked_to_stop)?;
+    outcome.interrupted = signals.asked_to_stop() || page.asked_to_stop();
+    t2t_setup::say(&outcome)?;
+    Ok(ExitCode::SUCCESS)
+}

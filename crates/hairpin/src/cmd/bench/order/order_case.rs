@@ -1,0 +1,59 @@
+//! What is measured: sets of interval, wait and subject.
+
+use hairpin_reactor::Wait;
+use serde::{Deserialize, Serialize};
+
+use crate::cmd::bench::bench_case;
+pub(crate) use crate::cmd::bench::bench_case::Load;
+
+/// What is measured, and what answers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Subject {
+    /// Order entry at the exchange's own gateway.
+    Gateway,
+    /// Order entry at a bare gateway, which reports every order as new and does nothing else.
+    BareGateway,
+    /// A socket and nothing behind it, on both sides.
+    BareSockets,
+    /// Order entry alone, with reports in memory, back to back.
+    Batch,
+}
+
+/// One set: what its rounds have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cell {
+    pub(crate) subject: Subject,
+    pub(crate) wait: Wait,
+    /// Of all rounds together.
+    pub(crate) load: Load,
+}
+
+impl Subject {
+    /// Its name beside others, under this wait.
+    pub(super) fn name(self, wait: &str) -> String {
+        match self {
+            Self::Gateway => wait.to_owned(),
+            Self::BareGateway => format!("bare gateway, {wait}"),
+            Self::BareSockets => format!("bare sockets, {wait}"),
+            Self::Batch => "batch".to_owned(),
+        }
+    }
+}
+
+impl plan::Cell for Cell {
+    fn load(&self) -> Load {
+        self.load
+    }
+
+    fn with_load(&self, load: Load) -> Self {
+        Self { load, ..*self }
+    }
+
+    fn wait(&self) -> Wait {
+        self.wait
+    }
+
+    fn name(&self) -> String {
+        self.subject.name(self.wait.name())
+    }
+}

@@ -1,0 +1,157 @@
+//! What the parent of a round tells gateway and client, and what they tell it back.
+
+use std::net::SocketAddrV4;
+
+use hairpin_host::ClockSource;
+use hairpin_measure::{Clock, Kind, Row, Setting};
+use serde::{Deserialize, Serialize};
+
+use super::order_case::{Load, Subject};
+use super::published::Stage;
+
+/// What the case of a session at a bare gateway says.
+const BARE_GATEWAY: &str = ", bare gateway";
+/// What the case of a socket without a session begins with.
+const BARE: &str = "bare sockets, ";
+/// Of what does not wait or is carried by nothing.
+const NONE: &str = "none";
+/// Bytes of an order: NewOrderSingle514 with its framing header.
+pub(super) const ORDER_BYTES: usize = 144;
+
+/// What the gateway needs to know.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct GatewaySetup {
+    /// Where it listens; port 0 has the kernel choose.
+    pub(crate) address: SocketAddrV4,
+    pub(crate) core: Option<usize>,
+    pub(crate) subject: Subject,
+    pub(crate) seed: u64,
+}
+
+/// What the client needs to know.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ClientSetup {
+    pub(crate) gateway: SocketAddrV4,
+    pub(crate) core: Option<usize>,
+    pub(crate) wait: String,
+    pub(crate) subject: Subject,
+    pub(crate) load: Load,
+}
+
+/// The gateway listens.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Ready {
+    pub(crate) address: SocketAddrV4,
+}
+
+/// What came of a round.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+pub(crate) struct ClientOutcome {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) counts: Counts,
+    pub(crate) interrupted: bool,
+}
+
+/// What beside the samples was counted of a round.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Counts {
+    /// Orders that the connection did not take at once.
+    pub(crate) waited: u64,
+    /// Messages that nobody expected: rejects, gaps, warnings.
+    pub(crate) errors: u64,
+    /// Samples that found no room.
+    pub(crate) refused: u64,
+}
+
+impl Counts {
+    /// Those of several rounds together.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            waited: self.waited + other.waited,
+            errors: self.errors + other.errors,
+            refused: self.refused + other.refused,
+        }
+    }
+}
+
+/// The clock of a row that is read in this process.
+pub(super) fn clock_of(source: ClockSource) -> Clock {
+    match source {
+        ClockSource::Tsc => Clock::Tsc,
+        ClockSource::Kernel => Clock::Monotonic,
+    }
+}
+
+/// The stages that are measured of a subject, in the order of its rows.
+pub(super) fn stages(subject: Subject) -> &'static [Stage] {
+    match subject {
+        Subject::Gateway | Subject::BareGateway => &Stage::ALL,
+        Subject::BareSockets => &[Stage::System, Stage::OneWay],
+        Subject::Batch => &Stage::IN_MEMORY,
+    }
+}
+
+/// The settings of the rows of a subject, one a stage.
+pub(super) fn settings(subject: Subject, wait: &str, load: &Load, clock: Clock) -> Vec<Setting> {
+    let is_batch = subject == Subject::Batch;
+    let of = |stage: &Stage| Setting {
+        bench: "order".to_owned(),
+        case: match subject {
+            Subject::Gateway | Subject::Batch => stage.case().to_owned(),
+            Subject::BareGateway => format!("{}{BARE_GATEWAY}", stage.case()),
+            Subject::BareSockets => format!("{BARE}{}", stage.case()),
+        },
+        feed: None,
+        transport: if is_batch { NONE } else { "kernel" }.to_owned(),
+        wait: if is_batch { NONE } else { wait }.to_owned(),
+        protocol: if is_batch { NONE } else { "tcp" }.to_owned(),
+        size_bytes: ORDER_BYTES as u64,
+        interval_us: load.interval_us,
+        kind: match (is_batch, stage) {
+            (true, _) => Kind::Batch,
+            (false, Stage::OneWay) => Kind::Rtt,
+            (false, _) => Kind::Stage,
+        },
+        clock,
+        rounds: 1,
+    };
+    stages(subject).iter().map(of).collect()
+}
+
+/// What a row says of its column and its line.
+pub(super) fn subject_and_stage(setting: &Setting) -> Option<(Subject, Stage)> {
+    let case = setting.case.as_str();
+    let (subject, case) = match (case.strip_prefix(BARE), case.strip_suffix(BARE_GATEWAY)) {
+        (Some(case), _) => (Subject::BareSockets, case),
+        (None, Some(case)) => (Subject::BareGateway, case),
+        (None, None) if setting.kind == Kind::Batch => (Subject::Batch, case),
+        (None, None) => (Subject::Gateway, case),
+    };
+    let stage = Stage::ALL.into_iter().find(|stage| stage.case() == case)?;
+    Some((subject, stage))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_tells_what_was_measured_and_which_stage_it_is() {
+        let load = Load { interval_us: 0, warm_up: 0, samples: 1, seed: 1 };
+        let subjects =
+            [Subject::Gateway, Subject::BareGateway, Subject::BareSockets, Subject::Batch];
+        for subject in subjects {
+            let settings = settings(subject, "spin", &load, Clock::Tsc);
+            let told: Vec<_> = settings.iter().filter_map(subject_and_stage).collect();
+            let expected: Vec<_> = stages(subject).iter().map(|&stage| (subject, stage)).collect();
+            assert_eq!(told, expected);
+        }
+    }
+
+    #[test]
+    fn counts_add_up() {
+        let one = Counts { waited: 1, errors: 2, refused: 3 };
+        let other = Counts { waited: 10, errors: 20, refused: 30 };
+        assert_eq!(one.plus(other), Counts { waited: 11, errors: 22, refused: 33 });
+    }
+}

@@ -1,0 +1,103 @@
+//! A table from its words to its print.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use hairpin_host::Clock;
+use hairpin_measure::Results;
+use hairpin_reactor::Wait;
+
+use super::bench_case::Cell;
+use super::progress::Progress;
+use super::rounds::{Bench, Measured, measure};
+use super::bench_context::Stand;
+use crate::harness::cores::{self, Cores};
+use crate::harness::host_pair::Ground;
+use crate::harness::output;
+use crate::harness::signals::Signals;
+use crate::harness::host_checks::Checks;
+
+/// A clock that is not calibrated again while it measures is, so often, before.
+const CALIBRATIONS: u32 = 4;
+
+/// The words that tables share.
+pub(super) struct Words<'a> {
+    /// A results file to print; nothing is measured.
+    pub(super) from: Option<&'a Path>,
+    pub(super) interface: Option<&'a str>,
+    pub(super) cores: &'a cores::Arguments,
+    pub(super) output: &'a output::Arguments,
+    pub(super) rounds: usize,
+}
+
+/// Measures the tables or reads them from a file, and prints them.
+///
+/// # Errors
+/// What stands in the way before the first round: no such interface, core or folder; a file that
+/// cannot be read or has nothing for these tables. What goes wrong in a round fails its row.
+pub(super) fn run<B: Bench>(words: &Words<'_>, plan: &[B::Cell]) -> Result<ExitCode> {
+    if let Some(path) = words.from {
+        return print_again::<B>(path, words.output);
+    }
+    // First of all: an ordinary user's namespaces are only for a process of one thread.
+    let ground = Ground::make(words.interface)?;
+    let cores = words.cores.choose()?;
+    words.output.check()?;
+    let signals = Signals::take()?;
+    let mut clock = Clock::new();
+    let checks = Checks::before(&clock, &cores.chosen())?;
+    clock.recalibrate();
+    let mut results = output::results(&clock, ground.nic());
+    let progress = Progress::new(plan, words.rounds, introduction::<B>(&ground, cores, plan));
+    let stand = Stand { ground: &ground, cores, signals: &signals };
+    let measured = measure::<B>(&stand, plan, words.rounds, &progress)?;
+    let Measured { rows, said, has_failed } = measured;
+    progress.finish();
+    results.rows = rows;
+    results.truth = Some(checks.after());
+    words.output.save(&results)?;
+    output::print(&(B::render(&results) + &said + &checks.describe_drops()))?;
+    let status = if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+    Ok(signals.exit_status().unwrap_or(status))
+}
+
+fn print_again<B: Bench>(path: &Path, output: &output::Arguments) -> Result<ExitCode> {
+    let results = Results::read(path)?;
+    if results.rows.iter().all(|row| row.setting.bench != B::NAME) {
+        bail!("{} has no rows of {}", path.display(), B::NAME);
+    }
+    output.check()?;
+    output.save(&results)?;
+    output::print(&B::render(&results))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn introduction<B: Bench>(ground: &Ground, cores: Cores, plan: &[B::Cell]) -> String {
+    let core =
+        |core: Option<usize>| core.map_or("no core".to_owned(), |core| format!("core {core}"));
+    let [first, second] = B::SIDES;
+    let bound = format!(
+        "{first} (spinning) on {}, {second} on {}",
+        core(cores.exchange),
+        core(cores.trader)
+    );
+    let tick = match plan.iter().any(|cell| cell.wait() == Wait::Block) {
+        true => format!(
+            "; wait block rounds deadlines up to the kernel's tick ({})",
+            hairpin_host::kernel_tick()
+        ),
+        false => String::new(),
+    };
+    format!("{}; {bound}{tick}", ground.describe())
+}
+
+/// A clock whose rate has been watched for a while.
+pub(super) fn calibrated() -> Clock {
+    let mut clock = Clock::new();
+    for _ in 0..CALIBRATIONS {
+        std::thread::sleep(core::time::Duration::from_millis(5));
+        clock.recalibrate();
+    }
+    clock
+}

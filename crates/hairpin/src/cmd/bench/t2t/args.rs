@@ -1,0 +1,166 @@
+//! The words of `hairpin bench t2t`.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use super::WAITS;
+use crate::harness::t2t_setup::Load;
+use crate::cmd::t2t::{Cell, INTERVALS_US, Plan, ROUNDS_MAX, ROUNDS_PUBLISHED, StandArguments};
+use crate::harness::args::{FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP};
+
+/// Samples of each row of the published table.
+const SAMPLES_PUBLISHED: u64 = 20_000;
+/// The interval of `--quick`, in microseconds.
+const QUICK_INTERVAL_US: u64 = 500;
+
+/// Exchange and trader: poll() against epoll(), half the round trip
+///
+/// 20,000 samples each at 500, 1000, 5000 and 10000 us between ticks, by multicast and by TCP. The
+/// samples are taken in 7 rounds, in which all sets take turns, each with processes of its own. It
+/// takes about 25 minutes; --quick (2,000 samples at 500 us) about 20 seconds.
+///
+/// A set whose generator was late is marked. When the table is through it is run once more, both
+/// runs are in the results, and the table shows the later one that was not late; --quick marks it
+/// only.
+#[derive(clap::Args, Debug, Clone)]
+pub(crate) struct Arguments {
+    /// Print the table of a results file that was saved with --json; nothing is measured
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "quick", "samples", "interval_us", "feed", "rounds", "seed"])]
+    pub(crate) from: Option<PathBuf>,
+
+    /// From when a tick counts
+    #[arg(long, value_enum, default_value_t = Case::Intended)]
+    pub(crate) case: Case,
+
+    /// How market data travels [default: both]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    feed: Vec<FeedTransport>,
+
+    /// Microseconds between ticks [default: 500,1000,5000,10000]
+    #[arg(long, value_name = "N", value_delimiter = ',',
+          value_parser = clap::value_parser!(u64).range(1..=INTERVAL_US_MAX))]
+    interval_us: Vec<u64>,
+
+    /// Ticks recorded per row
+    #[arg(long, value_name = "N", default_value_t = SAMPLES_PUBLISHED,
+          value_parser = clap::value_parser!(u64).range(1..=SAMPLES_MAX))]
+    samples: u64,
+
+    /// 2,000 samples at 500 us, late sets not run again: about 20 seconds
+    #[arg(long, conflicts_with_all = ["samples", "interval_us"])]
+    quick: bool,
+
+    /// Rounds that the samples of a row are split over, 7 or more
+    #[arg(long, value_name = "N", default_value_t = ROUNDS_PUBLISHED,
+          value_parser = clap::value_parser!(u32).range(i64::from(ROUNDS_PUBLISHED)..=ROUNDS_MAX))]
+    rounds: u32,
+
+    /// Seed of the books and the order flow
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    #[command(flatten)]
+    pub(crate) stand: StandArguments,
+}
+
+/// From when a tick counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Case {
+    /// From the time it was meant to leave: what had to wait for a late tick is counted
+    Intended,
+    /// From the time it left
+    Sent,
+}
+
+impl Case {
+    /// The name in the results file.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Intended => "intended to order",
+            Self::Sent => "sent to order",
+        }
+    }
+}
+
+impl Arguments {
+    /// The sets of the exchange and trader table.
+    pub(super) fn plan(&self) -> Plan {
+        let feeds = self.stand.feeds(&self.feed);
+        let intervals: &[u64] = match (self.quick, self.interval_us.is_empty()) {
+            (true, _) => &[QUICK_INTERVAL_US],
+            (false, true) => &INTERVALS_US,
+            (false, false) => &self.interval_us,
+        };
+        let cells = Cell::all(feeds, intervals, &WAITS, |interval_us| self.load(interval_us));
+        Plan::new(cells, self.rounds, !self.quick)
+    }
+
+    /// How market data is to travel, as far as it was said.
+    pub(super) fn feeds(&self) -> &[FeedTransport] {
+        &self.feed
+    }
+
+    fn load(&self, interval_us: u64) -> Load {
+        Load {
+            interval_us,
+            warm_up: WARM_UP,
+            samples: if self.quick { SAMPLES } else { self.samples },
+            seed: self.seed,
+            matching: true,
+            mute_a: None,
+            mute_b: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::args::parse_line;
+    use hairpin_reactor::Wait;
+
+    fn parse(words: &[&str]) -> Result<Arguments, clap::Error> {
+        parse_line(words.iter().copied())
+    }
+
+    fn plan(words: &[&str]) -> Plan {
+        parse(words).unwrap().plan()
+    }
+
+    #[test]
+    fn the_published_table_is_poll_and_epoll_of_both_feeds_at_four_intervals() {
+        let plan = plan(&[]);
+        assert_eq!((plan.cells.len(), plan.rounds, plan.repeats_late), (16, 7, true));
+        assert!(plan.cells.iter().all(|cell| cell.load.samples == 20_000));
+        // Those to be compared stand next to each other, in the plan and so in time.
+        let is_pair = |pair: &[Cell]| {
+            let [a, b] = [pair[0], pair[1]];
+            a.wait == Wait::Poll && b.wait == Wait::Epoll && Cell { wait: Wait::Poll, ..b } == a
+        };
+        assert!(plan.cells.chunks(2).all(is_pair));
+    }
+
+    #[test]
+    fn quick_is_one_interval_in_as_many_rounds() {
+        let plan = plan(&["--quick"]);
+        assert_eq!((plan.cells.len(), plan.rounds, plan.repeats_late), (4, 7, false));
+        let is_quick = |cell: &Cell| cell.load.interval_us == 500 && cell.load.samples == 2_000;
+        assert!(plan.cells.iter().all(is_quick));
+    }
+
+    #[test]
+    fn fewer_than_seven_rounds_are_refused() {
+        assert!(parse(&["--rounds", "6"]).is_err());
+        assert_eq!(plan(&["--rounds", "15"]).rounds, 15);
+    }
+
+    #[test]
+    fn what_is_printed_from_a_file_is_not_measured() {
+        assert!(parse(&["--from", "a.json"]).is_ok());
+        for words in [["--samples", "9"], ["--rounds", "7"], ["--feed", "tcp"], ["--seed", "1"]] {
+            assert!(parse(&[&["--from", "a.json"], &words[..]].concat()).is_err());
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! `hairpin exchange`: an exchange for traders on this or other hosts, measured in rounds.
+
+mod args;
+pub(crate) mod child;
+mod trader_stats;
+mod counters;
+mod market_args;
+mod outstanding_ticks;
+mod publish_capture;
+mod measurement;
+mod round_report;
+mod exchange_run;
+mod open_exchange;
+
+use std::io::Write;
+use std::net::SocketAddrV4;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use hairpin_endpoint::capture::{Recorder, RecorderCounters, RecorderSettings};
+use hairpin_host::{Clock, interface_address};
+use hairpin_measure::Results;
+use hairpin_xdp::ReceiveStamps;
+
+pub(crate) use args::Arguments;
+use measurement::Recording;
+use round_report::Round;
+use exchange_run::Run;
+use open_exchange::Venue;
+
+use crate::harness::multicast_groups::Groups;
+use crate::harness::t2t_setup::{ExchangeSetup, MarketData, TRADERS_MAX};
+use crate::harness::signals::Signals;
+use crate::harness::host_checks::Checks;
+use crate::harness::datapath::{Room, Way};
+use crate::harness::args::FeedTransport;
+use crate::harness::{output, secret_key};
+
+/// Rows of the latest rounds are kept for the results file, those of a day at the usual length.
+const ROWS_MAX: usize = 4_096;
+
+/// Waits for traders, runs rounds of ticks, and prints and saves what each gave; until as many
+/// rounds are done as were asked for, or a signal comes.
+///
+/// # Errors
+/// What stands in the way of listening: no such interface, a busy port, a bad key, a file that
+/// cannot be written.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    arguments.check()?;
+    if let Some(path) = &arguments.publish {
+        return publish_capture::run(arguments, path);
+    }
+    arguments.output.check()?;
+    let clock = Clock::new();
+    let setup = setup(arguments)?;
+    let is_test_key = secret_key::read(arguments.secret_key_file.as_deref())?.is_test_key;
+    let signals = Signals::take()?;
+    let core: Vec<usize> = setup.core.into_iter().collect();
+    let checks = Checks::before(&clock, &core)?;
+    let way = Way::open(&setup.transport, &arguments.interface, Room::Usual, ReceiveStamps::Off)?;
+    let mut venue = open_exchange::open_market(&setup, TRADERS_MAX, &clock, (&arguments.market, way))?;
+    if let Some(path) = &arguments.record {
+        venue.exchange.record(&RecorderSettings::new(path), args::CHANNEL)?;
+    }
+    arguments.write_config(&venue.market_data, venue.replay, setup.interface)?;
+    announce(arguments, &setup, &venue, is_test_key);
+
+    let mut results = output::results(&clock, &arguments.interface);
+    let recording = Recording::new(clock, &setup.load, TRADERS_MAX);
+    let title = counters::title("exchange", &setup, venue.gateway);
+    let parts = (venue.exchange, venue.reactor, venue.way);
+    let mut run = Run::new(parts, recording, setup.load, arguments.quorum(), None);
+    run.publish(&title);
+    let status = rounds(arguments, &setup, &mut run, (&mut results, &checks), &signals);
+    run.finish()?;
+    let recorded = run.exchange.recorder().take().map(Recorder::finish).transpose();
+    let status = match report(recorded) {
+        true => status?,
+        false => ExitCode::FAILURE,
+    };
+    Ok(signals.exit_status().unwrap_or(status))
+}
+
+/// Says if a recording is not whole; whether it is, or there was none.
+fn report(recorded: Result<Option<RecorderCounters>, String>) -> bool {
+    let what = match recorded {
+        Ok(counters) => match counters.map_or(0, |counters| counters.ring_overflows) {
+            0 => return true,
+            lost => format!("{lost} packets were not recorded: the disk is too slow"),
+        },
+        Err(failure) => failure,
+    };
+    let _ = writeln!(std::io::stderr(), "hairpin: {what}");
+    false
+}
+
+/// Runs the rounds; whether all of them count.
+fn rounds(
+    arguments: &Arguments,
+    setup: &ExchangeSetup,
+    run: &mut Run,
+    (results, checks): (&mut Results, &Checks),
+    signals: &Signals,
+) -> Result<ExitCode> {
+    let mut status = ExitCode::SUCCESS;
+    let mut number = 0;
+    while !run.interrupted && arguments.rounds.is_none_or(|rounds| number < rounds) {
+        run.round(|| signals.asked_to_stop(), |_| ())?;
+        number += 1;
+        let round = Round::of(number, run, setup);
+        if round.is_empty() {
+            continue;
+        }
+        if round.has_failed() {
+            status = ExitCode::FAILURE;
+        }
+        let excess = (results.rows.len() + round.rows().count()).saturating_sub(ROWS_MAX);
+        results.rows.drain(..excess.min(results.rows.len()));
+        results.rows.extend(round.rows().cloned());
+        let truth = checks.after();
+        let described = format!("{round}\n{}{}", truth.describe(), checks.describe_drops());
+        results.truth = Some(truth);
+        arguments.output.save(results)?;
+        output::print(&described)?;
+    }
+    Ok(status)
+}
+
+fn setup(arguments: &Arguments) -> Result<ExchangeSetup> {
+    let interface = interface_address(&arguments.interface)?;
+    let market_data = match arguments.feed {
+        FeedTransport::Multicast => MarketData::Multicast(match arguments.groups {
+            Some(groups) => groups,
+            None => Groups::free().context("no free UDP port")?,
+        }),
+        FeedTransport::Tcp => {
+            MarketData::Tcp(arguments.feed_ports().map(|port| SocketAddrV4::new(interface, port)))
+        }
+    };
+    Ok(ExchangeSetup {
+        market_data,
+        interface,
+        transport: arguments.transport,
+        gateway: arguments.gateway.unwrap_or(SocketAddrV4::new(interface, 0)),
+        core: arguments.cores.choose()?.exchange,
+        wait: arguments.wait.map_or_else(|| "unknown".to_owned(), |wait| wait.to_string()),
+        load: arguments.load(),
+        secret_key_file: arguments.secret_key_file.clone(),
+    })
+}
+
+/// Says where everything is. Not being read is no reason to stop.
+fn announce(arguments: &Arguments, setup: &ExchangeSetup, venue: &Venue, is_test_key: bool) {
+    let key = if is_test_key { "; iLink key: the published test key" } else { "" };
+    let replay = venue.replay.map_or_else(String::new, |at| format!(", replay at {at}"));
+    let traders = match arguments.quorum() {
+        1 => "a trader".to_owned(),
+        more => format!("{more} traders"),
+    };
+    let _ = writeln!(
+        std::io::stderr(),
+        "exchange on {} ({}): gateway {} {}, market data by {}{replay}{key}\n\
+         waiting for {traders} to log on",
+        arguments.interface,
+        setup.interface,
+        venue.gateway,
+        arguments.market.gateway_rules.describe(),
+        venue.market_data,
+    );
+}

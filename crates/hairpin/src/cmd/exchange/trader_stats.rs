@@ -1,0 +1,341 @@
+//! One trader as the exchange of a benchmark sees it: what it was asked, and what it answered.
+
+use hairpin_exchange::ConnectionId;
+use hairpin_measure::Recorder;
+use hairpin_time::{Duration, Instant};
+
+use super::outstanding_ticks::{Answer, Outstanding, Tick};
+
+/// A tick that nobody has answered for so long is lost.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What has come of a trader's ticks since the round began.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Counts {
+    /// Ticks that left while the trader was there to answer them.
+    pub(super) ticks: u64,
+    /// Ticks that no order answered in time.
+    pub(super) lost: u64,
+    /// Ticks still open when the trader's session ended.
+    pub(super) abandoned: u64,
+    /// Orders that answered a tick in time.
+    pub(super) orders: u64,
+    /// Orders to ticks that left while the trader was only just logging on.
+    pub(super) early_orders: u64,
+    /// Orders to ticks given up as lost.
+    pub(super) late_orders: u64,
+    /// Orders that named no tick, or one answered already.
+    pub(super) unexpected_orders: u64,
+    /// ExecutionReportNews sent.
+    pub(super) acknowledgements: u64,
+    /// ExecutionReportCancels sent.
+    pub(super) cancels: u64,
+    /// Orders that rested without a cancel when the trader's session ended.
+    pub(super) orphaned: u64,
+    /// Session and business rejects sent.
+    pub(super) rejects: u64,
+    /// Times that the session ended before the exchange wanted it to.
+    pub(super) departures: u64,
+}
+
+impl Counts {
+    /// Every count with its name.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+        let Self { ticks, lost, abandoned, orders, early_orders, late_orders, .. } = *self;
+        let Self { unexpected_orders, acknowledgements, cancels, orphaned, .. } = *self;
+        let Self { rejects, departures, .. } = *self;
+        [
+            ("ticks", ticks),
+            ("lost", lost),
+            ("abandoned", abandoned),
+            ("orders", orders),
+            ("early_orders", early_orders),
+            ("late_orders", late_orders),
+            ("unexpected_orders", unexpected_orders),
+            ("acknowledgements", acknowledgements),
+            ("cancels", cancels),
+            ("orphaned", orphaned),
+            ("rejects", rejects),
+            ("departures", departures),
+        ]
+        .into_iter()
+    }
+
+    /// Both together.
+    fn plus(self, other: Self) -> Self {
+        Self {
+            ticks: self.ticks + other.ticks,
+            lost: self.lost + other.lost,
+            abandoned: self.abandoned + other.abandoned,
+            orders: self.orders + other.orders,
+            early_orders: self.early_orders + other.early_orders,
+            late_orders: self.late_orders + other.late_orders,
+            unexpected_orders: self.unexpected_orders + other.unexpected_orders,
+            acknowledgements: self.acknowledgements + other.acknowledgements,
+            cancels: self.cancels + other.cancels,
+            orphaned: self.orphaned + other.orphaned,
+            rejects: self.rejects + other.rejects,
+            departures: self.departures + other.departures,
+        }
+    }
+
+    /// Orders of every kind.
+    pub(super) const fn all_orders(&self) -> u64 {
+        self.orders + self.early_orders + self.late_orders + self.unexpected_orders
+    }
+}
+
+/// What one trader is asked and answers.
+pub(super) struct Desk {
+    connection: Option<ConnectionId>,
+    /// Ticks before this time are not expected of a trader that has only just logged on.
+    answers_from: Instant,
+    /// Packet sequence of the first tick expected of this session.
+    first_sequence: Option<u32>,
+    outstanding: Outstanding,
+    pub(super) intended_to_order: Recorder,
+    pub(super) sent_to_order: Recorder,
+    pub(super) counts: Counts,
+    /// The counts of the rounds before.
+    before: Counts,
+}
+
+impl Desk {
+    /// A desk nobody sits at, with room for `samples` a round and `waiting` ticks at once.
+    pub(super) fn new(samples: usize, waiting: usize) -> Self {
+        Self {
+            connection: None,
+            answers_from: Instant::ZERO,
+            first_sequence: None,
+            outstanding: Outstanding::new(waiting),
+            intended_to_order: Recorder::with_capacity(samples),
+            sent_to_order: Recorder::with_capacity(samples),
+            counts: Counts::default(),
+            before: Counts::default(),
+        }
+    }
+
+    /// Forgets what the last round gave. Ticks still open stay open.
+    pub(super) fn begin_round(&mut self) {
+        self.intended_to_order.clear();
+        self.sent_to_order.clear();
+        self.before = self.total();
+        self.counts = Counts::default();
+    }
+
+    /// The counts of all rounds.
+    pub(super) fn total(&self) -> Counts {
+        self.before.plus(self.counts)
+    }
+
+    /// Ticks that wait for an order.
+    pub(super) fn open_ticks(&self) -> u64 {
+        self.outstanding.waiting()
+    }
+
+    pub(super) fn connection(&self) -> Option<ConnectionId> {
+        self.connection
+    }
+
+    /// A trader has logged on; ticks are expected to be answered from `answers_from` on.
+    pub(super) fn arrive(&mut self, connection: ConnectionId, answers_from: Instant) {
+        self.connection = Some(connection);
+        self.answers_from = answers_from;
+        self.first_sequence = None;
+    }
+
+    /// The session has ended: nothing that is still open will be answered.
+    pub(super) fn depart(&mut self) {
+        self.connection = None;
+        self.counts.departures += 1;
+        self.counts.abandoned += self.outstanding.abandon();
+        // What an earlier departure has left is among these still.
+        self.counts.orphaned = self.counts.all_orders().saturating_sub(self.counts.cancels);
+    }
+
+    /// A tick's last packet leaves.
+    pub(super) fn open(&mut self, tick: Tick) {
+        if self.connection.is_none() || tick.sent < self.answers_from {
+            return;
+        }
+        self.first_sequence.get_or_insert(tick.sequence);
+        self.counts.ticks += 1;
+        self.counts.lost += u64::from(self.outstanding.open(tick).is_some());
+    }
+
+    /// An order names the packet `sequence`, or none that can be read.
+    pub(super) fn order(&mut self, sequence: Option<u32>, received: Instant) {
+        let Some(sequence) = sequence else {
+            self.counts.unexpected_orders += 1;
+            return;
+        };
+        match self.outstanding.answer(sequence) {
+            // Whoever is too busy to look for lost ticks finds them here.
+            Answer::InTime(tick) if received - tick.sent > PATIENCE => {
+                self.counts.lost += 1;
+                self.counts.late_orders += 1;
+            }
+            Answer::InTime(tick) => {
+                self.counts.orders += 1;
+                self.record(tick, received);
+            }
+            // Lost it stays; that it came after all is said beside.
+            Answer::Late => self.counts.late_orders += 1,
+            Answer::Unexpected if self.first_sequence.is_none_or(|first| sequence < first) => {
+                self.counts.early_orders += 1;
+            }
+            Answer::Unexpected => self.counts.unexpected_orders += 1,
+        }
+    }
+
+    fn record(&mut self, tick: Tick, received: Instant) {
+        if tick.recorded {
+            self.intended_to_order.record(received - tick.intended);
+            self.sent_to_order.record(received - tick.sent);
+        }
+    }
+
+    /// Gives up the ticks that have waited too long.
+    pub(super) fn expire(&mut self, now: Instant) {
+        self.counts.lost += self.outstanding.expire(now, PATIENCE);
+    }
+
+    /// Whether every tick is answered or lost and every order cancelled again.
+    pub(super) fn is_settled(&self) -> bool {
+        let orders = self.counts.all_orders();
+        let Counts { acknowledgements, cancels, orphaned, .. } = self.counts;
+        let is_quiet = orders == acknowledgements && orders == cancels + orphaned;
+        self.outstanding.waiting() == 0 && (is_quiet || self.connection.is_none())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn tick(sequence: u32, sent_ms: u64) -> Tick {
+        Tick { sequence, intended: at(sent_ms), sent: at(sent_ms), recorded: true }
+    }
+
+    fn desk() -> Desk {
+        let mut desk = Desk::new(8, 8);
+        desk.arrive(ConnectionId(0), at(10));
+        desk
+    }
+
+    #[test]
+    fn expects_nothing_of_a_trader_that_is_not_there() {
+        let mut desk = Desk::new(8, 8);
+        desk.open(tick(1, 0));
+        assert_eq!(desk.counts, Counts::default());
+        assert!(desk.is_settled());
+    }
+
+    #[test]
+    fn an_order_to_a_tick_before_its_time_is_early_and_not_wrong() {
+        let mut desk = desk();
+        desk.open(tick(1, 5));
+        desk.order(Some(1), at(6));
+        desk.open(tick(2, 10));
+        desk.order(Some(2), at(11));
+        desk.order(Some(1), at(12));
+        desk.order(Some(3), at(12));
+        desk.order(None, at(12));
+        let expected = Counts {
+            ticks: 1,
+            orders: 1,
+            early_orders: 2,
+            unexpected_orders: 2,
+            ..Counts::default()
+        };
+        assert_eq!(desk.counts, expected);
+        assert_eq!(desk.sent_to_order.samples(), [1_000_000]);
+    }
+
+    #[test]
+    fn what_a_departed_trader_leaves_open_is_abandoned_and_not_lost() {
+        let mut desk = desk();
+        for sequence in 1..=3 {
+            desk.open(tick(sequence, 10));
+        }
+        desk.order(Some(1), at(11));
+        desk.counts.acknowledgements += 1;
+        desk.depart();
+        desk.expire(at(5_000));
+        let Counts { ticks, orders, abandoned, lost, orphaned, departures, .. } = desk.counts;
+        assert_eq!((ticks, orders, abandoned, lost), (3, 1, 2, 0));
+        assert_eq!((orphaned, departures), (1, 1));
+        assert!(desk.is_settled());
+    }
+
+    #[test]
+    fn what_two_departures_leave_behind_adds_up() {
+        let mut desk = desk();
+        for (sequence, orphaned) in [(1, 1), (3, 2)] {
+            desk.open(tick(sequence, 20));
+            desk.open(tick(sequence + 1, 20));
+            desk.order(Some(sequence), at(21));
+            desk.order(Some(sequence + 1), at(21));
+            desk.counts.acknowledgements += 2;
+            desk.counts.cancels += 1;
+            desk.depart();
+            assert_eq!(desk.counts.orphaned, orphaned);
+            desk.arrive(ConnectionId(0), at(10));
+        }
+        assert!(desk.is_settled());
+    }
+
+    #[test]
+    fn an_answer_after_the_patience_is_late_and_its_tick_lost() {
+        let mut desk = desk();
+        desk.open(tick(1, 10));
+        desk.open(tick(2, 10));
+        desk.order(Some(1), at(1_011));
+        desk.expire(at(1_011));
+        desk.order(Some(2), at(1_012));
+        assert_eq!((desk.counts.lost, desk.counts.late_orders, desk.counts.orders), (2, 2, 0));
+        assert!(desk.sent_to_order.samples().is_empty());
+    }
+
+    #[test]
+    fn a_new_round_forgets_counts_but_not_what_is_open() {
+        let mut desk = desk();
+        desk.open(tick(1, 10));
+        desk.begin_round();
+        assert!(!desk.is_settled());
+        assert_eq!(desk.open_ticks(), 1);
+        desk.order(Some(1), at(11));
+        assert_eq!((desk.counts.ticks, desk.counts.orders), (0, 1));
+        assert_eq!((desk.total().ticks, desk.total().orders), (1, 1));
+    }
+
+    #[test]
+    fn a_total_is_of_every_count_and_all_rounds() {
+        let one = Counts {
+            ticks: 1,
+            lost: 2,
+            abandoned: 3,
+            orders: 4,
+            early_orders: 5,
+            late_orders: 6,
+            unexpected_orders: 7,
+            acknowledgements: 8,
+            cancels: 9,
+            orphaned: 10,
+            rejects: 11,
+            departures: 12,
+        };
+        let mut desk = desk();
+        for _ in 0..3 {
+            desk.counts = one;
+            desk.begin_round();
+        }
+        let total: Vec<u64> = desk.total().iter().map(|(_, count)| count).collect();
+        assert_eq!(total, (1..=12).map(|count| 3 * count).collect::<Vec<_>>());
+        assert_eq!(desk.counts, Counts::default());
+    }
+}

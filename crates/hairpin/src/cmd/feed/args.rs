@@ -1,0 +1,251 @@
+//! The words of `hairpin feed`.
+
+use std::env;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::ArgGroup;
+use hairpin_endpoint::capture::{RecorderSettings, Speed};
+use hairpin_feed_handler::config::{ChannelConfig, Config, ConfigError};
+use hairpin_feed_handler::{Addresses, Feed, FeedLine, Filter, Multicast, OrderBooks, Text};
+use hairpin_reactor::Wait;
+use hairpin_time::Duration;
+
+use super::group_map::Groups;
+use super::statistics;
+use crate::cmd::decode::Format;
+use crate::harness::transport;
+use crate::harness::usage::refuse;
+use crate::harness::args::parse_wait;
+
+/// The feed handler, live or on a capture: print messages, books and what became of them
+///
+/// Live: --config, --channel and --interface. On a capture (pcap or pcapng): --pcap. Exit status: 0
+/// if all was understood, 1 if anything was wrong, 2 for bad arguments, 130 when interrupted.
+#[derive(clap::Args, Debug, Clone)]
+#[command(group = ArgGroup::new("source").args(["pcap", "interface"]).required(true))]
+pub(crate) struct Arguments {
+    /// A capture of one market data channel, `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    pub(super) pcap: Option<PathBuf>,
+
+    /// The interface to receive on
+    #[arg(long, value_name = "IF", requires = "config")]
+    pub(super) interface: Option<String>,
+
+    #[command(flatten)]
+    pub(super) transport: transport::Arguments,
+
+    /// CME's config.xml, which says where each feed of the channel is [of a capture: found out]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// The channel in that file [default: the only one]
+    #[arg(long, value_name = "ID", requires = "config")]
+    channel: Option<String>,
+
+    /// How many times as fast as it was recorded: 1 as it was, `max` as fast as can be
+    #[arg(long, value_name = "TIMES", default_value = "max", conflicts_with = "interface")]
+    pub(super) speed: Speed,
+
+    /// How to wait for packets: block, poll, epoll, spin or io_uring
+    #[arg(long, value_name = "WAIT", default_value = "epoll", value_parser = parse_wait,
+          conflicts_with = "pcap")]
+    pub(super) wait: Wait,
+
+    /// End after so many seconds
+    #[arg(long = "for", value_name = "SECONDS", value_parser = statistics::parse_interval)]
+    pub(super) duration: Option<Duration>,
+
+    /// Print the top of each book that an event has changed, gaps and states too
+    #[arg(long)]
+    pub(super) books: bool,
+
+    /// Print whatever a listener is told, orders, trades, statistics and states too; with --books
+    #[arg(long)]
+    pub(super) callbacks: bool,
+
+    /// Which orders are kept: all, of a Premium channel, or the ten best, of a conflated one
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Orders::None)]
+    pub(super) orders: Orders,
+
+    /// Only these instruments, by SecurityID or symbol
+    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = parse_symbol)]
+    security: Vec<Text<20>>,
+
+    /// Only instruments of these security groups
+    #[arg(long, value_name = "GROUP", value_delimiter = ',', value_parser = parse_name)]
+    group: Vec<Text<6>>,
+
+    /// Only instruments of these assets (products)
+    #[arg(long, value_name = "ASSET", value_delimiter = ',', value_parser = parse_name)]
+    asset: Vec<Text<6>>,
+
+    /// Ask the channel's replay server for what both sides have lost, before snapshots; as user
+    /// CME, or $HAIRPIN_REPLAY_USER with $HAIRPIN_REPLAY_PASSWORD
+    #[arg(long, requires = "interface")]
+    pub(super) replay: bool,
+
+    /// Print statistics, every second unless told otherwise, in place of messages
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1",
+          value_parser = statistics::parse_interval)]
+    pub(super) stats: Option<Duration>,
+
+    /// Show books and rates on the terminal
+    #[arg(long, conflicts_with_all = ["books", "callbacks", "stats"])]
+    pub(super) watch: bool,
+
+    /// An SBE schema (XML) to print messages with; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub(super) schema: Vec<PathBuf>,
+
+    /// How everything is printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(super) format: Format,
+
+    /// Record what is received, with its receive timestamps: pcapng, or pcap by its ending
+    #[arg(long, value_name = "FILE", requires = "interface")]
+    log: Option<PathBuf>,
+
+    /// Begin another file after so many megabytes: FILE with 00001 and so on before its ending
+    #[arg(long, value_name = "MB", requires = "log",
+          value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    log_megabytes: Option<u64>,
+
+    /// Keep the last so many files
+    #[arg(long, value_name = "N", requires = "log_megabytes",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    log_files: Option<u32>,
+}
+
+/// Which orders are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Orders {
+    None,
+    Top,
+    Full,
+}
+
+impl From<Orders> for OrderBooks {
+    fn from(orders: Orders) -> Self {
+        match orders {
+            Orders::None => Self::None,
+            Orders::Top => Self::Top,
+            Orders::Full => Self::Full,
+        }
+    }
+}
+
+/// A symbol, or a number.
+fn parse_symbol(word: &str) -> Result<Text<20>, String> {
+    let symbol = Text::new(word).filter(|symbol| !symbol.as_bytes().is_empty());
+    symbol.ok_or_else(|| "a SecurityID, or a symbol of one to twenty characters".to_owned())
+}
+
+/// A group's or an asset's name.
+fn parse_name(word: &str) -> Result<Text<6>, String> {
+    let name = Text::new(word).filter(|name| !name.as_bytes().is_empty());
+    name.ok_or_else(|| "a name of one to six characters".to_owned())
+}
+
+impl Arguments {
+    /// The channel that a configuration file has, if there is one.
+    ///
+    /// # Errors
+    /// One line: which file, and what is wrong.
+    pub(super) fn channel(&self) -> Result<Option<ChannelConfig>, String> {
+        let Some(path) = &self.config else { return Ok(None) };
+        let named = |error: ConfigError| format!("{}: {error}", path.display());
+        let config = Config::read(path).map_err(named)?;
+        Ok(Some(config.channel(self.channel.as_deref()).map_err(named)?.clone()))
+    }
+
+    /// Where that channel is, by way of the interface with this address.
+    ///
+    /// # Errors
+    /// One line: which file, and what is wrong.
+    pub(super) fn addresses(
+        &self,
+        channel: &ChannelConfig,
+        interface: Ipv4Addr,
+    ) -> Result<Addresses, String> {
+        let path = self.config.as_deref().unwrap_or("".as_ref());
+        let named = |error: ConfigError| format!("{}: {error}", path.display());
+        let mut addresses = channel.addresses(interface).map_err(named)?;
+        if self.replay {
+            self.log_on(channel, &mut addresses)?;
+        }
+        Ok(addresses)
+    }
+
+    /// Words about the way of packets that do not go with the others.
+    ///
+    /// # Errors
+    /// One line.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.pcap.is_some() && self.transport.is_xdp() {
+            refuse!("a capture comes by no network: --transport xdp is for --interface");
+        }
+        self.transport.check_by(self.interface.as_deref())
+    }
+
+    /// Says as whom a replay is asked for.
+    fn log_on(&self, channel: &ChannelConfig, addresses: &mut Addresses) -> Result<(), String> {
+        let Addresses::Multicast(Multicast { replay: Some(server), .. }) = addresses else {
+            return Err(format!("channel {} has no replay server (feed-type H)", channel.id));
+        };
+        let user = env::var("HAIRPIN_REPLAY_USER").ok();
+        let password = env::var("HAIRPIN_REPLAY_PASSWORD").ok();
+        server.user = user.unwrap_or_else(|| server.user.clone());
+        server.password = password.unwrap_or_else(|| server.password.clone());
+        Ok(())
+    }
+
+    /// Which instruments are wanted.
+    pub(super) fn filter(&self) -> Filter {
+        let mut filter = Filter::default();
+        for &symbol in &self.security {
+            // A number may be either.
+            filter = filter.with_symbol(symbol);
+            if let Ok(id) = symbol.as_str().parse() {
+                filter = filter.with_security_id(id);
+            }
+        }
+        filter = self.group.iter().fold(filter, |filter, &group| filter.with_group(group));
+        self.asset.iter().fold(filter, |filter, &asset| filter.with_asset(asset))
+    }
+
+    /// The groups that a configuration file names, if there is one.
+    ///
+    /// # Errors
+    /// One line: which file, and what is wrong.
+    pub(super) fn groups(&self) -> Result<Option<Groups>, String> {
+        let Some(channel) = self.channel()? else { return Ok(None) };
+        let addresses = self.addresses(&channel, Ipv4Addr::UNSPECIFIED)?;
+        addresses.check().map_err(|error| format!("channel {}: {error}", channel.id))?;
+        groups_of(&addresses)
+            .map(Some)
+            .ok_or_else(|| format!("channel {} goes by TCP, and this reads datagrams", channel.id))
+    }
+
+    /// Where and how much is recorded, if anything is.
+    pub(super) fn recording(&self) -> Option<RecorderSettings> {
+        let path = self.log.as_ref()?;
+        Some(RecorderSettings {
+            file_bytes: self.log_megabytes.unwrap_or_default() * 1_000_000,
+            files: self.log_files.unwrap_or_default() as usize,
+            ..RecorderSettings::new(path)
+        })
+    }
+}
+
+/// Which group carries what; nothing of a channel by TCP.
+pub(super) fn groups_of(addresses: &Addresses) -> Option<Groups> {
+    let Addresses::Multicast(feeds) = addresses else { return None };
+    let each = Feed::ALL.into_iter().flat_map(|feed| FeedLine::ALL.map(|side| (feed, side)));
+    Some(Groups::new(each.filter_map(|(feed, side)| {
+        let group = feeds.group(feed, side)?;
+        Some((SocketAddr::V4(group.address), feed, side))
+    })))
+}

@@ -1,0 +1,261 @@
+//! Which destination carries which side of which feed.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io::{self, Read};
+use std::net::{Ipv4Addr, SocketAddr};
+
+use hairpin_cme_codecs::mdp3;
+use hairpin_feed_handler::{Feed, FeedLine, Group, Lines, Multicast};
+use hairpin_sbe::MessageHeader;
+
+use crate::cmd::decode::capture::{self, Payload};
+
+/// Packets of a group that are compared with another's to know whether both are one feed: minutes
+/// of a busy channel.
+const COMPARED: usize = 1 << 16;
+
+/// Destinations of datagrams, and what they carry. Whoever knows better, as from a config.xml, may
+/// make one with [`Groups::new`].
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Groups(Vec<(SocketAddr, Feed, FeedLine)>);
+
+impl Groups {
+    /// Groups that are known.
+    pub(crate) fn new(groups: impl IntoIterator<Item = (SocketAddr, Feed, FeedLine)>) -> Self {
+        let mut groups: Vec<_> = groups.into_iter().collect();
+        groups.sort_by_key(|&(group, feed, side)| (feed as u8, side as u8, group));
+        Self(groups)
+    }
+
+    /// Finds out the groups of a capture.
+    ///
+    /// A destination is a group if one of its datagrams begins with a packet header and a message
+    /// of CME's market data. Its feed follows from what its packets begin with: definitions or
+    /// snapshots alone make it a loop. Two groups of one feed are its sides, A the one that came
+    /// first; of the incremental feed only if packets of the same number are the same.
+    ///
+    /// # Errors
+    /// If the file is no capture, or has no such group, or has several channels.
+    pub(crate) fn detect(input: impl Read) -> io::Result<Self> {
+        let mut seen = Vec::<Seen>::new();
+        let mut places = HashMap::<SocketAddr, usize>::new();
+        let mut wrong = None;
+        let end = capture::read(input, |packet| {
+            match packet.payload {
+                Ok(Payload::Datagram { destination: to, bytes, .. }) => {
+                    if let Some(first) = First::of(bytes) {
+                        let place = *places.entry(to).or_insert_with(|| {
+                            seen.push(Seen::new(to));
+                            seen.len() - 1
+                        });
+                        seen[place].note(first);
+                    }
+                }
+                Ok(_) => {}
+                Err(what) => wrong = wrong.take().or(Some(what)),
+            }
+            Ok(())
+        })?;
+        let groups = Self::of(&seen).map_err(|what| match wrong.or(end) {
+            // It may be why there is nothing.
+            Some(why) if seen.is_empty() => format!("{what}: {why}"),
+            _ => what,
+        });
+        groups.map_err(|what| io::Error::new(io::ErrorKind::InvalidData, what))
+    }
+
+    fn of(seen: &[Seen]) -> Result<Self, String> {
+        if seen.is_empty() {
+            return Err("no market data over UDP in this capture".into());
+        }
+        let mut groups = Vec::new();
+        for feed in Feed::ALL {
+            let same: Vec<_> = seen.iter().filter(|group| group.feed() == feed).collect();
+            match same[..] {
+                [] => {}
+                [one] => groups.push((one.group, feed, FeedLine::A)),
+                [one, other] if feed != Feed::Incremental || one.may_be_side_of(other) => {
+                    groups
+                        .extend([(one.group, feed, FeedLine::A), (other.group, feed, FeedLine::B)]);
+                }
+                _ => {
+                    let names: Vec<_> = same.iter().map(|group| group.group.to_string()).collect();
+                    return Err(format!(
+                        "more than one channel: the {feed} feed comes on {}; \
+                         filter the capture by group",
+                        names.join(", ")
+                    ));
+                }
+            }
+        }
+        Ok(Self::new(groups))
+    }
+
+    /// Where each feed is, for whoever receives it by the interface with this address, from that
+    /// interface's own host. Groups of IPv6 are left out.
+    pub(crate) fn multicast(&self, interface: Ipv4Addr) -> Multicast {
+        let group = |feed, side| {
+            let found = self.0.iter().find(|&&(_, of, on)| (of, on) == (feed, side));
+            found.and_then(|(group, ..)| match group {
+                SocketAddr::V4(group) => Some(Group::new(*group, &[interface])),
+                SocketAddr::V6(_) => None,
+            })
+        };
+        let lines = |feed| Lines { a: group(feed, FeedLine::A), b: group(feed, FeedLine::B) };
+        Multicast {
+            incremental: lines(Feed::Incremental),
+            instrument: lines(Feed::Instrument),
+            snapshot: lines(Feed::Snapshot),
+            snapshot_orders: lines(Feed::SnapshotOrders),
+            interface,
+            transport: Default::default(),
+            replay: None,
+        }
+    }
+
+    /// What a datagram's destination carries. A channel has eight groups at most: that of the
+    /// incremental feed is found faster by looking at each than by their order.
+    #[inline]
+    pub(crate) fn find(&self, group: SocketAddr) -> Option<(Feed, FeedLine)> {
+        self.0.iter().find(|(other, ..)| *other == group).map(|&(_, feed, side)| (feed, side))
+    }
+
+    /// Whether any group carries a feed.
+    pub(crate) fn has(&self, feed: Feed) -> bool {
+        self.0.iter().any(|&(_, other, _)| other == feed)
+    }
+}
+
+/// What a packet begins with.
+#[derive(Clone, Copy)]
+struct First {
+    sequence: u32,
+    sending_time: u64,
+    template_id: u16,
+}
+
+impl First {
+    /// Reads a packet header and the header of the message behind it, if they are that.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let (sequence, rest) = bytes.split_first_chunk()?;
+        let (sending_time, messages) = rest.split_first_chunk()?;
+        let (size, rest) = messages.split_first_chunk()?;
+        let (header, _) = MessageHeader::decode(rest).ok()?;
+        let size = usize::from(u16::from_le_bytes(*size));
+        let is_sound = (2 + MessageHeader::LENGTH..=messages.len()).contains(&size);
+        (is_sound && header.schema_id == mdp3::SCHEMA_ID).then_some(Self {
+            sequence: u32::from_le_bytes(*sequence),
+            sending_time: u64::from_le_bytes(*sending_time),
+            template_id: header.template_id,
+        })
+    }
+}
+
+/// A destination and what was seen of it.
+struct Seen {
+    group: SocketAddr,
+    /// Packets that began with a definition, a snapshot, a heartbeat, anything else.
+    definitions: u64,
+    snapshots: u64,
+    others: u64,
+    /// Sending times by sequence, of as many packets as are compared.
+    packets: HashMap<u32, BTreeSet<u64>>,
+    noted: usize,
+}
+
+impl Seen {
+    fn new(group: SocketAddr) -> Self {
+        Self { group, definitions: 0, snapshots: 0, others: 0, packets: HashMap::new(), noted: 0 }
+    }
+
+    fn note(&mut self, first: First) {
+        match first.template_id {
+            54..=58 | 63 => self.definitions += 1,
+            52 | 53 | 69 => self.snapshots += 1,
+            // Heartbeats tell nothing: a loop may have them too.
+            12 => {}
+            _ => self.others += 1,
+        }
+        if self.noted < COMPARED {
+            self.noted += 1;
+            self.packets.entry(first.sequence).or_default().insert(first.sending_time);
+        }
+    }
+
+    /// The incremental feed brings definitions too, but never nothing else for long.
+    fn feed(&self) -> Feed {
+        match (self.others, self.definitions, self.snapshots) {
+            (1.., _, _) | (0, 0, 0) => Feed::Incremental,
+            (0, definitions, snapshots) if definitions >= snapshots => Feed::Instrument,
+            _ => Feed::Snapshot,
+        }
+    }
+
+    /// Whether nothing speaks against two groups being sides of one feed: of the numbers that both
+    /// have some packet is the same, or there are no such numbers.
+    fn may_be_side_of(&self, other: &Self) -> bool {
+        let shared = self.packets.iter().filter_map(|(sequence, times)| {
+            other.packets.get(sequence).map(|others| !times.is_disjoint(others))
+        });
+        let (same, different): (Vec<_>, Vec<_>) = shared.partition(|is_same| *is_same);
+        !same.is_empty() || different.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(port: u16) -> SocketAddr {
+        SocketAddr::from(([239, 1, 1, 1], port))
+    }
+
+    fn seen(port: u16, packets: &[(u32, u64, u16)]) -> Seen {
+        let mut seen = Seen::new(group(port));
+        for &(sequence, sending_time, template_id) in packets {
+            seen.note(First { sequence, sending_time, template_id });
+        }
+        seen
+    }
+
+    #[test]
+    fn feeds_follow_from_templates_and_sides_from_equal_packets() {
+        let groups = Groups::of(&[
+            seen(1, &[(7, 70, 54), (8, 80, 46), (9, 90, 12)]),
+            seen(2, &[(1, 10, 54), (2, 20, 63)]),
+            seen(3, &[(1, 30, 52), (1, 40, 53)]),
+            seen(4, &[(8, 80, 46), (10, 100, 12)]),
+            seen(5, &[(1, 50, 56)]),
+        ]);
+        let expected = Groups::new([
+            (group(1), Feed::Incremental, FeedLine::A),
+            (group(4), Feed::Incremental, FeedLine::B),
+            (group(2), Feed::Instrument, FeedLine::A),
+            (group(5), Feed::Instrument, FeedLine::B),
+            (group(3), Feed::Snapshot, FeedLine::A),
+        ]);
+        assert_eq!(groups.unwrap(), expected);
+    }
+
+    #[test]
+    fn equal_numbers_of_different_packets_are_two_channels() {
+        let error = Groups::of(&[seen(1, &[(7, 70, 46)]), seen(2, &[(7, 71, 46)])]).unwrap_err();
+        assert!(error.starts_with("more than one channel: the incremental feed"), "{error}");
+        assert!(error.contains("239.1.1.1:1, 239.1.1.1:2"), "{error}");
+        let sides = Groups::of(&[seen(1, &[(7, 70, 46)]), seen(2, &[(8, 80, 46)])]);
+        assert!(sides.is_ok());
+    }
+
+    #[test]
+    fn only_market_data_makes_a_group() {
+        let heartbeat = [[0; 12].as_slice(), &[10, 0, 0, 0, 12, 0, 1, 0, 13, 0]].concat();
+        assert!(First::of(&heartbeat).is_some());
+        for (at, value) in [(12, 9), (12, 11), (18, 2)] {
+            let mut other = heartbeat.clone();
+            other[at] = value;
+            assert!(First::of(&other).is_none(), "{at}");
+        }
+        assert!((0..heartbeat.len()).all(|length| First::of(&heartbeat[..length]).is_none()));
+        assert!(Groups::of(&[]).is_err());
+    }
+}

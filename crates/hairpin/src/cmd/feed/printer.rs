@@ -1,0 +1,428 @@
+//! What the channel tells, printed and counted.
+
+use std::io::{self, Write};
+
+use hairpin_feed_handler::{
+    Book, Channel, ChannelReset, ChannelState, Collateral, DefinitionUpdate, EndOfEvent, Error,
+    Gap, InstrumentIndex, InstrumentStateChange, Instruments, LateJoin, Level, LimitsUpdate,
+    Listener, Message, OrderBookStateChange, OrderUpdate, Packet, QuoteRequest, ReplayUpdate,
+    SecurityStatus, Silence, SilenceScope, Statistic, StatusScope, Trade, Volume, Warning, Workup,
+};
+use hairpin_sbe::{CharArray, Value};
+use hairpin_time::{Instant, Now};
+
+use super::How;
+use super::callback_lines::{self, Record};
+use super::message_filter::Selection;
+use super::statistics::{Statistics, Traffic};
+use super::throughput::Throughput;
+use super::book_watch::Watch;
+use crate::cmd::decode::message_line::{self, Line};
+use crate::cmd::decode::{Counts, Format};
+
+/// Prints and counts, or shows on the terminal.
+pub(super) struct Printer<'a, O, E> {
+    how: How<'a>,
+    late_join: LateJoin,
+    pub(super) counts: &'a mut Counts,
+    out: O,
+    err: E,
+    /// The packet that was told last: sequence and sending time.
+    packet: (u32, u64),
+    /// The message told last could not be printed, which was said.
+    is_malformed: bool,
+    /// Events in which the best price of some book has changed.
+    best_price_changes: u64,
+    /// Entries for levels that books of unknown beginning do not have.
+    unstated: u64,
+    outcome: io::Result<()>,
+    /// Errors are of no packet of a file.
+    is_of_network: bool,
+    statistics: Option<Statistics>,
+    /// With statistics: what it all was, for their last lines.
+    throughput: Option<Throughput>,
+    watch: Option<Watch<io::Stdout>>,
+    selection: Selection,
+}
+
+impl<'a, O: Write, E: Write> Printer<'a, O, E> {
+    /// Prints as it is said how; to watch books takes the terminal.
+    pub(super) fn new(
+        how: How<'a>,
+        title: &str,
+        late_join: LateJoin,
+        counts: &'a mut Counts,
+        (out, err): (O, E),
+    ) -> io::Result<Self> {
+        let selection = Selection::new(how.filter.clone());
+        let watch = how.watch.then(|| Watch::begin(io::stdout(), title.to_owned())).transpose()?;
+        Ok(Self {
+            how,
+            late_join,
+            counts,
+            out,
+            err,
+            packet: (0, 0),
+            is_malformed: false,
+            best_price_changes: 0,
+            unstated: 0,
+            outcome: Ok(()),
+            is_of_network: false,
+            statistics: how.statistics.map(Statistics::new),
+            throughput: how.statistics.map(|_| Throughput::begin()),
+            watch,
+            selection,
+        })
+    }
+
+    /// What is printed comes from the network and not from a file.
+    pub(super) fn of_network(self) -> Self {
+        Self { is_of_network: true, ..self }
+    }
+
+    /// When [`Printer::tick`] is due though nothing has come.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let statistics = self.statistics.as_ref().and_then(Statistics::due);
+        let watch = self.watch.as_ref().map(Watch::due);
+        statistics.into_iter().chain(watch).min()
+    }
+
+    /// Prints statistics and draws if that is due; `wall` is our own clock, `now` the feed's. What
+    /// comes from the network leaves the buffer.
+    #[inline]
+    pub(super) fn tick(
+        &mut self,
+        wall: Instant,
+        now: Now,
+        traffic: &Traffic,
+        channel: &Channel,
+    ) -> io::Result<()> {
+        let is_due = self.statistics.as_ref().is_some_and(|it| it.is_due(now.monotonic));
+        match is_due || self.watch.is_some() || self.is_of_network {
+            true => self.tick_now(wall, now, traffic, channel),
+            false => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn tick_now(
+        &mut self,
+        wall: Instant,
+        now: Now,
+        traffic: &Traffic,
+        channel: &Channel,
+    ) -> io::Result<()> {
+        if let Some(statistics) = &mut self.statistics
+            && let Some(line) = statistics.line(now, traffic, channel, self.how.format)
+        {
+            self.print(&line);
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.draw_if_due(wall, now, traffic, channel)?;
+        }
+        if self.is_of_network { self.out.flush() } else { Ok(()) }
+    }
+
+    /// What came of printing since this was asked last: callbacks cannot return it.
+    pub(super) fn outcome(&mut self) -> io::Result<()> {
+        std::mem::replace(&mut self.outcome, Ok(()))
+    }
+
+    /// Says what is wrong with the packet of the file that was read last.
+    pub(super) fn error(&mut self, what: &str) {
+        self.counts.errors += 1;
+        if self.watch.is_some() {
+            // It would be written over the books; it is counted.
+            return;
+        }
+        let written = match self.is_of_network {
+            true => writeln!(self.err, "hairpin: {what}"),
+            false => writeln!(self.err, "hairpin: packet {}: {what}", self.counts.packets),
+        };
+        self.note(written);
+    }
+
+    /// Prints the last lines.
+    pub(super) fn finish(mut self, channel: &Channel, traffic: &Traffic) -> io::Result<()> {
+        self.outcome()?;
+        let throughput = self.throughput.take();
+        if let Some(lines) = throughput.map(|it| it.lines(traffic, self.how.format)) {
+            writeln!(self.out, "{lines}")?;
+        }
+        // The terminal is given back before anything is printed on it.
+        self.watch = None;
+        let instruments = channel.instruments();
+        let in_sync = |index: &InstrumentIndex| instruments.book(*index).is_in_sync();
+        let (count, in_sync) = (instruments.len(), instruments.iter().filter(in_sync).count());
+        let (gaps, events) = (channel.counters().gaps, channel.counters().events);
+        let Self { best_price_changes, unstated, .. } = self;
+        match self.how.format {
+            Format::Text => writeln!(
+                self.out,
+                "{in_sync} of {count} instruments in sync, {gaps} gaps, {events} events, \
+                 {best_price_changes} best-price changes, {unstated} entries for levels not seen"
+            )?,
+            Format::Json => writeln!(
+                self.out,
+                "{{\"instruments\":{count},\"in_sync\":{in_sync},\"gaps\":{gaps},\
+                 \"events\":{events},\"best_price_changes\":{best_price_changes},\
+                 \"unseen_levels\":{unstated}}}"
+            )?,
+        }
+        self.counts.write(self.how.format, &mut self.out)?;
+        self.out.flush()
+    }
+
+    fn note(&mut self, written: io::Result<()>) {
+        if self.outcome.is_ok() {
+            self.outcome = written;
+        }
+    }
+
+    fn print(&mut self, text: &str) {
+        let written = writeln!(self.out, "{text}");
+        self.note(written);
+    }
+
+    /// Prints what the channel tells, if that is wanted.
+    fn tell(&mut self, name: &str, values: &[(&str, Value<'_>)]) {
+        if self.how.books {
+            self.print(&line::record(name, self.packet, values, self.how.format));
+        }
+    }
+
+    /// The same of what is in the form of a record already.
+    fn tell_record(&mut self, record: &Record<'_>) {
+        if self.how.books {
+            self.print(&record.line(self.packet, self.how.format));
+        }
+    }
+
+    /// Prints a callback, if callbacks are wanted.
+    fn call(&mut self, packet: &Packet, record: &Record<'_>) {
+        self.packet = callback_lines::of(packet);
+        self.print(&record.line(self.packet, self.how.format));
+    }
+
+    fn print_message(&mut self, (text, is_known): (&str, bool)) {
+        let Counts { messages, unknown, .. } = &mut *self.counts;
+        *(if is_known { messages } else { unknown }) += 1;
+        self.print(text);
+    }
+
+    fn tell_book(&mut self, instruments: &Instruments, index: InstrumentIndex, book: Book<'_>) {
+        let symbol = instruments.definition(index).map(|definition| definition.symbol);
+        let symbol = symbol.as_ref().map_or(&[][..], |symbol| symbol.as_bytes());
+        let [bid, ask] = [book.best_bid(), book.best_ask()].map(|level| values(level.copied()));
+        self.tell(
+            "TopOfBook",
+            &[
+                ("SecurityID", Value::Signed(book.security_id().into())),
+                ("Symbol", Value::Text(CharArray::new(symbol))),
+                ("BidPx", bid[0]),
+                ("BidSize", bid[1]),
+                ("BidOrders", bid[2]),
+                ("AskPx", ask[0]),
+                ("AskSize", ask[1]),
+                ("AskOrders", ask[2]),
+            ],
+        );
+    }
+}
+
+/// Price, quantity and number of orders.
+fn values(level: Option<Level>) -> [Value<'static>; 3] {
+    let Some(Level { price, quantity, orders }) = level else { return [Value::Null; 3] };
+    // Where the exchange does not tell the number of orders it is 0.
+    let orders = if orders == 0 { Value::Null } else { Value::Unsigned(orders.into()) };
+    [price.into(), quantity.into(), orders]
+}
+
+impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
+    fn on_message(&mut self, packet: &Packet, message: &Message<'_>) {
+        self.packet = (packet.sequence, packet.sending_time.as_nanos());
+        let How { codecs, format, messages, .. } = self.how;
+        if let Some(throughput) = &mut self.throughput {
+            throughput.note(message);
+        }
+        if !messages {
+            self.is_malformed = false;
+            self.counts.messages += 1;
+            return;
+        }
+        let line = line::line(message.bytes, Some(self.packet), codecs, format);
+        self.is_malformed = line.is_err();
+        match line {
+            Ok(Line { text, is_known, security_ids }) => {
+                let of = (message.header.template_id, is_known);
+                if let Some(text) = self.selection.choose(text, of, &security_ids) {
+                    self.print_message((&text, is_known));
+                }
+            }
+            Err(what) => self.error(&what),
+        }
+    }
+
+    fn on_end_of_message(&mut self, _: &Packet, _: &Message<'_>) {
+        self.selection.end();
+    }
+
+    fn on_definition(&mut self, update: &DefinitionUpdate<'_>) {
+        if let Some((text, is_known)) = self.selection.meet(update.definition) {
+            self.print_message((&text, is_known));
+        }
+        if self.how.callbacks {
+            let action = format!("{:?}", update.definition.action);
+            self.call(update.packet, &callback_lines::definition(update, &action));
+        }
+    }
+
+    fn on_order_update(&mut self, update: &OrderUpdate<'_>) {
+        if self.how.callbacks {
+            let symbol = self.selection.symbol(update.book.security_id());
+            for record in callback_lines::orders(update, symbol.as_bytes()) {
+                self.call(update.packet, &record);
+            }
+        }
+    }
+
+    fn on_order_book_state(&mut self, change: &OrderBookStateChange<'_>) {
+        if self.how.callbacks {
+            let id = change.book.security_id();
+            let (symbol, state) = (self.selection.symbol(id), format!("{:?}", change.state));
+            let name = "OrderBookState";
+            self.tell_record(&callback_lines::state(name, id, symbol.as_bytes(), &state));
+        }
+    }
+
+    fn on_instrument_state(&mut self, change: &InstrumentStateChange<'_>) {
+        if self.how.callbacks {
+            let id = change.book.security_id();
+            let (symbol, state) = (self.selection.symbol(id), format!("{:?}", change.state));
+            let name = "InstrumentState";
+            self.tell_record(&callback_lines::state(name, id, symbol.as_bytes(), &state));
+        }
+    }
+
+    fn on_trade(&mut self, trade: &Trade<'_>) {
+        if self.how.callbacks {
+            let symbol = self.selection.symbol(trade.security_id);
+            self.call(trade.packet, &callback_lines::trade(trade, symbol.as_bytes()));
+        }
+    }
+
+    fn on_volume(&mut self, volume: &Volume<'_>) {
+        if self.how.callbacks {
+            let symbol = self.selection.symbol(volume.security_id);
+            self.call(volume.packet, &callback_lines::volume(volume, symbol.as_bytes()));
+        }
+    }
+
+    fn on_security_status(&mut self, status: &SecurityStatus<'_>) {
+        if self.how.callbacks {
+            let symbol = match status.scope {
+                StatusScope::Instrument { security_id, .. } => self.selection.symbol(security_id),
+                _ => self.selection.symbol(0),
+            };
+            self.call(status.packet, &callback_lines::status(status, symbol.as_bytes()));
+        }
+    }
+
+    fn on_statistic(&mut self, statistic: &Statistic<'_>) {
+        if self.how.callbacks {
+            let symbol = self.selection.symbol(statistic.security_id);
+            let kind = format!("{:?}", statistic.kind);
+            self.call(statistic.packet, &callback_lines::statistic(statistic, symbol.as_bytes(), &kind));
+        }
+    }
+
+    fn on_limits(&mut self, limits: &LimitsUpdate<'_>) {
+        if self.how.callbacks {
+            let symbol = self.selection.symbol(limits.security_id);
+            self.call(limits.packet, &callback_lines::limits(limits, symbol.as_bytes()));
+        }
+    }
+
+    fn on_quote_request(&mut self, request: &QuoteRequest<'_>) {
+        if self.how.callbacks {
+            callback_lines::quotes(request, |record| self.call(request.packet, record));
+        }
+    }
+
+    fn on_workup(&mut self, workup: &Workup<'_>) {
+        if self.how.callbacks {
+            let symbol = self.selection.symbol(workup.security_id);
+            callback_lines::workup(workup, symbol.as_bytes(), |record| {
+                self.call(workup.packet, record);
+            });
+        }
+    }
+
+    fn on_collateral(&mut self, collateral: &Collateral<'_>) {
+        if self.how.callbacks {
+            callback_lines::collateral(collateral, |record| self.call(collateral.packet, record));
+        }
+    }
+
+    fn on_replay(&mut self, update: &ReplayUpdate) {
+        let reason = match update {
+            ReplayUpdate::GivenUp { reason, .. } => format!("{reason:?}"),
+            _ => String::new(),
+        };
+        self.tell_record(&callback_lines::replay(update, &reason));
+    }
+
+    fn on_silence(&mut self, silence: &Silence) {
+        let feed = match silence.scope {
+            SilenceScope::FeedLine { feed, .. } | SilenceScope::Feed(feed) => feed.to_string(),
+            _ => String::new(),
+        };
+        let state = format!("{:?}", silence.state);
+        self.tell_record(&callback_lines::silence(silence, &feed, &state));
+    }
+
+    fn on_warning(&mut self, warning: &Warning) {
+        let text = warning.to_string();
+        self.tell_record(&Record::new("Warning").text("Text", &text));
+    }
+
+    fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
+        let is_change = event.changed().any(|(.., changes)| changes.best_price());
+        self.best_price_changes += u64::from(is_change);
+        if let Some(watch) = &mut self.watch {
+            watch.note(event);
+        }
+        if self.how.books {
+            self.packet = (event.packet.sequence, event.packet.sending_time.as_nanos());
+            for (index, book, _) in event.changed() {
+                self.tell_book(event.instruments, index, book);
+            }
+        }
+    }
+
+    fn on_channel_reset(&mut self, _: &ChannelReset<'_>) {
+        self.tell("ChannelReset", &[]);
+    }
+
+    fn on_gap(&mut self, gap: &Gap) {
+        let values = [("First", u64::from(gap.first)), ("Count", gap.count.into())];
+        self.tell("Gap", &values.map(|(name, value)| (name, value.into())));
+    }
+
+    fn on_channel_state(&mut self, state: ChannelState) {
+        let name = format!("{state:?}");
+        self.tell("ChannelState", &[("State", Value::Text(CharArray::new(name.as_bytes())))]);
+    }
+
+    fn on_error(&mut self, _: Option<&Packet>, error: &Error) {
+        match error {
+            // Its line said so already; one of another schema was printed as unknown.
+            Error::MalformedMessage { .. } if self.is_malformed => {}
+            Error::ForeignSchema { .. } => {}
+            Error::InapplicableEntry { .. } if self.late_join == LateJoin::Nothing => {
+                self.unstated += 1;
+            }
+            _ => self.error(&error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! The words of `hairpin ping`.
+
+use std::net::SocketAddrV4;
+
+use anyhow::{Context, Result, bail};
+use hairpin_host::allowed_cores;
+use hairpin_reactor::{CAPACITY, Wait};
+
+use super::ping_case::Cell;
+use super::ping_loop::Load;
+use super::raw_args;
+use super::setup::{Place, Protocol, Stamping};
+use crate::harness::output;
+use crate::cmd::pong::{Slowness, SlownessArguments};
+use crate::harness::transport;
+use crate::harness::usage::refuse;
+use crate::harness::args::{INTERVAL_US_MAX, parse_mac, parse_wait};
+
+/// The longest message: as much as UDP over IPv4 carries, in round numbers.
+pub(crate) const SIZE_MAX: usize = 65_000;
+/// Bytes of a message unless told otherwise: the least that sockperf takes.
+const SIZE: usize = 14;
+/// Messages recorded per setting, over all its rounds.
+const SAMPLES: u64 = 20_000;
+/// The same with --quick.
+const QUICK_SAMPLES: u64 = 2_100;
+/// More would ask for gigabytes of samples.
+const SAMPLES_MAX: u64 = 10_000_000;
+/// Pings of each round that are not recorded.
+const WARM_UP: u64 = 200;
+/// Rounds of each setting.
+const ROUNDS: u32 = 7;
+/// Faster than any clock here.
+const RATE_MAX: u64 = 1_000_000;
+/// Seconds of each round of a flood.
+const FLOOD_SECONDS: u64 = 2;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
+
+/// `hairpin ping`: round trips of messages between two processes, by UDP, multicast or TCP through
+/// the kernel, or by UDP, multicast or raw frames past it (--transport xdp).
+///
+/// Without ADDR it starts its own `pong` in a second process: as root, and as an ordinary user
+/// where the kernel lets users make namespaces, in a network namespace of its own, joined by a
+/// veth; else over loopback. With ADDR:PORT a `hairpin pong --listen ADDR:PORT` answers there. By
+/// raw frames there is no address: with --interface whoever answers behind it is the pong.
+///
+/// Without an interval (0) it is a closed loop: a ping leaves when the last is answered, or lost
+/// after a second. With one, pings leave on a schedule that waits for nobody, and latency counts
+/// from the time each was meant to leave (case "ping") and from the time it did ("sent to answer").
+///
+/// Settings take turns in rounds (A B C A B C ...), each with processes of its own. The defaults
+/// take about half a minute, --quick less than 20 s with up to ten settings.
+#[derive(clap::Args, Debug, Clone)]
+pub(crate) struct Arguments {
+    /// The pong, by multicast its group [default: start one]
+    #[arg(value_name = "ADDR:PORT")]
+    pub(super) remote: Option<SocketAddrV4>,
+
+    /// How pings travel: udp, multicast, tcp, raw [default: udp,tcp; past the
+    /// kernel: udp]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub(super) protocol: Vec<Protocol>,
+
+    /// Waits of both sides: block, poll, epoll, spin, io_uring [default: all]
+    #[arg(long, value_name = "WAIT", value_delimiter = ',', value_parser = parse_wait)]
+    pub(super) wait: Vec<Wait>,
+
+    /// The pong's wait [default: the same]
+    #[arg(long, value_name = "WAIT", value_parser = parse_wait, conflicts_with = "remote")]
+    pub(super) pong_wait: Option<Wait>,
+
+    /// Bytes of a message, 1 to 65000
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', default_values_t = [SIZE],
+          value_parser = parse_size)]
+    size: Vec<usize>,
+
+    /// Microseconds between pings, 0 for a closed loop [default: 0]
+    #[arg(long, value_name = "N", value_delimiter = ',',
+          value_parser = clap::value_parser!(u64).range(0..=INTERVAL_US_MAX))]
+    interval_us: Vec<u64>,
+
+    /// Pings a second, instead of an interval
+    #[arg(long, value_name = "N", conflicts_with = "interval_us",
+          value_parser = clap::value_parser!(u64).range(1..=RATE_MAX))]
+    rate: Option<u64>,
+
+    /// Connections that pings take turns on; by UDP, sockets
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse_connections)]
+    pub(super) connections: usize,
+
+    /// Cut the way of pings at the time stamps of their packets
+    #[arg(long, value_enum, default_value_t = Stamping::None)]
+    pub(super) timestamps: Stamping,
+
+    /// One way, as fast as it goes: messages a second, sent and received
+    #[arg(long, conflicts_with_all = ["interval_us", "rate", "samples", "timestamps"])]
+    pub(super) flood: bool,
+
+    /// Seconds of each round of a flood
+    #[arg(long, value_name = "N", default_value_t = FLOOD_SECONDS, requires = "flood",
+          value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    seconds: u64,
+
+    /// Pings recorded per setting, over all its rounds
+    #[arg(long, value_name = "N", default_value_t = SAMPLES,
+          value_parser = clap::value_parser!(u64).range(1..=SAMPLES_MAX))]
+    samples: u64,
+
+    /// Rounds of each setting
+    #[arg(long, value_name = "N", default_value_t = ROUNDS,
+          value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    rounds: u32,
+
+    /// 2,100 samples a setting
+    #[arg(long, conflicts_with = "samples")]
+    quick: bool,
+
+    /// Cores: pong on A, ping on B [default: the first two allowed]
+    #[arg(long, value_name = "A,B", value_parser = parse_pair)]
+    cpus: Option<[usize; 2]>,
+
+    /// Run over loopback by the address of this interface instead of hosts of our own; with ADDR,
+    /// and by raw frames, the interface to send from
+    #[arg(long, value_name = "IF")]
+    pub(super) interface: Option<String>,
+
+    /// The pong's Ethernet address, of raw frames [default: that of the first who answers]
+    #[arg(long, value_name = "MAC", requires = "interface", value_parser = parse_mac)]
+    pub(super) peer: Option<[u8; 6]>,
+
+    #[command(flatten)]
+    pub(super) transport: transport::Arguments,
+
+    #[command(flatten)]
+    slowness: SlownessArguments,
+
+    #[command(flatten)]
+    pub(super) output: output::Arguments,
+}
+
+/// The cores of pong and ping; `None` leaves a process where the kernel puts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cores {
+    pub(super) pong: Option<usize>,
+    pub(super) ping: Option<usize>,
+}
+
+impl Arguments {
+    /// The settings, in the order of the table.
+    pub(super) fn plan(&self) -> Vec<Cell> {
+        let usual: &[Protocol] = match self.transport.is_xdp() {
+            true => &[Protocol::Udp],
+            false => &[Protocol::Udp, Protocol::Tcp],
+        };
+        let protocols = or(&self.protocol, usual);
+        let mut cells = Vec::new();
+        for &protocol in protocols {
+            for &size in &self.size {
+                for interval_ns in self.intervals_ns() {
+                    let load = self.load(interval_ns);
+                    cells.extend(or(&self.wait, &Wait::ALL).iter().map(|&wait| Cell {
+                        protocol,
+                        wait,
+                        pong_wait: self.pong_wait.unwrap_or(wait),
+                        size,
+                        load,
+                        flood_ms: self.flood.then_some(self.seconds * 1_000),
+                    }));
+                }
+            }
+        }
+        cells
+    }
+
+    /// How many rounds each setting has.
+    pub(super) fn rounds(&self) -> usize {
+        self.rounds as usize
+    }
+
+    /// Whether messages go one way only.
+    pub(super) fn is_flood(&self) -> bool {
+        self.flood
+    }
+
+    /// How slow the pong is to be.
+    pub(super) fn slowness(&self) -> Slowness {
+        self.slowness.slowness()
+    }
+
+    /// Whether pings travel in raw frames.
+    pub(super) fn is_raw(&self) -> bool {
+        self.protocol.contains(&Protocol::Raw)
+    }
+
+    /// Where a pong is that somebody else has started; `None`: one is to be started.
+    pub(super) fn place(&self) -> Option<Place> {
+        let is_behind = self.is_raw() && self.interface.is_some();
+        let raw = is_behind.then(|| Place::of_raw(self.peer));
+        self.remote.map(Place::from).or(raw)
+    }
+
+    /// Words that contradict each other or the machine.
+    ///
+    /// # Errors
+    /// One line for each.
+    pub(super) fn check(&self) -> Result<()> {
+        self.transport.check()?;
+        raw_args::check(self)?;
+        self.check_transport()?;
+        if self.protocol.contains(&Protocol::Multicast) && self.connections > 1 {
+            refuse!("there is one group of pings by multicast: --connections is for udp and tcp");
+        }
+        let Some(remote) = self.remote else { return Ok(()) };
+        if self.protocol.len() != 1 {
+            refuse!("the pong at {remote} has one protocol: say which, such as --protocol udp");
+        }
+        if self.slowness() != Slowness::default() {
+            refuse!("the pong at {remote} is told by its own words how slow to be");
+        }
+        let is_group = remote.ip().is_multicast();
+        match (is_group, self.protocol[0] == Protocol::Multicast) {
+            (false, true) => refuse!("{} is no multicast group (224.0.0.0/4)", remote.ip()),
+            (true, false) => refuse!("{} is a multicast group: --protocol multicast", remote.ip()),
+            _ if remote.port() == 0 => refuse!("{remote} names no port"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Words about the way of packets that do not go with the others, or with what this process may
+    /// do.
+    fn check_transport(&self) -> Result<()> {
+        if !self.transport.is_xdp() {
+            return Ok(());
+        }
+        if self.protocol.contains(&Protocol::Tcp) {
+            refuse!("TCP goes through the kernel: --transport xdp is for udp, multicast and raw");
+        }
+        if self.timestamps != Stamping::None {
+            refuse!("what leaves past the kernel has no stamps: --timestamps is without xdp");
+        }
+        let interface = self.interface.as_deref();
+        match self.place() {
+            Some(_) => self.transport.check_by(interface),
+            None => self.transport.check_between_hosts(interface),
+        }
+    }
+
+    /// The cores asked for; else the first two that this process may use; none where there is only
+    /// one.
+    ///
+    /// # Errors
+    /// A core that this process may not use.
+    pub(super) fn cores(&self) -> Result<Cores> {
+        let allowed = allowed_cores().context("the cores of this process are not known")?;
+        let chosen = match (self.cpus, &allowed[..]) {
+            (Some(pair), _) => Some(pair),
+            (None, &[pong, ping, ..]) => Some([pong, ping]),
+            _ => None,
+        };
+        if let Some(core) = chosen.iter().flatten().find(|core| !allowed.contains(core)) {
+            bail!("core {core} is not there or not allowed; this process may use {allowed:?}");
+        }
+        let [pong, ping] = chosen.map_or([None; 2], |cores| cores.map(Some));
+        Ok(Cores { pong: pong.filter(|_| self.place().is_none()), ping })
+    }
+
+    fn intervals_ns(&self) -> Vec<u64> {
+        match self.rate {
+            Some(rate) => vec![NANOS_PER_SECOND / rate],
+            None => or(&self.interval_us, &[0]).iter().map(|us| us * 1_000).collect(),
+        }
+    }
+
+    fn load(&self, interval_ns: u64) -> Load {
+        Load {
+            interval_ns,
+            warm_up: WARM_UP.max(self.connections as u64),
+            samples: if self.quick { QUICK_SAMPLES } else { self.samples },
+            connections: self.connections,
+        }
+    }
+}
+
+impl Cores {
+    /// Those that are chosen, pong's first.
+    pub(super) fn chosen(self) -> Vec<usize> {
+        [self.pong, self.ping].into_iter().flatten().collect()
+    }
+
+    /// What runs where, for a person.
+    pub(super) fn describe(self) -> String {
+        match self {
+            Self { pong: Some(pong), ping: Some(ping) } => {
+                format!("pong on core {pong}, ping on core {ping}")
+            }
+            Self { pong: None, ping: Some(ping) } => format!("ping on core {ping}"),
+            _ => "nothing is pinned, so figures mean little".to_owned(),
+        }
+    }
+}
+
+fn or<'a, T>(given: &'a [T], otherwise: &'a [T]) -> &'a [T] {
+    if given.is_empty() { otherwise } else { given }
+}
+
+fn parse_size(text: &str) -> Result<usize, String> {
+    let size = text.trim().parse().ok().filter(|size| (1..=SIZE_MAX).contains(size));
+    size.ok_or_else(|| format!("a number of bytes from 1 to {SIZE_MAX}"))
+}
+
+/// A pong that listens needs a place beside its connections.
+fn parse_connections(text: &str) -> Result<usize, String> {
+    let count = text.trim().parse().ok().filter(|count| (1..CAPACITY).contains(count));
+    count.ok_or_else(|| format!("a number from 1 to {}", CAPACITY - 1))
+}
+
+fn parse_pair(text: &str) -> Result<[usize; 2], String> {
+    let core = |text: &str| text.trim().parse::<usize>().ok();
+    let pair = text.split_once(',').and_then(|(a, b)| core(a).zip(core(b)));
+    match pair.ok_or("two core numbers, such as 0,1")? {
+        (a, b) if a == b => Err("ping and pong need a core each".to_owned()),
+        (a, b) => Ok([a, b]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::args::parse_line;
+
+    fn line(words: &str) -> Result<Arguments, clap::Error> {
+        parse_line(words.split_whitespace())
+    }
+
+    fn plan(words: &str) -> Vec<Cell> {
+        line(words).unwrap().plan()
+    }
+
+    #[test]
+    fn runs_udp_and_tcp_under_every_wait_in_a_closed_loop() {
+        let cells = plan("");
+        assert_eq!(cells.len(), 2 * Wait::ALL.len());
+        let is_default = |cell: &Cell| {
+            cell.size == SIZE && cell.load.interval_ns == 0 && cell.wait == cell.pong_wait
+        };
+        assert!(cells.iter().all(is_default));
+    }
+
+    #[test]
+    fn takes_lists() {
+        let words = "--protocol udp,multicast,tcp --wait spin,epoll --size 1,65000 \
+                     --interval-us 0,100";
+        assert_eq!(plan(words).len(), 3 * 2 * 2 * 2);
+    }
+
+    #[test]
+    fn a_rate_is_an_interval() {
+        assert_eq!(plan("--rate 40000 --wait spin")[0].load.interval_ns, 25_000);
+        assert!(line("--rate 40000 --interval-us 5").is_err());
+    }
+
+    #[test]
+    fn sizes_are_those_of_a_datagram() {
+        for words in ["--size 0", "--size 65001", "--size x", "--connections 0"] {
+            assert!(line(words).is_err(), "{words}");
+        }
+        assert_eq!(plan("--size 1,65000 --wait spin --protocol udp")[1].size, 65_000);
+    }
+
+    #[test]
+    fn a_pong_elsewhere_has_one_protocol_and_its_own_words() {
+        let check = |words: &str| line(words).unwrap().check();
+        assert!(check("10.0.0.1:5000 --protocol tcp").is_ok());
+        assert!(check("239.1.1.1:5000 --protocol multicast").is_ok());
+        for words in [
+            "10.0.0.1:5000",
+            "10.0.0.1:5000 --protocol udp,tcp",
+            "10.0.0.1:5000 --protocol multicast",
+            "239.1.1.1:5000 --protocol udp",
+            "10.0.0.1:0 --protocol udp",
+            "10.0.0.1:5000 --protocol udp --delay-ns 5",
+            "--protocol multicast --connections 2",
+        ] {
+            assert!(check(words).is_err(), "{words}");
+        }
+    }
+
+    #[test]
+    fn a_core_each() {
+        assert!(["1,1", "1", "a,b"].iter().all(|cpus| line(&format!("--cpus {cpus}")).is_err()));
+        assert_eq!(line("--cpus 1,0").unwrap().cpus, Some([1, 0]));
+    }
+
+    #[test]
+    fn a_flood_has_a_time_and_no_samples() {
+        assert_eq!(plan("--flood --seconds 3 --wait spin")[0].flood_ms, Some(3_000));
+        assert_eq!(plan("--wait spin")[0].flood_ms, None);
+        assert!(line("--flood --samples 5").is_err() && line("--seconds 3").is_err());
+    }
+}

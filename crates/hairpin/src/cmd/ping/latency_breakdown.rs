@@ -1,0 +1,303 @@
+//! Where the time of a ping goes: its way cut at the time stamps of its packets.
+//!
+//! ```text
+//! app ──────> stamp ═══ there, the pong, and back ═══> stamp ──────> app
+//!     "app to stamp"       "stamp to stamp"        "stamp to app"
+//! ```
+
+use hairpin_endpoint::{Timestamp, Transmitted};
+use hairpin_measure::{Clock, Kind, Recorder, Row, Setting};
+use hairpin_time::{Duration, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::message::nearest;
+use super::ping_loop::Load;
+
+/// Pings remembered: those whose stamps may still come.
+const REMEMBERED: u64 = 4_096;
+/// The cases of the rows, in the order of the way.
+const CASES: [&str; 3] = ["app to stamp", "stamp to stamp", "stamp to app"];
+
+/// What became of the stamps of the recorded pings that were answered.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StampCounts {
+    /// Pings with both stamps.
+    pub(crate) complete: u64,
+    /// Pings without a stamp of when they left.
+    pub(crate) no_transmit: u64,
+    /// Pings without a stamp of when their answer arrived.
+    pub(crate) no_receive: u64,
+    /// Pings whose stamps cannot be compared: one of the kernel and one of a card, or of an order
+    /// that cannot be.
+    pub(crate) contradictory: u64,
+}
+
+/// One ping, as far as it is known.
+#[derive(Debug, Clone, Copy)]
+struct Trip {
+    sequence: u64,
+    sent: Utc,
+    transmit: Timestamp,
+    /// The answer's stamp and the time at which it was read.
+    answer: Option<(Timestamp, Utc)>,
+}
+
+/// The stages of a round.
+pub(crate) struct Stages {
+    trips: Box<[Option<Trip>]>,
+    connections: u64,
+    warm_up: u64,
+    /// Bytes of a message where stamps are named by bytes, else 1.
+    step: u64,
+    /// Of each connection the name that its next stamp most likely has.
+    expected: Box<[u64]>,
+    recorders: [Recorder; 3],
+    clock: Clock,
+    counts: StampCounts,
+}
+
+impl Stages {
+    /// The stages of pings of `size` bytes; of a stream, stamps are named by their last byte.
+    pub(crate) fn new(load: &Load, size: usize, is_stream: bool) -> Self {
+        let samples = usize::try_from(load.samples).unwrap_or(usize::MAX);
+        Self {
+            trips: vec![None; REMEMBERED as usize].into_boxed_slice(),
+            connections: load.connections as u64,
+            warm_up: load.warm_up,
+            step: if is_stream { size as u64 } else { 1 },
+            expected: vec![0; load.connections].into_boxed_slice(),
+            recorders: [0; 3].map(|_| Recorder::with_capacity(samples)),
+            clock: Clock::SoftwareTimestamp,
+            counts: StampCounts::default(),
+        }
+    }
+
+    /// A ping is about to leave.
+    pub(crate) fn sent(&mut self, sequence: u64, now: Utc) {
+        let trip = Trip { sequence, sent: now, transmit: Timestamp::None, answer: None };
+        let displaced = self.slot(sequence).replace(trip);
+        if let Some(displaced) = displaced {
+            self.give_up(displaced);
+        }
+    }
+
+    /// A ping has left, by the word of the kernel or the card.
+    pub(crate) fn stamped(
+        &mut self,
+        connection: usize,
+        Transmitted { id, timestamp }: Transmitted,
+    ) {
+        let name = nearest(u64::from(id), 32, self.expected[connection]);
+        self.expected[connection] = name + self.step;
+        // Of a message that left in two writes, the last byte of the first one is none of ours.
+        if !(name + 1).is_multiple_of(self.step) {
+            return;
+        }
+        let index = (name + 1) / self.step - 1;
+        let sequence = index * self.connections + connection as u64;
+        let Some(trip) = self.slot(sequence).as_mut().filter(|trip| trip.sequence == sequence)
+        else {
+            return;
+        };
+        // A segment that is sent again has a second stamp.
+        if trip.transmit == Timestamp::None {
+            trip.transmit = timestamp;
+        }
+        if trip.answer.is_some() {
+            self.settle(sequence);
+        }
+    }
+
+    /// The answer to a ping has been read at `now`, with this stamp.
+    pub(crate) fn answered(&mut self, sequence: u64, timestamp: Timestamp, now: Utc) {
+        let trip = self.slot(sequence).as_mut().filter(|trip| trip.sequence == sequence);
+        let Some(trip) = trip else { return };
+        trip.answer = Some((timestamp, now));
+        if trip.transmit != Timestamp::None {
+            self.settle(sequence);
+        }
+    }
+
+    /// What became of the stamps; those that have not come by now never will.
+    pub(crate) fn finish(&mut self) -> StampCounts {
+        for index in 0..self.trips.len() {
+            if let Some(trip) = self.trips[index].take() {
+                self.give_up(trip);
+            }
+        }
+        self.counts
+    }
+
+    /// A row for each stage that both clocks can measure: between a card's stamps and the
+    /// program's times there is none.
+    pub(crate) fn rows(&self, setting: &Setting) -> Vec<Row> {
+        let row = |(case, recorder): (&str, &Recorder)| {
+            let setting = Setting {
+                case: case.to_owned(),
+                kind: Kind::Stage,
+                clock: self.clock,
+                ..setting.clone()
+            };
+            Row::new(setting, recorder, &Recorder::with_capacity(0))
+        };
+        let is_ours = |case: &str| self.clock == Clock::SoftwareTimestamp || case == CASES[1];
+        let cases = CASES.into_iter().zip(&self.recorders);
+        cases.filter(|(case, _)| is_ours(case)).map(row).collect()
+    }
+
+    fn settle(&mut self, sequence: u64) {
+        if let Some(trip) = self.slot(sequence).take() {
+            self.give_up(trip);
+        }
+    }
+
+    /// Counts a ping about which no more will be known.
+    fn give_up(&mut self, trip: Trip) {
+        let Some((receive, read)) = trip.answer.filter(|_| trip.sequence >= self.warm_up) else {
+            return;
+        };
+        match (trip.transmit, receive) {
+            (Timestamp::None, _) => self.counts.no_transmit += 1,
+            (_, Timestamp::None) => self.counts.no_receive += 1,
+            (Timestamp::Software(out), Timestamp::Software(back)) => {
+                self.record(Clock::SoftwareTimestamp, [trip.sent, out, back, read]);
+            }
+            (Timestamp::Hardware(out), Timestamp::Hardware(back)) => {
+                self.record(Clock::HardwareTimestamp, [out, out, back, back]);
+            }
+            _ => self.counts.contradictory += 1,
+        }
+    }
+
+    /// Takes the four times of a ping, which cannot but follow one another.
+    fn record(&mut self, clock: Clock, times: [Utc; 4]) {
+        let is_first = self.counts.complete == 0;
+        if !times.is_sorted() || (!is_first && clock != self.clock) {
+            self.counts.contradictory += 1;
+            return;
+        }
+        self.clock = clock;
+        self.counts.complete += 1;
+        for (recorder, pair) in self.recorders.iter_mut().zip(times.windows(2)) {
+            recorder.record(Duration::from_nanos(pair[1].as_nanos() - pair[0].as_nanos()));
+        }
+    }
+
+    fn slot(&mut self, sequence: u64) -> &mut Option<Trip> {
+        &mut self.trips[(sequence % REMEMBERED) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(nanos: u64) -> Utc {
+        Utc::from_nanos(1_000_000 + nanos)
+    }
+
+    fn software(nanos: u64) -> Timestamp {
+        Timestamp::Software(at(nanos))
+    }
+
+    fn hardware(nanos: u64) -> Timestamp {
+        Timestamp::Hardware(Utc::from_nanos(nanos))
+    }
+
+    fn stages(connections: usize, step: Option<usize>) -> Stages {
+        let load = Load { interval_ns: 0, warm_up: 0, samples: 8, connections };
+        Stages::new(&load, step.unwrap_or(14), step.is_some())
+    }
+
+    fn samples(stages: &Stages) -> Vec<&[u64]> {
+        stages.recorders.iter().map(Recorder::samples).collect()
+    }
+
+    #[test]
+    fn the_way_is_cut_at_its_stamps() {
+        let mut stages = stages(1, None);
+        stages.sent(0, at(0));
+        stages.stamped(0, Transmitted { id: 0, timestamp: software(700) });
+        stages.answered(0, software(9_000), at(9_900));
+        assert_eq!(samples(&stages), [&[700], &[8_300], &[900]]);
+        assert_eq!(stages.finish(), StampCounts { complete: 1, ..Default::default() });
+    }
+
+    #[test]
+    fn a_stamp_may_come_after_the_answer() {
+        let mut stages = stages(1, None);
+        stages.sent(0, at(0));
+        stages.answered(0, software(9_000), at(9_900));
+        assert_eq!(samples(&stages)[1], [0_u64; 0]);
+        stages.stamped(0, Transmitted { id: 0, timestamp: software(700) });
+        assert_eq!(samples(&stages)[1], [8_300]);
+    }
+
+    #[test]
+    fn an_absent_stamp_is_none_and_never_nought() {
+        let mut stages = stages(1, None);
+        for (sequence, answer) in [(0, software(9_000)), (1, Timestamp::None)] {
+            stages.sent(sequence, at(0));
+            if sequence == 1 {
+                stages.stamped(0, Transmitted { id: 1, timestamp: software(700) });
+            }
+            stages.answered(sequence, answer, at(9_900));
+        }
+        let counts = stages.finish();
+        assert_eq!((counts.complete, counts.no_transmit, counts.no_receive), (0, 1, 1));
+        assert!(samples(&stages).iter().all(|samples| samples.is_empty()));
+        let setting = super::super::table::tests::setting(0);
+        let rows = stages.rows(&setting);
+        assert!(rows.iter().all(|row| row.samples == 0 && row.summary.min.is_none()));
+    }
+
+    #[test]
+    fn a_cards_clock_is_compared_with_itself_only() {
+        let mut stages = stages(1, None);
+        stages.sent(0, at(0));
+        stages.stamped(0, Transmitted { id: 0, timestamp: hardware(50) });
+        stages.answered(0, hardware(4_050), at(9_900));
+        stages.sent(1, at(10_000));
+        stages.stamped(0, Transmitted { id: 1, timestamp: hardware(70) });
+        stages.answered(1, software(19_000), at(19_900));
+        assert_eq!(samples(&stages)[1], [4_000]);
+        assert_eq!(stages.counts.contradictory, 1);
+        let rows = stages.rows(&super::super::table::tests::setting(0));
+        let cases: Vec<_> = rows.iter().map(|row| &*row.setting.case).collect();
+        assert_eq!(
+            (cases, rows[0].setting.clock),
+            (vec!["stamp to stamp"], Clock::HardwareTimestamp)
+        );
+    }
+
+    #[test]
+    fn stamps_before_their_cause_are_not_believed() {
+        let mut stages = stages(1, None);
+        stages.sent(0, at(1_000));
+        stages.stamped(0, Transmitted { id: 0, timestamp: software(999) });
+        stages.answered(0, software(9_000), at(9_900));
+        assert_eq!(stages.finish(), StampCounts { contradictory: 1, ..Default::default() });
+    }
+
+    #[test]
+    fn stamps_of_a_stream_are_named_by_their_last_byte_and_connection() {
+        let mut stages = stages(2, Some(100));
+        for sequence in 0..6 {
+            stages.sent(sequence, at(sequence));
+        }
+        // The third message of connection 1 is ping 5; half a message is none.
+        stages.stamped(1, Transmitted { id: 249, timestamp: software(1) });
+        stages.stamped(1, Transmitted { id: 299, timestamp: software(500) });
+        stages.answered(5, software(900), at(1_000));
+        assert_eq!(samples(&stages), [&[495], &[400], &[100]]);
+    }
+
+    #[test]
+    fn the_warm_up_leaves_no_trace() {
+        let load = Load { interval_ns: 0, warm_up: 1, samples: 8, connections: 1 };
+        let mut stages = Stages::new(&load, 14, false);
+        stages.sent(0, at(0));
+        stages.answered(0, software(900), at(1_000));
+        assert_eq!(stages.finish(), StampCounts::default());
+    }
+}

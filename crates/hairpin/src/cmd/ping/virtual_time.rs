@@ -1,0 +1,130 @@
+//! Pings against a pong that stalls, on a clock that costs nothing: what an open loop sees of the
+//! stall, and a closed one does not.
+
+use std::collections::VecDeque;
+
+use hairpin_measure::{Row, Summary};
+use hairpin_time::{Duration, Instant};
+
+use super::ping_loop::{Load, Rally};
+use super::setup::{PingSetup, Place, Protocol, Stamping};
+use super::stall_check;
+use crate::cmd::pong::{Pause, Slowness, Stall};
+use crate::harness::transport;
+
+const SAMPLES: u64 = 200_000;
+const MILLISECOND: u64 = 1_000_000;
+/// On the wire, each way.
+const WAY: Duration = Duration::from_micros(5);
+
+/// A pong of one thread: it reads a ping, perhaps stalls, and answers.
+struct VirtualPong {
+    pause: Pause,
+    free_at: Instant,
+}
+
+impl VirtualPong {
+    /// When the answer to a ping that leaves at `sent` is back.
+    fn answered_at(&mut self, sent: Instant) -> Instant {
+        let read_at = (sent + WAY).max(self.free_at);
+        let answered = self.pause.answer_at(read_at);
+        self.free_at = answered + Duration::from_nanos(500);
+        answered + WAY
+    }
+}
+
+const STALL: Stall = Stall { length_ms: 10, every_ms: 1_000 };
+
+/// The rows of a round against a pong that stalls for 10 ms once a second.
+fn against_a_stall(interval_ns: u64) -> Vec<Row> {
+    against(interval_ns, Some(STALL))
+}
+
+/// The same against one that stalls so, or not.
+fn against(interval_ns: u64, stall: Option<Stall>) -> Vec<Row> {
+    let load = Load { interval_ns, warm_up: 10, samples: SAMPLES, connections: 1 };
+    let mut rally = Rally::new(load);
+    let pause = Pause::new(Slowness { delay_ns: 0, stall });
+    let mut pong = VirtualPong { pause, free_at: Instant::ZERO };
+    let mut under_way: VecDeque<(u64, Instant)> = VecDeque::new();
+    let mut now = Instant::ZERO;
+    while !rally.is_over() {
+        if let Some(departure) = rally.depart(now) {
+            under_way.push_back((departure.sequence, pong.answered_at(now)));
+            continue;
+        }
+        let arrival = under_way.front().map(|&(_, at)| at);
+        let due = [arrival, rally.poll_timeout()].into_iter().flatten().min();
+        now = due.expect("a ping is under way or due").max(now);
+        while let Some((sequence, at)) = under_way.pop_front_if(|&mut (_, at)| at <= now) {
+            rally.answer(0, sequence, at);
+        }
+        rally.handle_timeout(now);
+    }
+    assert_eq!((rally.counts().lost, rally.counts().answered), (0, SAMPLES));
+    rally.rows(setup(load).settings(hairpin_host::ClockSource::Kernel))
+}
+
+fn setup(load: Load) -> PingSetup {
+    PingSetup {
+        protocol: Protocol::Udp,
+        remote: Place::NOWHERE,
+        interface: *Place::NOWHERE.address.ip(),
+        device: "lo".to_owned(),
+        transport: transport::Arguments::default(),
+        wait: "spin".to_owned(),
+        core: None,
+        size: 14,
+        load,
+        flood_ms: None,
+        stamping: Stamping::None,
+    }
+}
+
+fn tail(row: &Row) -> (u64, u64) {
+    let Summary { p99_9, max, .. } = row.summary;
+    (p99_9.unwrap(), max.unwrap())
+}
+
+#[test]
+fn an_open_loop_sees_what_a_stall_did_to_everyone_who_waited() {
+    let rows = against_a_stall(100_000);
+    let (p99_9, max) = tail(&rows[0]);
+    let nine = 9 * MILLISECOND;
+    assert!(p99_9.abs_diff(nine) <= nine / 10, "p99.9 {p99_9} ns");
+    assert!(max >= 10 * MILLISECOND, "max {max} ns");
+    assert_eq!(rows.len(), 2);
+}
+
+#[test]
+fn a_closed_loop_on_the_same_server_sees_next_to_nothing() {
+    let rows = against_a_stall(0);
+    let (p99_9, max) = tail(&rows[0]);
+    assert!(p99_9 < MILLISECOND, "p99.9 {p99_9} ns");
+    assert!(max >= 10 * MILLISECOND, "the one that was caught: max {max} ns");
+}
+
+/// What the command prints of these rows under their table.
+fn said(rows: &[Row]) -> String {
+    stall_check::lines(Some(STALL), rows)
+}
+
+#[test]
+fn what_a_stall_shows_is_said_to_be_as_it_must_be() {
+    let open = said(&against_a_stall(100_000));
+    assert!(open.contains("p99.9 must be 9.00 ms ± 10 %, is 9.0"), "{open}");
+    assert!(open.ends_with(" ms: as it must be\n") && open.lines().count() == 1, "{open}");
+    let closed = said(&against_a_stall(0));
+    assert!(closed.contains("p99.9 must be below 1.00 ms, is 0.01 ms; max is 10.0"), "{closed}");
+    assert!(closed.ends_with(" ms: as it must be\n"), "{closed}");
+}
+
+#[test]
+fn a_pong_that_stalls_otherwise_is_found_out() {
+    for stall in
+        [None, Some(Stall { length_ms: 20, ..STALL }), Some(Stall { length_ms: 8, ..STALL })]
+    {
+        let open = said(&against(100_000, stall));
+        assert!(open.ends_with(" ms: not as it must be\n"), "{open}");
+    }
+}

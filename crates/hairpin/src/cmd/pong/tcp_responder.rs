@@ -1,0 +1,198 @@
+//! Pings by TCP.
+
+use std::io;
+
+use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions, TcpStream};
+use hairpin_reactor::{CAPACITY, Interest, Reactor, Ready, Token};
+
+use super::server::{Desk, Serve};
+use crate::cmd::ping::{GREETING, GREETING_LENGTH};
+
+/// The longest message: a greeting that claims more is no ping's.
+const MESSAGE_MAX: usize = 1 << 20;
+
+/// A listener and the pingers that have come.
+pub(super) struct Streams {
+    listener: TcpListener,
+    token: Token,
+    pingers: Vec<Pinger>,
+}
+
+/// One connection.
+struct Pinger {
+    stream: TcpStream,
+    token: Token,
+    /// Bytes of a message, once the greeting has said so.
+    length: Option<usize>,
+    /// What has arrived and is not answered yet.
+    bytes: Vec<u8>,
+    /// Of the first message in there, what has been sent back.
+    answered: usize,
+    is_full: bool,
+}
+
+/// What became of a turn with one pinger.
+#[derive(PartialEq, Eq)]
+enum Turn {
+    Goes,
+    Gone,
+}
+
+impl Streams {
+    /// Adds the listener to the reactor.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub(super) fn new(mut listener: TcpListener, reactor: &mut Reactor) -> io::Result<Self> {
+        let token = reactor.add(&mut listener, Interest::READABLE)?;
+        Ok(Self { listener, token, pingers: Vec::with_capacity(CAPACITY) })
+    }
+
+    #[cold]
+    fn accept(&mut self, reactor: &mut Reactor) -> io::Result<()> {
+        while let Some(mut stream) = self.listener.accept(TcpOptions::default())? {
+            // One place is the listener's. Who is too many is told so by the connection's end.
+            if self.pingers.len() + 1 >= CAPACITY {
+                continue;
+            }
+            let token = reactor.add(&mut stream, Interest::READABLE)?;
+            self.pingers.push(Pinger {
+                stream,
+                token,
+                length: None,
+                bytes: Vec::with_capacity(4 << 10),
+                answered: 0,
+                is_full: false,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Serve for Streams {
+    #[inline]
+    fn serve(&mut self, ready: Ready, reactor: &mut Reactor, desk: &mut Desk) -> io::Result<()> {
+        let mut index = 0;
+        while let Some(pinger) = self.pingers.get_mut(index) {
+            // Whatever is wrong with one connection ends that one.
+            if pinger.turn(ready, reactor, desk).unwrap_or(Turn::Gone) == Turn::Gone {
+                let Pinger { mut stream, token, .. } = self.pingers.swap_remove(index);
+                reactor.remove(token, &mut stream)?;
+            } else {
+                index += 1;
+            }
+        }
+        if ready.is_readable(self.token) {
+            self.accept(reactor)?;
+        }
+        Ok(())
+    }
+}
+
+impl Pinger {
+    #[inline]
+    fn turn(&mut self, ready: Ready, reactor: &mut Reactor, desk: &mut Desk) -> io::Result<Turn> {
+        if self.is_full {
+            if ready.is_writable(self.token) {
+                self.answer(reactor, desk)?;
+            }
+            return Ok(Turn::Goes);
+        }
+        if !ready.is_readable(self.token) {
+            return Ok(Turn::Goes);
+        }
+        let bytes = &mut self.bytes;
+        let received = self.stream.receive(1, |_, chunk| bytes.extend_from_slice(chunk))?;
+        if received.count > 0 {
+            if self.length.is_none() && !self.is_greeted()? {
+                return Ok(Turn::Goes);
+            }
+            if desk.is_flood {
+                self.count(desk);
+            } else {
+                self.answer(reactor, desk)?;
+            }
+        }
+        Ok(if received.closed { Turn::Gone } else { Turn::Goes })
+    }
+
+    /// Answers the messages that are there whole, as far as there is room.
+    #[inline]
+    fn answer(&mut self, reactor: &mut Reactor, desk: &mut Desk) -> io::Result<()> {
+        let Some(length) = self.length else { return Ok(()) };
+        let mut start = 0;
+        while self.bytes.len() - start >= length {
+            if self.answered == 0 {
+                desk.before_answer();
+            }
+            match self.stream.write(&self.bytes[start + self.answered..start + length]) {
+                Ok(count) => self.answered += count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            }
+            if self.answered == length {
+                desk.answered(&Ok(()));
+                self.answered = 0;
+                start += length;
+            }
+        }
+        self.bytes.drain(..start);
+        self.set_full(self.bytes.len() >= length, reactor)
+    }
+
+    #[inline]
+    fn set_full(&mut self, is_full: bool, reactor: &mut Reactor) -> io::Result<()> {
+        if self.is_full == is_full {
+            return Ok(());
+        }
+        self.is_full = is_full;
+        let interest = if is_full { Interest::WRITABLE } else { Interest::READABLE };
+        reactor.set_interest(self.token, &self.stream, interest)
+    }
+
+    fn count(&mut self, desk: &mut Desk) {
+        let Some(length) = self.length else { return };
+        let messages = self.bytes.len() / length;
+        if messages > 0 {
+            desk.tally.count(messages as u64, desk.clock.instant());
+            self.bytes.drain(..messages * length);
+        }
+    }
+
+    /// Reads the greeting off the beginning; false while it is not there whole.
+    ///
+    /// # Errors
+    /// It is no greeting.
+    #[cold]
+    fn is_greeted(&mut self) -> io::Result<bool> {
+        let Some(greeting) = self.bytes.first_chunk::<GREETING_LENGTH>() else { return Ok(false) };
+        self.length = Some(length_in(*greeting).ok_or(io::ErrorKind::InvalidData)?);
+        self.bytes.drain(..GREETING_LENGTH);
+        Ok(true)
+    }
+}
+
+/// The length of messages that a greeting names.
+fn length_in(greeting: [u8; GREETING_LENGTH]) -> Option<usize> {
+    let length = greeting.strip_prefix(&GREETING)?.first_chunk()?;
+    let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+    (1..=MESSAGE_MAX).contains(&length).then_some(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_greeting_names_the_length_of_messages() {
+        assert_eq!(length_in(*b"ping\x0e\0\0\0"), Some(14));
+        assert_eq!(length_in(*b"ping\0\0\x10\0"), Some(MESSAGE_MAX));
+    }
+
+    #[test]
+    fn what_is_no_greeting_is_refused() {
+        for bytes in [b"pong\x0e\0\0\0", b"ping\0\0\0\0", b"ping\x01\0\x10\0", b"GET / HT"] {
+            assert_eq!(length_in(*bytes), None, "{bytes:?}");
+        }
+    }
+}

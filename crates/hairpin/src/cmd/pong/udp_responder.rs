@@ -1,0 +1,97 @@
+//! Pings by UDP, unicast and multicast.
+
+use std::io;
+use std::net::SocketAddrV4;
+
+use hairpin_endpoint::{Receive, Source, Transmit, UdpSocket};
+use hairpin_reactor::{Interest, Reactor, Ready, Token};
+
+use super::server::{Desk, Serve};
+use crate::cmd::ping::Multicast;
+
+/// Datagrams of a flood taken at once.
+pub(super) const FLOOD_BATCH: usize = 32;
+
+/// A socket that datagrams can be answered by.
+pub(super) trait Reply: Receive + Source {
+    /// Sends a datagram back to where one came from.
+    ///
+    /// # Errors
+    /// The kernel's; the datagram is lost.
+    fn reply(&mut self, to: SocketAddrV4, bytes: &[u8]) -> io::Result<()>;
+}
+
+impl Reply for UdpSocket {
+    #[inline]
+    fn reply(&mut self, to: SocketAddrV4, bytes: &[u8]) -> io::Result<()> {
+        self.transmit_to(to, bytes.len(), |buffer| buffer.copy_from_slice(bytes))
+    }
+}
+
+/// To the group that answers come by, whoever asked.
+impl Reply for Multicast {
+    #[inline]
+    fn reply(&mut self, _to: SocketAddrV4, bytes: &[u8]) -> io::Result<()> {
+        self.transmit(bytes.len(), |buffer| buffer.copy_from_slice(bytes))
+    }
+}
+
+/// Answers each datagram with its own bytes.
+pub(super) struct Datagrams<R> {
+    socket: R,
+    token: Token,
+    /// The datagram that is being answered: the socket cannot send while it lends it.
+    bytes: Box<[u8]>,
+}
+
+impl<R: Reply> Datagrams<R> {
+    /// Adds the socket to the reactor; datagrams are up to `length` bytes long.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub(super) fn new(mut socket: R, length: usize, reactor: &mut Reactor) -> io::Result<Self> {
+        let token = reactor.add(&mut socket, Interest::READABLE)?;
+        Ok(Self { socket, token, bytes: vec![0; length].into_boxed_slice() })
+    }
+
+    #[inline]
+    fn answer(&mut self, desk: &mut Desk) -> io::Result<()> {
+        let Self { socket, bytes, .. } = self;
+        let mut arrived = None;
+        socket.receive(1, |meta, datagram| {
+            let length = datagram.len().min(bytes.len());
+            bytes[..length].copy_from_slice(&datagram[..length]);
+            arrived = Some((meta.source, length));
+        })?;
+        if let Some((source, length)) = arrived {
+            desk.before_answer();
+            let outcome = socket.reply(source, &bytes[..length]);
+            desk.answered(&outcome);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn count(&mut self, desk: &mut Desk) -> io::Result<()> {
+        let received = self.socket.receive(FLOOD_BATCH, |_, datagram| desk.number(datagram))?;
+        if received.count > 0 {
+            desk.tally.count(received.count as u64, desk.clock.instant());
+        }
+        Ok(())
+    }
+}
+
+impl<R: Reply> Serve for Datagrams<R> {
+    #[inline]
+    fn serve(&mut self, ready: Ready, _: &mut Reactor, desk: &mut Desk) -> io::Result<()> {
+        if !ready.is_readable(self.token) {
+            return Ok(());
+        }
+        let outcome = if desk.is_flood { self.count(desk) } else { self.answer(desk) };
+        match outcome {
+            // A pinger that has gone: the others are still served.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
+            outcome => outcome,
+        }
+    }
+}

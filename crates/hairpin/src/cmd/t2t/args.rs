@@ -1,0 +1,181 @@
+//! The words of `hairpin t2t`.
+
+use clap::ArgAction;
+use hairpin_reactor::Wait;
+
+use super::run_plan::{Cell, INTERVALS_US, Plan, ROUNDS_MAX, ROUNDS_PUBLISHED};
+use super::run_context::StandArguments;
+use crate::harness::t2t_setup::{Load, Mute};
+use crate::harness::args::{
+    FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP, parse_mute, parse_switch,
+    parse_wait,
+};
+
+/// The interval of `--quick`, in microseconds.
+const QUICK_INTERVAL_US: u64 = 500;
+/// Ticks recorded per row with `--full`.
+const FULL_SAMPLES: u64 = 20_000;
+
+/// `hairpin t2t`: for each feed, wait and interval an exchange and a trader are started as two
+/// processes; the exchange publishes a tick at each interval, whatever has become of those before,
+/// and the trader answers each with an order. Latency runs from the intended (and from the actual)
+/// time of the tick to the arrival of its order.
+///
+/// As root the two processes get a network namespace each, joined by a veth; as an ordinary user
+/// too where the kernel lets users make namespaces; else they speak over loopback.
+///
+/// With --rounds every set of feed, wait and interval is measured in as many rounds, and the sets
+/// take turns: A B C A B C. Its samples are split over them; each round has processes of its own,
+/// which are warmed up by 100 ticks. A round that fails fails its row, and the others go on.
+///
+/// A set whose generator was late is marked. When the table is through it is run once more, all
+/// its rounds, and both runs are reported; --quick marks it only.
+///
+/// The whole table takes about six minutes, --full an hour, --quick about 15 seconds.
+/// Without a pause (interval 0) a tick is intended at the moment it leaves, so that such a row says
+/// nothing of what had to wait.
+#[derive(clap::Args, Debug, Clone)]
+pub(crate) struct Arguments {
+    /// How market data travels [default: both]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub(crate) feed: Vec<FeedTransport>,
+
+    /// Waits of the trader: block, poll, epoll, spin, io_uring [default: all]
+    #[arg(long, value_name = "WAIT", value_delimiter = ',', value_parser = parse_wait)]
+    pub(crate) wait: Vec<Wait>,
+
+    /// Microseconds between ticks, 0 for no pause [default: 500,1000,5000,10000]
+    #[arg(long, value_name = "N", value_delimiter = ',',
+          value_parser = clap::value_parser!(u64).range(0..=INTERVAL_US_MAX))]
+    pub(crate) interval_us: Vec<u64>,
+
+    /// Ticks recorded per row
+    #[arg(long, value_name = "N", default_value_t = SAMPLES,
+          value_parser = clap::value_parser!(u64).range(1..=SAMPLES_MAX))]
+    pub(crate) samples: u64,
+
+    /// One row per feed and wait: 2,000 samples at 500 us, late ones not run again
+    #[arg(long, conflicts_with_all = ["samples", "interval_us"])]
+    pub(crate) quick: bool,
+
+    /// 20,000 samples a row in 7 rounds: about an hour in all
+    #[arg(long, conflicts_with_all = ["samples", "quick"])]
+    pub(crate) full: bool,
+
+    /// Rounds that the samples of a row are split over, not more than samples [default: 1; with
+    /// --full 7]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=ROUNDS_MAX))]
+    pub(crate) rounds: Option<u32>,
+
+    #[command(flatten)]
+    pub(crate) stand: StandArguments,
+
+    /// Match the generated orders; off, nothing ticks
+    #[arg(long, value_name = "on|off", default_value = "on", action = ArgAction::Set,
+          value_parser = parse_switch)]
+    pub(crate) matching: bool,
+
+    /// Seed of the books and the order flow
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Silence side A of the market data after tick FROM for TICKS ticks
+    #[arg(long, value_name = "FROM,TICKS", hide = true, value_parser = parse_mute)]
+    pub(crate) mute_a: Option<Mute>,
+
+    /// Silence side B of the market data after tick FROM for TICKS ticks
+    #[arg(long, value_name = "FROM,TICKS", hide = true, value_parser = parse_mute)]
+    pub(crate) mute_b: Option<Mute>,
+}
+
+impl Arguments {
+    /// The sets to run, in the order of the table, and in how many rounds.
+    pub(crate) fn plan(&self) -> Plan {
+        let feeds = self.stand.feeds(&self.feed);
+        let waits: &[Wait] = if self.wait.is_empty() { &Wait::ALL } else { &self.wait };
+        let intervals: &[u64] = match (self.quick, self.interval_us.is_empty()) {
+            (true, _) => &[QUICK_INTERVAL_US],
+            (false, true) => &INTERVALS_US,
+            (false, false) => &self.interval_us,
+        };
+        let cells = Cell::all(feeds, intervals, waits, |interval_us| self.load(interval_us));
+        let usual = if self.full { ROUNDS_PUBLISHED } else { 1 };
+        Plan::new(cells, self.rounds.unwrap_or(usual), !self.quick)
+    }
+
+    fn load(&self, interval_us: u64) -> Load {
+        Load {
+            interval_us,
+            warm_up: WARM_UP,
+            samples: match (self.quick, self.full) {
+                (true, _) => SAMPLES,
+                (false, true) => FULL_SAMPLES,
+                (false, false) => self.samples,
+            },
+            seed: self.seed,
+            matching: self.matching,
+            mute_a: self.mute_a,
+            mute_b: self.mute_b,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::args::parse_line;
+
+    fn plan(words: &[&str]) -> Plan {
+        parse_line::<Arguments>(words.iter().copied()).unwrap().plan()
+    }
+
+    fn cells(words: &[&str]) -> Vec<Cell> {
+        plan(words).cells
+    }
+
+    #[test]
+    fn runs_every_feed_and_wait_at_every_interval() {
+        assert_eq!(cells(&[]).len(), 2 * Wait::ALL.len() * INTERVALS_US.len());
+    }
+
+    #[test]
+    fn quick_is_one_row_per_feed_and_wait() {
+        let rows = cells(&["--quick"]);
+        assert_eq!(rows.len(), 2 * Wait::ALL.len());
+        let is_quick = |cell: &Cell| cell.load.interval_us == 500 && cell.load.samples == 2_000;
+        assert!(rows.iter().all(is_quick));
+    }
+
+    #[test]
+    fn full_is_ten_times_as_many_samples() {
+        assert!(cells(&["--full"]).iter().all(|cell| cell.load.samples == 20_000));
+    }
+
+    #[test]
+    fn published_figures_take_seven_rounds_and_others_as_many_as_they_ask_for() {
+        let rounds = |words: &[&str]| plan(words).rounds;
+        assert_eq!((rounds(&[]), rounds(&["--quick"]), rounds(&["--full"])), (1, 1, 7));
+        assert_eq!((rounds(&["--rounds", "9"]), rounds(&["--full", "--rounds", "3"])), (9, 3));
+    }
+
+    #[test]
+    fn late_sets_are_run_again_but_for_quick() {
+        assert!(plan(&[]).repeats_late && plan(&["--full"]).repeats_late);
+        assert!(!plan(&["--quick"]).repeats_late);
+    }
+
+    #[test]
+    fn takes_lists() {
+        let words = ["--feed", "tcp", "--wait", "epoll,spin", "--interval-us", "100,200,0"];
+        let rows = cells(&words);
+        assert_eq!(rows.len(), 6);
+        assert!(rows.iter().all(|cell| cell.feed == FeedTransport::Tcp));
+    }
+
+    #[test]
+    fn refuses_one_core_for_both() {
+        for cpus in ["1,1", "1"] {
+            assert!(parse_line::<Arguments>(["--cpus", cpus]).is_err());
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! One row: an exchange and a trader as two processes, started, watched and asked for the result.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use super::start_times::Start;
+use crate::harness::host_pair::{Ground, Role};
+use crate::harness::t2t_setup::{
+    self, ExchangeOutcome, ExchangeSetup, Load, Page, Ready, TraderChildSetup, TraderOutcome,
+};
+use crate::harness::child_process::Side;
+use crate::harness::signals::Signals;
+
+/// How often the parent looks at progress and signals: seldom, because where there are two cores
+/// it takes its time from one of the two processes it watches.
+const LOOK: Duration = Duration::from_millis(100);
+/// For the exchange to listen, and for either side to end after the last tick.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What one row gave.
+pub(super) struct Outcome {
+    pub(super) exchange: ExchangeOutcome,
+    pub(super) trader: TraderOutcome,
+    /// `None` of a round that ended before it began.
+    pub(super) start: Option<Start>,
+}
+
+/// The exchange did not get as far as listening: no row can run in these surroundings.
+#[derive(Debug, thiserror::Error)]
+#[error("the exchange cannot start")]
+pub(super) struct NotReady;
+
+/// Runs one row on `ground`. `progress` is told the number of ticks that have left so far.
+///
+/// # Errors
+/// A child that cannot be started, that fails (with its own words), or that does not end.
+pub(super) fn run(
+    ground: &Ground,
+    exchange: &ExchangeSetup,
+    trader: impl FnOnce(Ready) -> TraderChildSetup,
+    signals: &Signals,
+    mut progress: impl FnMut(u64),
+) -> Result<Outcome> {
+    // A page each: between the two of them pass packets and nothing else.
+    let (page, trader_page) = (Page::create()?, Page::create()?);
+    let exchange_started_ns = setup::monotonic_ns();
+    let mut exchange_side = Side::start(ground, Role::Exchange, &page, exchange)?;
+    let ready: Ready = exchange_side.line(PATIENCE).map_err(|error| error.context(NotReady))?;
+    progress(0);
+    let started_ns = [exchange_started_ns, setup::monotonic_ns()];
+    let mut trader_side = Side::start(ground, Role::Trader, &trader_page, &trader(ready))?;
+
+    let mut deadline = Instant::now() + length(&exchange.load) + PATIENCE;
+    let mut asked = false;
+    let outcome: ExchangeOutcome = loop {
+        match exchange_side.poll_line(LOOK)? {
+            Some(outcome) => break outcome,
+            None => progress(page.ticks()),
+        }
+        if let Some(words) = trader_side.failed()? {
+            bail!("trader: {words}");
+        }
+        if signals.asked_to_stop() && !asked {
+            // The exchange alone: it lets the last orders come, then terminates the session.
+            page.ask_to_stop();
+            deadline = Instant::now() + PATIENCE;
+            asked = true;
+        }
+        if Instant::now() > deadline {
+            bail!("the exchange did not end the row in time");
+        }
+    };
+    progress(page.ticks());
+    trader_page.ask_to_stop();
+    let trader: TraderOutcome = trader_side.line(PATIENCE)?;
+    trader_side.end()?;
+    exchange_side.end()?;
+    let start = Start::of(started_ns, &outcome.start, &trader.start);
+    Ok(Outcome { exchange: outcome, trader, start })
+}
+
+/// How long a row's ticks take if none waits.
+fn length(load: &Load) -> Duration {
+    let ticks = load.warm_up + load.samples;
+    // Without a pause the exchange goes as fast as it can: a tick takes well under 100 us.
+    Duration::from_micros(ticks.saturating_mul(load.interval_us.max(100)))
+}

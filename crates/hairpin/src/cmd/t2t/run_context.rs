@@ -1,0 +1,152 @@
+//! What a run stands on: hosts, cores, a key, and signals to listen to.
+
+use std::net::SocketAddrV4;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use hairpin_host::Clock;
+use hairpin_measure::Results;
+
+use super::run_plan::Plan;
+use super::progress::Progress;
+use super::rounds;
+use super::runner::Rounds;
+use super::run_counters::Standing;
+use crate::harness::cores::{self, Cores};
+use crate::harness::host_pair::Ground;
+use crate::harness::signals::Signals;
+use crate::harness::host_checks::Checks;
+use crate::harness::usage::refuse;
+use crate::harness::args::FeedTransport;
+use crate::harness::{output, secret_key, transport};
+
+/// The words about it, of every command that runs exchange and trader.
+#[derive(clap::Args, Debug, Clone)]
+#[group(skip)]
+pub(crate) struct StandArguments {
+    #[command(flatten)]
+    pub(crate) cores: cores::Arguments,
+
+    /// Run over loopback by the address of this interface instead of hosts of our own
+    #[arg(long, value_name = "IF")]
+    pub(crate) interface: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) transport: transport::Arguments,
+
+    /// Where the exchange's gateway listens [default: a free port]
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub(crate) gateway: Option<SocketAddrV4>,
+
+    /// Join groups from any source instead of from the exchange only
+    #[arg(long)]
+    pub(crate) any_source: bool,
+
+    /// File with the iLink secret key, base64url [default: $HAIRPIN_SECRET_KEY, else a test key]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) secret_key_file: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) output: output::Arguments,
+}
+
+impl StandArguments {
+    /// How market data is to travel: as `asked`, or in each way that there is.
+    pub(crate) fn feeds<'a>(&self, asked: &'a [FeedTransport]) -> &'a [FeedTransport] {
+        match (asked.is_empty(), self.transport.is_xdp()) {
+            (false, _) => asked,
+            (true, false) => &FeedTransport::ALL,
+            (true, true) => &[FeedTransport::Multicast],
+        }
+    }
+
+    /// Words that contradict each other or what this process may do: to be asked before hosts are
+    /// made.
+    ///
+    /// # Errors
+    /// One line for each.
+    pub(crate) fn check(&self, asked: &[FeedTransport]) -> Result<()> {
+        if self.transport.is_xdp() && asked.contains(&FeedTransport::Tcp) {
+            refuse!("market data by TCP goes through the kernel: --transport xdp is for multicast");
+        }
+        self.transport.check_between_hosts(self.interface.as_deref())
+    }
+}
+
+/// All that is there before the first round.
+pub(crate) struct Stand<'a> {
+    command: &'static str,
+    arguments: &'a StandArguments,
+    ground: Ground,
+    cores: Cores,
+    is_test_key: bool,
+    signals: Signals,
+    clock: Clock,
+}
+
+/// What came of a plan.
+pub(crate) struct Measured {
+    pub(crate) results: Results,
+    /// What a table says at its end and no results file keeps: packets dropped, and how the rounds
+    /// came up.
+    pub(crate) said: String,
+}
+
+impl<'a> Stand<'a> {
+    /// Makes the hosts for `command`, chooses the cores, reads the key and takes the signals.
+    ///
+    /// To be called while the process is single-threaded: an ordinary user's namespaces need that.
+    ///
+    /// # Errors
+    /// What stands in the way: no such interface, core or folder, a bad key.
+    pub(crate) fn make(command: &'static str, arguments: &'a StandArguments) -> Result<Self> {
+        let ground = Ground::make(arguments.interface.as_deref())?;
+        ground.check(&arguments.transport)?;
+        let cores = arguments.cores.choose()?;
+        let is_test_key = secret_key::read(arguments.secret_key_file.as_deref())?.is_test_key;
+        arguments.output.check()?;
+        let signals = Signals::take()?;
+        Ok(Self { command, arguments, ground, cores, is_test_key, signals, clock: Clock::new() })
+    }
+
+    /// Runs the plan and saves what came of it; `said` is said before, beside what this stands on.
+    ///
+    /// # Errors
+    /// Surroundings in which no round can run; results that cannot be written. What goes wrong in
+    /// a round fails its row.
+    pub(crate) fn measure(&self, plan: &Plan, said: &str) -> Result<Measured> {
+        let mut results = output::results(&self.clock, self.ground.nic());
+        let checks = Checks::before(&self.clock, &self.cores.chosen())?;
+        let progress = Progress::new(plan, self.introduction() + said);
+        let (arguments, ground, cores) = (self.arguments, &self.ground, self.cores);
+        let standing = Standing::publish(self.command, plan);
+        let watched = (&progress, standing);
+        let mut runner = Rounds::new(arguments, ground, cores, &self.signals, watched);
+        let rows = rounds::measure(plan, &mut runner);
+        let starts = runner.into_starts();
+        progress.finish();
+        results.rows = rows?;
+        results.truth = Some(checks.after());
+        self.arguments.output.save(&results)?;
+        Ok(Measured { results, said: checks.describe_drops() + &starts.to_string() })
+    }
+
+    /// Failure if a row has failed; 130 or 143 after a signal.
+    pub(crate) fn exit_status(&self, results: &Results) -> ExitCode {
+        let failed = results.rows.iter().any(|row| row.failed.is_some());
+        let status = if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+        self.signals.exit_status().unwrap_or(status)
+    }
+
+    fn introduction(&self) -> String {
+        let key = if self.is_test_key { "\niLink key: the published test key" } else { "" };
+        let tick = hairpin_host::kernel_tick();
+        format!(
+            "{}; {}\ngateway without rate limits; \
+             wait block rounds deadlines up to the kernel's tick ({tick}){key}",
+            self.ground.describe(),
+            self.cores.describe(),
+        )
+    }
+}

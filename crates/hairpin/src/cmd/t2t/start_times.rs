@@ -1,0 +1,158 @@
+//! How long the two sides of a round take to come up.
+
+use std::fmt;
+
+use hairpin_time::Duration;
+
+use crate::harness::t2t_setup::{ExchangeStart, TraderStart};
+
+/// The stages between starting the exchange and the trader's logon, in their order.
+const STAGES: usize = 7;
+
+/// Their names, for a person.
+const NAMES: [&str; STAGES] = [
+    "exchange begins",
+    "listens",
+    "trader is started",
+    "begins",
+    "opens its sockets",
+    "is in sync",
+    "is logged on",
+];
+
+/// How many of them lead to the trader in sync: all but the logon.
+const UNTIL_SYNC: usize = 6;
+
+/// What each stage of one round took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Start([Duration; STAGES]);
+
+impl Start {
+    /// From when the parent started each side, and what the sides say; `None` if the trader never
+    /// came in sync or was never logged on.
+    pub(super) fn of(
+        started_ns: [u64; 2],
+        exchange: &ExchangeStart,
+        trader: &TraderStart,
+    ) -> Option<Self> {
+        let [exchange_ns, trader_ns] = started_ns;
+        let ends = [
+            exchange.began_ns,
+            exchange.listened_ns,
+            trader_ns,
+            trader.began_ns,
+            trader.opened_ns,
+            trader.in_sync_ns?,
+            exchange.joined_ns?,
+        ];
+        let mut begin = exchange_ns;
+        let stage = |end: u64| {
+            let nanos = end.saturating_sub(begin);
+            begin = end;
+            Duration::from_nanos(nanos)
+        };
+        Some(Self(ends.map(stage)))
+    }
+
+    /// From starting the first process to the trader in sync.
+    pub(crate) fn in_sync(&self) -> Duration {
+        self.0[..UNTIL_SYNC].iter().fold(Duration::ZERO, |sum, &stage| sum + stage)
+    }
+}
+
+/// How the rounds of a run came up.
+#[derive(Debug, Default)]
+pub(crate) struct Starts(Vec<Start>);
+
+impl Starts {
+    /// Notes one round's.
+    pub(super) fn note(&mut self, start: Option<Start>) {
+        self.0.extend(start);
+    }
+
+    /// The median of one figure.
+    fn median(&self, figure: impl Fn(&Start) -> Duration) -> Duration {
+        let mut all: Vec<Duration> = self.0.iter().map(figure).collect();
+        all.sort_unstable();
+        all.get(all.len() / 2).copied().unwrap_or(Duration::ZERO)
+    }
+}
+
+/// Two lines under a table: the whole, and the medians of its parts. Nothing if no round came up.
+impl fmt::Display for Starts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(longest) = self.0.iter().map(Start::in_sync).max() else { return Ok(()) };
+        let median = self.median(Start::in_sync);
+        let rounds = if self.0.len() == 1 { "round" } else { "rounds" };
+        writeln!(
+            f,
+            "from starting both processes to the trader in sync: \
+             median {}, at most {}, {} {rounds}",
+            Millis(median),
+            Millis(longest),
+            self.0.len(),
+        )?;
+        f.write_str("  medians of its parts:")?;
+        for (index, name) in NAMES.iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            write!(f, "{comma} {name} {}", Millis(self.median(|start| start.0[index])))?;
+        }
+        writeln!(f)
+    }
+}
+
+/// Milliseconds with one decimal.
+struct Millis(Duration);
+
+impl fmt::Display for Millis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1} ms", self.0.as_nanos() as f64 / 1e6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MILLI: u64 = 1_000_000;
+
+    fn exchange(joined_ms: Option<u64>) -> ExchangeStart {
+        let joined_ns = joined_ms.map(|millis| millis * MILLI);
+        ExchangeStart { began_ns: 12 * MILLI, listened_ns: 20 * MILLI, joined_ns }
+    }
+
+    fn trader(in_sync_ms: Option<u64>) -> TraderStart {
+        let in_sync_ns = in_sync_ms.map(|millis| millis * MILLI);
+        TraderStart { began_ns: 25 * MILLI, opened_ns: 33 * MILLI, in_sync_ns }
+    }
+
+    fn start(in_sync_ms: u64) -> Option<Start> {
+        let joined = exchange(Some(in_sync_ms + 2));
+        Start::of([10 * MILLI, 21 * MILLI], &joined, &trader(Some(in_sync_ms)))
+    }
+
+    #[test]
+    fn in_sync_is_counted_from_the_first_process_and_without_the_logon() {
+        assert_eq!(start(50).map(|start| start.in_sync()), Some(Duration::from_millis(40)));
+    }
+
+    #[test]
+    fn a_side_that_never_came_up_has_no_start() {
+        let started = [10 * MILLI, 21 * MILLI];
+        assert_eq!(Start::of(started, &exchange(Some(52)), &trader(None)), None);
+        assert_eq!(Start::of(started, &exchange(None), &trader(Some(50))), None);
+    }
+
+    #[test]
+    fn says_median_maximum_and_parts() {
+        let mut starts = Starts::default();
+        [start(50), None, start(40), start(90)].into_iter().for_each(|start| starts.note(start));
+        let text = starts.to_string();
+        assert!(text.contains("median 40.0 ms, at most 80.0 ms, 3 rounds"), "{text}");
+        let parts = "exchange begins 2.0 ms, listens 8.0 ms, trader is started 1.0 ms, \
+                     begins 4.0 ms, opens its sockets 8.0 ms, is in sync 17.0 ms, \
+                     is logged on 2.0 ms\n";
+        assert!(text.ends_with(parts), "{text}");
+        assert_eq!(Starts::default().to_string(), "");
+    }
+}

@@ -1,0 +1,104 @@
+//! Words of the command line that several subcommands understand.
+
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use hairpin_reactor::Wait;
+
+use crate::harness::t2t_setup::Mute;
+
+/// More would ask for gigabytes of journal.
+pub(crate) const SAMPLES_MAX: u64 = 1_000_000;
+/// Longest pause between ticks: a minute.
+pub(crate) const INTERVAL_US_MAX: u64 = 60_000_000;
+/// Ticks recorded per row unless told otherwise.
+pub(crate) const SAMPLES: u64 = 2_000;
+/// Ticks at the start of each round that are not recorded.
+pub(crate) const WARM_UP: u64 = 100;
+
+/// How market data travels from the exchange to the trader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FeedTransport {
+    /// UDP multicast, sides A and B
+    Multicast,
+    /// TCP, a connection for each of sides A and B
+    Tcp,
+}
+
+impl FeedTransport {
+    /// Both, in the order of the table.
+    pub(crate) const ALL: [Self; 2] = [Self::Multicast, Self::Tcp];
+
+    /// The name in tables and results.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Multicast => "multicast",
+            Self::Tcp => "tcp",
+        }
+    }
+}
+
+/// A wait by its name.
+pub(crate) fn parse_wait(text: &str) -> Result<Wait, String> {
+    Wait::from_str(text).map_err(|error| error.to_string())
+}
+
+/// An Ethernet address: six bytes in hexadecimal with colons between.
+pub(crate) fn parse_mac(text: &str) -> Result<[u8; 6], String> {
+    let is_byte = |part: &&str| part.len() == 2 && part.bytes().all(|it| it.is_ascii_hexdigit());
+    let parts: Vec<&str> = text.split(':').collect();
+    let bytes = parts.iter().filter(|part| is_byte(part));
+    let bytes: Vec<u8> = bytes.filter_map(|part| u8::from_str_radix(part, 16).ok()).collect();
+    let mac = <[u8; 6]>::try_from(bytes).ok().filter(|_| parts.len() == 6);
+    let mac = mac.filter(|mac| mac[0] & 1 == 0 && *mac != [0; 6]);
+    mac.ok_or_else(|| "the Ethernet address of one host, such as 02:00:00:00:00:01".to_owned())
+}
+
+/// `on` or `off`.
+pub(crate) fn parse_switch(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("it is on or off".to_owned()),
+    }
+}
+
+/// Two numbers of ticks: after how many a side falls silent, and for how many.
+pub(crate) fn parse_mute(text: &str) -> Result<Mute, String> {
+    let number = |text: &str| text.trim().parse().ok();
+    let pair = text.split_once(',').and_then(|(a, b)| number(a).zip(number(b)));
+    let (from_tick, ticks) = pair.ok_or("two numbers of ticks")?;
+    Ok(Mute { from_tick, ticks })
+}
+
+/// What a line of words makes of a command's arguments.
+#[cfg(test)]
+pub(crate) fn parse_line<'a, A: clap::Args>(
+    words: impl IntoIterator<Item = &'a str>,
+) -> Result<A, clap::Error> {
+    let command = A::augment_args(clap::Command::new("words").no_binary_name(true));
+    A::from_arg_matches(&command.try_get_matches_from(words)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_mac;
+
+    #[test]
+    fn an_ethernet_address_is_six_bytes_of_one_host() {
+        assert_eq!(parse_mac("02:0a:ff:00:1F:9c"), Ok([2, 0x0a, 0xff, 0, 0x1f, 0x9c]));
+        for text in [
+            "",
+            "02:00:00:00:00",
+            "02:00:00:00:00:00:01",
+            "02:00:00:00:00:1",
+            "02:00:00:00:00:+1",
+            "02-00-00-00-00-01",
+            "ff:ff:ff:ff:ff:ff",
+            "01:00:5e:00:00:01",
+            "00:00:00:00:00:00",
+        ] {
+            assert!(parse_mac(text).is_err(), "{text}");
+        }
+    }
+}

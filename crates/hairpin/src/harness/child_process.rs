@@ -1,0 +1,132 @@
+//! One of the two processes of a round, as their parent sees it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::harness::host_pair::{Ground, Role};
+use crate::harness::t2t_setup::Page;
+use crate::harness::datapath;
+
+/// A child process, its set-up written, its lines read by a thread that sleeps in the kernel.
+pub(crate) struct Side {
+    name: &'static str,
+    child: Child,
+    lines: Receiver<String>,
+    words: Receiver<String>,
+}
+
+impl Side {
+    pub(crate) fn start(
+        ground: &Ground,
+        role: Role,
+        page: &Page,
+        setup: &impl Serialize,
+    ) -> Result<Self> {
+        let name = role.name();
+        let program = std::env::current_exe().context("this program's own file is not known")?;
+        let mut command = Command::new(program);
+        command
+            .arg(role.subcommand())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = ground
+            .spawn(role, command, page.control())
+            .with_context(|| format!("the {name} cannot be started"))?;
+        let mut stdin = child.stdin.take().context("a child without standard input")?;
+        // A child that has died already says why on standard error.
+        let _ = stdin.write_all(&serde_json::to_vec(setup)?);
+        drop(stdin);
+        let lines = child.stdout.take().context("a child without standard output")?;
+        let words = child.stderr.take().context("a child without standard error")?;
+        let lines = read_lines(lines, |_| true);
+        let words = read_lines(words, move |line| !datapath::relay(name, line));
+        Ok(Self { name, child, lines, words })
+    }
+
+    /// What it is called.
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The next line, as JSON.
+    pub(crate) fn line<T: DeserializeOwned>(&mut self, patience: Duration) -> Result<T> {
+        self.poll_line(patience)?
+            .ok_or_else(|| anyhow!("the {} says nothing; it has been ended", self.name))
+    }
+
+    /// The next line, as JSON, if it comes within `patience`.
+    pub(crate) fn poll_line<T: DeserializeOwned>(
+        &mut self,
+        patience: Duration,
+    ) -> Result<Option<T>> {
+        match self.lines.recv_timeout(patience) {
+            Ok(line) => serde_json::from_str(&line)
+                .map(Some)
+                .with_context(|| format!("the {} says what is not understood", self.name)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(self.complaint()),
+        }
+    }
+
+    /// Its words, if the child has ended in an error.
+    pub(crate) fn failed(&mut self) -> Result<Option<String>> {
+        match self.child.try_wait()? {
+            Some(status) if !status.success() => Ok(Some(self.last_words())),
+            _ => Ok(None),
+        }
+    }
+
+    /// Who ended, and its last words.
+    fn complaint(&mut self) -> anyhow::Error {
+        let words = self.last_words();
+        anyhow!("{}: {words}", self.name)
+    }
+
+    /// What the child said on standard error, or how it ended if it said nothing.
+    fn last_words(&mut self) -> String {
+        let status = self.child.wait();
+        let said: Vec<String> = self.words.iter().collect();
+        match (said.last(), status) {
+            (Some(words), _) => words.trim_start_matches("hairpin: ").to_owned(),
+            (None, Ok(status)) => format!("ended without a word, {status}"),
+            (None, Err(error)) => error.to_string(),
+        }
+    }
+
+    /// Waits for the child to end by itself.
+    pub(crate) fn end(mut self) -> Result<()> {
+        if self.child.wait()?.success() { Ok(()) } else { Err(self.complaint()) }
+    }
+}
+
+/// No child outlives its row, whatever ends it.
+impl Drop for Side {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Lines as they come, but for those that are not wanted.
+fn read_lines(
+    from: impl Read + Send + 'static,
+    is_wanted: impl Fn(&str) -> bool + Send + 'static,
+) -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(from).lines().map_while(Result::ok) {
+            if is_wanted(&line) && sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
