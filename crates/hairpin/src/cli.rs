@@ -23,57 +23,57 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Tick to trade: run an exchange and a trader on this machine and print the round trips
-    T2t(t2t::Arguments),
+    T2t(t2t::T2tArgs),
     /// Measure a published table on this machine: t2t, feed, order
-    Bench(bench::Arguments),
+    Bench(bench::BenchArgs),
     /// An exchange for traders on this or other hosts, measured in rounds
-    Exchange(exchange::Arguments),
+    Exchange(exchange::ExchangeArgs),
     /// A trader that answers each tick of an exchange with an order
-    Trader(trader::Arguments),
+    Trader(trader::TraderArgs),
     /// The feed handler, live or on a capture: print messages, books and what became of them
-    Feed(feed::Arguments),
+    Feed(feed::FeedArgs),
     /// An order entry session by script or by hand, or the journal of one as an audit trail
-    Order(order::Arguments),
+    Order(order::OrderArgs),
     /// A capture of an exchange's market data, made without a network
-    Generate(generate::Arguments),
+    Generate(generate::GenerateArgs),
     /// Print the messages of a capture
-    Decode(decode::Arguments),
+    Decode(decode::DecodeArgs),
     /// Live counters of running Hairpin processes
-    Stat(stat::Arguments),
+    Stat(stat::StatArgs),
     /// Round trips of messages by size, by UDP, multicast, TCP or raw frames
-    Ping(ping::Arguments),
+    Ping(ping::PingArgs),
     /// Answer the pings of this or other hosts
-    Pong(pong::Arguments),
+    Pong(pong::PongArgs),
     /// Results files to one page with pictures
-    Report(report::Arguments),
-    BenchCompare(bench_compare::Arguments),
+    Report(report::ReportArgs),
+    BenchCompare(bench_compare::CompareArgs),
     /// The exchange of one `t2t` row; its set-up comes on standard input
     #[command(hide = true)]
-    T2tExchange(exchange::child::Arguments),
+    T2tExchange(exchange::child::ChildArgs),
     /// The trader of one `t2t` row; its set-up comes on standard input
     #[command(hide = true)]
-    T2tTrader(trader::child::Arguments),
+    T2tTrader(trader::child::ChildArgs),
     /// Whether our pings agree with sockperf's
     #[command(hide = true)]
-    PingSockperf(ping::sockperf_check::Arguments),
+    PingSockperf(ping::sockperf_check::SockperfArgs),
     /// The ping of one round; its set-up comes on standard input
     #[command(hide = true)]
-    PingPing(ping::child::Arguments),
+    PingPing(ping::child::ChildArgs),
     /// The pong of one round; its set-up comes on standard input
     #[command(hide = true)]
-    PingPong(pong::child::Arguments),
+    PingPong(pong::child::ChildArgs),
     /// The sender of one round of `bench feed`; its set-up comes on standard input
     #[command(hide = true)]
-    BenchSender(setup::ChildArguments),
+    BenchSender(setup::ChildArgs),
     /// The receiver of one round of `bench feed`; its set-up comes on standard input
     #[command(hide = true)]
-    BenchReceiver(setup::ChildArguments),
+    BenchReceiver(setup::ChildArgs),
     /// The gateway of one round of `bench order`; its set-up comes on standard input
     #[command(hide = true)]
-    BenchGateway(setup::ChildArguments),
+    BenchGateway(setup::ChildArgs),
     /// The client of one round of `bench order`; its set-up comes on standard input
     #[command(hide = true)]
-    BenchClient(setup::ChildArguments),
+    BenchClient(setup::ChildArgs),
 }
 
 /// Runs the `hairpin` command on this process's arguments and returns its exit status.

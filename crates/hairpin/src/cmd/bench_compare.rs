@@ -22,7 +22,7 @@ use crate::harness::output;
 /// 1, else within noise; where the medians say another thing it stands behind the verdict. The exit
 /// status is 0 whatever the verdicts, unless --fail-on-slower is given.
 #[derive(clap::Args, Debug, Clone)]
-pub(crate) struct Arguments {
+pub(crate) struct CompareArgs {
     /// The results file to compare with, as --json writes them
     #[arg(value_name = "A")]
     a: PathBuf,
@@ -65,7 +65,7 @@ const SCHEMA: &str = "hairpin.comparison/1";
 ///
 /// # Errors
 /// A file that cannot be read or believed; one that cannot be written.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &CompareArgs) -> Result<ExitCode> {
     let [a, b] = [Results::read(&arguments.a)?, Results::read(&arguments.b)?];
     let allowance = arguments.between_runs.unwrap_or_else(|| between_runs(&a, &b));
     let (rows, machines) = (compare_allowing(&a, &b, allowance), differences(&a.host, &b.host));

@@ -31,7 +31,7 @@ use crate::harness::signals::Signals;
 
 /// Writes what an exchange publishes to a capture, as fast as it can be made, without a network.
 #[derive(clap::Args, Debug, Clone)]
-pub(crate) struct Arguments {
+pub(crate) struct GenerateArgs {
     /// The capture: pcapng, or pcap by its ending
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -89,20 +89,20 @@ const STATUS_EVERY: u64 = 1_000;
 /// Of so many events one changes implied levels.
 const IMPLIED_EVERY: u64 = 8;
 /// Packets between two looks whether to stop.
-const PACKETS_PER_LOOK: u64 = 4_096;
+const PACKETS_PER_POLL: u64 = 4_096;
 
 /// Writes the capture.
 ///
 /// # Errors
 /// Those of the file system, with the path.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &GenerateArgs) -> Result<ExitCode> {
     let signals = Signals::take()?;
     let path = &arguments.file;
     let named = || format!("{} cannot be written", path.display());
     let file = BufWriter::with_capacity(1 << 18, File::create(path).with_context(named)?);
     let writer = CaptureWriter::new(file, CaptureFormat::of(path)).with_context(named)?;
     let mut generation = Generation::new(arguments, writer).with_context(named)?;
-    generation.run(&|| signals.asked_to_stop()).with_context(named)?;
+    generation.run(&|| signals.stop_requested()).with_context(named)?;
     output::print(&format!(
         "{}: {} bytes, {} packets, {} events in {} s\n",
         path.display(),
@@ -131,7 +131,7 @@ struct Generation<W> {
 }
 
 impl<W: Write> Generation<W> {
-    fn new(arguments: &Arguments, mut writer: CaptureWriter<W>) -> std::io::Result<Self> {
+    fn new(arguments: &GenerateArgs, mut writer: CaptureWriter<W>) -> std::io::Result<Self> {
         let now = Now { monotonic: Instant::from_nanos(1_000_000_000), utc: BEGINNING };
         let instruments = instruments(arguments.instruments);
         let implied = (0..).zip(&instruments).filter(|(_, it)| it.has_implied);
@@ -175,14 +175,14 @@ impl<W: Write> Generation<W> {
     }
 
     /// Writes loops, and then events until the file is as large as was asked for.
-    fn run(&mut self, asked_to_stop: &dyn Fn() -> bool) -> std::io::Result<()> {
+    fn run(&mut self, stop_requested: &dyn Fn() -> bool) -> std::io::Result<()> {
         self.loops()?;
         self.floor.publisher_mut().set_pace(Pace::Paced, self.now.monotonic);
         let mut due = self.now.monotonic;
         let mut steps = 0_u64;
         while self.writer.written() < self.bytes {
             steps += 1;
-            if steps.is_multiple_of(PACKETS_PER_LOOK) && asked_to_stop() {
+            if steps.is_multiple_of(PACKETS_PER_POLL) && stop_requested() {
                 break;
             }
             due += self.interval;

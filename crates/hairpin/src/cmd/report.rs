@@ -15,7 +15,7 @@ use hairpin_measure::{Report, Results};
 /// interval in microseconds. Rows of several files that agree in feed and interval share a
 /// picture, a panel for each file on common axes. The same results give the same bytes.
 #[derive(clap::Args, Debug, Clone)]
-pub(crate) struct Arguments {
+pub(crate) struct ReportArgs {
     /// Results files, as --json writes them; the order is kept, the first is A
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 ///
 /// # Errors
 /// A file that cannot be read or believed; a folder that cannot be made or written to.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &ReportArgs) -> Result<ExitCode> {
     let results: Vec<Results> =
         arguments.files.iter().map(|path| Results::read(path)).collect::<Result<_, _>>()?;
     let names: Vec<String> =

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use hairpin_reactor::Wait;
 
-use crate::harness::t2t_setup::Mute;
+use crate::harness::t2t_setup::LineOutage;
 
 /// More would ask for gigabytes of journal.
 pub(crate) const SAMPLES_MAX: u64 = 1_000_000;
@@ -64,20 +64,20 @@ pub(crate) fn parse_switch(text: &str) -> Result<bool, String> {
 }
 
 /// Two numbers of ticks: after how many a side falls silent, and for how many.
-pub(crate) fn parse_mute(text: &str) -> Result<Mute, String> {
+pub(crate) fn parse_line_outage(text: &str) -> Result<LineOutage, String> {
     let number = |text: &str| text.trim().parse().ok();
     let pair = text.split_once(',').and_then(|(a, b)| number(a).zip(number(b)));
     let (from_tick, ticks) = pair.ok_or("two numbers of ticks")?;
-    Ok(Mute { from_tick, ticks })
+    Ok(LineOutage { from_tick, ticks })
 }
 
 /// What a line of words makes of a command's arguments.
 #[cfg(test)]
 pub(crate) fn parse_line<'a, A: clap::Args>(
-    words: impl IntoIterator<Item = &'a str>,
+    args: impl IntoIterator<Item = &'a str>,
 ) -> Result<A, clap::Error> {
     let command = A::augment_args(clap::Command::new("words").no_binary_name(true));
-    A::from_arg_matches(&command.try_get_matches_from(words)?)
+    A::from_arg_matches(&command.try_get_matches_from(args)?)
 }
 
 #[cfg(test)]

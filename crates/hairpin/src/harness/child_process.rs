@@ -10,23 +10,23 @@ use anyhow::{Context, Result, anyhow};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::harness::host_pair::{Ground, Role};
-use crate::harness::t2t_setup::Page;
 use crate::harness::datapath;
+use crate::harness::host_pair::{HostPair, Role};
+use crate::harness::t2t_setup::ChildCounters;
 
 /// A child process, its set-up written, its lines read by a thread that sleeps in the kernel.
-pub(crate) struct Side {
+pub(crate) struct ChildProcess {
     name: &'static str,
     child: Child,
     lines: Receiver<String>,
     words: Receiver<String>,
 }
 
-impl Side {
+impl ChildProcess {
     pub(crate) fn start(
-        ground: &Ground,
+        ground: &HostPair,
         role: Role,
-        page: &Page,
+        page: &ChildCounters,
         setup: &impl Serialize,
     ) -> Result<Self> {
         let name = role.name();
@@ -47,7 +47,7 @@ impl Side {
         let lines = child.stdout.take().context("a child without standard output")?;
         let words = child.stderr.take().context("a child without standard error")?;
         let lines = read_lines(lines, |_| true);
-        let words = read_lines(words, move |line| !datapath::relay(name, line));
+        let words = read_lines(words, move |line| !datapath::forward_notice(name, line));
         Ok(Self { name, child, lines, words })
     }
 
@@ -57,17 +57,17 @@ impl Side {
     }
 
     /// The next line, as JSON.
-    pub(crate) fn line<T: DeserializeOwned>(&mut self, patience: Duration) -> Result<T> {
-        self.poll_line(patience)?
+    pub(crate) fn line<T: DeserializeOwned>(&mut self, timeout: Duration) -> Result<T> {
+        self.poll_line(timeout)?
             .ok_or_else(|| anyhow!("the {} says nothing; it has been ended", self.name))
     }
 
-    /// The next line, as JSON, if it comes within `patience`.
+    /// The next line, as JSON, if it comes within `timeout`.
     pub(crate) fn poll_line<T: DeserializeOwned>(
         &mut self,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Option<T>> {
-        match self.lines.recv_timeout(patience) {
+        match self.lines.recv_timeout(timeout) {
             Ok(line) => serde_json::from_str(&line)
                 .map(Some)
                 .with_context(|| format!("the {} says what is not understood", self.name)),
@@ -108,7 +108,7 @@ impl Side {
 }
 
 /// No child outlives its row, whatever ends it.
-impl Drop for Side {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -9,7 +9,7 @@ use serde::Deserialize;
 /// The words about cores that commands share.
 #[derive(clap::Args, Debug, Clone)]
 #[group(skip)]
-pub(crate) struct Arguments {
+pub(crate) struct CoreArgs {
     /// Cores: the exchange on A, the trader on B [default: the first two allowed]
     #[arg(long, value_name = "A,B", value_parser = parse_pair)]
     cpus: Option<(usize, usize)>,
@@ -33,7 +33,7 @@ struct File {
     threads: Cores,
 }
 
-impl Arguments {
+impl CoreArgs {
     /// The cores asked for; else the first two that this process may use; none where there is only
     /// one.
     ///

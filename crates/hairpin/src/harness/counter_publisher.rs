@@ -1,47 +1,49 @@
-//! Live counters of this process: what `hairpin stat` shows while a command runs.
+//! The live counters of this process, which `hairpin stat` shows.
 
 use std::io::Write;
 
 use hairpin_mapped::{CounterPage, CounterWriter};
 use hairpin_time::Instant;
 
-/// The page of this thread, or none where the kernel refuses: no command fails for want of it.
+/// The counter page of this thread, or `None` if the kernel refuses one: a command runs without it.
 #[derive(Debug, Default)]
-pub(crate) struct Live(Option<CounterPage>);
+pub(crate) struct CounterPublisher(Option<CounterPage>);
 
-impl Live {
-    /// Publishes what `tell` names and states from now on.
+impl CounterPublisher {
+    /// Creates the page with the counters and values that `write` writes.
     ///
-    /// `title` is the command's word and what tells this process from others of its kind, in the
-    /// form of a command line. Everybody who may look sees it: it is put together from what is
-    /// known to be no secret, and never copied from the words of the command. `name` is the
-    /// thread's.
-    pub(crate) fn publish(title: &str, name: &str, tell: impl Fn(&mut CounterWriter<'_>)) -> Self {
-        let page = CounterPage::create(title, name, tell);
+    /// `title` is the command and the arguments that distinguish this process from others of its
+    /// kind, as on a command line. Every user who may read the page sees it, so it is built from
+    /// values that are no secret and never copied from the command line. `name` is the thread's.
+    pub(crate) fn new(title: &str, name: &str, write: impl Fn(&mut CounterWriter<'_>)) -> Self {
+        let page = CounterPage::create(title, name, write);
         if let Err(error) = &page {
-            let _ = writeln!(std::io::stderr(), "hairpin: no live counters for `stat`: {error}");
+            let _ = writeln!(
+                std::io::stderr(),
+                "hairpin: cannot publish live counters for `stat`: {error}"
+            );
         }
         Self(page.ok())
     }
 
-    /// Brings the page up to date if that is due: at most every 10 ms in turns at leisure
-    /// (`is_quiet`), and every 100 ms in any case. Otherwise it costs a comparison.
+    /// Updates the page if that is due: at most every 10 ms if `idle`, and every 100 ms otherwise.
+    /// Costs one comparison if it is not due.
     #[inline]
     pub(crate) fn update_if_due(
         &mut self,
         now: Instant,
-        is_quiet: bool,
-        tell: impl FnOnce(&mut CounterWriter<'_>),
+        idle: bool,
+        write: impl FnOnce(&mut CounterWriter<'_>),
     ) {
         if let Some(page) = &mut self.0 {
-            page.update_if_due(now, is_quiet, tell);
+            page.update_if_due(now, idle, write);
         }
     }
 
-    /// Brings the page up to date: what has just ended is to be seen as it ended.
-    pub(crate) fn update(&mut self, now: Instant, tell: impl FnOnce(&mut CounterWriter<'_>)) {
+    /// Updates the page now, so that it shows the final values of what has just ended.
+    pub(crate) fn update(&mut self, now: Instant, write: impl FnOnce(&mut CounterWriter<'_>)) {
         if let Some(page) = &mut self.0 {
-            page.update(now, tell);
+            page.update(now, write);
         }
     }
 }
@@ -53,12 +55,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_goes_on_without_a_page() {
-        let mut live = Live::publish("", "no title", |sheet| {
-            sheet.counter("a", "b", Unit::Count, 1);
+    fn runs_without_a_page() {
+        let mut counters = CounterPublisher::new("", "no title", |writer| {
+            writer.counter("a", "b", Unit::Count, 1);
         });
-        assert!(live.0.is_none());
-        live.update_if_due(Instant::from_nanos(1 << 40), true, |_| unreachable!());
-        live.update(Instant::ZERO, |_| unreachable!());
+        assert!(counters.0.is_none());
+        counters.update_if_due(Instant::from_nanos(1 << 40), true, |_| unreachable!());
+        counters.update(Instant::ZERO, |_| unreachable!());
     }
 }

@@ -13,88 +13,88 @@ use hairpin_stack::{Stack, StackError};
 use hairpin_time::{Duration, Instant};
 use hairpin_xdp::{InterfaceError, ReceiveStamps, SocketError};
 
-use crate::harness::transport::Arguments;
+use crate::harness::transport::TransportArgs;
 
 /// What each line about a way begins with.
-const WORD: &str = "xdp: ";
+const PREFIX: &str = "xdp: ";
 /// Between looks whether there is something to be said.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Ample: 32 MiB of memory, of which half is for receiving into.
-const AMPLE_FRAMES: u32 = 16_384;
+/// Large: 32 MiB of memory, of which half is for receiving into.
+const LARGE_FRAMES: u32 = 16_384;
 
-/// Room for frames.
+/// BufferSize for frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Room {
+pub(crate) enum BufferSize {
     /// The stack's own measure.
-    Usual,
-    /// For what market data's loops bring flat out while sockets are still opened one by one.
-    Ample,
+    Default,
+    /// For what market data's loops apply_to flat out while sockets are still opened one by one.
+    Large,
 }
 
 /// A way that is open. What becomes of it is said on standard error.
 #[derive(Debug)]
-pub(crate) struct Way {
+pub(crate) struct OpenTransport {
     transport: Transport,
-    next_look: Instant,
+    next_poll: Instant,
 }
 
-impl Way {
-    /// The way that `words` ask for, by way of the interface of this name; what was received is to
+impl OpenTransport {
+    /// The way that `args` ask for, by way of the interface of this name; what was received is to
     /// be stamped by `stamps`, if it comes past the kernel. A user who may not lock as much memory
-    /// as `room` takes has the usual room.
+    /// as `buffer` takes has the usual buffer.
     ///
     /// # Errors
     /// The stack's, in one line: capabilities that are missing, no such interface.
     pub(crate) fn open(
-        words: &Arguments,
+        args: &TransportArgs,
         interface: &str,
-        room: Room,
+        buffer: BufferSize,
         stamps: ReceiveStamps,
     ) -> Result<Self> {
-        if !words.is_xdp() {
-            return Ok(Self::by(Transport::Kernel));
+        if !args.is_xdp() {
+            return Ok(Self::new(Transport::Kernel));
         }
-        let mut settings = words.stack_settings();
+        let mut settings = args.stack_settings();
         settings.interface.receive_stamps = stamps;
-        if room == Room::Ample {
-            settings.interface.umem.frames = AMPLE_FRAMES;
-            settings.interface.socket.ring = AMPLE_FRAMES / 2;
+        if buffer == BufferSize::Large {
+            settings.interface.umem.frames = LARGE_FRAMES;
+            settings.interface.socket.ring = LARGE_FRAMES / 2;
         }
         match Stack::open(interface, &settings) {
             Err(StackError::Interface(InterfaceError::Socket {
                 reason: SocketError::Locked(bytes),
                 ..
-            })) if room == Room::Ample => {
-                say(&format_args!(
+            })) if buffer == BufferSize::Large => {
+                print(&format_args!(
                     "{interface}: {bytes} bytes of frames cannot be locked (ulimit -l); with fewer"
                 ));
-                Self::open(words, interface, Room::Usual, stamps)
+                Self::open(args, interface, BufferSize::Default, stamps)
             }
             stack => {
                 let stack = stack?;
-                say(&stack);
-                Ok(Self::by(Transport::Xdp(stack)))
+                print(&stack);
+                Ok(Self::new(Transport::Xdp(stack)))
             }
         }
     }
 
-    fn by(transport: Transport) -> Self {
-        Self { transport, next_look: Instant::ZERO }
+    fn new(transport: Transport) -> Self {
+        Self { transport, next_poll: Instant::ZERO }
     }
 
     /// The same, by way of the interface that has this address.
     ///
     /// # Errors
-    /// As [`Way::open`]; no interface has it.
-    pub(crate) fn at(
-        words: &Arguments,
+    /// As [`OpenTransport::open`]; no interface has it.
+    pub(crate) fn open_at(
+        args: &TransportArgs,
         address: Ipv4Addr,
-        room: Room,
+        buffer: BufferSize,
         stamps: ReceiveStamps,
     ) -> Result<Self> {
-        let interface = if words.is_xdp() { address_interface(address)? } else { String::new() };
-        Self::open(words, &interface, room, stamps)
+        let interface = if args.is_xdp() { address_interface(address)? } else { String::new() };
+        Self::open(args, &interface, buffer, stamps)
     }
 
     /// What endpoints are made by.
@@ -103,7 +103,7 @@ impl Way {
     }
 
     /// Has market data come this way, if it comes by multicast.
-    pub(crate) fn bring(&self, addresses: &mut Addresses) {
+    pub(crate) fn apply_to(&self, addresses: &mut Addresses) {
         if let Addresses::Multicast(feeds) = addresses {
             feeds.transport = self.transport.clone();
         }
@@ -112,38 +112,38 @@ impl Way {
     /// Says what has fallen back to the kernel, and come back, in a quiet turn now and then. Else
     /// it costs a comparison.
     #[inline]
-    pub(crate) fn tell_if_due(&mut self, now: Instant, is_quiet: bool) {
-        if is_quiet && now >= self.next_look {
-            self.next_look = now + LOOK;
-            self.tell();
+    pub(crate) fn print_pending_notices(&mut self, now: Instant, is_quiet: bool) {
+        if is_quiet && now >= self.next_poll {
+            self.next_poll = now + POLL_INTERVAL;
+            self.print_notices();
         }
     }
 
     /// Says all that is to be said now.
     #[cold]
-    pub(crate) fn tell(&self) {
+    pub(crate) fn print_notices(&self) {
         let Transport::Xdp(stack) = &self.transport else { return };
-        std::iter::from_fn(|| stack.notice()).for_each(|notice| say(&notice));
+        std::iter::from_fn(|| stack.notice()).for_each(|notice| print(&notice));
     }
 }
 
 /// Nothing is left unsaid.
-impl Drop for Way {
+impl Drop for OpenTransport {
     fn drop(&mut self) {
-        self.tell();
+        self.print_notices();
     }
 }
 
-fn say(what: &impl std::fmt::Display) {
-    let _ = writeln!(io::stderr(), "{WORD}{what}");
+fn print(line: &impl std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "{PREFIX}{line}");
 }
 
-/// Says what a child has said of its way, once of all who say it; false if the line is not about
+/// Says what a child has said of its way, once of all who print it; false if the line is not about
 /// that.
-pub(crate) fn relay(child: &str, line: &str) -> bool {
+pub(crate) fn forward_notice(child: &str, line: &str) -> bool {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let Some(what) = line.strip_prefix(WORD) else { return false };
-    let line = format!("{WORD}{child}: {what}");
+    let Some(line) = line.strip_prefix(PREFIX) else { return false };
+    let line = format!("{PREFIX}{child}: {line}");
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
     if !said.contains(&line) {
         // Over the bar, if one is being drawn; it is drawn again.
@@ -160,17 +160,18 @@ mod tests {
 
     #[test]
     fn only_what_is_about_a_way_is_relayed() {
-        assert!(relay("trader", "xdp: veth0: veth, 1 queue, generic mode, copy"));
-        assert!(!relay("trader", "hairpin: xdp: no"));
-        assert!(!relay("trader", "interface veth7 does not exist"));
+        assert!(forward_notice("trader", "xdp: veth0: veth, 1 queue, generic mode, copy"));
+        assert!(!forward_notice("trader", "hairpin: xdp: no"));
+        assert!(!forward_notice("trader", "interface veth7 does not exist"));
     }
 
     #[test]
     fn by_the_kernel_nothing_is_opened() {
-        let (words, room, stamps) = (Arguments::default(), Room::Usual, ReceiveStamps::Off);
-        let way = Way::open(&words, "nowhere0", room, stamps).unwrap();
-        assert!(matches!(way.transport(), Transport::Kernel));
+        let (args, buffer, stamps) =
+            (TransportArgs::default(), BufferSize::Default, ReceiveStamps::Off);
+        let datapath = OpenTransport::open(&args, "nowhere0", buffer, stamps).unwrap();
+        assert!(matches!(datapath.transport(), Transport::Kernel));
         let nowhere = Ipv4Addr::new(192, 0, 2, 1);
-        assert!(Way::at(&words, nowhere, room, stamps).is_ok());
+        assert!(OpenTransport::open_at(&args, nowhere, buffer, stamps).is_ok());
     }
 }

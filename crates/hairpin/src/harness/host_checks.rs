@@ -13,7 +13,7 @@ const THRESHOLD: Duration = Duration::from_micros(1);
 const FLOOR_SAMPLES: usize = 10_001;
 
 /// What was found before a run, and what is to be looked at again after it.
-pub(crate) struct Checks {
+pub(crate) struct HostChecks {
     cost: ClockCost,
     drift: Drift,
     floor: Duration,
@@ -26,13 +26,13 @@ struct Core {
     steal: Option<Duration>,
 }
 
-impl Checks {
+impl HostChecks {
     /// Looks at the clock and, one after the other, at the cores that a run is going to use: 0.2 s
     /// each.
     ///
     /// # Errors
     /// A core that cannot be used.
-    pub(crate) fn before(clock: &Clock, cores: &[usize]) -> Result<Self> {
+    pub(crate) fn start(clock: &Clock, cores: &[usize]) -> Result<Self> {
         let watched = cores.iter().map(|&core| {
             let watch = watch_core(core, WATCH, THRESHOLD)
                 .with_context(|| format!("core {core} cannot be watched"))?;
@@ -108,7 +108,7 @@ mod tests {
     fn what_is_found_agrees_with_itself() {
         let clock = Clock::new();
         let core = hairpin_host::allowed_cores().unwrap()[0];
-        let checks = Checks::before(&clock, &[core]).unwrap();
+        let checks = HostChecks::start(&clock, &[core]).unwrap();
         std::thread::sleep(core::time::Duration::from_millis(20));
         let truth = checks.after();
         truth.validate().unwrap();
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_core_that_is_not_there_is_named() {
-        let error = Checks::before(&Clock::of_kernel(), &[1_023]).err().unwrap();
+        let error = HostChecks::start(&Clock::of_kernel(), &[1_023]).err().unwrap();
         assert!(format!("{error:#}").starts_with("core 1023 cannot be watched: "), "{error:#}");
     }
 }

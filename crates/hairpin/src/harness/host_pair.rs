@@ -68,8 +68,8 @@ impl Role {
 }
 
 /// Two hosts and the multicast groups between them.
-pub(crate) struct Ground {
-    bed: Testbed,
+pub(crate) struct HostPair {
+    testbed: Testbed,
     addresses: [Ipv4Addr; 2],
     nic: String,
     /// The one that was named, of this host alone.
@@ -78,31 +78,33 @@ pub(crate) struct Ground {
     description: String,
 }
 
-impl Ground {
+impl HostPair {
     /// Namespaces where they can be had, else loopback; or the interface that is named.
     ///
     /// To be called while the process is single-threaded: an ordinary user's namespaces need that.
     ///
     /// # Errors
     /// The interface does not exist or has no IPv4 address; no thread, no free port.
-    pub(crate) fn make(interface: Option<&str>) -> Result<Self> {
+    pub(crate) fn new(interface: Option<&str>) -> Result<Self> {
         let groups = Groups::free().context("no free UDP port")?;
         let Some(name) = interface else {
-            let bed = Testbed::available().context("neither namespaces nor loopback can be had")?;
-            let addresses = [Role::Exchange, Role::Trader].map(|role| host(&bed, role).address());
-            let nic = match host(&bed, Role::Exchange).namespace() {
+            let testbed =
+                Testbed::available().context("neither namespaces nor loopback can be had")?;
+            let addresses =
+                [Role::Exchange, Role::Trader].map(|role| host(&testbed, role).address());
+            let nic = match host(&testbed, Role::Exchange).namespace() {
                 Some(_) => "veth",
                 None => "loopback",
             };
-            let (nic, description) = (nic.to_owned(), bed.describe().to_owned());
-            return Ok(Self { bed, addresses, nic, interface: None, groups, description });
+            let (nic, description) = (nic.to_owned(), testbed.describe().to_owned());
+            return Ok(Self { testbed, addresses, nic, interface: None, groups, description });
         };
         // Both ends are this host: whatever the interface, the kernel turns the packets round.
         let address = interface_address(name)?;
-        let bed = Testbed::loopback(format_args!("by the address of {name}, {address}"))?;
-        let (nic, description) = ("loopback".to_owned(), bed.describe().to_owned());
+        let testbed = Testbed::loopback(format_args!("by the address of {name}, {address}"))?;
+        let (nic, description) = ("loopback".to_owned(), testbed.describe().to_owned());
         let interface = Some(name.to_owned());
-        Ok(Self { bed, addresses: [address; 2], nic, interface, groups, description })
+        Ok(Self { testbed, addresses: [address; 2], nic, interface, groups, description })
     }
 
     /// This host alone, for a side whose other side, `remote`, is elsewhere; it speaks from the
@@ -110,43 +112,43 @@ impl Ground {
     ///
     /// # Errors
     /// The interface does not exist or has no IPv4 address; no way to `remote`; no thread.
-    pub(crate) fn here(remote: SocketAddrV4, interface: Option<&str>) -> Result<Self> {
+    pub(crate) fn with_remote(remote: SocketAddrV4, interface: Option<&str>) -> Result<Self> {
         let address = match interface {
             Some(name) => interface_address(name)?,
             None => address_towards(remote).with_context(|| format!("no way to {remote}"))?,
         };
-        let bed = Testbed::loopback("one of the two hosts is elsewhere")?;
+        let testbed = Testbed::loopback("one of the two hosts is elsewhere")?;
         let groups = Groups::free().context("no free UDP port")?;
         let nic = nic_of(address);
         let description = format!("this host, {address}, and {}", remote.ip());
         let interface = interface.map(str::to_owned);
-        Ok(Self { bed, addresses: [address; 2], nic, interface, groups, description })
+        Ok(Self { testbed, addresses: [address; 2], nic, interface, groups, description })
     }
 
     /// This host alone, for a side that speaks without addresses to who is behind an interface.
     ///
     /// # Errors
     /// The interface does not exist; no thread.
-    pub(crate) fn by(interface: &str) -> Result<Self> {
+    pub(crate) fn with_interface(interface: &str) -> Result<Self> {
         let device = Device::named(interface)?;
-        let bed = Testbed::loopback("one of the two hosts is elsewhere")?;
+        let testbed = Testbed::loopback("one of the two hosts is elsewhere")?;
         let groups = Groups::free().context("no free UDP port")?;
         let nic = device.driver.unwrap_or_else(|| interface.to_owned());
         let description = format!("this host and who is behind {interface}");
         let addresses = [Ipv4Addr::UNSPECIFIED; 2];
         let interface = Some(interface.to_owned());
-        Ok(Self { bed, addresses, nic, interface, groups, description })
+        Ok(Self { testbed, addresses, nic, interface, groups, description })
     }
 
-    /// Whether frames can pass the kernel between the two sides, where `words` ask for that.
+    /// Whether frames can pass the kernel between the two sides, where `args` ask for that.
     ///
     /// # Errors
     /// There are no two hosts, or the kernel lets nobody load a program there.
-    pub(crate) fn check(&self, words: &transport::Arguments) -> Result<()> {
-        let has_hosts = host(&self.bed, Role::Exchange).namespace().is_some();
+    pub(crate) fn check(&self, args: &transport::TransportArgs) -> Result<()> {
+        let has_hosts = host(&self.testbed, Role::Exchange).namespace().is_some();
         // There a program cannot be loaded, whatever the capabilities.
         let is_users = self.describe().ends_with("(in a user namespace)");
-        if words.is_xdp() && (!has_hosts || is_users) {
+        if args.is_xdp() && (!has_hosts || is_users) {
             bail!("--transport xdp needs two hosts made by root; here: {}", self.describe());
         }
         Ok(())
@@ -159,7 +161,7 @@ impl Ground {
 
     /// The name of the interface of one side.
     pub(crate) fn interface(&self, role: Role) -> &str {
-        self.interface.as_deref().unwrap_or_else(|| host(&self.bed, role).interface())
+        self.interface.as_deref().unwrap_or_else(|| host(&self.testbed, role).interface())
     }
 
     /// What this is, for a person.
@@ -184,7 +186,7 @@ impl Ground {
     ) -> io::Result<Child> {
         let fd = control.fd();
         command.arg("--control").arg(fd.as_raw_fd().to_string());
-        host(&self.bed, role).spawn(command, &[fd])
+        host(&self.testbed, role).spawn(command, &[fd])
     }
 
     /// Starts another program where the process that plays `role` would run.
@@ -192,12 +194,12 @@ impl Ground {
     /// # Errors
     /// Those of starting a process.
     pub(crate) fn start(&self, role: Role, command: Command) -> io::Result<Child> {
-        host(&self.bed, role).spawn(command, &[])
+        host(&self.testbed, role).spawn(command, &[])
     }
 }
 
-fn host(bed: &Testbed, role: Role) -> &Host {
-    &bed.hosts()[role.host()]
+fn host(testbed: &Testbed, role: Role) -> &Host {
+    &testbed.hosts()[role.host()]
 }
 
 /// The local address that packets to `remote` leave from. None is sent.
@@ -225,8 +227,8 @@ mod tests {
 
     #[test]
     fn loopback_is_where_packets_to_it_leave_from() {
-        let here = address_towards("127.0.0.1:9".parse().unwrap()).unwrap();
-        assert_eq!((here, nic_of(here).as_str()), (Ipv4Addr::LOCALHOST, "loopback"));
+        let with_remote = address_towards("127.0.0.1:9".parse().unwrap()).unwrap();
+        assert_eq!((with_remote, nic_of(with_remote).as_str()), (Ipv4Addr::LOCALHOST, "loopback"));
         assert_eq!(nic_of(Ipv4Addr::new(192, 0, 2, 77)), "unknown");
     }
 

@@ -10,7 +10,7 @@ use hairpin_measure::{Host, Report, Results, Timestamping};
 /// The words about results that measuring commands share.
 #[derive(clap::Args, Debug, Clone)]
 #[group(skip)]
-pub(crate) struct Arguments {
+pub(crate) struct OutputArgs {
     /// Write the results to FILE
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     report: Option<PathBuf>,
 }
 
-impl Arguments {
+impl OutputArgs {
     /// Says before a run of minutes that its results could not be kept.
     ///
     /// # Errors

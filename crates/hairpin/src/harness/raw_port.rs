@@ -24,7 +24,7 @@ pub(crate) struct RawPort {
     /// The longest frame that the interface carries, in bytes from the Ethernet header on.
     pub(crate) longest: usize,
     /// Interface, driver, queues, mode, copies and stamps, in a line.
-    pub(crate) way: String,
+    pub(crate) datapath: String,
 }
 
 impl RawPort {
@@ -34,14 +34,14 @@ impl RawPort {
     /// The stack's: no such interface, no right to it; another process has it.
     pub(crate) fn open(
         interface: &str,
-        transport: &transport::Arguments,
+        transport: &transport::TransportArgs,
         ether_type: u16,
     ) -> Result<Self> {
         let settings = transport.stack_settings().interface;
         let frames = RawFrames::open(interface, ether_type, &settings)?;
         let own = MacAddress(frames.mac());
         let longest = Device::named(interface)?.mtu as usize + HEADER;
-        Ok(Self { way: frames.to_string(), frames, own, longest })
+        Ok(Self { datapath: frames.to_string(), frames, own, longest })
     }
 }
 

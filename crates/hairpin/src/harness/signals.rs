@@ -43,7 +43,7 @@ impl Signals {
     }
 
     /// Whether a signal has asked for the end.
-    pub(crate) fn asked_to_stop(&self) -> bool {
+    pub(crate) fn stop_requested(&self) -> bool {
         self.last.load(Ordering::Relaxed) != 0
     }
 

@@ -18,9 +18,9 @@ use hairpin_measure::{Kind, Row, Setting};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::harness::args::FeedTransport;
 use crate::harness::multicast_groups::Groups;
 use crate::harness::transport::{self, Transport};
-use crate::harness::args::FeedTransport;
 
 /// The counter by which the parent asks the child to end: not zero.
 const STOP: &str = "stop";
@@ -30,14 +30,14 @@ const TICKS: &str = "ticks";
 const BEGIN: &str = "begin";
 
 /// The page of counters that the parent shares with one child.
-pub(crate) struct Page {
+pub(crate) struct ChildCounters {
     control: SharedCounterPage,
     stop: Slot,
     ticks: Slot,
     begin: Slot,
 }
 
-impl Page {
+impl ChildCounters {
     /// A new page: the parent's.
     pub(crate) fn create() -> Result<Self> {
         Self::over(SharedCounterPage::create(&[STOP, TICKS, BEGIN])?)
@@ -63,27 +63,27 @@ impl Page {
     }
 
     /// Asks the child to end.
-    pub(crate) fn ask_to_stop(&self) {
+    pub(crate) fn request_stop(&self) {
         self.control.store(self.stop, 1);
     }
 
     /// Whether the parent has asked for the end.
-    pub(crate) fn asked_to_stop(&self) -> bool {
+    pub(crate) fn stop_requested(&self) -> bool {
         self.control.load(self.stop) != 0
     }
 
     /// Lets a child begin that waits for its other side.
-    pub(crate) fn let_begin(&self) {
+    pub(crate) fn allow_start(&self) {
         self.control.store(self.begin, 1);
     }
 
     /// Whether the other side is there.
-    pub(crate) fn may_begin(&self) -> bool {
+    pub(crate) fn start_allowed(&self) -> bool {
         self.control.load(self.begin) != 0
     }
 
     /// Tells the parent how many ticks have left.
-    pub(crate) fn tell_ticks(&self, ticks: u64) {
+    pub(crate) fn set_ticks(&self, ticks: u64) {
         self.control.store(self.ticks, ticks);
     }
 
@@ -95,19 +95,19 @@ impl Page {
 
 /// How a child of `t2t` is started.
 #[derive(clap::Args, Debug)]
-pub(crate) struct ChildArguments {
+pub(crate) struct ChildArgs {
     /// The descriptor of the page of counters shared with the parent
     #[arg(long, value_name = "FD")]
     control: u32,
 }
 
-impl ChildArguments {
+impl ChildArgs {
     /// The set-up from standard input and the shared page.
     ///
     /// # Errors
     /// Either is not what a parent of this version hands over.
-    pub(crate) fn receive<T: DeserializeOwned>(&self) -> Result<(T, Page)> {
-        let page = Page::inherited(self.control)?;
+    pub(crate) fn receive<T: DeserializeOwned>(&self) -> Result<(T, ChildCounters)> {
+        let page = ChildCounters::inherited(self.control)?;
         let setup = serde_json::from_reader(io::stdin().lock());
         Ok((setup.context("this subcommand is started by `hairpin` itself only")?, page))
     }
@@ -221,7 +221,7 @@ impl fmt::Display for MarketData {
 
 /// One side of the market data that falls silent for a while: a fault for tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Mute {
+pub(crate) struct LineOutage {
     /// Ticks after which the side falls silent.
     pub(crate) from_tick: u64,
     /// Ticks for which it stays so.
@@ -241,8 +241,8 @@ pub(crate) struct Load {
     pub(crate) seed: u64,
     /// Off: orders of the generator are not matched, so nothing ticks.
     pub(crate) matching: bool,
-    pub(crate) mute_a: Option<Mute>,
-    pub(crate) mute_b: Option<Mute>,
+    pub(crate) outage_a: Option<LineOutage>,
+    pub(crate) outage_b: Option<LineOutage>,
 }
 
 /// What the exchange needs to know.
@@ -252,7 +252,7 @@ pub(crate) struct ExchangeSetup {
     /// The address market data leaves from.
     pub(crate) interface: Ipv4Addr,
     /// How it does.
-    pub(crate) transport: transport::Arguments,
+    pub(crate) transport: transport::TransportArgs,
     /// Where the gateway listens; port 0 lets the kernel choose.
     pub(crate) gateway: SocketAddrV4,
     pub(crate) core: Option<usize>,
@@ -268,12 +268,12 @@ pub(crate) struct TraderSetup {
     /// Which account of the benchmark: 1 to [`TRADERS_MAX`].
     pub(crate) id: u32,
     /// How market data comes.
-    pub(crate) transport: transport::Arguments,
+    pub(crate) transport: transport::TransportArgs,
     pub(crate) gateway: SocketAddrV4,
     pub(crate) wait: String,
     pub(crate) core: Option<usize>,
     pub(crate) secret_key_file: Option<PathBuf>,
-    /// Room for records: those of a whole row, if none is to be forgotten.
+    /// BufferSize for records: those of a whole row, if none is to be forgotten.
     pub(crate) journal_bytes: usize,
 }
 

@@ -7,7 +7,7 @@ use hairpin_stack::StackSettings;
 use hairpin_xdp::{InterfaceSettings, Mode, check_capabilities};
 use serde::{Deserialize, Serialize};
 
-use crate::harness::usage::refuse;
+use crate::harness::usage::usage_error;
 
 /// Which way packets take between a program and its interface.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ impl From<XdpMode> for Mode {
 /// The words about the way of packets.
 #[derive(clap::Args, Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[group(skip)]
-pub(crate) struct Arguments {
+pub(crate) struct TransportArgs {
     /// How packets travel between the program and its interface: kernel, xdp
     #[arg(long, value_enum, value_name = "WAY", default_value_t)]
     pub(crate) transport: Transport,
@@ -68,9 +68,9 @@ pub(crate) struct Arguments {
     pub(crate) strict: bool,
 }
 
-impl Arguments {
+impl TransportArgs {
     /// Past the kernel, and nothing else.
-    pub(crate) fn past_the_kernel(xdp_mode: Option<XdpMode>) -> Self {
+    pub(crate) fn xdp(xdp_mode: Option<XdpMode>) -> Self {
         Self { transport: Transport::Xdp, xdp_mode, strict: true }
     }
 
@@ -82,9 +82,9 @@ impl Arguments {
         match self.transport {
             Transport::Xdp => Ok(()),
             Transport::Kernel if self.xdp_mode.is_some() => {
-                refuse!("--xdp-mode is for --transport xdp")
+                usage_error!("--xdp-mode is for --transport xdp")
             }
-            Transport::Kernel if self.strict => refuse!("--strict is for --transport xdp"),
+            Transport::Kernel if self.strict => usage_error!("--strict is for --transport xdp"),
             Transport::Kernel => Ok(()),
         }
     }
@@ -105,13 +105,15 @@ impl Arguments {
     ///
     /// # Errors
     /// One line: words that contradict each other, or no interface that frames leave by.
-    pub(crate) fn check_by(&self, interface: Option<&str>) -> Result<()> {
+    pub(crate) fn check_interface(&self, interface: Option<&str>) -> Result<()> {
         self.check()?;
         match interface {
             _ if !self.is_xdp() => Ok(()),
-            None => refuse!("--transport xdp needs to know by which interface: --interface IF"),
+            None => {
+                usage_error!("--transport xdp needs to know by which interface: --interface IF")
+            }
             Some("lo") => {
-                refuse!("--transport xdp needs an interface that leaves this host, not lo")
+                usage_error!("--transport xdp needs an interface that leaves this host, not lo")
             }
             Some(_) => Ok(()),
         }
@@ -139,7 +141,7 @@ impl Arguments {
             return Ok(());
         }
         if let Some(name) = interface {
-            refuse!(
+            usage_error!(
                 "both ends at {name} are this host, and the kernel's: --transport xdp needs two"
             );
         }
@@ -152,8 +154,8 @@ mod tests {
     use super::*;
     use crate::harness::args::parse_line;
 
-    fn line(words: &str) -> Result<Arguments, clap::Error> {
-        parse_line(words.split_whitespace())
+    fn line(args: &str) -> Result<TransportArgs, clap::Error> {
+        parse_line(args.split_whitespace())
     }
 
     #[test]
@@ -167,7 +169,7 @@ mod tests {
 
     #[test]
     fn the_mode_is_that_of_the_filter() {
-        let mode = |words: &str| line(words).unwrap().stack_settings().interface.mode;
+        let mode = |args: &str| line(args).unwrap().stack_settings().interface.mode;
         assert_eq!(mode("--transport xdp"), Mode::Auto);
         assert_eq!(mode("--transport xdp --xdp-mode generic"), Mode::Generic);
         assert_eq!(mode("--transport xdp --xdp-mode native"), Mode::Native);
@@ -175,17 +177,17 @@ mod tests {
 
     #[test]
     fn words_about_xdp_are_refused_where_it_is_not_used() {
-        for (words, named) in [("--xdp-mode auto", "--xdp-mode"), ("--strict", "--strict")] {
-            let refused = line(words).unwrap().check().unwrap_err().to_string();
+        for (args, named) in [("--xdp-mode auto", "--xdp-mode"), ("--strict", "--strict")] {
+            let refused = line(args).unwrap().check().unwrap_err().to_string();
             assert_eq!(refused, format!("{named} is for --transport xdp"));
-            assert!(line(&format!("--transport xdp {words}")).unwrap().check().is_ok());
+            assert!(line(&format!("--transport xdp {args}")).unwrap().check().is_ok());
         }
     }
 
     #[test]
     fn an_interface_is_needed_that_leaves_the_host() {
-        let check = |words: &str, interface| {
-            line(words).unwrap().check_by(interface).map_err(|error| error.to_string())
+        let check = |args: &str, interface| {
+            line(args).unwrap().check_interface(interface).map_err(|error| error.to_string())
         };
         assert!(check("", None).is_ok() && check("", Some("lo")).is_ok());
         assert!(check("--transport xdp", Some("eth1")).is_ok());
@@ -196,7 +198,7 @@ mod tests {
 
     #[test]
     fn two_hosts_of_which_both_are_this_one_are_none() {
-        let check = |words: &str, interface| line(words).unwrap().check_between_hosts(interface);
+        let check = |args: &str, interface| line(args).unwrap().check_between_hosts(interface);
         assert!(check("", Some("eth1")).is_ok() && check("", None).is_ok());
         let refused = check("--transport xdp", Some("eth1")).unwrap_err().to_string();
         assert!(refused.contains("both ends at eth1 are this host"), "{refused}");
@@ -205,7 +207,7 @@ mod tests {
 
     #[test]
     fn who_is_strict_has_a_strict_stack() {
-        let is_strict = |words: &str| line(words).unwrap().stack_settings().strict;
+        let is_strict = |args: &str| line(args).unwrap().stack_settings().strict;
         assert!(is_strict("--transport xdp --strict") && !is_strict("--transport xdp"));
     }
 }

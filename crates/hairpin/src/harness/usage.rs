@@ -6,19 +6,19 @@ use std::process::ExitCode;
 /// Words that are wrong whatever the machine, though each is known: exit status 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct WrongWords(pub(crate) String);
+pub(crate) struct UsageError(pub(crate) String);
 
-/// Returns [`WrongWords`], told as `format!` has it.
-macro_rules! refuse {
+/// Returns [`UsageError`], told as `format!` has it.
+macro_rules! usage_error {
     ($($said:tt)*) => {
-        return Err($crate::harness::usage::WrongWords(format!($($said)*)).into())
+        return Err($crate::harness::usage::UsageError(format!($($said)*)).into())
     };
 }
-pub(crate) use refuse;
+pub(crate) use usage_error;
 
 /// The exit status of a command that failed: whether by its words alone.
 pub(crate) fn status_of(error: &anyhow::Error) -> ExitCode {
-    if error.is::<WrongWords>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+    if error.is::<UsageError>() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
 /// Help and version as clap has them, exit status 0; of an error the first line and where to look,

@@ -8,8 +8,10 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::support::{
+    assert_done, assert_gone, assert_status, hairpin, rows, signal, turn, wait_for,
+};
 use serde_json::Value;
-use crate::support::{assert_done, assert_gone, assert_status, hairpin, rows, signal, wait_for, turn};
 
 /// One feed, one interval, few samples: 14 rounds.
 const SMALL: [&str; 8] =

@@ -6,8 +6,10 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::support::{
+    assert_done, assert_gone, assert_status, hairpin, rows, signal, turn, wait_for,
+};
 use serde_json::Value;
-use crate::support::{assert_done, assert_gone, assert_status, hairpin, rows, signal, wait_for, turn};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use crate::packets::*;
+use crate::support::{assert_done, hairpin};
 use etherparse::PacketBuilder as Frame;
 use pcap_file::pcap::{PcapPacket, PcapWriter};
-use crate::support::{assert_done, hairpin};
-use crate::packets::*;
 
 const INCREMENTAL: u8 = 1;
 const INSTRUMENT: u8 = 2;

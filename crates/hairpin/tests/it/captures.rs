@@ -7,8 +7,8 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use hairpin_testbed::Testbed;
 use crate::support::{Process, assert_done, assert_status, hairpin, turn};
+use hairpin_testbed::Testbed;
 
 /// A capture of the exchange, made here.
 fn generated(folder: &Path, name: &str, words: &[&str]) -> PathBuf {

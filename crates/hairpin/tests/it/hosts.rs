@@ -10,10 +10,10 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::support::{Process, assert_done, assert_status, hairpin, rows, turn};
 use hairpin_reactor::Wait;
 use hairpin_testbed::Testbed;
 use serde_json::Value;
-use crate::support::{Process, assert_done, assert_status, hairpin, rows, turn};
 
 /// Traders of one exchange, if they do not spin.
 const TRADERS: u32 = 3;

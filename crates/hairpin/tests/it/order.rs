@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::{ChildStdin, ChildStdout, Command, Output, Stdio};
 
 use crate::order_gateway::{ACCESS_KEY_ID, KEY, Venue};
-use serde_json::Value;
 use crate::support::{Process, assert_done, assert_status, hairpin};
+use serde_json::Value;
 
 /// The variable that holds the key here.
 const VARIABLE: &str = "HAIRPIN_ORDER_TEST_KEY";

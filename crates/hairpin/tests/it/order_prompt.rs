@@ -8,10 +8,10 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use nix::pty::{OpenptyResult, openpty};
-use nix::sys::termios::{LocalFlags, tcgetattr};
 use crate::order_gateway::{ACCESS_KEY_ID, KEY, Venue};
 use crate::support::{Process, assert_status, hairpin};
+use nix::pty::{OpenptyResult, openpty};
+use nix::sys::termios::{LocalFlags, tcgetattr};
 
 const VARIABLE: &str = "HAIRPIN_ORDER_TEST_KEY";
 const PATIENCE: Duration = Duration::from_secs(60);

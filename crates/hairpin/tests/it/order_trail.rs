@@ -5,10 +5,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
-use hairpin_mapped::{Direction, Reader, Record};
 use crate::order_gateway::{ACCESS_KEY_ID, KEY, WRITTEN, traded};
-use serde_json::Value;
 use crate::support::{assert_done, assert_status, hairpin};
+use hairpin_mapped::{Direction, Reader, Record};
+use serde_json::Value;
 
 /// A journal whose session has ended, in a folder of its own.
 struct Left {

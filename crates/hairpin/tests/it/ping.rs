@@ -10,9 +10,11 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::support::{
+    assert_done, assert_gone, assert_status, hairpin, rows, signal, turn, wait_for,
+};
 use hairpin_reactor::Wait;
 use serde_json::Value;
-use crate::support::{assert_done, assert_gone, assert_status, hairpin, rows, signal, wait_for, turn};
 
 /// A folder for results, and the command that writes them there.
 fn ping(words: &str) -> (tempfile::TempDir, PathBuf, Command) {

@@ -8,12 +8,12 @@ use std::process::{ChildStderr, ChildStdout, Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::support::{assert_done, assert_status, hairpin, rows, signal, turn};
 use hairpin_reactor::Wait;
 use hairpin_stack::{Mode, RawFrames, Stack, StackSettings};
 use hairpin_testbed::{Host, Queues, Testbed};
 use hairpin_xdp::{InterfaceSettings, UmemSettings};
 use serde_json::Value;
-use crate::support::{assert_done, assert_status, hairpin, rows, signal, turn};
 
 const ETHER_TYPE: u16 = 0x88b5;
 const BROADCAST: [u8; 6] = [0xff; 6];

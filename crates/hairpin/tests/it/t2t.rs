@@ -8,9 +8,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::support::{
+    assert_done, assert_gone, assert_status, children, hairpin, rows, signal, turn, wait_for,
+};
 use hairpin_reactor::Wait;
 use serde_json::Value;
-use crate::support::{assert_done, assert_gone, assert_status, children, hairpin, rows, signal, wait_for, turn};
 
 /// A folder for results, and the command that writes them there.
 fn t2t(words: &[&str]) -> (tempfile::TempDir, PathBuf, Command) {

@@ -1,7 +1,7 @@
 //! A capture that the command has made, flat out through the feed handler.
 
-use serde_json::Value;
 use crate::support::{assert_done, hairpin, turn};
+use serde_json::Value;
 
 /// The last lines of `hairpin feed --stats` on a capture of so many instruments.
 fn feed(folder: &std::path::Path, sides: &str, format: &str) -> Vec<String> {

@@ -11,10 +11,10 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::support::{Process, assert_done, assert_status, hairpin, rows, turn};
 use hairpin_reactor::Wait;
 use hairpin_testbed::{Host, Testbed};
 use serde_json::Value;
-use crate::support::{Process, assert_done, assert_status, hairpin, rows, turn};
 
 /// The first of the groups that market data goes to.
 const GROUP: Ipv4Addr = Ipv4Addr::new(239, 77, 1, 0);

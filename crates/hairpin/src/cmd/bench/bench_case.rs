@@ -27,7 +27,7 @@ impl Load {
 }
 
 /// One column: what its rounds have in common.
-pub(super) trait Cell: Clone {
+pub(super) trait BenchCase: Clone {
     /// Of all rounds together.
     fn load(&self) -> Load;
 

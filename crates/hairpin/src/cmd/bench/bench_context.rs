@@ -5,63 +5,63 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use serde::de::DeserializeOwned;
 
+use crate::harness::child_process::ChildProcess;
 use crate::harness::cores::Cores;
-use crate::harness::host_pair::{Ground, Role};
-use crate::harness::t2t_setup::Page;
-use crate::harness::child_process::Side;
+use crate::harness::host_pair::{HostPair, Role};
 use crate::harness::signals::Signals;
+use crate::harness::t2t_setup::ChildCounters;
 
 /// How often the parent looks at progress and signals: seldom, because where there are two cores
 /// it takes its time from one of the two processes it watches.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// For a side to be ready, and to end after its last message.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What all rounds have in common.
-pub(super) struct Stand<'a> {
-    pub(super) ground: &'a Ground,
+pub(super) struct BenchContext<'a> {
+    pub(super) ground: &'a HostPair,
     /// Of the two sides: the exchange's first.
     pub(super) cores: Cores,
     pub(super) signals: &'a Signals,
 }
 
 /// A side, and the page it is told by.
-pub(super) struct Told {
-    pub(super) side: Side,
-    pub(super) page: Page,
+pub(super) struct MonitoredChild {
+    pub(super) side: ChildProcess,
+    pub(super) page: ChildCounters,
 }
 
-impl Told {
+impl MonitoredChild {
     pub(super) fn start(
-        ground: &Ground,
+        ground: &HostPair,
         role: Role,
         setup: &impl serde::Serialize,
     ) -> Result<Self> {
-        let page = Page::create()?;
-        Ok(Self { side: Side::start(ground, role, &page, setup)?, page })
+        let page = ChildCounters::create()?;
+        Ok(Self { side: ChildProcess::start(ground, role, &page, setup)?, page })
     }
 }
 
-impl Stand<'_> {
+impl BenchContext<'_> {
     /// The word of one side that it is ready, while the other is watched.
     ///
     /// # Errors
     /// The words of a side that failed; an interruption; `late` if it takes too long.
     pub(super) fn ready<T: DeserializeOwned>(
         &self,
-        of: &mut Told,
-        other: &mut Told,
+        of: &mut MonitoredChild,
+        other: &mut MonitoredChild,
         late: &str,
     ) -> Result<T> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
-            if let Some(ready) = of.side.poll_line(LOOK)? {
+            if let Some(ready) = of.side.poll_line(POLL_INTERVAL)? {
                 return Ok(ready);
             }
             if let Some(words) = other.side.failed()? {
                 bail!("{}: {words}", other.side.name());
             }
-            if self.signals.asked_to_stop() {
+            if self.signals.stop_requested() {
                 bail!("interrupted before its first packet");
             }
             if Instant::now() > deadline {
@@ -73,18 +73,18 @@ impl Stand<'_> {
     /// What a side says at its end, while the other one is watched.
     ///
     /// # Errors
-    /// The words of a side that failed; that it does not end within `length` and some patience.
+    /// The words of a side that failed; that it does not end within `length` and some timeout.
     pub(super) fn wait<T: DeserializeOwned>(
         &self,
-        mut of: Told,
-        mut other: Option<&mut Side>,
+        mut of: MonitoredChild,
+        mut other: Option<&mut ChildProcess>,
         length: Duration,
         told: &mut dyn FnMut(u64),
     ) -> Result<T> {
-        let mut deadline = Instant::now() + length + PATIENCE;
+        let mut deadline = Instant::now() + length + TIMEOUT;
         let mut asked = false;
         let outcome = loop {
-            match of.side.poll_line(LOOK)? {
+            match of.side.poll_line(POLL_INTERVAL)? {
                 Some(outcome) => break outcome,
                 None => told(of.page.ticks()),
             }
@@ -93,9 +93,9 @@ impl Stand<'_> {
             {
                 bail!("{}: {words}", other.name());
             }
-            if self.signals.asked_to_stop() && !asked {
-                of.page.ask_to_stop();
-                deadline = Instant::now() + PATIENCE;
+            if self.signals.stop_requested() && !asked {
+                of.page.request_stop();
+                deadline = Instant::now() + TIMEOUT;
                 asked = true;
             }
             if Instant::now() > deadline {

@@ -1,13 +1,13 @@
 //! `hairpin bench NAME`: a published table, measured on this machine.
 
+mod bench_case;
+mod bench_context;
 mod comparison_table;
 pub(crate) mod feed;
 pub(crate) mod order;
-mod bench_case;
 mod progress;
 mod rounds;
 mod run;
-mod bench_context;
 mod t2t;
 
 use std::ffi::OsString;
@@ -20,7 +20,7 @@ use anyhow::Result;
 /// there are any.
 #[derive(clap::Args, Debug, Clone)]
 #[command(disable_help_subcommand = true, arg_required_else_help = false)]
-pub(crate) struct Arguments {
+pub(crate) struct BenchArgs {
     #[command(subcommand)]
     table: Table,
 }
@@ -28,9 +28,9 @@ pub(crate) struct Arguments {
 /// A table that can be measured.
 #[derive(clap::Subcommand, Debug, Clone)]
 enum Table {
-    T2t(t2t::Arguments),
-    Feed(feed::Arguments),
-    Order(order::Arguments),
+    T2t(t2t::BenchT2tArgs),
+    Feed(feed::BenchFeedArgs),
+    Order(order::BenchOrderArgs),
     #[command(external_subcommand)]
     Other(Vec<OsString>),
 }
@@ -39,7 +39,7 @@ enum Table {
 ///
 /// # Errors
 /// Those of that table.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &BenchArgs) -> Result<ExitCode> {
     match &arguments.table {
         Table::T2t(arguments) => t2t::run(arguments),
         Table::Feed(arguments) => feed::run(arguments),

@@ -1,67 +1,47 @@
-//! How far the rounds have got: a bar on a terminal, nothing in a pipe.
+//! The progress of the rounds of a benchmark.
 
-use std::cell::Cell as Shared;
-use std::io::Write;
+use std::cell::Cell;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use super::bench_case::{BenchCase, Load};
+use crate::harness::progress::Progress;
 
-use super::bench_case::{Cell, Load};
-
-/// Microseconds that a round takes beside its messages, about: to come in sync, to log on.
+/// The duration of a round besides its messages, in microseconds: synchronization and logon.
 const START_US: u64 = 400_000;
 
-/// A bar over all rounds. Its unit is a microsecond, so that slow rounds weigh what they take.
-pub(super) struct Progress {
-    /// Said when the first round is under way: before that an error may be all there is to say.
-    introduction: Shared<Option<String>>,
-    bar: ProgressBar,
-    done: Shared<u64>,
-    current: Shared<Option<Load>>,
+/// A bar over all rounds. Its unit is a microsecond, so that slow rounds have their weight.
+pub(super) struct BenchProgress {
+    bar: Progress,
+    interval_us: Cell<u64>,
 }
 
-impl Progress {
-    pub(super) fn new(plan: &[impl Cell], rounds: usize, introduction: String) -> Self {
-        let all = plan
-            .iter()
-            .flat_map(|cell| (0..rounds).map(|round| length(cell.share(round, rounds).load())));
-        let bar = ProgressBar::new(all.sum());
-        let template = "{bar:40} {percent:>3}% {eta_precise} left  {msg}";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
-        let introduction = Shared::new(Some(introduction));
-        Self { introduction, bar, done: Shared::new(0), current: Shared::new(None) }
+impl BenchProgress {
+    pub(super) fn new(plan: &[impl BenchCase], rounds: usize, introduction: String) -> Self {
+        let total = plan.iter().flat_map(|case| {
+            (0..rounds).map(|round| duration_us(case.share(round, rounds).load()))
+        });
+        Self { bar: Progress::new(total.sum(), introduction), interval_us: Cell::new(0) }
     }
 
-    pub(super) fn begin(&self, cell: &impl Cell) {
-        self.current.set(Some(cell.load()));
-        self.bar.set_message(format!("{}, {}", cell.name(), cell.pause()));
+    pub(super) fn begin(&self, case: &impl BenchCase) {
+        self.interval_us.set(case.load().interval_us);
+        self.bar.begin(duration_us(case.load()), format!("{}, {}", case.name(), case.pause()));
     }
 
-    /// So many messages of the current round have left.
-    pub(super) fn at(&self, messages: u64) {
-        if let Some(introduction) = self.introduction.take() {
-            self.bar.suspend(|| {
-                let _ = writeln!(std::io::stderr(), "{introduction}");
-            });
-        }
-        if let Some(load) = self.current.get() {
-            let passed = START_US + messages * load.interval_us;
-            self.bar.set_position(self.done.get() + passed.min(length(load)));
-        }
+    /// Moves to the point at which `messages` of the current round were sent.
+    pub(super) fn advance(&self, messages: u64) {
+        self.bar.advance(START_US + messages * self.interval_us.get());
     }
 
     pub(super) fn end(&self) {
-        self.done.set(self.done.get() + self.current.get().map_or(0, length));
-        self.bar.set_position(self.done.get());
+        self.bar.end();
     }
 
     pub(super) fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.bar.finish();
     }
 }
 
-/// How long a round takes, about.
-fn length(load: Load) -> u64 {
+/// The approximate duration of a round, in microseconds.
+fn duration_us(load: Load) -> u64 {
     START_US + (load.warm_up + load.samples) * load.interval_us
 }

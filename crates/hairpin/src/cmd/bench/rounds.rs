@@ -4,9 +4,9 @@ use anyhow::Result;
 use hairpin_measure::{Results, Row, interleaved};
 use hairpin_reactor::Wait;
 
-use super::bench_case::Cell;
-use super::progress::Progress;
-use super::bench_context::Stand;
+use super::bench_case::BenchCase;
+use super::bench_context::BenchContext;
+use super::progress::BenchProgress;
 use crate::cmd::ping::joined;
 
 /// A table that can be measured.
@@ -16,7 +16,7 @@ pub(super) trait Bench {
     /// Who runs on the first core, and who on the second.
     const SIDES: [&'static str; 2];
     /// A column.
-    type Cell: Cell;
+    type Case: BenchCase;
     /// What one round of a column gave.
     type Outcome;
     /// What beside samples is counted of a column.
@@ -27,8 +27,8 @@ pub(super) trait Bench {
     /// # Errors
     /// A side that cannot be started, that fails (with its own words), or that does not end.
     fn round(
-        stand: &Stand<'_>,
-        cell: &Self::Cell,
+        context: &BenchContext<'_>,
+        case: &Self::Case,
         told: &mut dyn FnMut(u64),
     ) -> Result<Self::Outcome>;
 
@@ -39,15 +39,15 @@ pub(super) trait Bench {
     fn rows(outcome: Self::Outcome) -> Vec<Row>;
 
     /// Why a column cannot be measured in these surroundings, though others can.
-    fn refusal(_stand: &Stand<'_>, _cell: &Self::Cell) -> Option<String> {
+    fn refusal(_stand: &BenchContext<'_>, _cell: &Self::Case) -> Option<String> {
         None
     }
 
     /// Rows that say why there is nothing in them.
-    fn failed(cell: &Self::Cell, reason: &str) -> Vec<Row>;
+    fn failed(case: &Self::Case, reason: &str) -> Vec<Row>;
 
     /// What of a column is worth a word beside the tables.
-    fn describe(cell: &Self::Cell, tally: &Self::Tally) -> String;
+    fn describe(case: &Self::Case, tally: &Self::Tally) -> String;
 
     /// The tables of a results file.
     fn render(results: &Results) -> String;
@@ -68,24 +68,24 @@ pub(super) struct Measured {
 /// # Errors
 /// What fails the first round of all: it would fail every other.
 pub(super) fn measure<B: Bench>(
-    stand: &Stand<'_>,
-    plan: &[B::Cell],
+    context: &BenchContext<'_>,
+    plan: &[B::Case],
     rounds: usize,
-    progress: &Progress,
+    progress: &BenchProgress,
 ) -> Result<Measured> {
-    let refusals: Vec<Option<String>> = plan.iter().map(|cell| B::refusal(stand, cell)).collect();
+    let refusals: Vec<Option<String>> = plan.iter().map(|case| B::refusal(context, case)).collect();
     let mut sets: Vec<Vec<Vec<Row>>> = vec![Vec::new(); plan.len()];
     let mut tallies = vec![B::Tally::default(); plan.len()];
     for (round, side) in interleaved(plan.len(), rounds) {
-        if stand.signals.asked_to_stop() {
+        if context.signals.stop_requested() {
             break;
         }
         if refusals[side].is_some() {
             continue;
         }
-        let cell = plan[side].share(round, rounds);
-        progress.begin(&cell);
-        let outcome = B::round(stand, &cell, &mut |messages| progress.at(messages));
+        let case = plan[side].share(round, rounds);
+        progress.begin(&case);
+        let outcome = B::round(context, &case, &mut |messages| progress.advance(messages));
         progress.end();
         let is_first = sets.iter().all(Vec::is_empty);
         let rows = match outcome {
@@ -93,36 +93,36 @@ pub(super) fn measure<B: Bench>(
                 B::count(&mut tallies[side], &outcome);
                 B::rows(outcome)
             }
-            Err(_) if stand.signals.asked_to_stop() => break,
+            Err(_) if context.signals.stop_requested() => break,
             // Wrong surroundings are wrong for every row: say so once.
             Err(error) if is_first => return Err(error),
-            Err(error) => B::failed(&cell, &format!("{error:#}")),
+            Err(error) => B::failed(&case, &format!("{error:#}")),
         };
-        sets[side].push(rows.into_iter().map(|row| describe(stand, &cell, row)).collect());
+        sets[side].push(rows.into_iter().map(|row| describe(context, &case, row)).collect());
     }
     let mut measured = Measured { rows: Vec::new(), said: String::new(), has_failed: false };
-    for (((cell, refusal), of), tally) in plan.iter().zip(refusals).zip(sets).zip(&tallies) {
+    for (((case, refusal), of), tally) in plan.iter().zip(refusals).zip(sets).zip(&tallies) {
         let rows = match &refusal {
-            Some(reason) => B::failed(cell, reason),
+            Some(reason) => B::failed(case, reason),
             None => joined(of, rounds),
         };
         let has_failed = rows.iter().any(|row| row.failed.is_some());
         measured.has_failed |= has_failed && refusal.is_none();
         measured.rows.extend(rows);
-        measured.said += &B::describe(cell, tally);
+        measured.said += &B::describe(case, tally);
     }
     Ok(measured)
 }
 
 /// What the row stood on.
-fn describe(stand: &Stand<'_>, cell: &impl Cell, row: Row) -> Row {
+fn describe(context: &BenchContext<'_>, case: &impl BenchCase, row: Row) -> Row {
     let tick = hairpin_host::kernel_tick();
     let is_blocked = row.setting.wait == Wait::Block.name();
     Row {
-        cores: stand.cores.exchange.zip(stand.cores.trader).map(|(one, other)| [one, other]),
-        ground: Some(stand.ground.describe().to_owned()),
+        cores: context.cores.exchange.zip(context.cores.trader).map(|(one, other)| [one, other]),
+        ground: Some(context.ground.describe().to_owned()),
         block_deadline_ns: is_blocked.then(|| tick.as_nanos()),
-        seed: Some(cell.load().seed),
+        seed: Some(case.load().seed),
         ..row
     }
 }

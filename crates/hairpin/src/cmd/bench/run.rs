@@ -8,26 +8,26 @@ use hairpin_host::Clock;
 use hairpin_measure::Results;
 use hairpin_reactor::Wait;
 
-use super::bench_case::Cell;
-use super::progress::Progress;
+use super::bench_case::BenchCase;
+use super::bench_context::BenchContext;
+use super::progress::BenchProgress;
 use super::rounds::{Bench, Measured, measure};
-use super::bench_context::Stand;
 use crate::harness::cores::{self, Cores};
-use crate::harness::host_pair::Ground;
+use crate::harness::host_checks::HostChecks;
+use crate::harness::host_pair::HostPair;
 use crate::harness::output;
 use crate::harness::signals::Signals;
-use crate::harness::host_checks::Checks;
 
 /// A clock that is not calibrated again while it measures is, so often, before.
 const CALIBRATIONS: u32 = 4;
 
 /// The words that tables share.
-pub(super) struct Words<'a> {
+pub(super) struct BenchOptions<'a> {
     /// A results file to print; nothing is measured.
     pub(super) from: Option<&'a Path>,
     pub(super) interface: Option<&'a str>,
-    pub(super) cores: &'a cores::Arguments,
-    pub(super) output: &'a output::Arguments,
+    pub(super) cores: &'a cores::CoreArgs,
+    pub(super) output: &'a output::OutputArgs,
     pub(super) rounds: usize,
 }
 
@@ -36,22 +36,22 @@ pub(super) struct Words<'a> {
 /// # Errors
 /// What stands in the way before the first round: no such interface, core or folder; a file that
 /// cannot be read or has nothing for these tables. What goes wrong in a round fails its row.
-pub(super) fn run<B: Bench>(words: &Words<'_>, plan: &[B::Cell]) -> Result<ExitCode> {
+pub(super) fn run<B: Bench>(words: &BenchOptions<'_>, plan: &[B::Case]) -> Result<ExitCode> {
     if let Some(path) = words.from {
         return print_again::<B>(path, words.output);
     }
     // First of all: an ordinary user's namespaces are only for a process of one thread.
-    let ground = Ground::make(words.interface)?;
+    let ground = HostPair::new(words.interface)?;
     let cores = words.cores.choose()?;
     words.output.check()?;
     let signals = Signals::take()?;
     let mut clock = Clock::new();
-    let checks = Checks::before(&clock, &cores.chosen())?;
+    let checks = HostChecks::start(&clock, &cores.chosen())?;
     clock.recalibrate();
     let mut results = output::results(&clock, ground.nic());
-    let progress = Progress::new(plan, words.rounds, introduction::<B>(&ground, cores, plan));
-    let stand = Stand { ground: &ground, cores, signals: &signals };
-    let measured = measure::<B>(&stand, plan, words.rounds, &progress)?;
+    let progress = BenchProgress::new(plan, words.rounds, introduction::<B>(&ground, cores, plan));
+    let context = BenchContext { ground: &ground, cores, signals: &signals };
+    let measured = measure::<B>(&context, plan, words.rounds, &progress)?;
     let Measured { rows, said, has_failed } = measured;
     progress.finish();
     results.rows = rows;
@@ -62,7 +62,7 @@ pub(super) fn run<B: Bench>(words: &Words<'_>, plan: &[B::Cell]) -> Result<ExitC
     Ok(signals.exit_status().unwrap_or(status))
 }
 
-fn print_again<B: Bench>(path: &Path, output: &output::Arguments) -> Result<ExitCode> {
+fn print_again<B: Bench>(path: &Path, output: &output::OutputArgs) -> Result<ExitCode> {
     let results = Results::read(path)?;
     if results.rows.iter().all(|row| row.setting.bench != B::NAME) {
         bail!("{} has no rows of {}", path.display(), B::NAME);
@@ -73,7 +73,7 @@ fn print_again<B: Bench>(path: &Path, output: &output::Arguments) -> Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-fn introduction<B: Bench>(ground: &Ground, cores: Cores, plan: &[B::Cell]) -> String {
+fn introduction<B: Bench>(ground: &HostPair, cores: Cores, plan: &[B::Case]) -> String {
     let core =
         |core: Option<usize>| core.map_or("no core".to_owned(), |core| format!("core {core}"));
     let [first, second] = B::SIDES;
@@ -82,7 +82,7 @@ fn introduction<B: Bench>(ground: &Ground, cores: Cores, plan: &[B::Cell]) -> St
         core(cores.exchange),
         core(cores.trader)
     );
-    let tick = match plan.iter().any(|cell| cell.wait() == Wait::Block) {
+    let tick = match plan.iter().any(|case| case.wait() == Wait::Block) {
         true => format!(
             "; wait block rounds deadlines up to the kernel's tick ({})",
             hairpin_host::kernel_tick()

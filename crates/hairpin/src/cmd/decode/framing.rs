@@ -15,7 +15,7 @@ pub(crate) enum Framing {
 
 /// What a stream is, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Recognised {
+pub(super) enum DetectedFraming {
     /// Messages, framed in this way.
     Messages(Framing),
     /// FIX in text, as the requests to CME's TCP replay: nothing of ours.
@@ -35,7 +35,7 @@ const FRAME_HEADER: usize = 12;
 /// MsgSeqNum and SendingTime.
 const PACKET_HEADER: usize = 12;
 
-impl Recognised {
+impl DetectedFraming {
     /// What a stream that begins with these bytes is.
     pub(super) fn of_stream(bytes: &[u8]) -> Self {
         match bytes {

@@ -8,7 +8,7 @@ use super::Format;
 use super::codecs::Codecs;
 
 /// A printed message.
-pub(crate) struct Line {
+pub(crate) struct MessageLine {
     pub(crate) text: String,
     /// Whether its template is known.
     pub(crate) is_known: bool,
@@ -26,7 +26,7 @@ pub(crate) fn line(
     packet: Option<(u32, u64)>,
     codecs: &Codecs<'_>,
     format: Format,
-) -> Result<Line, String> {
+) -> Result<MessageLine, String> {
     let mut fields = Fields::new(format);
     let (header, is_known) = match codecs.visit(message, &mut fields) {
         Ok((header, known)) => {
@@ -52,7 +52,7 @@ pub(crate) fn line(
     };
     let security_ids = std::mem::take(&mut fields.security_ids);
     let text = fields.finish(Some(header.template_id), sequence, time);
-    Ok(Line { text, is_known, security_ids })
+    Ok(MessageLine { text, is_known, security_ids })
 }
 
 /// A line in the form of a message's, of something that is none: no template, but a name and

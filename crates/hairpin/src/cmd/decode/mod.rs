@@ -31,13 +31,13 @@ use std::process::ExitCode;
 use capture::{Captured, Flow, Payload};
 use codecs::{Codecs, SchemaFile};
 pub(crate) use framing::Framing;
-use framing::{Frame, Frames, Recognised};
-use message_line::Line;
+use framing::{DetectedFraming, Frame, Frames};
+use message_line::MessageLine;
 use stream::Stream;
 
 /// Print the messages of a capture (pcap or pcapng)
 #[derive(clap::Args, Debug, Clone)]
-pub(crate) struct Arguments {
+pub(crate) struct DecodeArgs {
     /// The capture, `-` for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -66,14 +66,14 @@ pub(crate) enum Format {
 
 /// What was found in a capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct DecodeCounts {
     pub(crate) packets: u64,
     pub(crate) messages: u64,
     pub(crate) unknown: u64,
     pub(crate) errors: u64,
 }
 
-impl Counts {
+impl DecodeCounts {
     /// The last line of all.
     pub(crate) fn write(&self, format: Format, out: &mut impl Write) -> io::Result<()> {
         let Self { packets, messages, unknown, errors } = self;
@@ -105,7 +105,7 @@ impl Counts {
 }
 
 /// Runs the command: exit status 0 if the whole capture was understood, 1 if anything was wrong.
-pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+pub(crate) fn run(arguments: &DecodeArgs) -> ExitCode {
     let files = arguments.schema.iter().map(|path| SchemaFile::read(path));
     let files = files.collect::<Result<Vec<_>, _>>();
     let codecs = files.as_deref().map_err(Clone::clone).and_then(Codecs::new);
@@ -118,7 +118,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     };
     let settings = Settings { codecs, framing: arguments.framing, format: arguments.format };
     let (out, err) = (BufWriter::new(io::stdout().lock()), io::stderr().lock());
-    let mut counts = Counts::default();
+    let mut counts = DecodeCounts::default();
     let outcome = decode(&arguments.file, &settings, &mut counts, out, err);
     counts.status(outcome, &arguments.file)
 }
@@ -137,7 +137,7 @@ pub(crate) struct Settings<'x> {
 pub(crate) fn decode(
     path: &Path,
     settings: &Settings<'_>,
-    counts: &mut Counts,
+    counts: &mut DecodeCounts,
     out: impl Write,
     err: impl Write,
 ) -> io::Result<()> {
@@ -152,7 +152,7 @@ struct Decoder<'a, O, E> {
     settings: &'a Settings<'a>,
     out: O,
     err: E,
-    counts: &'a mut Counts,
+    counts: &'a mut DecodeCounts,
     streams: BTreeMap<Flow, Stream>,
 }
 
@@ -194,24 +194,24 @@ impl<O: Write, E: Write> Decoder<'_, O, E> {
             return Ok(());
         }
         let recognised = match stream.framing {
-            Some(framing) => Recognised::Messages(framing),
-            None => match (Recognised::of_stream(stream.bytes()), self.settings.framing) {
-                (Recognised::Text, _) => Recognised::Text,
-                (_, Some(framing)) => Recognised::Messages(framing),
+            Some(framing) => DetectedFraming::Messages(framing),
+            None => match (DetectedFraming::of_stream(stream.bytes()), self.settings.framing) {
+                (DetectedFraming::Text, _) => DetectedFraming::Text,
+                (_, Some(framing)) => DetectedFraming::Messages(framing),
                 (recognised, None) => recognised,
             },
         };
         match recognised {
-            Recognised::Messages(framing) => {
+            DetectedFraming::Messages(framing) => {
                 stream.framing = Some(framing);
                 let frames = Frames::new(framing, stream.bytes(), stream.packet);
                 let (used, packet) = self.frames(frames)?;
                 stream.consume(used);
                 stream.packet = packet;
             }
-            Recognised::Unclear => {}
-            Recognised::Text => stream.is_foreign = true,
-            Recognised::Foreign => {
+            DetectedFraming::Unclear => {}
+            DetectedFraming::Text => stream.is_foreign = true,
+            DetectedFraming::Foreign => {
                 stream.is_foreign = true;
                 self.error("no framing that is known begins here; try --framing")?;
             }
@@ -236,8 +236,8 @@ impl<O: Write, E: Write> Decoder<'_, O, E> {
     fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         let Settings { codecs, format, .. } = self.settings;
         match message_line::line(frame.message, frame.packet, codecs, *format) {
-            Ok(Line { text, is_known, .. }) => {
-                let Counts { messages, unknown, .. } = self.counts;
+            Ok(MessageLine { text, is_known, .. }) => {
+                let DecodeCounts { messages, unknown, .. } = self.counts;
                 *(if is_known { messages } else { unknown }) += 1;
                 writeln!(self.out, "{text}")
             }

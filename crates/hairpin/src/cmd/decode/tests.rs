@@ -40,7 +40,7 @@ impl Capture {
     }
 
     /// Standard output, standard error, counts.
-    fn decode(self, framing: Option<Framing>, format: Format) -> (String, String, Counts) {
+    fn decode(self, framing: Option<Framing>, format: Format) -> (String, String, DecodeCounts) {
         decode_bytes(&self.0.into_writer(), framing, format).unwrap()
     }
 }
@@ -49,12 +49,12 @@ fn decode_bytes(
     bytes: &[u8],
     framing: Option<Framing>,
     format: Format,
-) -> io::Result<(String, String, Counts)> {
+) -> io::Result<(String, String, DecodeCounts)> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
     let (mut out, mut err) = (Cursor::new(Vec::new()), Vec::new());
     let settings = Settings { codecs: Codecs::default(), framing, format };
-    let mut counts = Counts::default();
+    let mut counts = DecodeCounts::default();
     decode(file.path(), &settings, &mut counts, &mut out, &mut err)?;
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ok((text(out.into_inner()), text(err), counts))
@@ -464,7 +464,7 @@ fn errors_that_were_counted_outlive_a_reader_that_is_gone() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&capture.0.into_writer()).unwrap();
         let settings = Settings { codecs: Codecs::default(), framing: None, format: Format::Text };
-        let mut counts = Counts::default();
+        let mut counts = DecodeCounts::default();
         let outcome = decode(file.path(), &settings, &mut counts, Closing(2), Vec::new());
         assert_eq!(outcome.as_ref().unwrap_err().kind(), io::ErrorKind::BrokenPipe);
         let status = counts.status(outcome, file.path());

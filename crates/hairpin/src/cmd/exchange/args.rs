@@ -11,12 +11,12 @@ use hairpin_measure::write_text;
 use hairpin_reactor::Wait;
 
 use super::market_args;
-use crate::harness::multicast_groups::Groups;
-use crate::harness::t2t_setup::{Load, MarketData, Mute, TRADERS_MAX};
-use crate::harness::usage::refuse;
 use crate::harness::args::{
-    FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP, parse_mute, parse_wait,
+    FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP, parse_line_outage, parse_wait,
 };
+use crate::harness::multicast_groups::Groups;
+use crate::harness::t2t_setup::{LineOutage, Load, MarketData, TRADERS_MAX};
+use crate::harness::usage::usage_error;
 use crate::harness::{cores, output, transport};
 
 /// The number of the benchmark's channel.
@@ -32,13 +32,13 @@ const INTERVAL_US: u64 = 1_000;
 /// --samples are done it prints what that gave and writes the results anew; then it goes on.
 /// Traders may come and go meanwhile. Ctrl-C ends it and logs the traders off.
 #[derive(clap::Args, Debug, Clone)]
-pub(crate) struct Arguments {
+pub(crate) struct ExchangeArgs {
     /// The interface that market data leaves from and the gateway listens on
     #[arg(long, value_name = "IF", default_value = "lo")]
     pub(crate) interface: String,
 
     #[command(flatten)]
-    pub(crate) transport: transport::Arguments,
+    pub(crate) transport: transport::TransportArgs,
 
     /// How market data travels
     #[arg(long, value_enum, default_value_t = FeedTransport::Multicast)]
@@ -105,36 +105,38 @@ pub(crate) struct Arguments {
     seed: u64,
 
     #[command(flatten)]
-    pub(super) market: market_args::Arguments,
+    pub(super) market: market_args::MarketArgs,
 
     #[command(flatten)]
-    pub(crate) cores: cores::Arguments,
+    pub(crate) cores: cores::CoreArgs,
 
     /// File with the iLink secret key, base64url [default: $HAIRPIN_SECRET_KEY, else a test key]
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_key_file: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) output: output::Arguments,
+    pub(crate) output: output::OutputArgs,
 
     /// Silence side A of the market data after tick FROM of each round for TICKS ticks
-    #[arg(long, value_name = "FROM,TICKS", hide = true, value_parser = parse_mute)]
-    mute_a: Option<Mute>,
+    #[arg(long, value_name = "FROM,TICKS", hide = true, value_parser = parse_line_outage)]
+    outage_a: Option<LineOutage>,
 
     /// Silence side B of the market data after tick FROM of each round for TICKS ticks
-    #[arg(long, value_name = "FROM,TICKS", hide = true, value_parser = parse_mute)]
-    mute_b: Option<Mute>,
+    #[arg(long, value_name = "FROM,TICKS", hide = true, value_parser = parse_line_outage)]
+    outage_b: Option<LineOutage>,
 }
 
-impl Arguments {
+impl ExchangeArgs {
     /// Words that contradict each other.
     ///
     /// # Errors
     /// One line for each.
     pub(crate) fn check(&self) -> Result<()> {
-        self.transport.check_by(Some(&self.interface))?;
+        self.transport.check_interface(Some(&self.interface))?;
         if self.transport.is_xdp() && self.feed == FeedTransport::Tcp {
-            refuse!("market data by TCP goes through the kernel: --transport xdp is for multicast");
+            usage_error!(
+                "market data by TCP goes through the kernel: --transport xdp is for multicast"
+            );
         }
         Ok(())
     }
@@ -157,8 +159,8 @@ impl Arguments {
             samples: self.samples,
             seed: self.seed,
             matching: true,
-            mute_a: self.mute_a,
-            mute_b: self.mute_b,
+            outage_a: self.outage_a,
+            outage_b: self.outage_b,
         }
     }
 
@@ -198,7 +200,7 @@ impl Arguments {
     /// Those of the file system, with the path.
     pub(crate) fn write_detected(
         &self,
-        groups: &crate::cmd::feed::group_map::Groups,
+        groups: &crate::cmd::feed::group_map::GroupMap,
         interface: Ipv4Addr,
     ) -> Result<()> {
         self.write_addresses(&Addresses::Multicast(groups.multicast(interface)))

@@ -7,18 +7,18 @@ use hairpin_host::Clock;
 use hairpin_time::{Duration, Instant};
 use hairpin_xdp::ReceiveStamps;
 
-use super::trader_stats::Counts;
 use super::counters;
-use super::measurement::Recording;
-use super::exchange_run::Run;
+use super::exchange_run::ExchangeRun;
+use super::measurement::Measurement;
 use super::open_exchange;
-pub(crate) use crate::harness::t2t_setup::ChildArguments as Arguments;
-use crate::harness::t2t_setup::{self, ExchangeOutcome, ExchangeSetup, ExchangeStart, Ready};
+use super::trader_stats::TickCounts;
+use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::signals::Signals;
-use crate::harness::datapath::{Room, Way};
+pub(crate) use crate::harness::t2t_setup::ChildArgs;
+use crate::harness::t2t_setup::{self, ExchangeOutcome, ExchangeSetup, ExchangeStart, Ready};
 
 /// For the trader to come in sync and log on.
-const LOGON_PATIENCE: Duration = Duration::from_secs(15);
+const LOGON_TIMEOUT: Duration = Duration::from_secs(15);
 /// One trader trades.
 const TRADERS: u32 = 1;
 
@@ -26,22 +26,27 @@ const TRADERS: u32 = 1;
 ///
 /// # Errors
 /// No free core, a busy port, a bad key, or no trader that logs on.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<ExchangeSetup>()?;
     let began_ns = t2t_setup::monotonic_ns();
     let signals = Signals::take_as_child()?;
     let clock = Clock::new();
-    let way = Way::at(&setup.transport, setup.interface, Room::Usual, ReceiveStamps::Off)?;
-    let venue = open_exchange::open(&setup, TRADERS, &clock, way)?;
+    let datapath = OpenTransport::open_at(
+        &setup.transport,
+        setup.interface,
+        BufferSize::Default,
+        ReceiveStamps::Off,
+    )?;
+    let open = open_exchange::open(&setup, TRADERS, &clock, datapath)?;
     let listened_ns = t2t_setup::monotonic_ns();
-    t2t_setup::say(&Ready { gateway: venue.gateway, market_data: venue.market_data })?;
+    t2t_setup::say(&Ready { gateway: open.gateway, market_data: open.market_data })?;
 
-    let recording = Recording::new(clock, &setup.load, TRADERS);
-    let title = counters::title("t2t-exchange", &setup, venue.gateway);
-    let parts = (venue.exchange, venue.reactor, venue.way);
-    let mut run = Run::new(parts, recording, setup.load, 1, Some(LOGON_PATIENCE));
+    let measurement = Measurement::new(clock, &setup.load, TRADERS);
+    let title = counters::title("t2t-exchange", &setup, open.gateway);
+    let parts = (open.exchange, open.reactor, open.datapath);
+    let mut run = ExchangeRun::new(parts, measurement, setup.load, 1, Some(LOGON_TIMEOUT));
     run.publish(&title);
-    run.round(|| page.asked_to_stop() || signals.asked_to_stop(), |ticks| page.tell_ticks(ticks))?;
+    run.round(|| page.stop_requested() || signals.stop_requested(), |ticks| page.set_ticks(ticks))?;
     let joined_ns = run.joined.map(Instant::as_nanos);
     let start = ExchangeStart { began_ns, listened_ns, joined_ns };
     let outcome = outcome(&run, &setup, start);
@@ -51,20 +56,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// The rows and counts, for the parent.
-fn outcome(run: &Run, setup: &ExchangeSetup, start: ExchangeStart) -> ExchangeOutcome {
-    let desk = &run.recording.desks()[0];
-    let Counts { lost, orders, acknowledgements, cancels, rejects, .. } = desk.counts;
+fn outcome(run: &ExchangeRun, setup: &ExchangeSetup, start: ExchangeStart) -> ExchangeOutcome {
+    let trader = &run.measurement.traders()[0];
+    let TickCounts { lost, orders, acknowledgements, cancels, rejects, .. } = trader.counts;
     let sockets = run.exchange.counters();
     ExchangeOutcome {
-        rows: run.recording.rows(desk, setup).into(),
-        ticks: run.recording.ticks(),
+        rows: run.measurement.rows(trader, setup).into(),
+        ticks: run.measurement.ticks(),
         lost,
         orders,
         acknowledgements,
         cancels,
         rejects,
-        unexpected_orders: desk.counts.unexpected_orders + desk.counts.early_orders,
-        refused_samples: desk.intended_to_order.refused(),
+        unexpected_orders: trader.counts.unexpected_orders + trader.counts.early_orders,
+        refused_samples: trader.intended_to_order.refused(),
         lost_datagrams: sockets.lost_datagrams_a + sockets.lost_datagrams_b,
         muted_datagrams: [sockets.muted_a, sockets.muted_b],
         interrupted: run.interrupted,

@@ -3,7 +3,7 @@
 use hairpin_exchange::Exchange;
 use hairpin_mapped::{CounterWriter, Unit};
 
-use super::measurement::Recording;
+use super::measurement::Measurement;
 use crate::harness::t2t_setup::ExchangeSetup;
 
 /// What an exchange is called: what its traders, and its user, tell it by.
@@ -22,22 +22,22 @@ pub(super) fn title(
 
 /// States all figures: of the sockets, the gateway, the run, and each trader. Those of traders are
 /// totals over all rounds.
-pub(super) fn tell(
-    sheet: &mut CounterWriter<'_>,
+pub(super) fn write(
+    writer: &mut CounterWriter<'_>,
     exchange: &Exchange,
-    recording: &Recording,
+    measurement: &Measurement,
     is_ticking: bool,
 ) {
-    sheet.counter("run", "rounds", Unit::Count, recording.rounds());
-    sheet.gauge("run", "ticking", Unit::Flag, is_ticking.into());
-    sheet.gauge("run", "traders", Unit::Count, recording.present() as u64);
-    sheet.counters("exchange", exchange.counters().iter());
-    sheet.counters("gateway", exchange.gateway_counters().iter());
-    for (index, desk) in recording.desks().iter().enumerate() {
+    writer.counter("run", "rounds", Unit::Count, measurement.rounds());
+    writer.gauge("run", "ticking", Unit::Flag, is_ticking.into());
+    writer.gauge("run", "traders", Unit::Count, measurement.present() as u64);
+    writer.counters("exchange", exchange.counters().iter());
+    writer.counters("gateway", exchange.gateway_counters().iter());
+    for (index, trader) in measurement.traders().iter().enumerate() {
         let id = index + 1;
         let part = format_args!("trader.{id}");
-        sheet.gauge(part, "present", Unit::Flag, desk.connection().is_some().into());
-        sheet.gauge(part, "open_ticks", Unit::Count, desk.open_ticks());
-        sheet.counters(part, desk.total().iter());
+        writer.gauge(part, "present", Unit::Flag, trader.connection().is_some().into());
+        writer.gauge(part, "open_ticks", Unit::Count, trader.open_ticks());
+        writer.counters(part, trader.total().iter());
     }
 }

@@ -1,173 +1,151 @@
-//! The one spinning thread of an exchange that is measured: generator, matching engine, publisher
-//! and gateway, in rounds of ticks on a schedule that waits for nobody.
+//! The one spinning thread of a measured exchange: generator, matching engine, publisher and
+//! gateway, in rounds of ticks on an open-loop schedule.
 
 use anyhow::{Result, bail};
 use hairpin_exchange::{Exchange, FeedSide, Pace};
+use hairpin_host::Clock;
+use hairpin_mapped::CounterWriter;
 use hairpin_measure::Schedule;
 use hairpin_reactor::Reactor;
 use hairpin_time::{Duration, Instant, Now};
 
 use super::counters;
-use super::measurement::{LEAD, Recording};
-use crate::harness::counter_publisher::Live;
-use crate::harness::t2t_setup::{Load, Mute};
-use crate::harness::datapath::Way;
+use super::measurement::{Measurement, START_DELAY};
+use crate::harness::datapath::OpenTransport;
+use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
+use crate::harness::t2t_setup::{LineOutage, Load};
 
-/// For the last orders to come and be cancelled: longer than a tick waits before it is lost.
-const DRAIN_PATIENCE: Duration = Duration::from_secs(3);
-/// For the traders to answer the gateway's Terminate.
-const GOODBYE_PATIENCE: Duration = Duration::from_secs(2);
-/// Nothing is due for at least so long: time for what is not urgent.
+/// The longest wait for the last orders and their cancels: longer than a tick waits for its order.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
+/// The longest wait for the traders to answer the gateway's Terminate.
+const TERMINATE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time without a due tick that is enough for housekeeping.
 const QUIET: Duration = Duration::from_micros(50);
 
-/// Where a run stands.
+/// The phase of a run.
 #[derive(Debug, Clone)]
 enum Phase {
-    /// Loops flat out, until enough traders are in sync and have logged on.
+    /// The definition and snapshot loops run flat out until enough traders have logged on.
     Joining { until: Option<Instant> },
-    /// Ticks leave on schedule, whatever comes back.
+    /// Ticks are sent on schedule, whether or not orders answer them.
     Ticking(Schedule),
-    /// The last orders come and are cancelled.
+    /// The last orders arrive and are canceled.
     Draining { until: Instant },
-    /// The round is over; sessions are kept.
-    Resting,
-    /// The gateway has said Terminate.
+    /// The round is over; sessions stay established.
+    Idle,
+    /// The gateway has sent Terminate.
     Leaving { until: Instant },
-    /// Nobody is there any more.
+    /// All sessions have ended.
     Over,
 }
 
-/// An exchange that is being measured.
-pub(super) struct Run {
+/// A measured exchange.
+pub(super) struct ExchangeRun {
     pub(super) exchange: Exchange,
-    pub(super) recording: Recording,
+    pub(super) measurement: Measurement,
     reactor: Reactor,
     load: Load,
-    /// Traders that must be there before a round begins.
+    /// The number of traders that a round needs to start.
     quorum: usize,
     phase: Phase,
-    live: Live,
-    way: Way,
+    run_loop: Option<RunLoop>,
     pub(super) interrupted: bool,
-    /// When enough traders were there for the first time.
+    /// The time at which enough traders were logged on for the first time.
     pub(super) joined: Option<Instant>,
 }
 
-impl Run {
-    /// A run that begins when `quorum` traders are logged on, which may take `patience` where one
-    /// is given.
+impl ExchangeRun {
+    /// Returns a run that starts when `quorum` traders are logged on, within `timeout` if one is
+    /// given.
     pub(super) fn new(
-        (exchange, reactor, way): (Exchange, Reactor, Way),
-        recording: Recording,
+        (exchange, reactor, transport): (Exchange, Reactor, OpenTransport),
+        measurement: Measurement,
         load: Load,
         quorum: usize,
-        patience: Option<Duration>,
+        timeout: Option<Duration>,
     ) -> Self {
-        let until = patience.map(|patience| recording.clock.instant() + patience);
-        let phase = Phase::Joining { until };
+        let until = timeout.map(|timeout| measurement.clock.instant() + timeout);
         Self {
             exchange,
-            recording,
+            measurement,
             reactor,
             load,
             quorum,
-            phase,
-            live: Live::default(),
-            way,
+            phase: Phase::Joining { until },
+            run_loop: Some(RunLoop::with_transport(transport)),
             interrupted: false,
             joined: None,
         }
     }
 
-    /// Publishes live counters from now on, as the process that `title` tells.
+    /// Publishes live counters from now on, as the process with this title.
     pub(super) fn publish(&mut self, title: &str) {
-        let Self { exchange, recording, .. } = self;
-        self.live = Live::publish(title, "exchange", |sheet| {
-            counters::tell(sheet, exchange, recording, false);
-        });
+        if let Some(mut run_loop) = self.run_loop.take() {
+            run_loop.publish(title, "exchange", &Round { run: self, on_ticks: |_| () });
+            self.run_loop = Some(run_loop);
+        }
     }
 
-    /// Spins until a round is over: its ticks have left and were answered or lost. Once
-    /// `asked_to_stop` says so, what is left of the round is dropped and [`Run::interrupted`] set.
-    /// `told` hears how many ticks have left.
+    /// Runs one round, until its ticks were sent and answered or lost. After a stop request the
+    /// remaining ticks are dropped and [`ExchangeRun::interrupted`] is set. `on_ticks` receives the
+    /// number of ticks sent so far.
     ///
     /// # Errors
-    /// Those of the network; no trader within the patience.
+    /// Those of the network; no trader logged on in time.
     pub(super) fn round(
         &mut self,
-        asked_to_stop: impl Fn() -> bool,
-        told: impl Fn(u64),
+        stop_requested: impl Fn() -> bool,
+        on_ticks: impl Fn(u64),
     ) -> Result<()> {
-        self.recording.begin_round();
-        if matches!(self.phase, Phase::Resting) {
-            let now = self.turn()?;
+        self.measurement.begin_round();
+        if matches!(self.phase, Phase::Idle) {
+            let now = self.poll()?;
             self.resume(now);
         }
-        while !matches!(self.phase, Phase::Resting) {
-            let before = self.recording.ticks();
-            let now = self.turn()?;
-            self.advance(now)?;
-            let ticks = self.recording.ticks();
-            if ticks != before {
-                told(ticks);
-            }
-            if !self.interrupted && asked_to_stop() {
-                self.interrupt(now.monotonic);
-            }
-        }
-        Ok(())
+        self.run(stop_requested, on_ticks)
     }
 
-    /// Brings the live counters up to date if that is due; seldom while there is more urgent work.
-    fn tell(&mut self, now: Instant, is_quiet: bool) {
-        let Self { exchange, recording, phase, .. } = self;
-        let is_ticking = matches!(phase, Phase::Ticking(_));
-        self.way.tell_if_due(now, is_quiet);
-        self.live.update_if_due(now, is_quiet, |sheet| {
-            counters::tell(sheet, exchange, recording, is_ticking);
-        });
-    }
-
-    /// Ends every session, and gives their traders time to answer.
+    /// Terminates every session and waits for the traders' answers.
     ///
     /// # Errors
     /// Those of the network.
     pub(super) fn finish(&mut self) -> Result<()> {
-        let now = self.turn()?;
-        self.exchange.terminate(now, &mut self.recording);
-        self.phase = Phase::Leaving { until: now.monotonic + GOODBYE_PATIENCE };
-        while !matches!(self.phase, Phase::Over) {
-            let now = self.turn()?;
-            self.advance(now)?;
-        }
-        Ok(())
+        let now = self.poll()?;
+        self.exchange.terminate(now, &mut self.measurement);
+        self.phase = Phase::Leaving { until: now.monotonic + TERMINATE_TIMEOUT };
+        self.run(|| false, |_| ())
     }
 
-    /// One turn of the loop.
-    fn turn(&mut self) -> Result<Now> {
-        let now = self.recording.clock.now();
+    fn run(&mut self, stop_requested: impl Fn() -> bool, on_ticks: impl Fn(u64)) -> Result<()> {
+        let mut run_loop = self.run_loop.take().unwrap_or_default();
+        let outcome = run_loop.run(&mut Round { run: self, on_ticks }, stop_requested);
+        self.run_loop = Some(run_loop);
+        outcome.map(drop)
+    }
+
+    /// Handles what has arrived and sends what is due, after one reading of the clock.
+    fn poll(&mut self) -> Result<Now> {
+        let now = self.measurement.clock.now();
         let ready = self.reactor.wait(now.monotonic, None)?;
-        self.exchange.step(now, ready, &mut self.reactor, &mut self.recording)?;
+        self.exchange.step(now, ready, &mut self.reactor, &mut self.measurement)?;
         Ok(now)
     }
 
-    /// Does what the phase calls for, and goes on to the next when it is over.
-    fn advance(&mut self, now: Now) -> Result<()> {
+    /// Does the work of the phase, and enters the next phase when this one is over.
+    fn advance(&mut self, now: Now) -> Result<Activity> {
         let at = now.monotonic;
-        // While ticks leave, their schedule says when there is time for it.
-        self.tell(at, !matches!(self.phase, Phase::Ticking(_)));
         match &mut self.phase {
-            Phase::Joining { .. } if self.recording.present() >= self.quorum => self.resume(now),
+            Phase::Joining { .. } if self.measurement.present() >= self.quorum => self.resume(now),
             Phase::Joining { until: Some(until) } if at > *until => {
-                bail!("no trader has logged on in time");
+                bail!("cannot start the round: no trader has logged on in time");
             }
-            Phase::Joining { .. } => {}
-            Phase::Ticking(_) => self.tick_if_due(now)?,
+            Phase::Joining { .. } | Phase::Idle | Phase::Over => {}
+            Phase::Ticking(_) => return self.tick_if_due(now),
             Phase::Draining { until } => {
                 let is_over = at > *until;
-                self.recording.expire(at);
-                if is_over || self.recording.is_settled() {
-                    self.phase = Phase::Resting;
+                self.measurement.expire(at);
+                if is_over || self.measurement.is_settled() {
+                    self.phase = Phase::Idle;
                 }
             }
             Phase::Leaving { until } => {
@@ -175,14 +153,13 @@ impl Run {
                     self.phase = Phase::Over;
                 }
             }
-            Phase::Resting | Phase::Over => {}
         }
-        Ok(())
+        Ok(Activity::Idle)
     }
 
-    /// Ticks are to leave again, a little later, if enough traders are there.
+    /// Schedules ticks again after a short delay if enough traders are logged on.
     fn resume(&mut self, now: Now) {
-        if self.recording.present() < self.quorum {
+        if self.measurement.present() < self.quorum {
             self.exchange.set_pace(Pace::FlatOut, now);
             self.phase = Phase::Joining { until: None };
             return;
@@ -190,49 +167,82 @@ impl Run {
         self.joined.get_or_insert(now.monotonic);
         self.exchange.set_pace(Pace::Paced, now);
         let interval = Duration::from_micros(self.load.interval_us);
-        self.phase = Phase::Ticking(Schedule::new(now.monotonic + LEAD, interval));
+        self.phase = Phase::Ticking(Schedule::new(now.monotonic + START_DELAY, interval));
     }
 
-    fn tick_if_due(&mut self, now: Now) -> Result<()> {
+    fn tick_if_due(&mut self, now: Now) -> Result<Activity> {
         let at = now.monotonic;
-        let Phase::Ticking(schedule) = &mut self.phase else { return Ok(()) };
-        let ticks = if self.load.matching { self.recording.ticks() } else { schedule.departed() };
-        // With matching off nothing ticks, and the schedule counts.
+        let Phase::Ticking(schedule) = &mut self.phase else { return Ok(Activity::Idle) };
+        let ticks = if self.load.matching { self.measurement.ticks() } else { schedule.departed() };
+        // With matching off there are no ticks, and the schedule counts instead.
         if ticks >= self.load.warm_up + self.load.samples {
-            self.phase = Phase::Draining { until: at + DRAIN_PATIENCE };
-            return Ok(());
+            self.phase = Phase::Draining { until: at + DRAIN_TIMEOUT };
+            return Ok(Activity::Critical);
         }
         if schedule.next_departure() > at + QUIET {
-            self.be_quiet(now);
-            return Ok(());
+            self.idle(now);
+            return Ok(Activity::Idle);
         }
-        let Some(departure) = schedule.depart(at) else { return Ok(()) };
-        for (side, mute) in [(FeedSide::A, self.load.mute_a), (FeedSide::B, self.load.mute_b)] {
-            if let Some(Mute { from_tick, ticks: count }) = mute {
-                self.exchange.set_muted(side, ticks >= from_tick && ticks < from_tick + count);
+        let Some(departure) = schedule.depart(at) else { return Ok(Activity::Critical) };
+        for (line, outage) in [(FeedSide::A, self.load.outage_a), (FeedSide::B, self.load.outage_b)]
+        {
+            if let Some(LineOutage { from_tick, ticks: count }) = outage {
+                self.exchange.set_muted(line, ticks >= from_tick && ticks < from_tick + count);
             }
         }
-        self.exchange.tick(now, departure.intended, &mut self.recording)?;
-        Ok(())
+        self.exchange.tick(now, departure.intended, &mut self.measurement)?;
+        Ok(Activity::Critical)
     }
 
-    /// Nothing is due for a while.
-    fn be_quiet(&mut self, now: Now) {
-        self.tell(now.monotonic, true);
-        self.recording.clock.recalibrate_if_due(now.monotonic);
-        self.recording.expire(now.monotonic);
-        if self.recording.present() == 0 && self.recording.is_settled() {
-            // Nobody is left to answer: the schedule stops until somebody comes.
+    /// Uses the time until the next tick.
+    fn idle(&mut self, now: Now) {
+        self.measurement.expire(now.monotonic);
+        if self.measurement.present() == 0 && self.measurement.is_settled() {
+            // The schedule pauses until a trader logs on again.
             self.quorum = 1;
             self.resume(now);
         }
     }
+}
 
-    /// Ends the round with the ticks that have left.
-    fn interrupt(&mut self, at: Instant) {
-        self.interrupted = true;
-        if matches!(self.phase, Phase::Joining { .. } | Phase::Ticking(_)) {
-            self.phase = Phase::Draining { until: at + DRAIN_PATIENCE };
+/// A run inside its loop, with the receiver of its progress.
+struct Round<'a, P> {
+    run: &'a mut ExchangeRun,
+    on_ticks: P,
+}
+
+impl<P: Fn(u64)> Task for Round<'_, P> {
+    fn turn(&mut self) -> Result<Turn> {
+        let Self { run, on_ticks } = self;
+        let before = run.measurement.ticks();
+        let now = run.poll()?;
+        let activity = run.advance(now)?;
+        let ticks = run.measurement.ticks();
+        if ticks != before {
+            on_ticks(ticks);
         }
+        Ok(Turn { now: now.monotonic, activity })
+    }
+
+    /// Ends the round with the ticks that were sent.
+    fn stop(&mut self, now: Instant) -> Result<()> {
+        self.run.interrupted = true;
+        if matches!(self.run.phase, Phase::Joining { .. } | Phase::Ticking(_)) {
+            self.run.phase = Phase::Draining { until: now + DRAIN_TIMEOUT };
+        }
+        Ok(())
+    }
+
+    fn is_finished(&self) -> bool {
+        matches!(self.run.phase, Phase::Idle | Phase::Over)
+    }
+
+    fn clock(&mut self) -> Option<&mut Clock> {
+        Some(&mut self.run.measurement.clock)
+    }
+
+    fn write_counters(&self, writer: &mut CounterWriter<'_>) {
+        let ExchangeRun { exchange, measurement, phase, .. } = &*self.run;
+        counters::write(writer, exchange, measurement, matches!(phase, Phase::Ticking(_)));
     }
 }

@@ -57,7 +57,7 @@ impl GatewayRules {
 /// The market, its gateway, and faults of the network.
 #[derive(clap::Args, Debug, Clone, Default)]
 #[group(skip)]
-pub(crate) struct Arguments {
+pub(crate) struct MarketArgs {
     /// How many instruments are traded
     #[arg(long, value_name = "N", default_value_t = INSTRUMENTS,
           value_parser = clap::value_parser!(u32).range(1..=INSTRUMENTS_MAX))]
@@ -95,7 +95,7 @@ pub(crate) struct Arguments {
     replay_port: Option<u16>,
 }
 
-impl Arguments {
+impl MarketArgs {
     /// What a benchmark trades on.
     pub(crate) fn benchmark() -> Self {
         let gateway_rules = GatewayRules::Lenient;
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_benchmark_has_the_floor_it_always_had() {
-        let floor = Arguments::benchmark().floor(7);
+        let floor = MarketArgs::benchmark().floor(7);
         let usual = SimulatedMarketSettings { seed: 7, ..SimulatedMarketSettings::default() };
         assert_eq!(floor.instruments, usual.instruments);
         assert_eq!((floor.capacity, floor.publisher), (usual.capacity, usual.publisher));
@@ -242,8 +242,8 @@ mod tests {
     #[test]
     fn snapshots_of_orders_have_groups_behind_the_others() {
         let snapshots = [4, 5].map(|n| SocketAddrV4::new(Ipv4Addr::new(239, 1, 1, n), 9));
-        assert_eq!(Arguments::benchmark().order_snapshots(snapshots), None);
-        let premium = Arguments { group: GroupKind::Premium, ..Arguments::benchmark() };
+        assert_eq!(MarketArgs::benchmark().order_snapshots(snapshots), None);
+        let premium = MarketArgs { group: GroupKind::Premium, ..MarketArgs::benchmark() };
         let groups = premium.order_snapshots(snapshots).unwrap();
         assert_eq!(groups.a, "239.1.1.6:9".parse().unwrap());
         assert_eq!(groups.b, Some("239.1.1.7:9".parse().unwrap()));

@@ -7,24 +7,24 @@ use hairpin_host::Clock;
 use hairpin_measure::{Recorder, Row};
 use hairpin_time::{Duration, Instant};
 
-use super::trader_stats::Desk;
 use super::outstanding_ticks::Tick;
+use super::trader_stats::TraderStats;
 use crate::harness::t2t_setup::{self, ExchangeSetup, Load};
 
 /// From a logon to the first tick that the trader must answer: long enough for it to learn that it
 /// is logged on, which under wait block it does only at its next wake.
 const ANSWERS_AFTER: Duration = Duration::from_millis(100);
 /// From the last logon that a round needs to its first tick.
-pub(super) const LEAD: Duration = Duration::from_millis(200);
+pub(super) const START_DELAY: Duration = Duration::from_millis(200);
 /// Packets of all traders' ticks that may wait at once.
 const WAITING_MAX: usize = 1 << 20;
 /// Packets a tick may take, and room for as many seconds of stall.
 const PACKETS_PER_TICK: u64 = 8;
 
 /// Reads the clock where the exchange's listener lets it, and keeps what that gives.
-pub(super) struct Recording {
+pub(super) struct Measurement {
     pub(super) clock: Clock,
-    desks: Box<[Desk]>,
+    traders: Box<[TraderStats]>,
     warm_up: u64,
     /// Number of the last tick before this round.
     before_round: u64,
@@ -42,14 +42,14 @@ struct Current {
     sent: Instant,
 }
 
-impl Recording {
-    /// A recording of rounds of `load` with up to `traders` traders.
+impl Measurement {
+    /// A measurement of rounds of `load` with up to `traders` traders.
     pub(super) fn new(clock: Clock, load: &Load, traders: u32) -> Self {
         let samples = usize::try_from(load.samples).unwrap_or(usize::MAX);
         let waiting = waiting_max(load.interval_us).min(WAITING_MAX / traders.max(1) as usize);
         Self {
             clock,
-            desks: (0..traders).map(|_| Desk::new(samples, waiting)).collect(),
+            traders: (0..traders).map(|_| TraderStats::new(samples, waiting)).collect(),
             warm_up: load.warm_up,
             before_round: 0,
             current: Current { intended: Instant::ZERO, sent: Instant::ZERO },
@@ -62,7 +62,7 @@ impl Recording {
 
     /// Forgets what the last round gave.
     pub(super) fn begin_round(&mut self) {
-        self.desks.iter_mut().for_each(Desk::begin_round);
+        self.traders.iter_mut().for_each(TraderStats::begin_round);
         self.lateness.clear();
         self.before_round = self.ticks;
         self.rounds += 1;
@@ -73,14 +73,14 @@ impl Recording {
         self.rounds
     }
 
-    /// One desk a trader, by account.
-    pub(super) fn desks(&self) -> &[Desk] {
-        &self.desks
+    /// One trader a trader, by account.
+    pub(super) fn traders(&self) -> &[TraderStats] {
+        &self.traders
     }
 
     /// How many traders are logged on.
     pub(super) fn present(&self) -> usize {
-        self.desks.iter().filter(|desk| desk.connection().is_some()).count()
+        self.traders.iter().filter(|trader| trader.connection().is_some()).count()
     }
 
     /// Ticks that have left in this round.
@@ -90,33 +90,33 @@ impl Recording {
 
     /// Gives up the ticks that have waited too long.
     pub(super) fn expire(&mut self, now: Instant) {
-        self.desks.iter_mut().for_each(|desk| desk.expire(now));
+        self.traders.iter_mut().for_each(|trader| trader.expire(now));
     }
 
     /// Whether every tick is answered or lost and every order cancelled again.
     pub(super) fn is_settled(&self) -> bool {
-        self.desks.iter().all(Desk::is_settled)
+        self.traders.iter().all(TraderStats::is_settled)
     }
 
     /// The two cases of one trader's round.
-    pub(super) fn rows(&self, desk: &Desk, setup: &ExchangeSetup) -> [Row; 2] {
+    pub(super) fn rows(&self, trader: &TraderStats, setup: &ExchangeSetup) -> [Row; 2] {
         let ExchangeSetup { market_data, transport, wait, load, .. } = setup;
         let (feed, transport) = (market_data.transport().name(), transport.transport);
         let source = self.clock.source();
         let [intended, sent] = t2t_setup::settings(feed, transport, wait, load, source);
         let row = |setting, latency| {
             let row = Row::new(setting, latency, &self.lateness);
-            Row { lost: desk.counts.lost, late_orders: desk.counts.late_orders, ..row }
+            Row { lost: trader.counts.lost, late_orders: trader.counts.late_orders, ..row }
         };
-        [row(intended, &desk.intended_to_order), row(sent, &desk.sent_to_order)]
+        [row(intended, &trader.intended_to_order), row(sent, &trader.sent_to_order)]
     }
 
-    fn desk_of(&mut self, connection: ConnectionId) -> Option<&mut Desk> {
-        self.desks.iter_mut().find(|desk| desk.connection() == Some(connection))
+    fn trader_of(&mut self, connection: ConnectionId) -> Option<&mut TraderStats> {
+        self.traders.iter_mut().find(|trader| trader.connection() == Some(connection))
     }
 }
 
-/// Room for the ticks of some seconds, each of several packets.
+/// BufferSize for the ticks of some seconds, each of several packets.
 fn waiting_max(interval_us: u64) -> usize {
     let per_second = 1_000_000_u64.checked_div(interval_us);
     let packets = per_second.map(|ticks| ticks.saturating_mul(PACKETS_PER_TICK) + 1_024);
@@ -125,7 +125,7 @@ fn waiting_max(interval_us: u64) -> usize {
         .map_or(WAITING_MAX, |packets| packets.min(WAITING_MAX))
 }
 
-impl Listener for Recording {
+impl Listener for Measurement {
     fn on_event(&mut self, tick: MatchedTick) {
         self.ticks += 1;
         self.current.intended = tick.intended;
@@ -143,7 +143,7 @@ impl Listener for Recording {
                 self.lateness.record(sent - intended);
             }
             let tick = Tick { sequence: packet.sequence, intended, sent, recorded };
-            self.desks.iter_mut().for_each(|desk| desk.open(tick));
+            self.traders.iter_mut().for_each(|trader| trader.open(tick));
         }
     }
 
@@ -159,36 +159,36 @@ impl Listener for Recording {
     ) {
         if state == SessionState::Established {
             let answers_from = self.clock.instant() + ANSWERS_AFTER;
-            if let Some(desk) = account.and_then(|account| self.desks.get_mut(account)) {
-                desk.arrive(connection, answers_from);
+            if let Some(trader) = account.and_then(|account| self.traders.get_mut(account)) {
+                trader.arrive(connection, answers_from);
             }
-        } else if let Some(desk) = self.desk_of(connection) {
-            desk.depart();
+        } else if let Some(trader) = self.trader_of(connection) {
+            trader.depart();
         }
     }
 
     fn on_order(&mut self, connection: ConnectionId, cl_ord_id: &[u8]) {
         let received = self.received;
-        if let Some(desk) = self.desk_of(connection) {
-            desk.order(sequence(cl_ord_id), received);
+        if let Some(trader) = self.trader_of(connection) {
+            trader.order(sequence(cl_ord_id), received);
         }
     }
 
     fn on_acknowledged(&mut self, connection: ConnectionId, _: &[u8], _: OrderId) {
-        if let Some(desk) = self.desk_of(connection) {
-            desk.counts.acknowledgements += 1;
+        if let Some(trader) = self.trader_of(connection) {
+            trader.counts.acknowledgements += 1;
         }
     }
 
     fn on_cancelled(&mut self, connection: ConnectionId, _: &[u8], _: OrderId) {
-        if let Some(desk) = self.desk_of(connection) {
-            desk.counts.cancels += 1;
+        if let Some(trader) = self.trader_of(connection) {
+            trader.counts.cancels += 1;
         }
     }
 
     fn on_rejected(&mut self, connection: ConnectionId, _: Rejected<'_>) {
-        if let Some(desk) = self.desk_of(connection) {
-            desk.counts.rejects += 1;
+        if let Some(trader) = self.trader_of(connection) {
+            trader.counts.rejects += 1;
         }
     }
 }

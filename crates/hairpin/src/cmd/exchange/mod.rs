@@ -2,15 +2,15 @@
 
 mod args;
 pub(crate) mod child;
-mod trader_stats;
 mod counters;
+mod exchange_run;
 mod market_args;
+mod measurement;
+mod open_exchange;
 mod outstanding_ticks;
 mod publish_capture;
-mod measurement;
 mod round_report;
-mod exchange_run;
-mod open_exchange;
+mod trader_stats;
 
 use std::io::Write;
 use std::net::SocketAddrV4;
@@ -22,18 +22,18 @@ use hairpin_host::{Clock, interface_address};
 use hairpin_measure::Results;
 use hairpin_xdp::ReceiveStamps;
 
-pub(crate) use args::Arguments;
-use measurement::Recording;
-use round_report::Round;
-use exchange_run::Run;
-use open_exchange::Venue;
+pub(crate) use args::ExchangeArgs;
+use exchange_run::ExchangeRun;
+use measurement::Measurement;
+use open_exchange::OpenExchange;
+use round_report::RoundReport;
 
-use crate::harness::multicast_groups::Groups;
-use crate::harness::t2t_setup::{ExchangeSetup, MarketData, TRADERS_MAX};
-use crate::harness::signals::Signals;
-use crate::harness::host_checks::Checks;
-use crate::harness::datapath::{Room, Way};
 use crate::harness::args::FeedTransport;
+use crate::harness::datapath::{BufferSize, OpenTransport};
+use crate::harness::host_checks::HostChecks;
+use crate::harness::multicast_groups::Groups;
+use crate::harness::signals::Signals;
+use crate::harness::t2t_setup::{ExchangeSetup, MarketData, TRADERS_MAX};
 use crate::harness::{output, secret_key};
 
 /// Rows of the latest rounds are kept for the results file, those of a day at the usual length.
@@ -45,7 +45,7 @@ const ROWS_MAX: usize = 4_096;
 /// # Errors
 /// What stands in the way of listening: no such interface, a busy port, a bad key, a file that
 /// cannot be written.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
     arguments.check()?;
     if let Some(path) = &arguments.publish {
         return publish_capture::run(arguments, path);
@@ -56,20 +56,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let is_test_key = secret_key::read(arguments.secret_key_file.as_deref())?.is_test_key;
     let signals = Signals::take()?;
     let core: Vec<usize> = setup.core.into_iter().collect();
-    let checks = Checks::before(&clock, &core)?;
-    let way = Way::open(&setup.transport, &arguments.interface, Room::Usual, ReceiveStamps::Off)?;
-    let mut venue = open_exchange::open_market(&setup, TRADERS_MAX, &clock, (&arguments.market, way))?;
+    let checks = HostChecks::start(&clock, &core)?;
+    let datapath = OpenTransport::open(
+        &setup.transport,
+        &arguments.interface,
+        BufferSize::Default,
+        ReceiveStamps::Off,
+    )?;
+    let mut open =
+        open_exchange::open_market(&setup, TRADERS_MAX, &clock, (&arguments.market, datapath))?;
     if let Some(path) = &arguments.record {
-        venue.exchange.record(&RecorderSettings::new(path), args::CHANNEL)?;
+        open.exchange.record(&RecorderSettings::new(path), args::CHANNEL)?;
     }
-    arguments.write_config(&venue.market_data, venue.replay, setup.interface)?;
-    announce(arguments, &setup, &venue, is_test_key);
+    arguments.write_config(&open.market_data, open.replay, setup.interface)?;
+    announce(arguments, &setup, &open, is_test_key);
 
     let mut results = output::results(&clock, &arguments.interface);
-    let recording = Recording::new(clock, &setup.load, TRADERS_MAX);
-    let title = counters::title("exchange", &setup, venue.gateway);
-    let parts = (venue.exchange, venue.reactor, venue.way);
-    let mut run = Run::new(parts, recording, setup.load, arguments.quorum(), None);
+    let measurement = Measurement::new(clock, &setup.load, TRADERS_MAX);
+    let title = counters::title("exchange", &setup, open.gateway);
+    let parts = (open.exchange, open.reactor, open.datapath);
+    let mut run = ExchangeRun::new(parts, measurement, setup.load, arguments.quorum(), None);
     run.publish(&title);
     let status = rounds(arguments, &setup, &mut run, (&mut results, &checks), &signals);
     run.finish()?;
@@ -81,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(signals.exit_status().unwrap_or(status))
 }
 
-/// Says if a recording is not whole; whether it is, or there was none.
+/// Says if a measurement is not whole; whether it is, or there was none.
 fn report(recorded: Result<Option<RecorderCounters>, String>) -> bool {
     let what = match recorded {
         Ok(counters) => match counters.map_or(0, |counters| counters.ring_overflows) {
@@ -96,18 +102,18 @@ fn report(recorded: Result<Option<RecorderCounters>, String>) -> bool {
 
 /// Runs the rounds; whether all of them count.
 fn rounds(
-    arguments: &Arguments,
+    arguments: &ExchangeArgs,
     setup: &ExchangeSetup,
-    run: &mut Run,
-    (results, checks): (&mut Results, &Checks),
+    run: &mut ExchangeRun,
+    (results, checks): (&mut Results, &HostChecks),
     signals: &Signals,
 ) -> Result<ExitCode> {
     let mut status = ExitCode::SUCCESS;
     let mut number = 0;
     while !run.interrupted && arguments.rounds.is_none_or(|rounds| number < rounds) {
-        run.round(|| signals.asked_to_stop(), |_| ())?;
+        run.round(|| signals.stop_requested(), |_| ())?;
         number += 1;
-        let round = Round::of(number, run, setup);
+        let round = RoundReport::of(number, run, setup);
         if round.is_empty() {
             continue;
         }
@@ -126,7 +132,7 @@ fn rounds(
     Ok(status)
 }
 
-fn setup(arguments: &Arguments) -> Result<ExchangeSetup> {
+fn setup(arguments: &ExchangeArgs) -> Result<ExchangeSetup> {
     let interface = interface_address(&arguments.interface)?;
     let market_data = match arguments.feed {
         FeedTransport::Multicast => MarketData::Multicast(match arguments.groups {
@@ -150,9 +156,14 @@ fn setup(arguments: &Arguments) -> Result<ExchangeSetup> {
 }
 
 /// Says where everything is. Not being read is no reason to stop.
-fn announce(arguments: &Arguments, setup: &ExchangeSetup, venue: &Venue, is_test_key: bool) {
+fn announce(
+    arguments: &ExchangeArgs,
+    setup: &ExchangeSetup,
+    open: &OpenExchange,
+    is_test_key: bool,
+) {
     let key = if is_test_key { "; iLink key: the published test key" } else { "" };
-    let replay = venue.replay.map_or_else(String::new, |at| format!(", replay at {at}"));
+    let replay = open.replay.map_or_else(String::new, |at| format!(", replay at {at}"));
     let traders = match arguments.quorum() {
         1 => "a trader".to_owned(),
         more => format!("{more} traders"),
@@ -163,8 +174,8 @@ fn announce(arguments: &Arguments, setup: &ExchangeSetup, venue: &Venue, is_test
          waiting for {traders} to log on",
         arguments.interface,
         setup.interface,
-        venue.gateway,
+        open.gateway,
         arguments.market.gateway_rules.describe(),
-        venue.market_data,
+        open.market_data,
     );
 }

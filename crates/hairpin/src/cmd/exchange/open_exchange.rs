@@ -10,16 +10,16 @@ use hairpin_host::Clock;
 use hairpin_reactor::{Reactor, Wait};
 
 use super::market_args;
+use crate::harness::datapath::OpenTransport;
 use crate::harness::secret_key;
 use crate::harness::t2t_setup::{self, ExchangeSetup, MarketData};
-use crate::harness::datapath::Way;
 
 /// An exchange that listens, and the loop it runs on.
-pub(super) struct Venue {
+pub(super) struct OpenExchange {
     pub(super) exchange: Exchange,
     pub(super) reactor: Reactor,
     /// How market data leaves.
-    pub(super) way: Way,
+    pub(super) datapath: OpenTransport,
     /// Where the gateway listens.
     pub(super) gateway: SocketAddrV4,
     /// Where market data is to be had.
@@ -29,12 +29,17 @@ pub(super) struct Venue {
 }
 
 /// The market of a benchmark; see [`open_market`].
-pub(super) fn open(setup: &ExchangeSetup, traders: u32, clock: &Clock, way: Way) -> Result<Venue> {
-    open_market(setup, traders, clock, (&market_args::Arguments::benchmark(), way))
+pub(super) fn open(
+    setup: &ExchangeSetup,
+    traders: u32,
+    clock: &Clock,
+    datapath: OpenTransport,
+) -> Result<OpenExchange> {
+    open_market(setup, traders, clock, (&market_args::MarketArgs::benchmark(), datapath))
 }
 
 /// Binds the thread to its name and core, and opens all sockets for up to `traders` traders; market
-/// data leaves by `way`.
+/// data leaves by `datapath`.
 ///
 /// # Errors
 /// No such core, a bad key, a busy port, an interface without multicast.
@@ -42,14 +47,14 @@ pub(super) fn open_market(
     setup: &ExchangeSetup,
     traders: u32,
     clock: &Clock,
-    (market, way): (&market_args::Arguments, Way),
-) -> Result<Venue> {
+    (market, datapath): (&market_args::MarketArgs, OpenTransport),
+) -> Result<OpenExchange> {
     hairpin_host::name_thread("exchange")?;
     if let Some(core) = setup.core {
         hairpin_host::pin(core)?;
     }
     let mut reactor = Reactor::new(Wait::Spin)?;
-    let settings = settings(setup, traders, market, &way)?;
+    let settings = settings(setup, traders, market, &datapath)?;
     let gateway = market.gateway(settings.accounts.clone(), settings.connections);
     let mut exchange = Exchange::new(settings, clock.now(), &mut reactor)?;
     exchange.set_gateway(gateway);
@@ -68,14 +73,14 @@ pub(super) fn open_market(
         }
         groups => groups,
     };
-    Ok(Venue { exchange, reactor, way, gateway, market_data, replay })
+    Ok(OpenExchange { exchange, reactor, datapath, gateway, market_data, replay })
 }
 
 fn settings(
     setup: &ExchangeSetup,
     traders: u32,
-    market: &market_args::Arguments,
-    way: &Way,
+    market: &market_args::MarketArgs,
+    datapath: &OpenTransport,
 ) -> Result<ExchangeSettings> {
     let key = secret_key::read(setup.secret_key_file.as_deref())?;
     let account = |id| {
@@ -89,11 +94,11 @@ fn settings(
         // One more is let in, to be told that its session is taken.
         connections: traders + 1,
         addresses: addresses(setup, traders, market),
-        transport: way.transport().clone(),
+        transport: datapath.transport().clone(),
     })
 }
 
-fn addresses(setup: &ExchangeSetup, traders: u32, market: &market_args::Arguments) -> Addresses {
+fn addresses(setup: &ExchangeSetup, traders: u32, market: &market_args::MarketArgs) -> Addresses {
     let both = |[a, b]: [_; 2]| Groups { a, b: Some(b) };
     let (multicast, tcp) = match setup.market_data {
         MarketData::Multicast(groups) => (

@@ -34,7 +34,7 @@ enum State {
 }
 
 /// A table of ticks by packet sequence, sized at start; the generator never waits for it.
-pub(crate) struct Outstanding {
+pub(crate) struct OutstandingTicks {
     slots: Box<[(State, Tick)]>,
     /// Sequences from here up to `next` may be open.
     oldest: u32,
@@ -47,8 +47,8 @@ const FREE: (State, Tick) = (
     Tick { sequence: 0, intended: Instant::ZERO, sent: Instant::ZERO, recorded: false },
 );
 
-impl Outstanding {
-    /// Room for at least `capacity` consecutive packet sequences.
+impl OutstandingTicks {
+    /// BufferSize for at least `capacity` consecutive packet sequences.
     pub(crate) fn new(capacity: usize) -> Self {
         let slots = vec![FREE; capacity.next_power_of_two()].into_boxed_slice();
         Self { slots, oldest: 0, next: 0, open: 0 }
@@ -91,14 +91,14 @@ impl Outstanding {
         }
     }
 
-    /// Gives up the ticks that left more than `patience` before `now`; how many.
-    pub(crate) fn expire(&mut self, now: Instant, patience: Duration) -> u64 {
+    /// Gives up the ticks that left more than `timeout` before `now`; how many.
+    pub(crate) fn expire(&mut self, now: Instant, timeout: Duration) -> u64 {
         let mut lost = 0;
         while self.open > 0 && self.oldest < self.next {
             let oldest = self.oldest;
             let slot = self.slot(oldest);
             let waits = slot.0 == State::Open && slot.1.sequence == oldest;
-            if waits && now.saturating_since(slot.1.sent) <= patience {
+            if waits && now.saturating_since(slot.1.sent) <= timeout {
                 break;
             }
             if waits {
@@ -142,7 +142,7 @@ impl Outstanding {
 mod tests {
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_millis(100);
+    const TIMEOUT: Duration = Duration::from_millis(100);
 
     fn tick(sequence: u32, sent_ms: u64) -> Tick {
         let sent = Instant::ZERO + Duration::from_millis(sent_ms);
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn answers_each_tick_once_in_any_order() {
-        let mut ticks = Outstanding::new(8);
+        let mut ticks = OutstandingTicks::new(8);
         for sequence in [3, 4, 7] {
             assert_eq!(ticks.open(tick(sequence, 1)), None);
         }
@@ -169,48 +169,48 @@ mod tests {
 
     #[test]
     fn loses_what_waits_longer_than_patience_and_knows_a_late_order() {
-        let mut ticks = Outstanding::new(8);
+        let mut ticks = OutstandingTicks::new(8);
         ticks.open(tick(1, 0));
         ticks.open(tick(2, 50));
-        assert_eq!(ticks.expire(at(100), PATIENCE), 0);
-        assert_eq!(ticks.expire(at(101), PATIENCE), 1);
+        assert_eq!(ticks.expire(at(100), TIMEOUT), 0);
+        assert_eq!(ticks.expire(at(101), TIMEOUT), 1);
         assert_eq!(ticks.answer(1), Answer::Late);
         assert_eq!(ticks.answer(1), Answer::Unexpected);
         assert_eq!(ticks.answer(2), Answer::InTime(tick(2, 50)));
-        assert_eq!(ticks.expire(at(1_000), PATIENCE), 0);
+        assert_eq!(ticks.expire(at(1_000), TIMEOUT), 0);
     }
 
     #[test]
     fn expires_across_sequences_that_were_no_ticks() {
-        let mut ticks = Outstanding::new(8);
+        let mut ticks = OutstandingTicks::new(8);
         ticks.open(tick(1, 0));
         ticks.open(tick(5, 0));
         ticks.open(tick(6, 900));
-        assert_eq!(ticks.expire(at(1_000), PATIENCE), 2);
+        assert_eq!(ticks.expire(at(1_000), TIMEOUT), 2);
         assert_eq!(ticks.waiting(), 1);
     }
 
     #[test]
     fn a_full_table_gives_up_the_oldest() {
-        let mut ticks = Outstanding::new(4);
+        let mut ticks = OutstandingTicks::new(4);
         for sequence in 1..=4 {
             assert_eq!(ticks.open(tick(sequence, 0)), None);
         }
         assert_eq!(ticks.open(tick(5, 0)), Some(tick(1, 0)));
         assert_eq!(ticks.waiting(), 4);
-        assert_eq!(ticks.expire(at(1_000), PATIENCE), 4);
+        assert_eq!(ticks.expire(at(1_000), TIMEOUT), 4);
         assert_eq!(ticks.waiting(), 0);
     }
 
     #[test]
     fn an_abandoned_tick_is_neither_lost_nor_answered() {
-        let mut ticks = Outstanding::new(8);
+        let mut ticks = OutstandingTicks::new(8);
         for sequence in [2, 3, 5] {
             ticks.open(tick(sequence, 0));
         }
         assert_eq!(ticks.answer(3), Answer::InTime(tick(3, 0)));
         assert_eq!((ticks.abandon(), ticks.waiting()), (2, 0));
-        assert_eq!(ticks.expire(at(1_000), PATIENCE), 0);
+        assert_eq!(ticks.expire(at(1_000), TIMEOUT), 0);
         assert_eq!(ticks.answer(5), Answer::Unexpected);
         ticks.open(tick(6, 1_000));
         assert_eq!(ticks.answer(6), Answer::InTime(tick(6, 1_000)));
@@ -218,10 +218,10 @@ mod tests {
 
     #[test]
     fn goes_on_after_a_quiet_time() {
-        let mut ticks = Outstanding::new(4);
+        let mut ticks = OutstandingTicks::new(4);
         ticks.open(tick(1, 0));
         assert_eq!(ticks.answer(1), Answer::InTime(tick(1, 0)));
         ticks.open(tick(100, 5));
-        assert_eq!(ticks.expire(at(500), PATIENCE), 1);
+        assert_eq!(ticks.expire(at(500), TIMEOUT), 1);
     }
 }

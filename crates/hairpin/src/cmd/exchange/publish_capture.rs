@@ -13,14 +13,14 @@ use hairpin_host::{Clock, interface_address};
 use hairpin_time::{Duration, Instant};
 use hairpin_xdp::ReceiveStamps;
 
-use super::Arguments;
+use super::ExchangeArgs;
 use crate::cmd::decode::capture;
+use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::output;
 use crate::harness::signals::Signals;
-use crate::harness::datapath::{Room, Way};
 
 /// The longest sleep: so soon a signal is heard.
-const SLEEP_MAX: Duration = Duration::from_millis(50);
+const MAX_SLEEP: Duration = Duration::from_millis(50);
 /// Packets stay on the link, as those of the exchange itself.
 const TTL: u8 = 1;
 /// Linux's ENOBUFS, for which std has no kind: the queue of the interface is full.
@@ -33,11 +33,11 @@ const NO_BUFFER_SPACE: i32 = 105;
 ///
 /// # Errors
 /// No such interface; a file that cannot be read or is no capture; the network's.
-pub(super) fn run(arguments: &Arguments, path: &Path) -> Result<ExitCode> {
+pub(super) fn run(arguments: &ExchangeArgs, path: &Path) -> Result<ExitCode> {
     let interface = interface_address(&arguments.interface)?;
     let named = || path.display().to_string();
     if arguments.wants_config() {
-        let groups = crate::cmd::feed::group_map::Groups::detect(capture::open(path)?);
+        let groups = crate::cmd::feed::group_map::GroupMap::detect(capture::open(path)?);
         arguments.write_detected(&groups.with_context(named)?, interface)?;
     }
     let input = capture::open(path).with_context(named)?;
@@ -45,18 +45,18 @@ pub(super) fn run(arguments: &Arguments, path: &Path) -> Result<ExitCode> {
     let signals = Signals::take()?;
     let mut publication = Publication {
         interface,
-        way: Way::open(
+        datapath: OpenTransport::open(
             &arguments.transport,
             &arguments.interface,
-            Room::Usual,
+            BufferSize::Default,
             ReceiveStamps::Off,
         )?,
         senders: HashMap::new(),
-        counts: Counts::default(),
+        counts: PublishedCounts::default(),
         clock: Clock::of_kernel(),
     };
     let speed = arguments.speed;
-    let outcome = publication.play(Replay::new(reader, speed), &|| signals.asked_to_stop())?;
+    let outcome = publication.play(Replay::new(reader, speed), &|| signals.stop_requested())?;
     output::print(&publication.counts.to_string())?;
     if let Some(what) = &outcome {
         let _ = writeln!(io::stderr(), "hairpin: {}: {what}", path.display());
@@ -68,7 +68,7 @@ pub(super) fn run(arguments: &Arguments, path: &Path) -> Result<ExitCode> {
 
 /// What has left.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Counts {
+struct PublishedCounts {
     packets: u64,
     bytes: u64,
     groups: usize,
@@ -80,7 +80,7 @@ struct Counts {
     latest: Duration,
 }
 
-impl std::fmt::Display for Counts {
+impl std::fmt::Display for PublishedCounts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { packets, bytes, groups, lost, others, latest } = self;
         writeln!(
@@ -95,29 +95,29 @@ impl std::fmt::Display for Counts {
 /// A capture that is being played.
 struct Publication {
     interface: Ipv4Addr,
-    way: Way,
+    datapath: OpenTransport,
     senders: HashMap<SocketAddrV4, UdpSender>,
-    counts: Counts,
+    counts: PublishedCounts,
     clock: Clock,
 }
 
 impl Publication {
-    /// Plays to the end, or until `asked_to_stop`; gives what is wrong with the file's end, if
+    /// Plays to the end, or until `stop_requested`; gives what is wrong with the file's end, if
     /// anything.
     fn play(
         &mut self,
         mut replay: Replay<impl Read>,
-        asked_to_stop: &dyn Fn() -> bool,
+        stop_requested: &dyn Fn() -> bool,
     ) -> Result<Option<String>> {
         let mut intended = None;
         let mut ending = None;
-        while !asked_to_stop() {
+        while !stop_requested() {
             let now = self.clock.instant();
             match replay.step(now, None) {
                 Ok(Step::Wait(until)) => {
-                    self.way.tell_if_due(now, true);
+                    self.datapath.print_pending_notices(now, true);
                     intended = Some(until);
-                    std::thread::sleep(until.saturating_since(now).min(SLEEP_MAX).into());
+                    std::thread::sleep(until.saturating_since(now).min(MAX_SLEEP).into());
                 }
                 Ok(Step::Frame(_)) => {
                     if let Some(frame) = replay.frame() {
@@ -149,7 +149,7 @@ impl Publication {
         let sender = match self.senders.entry(group) {
             std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
             std::collections::hash_map::Entry::Vacant(new) => {
-                let transport = self.way.transport();
+                let transport = self.datapath.transport();
                 new.insert(UdpSender::new_by(transport, group, self.interface, TTL)?)
             }
         };

@@ -4,39 +4,42 @@ use std::fmt;
 
 use hairpin_measure::{Row, Style, Table};
 
-use super::trader_stats::{Counts, Desk};
-use super::exchange_run::Run;
+use super::exchange_run::ExchangeRun;
+use super::trader_stats::{TickCounts, TraderStats};
 use crate::harness::t2t_setup::ExchangeSetup;
 
 /// One round, for a person and for the results file.
-pub(super) struct Round {
+pub(super) struct RoundReport {
     number: u64,
     traders: Vec<Trader>,
 }
 
 struct Trader {
     id: usize,
-    counts: Counts,
+    counts: TickCounts,
     rows: [Row; 2],
 }
 
-impl Round {
+impl RoundReport {
     /// What `run` has just gone through.
-    pub(super) fn of(number: u64, run: &Run, setup: &ExchangeSetup) -> Self {
-        let trader = |(index, desk): (usize, &Desk)| {
-            let failed = reason_to_fail(desk);
-            let rows = run.recording.rows(desk, setup).map(|row| Row {
+    pub(super) fn of(number: u64, run: &ExchangeRun, setup: &ExchangeSetup) -> Self {
+        let trader = |(index, trader): (usize, &TraderStats)| {
+            let failed = reason_to_fail(trader);
+            let rows = run.measurement.rows(trader, setup).map(|row| Row {
                 failed: failed.clone(),
                 interrupted: run.interrupted,
                 seed: Some(setup.load.seed),
                 ground: Some(format!("traders by way of {}", setup.interface)),
                 ..row
             });
-            Trader { id: index + 1, counts: desk.counts, rows }
+            Trader { id: index + 1, counts: trader.counts, rows }
         };
-        let took_part = |desk: &Desk| desk.counts != Counts::default();
-        let desks = run.recording.desks().iter().enumerate();
-        Self { number, traders: desks.filter(|(_, desk)| took_part(desk)).map(trader).collect() }
+        let took_part = |trader: &TraderStats| trader.counts != TickCounts::default();
+        let traders = run.measurement.traders().iter().enumerate();
+        Self {
+            number,
+            traders: traders.filter(|(_, trader)| took_part(trader)).map(trader).collect(),
+        }
     }
 
     /// Whether no trader took part.
@@ -57,11 +60,12 @@ impl Round {
 
 /// Why a trader's round does not count, or nothing. What a trader left open when its session ended
 /// is explained by that, and no reason.
-fn reason_to_fail(desk: &Desk) -> Option<String> {
-    let Counts { ticks, lost, abandoned, orders, late_orders, acknowledgements, .. } = desk.counts;
-    let Counts { cancels, orphaned, rejects, unexpected_orders, .. } = desk.counts;
-    let all = desk.counts.all_orders();
-    let refused = desk.intended_to_order.refused();
+fn reason_to_fail(trader: &TraderStats) -> Option<String> {
+    let TickCounts { ticks, lost, abandoned, orders, late_orders, acknowledgements, .. } =
+        trader.counts;
+    let TickCounts { cancels, orphaned, rejects, unexpected_orders, .. } = trader.counts;
+    let all = trader.counts.all_orders();
+    let refused = trader.intended_to_order.refused();
     let checks = [
         (ticks == orders + lost + abandoned, {
             format!("{ticks} ticks but {orders} orders, {lost} lost and {abandoned} abandoned")
@@ -81,10 +85,10 @@ fn reason_to_fail(desk: &Desk) -> Option<String> {
 }
 
 /// A line of counts for each trader, and the table.
-impl fmt::Display for Round {
+impl fmt::Display for RoundReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for Trader { id, counts, rows } in &self.traders {
-            let Counts { ticks, orders, acknowledgements, cancels, lost, .. } = counts;
+            let TickCounts { ticks, orders, acknowledgements, cancels, lost, .. } = counts;
             write!(
                 f,
                 "round {}, trader {id}: {ticks} ticks, {orders} orders, {acknowledgements} \

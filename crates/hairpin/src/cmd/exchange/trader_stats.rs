@@ -4,14 +4,14 @@ use hairpin_exchange::ConnectionId;
 use hairpin_measure::Recorder;
 use hairpin_time::{Duration, Instant};
 
-use super::outstanding_ticks::{Answer, Outstanding, Tick};
+use super::outstanding_ticks::{Answer, OutstandingTicks, Tick};
 
 /// A tick that nobody has answered for so long is lost.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What has come of a trader's ticks since the round began.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(super) struct TickCounts {
     /// Ticks that left while the trader was there to answer them.
     pub(super) ticks: u64,
     /// Ticks that no order answered in time.
@@ -38,7 +38,7 @@ pub(super) struct Counts {
     pub(super) departures: u64,
 }
 
-impl Counts {
+impl TickCounts {
     /// Every count with its name.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
         let Self { ticks, lost, abandoned, orders, early_orders, late_orders, .. } = *self;
@@ -86,32 +86,32 @@ impl Counts {
 }
 
 /// What one trader is asked and answers.
-pub(super) struct Desk {
+pub(super) struct TraderStats {
     connection: Option<ConnectionId>,
     /// Ticks before this time are not expected of a trader that has only just logged on.
     answers_from: Instant,
     /// Packet sequence of the first tick expected of this session.
     first_sequence: Option<u32>,
-    outstanding: Outstanding,
+    outstanding: OutstandingTicks,
     pub(super) intended_to_order: Recorder,
     pub(super) sent_to_order: Recorder,
-    pub(super) counts: Counts,
+    pub(super) counts: TickCounts,
     /// The counts of the rounds before.
-    before: Counts,
+    before: TickCounts,
 }
 
-impl Desk {
-    /// A desk nobody sits at, with room for `samples` a round and `waiting` ticks at once.
+impl TraderStats {
+    /// A trader nobody sits at, with room for `samples` a round and `waiting` ticks at once.
     pub(super) fn new(samples: usize, waiting: usize) -> Self {
         Self {
             connection: None,
             answers_from: Instant::ZERO,
             first_sequence: None,
-            outstanding: Outstanding::new(waiting),
+            outstanding: OutstandingTicks::new(waiting),
             intended_to_order: Recorder::with_capacity(samples),
             sent_to_order: Recorder::with_capacity(samples),
-            counts: Counts::default(),
-            before: Counts::default(),
+            counts: TickCounts::default(),
+            before: TickCounts::default(),
         }
     }
 
@@ -120,11 +120,11 @@ impl Desk {
         self.intended_to_order.clear();
         self.sent_to_order.clear();
         self.before = self.total();
-        self.counts = Counts::default();
+        self.counts = TickCounts::default();
     }
 
     /// The counts of all rounds.
-    pub(super) fn total(&self) -> Counts {
+    pub(super) fn total(&self) -> TickCounts {
         self.before.plus(self.counts)
     }
 
@@ -171,7 +171,7 @@ impl Desk {
         };
         match self.outstanding.answer(sequence) {
             // Whoever is too busy to look for lost ticks finds them here.
-            Answer::InTime(tick) if received - tick.sent > PATIENCE => {
+            Answer::InTime(tick) if received - tick.sent > TIMEOUT => {
                 self.counts.lost += 1;
                 self.counts.late_orders += 1;
             }
@@ -197,13 +197,13 @@ impl Desk {
 
     /// Gives up the ticks that have waited too long.
     pub(super) fn expire(&mut self, now: Instant) {
-        self.counts.lost += self.outstanding.expire(now, PATIENCE);
+        self.counts.lost += self.outstanding.expire(now, TIMEOUT);
     }
 
     /// Whether every tick is answered or lost and every order cancelled again.
     pub(super) fn is_settled(&self) -> bool {
         let orders = self.counts.all_orders();
-        let Counts { acknowledgements, cancels, orphaned, .. } = self.counts;
+        let TickCounts { acknowledgements, cancels, orphaned, .. } = self.counts;
         let is_quiet = orders == acknowledgements && orders == cancels + orphaned;
         self.outstanding.waiting() == 0 && (is_quiet || self.connection.is_none())
     }
@@ -221,101 +221,104 @@ mod tests {
         Tick { sequence, intended: at(sent_ms), sent: at(sent_ms), recorded: true }
     }
 
-    fn desk() -> Desk {
-        let mut desk = Desk::new(8, 8);
-        desk.arrive(ConnectionId(0), at(10));
-        desk
+    fn trader() -> TraderStats {
+        let mut trader = TraderStats::new(8, 8);
+        trader.arrive(ConnectionId(0), at(10));
+        trader
     }
 
     #[test]
     fn expects_nothing_of_a_trader_that_is_not_there() {
-        let mut desk = Desk::new(8, 8);
-        desk.open(tick(1, 0));
-        assert_eq!(desk.counts, Counts::default());
-        assert!(desk.is_settled());
+        let mut trader = TraderStats::new(8, 8);
+        trader.open(tick(1, 0));
+        assert_eq!(trader.counts, TickCounts::default());
+        assert!(trader.is_settled());
     }
 
     #[test]
     fn an_order_to_a_tick_before_its_time_is_early_and_not_wrong() {
-        let mut desk = desk();
-        desk.open(tick(1, 5));
-        desk.order(Some(1), at(6));
-        desk.open(tick(2, 10));
-        desk.order(Some(2), at(11));
-        desk.order(Some(1), at(12));
-        desk.order(Some(3), at(12));
-        desk.order(None, at(12));
-        let expected = Counts {
+        let mut trader = trader();
+        trader.open(tick(1, 5));
+        trader.order(Some(1), at(6));
+        trader.open(tick(2, 10));
+        trader.order(Some(2), at(11));
+        trader.order(Some(1), at(12));
+        trader.order(Some(3), at(12));
+        trader.order(None, at(12));
+        let expected = TickCounts {
             ticks: 1,
             orders: 1,
             early_orders: 2,
             unexpected_orders: 2,
-            ..Counts::default()
+            ..TickCounts::default()
         };
-        assert_eq!(desk.counts, expected);
-        assert_eq!(desk.sent_to_order.samples(), [1_000_000]);
+        assert_eq!(trader.counts, expected);
+        assert_eq!(trader.sent_to_order.samples(), [1_000_000]);
     }
 
     #[test]
     fn what_a_departed_trader_leaves_open_is_abandoned_and_not_lost() {
-        let mut desk = desk();
+        let mut trader = trader();
         for sequence in 1..=3 {
-            desk.open(tick(sequence, 10));
+            trader.open(tick(sequence, 10));
         }
-        desk.order(Some(1), at(11));
-        desk.counts.acknowledgements += 1;
-        desk.depart();
-        desk.expire(at(5_000));
-        let Counts { ticks, orders, abandoned, lost, orphaned, departures, .. } = desk.counts;
+        trader.order(Some(1), at(11));
+        trader.counts.acknowledgements += 1;
+        trader.depart();
+        trader.expire(at(5_000));
+        let TickCounts { ticks, orders, abandoned, lost, orphaned, departures, .. } = trader.counts;
         assert_eq!((ticks, orders, abandoned, lost), (3, 1, 2, 0));
         assert_eq!((orphaned, departures), (1, 1));
-        assert!(desk.is_settled());
+        assert!(trader.is_settled());
     }
 
     #[test]
     fn what_two_departures_leave_behind_adds_up() {
-        let mut desk = desk();
+        let mut trader = trader();
         for (sequence, orphaned) in [(1, 1), (3, 2)] {
-            desk.open(tick(sequence, 20));
-            desk.open(tick(sequence + 1, 20));
-            desk.order(Some(sequence), at(21));
-            desk.order(Some(sequence + 1), at(21));
-            desk.counts.acknowledgements += 2;
-            desk.counts.cancels += 1;
-            desk.depart();
-            assert_eq!(desk.counts.orphaned, orphaned);
-            desk.arrive(ConnectionId(0), at(10));
+            trader.open(tick(sequence, 20));
+            trader.open(tick(sequence + 1, 20));
+            trader.order(Some(sequence), at(21));
+            trader.order(Some(sequence + 1), at(21));
+            trader.counts.acknowledgements += 2;
+            trader.counts.cancels += 1;
+            trader.depart();
+            assert_eq!(trader.counts.orphaned, orphaned);
+            trader.arrive(ConnectionId(0), at(10));
         }
-        assert!(desk.is_settled());
+        assert!(trader.is_settled());
     }
 
     #[test]
     fn an_answer_after_the_patience_is_late_and_its_tick_lost() {
-        let mut desk = desk();
-        desk.open(tick(1, 10));
-        desk.open(tick(2, 10));
-        desk.order(Some(1), at(1_011));
-        desk.expire(at(1_011));
-        desk.order(Some(2), at(1_012));
-        assert_eq!((desk.counts.lost, desk.counts.late_orders, desk.counts.orders), (2, 2, 0));
-        assert!(desk.sent_to_order.samples().is_empty());
+        let mut trader = trader();
+        trader.open(tick(1, 10));
+        trader.open(tick(2, 10));
+        trader.order(Some(1), at(1_011));
+        trader.expire(at(1_011));
+        trader.order(Some(2), at(1_012));
+        assert_eq!(
+            (trader.counts.lost, trader.counts.late_orders, trader.counts.orders),
+            (2, 2, 0)
+        );
+        assert!(trader.sent_to_order.samples().is_empty());
     }
 
     #[test]
     fn a_new_round_forgets_counts_but_not_what_is_open() {
-        let mut desk = desk();
-        desk.open(tick(1, 10));
-        desk.begin_round();
-        assert!(!desk.is_settled());
-        assert_eq!(desk.open_ticks(), 1);
-        desk.order(Some(1), at(11));
-        assert_eq!((desk.counts.ticks, desk.counts.orders), (0, 1));
-        assert_eq!((desk.total().ticks, desk.total().orders), (1, 1));
+        let mut trader = trader();
+        trader.open(tick(1, 10));
+        trader.begin_round();
+        assert!(!trader.is_settled());
+        assert_eq!(trader.open_ticks(), 1);
+        trader.order(Some(1), at(11));
+        assert_eq!((trader.counts.ticks, trader.counts.orders), (0, 1));
+        assert_eq!((trader.total().ticks, trader.total().orders), (1, 1));
     }
 
     #[test]
     fn a_total_is_of_every_count_and_all_rounds() {
-        let one = Counts {
+        let one = TickCounts {
             ticks: 1,
             lost: 2,
             abandoned: 3,
@@ -329,13 +332,13 @@ mod tests {
             rejects: 11,
             departures: 12,
         };
-        let mut desk = desk();
+        let mut trader = trader();
         for _ in 0..3 {
-            desk.counts = one;
-            desk.begin_round();
+            trader.counts = one;
+            trader.begin_round();
         }
-        let total: Vec<u64> = desk.total().iter().map(|(_, count)| count).collect();
+        let total: Vec<u64> = trader.total().iter().map(|(_, count)| count).collect();
         assert_eq!(total, (1..=12).map(|count| 3 * count).collect::<Vec<_>>());
-        assert_eq!(desk.counts, Counts::default());
+        assert_eq!(trader.counts, TickCounts::default());
     }
 }

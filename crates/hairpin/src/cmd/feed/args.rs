@@ -12,12 +12,12 @@ use hairpin_feed_handler::{Addresses, Feed, FeedLine, Filter, Multicast, OrderBo
 use hairpin_reactor::Wait;
 use hairpin_time::Duration;
 
-use super::group_map::Groups;
+use super::group_map::GroupMap;
 use super::statistics;
 use crate::cmd::decode::Format;
-use crate::harness::transport;
-use crate::harness::usage::refuse;
 use crate::harness::args::parse_wait;
+use crate::harness::transport;
+use crate::harness::usage::usage_error;
 
 /// The feed handler, live or on a capture: print messages, books and what became of them
 ///
@@ -25,7 +25,7 @@ use crate::harness::args::parse_wait;
 /// if all was understood, 1 if anything was wrong, 2 for bad arguments, 130 when interrupted.
 #[derive(clap::Args, Debug, Clone)]
 #[command(group = ArgGroup::new("source").args(["pcap", "interface"]).required(true))]
-pub(crate) struct Arguments {
+pub(crate) struct FeedArgs {
     /// A capture of one market data channel, `-` for standard input
     #[arg(long, value_name = "FILE")]
     pub(super) pcap: Option<PathBuf>,
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     pub(super) interface: Option<String>,
 
     #[command(flatten)]
-    pub(super) transport: transport::Arguments,
+    pub(super) transport: transport::TransportArgs,
 
     /// CME's config.xml, which says where each feed of the channel is [of a capture: found out]
     #[arg(long, value_name = "FILE")]
@@ -45,11 +45,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ID", requires = "config")]
     channel: Option<String>,
 
-    /// How many times as fast as it was recorded: 1 as it was, `max` as fast as can be
+    /// PrintOptions many times as fast as it was recorded: 1 as it was, `max` as fast as can be
     #[arg(long, value_name = "TIMES", default_value = "max", conflicts_with = "interface")]
     pub(super) speed: Speed,
 
-    /// How to wait for packets: block, poll, epoll, spin or io_uring
+    /// PrintOptions to wait for packets: block, poll, epoll, spin or io_uring
     #[arg(long, value_name = "WAIT", default_value = "epoll", value_parser = parse_wait,
           conflicts_with = "pcap")]
     pub(super) wait: Wait,
@@ -100,7 +100,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(super) schema: Vec<PathBuf>,
 
-    /// How everything is printed
+    /// PrintOptions everything is printed
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(super) format: Format,
 
@@ -149,7 +149,7 @@ fn parse_name(word: &str) -> Result<Text<6>, String> {
     name.ok_or_else(|| "a name of one to six characters".to_owned())
 }
 
-impl Arguments {
+impl FeedArgs {
     /// The channel that a configuration file has, if there is one.
     ///
     /// # Errors
@@ -185,9 +185,9 @@ impl Arguments {
     /// One line.
     pub(super) fn check(&self) -> Result<()> {
         if self.pcap.is_some() && self.transport.is_xdp() {
-            refuse!("a capture comes by no network: --transport xdp is for --interface");
+            usage_error!("a capture comes by no network: --transport xdp is for --interface");
         }
-        self.transport.check_by(self.interface.as_deref())
+        self.transport.check_interface(self.interface.as_deref())
     }
 
     /// Says as whom a replay is asked for.
@@ -220,7 +220,7 @@ impl Arguments {
     ///
     /// # Errors
     /// One line: which file, and what is wrong.
-    pub(super) fn groups(&self) -> Result<Option<Groups>, String> {
+    pub(super) fn groups(&self) -> Result<Option<GroupMap>, String> {
         let Some(channel) = self.channel()? else { return Ok(None) };
         let addresses = self.addresses(&channel, Ipv4Addr::UNSPECIFIED)?;
         addresses.check().map_err(|error| format!("channel {}: {error}", channel.id))?;
@@ -229,7 +229,7 @@ impl Arguments {
             .ok_or_else(|| format!("channel {} goes by TCP, and this reads datagrams", channel.id))
     }
 
-    /// Where and how much is recorded, if anything is.
+    /// Where and options much is recorded, if anything is.
     pub(super) fn recording(&self) -> Option<RecorderSettings> {
         let path = self.log.as_ref()?;
         Some(RecorderSettings {
@@ -241,10 +241,10 @@ impl Arguments {
 }
 
 /// Which group carries what; nothing of a channel by TCP.
-pub(super) fn groups_of(addresses: &Addresses) -> Option<Groups> {
+pub(super) fn groups_of(addresses: &Addresses) -> Option<GroupMap> {
     let Addresses::Multicast(feeds) = addresses else { return None };
     let each = Feed::ALL.into_iter().flat_map(|feed| FeedLine::ALL.map(|side| (feed, side)));
-    Some(Groups::new(each.filter_map(|(feed, side)| {
+    Some(GroupMap::new(each.filter_map(|(feed, side)| {
         let group = feeds.group(feed, side)?;
         Some((SocketAddr::V4(group.address), feed, side))
     })))

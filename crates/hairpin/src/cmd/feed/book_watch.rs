@@ -16,7 +16,7 @@ const HEADING: usize = 5;
 
 /// What is watched.
 #[derive(Debug)]
-pub(super) struct Watch<O: Write> {
+pub(super) struct BookWatch<O: Write> {
     screen: Screen<O>,
     title: String,
     due: Instant,
@@ -25,7 +25,7 @@ pub(super) struct Watch<O: Write> {
     changes: Vec<(u32, f64)>,
 }
 
-impl<O: Write> Watch<O> {
+impl<O: Write> BookWatch<O> {
     /// Takes the terminal.
     ///
     /// # Errors
@@ -35,7 +35,7 @@ impl<O: Write> Watch<O> {
         Ok(Self { screen, title, due: Instant::ZERO, before: None, changes: Vec::new() })
     }
 
-    /// Counts the changes of an event.
+    /// DecodeCounts the changes of an event.
     pub(super) fn note(&mut self, event: &EndOfEvent<'_>) {
         for (index, ..) in event.changed() {
             let place = index.as_usize();

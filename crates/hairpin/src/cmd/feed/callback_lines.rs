@@ -57,7 +57,7 @@ impl<'a> Record<'a> {
 
     /// The line.
     pub(super) fn line(&self, packet: (u32, u64), format: Format) -> String {
-        line::record(self.name, packet, &self.values, format)
+        message_line::record(self.name, packet, &self.values, format)
     }
 }
 

@@ -7,23 +7,23 @@ use hairpin_feed_handler::{Channel, Input};
 use hairpin_host::Clock;
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-use super::counters::Figures;
-use super::group_map::Groups;
+use super::counters::ChannelCounters;
+use super::group_map::GroupMap;
 use super::printer::Printer;
 use super::statistics::Traffic;
 use crate::cmd::decode::capture::{Captured, Links};
 
 /// The longest sleep: so soon a signal is heard.
-const SLEEP_MAX: Duration = Duration::from_millis(50);
+const MAX_SLEEP: Duration = Duration::from_millis(50);
 /// Frames between two looks whether to stop, flat out.
-const FRAMES_PER_LOOK: u64 = 64;
+const FRAMES_PER_POLL: u64 = 64;
 
 /// A capture on its way through a channel.
-pub(super) struct Replay<'a, O, E> {
+pub(super) struct CaptureReplay<'a, O, E> {
     pub(super) channel: Channel,
-    pub(super) figures: Figures,
+    pub(super) figures: ChannelCounters,
     pub(super) printer: Printer<'a, O, E>,
-    pub(super) groups: Groups,
+    pub(super) groups: GroupMap,
     pub(super) clock: Clock,
     /// When it ends by itself, on our own clock.
     pub(super) until: Option<Instant>,
@@ -31,8 +31,8 @@ pub(super) struct Replay<'a, O, E> {
     pub(super) traffic: Traffic,
 }
 
-impl<O: Write, E: Write> Replay<'_, O, E> {
-    /// Plays the capture to its end, or until `asked_to_stop`, and prints what the channel has come
+impl<O: Write, E: Write> CaptureReplay<'_, O, E> {
+    /// Plays the capture to its end, or until `stop_requested`, and prints what the channel has come
     /// to.
     ///
     /// # Errors
@@ -42,14 +42,14 @@ impl<O: Write, E: Write> Replay<'_, O, E> {
         mut self,
         input: impl Read,
         speed: Speed,
-        asked_to_stop: &dyn Fn() -> bool,
+        stop_requested: &dyn Fn() -> bool,
     ) -> io::Result<()> {
         let mut replay = hairpin_endpoint::capture::Replay::new(CaptureReader::new(input)?, speed);
         let is_paced = speed != Speed::FlatOut;
         let mut frames = 0_u64;
         loop {
             frames += 1;
-            let is_look = is_paced || frames.is_multiple_of(FRAMES_PER_LOOK);
+            let is_look = is_paced || frames.is_multiple_of(FRAMES_PER_POLL);
             // Flat out nothing is due on our own clock but what is looked at now and then.
             let now = if is_look { self.clock.instant() } else { Instant::ZERO };
             match replay.step(now, self.channel.poll_timeout()) {
@@ -61,7 +61,7 @@ impl<O: Write, E: Write> Replay<'_, O, E> {
                 Ok(Step::Timeout(at)) => self.channel.handle_timeout(of(at), &mut self.printer),
                 Ok(Step::Wait(until)) => {
                     self.figures.update_in_turn(self.printer.counts, &self.channel);
-                    std::thread::sleep(until.saturating_since(now).min(SLEEP_MAX).into());
+                    std::thread::sleep(until.saturating_since(now).min(MAX_SLEEP).into());
                 }
                 Ok(Step::End) if self.is_anothers() => {
                     let what = "no packet of the channel's groups in this capture";
@@ -72,7 +72,7 @@ impl<O: Write, E: Write> Replay<'_, O, E> {
             }
             self.printer.tick(now, replay.now(), &self.traffic, &self.channel)?;
             let is_over = self.until.is_some_and(|until| now >= until);
-            if is_look && (is_over || asked_to_stop()) {
+            if is_look && (is_over || stop_requested()) {
                 break;
             }
         }

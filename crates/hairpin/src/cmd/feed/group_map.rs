@@ -15,12 +15,12 @@ use crate::cmd::decode::capture::{self, Payload};
 const COMPARED: usize = 1 << 16;
 
 /// Destinations of datagrams, and what they carry. Whoever knows better, as from a config.xml, may
-/// make one with [`Groups::new`].
+/// make one with [`GroupMap::new`].
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Groups(Vec<(SocketAddr, Feed, FeedLine)>);
+pub(crate) struct GroupMap(Vec<(SocketAddr, Feed, FeedLine)>);
 
-impl Groups {
-    /// Groups that are known.
+impl GroupMap {
+    /// GroupMap that are known.
     pub(crate) fn new(groups: impl IntoIterator<Item = (SocketAddr, Feed, FeedLine)>) -> Self {
         let mut groups: Vec<_> = groups.into_iter().collect();
         groups.sort_by_key(|&(group, feed, side)| (feed as u8, side as u8, group));
@@ -92,7 +92,7 @@ impl Groups {
     }
 
     /// Where each feed is, for whoever receives it by the interface with this address, from that
-    /// interface's own host. Groups of IPv6 are left out.
+    /// interface's own host. GroupMap of IPv6 are left out.
     pub(crate) fn multicast(&self, interface: Ipv4Addr) -> Multicast {
         let group = |feed, side| {
             let found = self.0.iter().find(|&&(_, of, on)| (of, on) == (feed, side));
@@ -220,14 +220,14 @@ mod tests {
 
     #[test]
     fn feeds_follow_from_templates_and_sides_from_equal_packets() {
-        let groups = Groups::of(&[
+        let groups = GroupMap::of(&[
             seen(1, &[(7, 70, 54), (8, 80, 46), (9, 90, 12)]),
             seen(2, &[(1, 10, 54), (2, 20, 63)]),
             seen(3, &[(1, 30, 52), (1, 40, 53)]),
             seen(4, &[(8, 80, 46), (10, 100, 12)]),
             seen(5, &[(1, 50, 56)]),
         ]);
-        let expected = Groups::new([
+        let expected = GroupMap::new([
             (group(1), Feed::Incremental, FeedLine::A),
             (group(4), Feed::Incremental, FeedLine::B),
             (group(2), Feed::Instrument, FeedLine::A),
@@ -239,10 +239,10 @@ mod tests {
 
     #[test]
     fn equal_numbers_of_different_packets_are_two_channels() {
-        let error = Groups::of(&[seen(1, &[(7, 70, 46)]), seen(2, &[(7, 71, 46)])]).unwrap_err();
+        let error = GroupMap::of(&[seen(1, &[(7, 70, 46)]), seen(2, &[(7, 71, 46)])]).unwrap_err();
         assert!(error.starts_with("more than one channel: the incremental feed"), "{error}");
         assert!(error.contains("239.1.1.1:1, 239.1.1.1:2"), "{error}");
-        let sides = Groups::of(&[seen(1, &[(7, 70, 46)]), seen(2, &[(8, 80, 46)])]);
+        let sides = GroupMap::of(&[seen(1, &[(7, 70, 46)]), seen(2, &[(8, 80, 46)])]);
         assert!(sides.is_ok());
     }
 
@@ -256,6 +256,6 @@ mod tests {
             assert!(First::of(&other).is_none(), "{at}");
         }
         assert!((0..heartbeat.len()).all(|length| First::of(&heartbeat[..length]).is_none()));
-        assert!(Groups::of(&[]).is_err());
+        assert!(GroupMap::of(&[]).is_err());
     }
 }

@@ -11,19 +11,20 @@ use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now};
 use hairpin_xdp::ReceiveStamps;
 
-use super::counters::Figures;
+use super::counters::ChannelCounters;
 use super::printer::Printer;
 use super::statistics::Traffic;
+use crate::harness::datapath::{BufferSize, OpenTransport};
+use crate::harness::run_loop::{Activity, RunLoop, Task, Turn, poll};
 use crate::harness::transport;
-use crate::harness::datapath::{Room, Way};
 
 /// The longest wait: so soon a signal is heard, and what was printed leaves its buffer.
-const WAIT_MAX: Duration = Duration::from_millis(100);
+const MAX_SLEEP: Duration = Duration::from_millis(100);
 
 /// What a channel on the network is made from.
-pub(super) struct Words<'a> {
+pub(super) struct ChannelArgs<'a> {
     pub(super) interface: &'a str,
-    pub(super) transport: transport::Arguments,
+    pub(super) transport: transport::TransportArgs,
     pub(super) wait: Wait,
     /// When it ends by itself.
     pub(super) duration: Option<Duration>,
@@ -32,30 +33,36 @@ pub(super) struct Words<'a> {
 }
 
 /// A channel that is received.
-pub(super) struct Live {
+pub(super) struct LiveChannel {
     feed: FeedHandler,
     reactor: Reactor,
     clock: Clock,
-    way: Way,
+    /// Taken by the run loop.
+    transport: Option<OpenTransport>,
     until: Option<Instant>,
     /// That recording has failed was said.
-    has_said: bool,
+    failure_printed: bool,
 }
 
-impl Live {
+impl LiveChannel {
     /// Joins the channel.
     ///
     /// # Errors
     /// Those of the network, and of the file to record in.
     pub(super) fn open(
-        words: Words<'_>,
+        words: ChannelArgs<'_>,
         channel: &ChannelConfig,
         mut addresses: Addresses,
         settings: Settings,
     ) -> Result<Self> {
         hairpin_host::name_thread("feed")?;
-        let way = Way::open(&words.transport, words.interface, Room::Ample, ReceiveStamps::Kernel)?;
-        way.bring(&mut addresses);
+        let datapath = OpenTransport::open(
+            &words.transport,
+            words.interface,
+            BufferSize::Large,
+            ReceiveStamps::Kernel,
+        )?;
+        datapath.apply_to(&mut addresses);
         let mut reactor = Reactor::new(words.wait)?;
         let mut feed =
             FeedHandler::new_with_filter(settings, words.filter.clone(), addresses, &mut reactor)
@@ -65,73 +72,60 @@ impl Live {
         }
         let clock = Clock::new();
         let until = words.duration.map(|duration| clock.instant() + duration);
-        Ok(Self { feed, reactor, clock, way, until, has_said: false })
+        Ok(Self { feed, reactor, clock, transport: Some(datapath), until, failure_printed: false })
     }
 
-    /// Receives until the time is over, or until `asked_to_stop`, and prints what the channel has
-    /// come to.
+    /// Receives until the duration is over or `stop_requested` returns `true`, and prints the state
+    /// of the channel.
     ///
     /// # Errors
     /// Those of the network, and of writing.
     pub(super) fn run<O: Write, E: Write>(
         mut self,
         title: &str,
-        mut printer: Printer<'_, O, E>,
-        asked_to_stop: &dyn Fn() -> bool,
+        printer: Printer<'_, O, E>,
+        stop_requested: &dyn Fn() -> bool,
     ) -> Result<()> {
-        let mut figures = Figures::publish(title, self.feed.channel());
-        loop {
-            let before = self.clock.instant();
-            let wake = before + WAIT_MAX;
-            let deadlines = [self.feed.next_deadline(), printer.due(), self.until, Some(wake)];
-            let deadline = deadlines.into_iter().flatten().min();
-            let ready = self.reactor.wait(before, deadline)?;
-            let now = self.clock.now();
-            match self.feed.process(now, ready, &mut self.reactor, &mut printer) {
-                // The interface is gone; it is looked for until it returns.
-                Err(error) if error.is_passing() => printer.error(&error.to_string()),
-                outcome => outcome?,
-            }
-            self.tell(now, &mut printer, &mut figures)?;
-            if asked_to_stop() || self.until.is_some_and(|until| now.monotonic >= until) {
-                break;
-            }
-        }
-        self.end(printer, figures)
+        let counters = ChannelCounters::new(title, self.feed.channel());
+        let mut run_loop =
+            self.transport.take().map_or_else(RunLoop::default, RunLoop::with_transport);
+        let mut task = LiveTask { channel: self, printer, counters, stopped: false };
+        run_loop.run(&mut task, stop_requested)?;
+        let LiveTask { channel, printer, counters, .. } = task;
+        channel.end(printer, counters)
     }
 
-    /// Prints what is due beside messages.
-    fn tell<O: Write, E: Write>(
+    /// Prints what is due besides messages, and returns `true` if no packet has arrived.
+    fn print_pending<O: Write, E: Write>(
         &mut self,
         now: Now,
         printer: &mut Printer<'_, O, E>,
-        figures: &mut Figures,
-    ) -> Result<()> {
-        self.clock.recalibrate_if_due(now.monotonic);
+        figures: &mut ChannelCounters,
+    ) -> Result<bool> {
         let mut traffic = traffic(&self.feed);
         let is_quiet = traffic.packets == printer.counts.packets;
-        self.way.tell_if_due(now.monotonic, is_quiet);
         printer.counts.packets = traffic.packets;
         if let Some(Some(recorder)) = self.feed.recorder() {
             let counters = recorder.counters();
             traffic.unrecorded = counters.ring_overflows + counters.unwritten_datagrams;
-            if !self.has_said
+            if !self.failure_printed
                 && let Some(failure) = recorder.failure()
             {
-                self.has_said = true;
+                self.failure_printed = true;
                 printer.error(&failure);
             }
         }
         printer.tick(now.monotonic, now, &traffic, self.feed.channel())?;
         figures.update_in_turn(printer.counts, self.feed.channel());
-        Ok(printer.outcome()?)
+        printer.outcome()?;
+        Ok(is_quiet)
     }
 
     /// Ends the recording, and prints the last lines.
     fn end<O: Write, E: Write>(
         mut self,
         mut printer: Printer<'_, O, E>,
-        mut figures: Figures,
+        mut figures: ChannelCounters,
     ) -> Result<()> {
         figures.update(printer.counts, self.feed.channel());
         let recorder = self.feed.recorder().and_then(Option::take);
@@ -148,9 +142,47 @@ impl Live {
         printer.finish(self.feed.channel(), &traffic(&self.feed))?;
         self.feed.close(&mut self.reactor)?;
         match recorded {
-            Some(Err(failure)) if !self.has_said => Err(anyhow!(failure)),
+            Some(Err(failure)) if !self.failure_printed => Err(anyhow!(failure)),
             _ => Ok(()),
         }
+    }
+}
+
+/// A channel inside the run loop, with its output.
+struct LiveTask<'a, O: Write, E: Write> {
+    channel: LiveChannel,
+    printer: Printer<'a, O, E>,
+    counters: ChannelCounters,
+    stopped: bool,
+}
+
+impl<O: Write, E: Write> Task for LiveTask<'_, O, E> {
+    fn turn(&mut self) -> Result<Turn> {
+        let Self { channel, printer, counters, .. } = self;
+        let deadlines = [channel.feed.next_deadline(), printer.due(), channel.until];
+        let deadline = deadlines.into_iter().flatten().min();
+        let (now, ready) = poll(&channel.clock, &mut channel.reactor, deadline, MAX_SLEEP)?;
+        match channel.feed.process(now, ready, &mut channel.reactor, printer) {
+            // The interface is down; the feed handler retries until it returns.
+            Err(error) if error.is_passing() => printer.error(&error.to_string()),
+            outcome => outcome?,
+        }
+        let is_idle = channel.print_pending(now, printer, counters)?;
+        self.stopped |= channel.until.is_some_and(|until| now.monotonic >= until);
+        Ok(Turn { now: now.monotonic, activity: Activity::idle_if(is_idle) })
+    }
+
+    fn stop(&mut self, _: Instant) -> Result<()> {
+        self.stopped = true;
+        Ok(())
+    }
+
+    fn is_finished(&self) -> bool {
+        self.stopped
+    }
+
+    fn clock(&mut self) -> Option<&mut Clock> {
+        Some(&mut self.channel.clock)
     }
 }
 
@@ -165,7 +197,7 @@ fn traffic(feed: &FeedHandler) -> Traffic {
     }
 }
 
-/// How a channel joins: by whatever feeds there are.
+/// PrintOptions a channel joins: by whatever feeds there are.
 pub(super) fn late_join(addresses: &Addresses, by_groups: LateJoin) -> LateJoin {
     match addresses {
         Addresses::Multicast(_) => by_groups,

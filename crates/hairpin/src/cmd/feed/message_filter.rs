@@ -10,7 +10,7 @@ use hairpin_feed_handler::{Definition, Filter, Text};
 /// concerns all. Which instrument a definition is of is known only after it was shown, so that it
 /// is kept until then.
 #[derive(Debug)]
-pub(super) struct Selection {
+pub(super) struct MessageFilter {
     filter: Filter,
     wanted: HashSet<i32>,
     symbols: HashMap<i32, Text<20>>,
@@ -18,7 +18,7 @@ pub(super) struct Selection {
     kept: Option<(String, bool)>,
 }
 
-impl Selection {
+impl MessageFilter {
     pub(super) fn new(filter: Filter) -> Self {
         let (wanted, symbols) = (HashSet::new(), HashMap::new());
         Self { filter, wanted, symbols, kept: None }
@@ -70,19 +70,19 @@ mod tests {
 
     const BOOK: (u16, bool) = (46, true);
 
-    fn choose(selection: &mut Selection, of: (u16, bool), ids: &[i32]) -> bool {
+    fn choose(selection: &mut MessageFilter, of: (u16, bool), ids: &[i32]) -> bool {
         selection.choose("line".to_owned(), of, ids).is_some()
     }
 
     #[test]
     fn without_a_filter_everything_is_printed() {
-        let mut all = Selection::new(Filter::default());
+        let mut all = MessageFilter::new(Filter::default());
         assert!(choose(&mut all, BOOK, &[]) && choose(&mut all, BOOK, &[7]));
     }
 
     #[test]
     fn what_names_an_instrument_that_is_wanted_is_printed_and_what_names_none() {
-        let mut selection = Selection::new(Filter::default().with_security_id(7));
+        let mut selection = MessageFilter::new(Filter::default().with_security_id(7));
         assert!(choose(&mut selection, BOOK, &[8, 7]));
         assert!(!choose(&mut selection, BOOK, &[8]));
         assert!(choose(&mut selection, (12, true), &[]));

@@ -9,7 +9,7 @@
 //! on the terminal in place of all lines.
 //!
 //! Which group carries which feed and side a config.xml says; of a capture it is else found out by
-//! reading it once before ([`groups`]). How the channel joins follows from the feeds that are
+//! reading it once before ([`groups`]). PrintOptions the channel joins follows from the feeds that are
 //! there: by definitions and snapshots; by snapshots alone; or, of a capture of the incremental
 //! feed alone, with books that begin empty. In such books entries for levels that were stated
 //! before the capture began are no errors; their number is told.
@@ -20,18 +20,18 @@
 //! is one that was printed.
 
 mod args;
+mod book_watch;
 mod callback_lines;
+mod capture_input;
+mod capture_replay;
 mod counters;
 pub(crate) mod group_map;
-mod capture_input;
 mod live_channel;
-mod printer;
-mod capture_replay;
-mod screen;
 mod message_filter;
+mod printer;
+mod screen;
 mod statistics;
 mod throughput;
-mod book_watch;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -45,21 +45,21 @@ use hairpin_feed_handler::{
 use hairpin_host::{Clock, interface_address};
 use hairpin_time::Duration;
 
-pub(crate) use args::Arguments;
+pub(crate) use args::FeedArgs;
 
 use crate::cmd::decode::capture::Links;
 use crate::cmd::decode::codecs::{Codecs, SchemaFile};
-use crate::cmd::decode::{Counts, Format};
+use crate::cmd::decode::{DecodeCounts, Format};
 use crate::harness::signals::Signals;
 use args::groups_of;
-use counters::Figures;
-use group_map::Groups;
-use live_channel::Live;
+use capture_replay::CaptureReplay;
+use counters::ChannelCounters;
+use group_map::GroupMap;
+use live_channel::LiveChannel;
 use printer::Printer;
-use capture_replay::Replay;
 use statistics::Traffic;
 
-/// Room for every instrument that one of CME's channels has; about 25 MB.
+/// BufferSize for every instrument that one of CME's channels has; about 25 MB.
 const MOST_INSTRUMENTS: usize = 1 << 15;
 /// A capture may have long runs to be kept until a snapshot comes.
 const QUEUE_BYTES: usize = 64 << 20;
@@ -69,7 +69,7 @@ const QUEUE_BYTES: usize = 64 << 20;
 /// # Errors
 /// A schema or configuration file that is wrong, an interface that is missing, a file to record in
 /// that cannot be written, or the network's.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &FeedArgs) -> Result<ExitCode> {
     arguments.check()?;
     let files = arguments.schema.iter().map(|path| SchemaFile::read(path));
     let files = files.collect::<Result<Vec<_>, _>>().map_err(|what| anyhow!(what))?;
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let filter = arguments.filter();
     let signals = Signals::take()?;
-    let how = How {
+    let options = PrintOptions {
         codecs: &codecs,
         format: arguments.format,
         messages: arguments.stats.is_none() && !arguments.watch,
@@ -91,26 +91,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         watch: arguments.watch,
     };
     let (out, err) = (BufWriter::new(io::stdout().lock()), io::stderr().lock());
-    let mut counts = Counts::default();
-    let asked_to_stop = || signals.asked_to_stop();
+    let mut counts = DecodeCounts::default();
+    let stop_requested = || signals.stop_requested();
     let status = match &arguments.pcap {
         Some(path) => {
             let groups = arguments.groups().map_err(|what| anyhow!(what))?;
             let source = (path.as_path(), arguments.speed, arguments.duration);
-            let outcome = feed(source, groups, how, &mut counts, (out, err), &asked_to_stop);
+            let outcome = feed(source, groups, options, &mut counts, (out, err), &stop_requested);
             counts.status(outcome, path)
         }
         None => {
-            live(arguments, how, &mut counts, (out, err), &asked_to_stop)?;
+            live(arguments, options, &mut counts, (out, err), &stop_requested)?;
             if counts.errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
         }
     };
     Ok(signals.exit_status().unwrap_or(status))
 }
 
-/// How a feed is to be printed.
+/// PrintOptions a feed is to be printed.
 #[derive(Clone, Copy)]
-struct How<'a> {
+struct PrintOptions<'a> {
     codecs: &'a Codecs<'a>,
     format: Format,
     messages: bool,
@@ -122,73 +122,73 @@ struct How<'a> {
     watch: bool,
 }
 
-/// Prints the capture at `path`, until it ends or `asked_to_stop`.
+/// Prints the capture at `path`, until it ends or `stop_requested`.
 ///
 /// # Errors
 /// If the file cannot be read or is no capture, if there is not one channel in it, or if nothing
 /// can be written.
 fn feed(
     (path, speed, duration): (&Path, Speed, Option<Duration>),
-    groups: Option<Groups>,
-    how: How<'_>,
-    counts: &mut Counts,
+    groups: Option<GroupMap>,
+    options: PrintOptions<'_>,
+    counts: &mut DecodeCounts,
     (out, err): (impl Write, impl Write),
-    asked_to_stop: &dyn Fn() -> bool,
+    stop_requested: &dyn Fn() -> bool,
 ) -> io::Result<()> {
     let (groups, input) = capture_input::open(path, groups)?;
-    let settings = settings(&groups, how.orders);
-    let channel = Channel::new_with_filter(settings, how.filter.clone());
+    let settings = settings(&groups, options.orders);
+    let channel = Channel::new_with_filter(settings, options.filter.clone());
     let title = format!("feed --pcap {}", path.display());
     let clock = Clock::of_kernel();
-    let replay = Replay {
-        figures: Figures::publish(&title, &channel),
+    let replay = CaptureReplay {
+        figures: ChannelCounters::new(&title, &channel),
         channel,
-        printer: Printer::new(how, &title, settings.late_join, counts, (out, err))?,
+        printer: Printer::new(options, &title, settings.late_join, counts, (out, err))?,
         groups,
         until: duration.map(|duration| clock.instant() + duration),
         clock,
         links: Links::default(),
         traffic: Traffic::default(),
     };
-    replay.run(input, speed, asked_to_stop)
+    replay.run(input, speed, stop_requested)
 }
 
-/// Prints a channel on the network, until `asked_to_stop`.
+/// Prints a channel on the network, until `stop_requested`.
 ///
 /// # Errors
 /// A configuration file that is wrong, no such interface, and those of the network.
 fn live(
-    arguments: &Arguments,
-    how: How<'_>,
-    counts: &mut Counts,
+    arguments: &FeedArgs,
+    options: PrintOptions<'_>,
+    counts: &mut DecodeCounts,
     (out, err): (impl Write, impl Write),
-    asked_to_stop: &dyn Fn() -> bool,
+    stop_requested: &dyn Fn() -> bool,
 ) -> Result<()> {
     let interface = arguments.interface.as_deref().context("no interface")?;
     let address = interface_address(interface)?;
     let channel = arguments.channel().map_err(|what| anyhow!(what))?.context("no channel")?;
     let addresses = arguments.addresses(&channel, address).map_err(|what| anyhow!(what))?;
     arguments.transport.check_feed(&addresses)?;
-    let mut settings = settings(&groups_of(&addresses).unwrap_or_default(), how.orders);
+    let mut settings = settings(&groups_of(&addresses).unwrap_or_default(), options.orders);
     settings.late_join = live_channel::late_join(&addresses, settings.late_join);
     settings.silence = Settings::default().silence;
     settings.replay = arguments.replay.then(Refill::default);
-    let words = live_channel::Words {
+    let words = live_channel::ChannelArgs {
         interface,
         transport: arguments.transport,
         wait: arguments.wait,
         duration: arguments.duration,
         recording: arguments.recording(),
-        filter: how.filter,
+        filter: options.filter,
     };
     let title = format!("feed --channel {} --interface {interface}", channel.id);
-    let feed = Live::open(words, &channel, addresses, settings)?;
-    let printer = Printer::new(how, &title, settings.late_join, counts, (out, err))?;
-    feed.run(&title, printer.of_network(), asked_to_stop)
+    let feed = LiveChannel::open(words, &channel, addresses, settings)?;
+    let printer = Printer::new(options, &title, settings.late_join, counts, (out, err))?;
+    feed.run(&title, printer.of_network(), stop_requested)
 }
 
 /// A channel that joins by what there is.
-fn settings(groups: &Groups, order_books: OrderBooks) -> Settings {
+fn settings(groups: &GroupMap, order_books: OrderBooks) -> Settings {
     let [incremental, definitions, snapshots] =
         [Feed::Incremental, Feed::Instrument, Feed::Snapshot].map(|feed| groups.has(feed));
     let late_join = match (definitions, snapshots) {

@@ -11,20 +11,20 @@ use hairpin_feed_handler::{
 use hairpin_sbe::{CharArray, Value};
 use hairpin_time::{Instant, Now};
 
-use super::How;
+use super::PrintOptions;
+use super::book_watch::BookWatch;
 use super::callback_lines::{self, Record};
-use super::message_filter::Selection;
+use super::message_filter::MessageFilter;
 use super::statistics::{Statistics, Traffic};
 use super::throughput::Throughput;
-use super::book_watch::Watch;
-use crate::cmd::decode::message_line::{self, Line};
-use crate::cmd::decode::{Counts, Format};
+use crate::cmd::decode::message_line::{self, MessageLine};
+use crate::cmd::decode::{DecodeCounts, Format};
 
 /// Prints and counts, or shows on the terminal.
 pub(super) struct Printer<'a, O, E> {
-    how: How<'a>,
+    options: PrintOptions<'a>,
     late_join: LateJoin,
-    pub(super) counts: &'a mut Counts,
+    pub(super) counts: &'a mut DecodeCounts,
     out: O,
     err: E,
     /// The packet that was told last: sequence and sending time.
@@ -41,23 +41,24 @@ pub(super) struct Printer<'a, O, E> {
     statistics: Option<Statistics>,
     /// With statistics: what it all was, for their last lines.
     throughput: Option<Throughput>,
-    watch: Option<Watch<io::Stdout>>,
-    selection: Selection,
+    watch: Option<BookWatch<io::Stdout>>,
+    selection: MessageFilter,
 }
 
 impl<'a, O: Write, E: Write> Printer<'a, O, E> {
-    /// Prints as it is said how; to watch books takes the terminal.
+    /// Prints as it is said options; to watch books takes the terminal.
     pub(super) fn new(
-        how: How<'a>,
+        options: PrintOptions<'a>,
         title: &str,
         late_join: LateJoin,
-        counts: &'a mut Counts,
+        counts: &'a mut DecodeCounts,
         (out, err): (O, E),
     ) -> io::Result<Self> {
-        let selection = Selection::new(how.filter.clone());
-        let watch = how.watch.then(|| Watch::begin(io::stdout(), title.to_owned())).transpose()?;
+        let selection = MessageFilter::new(options.filter.clone());
+        let watch =
+            options.watch.then(|| BookWatch::begin(io::stdout(), title.to_owned())).transpose()?;
         Ok(Self {
-            how,
+            options,
             late_join,
             counts,
             out,
@@ -68,8 +69,8 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
             unstated: 0,
             outcome: Ok(()),
             is_of_network: false,
-            statistics: how.statistics.map(Statistics::new),
-            throughput: how.statistics.map(|_| Throughput::begin()),
+            statistics: options.statistics.map(Statistics::new),
+            throughput: options.statistics.map(|_| Throughput::begin()),
             watch,
             selection,
         })
@@ -83,7 +84,7 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
     /// When [`Printer::tick`] is due though nothing has come.
     pub(super) fn due(&self) -> Option<Instant> {
         let statistics = self.statistics.as_ref().and_then(Statistics::due);
-        let watch = self.watch.as_ref().map(Watch::due);
+        let watch = self.watch.as_ref().map(BookWatch::due);
         statistics.into_iter().chain(watch).min()
     }
 
@@ -113,7 +114,7 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
         channel: &Channel,
     ) -> io::Result<()> {
         if let Some(statistics) = &mut self.statistics
-            && let Some(line) = statistics.line(now, traffic, channel, self.how.format)
+            && let Some(line) = statistics.line(now, traffic, channel, self.options.format)
         {
             self.print(&line);
         }
@@ -146,7 +147,7 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
     pub(super) fn finish(mut self, channel: &Channel, traffic: &Traffic) -> io::Result<()> {
         self.outcome()?;
         let throughput = self.throughput.take();
-        if let Some(lines) = throughput.map(|it| it.lines(traffic, self.how.format)) {
+        if let Some(lines) = throughput.map(|it| it.lines(traffic, self.options.format)) {
             writeln!(self.out, "{lines}")?;
         }
         // The terminal is given back before anything is printed on it.
@@ -156,7 +157,7 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
         let (count, in_sync) = (instruments.len(), instruments.iter().filter(in_sync).count());
         let (gaps, events) = (channel.counters().gaps, channel.counters().events);
         let Self { best_price_changes, unstated, .. } = self;
-        match self.how.format {
+        match self.options.format {
             Format::Text => writeln!(
                 self.out,
                 "{in_sync} of {count} instruments in sync, {gaps} gaps, {events} events, \
@@ -169,7 +170,7 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
                  \"unseen_levels\":{unstated}}}"
             )?,
         }
-        self.counts.write(self.how.format, &mut self.out)?;
+        self.counts.write(self.options.format, &mut self.out)?;
         self.out.flush()
     }
 
@@ -186,26 +187,26 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
 
     /// Prints what the channel tells, if that is wanted.
     fn tell(&mut self, name: &str, values: &[(&str, Value<'_>)]) {
-        if self.how.books {
-            self.print(&line::record(name, self.packet, values, self.how.format));
+        if self.options.books {
+            self.print(&message_line::record(name, self.packet, values, self.options.format));
         }
     }
 
     /// The same of what is in the form of a record already.
     fn tell_record(&mut self, record: &Record<'_>) {
-        if self.how.books {
-            self.print(&record.line(self.packet, self.how.format));
+        if self.options.books {
+            self.print(&record.line(self.packet, self.options.format));
         }
     }
 
     /// Prints a callback, if callbacks are wanted.
     fn call(&mut self, packet: &Packet, record: &Record<'_>) {
         self.packet = callback_lines::of(packet);
-        self.print(&record.line(self.packet, self.how.format));
+        self.print(&record.line(self.packet, self.options.format));
     }
 
     fn print_message(&mut self, (text, is_known): (&str, bool)) {
-        let Counts { messages, unknown, .. } = &mut *self.counts;
+        let DecodeCounts { messages, unknown, .. } = &mut *self.counts;
         *(if is_known { messages } else { unknown }) += 1;
         self.print(text);
     }
@@ -241,7 +242,7 @@ fn values(level: Option<Level>) -> [Value<'static>; 3] {
 impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
     fn on_message(&mut self, packet: &Packet, message: &Message<'_>) {
         self.packet = (packet.sequence, packet.sending_time.as_nanos());
-        let How { codecs, format, messages, .. } = self.how;
+        let PrintOptions { codecs, format, messages, .. } = self.options;
         if let Some(throughput) = &mut self.throughput {
             throughput.note(message);
         }
@@ -250,10 +251,10 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
             self.counts.messages += 1;
             return;
         }
-        let line = line::line(message.bytes, Some(self.packet), codecs, format);
+        let line = message_line::line(message.bytes, Some(self.packet), codecs, format);
         self.is_malformed = line.is_err();
         match line {
-            Ok(Line { text, is_known, security_ids }) => {
+            Ok(MessageLine { text, is_known, security_ids }) => {
                 let of = (message.header.template_id, is_known);
                 if let Some(text) = self.selection.choose(text, of, &security_ids) {
                     self.print_message((&text, is_known));
@@ -271,14 +272,14 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
         if let Some((text, is_known)) = self.selection.meet(update.definition) {
             self.print_message((&text, is_known));
         }
-        if self.how.callbacks {
+        if self.options.callbacks {
             let action = format!("{:?}", update.definition.action);
             self.call(update.packet, &callback_lines::definition(update, &action));
         }
     }
 
     fn on_order_update(&mut self, update: &OrderUpdate<'_>) {
-        if self.how.callbacks {
+        if self.options.callbacks {
             let symbol = self.selection.symbol(update.book.security_id());
             for record in callback_lines::orders(update, symbol.as_bytes()) {
                 self.call(update.packet, &record);
@@ -287,7 +288,7 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
     }
 
     fn on_order_book_state(&mut self, change: &OrderBookStateChange<'_>) {
-        if self.how.callbacks {
+        if self.options.callbacks {
             let id = change.book.security_id();
             let (symbol, state) = (self.selection.symbol(id), format!("{:?}", change.state));
             let name = "OrderBookState";
@@ -296,7 +297,7 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
     }
 
     fn on_instrument_state(&mut self, change: &InstrumentStateChange<'_>) {
-        if self.how.callbacks {
+        if self.options.callbacks {
             let id = change.book.security_id();
             let (symbol, state) = (self.selection.symbol(id), format!("{:?}", change.state));
             let name = "InstrumentState";
@@ -305,21 +306,21 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
     }
 
     fn on_trade(&mut self, trade: &Trade<'_>) {
-        if self.how.callbacks {
+        if self.options.callbacks {
             let symbol = self.selection.symbol(trade.security_id);
             self.call(trade.packet, &callback_lines::trade(trade, symbol.as_bytes()));
         }
     }
 
     fn on_volume(&mut self, volume: &Volume<'_>) {
-        if self.how.callbacks {
+        if self.options.callbacks {
             let symbol = self.selection.symbol(volume.security_id);
             self.call(volume.packet, &callback_lines::volume(volume, symbol.as_bytes()));
         }
     }
 
     fn on_security_status(&mut self, status: &SecurityStatus<'_>) {
-        if self.how.callbacks {
+        if self.options.callbacks {
             let symbol = match status.scope {
                 StatusScope::Instrument { security_id, .. } => self.selection.symbol(security_id),
                 _ => self.selection.symbol(0),
@@ -329,28 +330,31 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
     }
 
     fn on_statistic(&mut self, statistic: &Statistic<'_>) {
-        if self.how.callbacks {
+        if self.options.callbacks {
             let symbol = self.selection.symbol(statistic.security_id);
             let kind = format!("{:?}", statistic.kind);
-            self.call(statistic.packet, &callback_lines::statistic(statistic, symbol.as_bytes(), &kind));
+            self.call(
+                statistic.packet,
+                &callback_lines::statistic(statistic, symbol.as_bytes(), &kind),
+            );
         }
     }
 
     fn on_limits(&mut self, limits: &LimitsUpdate<'_>) {
-        if self.how.callbacks {
+        if self.options.callbacks {
             let symbol = self.selection.symbol(limits.security_id);
             self.call(limits.packet, &callback_lines::limits(limits, symbol.as_bytes()));
         }
     }
 
     fn on_quote_request(&mut self, request: &QuoteRequest<'_>) {
-        if self.how.callbacks {
+        if self.options.callbacks {
             callback_lines::quotes(request, |record| self.call(request.packet, record));
         }
     }
 
     fn on_workup(&mut self, workup: &Workup<'_>) {
-        if self.how.callbacks {
+        if self.options.callbacks {
             let symbol = self.selection.symbol(workup.security_id);
             callback_lines::workup(workup, symbol.as_bytes(), |record| {
                 self.call(workup.packet, record);
@@ -359,7 +363,7 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
     }
 
     fn on_collateral(&mut self, collateral: &Collateral<'_>) {
-        if self.how.callbacks {
+        if self.options.callbacks {
             callback_lines::collateral(collateral, |record| self.call(collateral.packet, record));
         }
     }
@@ -392,7 +396,7 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
         if let Some(watch) = &mut self.watch {
             watch.note(event);
         }
-        if self.how.books {
+        if self.options.books {
             self.packet = (event.packet.sequence, event.packet.sending_time.as_nanos());
             for (index, book, _) in event.changed() {
                 self.tell_book(event.instruments, index, book);

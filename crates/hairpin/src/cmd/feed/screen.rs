@@ -12,10 +12,10 @@ const HOME: &str = "\x1b[H";
 const CLEAR_LINE: &str = "\x1b[K";
 const CLEAR_REST: &str = "\x1b[J";
 
-/// Where there is no telling how large the terminal is.
+/// Where there is no telling options large the terminal is.
 const USUAL: Size = Size { columns: 80, rows: 24 };
 
-/// How much a terminal shows.
+/// PrintOptions much a terminal shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
     pub(super) columns: usize,

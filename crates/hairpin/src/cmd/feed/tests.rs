@@ -56,8 +56,8 @@ fn captured(datagrams: &[(u64, u8, Vec<u8>)]) -> Vec<u8> {
 }
 
 /// As lines of text.
-fn how<'a>(codecs: &'a Codecs<'a>, filter: &'a Filter, books: bool) -> How<'a> {
-    How {
+fn options<'a>(codecs: &'a Codecs<'a>, filter: &'a Filter, books: bool) -> PrintOptions<'a> {
+    PrintOptions {
         codecs,
         format: Format::Text,
         messages: true,
@@ -71,15 +71,15 @@ fn how<'a>(codecs: &'a Codecs<'a>, filter: &'a Filter, books: bool) -> How<'a> {
 }
 
 /// What is printed, what is said to be wrong, and what is counted.
-fn feed_bytes(bytes: &[u8], books: bool) -> io::Result<(String, String, Counts)> {
+fn feed_bytes(bytes: &[u8], books: bool) -> io::Result<(String, String, DecodeCounts)> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
     file.rewind().unwrap();
     let (codecs, filter) = (Codecs::default(), Filter::default());
-    let how = how(&codecs, &filter, books);
-    let (mut counts, mut out, mut err) = (Counts::default(), Vec::new(), Vec::new());
+    let options = options(&codecs, &filter, books);
+    let (mut counts, mut out, mut err) = (DecodeCounts::default(), Vec::new(), Vec::new());
     let source = (file.path(), Speed::FlatOut, None);
-    feed(source, None, how, &mut counts, (&mut out, &mut err), &|| false)?;
+    feed(source, None, options, &mut counts, (&mut out, &mut err), &|| false)?;
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ok((text(out), text(err), counts))
 }
@@ -162,7 +162,7 @@ fn what_is_wrong_is_said_and_counted_once() {
         "hairpin: packet 2: template 46: group with tag 268 is cut short\n\
          hairpin: packet 5: packet of 11 bytes, shorter than its header of 12\n"
     );
-    assert_eq!(counts, Counts { packets: 6, messages: 2, unknown: 1, errors: 2 });
+    assert_eq!(counts, DecodeCounts { packets: 6, messages: 2, unknown: 1, errors: 2 });
     assert!(out.contains("1 entries for levels not seen"), "{out}");
 }
 
@@ -194,9 +194,9 @@ impl Received<'_> {
 /// What is told, with `--books`, while `play` goes on.
 fn received(settings: Settings, play: impl FnOnce(&mut Received<'_>)) -> Vec<String> {
     let (codecs, filter) = (Codecs::default(), Filter::default());
-    let (mut counts, mut out, mut err) = (Counts::default(), Vec::new(), Vec::new());
-    let how = how(&codecs, &filter, true);
-    let printer = Printer::new(how, "", settings.late_join, &mut counts, (&mut out, &mut err));
+    let (mut counts, mut out, mut err) = (DecodeCounts::default(), Vec::new(), Vec::new());
+    let options = options(&codecs, &filter, true);
+    let printer = Printer::new(options, "", settings.late_join, &mut counts, (&mut out, &mut err));
     let now = Now { monotonic: Instant::from_nanos(1_000_000_000), utc: Utc::EPOCH };
     let printer = printer.unwrap().of_network();
     let mut received = Received { channel: Channel::new(settings), printer, now };
@@ -262,7 +262,7 @@ fn what_becomes_of_a_replay_is_told() {
 /// Those of a channel on the network of which there is the incremental feed alone.
 fn live_settings() -> Settings {
     let group = "239.1.1.1:1".parse().unwrap();
-    settings(&Groups::new([(group, Feed::Incremental, FeedLine::A)]), OrderBooks::None)
+    settings(&GroupMap::new([(group, Feed::Incremental, FeedLine::A)]), OrderBooks::None)
 }
 
 proptest! {

@@ -1,4 +1,4 @@
-//! How much a run took and in what time: the last lines of `--stats`.
+//! PrintOptions much a run took and in what time: the last lines of `--stats`.
 
 use hairpin_feed_handler::Message;
 use hairpin_host::Clock;

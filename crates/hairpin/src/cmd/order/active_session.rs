@@ -11,14 +11,14 @@ use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
 /// A session, and who connects it.
-pub(super) enum Line {
+pub(super) enum ActiveSession {
     /// Once: when it ends, all ends.
     Once(Box<Session>),
     /// Whenever it is to be.
     Kept(Box<ReconnectingSession>),
 }
 
-impl Line {
+impl ActiveSession {
     pub(super) fn once(session: Session) -> Self {
         Self::Once(Box::new(session))
     }

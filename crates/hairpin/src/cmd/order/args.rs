@@ -1,4 +1,4 @@
-//! The words of `hairpin order`.
+//! The tokens of `hairpin order`.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 /// locked or changed, and a session may write meanwhile. Exit status: 0 if all was done, 1 if
 /// anything was wrong, 2 for bad arguments, 130 when interrupted, 143 when terminated.
 #[derive(clap::Args, Debug, Clone)]
-pub(crate) struct Arguments {
+pub(crate) struct OrderArgs {
     /// The settings (TOML): gateway, who logs on, journal, instruments, as every program on order
     /// entry reads them
     #[arg(value_name = "FILE", required_unless_present = "show", conflicts_with = "show")]

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use hairpin_mapped::{Checksum, Entry, JournalError, Reader};
 
-use super::args::{Arguments, Format};
+use super::args::{Format, OrderArgs};
 use super::row::{Row, names};
 
 /// Prints the journal. The status is 1 if anything in it was wrong, also if whoever read the output
@@ -19,7 +19,7 @@ use super::row::{Row, names};
 ///
 /// # Errors
 /// No journal, or one that this user may not read; those of standard output.
-pub(super) fn show(arguments: &Arguments, journal: &Path) -> Result<ExitCode> {
+pub(super) fn show(arguments: &OrderArgs, journal: &Path) -> Result<ExitCode> {
     let named = || format!("the journal in {} cannot be read", journal.display());
     let reader = Reader::open(journal).map_err(|error| match error {
         JournalError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -27,7 +27,7 @@ pub(super) fn show(arguments: &Arguments, journal: &Path) -> Result<ExitCode> {
         }
         error => anyhow::Error::from(error).context(named()),
     })?;
-    let mut trail = Trail { arguments, out: BufWriter::new(io::stdout().lock()), harms: 0 };
+    let mut trail = AuditTrail { arguments, out: BufWriter::new(io::stdout().lock()), harms: 0 };
     match trail.print(reader) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(error).context("standard output")
@@ -37,14 +37,14 @@ pub(super) fn show(arguments: &Arguments, journal: &Path) -> Result<ExitCode> {
     }
 }
 
-struct Trail<'a, O: Write> {
-    arguments: &'a Arguments,
+struct AuditTrail<'a, O: Write> {
+    arguments: &'a OrderArgs,
     out: O,
     /// Things that were wrong.
     harms: u64,
 }
 
-impl<O: Write> Trail<'_, O> {
+impl<O: Write> AuditTrail<'_, O> {
     fn print(&mut self, reader: Reader) -> io::Result<()> {
         if self.arguments.format == Format::Csv {
             writeln!(self.out, "{}", names())?;
@@ -82,7 +82,7 @@ impl<O: Write> Trail<'_, O> {
     }
 
     fn is_wanted(&self, entry: &Entry) -> bool {
-        let Arguments { from, to, uuid, .. } = self.arguments;
+        let OrderArgs { from, to, uuid, .. } = self.arguments;
         let time = entry.tag.now.utc;
         from.is_none_or(|from| time >= from)
             && to.is_none_or(|to| time < to)

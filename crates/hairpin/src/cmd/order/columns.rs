@@ -61,13 +61,13 @@ pub(super) const MISSING: &str = "Missing";
 
 /// A value as it is printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Cell {
+pub(super) struct ColumnValue {
     pub(super) text: String,
     /// A number in JSON too.
     pub(super) is_number: bool,
 }
 
-impl Cell {
+impl ColumnValue {
     pub(super) fn number(number: impl Into<u64>) -> Self {
         Self { text: number.into().to_string(), is_number: true }
     }
@@ -81,7 +81,7 @@ impl Cell {
 #[derive(Debug)]
 pub(super) struct Columns {
     pub(super) name: Option<String>,
-    cells: [Option<Cell>; NAMES.len()],
+    cells: [Option<ColumnValue>; NAMES.len()],
     template_id: u16,
     /// Groups and composites that were begun and have not ended.
     depth: u32,
@@ -140,14 +140,14 @@ impl Columns {
         self.get(name)?.parse().ok()
     }
 
-    pub(super) fn put(&mut self, name: &str, cell: Cell) {
+    pub(super) fn put(&mut self, name: &str, cell: ColumnValue) {
         if let Some(place) = NAMES.iter().position(|&column| column == name) {
             self.cells[place] = Some(cell);
         }
     }
 
     /// Every column in order, with its name.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, Option<&Cell>)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, Option<&ColumnValue>)> {
         NAMES.into_iter().zip(self.cells.iter().map(Option::as_ref))
     }
 
@@ -185,13 +185,13 @@ impl Visitor for Columns {
         if let Value::Unsigned(code) = value
             && let Some(reason) = self.reason(name, code)
         {
-            return self.put(REASON, Cell::text(reason));
+            return self.put(REASON, ColumnValue::text(reason));
         }
         // Some reports say their status by a constant that the schema gives no name.
         let is_constant = matches!(value, Value::Character(_) | Value::Text(_));
         if name == "OrdStatus" && is_constant {
             let code = value.to_string();
-            return self.put(name, Cell::text(format!("{}({code})", status_name(&code))));
+            return self.put(name, ColumnValue::text(format!("{}({code})", status_name(&code))));
         }
         let name = if name == "Reason" { "Text" } else { name };
         let is_number = matches!(value, Value::Signed(_) | Value::Unsigned(_));
@@ -201,7 +201,7 @@ impl Visitor for Columns {
             value => (value.to_string(), value.to_string() == "-"),
         };
         if !is_absent {
-            self.put(name, Cell { text, is_number });
+            self.put(name, ColumnValue { text, is_number });
         }
     }
 
@@ -222,7 +222,7 @@ impl Visitor for Columns {
     }
 }
 
-/// OrdStatus (39) in words.
+/// OrdStatus (39) in tokens.
 fn status_name(code: &str) -> &'static str {
     match code {
         "0" => "New",

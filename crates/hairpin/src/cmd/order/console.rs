@@ -17,20 +17,20 @@ use hairpin_order_entry::{
 use hairpin_time::Utc;
 
 use super::args::Format;
-use super::columns::{Cell, Columns};
-use super::orders::{Order, Orders, Standing};
+use super::columns::{ColumnValue, Columns};
+use super::orders::{Order, OrderStatus, Orders};
 use super::row::Row;
-use super::script::Happening;
+use super::script::ExpectedEvent;
 
 /// Happenings that `expect` has not looked at; of more the oldest are forgotten.
-const HAPPENINGS_MAX: usize = 1_000;
+const EVENTS_MAX: usize = 1_000;
 
 /// What a session tells, printed and remembered.
-pub(super) struct Desk<O: Write> {
+pub(super) struct OrderConsole<O: Write> {
     pub(super) format: Format,
     out: O,
     pub(super) orders: Orders,
-    happenings: VecDeque<Happening>,
+    events: VecDeque<ExpectedEvent>,
     /// What becomes of messages that were not applied, and have yet to be told.
     answer: Option<NotAppliedAnswer>,
     /// The time of this turn, and the session: for what is told without a sender.
@@ -43,13 +43,13 @@ pub(super) struct Desk<O: Write> {
     pub(super) broken: Option<io::Error>,
 }
 
-impl<O: Write> Desk<O> {
+impl<O: Write> OrderConsole<O> {
     pub(super) fn new(format: Format, out: O) -> Self {
         Self {
             format,
             out,
             orders: Orders::default(),
-            happenings: VecDeque::new(),
+            events: VecDeque::new(),
             answer: None,
             turn: (Utc::from_nanos(0), 0),
             was_established: false,
@@ -64,9 +64,9 @@ impl<O: Write> Desk<O> {
         self.turn = (now, uuid);
     }
 
-    /// Looks for a happening among those that no `expect` has looked at; whether it was there.
-    pub(super) fn expect(&mut self, what: Happening) -> bool {
-        std::iter::from_fn(|| self.happenings.pop_front()).any(|happening| happening == what)
+    /// Looks for a event among those that no `expect` has looked at; whether it was there.
+    pub(super) fn expect(&mut self, what: ExpectedEvent) -> bool {
+        std::iter::from_fn(|| self.events.pop_front()).any(|event| event == what)
     }
 
     /// Prints a message of ours from its record.
@@ -81,26 +81,26 @@ impl<O: Write> Desk<O> {
 
     /// Prints how an order stands as far as was told.
     pub(super) fn order(&mut self, now: Utc, uuid: u64, order: &Order) {
-        let mut columns = Columns::named(match order.standing {
-            Standing::Sent => "sent",
-            Standing::Working => "working",
-            Standing::Over => "over",
-            Standing::Missed => "not-applied",
+        let mut columns = Columns::named(match order.status {
+            OrderStatus::Sent => "sent",
+            OrderStatus::Working => "working",
+            OrderStatus::Over => "over",
+            OrderStatus::Missed => "not-applied",
         });
-        columns.put("ClOrdID", Cell::text(order.terms.cl_ord_id));
+        columns.put("ClOrdID", ColumnValue::text(order.terms.cl_ord_id));
         if let Some(id) = order.order_id {
-            columns.put("OrderID", Cell::number(id));
+            columns.put("OrderID", ColumnValue::number(id));
         }
-        columns.put("SecurityID", Cell::number(order.terms.security_id.unsigned_abs()));
-        columns.put("Side", Cell::text(order.terms.side.name().unwrap_or("?")));
-        columns.put("OrderQty", Cell::number(order.terms.quantity));
+        columns.put("SecurityID", ColumnValue::number(order.terms.security_id.unsigned_abs()));
+        columns.put("Side", ColumnValue::text(order.terms.side.name().unwrap_or("?")));
+        columns.put("OrderQty", ColumnValue::number(order.terms.quantity));
         if let Some(price) = order.terms.pricing.price() {
-            columns.put("Price", Cell::text(price));
+            columns.put("Price", ColumnValue::text(price));
         }
         if let Some(price) = order.terms.pricing.stop_price() {
-            columns.put("StopPx", Cell::text(price));
+            columns.put("StopPx", ColumnValue::text(price));
         }
-        columns.put("LeavesQty", Cell::number(order.leaves));
+        columns.put("LeavesQty", ColumnValue::number(order.leaves));
         self.print(&Row::of(now, "order", uuid, None, columns));
     }
 
@@ -117,7 +117,7 @@ impl<O: Write> Desk<O> {
     pub(super) fn say(&mut self, now: Utc, uuid: u64, what: &str, text: Option<String>) {
         let mut columns = Columns::named(what);
         if let Some(text) = text {
-            columns.put("Text", Cell::text(text));
+            columns.put("Text", ColumnValue::text(text));
         }
         self.print(&Row::of(now, "session", uuid, None, columns));
     }
@@ -142,24 +142,24 @@ impl<O: Write> Desk<O> {
 }
 
 /// What a template says that can be expected.
-fn happening(template_id: u16) -> Option<Happening> {
+fn event(template_id: u16) -> Option<ExpectedEvent> {
     Some(match template_id {
-        ExecutionReportNew522::TEMPLATE_ID => Happening::New,
-        ExecutionReportModify531::TEMPLATE_ID => Happening::Replace,
+        ExecutionReportNew522::TEMPLATE_ID => ExpectedEvent::New,
+        ExecutionReportModify531::TEMPLATE_ID => ExpectedEvent::Replace,
         ExecutionReportTradeOutright525::TEMPLATE_ID
-        | ExecutionReportTradeSpread526::TEMPLATE_ID => Happening::Fill,
-        ExecutionReportCancel534::TEMPLATE_ID => Happening::Cancel,
-        ExecutionReportElimination524::TEMPLATE_ID => Happening::Eliminate,
-        ExecutionReportStatus532::TEMPLATE_ID => Happening::Status,
+        | ExecutionReportTradeSpread526::TEMPLATE_ID => ExpectedEvent::Fill,
+        ExecutionReportCancel534::TEMPLATE_ID => ExpectedEvent::Cancel,
+        ExecutionReportElimination524::TEMPLATE_ID => ExpectedEvent::Eliminate,
+        ExecutionReportStatus532::TEMPLATE_ID => ExpectedEvent::Status,
         ExecutionReportReject523::TEMPLATE_ID
         | OrderCancelReject535::TEMPLATE_ID
         | OrderCancelReplaceReject536::TEMPLATE_ID
-        | BusinessReject521::TEMPLATE_ID => Happening::Reject,
+        | BusinessReject521::TEMPLATE_ID => ExpectedEvent::Reject,
         _ => return None,
     })
 }
 
-impl<O: Write> Listener for Desk<O> {
+impl<O: Write> Listener for OrderConsole<O> {
     /// All business messages: none has a callback of its own here.
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {
         let mut columns = Columns::default();
@@ -170,15 +170,15 @@ impl<O: Write> Listener for Desk<O> {
         }
         self.orders.told(template_id, &columns);
         let is_refused = columns.get("MassActionResponse") == Some("Rejected(0)");
-        let happening = match template_id {
-            OrderMassActionReport562::TEMPLATE_ID if is_refused => Some(Happening::Reject),
-            OrderMassActionReport562::TEMPLATE_ID => Some(Happening::Cancel),
-            _ => happening(template_id),
+        let event = match template_id {
+            OrderMassActionReport562::TEMPLATE_ID if is_refused => Some(ExpectedEvent::Reject),
+            OrderMassActionReport562::TEMPLATE_ID => Some(ExpectedEvent::Cancel),
+            _ => event(template_id),
         };
-        if self.happenings.len() == HAPPENINGS_MAX {
-            self.happenings.pop_front();
+        if self.events.len() == EVENTS_MAX {
+            self.events.pop_front();
         }
-        self.happenings.extend(happening);
+        self.events.extend(event);
         let (now, number) = (sender.now().utc, Some(message.seq_num));
         self.print(&Row::of(now, "in", message.uuid, number, columns));
     }

@@ -13,13 +13,13 @@ pub(super) const COMMANDS_MAX: usize = 1_000;
 /// A line that is no command is never in it: what was pasted by mistake, a key for instance, is not
 /// written down.
 #[derive(Debug, Default)]
-pub(super) struct History {
+pub(super) struct CommandHistory {
     /// None without a place for it.
     path: Option<PathBuf>,
     file: Option<File>,
 }
 
-impl History {
+impl CommandHistory {
     /// That of this user: `hairpin/order_history` where the XDG base directories have state,
     /// `$XDG_STATE_HOME` or else `$HOME/.local/state`.
     pub(super) fn of_user() -> Self {
@@ -85,8 +85,8 @@ mod tests {
 
     use super::*;
 
-    fn history(folder: &tempfile::TempDir) -> History {
-        History { path: Some(folder.path().join("state/hairpin/order_history")), file: None }
+    fn history(folder: &tempfile::TempDir) -> CommandHistory {
+        CommandHistory { path: Some(folder.path().join("state/hairpin/order_history")), file: None }
     }
 
     #[track_caller]
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn it_is_in_the_state_folder_or_else_at_home() {
         let path = |state: Option<&str>, home: Option<&str>| {
-            History::below(state.map(PathBuf::from), home.map(PathBuf::from)).path
+            CommandHistory::below(state.map(PathBuf::from), home.map(PathBuf::from)).path
         };
         let state = Some(PathBuf::from("/state/hairpin/order_history"));
         assert_eq!(path(Some("/state"), Some("/me")), state);
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn without_a_place_nothing_is_kept() {
-        let mut nowhere = History::default();
+        let mut nowhere = CommandHistory::default();
         nowhere.keep("status");
         assert!(nowhere.commands().is_empty());
         let folder = tempfile::tempdir().unwrap();

@@ -8,8 +8,8 @@ use std::thread;
 
 use anyhow::{Context, Result};
 
-use super::history::History;
-use super::prompt::{Above, Prompt, Terminal};
+use super::history::CommandHistory;
+use super::prompt::{PrinterAbove, Prompt, Terminal};
 use super::script::{Command, parse};
 use super::settings::OrderSettings;
 
@@ -25,18 +25,18 @@ pub(super) enum Input {
         lines: Receiver<io::Result<String>>,
         /// The number of the last line.
         number: usize,
-        typist: Typist,
+        typist: LineSource,
     },
 }
 
 /// Who types the lines: somebody may be wrong, and goes on.
-pub(super) enum Typist {
+pub(super) enum LineSource {
     /// Nobody.
     Nobody,
     /// Somebody who is asked for each line, and may have been.
     Asked(bool),
     /// Somebody who edits lines, at a terminal that is to be left as it was found.
-    Edits { history: History, _terminal: Terminal },
+    Edits { history: CommandHistory, _terminal: Terminal },
 }
 
 /// What comes next.
@@ -72,12 +72,12 @@ impl Input {
     ///
     /// # Errors
     /// If there can be no thread that reads it.
-    pub(super) fn standard() -> Result<(Self, Option<Above>)> {
-        let history = History::of_user();
+    pub(super) fn standard() -> Result<(Self, Option<PrinterAbove>)> {
+        let history = CommandHistory::of_user();
         let Some(Prompt { lines, above, terminal }) = Prompt::open(history.commands())? else {
             return Ok((Self::plain()?, None));
         };
-        let typist = Typist::Edits { history, _terminal: terminal };
+        let typist = LineSource::Edits { history, _terminal: terminal };
         Ok((Self::Lines { lines, number: 0, typist }, Some(above)))
     }
 
@@ -94,18 +94,18 @@ impl Input {
         let thread = thread::Builder::new().name("hairpin-input".to_owned());
         thread.spawn(read).context("standard input cannot be read")?;
         let is_typed = io::stdin().is_terminal();
-        let typist = if is_typed { Typist::Asked(false) } else { Typist::Nobody };
+        let typist = if is_typed { LineSource::Asked(false) } else { LineSource::Nobody };
         Ok(Self::Lines { lines, number: 0, typist })
     }
 
     /// Whether whoever types may go on after an error.
     pub(super) fn is_typed(&self) -> bool {
-        matches!(self, Self::Lines { typist: Typist::Asked(_) | Typist::Edits { .. }, .. })
+        matches!(self, Self::Lines { typist: LineSource::Asked(_) | LineSource::Edits { .. }, .. })
     }
 
     /// Whether lines are edited, so that nothing may be printed but above them.
     pub(super) fn is_edited(&self) -> bool {
-        matches!(self, Self::Lines { typist: Typist::Edits { .. }, .. })
+        matches!(self, Self::Lines { typist: LineSource::Edits { .. }, .. })
     }
 
     /// The next command. Does not wait.
@@ -139,7 +139,7 @@ impl Input {
     }
 }
 
-impl Typist {
+impl LineSource {
     /// Asks for a line, unless that was done. An editor asks by itself.
     fn ask(&mut self) {
         if let Self::Asked(asked @ false) = self {

@@ -4,37 +4,37 @@
 //! and what comes, and logs off. With `--show` it prints the journal that a session has written.
 //! Both print the same lines.
 
+mod active_session;
 mod args;
+mod audit_trail;
 mod columns;
 mod console;
 mod history;
 mod input;
-mod active_session;
+mod order_run;
 mod orders;
 mod prompt;
 mod request;
 mod row;
 mod script;
-mod order_run;
 mod settings;
-mod audit_trail;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::error::ErrorKind;
 
-pub(crate) use args::Arguments;
 use args::Format;
+pub(crate) use args::OrderArgs;
 
 use crate::harness::usage;
 
 /// Runs the command: exit status 0 if everything was done and understood, 1 if anything was wrong,
-/// 2 for words that do not go together.
+/// 2 for tokens that do not go together.
 ///
 /// # Errors
 /// Those of the session, or of the trail.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &OrderArgs) -> Result<ExitCode> {
     if let (true, Some(journal)) = (arguments.show, &arguments.journal) {
         return audit_trail::show(arguments, journal);
     }

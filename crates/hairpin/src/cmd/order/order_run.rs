@@ -11,29 +11,30 @@ use hairpin_order_entry::{CancelOrder, ClOrdId, NewOrder, Outgoing, ReplaceOrder
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now};
 
-use super::args::Arguments;
-use super::console::Desk;
+use super::active_session::ActiveSession;
+use super::args::OrderArgs;
+use super::console::OrderConsole;
 use super::input::{Input, Next};
-use super::active_session::Line;
-use super::orders::{Order, Standing};
+use super::orders::{Order, OrderStatus};
 use super::request::{AskStatus, CancelAll};
-use super::script::{Command, Enter, Happening, Target};
+use super::script::{Command, Enter, ExpectedEvent, Target};
 use super::settings::OrderSettings;
+use crate::harness::run_loop::{Activity, RunLoop, Task, Turn, poll};
 use crate::harness::signals::Signals;
 
-/// How long the loop may sleep without looking at signals and standard input.
-const LOOK: Duration = Duration::from_millis(10);
+/// The longest sleep of the loop, so that signals and standard input are seen in time.
+const MAX_SLEEP: Duration = Duration::from_millis(10);
 /// For the exchange to answer a Terminate.
-const GOODBYE_PATIENCE: Duration = Duration::from_secs(2);
+const TERMINATE_TIMEOUT: Duration = Duration::from_secs(2);
 /// For the exchange to take an order that is to be replaced or cancelled.
-const ORDER_PATIENCE: Duration = Duration::from_secs(5);
+const ORDER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Logs on, does what the script or standard input says, and logs off.
 ///
 /// # Errors
 /// Settings or a script that are wrong, a journal that somebody has open, a logon that failed, a
 /// command that could not be done, an expectation that was not met.
-pub(super) fn run(arguments: &Arguments, settings: &Path) -> Result<ExitCode> {
+pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
     let settings = OrderSettings::read(settings, arguments.segment, arguments.journal.as_deref())?;
     let script = arguments.script.as_deref();
     let script = script.map(|path| Input::script(path, &settings)).transpose()?;
@@ -48,9 +49,9 @@ pub(super) fn run(arguments: &Arguments, settings: &Path) -> Result<ExitCode> {
         None => Box::new(io::stdout().lock()),
     };
     let clock = Clock::of_kernel();
-    let mut run = Run {
+    let mut run = OrderRun {
         line,
-        desk: Desk::new(arguments.format, out),
+        console: OrderConsole::new(arguments.format, out),
         reactor: Reactor::new(Wait::Epoll)?,
         // ClOrdIDs go on rising from run to run.
         next_id: clock.now().utc.as_nanos() / 1_000_000,
@@ -59,11 +60,12 @@ pub(super) fn run(arguments: &Arguments, settings: &Path) -> Result<ExitCode> {
         input,
         pending: None,
         leaving: None,
+        timed_out: false,
         failure: None,
     };
     let outcome = run.run(&signals);
     let abandoned = run.abandon();
-    let broken = run.desk.broken.take();
+    let broken = run.console.broken.take();
     if let (Ok(()), Some(error)) = (&outcome, broken) {
         return Err(error).context("standard output");
     }
@@ -71,19 +73,50 @@ pub(super) fn run(arguments: &Arguments, settings: &Path) -> Result<ExitCode> {
     Ok(signals.exit_status().unwrap_or(ExitCode::SUCCESS))
 }
 
+impl Task for OrderRun {
+    fn turn(&mut self) -> Result<Turn> {
+        let deadline = self.line.next_deadline();
+        let (now, ready) = poll(&self.clock, &mut self.reactor, deadline, MAX_SLEEP)?;
+        self.console.turn(now.utc, self.line.session().progress().uuid);
+        let failures = self.line.session().counters().failures;
+        self.line.process(now, ready, &mut self.reactor, &mut self.console)?;
+        self.print_new_failure(now, failures);
+        if self.console.broken.is_some() {
+            self.leave(now);
+        } else if self.line.session().state() == State::Established && self.leaving.is_none() {
+            self.run_commands(now);
+        }
+        self.timed_out = self.leaving.is_some_and(|until| now.monotonic >= until);
+        Ok(Turn { now: now.monotonic, activity: Activity::Idle })
+    }
+
+    fn stop(&mut self, _: Instant) -> Result<()> {
+        self.leave(self.clock.now());
+        Ok(())
+    }
+
+    fn is_finished(&self) -> bool {
+        self.timed_out || self.line.is_over(self.console.is_over, self.leaving.is_some())
+    }
+
+    fn clock(&mut self) -> Option<&mut Clock> {
+        Some(&mut self.clock)
+    }
+}
+
 /// What the command that was begun waits for.
 enum Pending {
     Sleep(Instant),
-    Expect(Happening, Instant),
+    Expect(ExpectedEvent, Instant),
     /// The exchange has yet to say that it has the order.
     Order(Command, Instant),
 }
 
-struct Run {
+struct OrderRun {
     clock: Clock,
     reactor: Reactor,
-    line: Line,
-    desk: Desk<Box<dyn Write>>,
+    line: ActiveSession,
+    console: OrderConsole<Box<dyn Write>>,
     settings: OrderSettings,
     input: Input,
     next_id: u64,
@@ -91,32 +124,16 @@ struct Run {
     pending: Option<(usize, Pending)>,
     /// A Terminate was asked for: until when its answer is waited for.
     leaving: Option<Instant>,
+    /// The exchange has not answered the Terminate in time.
+    timed_out: bool,
     /// What went wrong; the session is ended first.
     failure: Option<anyhow::Error>,
 }
 
-impl Run {
+impl OrderRun {
     fn run(&mut self, signals: &Signals) -> Result<()> {
         self.line.start(self.clock.now())?;
-        while !self.line.is_over(self.desk.is_over, self.leaving.is_some()) {
-            let before = self.clock.now().monotonic;
-            let look = before + LOOK;
-            let deadline = self.line.next_deadline().map_or(look, |due| due.min(look));
-            let ready = self.reactor.wait(before, Some(deadline))?;
-            let now = self.clock.now();
-            self.desk.turn(now.utc, self.line.session().progress().uuid);
-            let failures = self.line.session().counters().failures;
-            self.line.process(now, ready, &mut self.reactor, &mut self.desk)?;
-            self.look_at_failures(now, failures);
-            if signals.asked_to_stop() || self.desk.broken.is_some() {
-                self.leave(now);
-            } else if self.line.session().state() == State::Established && self.leaving.is_none() {
-                self.turn(now);
-            }
-            if self.leaving.is_some_and(|until| now.monotonic >= until) {
-                break;
-            }
-        }
+        RunLoop::default().run(self, || signals.stop_requested())?;
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
@@ -126,21 +143,21 @@ impl Run {
         Ok(())
     }
 
-    /// Tells why a connection has failed, if one has since there were so many.
-    fn look_at_failures(&mut self, now: Now, before: u64) {
+    /// Prints why a connection has failed, if one has failed since there were `before` failures.
+    fn print_new_failure(&mut self, now: Now, before: u64) {
         let session = self.line.session();
         let failure = session.last_failure().filter(|_| session.counters().failures > before);
         let uuid = session.progress().uuid;
         if let Some(failure) = failure.map(ToString::to_string) {
-            self.desk.failed(now.utc, uuid, failure);
+            self.console.failed(now.utc, uuid, failure);
         }
     }
 
     /// Why the session ended by itself.
     fn reason(&mut self) -> anyhow::Error {
-        let reason = self.desk.reason.take();
+        let reason = self.console.reason.take();
         let reason = reason.unwrap_or_else(|| "the connection closed".to_owned());
-        let what = if self.desk.was_established { "session ended" } else { "logon failed" };
+        let what = if self.console.was_established { "session ended" } else { "logon failed" };
         anyhow!("the {what}: {reason}")
     }
 
@@ -149,7 +166,7 @@ impl Run {
         if self.leaving.is_none() {
             let is_on = self.line.session().state() == State::Established;
             self.leaving =
-                Some(now.monotonic + if is_on { GOODBYE_PATIENCE } else { Duration::ZERO });
+                Some(now.monotonic + if is_on { TERMINATE_TIMEOUT } else { Duration::ZERO });
             self.line.stop(now);
         }
     }
@@ -157,11 +174,11 @@ impl Run {
     /// Leaves the reactor, if the loop ended before the session did.
     fn abandon(&mut self) -> Result<()> {
         let now = self.clock.now();
-        self.line.abandon(now, &mut self.reactor, &mut self.desk)
+        self.line.abandon(now, &mut self.reactor, &mut self.console)
     }
 
-    /// Goes on with the command that waits, or with those that come next.
-    fn turn(&mut self, now: Now) {
+    /// Continues the pending command, or starts the next ones.
+    fn run_commands(&mut self, now: Now) {
         while self.leaving.is_none() {
             let (line, outcome) = match self.pending.take() {
                 Some((line, pending)) => (line, self.wait(now, pending)),
@@ -189,7 +206,7 @@ impl Run {
     /// Says what went wrong; who types goes on, else this is the end.
     fn fail(&mut self, now: Now, error: anyhow::Error) {
         if self.input.is_edited() {
-            self.desk.line(&format!("hairpin: {error:#}"));
+            self.console.line(&format!("hairpin: {error:#}"));
         } else if self.input.is_typed() {
             let _ = writeln!(io::stderr(), "hairpin: {error:#}");
         } else {
@@ -203,7 +220,7 @@ impl Run {
         let is_late = |until| now.monotonic >= until;
         match pending {
             Pending::Sleep(until) if is_late(until) => Ok(None),
-            Pending::Expect(what, _) if self.desk.expect(what) => Ok(None),
+            Pending::Expect(what, _) if self.console.expect(what) => Ok(None),
             Pending::Expect(what, until) if is_late(until) => {
                 bail!("expected {what}, and it has not come in time")
             }
@@ -225,7 +242,7 @@ impl Run {
             }
             Command::Quit => self.leave(now),
             command @ (Command::Replace { .. } | Command::Cancel(_) | Command::Status(Some(_))) => {
-                return self.with_order(now, command, now.monotonic + ORDER_PATIENCE);
+                return self.with_order(now, command, now.monotonic + ORDER_TIMEOUT);
             }
         }
         Ok(None)
@@ -233,7 +250,7 @@ impl Run {
 
     fn enter(&mut self, now: Now, enter: &Enter) -> Result<()> {
         let id = enter.cl_ord_id.unwrap_or_else(|| self.new_id());
-        if self.desk.orders.find(Target::Id(id)).is_some() {
+        if self.console.orders.find(Target::Id(id)).is_some() {
             bail!("there is an order {id} already");
         }
         let Enter { security_id, side, pricing, quantity, .. } = *enter;
@@ -244,7 +261,7 @@ impl Run {
             ..NewOrder::new(security_id, side, pricing, quantity, id)
         };
         let seq_num = self.send(now, &order)?;
-        self.desk.orders.push(order, seq_num);
+        self.console.orders.push(order, seq_num);
         Ok(())
     }
 
@@ -261,7 +278,7 @@ impl Run {
         else {
             return Ok(None);
         };
-        let Some(order) = self.desk.orders.find(target) else {
+        let Some(order) = self.console.orders.find(target) else {
             match target {
                 Target::Last => bail!("no order was entered"),
                 Target::Id(id) => bail!("there is no order {id}"),
@@ -269,9 +286,9 @@ impl Run {
         };
         let Some(order_id) = order.order_id else {
             let id = order.terms.cl_ord_id;
-            match order.standing {
-                Standing::Over => bail!("the exchange has refused order {id}"),
-                Standing::Missed => bail!("order {id} has not reached the exchange"),
+            match order.status {
+                OrderStatus::Over => bail!("the exchange has refused order {id}"),
+                OrderStatus::Missed => bail!("order {id} has not reached the exchange"),
                 _ if now.monotonic >= until => bail!("the exchange says nothing of order {id}"),
                 _ => return Ok(Some(Pending::Order(command, until))),
             }
@@ -285,7 +302,7 @@ impl Run {
                 terms.pricing = pricing.unwrap_or(terms.pricing);
                 terms.qualifier = qualifier.unwrap_or(terms.qualifier);
                 self.send(now, &ReplaceOrder::with_terms_of(order_id, &terms))?;
-                if let Some(order) = self.desk.orders.find(target) {
+                if let Some(order) = self.console.orders.find(target) {
                     order.replacement = Some(terms);
                 }
             }
@@ -308,9 +325,9 @@ impl Run {
         let (ours, theirs) = (progress.next_outgoing, progress.next_incoming);
         let text = format!("our next message is {ours}, the exchange's {theirs}");
         let state = self.line.session().state().to_string();
-        self.desk.say(now.utc, progress.uuid, &state, Some(text));
-        let open: Vec<Order> = self.desk.orders.open().cloned().collect();
-        open.iter().for_each(|order| self.desk.order(now.utc, progress.uuid, order));
+        self.console.say(now.utc, progress.uuid, &state, Some(text));
+        let open: Vec<Order> = self.console.orders.open().cloned().collect();
+        open.iter().for_each(|order| self.console.order(now.utc, progress.uuid, order));
     }
 
     /// Sends a message and prints it; its number.
@@ -318,7 +335,7 @@ impl Run {
         let sent = self.line.sender(now).send(message)?;
         let journal = self.line.session().journal();
         if let Some(record) = journal.last(Direction::Outbound) {
-            self.desk.sent(journal, record);
+            self.console.sent(journal, record);
         }
         Ok(sent.seq_num)
     }

@@ -14,7 +14,7 @@ use super::script::Target;
 
 /// What has become of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum OrderStatus {
     /// It has left, and the exchange has not answered.
     Sent,
     /// It works.
@@ -35,7 +35,7 @@ pub(super) struct Order {
     /// As the exchange gave it.
     pub(super) order_id: Option<u64>,
     pub(super) leaves: u32,
-    pub(super) standing: Standing,
+    pub(super) status: OrderStatus,
     /// The number it left under.
     pub(super) seq_num: u32,
 }
@@ -48,8 +48,8 @@ impl Orders {
     /// An order has left.
     pub(super) fn push(&mut self, terms: NewOrder, seq_num: u32) {
         let (order_id, replacement, leaves) = (None, None, terms.quantity);
-        let standing = Standing::Sent;
-        self.0.push(Order { terms, replacement, order_id, leaves, standing, seq_num });
+        let status = OrderStatus::Sent;
+        self.0.push(Order { terms, replacement, order_id, leaves, status, seq_num });
     }
 
     /// The order that is meant, if there is one.
@@ -62,16 +62,17 @@ impl Orders {
 
     /// What works, or may.
     pub(super) fn open(&self) -> impl Iterator<Item = &Order> {
-        let is_open = |order: &&Order| matches!(order.standing, Standing::Sent | Standing::Working);
+        let is_open =
+            |order: &&Order| matches!(order.status, OrderStatus::Sent | OrderStatus::Working);
         self.0.iter().filter(is_open)
     }
 
     /// What left under these numbers was not applied, and is not sent again.
     pub(super) fn not_applied(&mut self, numbers: &Range<u32>) {
         let is_meant = |order: &&mut Order| {
-            order.standing == Standing::Sent && numbers.contains(&order.seq_num)
+            order.status == OrderStatus::Sent && numbers.contains(&order.seq_num)
         };
-        self.0.iter_mut().filter(is_meant).for_each(|order| order.standing = Standing::Missed);
+        self.0.iter_mut().filter(is_meant).for_each(|order| order.status = OrderStatus::Missed);
     }
 
     /// Takes what a message of the exchange says; those of other orders say nothing here.
@@ -82,17 +83,17 @@ impl Orders {
                     order.order_id.is_some_and(|id| report.affected.contains(&id))
                 };
                 self.0.iter_mut().filter(affected).for_each(|order| {
-                    order.standing = Standing::Over;
+                    order.status = OrderStatus::Over;
                 });
                 return;
             }
             BusinessReject521::TEMPLATE_ID => {
                 let refused = report.number("BusinessRejectRefID");
                 let order = self.0.iter_mut().find(|order| {
-                    order.standing == Standing::Sent && Some(order.seq_num.into()) == refused
+                    order.status == OrderStatus::Sent && Some(order.seq_num.into()) == refused
                 });
                 if let Some(order) = order {
-                    order.standing = Standing::Over;
+                    order.status = OrderStatus::Over;
                 }
                 return;
             }
@@ -115,7 +116,7 @@ impl Order {
         match template_id {
             ExecutionReportNew522::TEMPLATE_ID => {
                 self.order_id = report.number("OrderID");
-                self.standing = Standing::Working;
+                self.status = OrderStatus::Working;
             }
             ExecutionReportModify531::TEMPLATE_ID => {
                 let terms = self.replacement.take().unwrap_or(self.terms);
@@ -125,11 +126,11 @@ impl Order {
             OrderCancelReplaceReject536::TEMPLATE_ID => self.replacement = None,
             ExecutionReportCancel534::TEMPLATE_ID
             | ExecutionReportElimination524::TEMPLATE_ID
-            | ExecutionReportReject523::TEMPLATE_ID => self.standing = Standing::Over,
+            | ExecutionReportReject523::TEMPLATE_ID => self.status = OrderStatus::Over,
             _ => {
                 self.leaves = leaves.unwrap_or(self.leaves);
                 if leaves == Some(0) {
-                    self.standing = Standing::Over;
+                    self.status = OrderStatus::Over;
                 }
             }
         }

@@ -24,7 +24,7 @@ const AHEAD: usize = 16;
 /// An editor of lines in a thread of its own, which ends with the terminal or the process.
 pub(super) struct Prompt {
     pub(super) lines: Receiver<io::Result<String>>,
-    pub(super) above: Above,
+    pub(super) above: PrinterAbove,
     pub(super) terminal: Terminal,
 }
 
@@ -51,7 +51,7 @@ impl Prompt {
         let printer = told.recv().ok();
         Ok(printer.map(|printer| Self {
             lines,
-            above: Above { printer, line: Vec::new() },
+            above: PrinterAbove { printer, line: Vec::new() },
             terminal: Terminal { settings },
         }))
     }
@@ -103,12 +103,12 @@ fn editor(commands: &[String]) -> rustyline::Result<(Editor<(), MemHistory>, Pri
 }
 
 /// Prints whole lines above the one that is edited.
-pub(super) struct Above {
+pub(super) struct PrinterAbove {
     printer: Printer,
     line: Vec<u8>,
 }
 
-impl Write for Above {
+impl Write for PrinterAbove {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.line.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -123,7 +123,7 @@ impl Write for Above {
 
 /// The editor prints in its own thread, and has room for one line beside that which it prints: once
 /// it takes the second of these, the last line stands there, and the process may end.
-impl Drop for Above {
+impl Drop for PrinterAbove {
     fn drop(&mut self) {
         for _ in 0..2 {
             let _ = self.printer.print(NOTHING.to_owned());

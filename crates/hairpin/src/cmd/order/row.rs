@@ -7,7 +7,7 @@ use hairpin_order_entry::{CONTROL_RECORD, Progress, standing_of};
 use hairpin_time::Utc;
 
 use super::args::Format;
-use super::columns::{Cell, Columns, MISSING, NAMES, OUR_NEXT, THEIR_NEXT};
+use super::columns::{ColumnValue, Columns, MISSING, NAMES, OUR_NEXT, THEIR_NEXT};
 
 /// Bytes in front of a message: its frame's length and encoding.
 const FRAMING_HEADER: usize = 4;
@@ -74,24 +74,24 @@ impl Row {
         }
     }
 
-    fn first(&self) -> [Option<Cell>; FIRST.len()] {
+    fn first(&self) -> [Option<ColumnValue>; FIRST.len()] {
         [
-            Some(Cell::text(self.time)),
-            Some(Cell::text(self.direction)),
-            Some(Cell::number(self.uuid)),
-            self.number.map(Cell::number),
-            self.columns.name.as_ref().map(Cell::text),
+            Some(ColumnValue::text(self.time)),
+            Some(ColumnValue::text(self.direction)),
+            Some(ColumnValue::number(self.uuid)),
+            self.number.map(ColumnValue::number),
+            self.columns.name.as_ref().map(ColumnValue::text),
         ]
     }
 
-    fn last(&self) -> [Option<Cell>; LAST.len()] {
-        let marked = self.marked.map(|marked| Cell::text(if marked { "yes" } else { "no" }));
+    fn last(&self) -> [Option<ColumnValue>; LAST.len()] {
+        let marked = self.marked.map(|marked| ColumnValue::text(if marked { "yes" } else { "no" }));
         let checksum = self.checksum.map(|checksum| match checksum {
             Checksum::Right => "right",
             Checksum::Missing => "missing",
             Checksum::Wrong => "wrong",
         });
-        [marked, checksum.map(Cell::text)]
+        [marked, checksum.map(ColumnValue::text)]
     }
 
     fn text(&self) -> String {
@@ -145,26 +145,26 @@ fn read(columns: &mut Columns, entry: &Entry) -> Result<(), String> {
     let frame = payload.get(FRAMING_HEADER..size).ok_or("it is no frame")?;
     columns.read(frame).map_err(|error| error.to_string())?;
     if entry.tag.direction == Direction::Control && entry.tag.kind == CONTROL_RECORD {
-        let standing = standing_of(payload).ok_or("where the session stood is not in it")?;
-        stood(columns, &standing);
+        let status = standing_of(payload).ok_or("where the session stood is not in it")?;
+        stood(columns, &status);
     }
     Ok(())
 }
 
 /// Where the session stood when a request left.
-fn stood(columns: &mut Columns, standing: &Progress) {
-    columns.put(OUR_NEXT, Cell::number(standing.next_outgoing));
-    columns.put(THEIR_NEXT, Cell::number(standing.next_incoming));
-    let missing = standing.earlier.missing.iter().flatten();
+fn stood(columns: &mut Columns, status: &Progress) {
+    columns.put(OUR_NEXT, ColumnValue::number(status.next_outgoing));
+    columns.put(THEIR_NEXT, ColumnValue::number(status.next_incoming));
+    let missing = status.earlier.missing.iter().flatten();
     let missing: Vec<_> =
         missing.map(|gap| format!("{}:{}-{}", gap.uuid, gap.from, gap.to)).collect();
     if !missing.is_empty() {
-        columns.put(MISSING, Cell::text(missing.join(";")));
+        columns.put(MISSING, ColumnValue::text(missing.join(";")));
     }
 }
 
 /// ` name=value`, in quotation marks if it could be mistaken for anything else.
-fn push_text(line: &mut String, name: &str, cell: Option<&Cell>) {
+fn push_text(line: &mut String, name: &str, cell: Option<&ColumnValue>) {
     let Some(cell) = cell else { return };
     let text = &cell.text;
     let is_bare = !text.contains([' ', '"', '=']) && text != "-";
@@ -174,7 +174,7 @@ fn push_text(line: &mut String, name: &str, cell: Option<&Cell>) {
     };
 }
 
-fn push_json(object: &mut String, name: &str, cell: Option<&Cell>) {
+fn push_json(object: &mut String, name: &str, cell: Option<&ColumnValue>) {
     let comma = if object.ends_with('{') { "" } else { "," };
     let _ = match cell {
         None => write!(object, "{comma}\"{name}\":null"),
@@ -210,9 +210,9 @@ mod tests {
         let mut line = String::new();
         let values = ["one two", "say\"no\"", "x=1", "-", "plain(1)"];
         for (name, value) in ["a", "b", "c", "d", "e"].into_iter().zip(values) {
-            push_text(&mut line, name, Some(&Cell::text(value)));
+            push_text(&mut line, name, Some(&ColumnValue::text(value)));
         }
-        push_text(&mut line, "f", Some(&Cell::number(3_u32)));
+        push_text(&mut line, "f", Some(&ColumnValue::number(3_u32)));
         push_text(&mut line, "g", None);
         let expected = r#" a="one two" b="say\"no\"" c="x=1" d="-" e=plain(1) f=3"#;
         assert_eq!(line, expected);

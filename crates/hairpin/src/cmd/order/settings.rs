@@ -6,9 +6,9 @@ use anyhow::{Result, anyhow};
 use hairpin_mapped::{Journal, JournalError, JournalSettings};
 use hairpin_order_entry::{Config, ConfigError, JournalPlace, Session};
 
-use super::active_session::Line;
+use super::active_session::ActiveSession;
 
-/// Room for a journal in memory: some ten thousand messages, more than a hand or a script sends.
+/// BufferSize for a journal in memory: some ten thousand messages, more than a hand or a script sends.
 const MEMORY_BYTES: usize = 8 << 20;
 
 /// What a session needs, and what the command needs beside it.
@@ -59,12 +59,12 @@ impl OrderSettings {
     ///
     /// # Errors
     /// A journal that somebody has open, or that cannot be read or made, with its folder.
-    pub(super) fn line(&self) -> Result<Line> {
+    pub(super) fn line(&self) -> Result<ActiveSession> {
         let Config { session, connector, zone, .. } = &self.config;
         let session = Session::new(session.clone(), self.journal()?)?;
         Ok(match self.is_kept() {
-            true => Line::kept(session, connector.clone(), zone.clone()),
-            false => Line::once(session),
+            true => ActiveSession::kept(session, connector.clone(), zone.clone()),
+            false => ActiveSession::once(session),
         })
     }
 

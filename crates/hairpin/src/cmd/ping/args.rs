@@ -6,15 +6,15 @@ use anyhow::{Context, Result, bail};
 use hairpin_host::allowed_cores;
 use hairpin_reactor::{CAPACITY, Wait};
 
-use super::ping_case::Cell;
+use super::ping_case::PingCase;
 use super::ping_loop::Load;
 use super::raw_args;
-use super::setup::{Place, Protocol, Stamping};
-use crate::harness::output;
-use crate::cmd::pong::{Slowness, SlownessArguments};
-use crate::harness::transport;
-use crate::harness::usage::refuse;
+use super::setup::{PongAddress, Protocol, Stamping};
+use crate::cmd::pong::{Slowness, SlownessArgs};
 use crate::harness::args::{INTERVAL_US_MAX, parse_mac, parse_wait};
+use crate::harness::output;
+use crate::harness::transport;
+use crate::harness::usage::usage_error;
 
 /// The longest message: as much as UDP over IPv4 carries, in round numbers.
 pub(crate) const SIZE_MAX: usize = 65_000;
@@ -36,7 +36,7 @@ const RATE_MAX: u64 = 1_000_000;
 const FLOOD_SECONDS: u64 = 2;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// `hairpin ping`: round trips of messages between two processes, by UDP, multicast or TCP through
+/// `hairpin ping`: round round_trips of messages between two processes, by UDP, multicast or TCP through
 /// the kernel, or by UDP, multicast or raw frames past it (--transport xdp).
 ///
 /// Without ADDR it starts its own `pong` in a second process: as root, and as an ordinary user
@@ -51,7 +51,7 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// Settings take turns in rounds (A B C A B C ...), each with processes of its own. The defaults
 /// take about half a minute, --quick less than 20 s with up to ten settings.
 #[derive(clap::Args, Debug, Clone)]
-pub(crate) struct Arguments {
+pub(crate) struct PingArgs {
     /// The pong, by multicast its group [default: start one]
     #[arg(value_name = "ADDR:PORT")]
     pub(super) remote: Option<SocketAddrV4>,
@@ -129,13 +129,13 @@ pub(crate) struct Arguments {
     pub(super) peer: Option<[u8; 6]>,
 
     #[command(flatten)]
-    pub(super) transport: transport::Arguments,
+    pub(super) transport: transport::TransportArgs,
 
     #[command(flatten)]
-    slowness: SlownessArguments,
+    slowness: SlownessArgs,
 
     #[command(flatten)]
-    pub(super) output: output::Arguments,
+    pub(super) output: output::OutputArgs,
 }
 
 /// The cores of pong and ping; `None` leaves a process where the kernel puts it.
@@ -145,20 +145,20 @@ pub(super) struct Cores {
     pub(super) ping: Option<usize>,
 }
 
-impl Arguments {
+impl PingArgs {
     /// The settings, in the order of the table.
-    pub(super) fn plan(&self) -> Vec<Cell> {
+    pub(super) fn plan(&self) -> Vec<PingCase> {
         let usual: &[Protocol] = match self.transport.is_xdp() {
             true => &[Protocol::Udp],
             false => &[Protocol::Udp, Protocol::Tcp],
         };
         let protocols = or(&self.protocol, usual);
-        let mut cells = Vec::new();
+        let mut cases = Vec::new();
         for &protocol in protocols {
             for &size in &self.size {
                 for interval_ns in self.intervals_ns() {
                     let load = self.load(interval_ns);
-                    cells.extend(or(&self.wait, &Wait::ALL).iter().map(|&wait| Cell {
+                    cases.extend(or(&self.wait, &Wait::ALL).iter().map(|&wait| PingCase {
                         protocol,
                         wait,
                         pong_wait: self.pong_wait.unwrap_or(wait),
@@ -169,7 +169,7 @@ impl Arguments {
                 }
             }
         }
-        cells
+        cases
     }
 
     /// How many rounds each setting has.
@@ -193,10 +193,10 @@ impl Arguments {
     }
 
     /// Where a pong is that somebody else has started; `None`: one is to be started.
-    pub(super) fn place(&self) -> Option<Place> {
+    pub(super) fn place(&self) -> Option<PongAddress> {
         let is_behind = self.is_raw() && self.interface.is_some();
-        let raw = is_behind.then(|| Place::of_raw(self.peer));
-        self.remote.map(Place::from).or(raw)
+        let raw = is_behind.then(|| PongAddress::of_raw(self.peer));
+        self.remote.map(PongAddress::from).or(raw)
     }
 
     /// Words that contradict each other or the machine.
@@ -208,20 +208,26 @@ impl Arguments {
         raw_args::check(self)?;
         self.check_transport()?;
         if self.protocol.contains(&Protocol::Multicast) && self.connections > 1 {
-            refuse!("there is one group of pings by multicast: --connections is for udp and tcp");
+            usage_error!(
+                "there is one group of pings by multicast: --connections is for udp and tcp"
+            );
         }
         let Some(remote) = self.remote else { return Ok(()) };
         if self.protocol.len() != 1 {
-            refuse!("the pong at {remote} has one protocol: say which, such as --protocol udp");
+            usage_error!(
+                "the pong at {remote} has one protocol: say which, such as --protocol udp"
+            );
         }
         if self.slowness() != Slowness::default() {
-            refuse!("the pong at {remote} is told by its own words how slow to be");
+            usage_error!("the pong at {remote} is told by its own words how slow to be");
         }
         let is_group = remote.ip().is_multicast();
         match (is_group, self.protocol[0] == Protocol::Multicast) {
-            (false, true) => refuse!("{} is no multicast group (224.0.0.0/4)", remote.ip()),
-            (true, false) => refuse!("{} is a multicast group: --protocol multicast", remote.ip()),
-            _ if remote.port() == 0 => refuse!("{remote} names no port"),
+            (false, true) => usage_error!("{} is no multicast group (224.0.0.0/4)", remote.ip()),
+            (true, false) => {
+                usage_error!("{} is a multicast group: --protocol multicast", remote.ip())
+            }
+            _ if remote.port() == 0 => usage_error!("{remote} names no port"),
             _ => Ok(()),
         }
     }
@@ -233,14 +239,16 @@ impl Arguments {
             return Ok(());
         }
         if self.protocol.contains(&Protocol::Tcp) {
-            refuse!("TCP goes through the kernel: --transport xdp is for udp, multicast and raw");
+            usage_error!(
+                "TCP goes through the kernel: --transport xdp is for udp, multicast and raw"
+            );
         }
         if self.timestamps != Stamping::None {
-            refuse!("what leaves past the kernel has no stamps: --timestamps is without xdp");
+            usage_error!("what leaves past the kernel has no stamps: --timestamps is without xdp");
         }
         let interface = self.interface.as_deref();
         match self.place() {
-            Some(_) => self.transport.check_by(interface),
+            Some(_) => self.transport.check_interface(interface),
             None => self.transport.check_between_hosts(interface),
         }
     }
@@ -328,22 +336,22 @@ mod tests {
     use super::*;
     use crate::harness::args::parse_line;
 
-    fn line(words: &str) -> Result<Arguments, clap::Error> {
+    fn line(words: &str) -> Result<PingArgs, clap::Error> {
         parse_line(words.split_whitespace())
     }
 
-    fn plan(words: &str) -> Vec<Cell> {
+    fn plan(words: &str) -> Vec<PingCase> {
         line(words).unwrap().plan()
     }
 
     #[test]
     fn runs_udp_and_tcp_under_every_wait_in_a_closed_loop() {
-        let cells = plan("");
-        assert_eq!(cells.len(), 2 * Wait::ALL.len());
-        let is_default = |cell: &Cell| {
-            cell.size == SIZE && cell.load.interval_ns == 0 && cell.wait == cell.pong_wait
+        let cases = plan("");
+        assert_eq!(cases.len(), 2 * Wait::ALL.len());
+        let is_default = |case: &PingCase| {
+            case.size == SIZE && case.load.interval_ns == 0 && case.wait == case.pong_wait
         };
-        assert!(cells.iter().all(is_default));
+        assert!(cases.iter().all(is_default));
     }
 
     #[test]

@@ -8,13 +8,13 @@ use hairpin_reactor::{Interest, Reactor};
 use hairpin_time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
-use super::ping_transport::Line;
 use super::message;
+use super::ping_transport::PingTransport;
 
 /// Messages between two looks at the clock.
 const BURST: u64 = 32;
 /// The longest wait for room.
-const SLEEP: Duration = Duration::from_millis(10);
+const MAX_SLEEP: Duration = Duration::from_millis(10);
 const SECOND: Duration = Duration::from_secs(1);
 
 /// What has left.
@@ -52,7 +52,7 @@ pub(super) struct Flood<'a, L> {
     sequence: u64,
 }
 
-impl<'a, L: Line> Flood<'a, L> {
+impl<'a, L: PingTransport> Flood<'a, L> {
     /// A flood of messages of `size` bytes; every line is added to the reactor.
     ///
     /// # Errors
@@ -69,15 +69,19 @@ impl<'a, L: Line> Flood<'a, L> {
         Ok(Self { reactor, clock, lines, size, sequence: 0 })
     }
 
-    /// Sends for `span`, or until `asked_to_stop` says so; what left.
+    /// Sends for `span`, or until `stop_requested` says so; what left.
     ///
     /// # Errors
     /// The network's.
-    pub(super) fn run(&mut self, span: Duration, asked_to_stop: impl Fn() -> bool) -> Result<Sent> {
+    pub(super) fn run(
+        &mut self,
+        span: Duration,
+        stop_requested: impl Fn() -> bool,
+    ) -> Result<Sent> {
         let mut sent = Sent::default();
         let start = self.clock.instant();
         let mut now = start;
-        while now.saturating_since(start) < span && !asked_to_stop() {
+        while now.saturating_since(start) < span && !stop_requested() {
             let messages = self.burst()?;
             now = self.clock.instant();
             sent.count(messages, now.saturating_since(start));
@@ -110,7 +114,7 @@ impl<'a, L: Line> Flood<'a, L> {
     }
 
     fn wait_for_room(&mut self, now: Instant) -> io::Result<()> {
-        self.reactor.wait(now, Some(now + SLEEP))?;
+        self.reactor.wait(now, Some(now + MAX_SLEEP))?;
         self.lines.iter_mut().try_for_each(|line| line.flush().map(drop))
     }
 

@@ -2,7 +2,7 @@
 
 use hairpin_measure::Style;
 
-use super::ping_case::Cell;
+use super::ping_case::PingCase;
 use super::round::Outcome;
 use super::table::drawn;
 
@@ -22,7 +22,7 @@ const HEADINGS: [&str; 10] = [
 /// The floods of a plan.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
-    cells: Vec<(Cell, Vec<Round>)>,
+    cases: Vec<(PingCase, Vec<Round>)>,
 }
 
 /// One round of one flood.
@@ -37,15 +37,15 @@ struct Round {
 }
 
 impl Rates {
-    pub(super) fn new(plan: &[Cell]) -> Self {
-        Self { cells: plan.iter().map(|&cell| (cell, Vec::new())).collect() }
+    pub(super) fn new(plan: &[PingCase]) -> Self {
+        Self { cases: plan.iter().map(|&case| (case, Vec::new())).collect() }
     }
 
     /// Takes a round of setting number `side`, if it was a flood.
     pub(super) fn add(&mut self, side: usize, outcome: &Outcome) {
         let Some(sent) = &outcome.ping.flood else { return };
         let received = outcome.pong.as_ref().and_then(|pong| pong.flood.as_ref());
-        self.cells[side].1.push(Round {
+        self.cases[side].1.push(Round {
             sent: sent.messages,
             sent_nanos: sent.nanos,
             sent_by_second: sent.by_second.clone(),
@@ -56,13 +56,13 @@ impl Rates {
 
     /// A line a setting: rates of the median round, sums of all; then each second of each round.
     pub(super) fn render(&self, style: Style) -> String {
-        let done = || self.cells.iter().filter(|(_, rounds)| !rounds.is_empty());
-        let rows = done().map(|(cell, rounds)| line(cell, rounds)).collect();
+        let done = || self.cases.iter().filter(|(_, rounds)| !rounds.is_empty());
+        let rows = done().map(|(case, rounds)| line(case, rounds)).collect();
         let mut text = "One way, as fast as it goes (rates of the median round)\n".to_owned();
         text += &drawn(&HEADINGS, rows, style);
         text += "\nMessages in each whole second, sent > received\n";
-        for (cell, rounds) in done() {
-            let Cell { protocol, wait, size, .. } = cell;
+        for (case, rounds) in done() {
+            let PingCase { protocol, wait, size, .. } = case;
             for (round, number) in rounds.iter().zip(1..) {
                 let name = protocol.name();
                 text += &format!("{name}, {wait}, {size} bytes, round {number}: ");
@@ -73,7 +73,7 @@ impl Rates {
     }
 }
 
-fn line(cell: &Cell, rounds: &[Round]) -> Vec<String> {
+fn line(case: &PingCase, rounds: &[Round]) -> Vec<String> {
     let sent: u64 = rounds.iter().map(|round| round.sent).sum();
     let received: Option<u64> = rounds.iter().map(|round| Some(round.received?.0)).sum();
     let sent_rates = sorted(rounds.iter().map(|round| rate(round.sent, round.sent_nanos)));
@@ -82,12 +82,12 @@ fn line(cell: &Cell, rounds: &[Round]) -> Vec<String> {
     let lost = received.map(|received| sent.saturating_sub(received));
     let dash = || "-".to_owned();
     vec![
-        cell.protocol.name().to_owned(),
-        cell.wait.to_string(),
-        cell.size.to_string(),
+        case.protocol.name().to_owned(),
+        case.wait.to_string(),
+        case.size.to_string(),
         median(&sent_rates).map_or_else(dash, |it| format!("{it:.0}")),
         median(&rates).map_or_else(dash, |it| format!("{it:.0}")),
-        median(&rates).map_or_else(dash, |it| format!("{:.1}", it * cell.size as f64 / 1e6)),
+        median(&rates).map_or_else(dash, |it| format!("{:.1}", it * case.size as f64 / 1e6)),
         match (rates.first(), rates.last()) {
             (Some(least), Some(most)) => format!("{least:.0} to {most:.0}"),
             _ => dash(),
@@ -131,8 +131,8 @@ mod tests {
     use super::*;
     use hairpin_reactor::Wait;
 
-    fn cell() -> Cell {
-        Cell {
+    fn case() -> PingCase {
+        PingCase {
             protocol: Protocol::Udp,
             wait: Wait::Spin,
             pong_wait: Wait::Spin,
@@ -155,16 +155,16 @@ mod tests {
     #[test]
     fn what_left_and_did_not_arrive_is_lost() {
         let rounds = [round(1_000, Some(900)), round(2_000, Some(2_000)), round(4_000, Some(400))];
-        let cells = line(&cell(), &rounds);
+        let cases = line(&case(), &rounds);
         let expected = ["1000", "450", "0.0", "200 to 1000", "7000", "3700", "52.857"];
-        assert_eq!(cells[3..], expected);
+        assert_eq!(cases[3..], expected);
         assert_eq!(seconds(&rounds[0]), "500 > 450, 500 > 450\n");
     }
 
     #[test]
     fn what_a_pong_elsewhere_received_is_not_known() {
-        let cells = line(&cell(), &[round(1_000, None)]);
-        assert_eq!(cells[3..], ["500", "-", "-", "-", "1000", "-", "-"]);
+        let cases = line(&case(), &[round(1_000, None)]);
+        assert_eq!(cases[3..], ["500", "-", "-", "-", "1000", "-", "-"]);
         assert_eq!(seconds(&round(1_000, None)), "500 > -, 500 > -\n");
     }
 }

@@ -9,7 +9,7 @@ use hairpin_host::Clock;
 use hairpin_time::Duration;
 
 /// How long to look for a stamp before it has to do without.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Waits until what this host receives is stamped, which a socket has asked for.
 ///
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// on two cores, some hundred pings can be over by then. Looked at is what a socket sends to itself
 /// by the loopback interface; where that is down it is not waited for.
 pub(super) fn await_begin(clock: &Clock) {
-    let until = clock.instant() + PATIENCE;
+    let until = clock.instant() + TIMEOUT;
     while is_stamped().is_ok_and(|is_stamped| !is_stamped) && clock.instant() < until {
         yield_now();
     }

@@ -34,7 +34,7 @@ pub(crate) struct StampCounts {
 
 /// One ping, as far as it is known.
 #[derive(Debug, Clone, Copy)]
-struct Trip {
+struct RoundTrip {
     sequence: u64,
     sent: Utc,
     transmit: Timestamp,
@@ -42,9 +42,9 @@ struct Trip {
     answer: Option<(Timestamp, Utc)>,
 }
 
-/// The stages of a round.
-pub(crate) struct Stages {
-    trips: Box<[Option<Trip>]>,
+/// The breakdown of a round.
+pub(crate) struct LatencyBreakdown {
+    round_trips: Box<[Option<RoundTrip>]>,
     connections: u64,
     warm_up: u64,
     /// Bytes of a message where stamps are named by bytes, else 1.
@@ -56,12 +56,12 @@ pub(crate) struct Stages {
     counts: StampCounts,
 }
 
-impl Stages {
-    /// The stages of pings of `size` bytes; of a stream, stamps are named by their last byte.
+impl LatencyBreakdown {
+    /// The breakdown of pings of `size` bytes; of a stream, stamps are named by their last byte.
     pub(crate) fn new(load: &Load, size: usize, is_stream: bool) -> Self {
         let samples = usize::try_from(load.samples).unwrap_or(usize::MAX);
         Self {
-            trips: vec![None; REMEMBERED as usize].into_boxed_slice(),
+            round_trips: vec![None; REMEMBERED as usize].into_boxed_slice(),
             connections: load.connections as u64,
             warm_up: load.warm_up,
             step: if is_stream { size as u64 } else { 1 },
@@ -74,8 +74,8 @@ impl Stages {
 
     /// A ping is about to leave.
     pub(crate) fn sent(&mut self, sequence: u64, now: Utc) {
-        let trip = Trip { sequence, sent: now, transmit: Timestamp::None, answer: None };
-        let displaced = self.slot(sequence).replace(trip);
+        let round_trip = RoundTrip { sequence, sent: now, transmit: Timestamp::None, answer: None };
+        let displaced = self.slot(sequence).replace(round_trip);
         if let Some(displaced) = displaced {
             self.give_up(displaced);
         }
@@ -95,34 +95,36 @@ impl Stages {
         }
         let index = (name + 1) / self.step - 1;
         let sequence = index * self.connections + connection as u64;
-        let Some(trip) = self.slot(sequence).as_mut().filter(|trip| trip.sequence == sequence)
+        let Some(round_trip) =
+            self.slot(sequence).as_mut().filter(|round_trip| round_trip.sequence == sequence)
         else {
             return;
         };
         // A segment that is sent again has a second stamp.
-        if trip.transmit == Timestamp::None {
-            trip.transmit = timestamp;
+        if round_trip.transmit == Timestamp::None {
+            round_trip.transmit = timestamp;
         }
-        if trip.answer.is_some() {
+        if round_trip.answer.is_some() {
             self.settle(sequence);
         }
     }
 
     /// The answer to a ping has been read at `now`, with this stamp.
     pub(crate) fn answered(&mut self, sequence: u64, timestamp: Timestamp, now: Utc) {
-        let trip = self.slot(sequence).as_mut().filter(|trip| trip.sequence == sequence);
-        let Some(trip) = trip else { return };
-        trip.answer = Some((timestamp, now));
-        if trip.transmit != Timestamp::None {
+        let round_trip =
+            self.slot(sequence).as_mut().filter(|round_trip| round_trip.sequence == sequence);
+        let Some(round_trip) = round_trip else { return };
+        round_trip.answer = Some((timestamp, now));
+        if round_trip.transmit != Timestamp::None {
             self.settle(sequence);
         }
     }
 
     /// What became of the stamps; those that have not come by now never will.
     pub(crate) fn finish(&mut self) -> StampCounts {
-        for index in 0..self.trips.len() {
-            if let Some(trip) = self.trips[index].take() {
-                self.give_up(trip);
+        for index in 0..self.round_trips.len() {
+            if let Some(round_trip) = self.round_trips[index].take() {
+                self.give_up(round_trip);
             }
         }
         self.counts
@@ -146,21 +148,23 @@ impl Stages {
     }
 
     fn settle(&mut self, sequence: u64) {
-        if let Some(trip) = self.slot(sequence).take() {
-            self.give_up(trip);
+        if let Some(round_trip) = self.slot(sequence).take() {
+            self.give_up(round_trip);
         }
     }
 
-    /// Counts a ping about which no more will be known.
-    fn give_up(&mut self, trip: Trip) {
-        let Some((receive, read)) = trip.answer.filter(|_| trip.sequence >= self.warm_up) else {
+    /// PingCounts a ping about which no more will be known.
+    fn give_up(&mut self, round_trip: RoundTrip) {
+        let Some((receive, read)) =
+            round_trip.answer.filter(|_| round_trip.sequence >= self.warm_up)
+        else {
             return;
         };
-        match (trip.transmit, receive) {
+        match (round_trip.transmit, receive) {
             (Timestamp::None, _) => self.counts.no_transmit += 1,
             (_, Timestamp::None) => self.counts.no_receive += 1,
             (Timestamp::Software(out), Timestamp::Software(back)) => {
-                self.record(Clock::SoftwareTimestamp, [trip.sent, out, back, read]);
+                self.record(Clock::SoftwareTimestamp, [round_trip.sent, out, back, read]);
             }
             (Timestamp::Hardware(out), Timestamp::Hardware(back)) => {
                 self.record(Clock::HardwareTimestamp, [out, out, back, back]);
@@ -183,8 +187,8 @@ impl Stages {
         }
     }
 
-    fn slot(&mut self, sequence: u64) -> &mut Option<Trip> {
-        &mut self.trips[(sequence % REMEMBERED) as usize]
+    fn slot(&mut self, sequence: u64) -> &mut Option<RoundTrip> {
+        &mut self.round_trips[(sequence % REMEMBERED) as usize]
     }
 }
 
@@ -204,65 +208,65 @@ mod tests {
         Timestamp::Hardware(Utc::from_nanos(nanos))
     }
 
-    fn stages(connections: usize, step: Option<usize>) -> Stages {
+    fn breakdown(connections: usize, step: Option<usize>) -> LatencyBreakdown {
         let load = Load { interval_ns: 0, warm_up: 0, samples: 8, connections };
-        Stages::new(&load, step.unwrap_or(14), step.is_some())
+        LatencyBreakdown::new(&load, step.unwrap_or(14), step.is_some())
     }
 
-    fn samples(stages: &Stages) -> Vec<&[u64]> {
-        stages.recorders.iter().map(Recorder::samples).collect()
+    fn samples(breakdown: &LatencyBreakdown) -> Vec<&[u64]> {
+        breakdown.recorders.iter().map(Recorder::samples).collect()
     }
 
     #[test]
     fn the_way_is_cut_at_its_stamps() {
-        let mut stages = stages(1, None);
-        stages.sent(0, at(0));
-        stages.stamped(0, Transmitted { id: 0, timestamp: software(700) });
-        stages.answered(0, software(9_000), at(9_900));
-        assert_eq!(samples(&stages), [&[700], &[8_300], &[900]]);
-        assert_eq!(stages.finish(), StampCounts { complete: 1, ..Default::default() });
+        let mut breakdown = breakdown(1, None);
+        breakdown.sent(0, at(0));
+        breakdown.stamped(0, Transmitted { id: 0, timestamp: software(700) });
+        breakdown.answered(0, software(9_000), at(9_900));
+        assert_eq!(samples(&breakdown), [&[700], &[8_300], &[900]]);
+        assert_eq!(breakdown.finish(), StampCounts { complete: 1, ..Default::default() });
     }
 
     #[test]
     fn a_stamp_may_come_after_the_answer() {
-        let mut stages = stages(1, None);
-        stages.sent(0, at(0));
-        stages.answered(0, software(9_000), at(9_900));
-        assert_eq!(samples(&stages)[1], [0_u64; 0]);
-        stages.stamped(0, Transmitted { id: 0, timestamp: software(700) });
-        assert_eq!(samples(&stages)[1], [8_300]);
+        let mut breakdown = breakdown(1, None);
+        breakdown.sent(0, at(0));
+        breakdown.answered(0, software(9_000), at(9_900));
+        assert_eq!(samples(&breakdown)[1], [0_u64; 0]);
+        breakdown.stamped(0, Transmitted { id: 0, timestamp: software(700) });
+        assert_eq!(samples(&breakdown)[1], [8_300]);
     }
 
     #[test]
     fn an_absent_stamp_is_none_and_never_nought() {
-        let mut stages = stages(1, None);
+        let mut breakdown = breakdown(1, None);
         for (sequence, answer) in [(0, software(9_000)), (1, Timestamp::None)] {
-            stages.sent(sequence, at(0));
+            breakdown.sent(sequence, at(0));
             if sequence == 1 {
-                stages.stamped(0, Transmitted { id: 1, timestamp: software(700) });
+                breakdown.stamped(0, Transmitted { id: 1, timestamp: software(700) });
             }
-            stages.answered(sequence, answer, at(9_900));
+            breakdown.answered(sequence, answer, at(9_900));
         }
-        let counts = stages.finish();
+        let counts = breakdown.finish();
         assert_eq!((counts.complete, counts.no_transmit, counts.no_receive), (0, 1, 1));
-        assert!(samples(&stages).iter().all(|samples| samples.is_empty()));
+        assert!(samples(&breakdown).iter().all(|samples| samples.is_empty()));
         let setting = super::super::table::tests::setting(0);
-        let rows = stages.rows(&setting);
+        let rows = breakdown.rows(&setting);
         assert!(rows.iter().all(|row| row.samples == 0 && row.summary.min.is_none()));
     }
 
     #[test]
     fn a_cards_clock_is_compared_with_itself_only() {
-        let mut stages = stages(1, None);
-        stages.sent(0, at(0));
-        stages.stamped(0, Transmitted { id: 0, timestamp: hardware(50) });
-        stages.answered(0, hardware(4_050), at(9_900));
-        stages.sent(1, at(10_000));
-        stages.stamped(0, Transmitted { id: 1, timestamp: hardware(70) });
-        stages.answered(1, software(19_000), at(19_900));
-        assert_eq!(samples(&stages)[1], [4_000]);
-        assert_eq!(stages.counts.contradictory, 1);
-        let rows = stages.rows(&super::super::table::tests::setting(0));
+        let mut breakdown = breakdown(1, None);
+        breakdown.sent(0, at(0));
+        breakdown.stamped(0, Transmitted { id: 0, timestamp: hardware(50) });
+        breakdown.answered(0, hardware(4_050), at(9_900));
+        breakdown.sent(1, at(10_000));
+        breakdown.stamped(0, Transmitted { id: 1, timestamp: hardware(70) });
+        breakdown.answered(1, software(19_000), at(19_900));
+        assert_eq!(samples(&breakdown)[1], [4_000]);
+        assert_eq!(breakdown.counts.contradictory, 1);
+        let rows = breakdown.rows(&super::super::table::tests::setting(0));
         let cases: Vec<_> = rows.iter().map(|row| &*row.setting.case).collect();
         assert_eq!(
             (cases, rows[0].setting.clock),
@@ -272,32 +276,32 @@ mod tests {
 
     #[test]
     fn stamps_before_their_cause_are_not_believed() {
-        let mut stages = stages(1, None);
-        stages.sent(0, at(1_000));
-        stages.stamped(0, Transmitted { id: 0, timestamp: software(999) });
-        stages.answered(0, software(9_000), at(9_900));
-        assert_eq!(stages.finish(), StampCounts { contradictory: 1, ..Default::default() });
+        let mut breakdown = breakdown(1, None);
+        breakdown.sent(0, at(1_000));
+        breakdown.stamped(0, Transmitted { id: 0, timestamp: software(999) });
+        breakdown.answered(0, software(9_000), at(9_900));
+        assert_eq!(breakdown.finish(), StampCounts { contradictory: 1, ..Default::default() });
     }
 
     #[test]
     fn stamps_of_a_stream_are_named_by_their_last_byte_and_connection() {
-        let mut stages = stages(2, Some(100));
+        let mut breakdown = breakdown(2, Some(100));
         for sequence in 0..6 {
-            stages.sent(sequence, at(sequence));
+            breakdown.sent(sequence, at(sequence));
         }
         // The third message of connection 1 is ping 5; half a message is none.
-        stages.stamped(1, Transmitted { id: 249, timestamp: software(1) });
-        stages.stamped(1, Transmitted { id: 299, timestamp: software(500) });
-        stages.answered(5, software(900), at(1_000));
-        assert_eq!(samples(&stages), [&[495], &[400], &[100]]);
+        breakdown.stamped(1, Transmitted { id: 249, timestamp: software(1) });
+        breakdown.stamped(1, Transmitted { id: 299, timestamp: software(500) });
+        breakdown.answered(5, software(900), at(1_000));
+        assert_eq!(samples(&breakdown), [&[495], &[400], &[100]]);
     }
 
     #[test]
     fn the_warm_up_leaves_no_trace() {
         let load = Load { interval_ns: 0, warm_up: 1, samples: 8, connections: 1 };
-        let mut stages = Stages::new(&load, 14, false);
-        stages.sent(0, at(0));
-        stages.answered(0, software(900), at(1_000));
-        assert_eq!(stages.finish(), StampCounts::default());
+        let mut breakdown = LatencyBreakdown::new(&load, 14, false);
+        breakdown.sent(0, at(0));
+        breakdown.answered(0, software(900), at(1_000));
+        assert_eq!(breakdown.finish(), StampCounts::default());
     }
 }

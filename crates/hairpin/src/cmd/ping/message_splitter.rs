@@ -3,13 +3,13 @@
 use super::message::HEADER;
 
 /// Finds where messages begin and end; keeps of each no more than its header.
-pub(crate) struct Framing {
+pub(crate) struct MessageSplitter {
     length: usize,
     filled: usize,
     header: [u8; HEADER],
 }
 
-impl Framing {
+impl MessageSplitter {
     /// For messages of `length` bytes, at least one.
     pub(crate) fn new(length: usize) -> Self {
         Self { length, filled: 0, header: [0; HEADER] }
@@ -50,7 +50,7 @@ mod tests {
                 .map(|message| message[..length.min(HEADER)].to_vec())
                 .collect();
             for cut in 1..=stream.len() {
-                let mut framing = Framing::new(length);
+                let mut framing = MessageSplitter::new(length);
                 let mut found = Vec::new();
                 for chunk in stream.chunks(cut) {
                     framing.take(chunk, |header| found.push(header.to_vec()));

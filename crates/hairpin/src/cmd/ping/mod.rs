@@ -1,24 +1,24 @@
-//! `hairpin ping`: round trips between two processes.
+//! `hairpin ping`: round round_trips between two processes.
 
-pub(crate) mod sockperf_check;
 mod args;
 pub(crate) mod child;
 mod flood;
-mod message_splitter;
-mod kernel_stamps;
-mod ping_transport;
-pub(crate) mod message;
-mod pinger;
-mod ping_case;
-mod progress;
-mod ping_loop;
 mod flood_rates;
+mod kernel_stamps;
+mod latency_breakdown;
+pub(crate) mod message;
+mod message_splitter;
+mod ping_case;
+mod ping_loop;
+mod ping_transport;
+mod pinger;
+mod progress;
+mod raw_args;
 pub(crate) mod raw_frame;
 mod raw_transport;
-mod raw_args;
 mod round;
 mod setup;
-mod latency_breakdown;
+pub(crate) mod sockperf_check;
 mod stall_check;
 mod table;
 #[cfg(test)]
@@ -31,26 +31,26 @@ use hairpin_host::Clock;
 use hairpin_measure::{Clock as MeasuredBy, Results, Row, Style, Timestamping, interleaved};
 use hairpin_reactor::Wait;
 
-pub(crate) use args::{Arguments, SIZE_MAX};
-pub(crate) use ping_transport::{GREETING, GREETING_LENGTH, Multicast, datagrams};
-use ping_case::Cell;
-use progress::Progress;
+pub(crate) use args::{PingArgs, SIZE_MAX};
 use flood_rates::Rates;
-use round::{NotReady, Outcome, Stand};
+use ping_case::PingCase;
+pub(crate) use ping_transport::{GREETING, GREETING_LENGTH, Multicast, datagrams};
+use progress::PingProgress;
+use round::{NotReady, Outcome, PingContext};
 use setup::Stamping;
-pub(crate) use setup::{Place, PongOutcome, PongReady, PongSetup, Protocol, answers_to};
+pub(crate) use setup::{PongAddress, PongOutcome, PongReady, PongSetup, Protocol, answers_to};
 
-use crate::harness::host_pair::Ground;
+use crate::harness::host_checks::HostChecks;
+use crate::harness::host_pair::HostPair;
 use crate::harness::output;
 use crate::harness::signals::Signals;
-use crate::harness::host_checks::Checks;
 
 /// Runs the rounds, prints the tables and saves the results.
 ///
 /// # Errors
 /// What stands in the way before the first round: no such interface, core or folder, nobody who
 /// answers. What goes wrong in a later one fails its row.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &PingArgs) -> Result<ExitCode> {
     arguments.check()?;
     // First of all: an ordinary user's namespaces are only for a process of one thread.
     let ground = ground(arguments)?;
@@ -66,12 +66,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         bail!("no wait is left{left_out}");
     }
     let mut clock = Clock::new();
-    let checks = Checks::before(&clock, &cores.chosen())?;
+    let checks = HostChecks::start(&clock, &cores.chosen())?;
     clock.recalibrate();
     let mut results = output::results(&clock, ground.nic());
     let introduction = introduction(&ground, cores, &plan) + &left_out;
-    let progress = Progress::new(&plan, arguments.rounds(), introduction);
-    let stand = Stand {
+    let progress = PingProgress::new(&plan, arguments.rounds(), introduction);
+    let context = PingContext {
         ground: &ground,
         cores,
         remote: arguments.place(),
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         stamping: arguments.timestamps,
         signals: &signals,
     };
-    let mut session = Session { stand, plan: &plan, rounds: arguments.rounds(), progress };
+    let mut session = Session { context, plan: &plan, rounds: arguments.rounds(), progress };
     let Measured { rows, counts, rates } = session.measure()?;
     session.progress.finish();
     results.host.timestamping = stamped_by(&rows, arguments.timestamps);
@@ -103,12 +103,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// Where the rounds are run.
-fn ground(arguments: &Arguments) -> Result<Ground> {
+fn ground(arguments: &PingArgs) -> Result<HostPair> {
     let interface = arguments.interface.as_deref();
     match (arguments.remote, interface) {
-        (Some(remote), interface) => Ground::here(remote, interface),
-        (None, Some(interface)) if arguments.is_raw() => Ground::by(interface),
-        (None, interface) => Ground::make(interface),
+        (Some(remote), interface) => HostPair::with_remote(remote, interface),
+        (None, Some(interface)) if arguments.is_raw() => HostPair::with_interface(interface),
+        (None, interface) => HostPair::new(interface),
     }
 }
 
@@ -124,10 +124,10 @@ fn stamped_by(rows: &[Row], stamping: Stamping) -> Timestamping {
 
 /// Rounds of all settings, one after the other.
 struct Session<'a> {
-    stand: Stand<'a>,
-    plan: &'a [Cell],
+    context: PingContext<'a>,
+    plan: &'a [PingCase],
     rounds: usize,
-    progress: Progress,
+    progress: PingProgress,
 }
 
 /// What came of them.
@@ -144,39 +144,39 @@ impl Session<'_> {
         let mut tallies = vec![table::Tally::default(); self.plan.len()];
         let mut rates = Rates::new(self.plan);
         for (round, side) in interleaved(self.plan.len(), self.rounds) {
-            if self.stand.signals.asked_to_stop() {
+            if self.context.signals.stop_requested() {
                 break;
             }
-            let cell = self.plan[side].share(round, self.rounds);
-            self.progress.begin(&cell);
-            let outcome = self.stand.round(&cell, |news| self.progress.hear(news));
+            let case = self.plan[side].share(round, self.rounds);
+            self.progress.begin(&case);
+            let outcome = self.context.round(&case, |event| self.progress.on_event(event));
             self.progress.end();
             let is_first = sets.iter().all(Vec::is_empty);
             let rows = match outcome {
                 Ok(outcome) => {
                     tallies[side].add(&outcome);
                     rates.add(side, &outcome);
-                    self.rows(&cell, outcome)
+                    self.rows(&case, outcome)
                 }
                 // Wrong surroundings are wrong for every row: say so once. So is a pong that is
                 // not there.
-                Err(error) if is_first && self.stand.remote.is_some() => return Err(error),
+                Err(error) if is_first && self.context.remote.is_some() => return Err(error),
                 Err(error) if is_first && error.is::<NotReady>() => bail!("{error:#}"),
-                Err(error) => self.stand.failed(&cell, &format!("{error:#}")),
+                Err(error) => self.context.failed(&case, &format!("{error:#}")),
             };
-            sets[side].push(rows.into_iter().map(|row| self.describe(&cell, row)).collect());
+            sets[side].push(rows.into_iter().map(|row| self.describe(&case, row)).collect());
         }
         let rows = sets.into_iter().flat_map(|rounds| joined(rounds, self.rounds)).collect();
-        let counts = self.plan.iter().zip(tallies).map(|(cell, tally)| tally.describe(cell));
+        let counts = self.plan.iter().zip(tallies).map(|(case, tally)| tally.describe(case));
         Ok(Measured { rows, counts: counts.collect(), rates })
     }
 
-    fn rows(&self, cell: &Cell, Outcome { ping, pong }: Outcome) -> Vec<Row> {
+    fn rows(&self, case: &PingCase, Outcome { ping, pong }: Outcome) -> Vec<Row> {
         let interrupted = ping.interrupted;
         let flooded = ping.flood.zip(pong.and_then(|pong| pong.flood));
         let rows = match flooded {
             Some((sent, received)) => {
-                let setup = self.stand.ping_setup(cell, Place::NOWHERE);
+                let setup = self.context.ping_setup(case, PongAddress::NOWHERE);
                 vec![received.row(setup.flood_setting(Clock::new().source()), sent.messages)]
             }
             None => ping.rows,
@@ -185,13 +185,13 @@ impl Session<'_> {
     }
 
     /// What the row stood on.
-    fn describe(&self, cell: &Cell, row: Row) -> Row {
+    fn describe(&self, case: &PingCase, row: Row) -> Row {
         let tick = hairpin_host::kernel_tick();
-        let cores = self.stand.cores;
+        let cores = self.context.cores;
         Row {
             cores: cores.pong.zip(cores.ping).map(|(pong, ping)| [pong, ping]),
-            ground: Some(self.stand.ground.describe().to_owned()),
-            block_deadline_ns: (cell.wait == Wait::Block).then(|| tick.as_nanos()),
+            ground: Some(self.context.ground.describe().to_owned()),
+            block_deadline_ns: (case.wait == Wait::Block).then(|| tick.as_nanos()),
             ..row
         }
     }
@@ -220,12 +220,12 @@ pub(crate) fn joined(rounds: Vec<Vec<Row>>, planned: usize) -> Vec<Row> {
 }
 
 /// Drops settings of waits that this host does not have, unless they were asked for; says which.
-fn leave_out(mut plan: Vec<Cell>, arguments: &Arguments) -> (Vec<Cell>, String) {
+fn leave_out(mut plan: Vec<PingCase>, arguments: &PingArgs) -> (Vec<PingCase>, String) {
     let mut said = String::new();
     if arguments.wait.is_empty() {
         for wait in Wait::ALL {
             if let Err(error) = wait.probe() {
-                plan.retain(|cell| cell.wait != wait);
+                plan.retain(|case| case.wait != wait);
                 said += &format!("\nwait {wait} is left out: {error}");
             }
         }
@@ -233,9 +233,9 @@ fn leave_out(mut plan: Vec<Cell>, arguments: &Arguments) -> (Vec<Cell>, String) 
     (plan, said)
 }
 
-fn introduction(ground: &Ground, cores: args::Cores, plan: &[Cell]) -> String {
+fn introduction(ground: &HostPair, cores: args::Cores, plan: &[PingCase]) -> String {
     let mut text = format!("{}; {}", ground.describe(), cores.describe());
-    if plan.iter().any(|cell| cell.wait == Wait::Block) {
+    if plan.iter().any(|case| case.wait == Wait::Block) {
         let tick = hairpin_host::kernel_tick();
         text += &format!("; wait block rounds deadlines up to the kernel's tick ({tick})");
     }
@@ -243,7 +243,7 @@ fn introduction(ground: &Ground, cores: args::Cores, plan: &[Cell]) -> String {
 }
 
 /// What the figures above are good for.
-fn truth(results: &Results, checks: &Checks) -> String {
+fn truth(results: &Results, checks: &HostChecks) -> String {
     let described = results.truth.as_ref().map(|truth| truth.describe()).unwrap_or_default();
     format!("\n{described}{}", checks.describe_drops())
 }

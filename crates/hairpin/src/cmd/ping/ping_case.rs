@@ -7,7 +7,7 @@ use super::setup::Protocol;
 
 /// One setting: what its rounds have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cell {
+pub(super) struct PingCase {
     pub(super) protocol: Protocol,
     pub(super) wait: Wait,
     /// The pong's.
@@ -19,7 +19,7 @@ pub(super) struct Cell {
     pub(super) flood_ms: Option<u64>,
 }
 
-impl Cell {
+impl PingCase {
     /// What round `round`, counted from zero, of `rounds` does of it: samples are divided up, none
     /// is lost, and no round is without.
     pub(super) fn share(&self, round: usize, rounds: usize) -> Self {
@@ -39,8 +39,8 @@ mod tests {
         for (samples, rounds) in [(20_000, 7), (7, 7), (8, 7), (100, 1)] {
             let load = Load { interval_ns: 0, warm_up: 5, samples, connections: 1 };
             let (protocol, wait) = (Protocol::Udp, Wait::Spin);
-            let cell = Cell { protocol, wait, pong_wait: wait, size: 1, load, flood_ms: None };
-            let shares = (0..rounds).map(|round| cell.share(round, rounds).load.samples);
+            let case = PingCase { protocol, wait, pong_wait: wait, size: 1, load, flood_ms: None };
+            let shares = (0..rounds).map(|round| case.share(round, rounds).load.samples);
             assert_eq!(shares.clone().sum::<u64>(), samples);
             assert!(shares.clone().max().unwrap() - shares.min().unwrap() <= 1);
         }

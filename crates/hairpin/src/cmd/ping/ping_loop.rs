@@ -5,9 +5,9 @@ use hairpin_time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 /// A ping that nobody has answered for so long is lost.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(1);
 /// From the end of the warm-up to the first ping of the schedule.
-const LEAD: Duration = Duration::from_millis(1);
+const START_DELAY: Duration = Duration::from_millis(1);
 /// Pings that may wait or be remembered at once.
 const WAITING_MAX: u64 = 1 << 20;
 /// Pings in a row, from the first on, that nobody need have answered before there is nobody.
@@ -31,7 +31,7 @@ pub(crate) struct Load {
 
 /// What has come of the recorded pings.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Counts {
+pub(crate) struct PingCounts {
     /// Pings that left.
     pub(crate) sent: u64,
     /// Pings answered in time.
@@ -48,7 +48,7 @@ pub(crate) struct Counts {
     pub(crate) unexpected: u64,
 }
 
-impl Counts {
+impl PingCounts {
     /// Every count with its name.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
         let Self { sent, answered, lost, late, duplicated, out_of_order, unexpected } = *self;
@@ -67,13 +67,13 @@ impl Counts {
 
 /// A ping that is to leave now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Departure {
+pub(crate) struct DuePing {
     pub(crate) sequence: u64,
     pub(crate) connection: usize,
 }
 
 /// A round of pings.
-pub(crate) struct Rally {
+pub(crate) struct PingLoop {
     load: Load,
     /// Sequences from here on do not leave.
     end: u64,
@@ -86,11 +86,11 @@ pub(crate) struct Rally {
     from_intended: Recorder,
     from_sent: Recorder,
     lateness: Recorder,
-    counts: Counts,
+    counts: PingCounts,
 }
 
-impl Rally {
-    /// A round that begins with the first [`Rally::depart`].
+impl PingLoop {
+    /// A round that begins with the first [`PingLoop::depart`].
     pub(crate) fn new(load: Load) -> Self {
         let samples = usize::try_from(load.samples).unwrap_or(usize::MAX);
         let is_open = load.interval_ns > 0;
@@ -104,13 +104,13 @@ impl Rally {
             from_intended: Recorder::with_capacity(samples),
             from_sent: Recorder::with_capacity(if is_open { samples } else { 0 }),
             lateness: Recorder::with_capacity(if is_open { samples } else { 0 }),
-            counts: Counts::default(),
+            counts: PingCounts::default(),
         }
     }
 
     /// The next ping if one is to leave at `now`; at most one a call.
     #[inline]
-    pub(crate) fn depart(&mut self, now: Instant) -> Option<Departure> {
+    pub(crate) fn depart(&mut self, now: Instant) -> Option<DuePing> {
         let next = self.outstanding.next();
         if next == self.end {
             return None;
@@ -127,7 +127,7 @@ impl Rally {
             }
         }
         let connection = (sequence % self.load.connections as u64) as usize;
-        Some(Departure { sequence, connection })
+        Some(DuePing { sequence, connection })
     }
 
     /// When ping number `next` was meant to leave, if that has come.
@@ -141,7 +141,7 @@ impl Rally {
         }
         if self.load.interval_ns > 0 && next >= self.load.warm_up {
             let interval = Duration::from_nanos(self.load.interval_ns);
-            self.schedule = Some(Schedule::new(now + LEAD, interval));
+            self.schedule = Some(Schedule::new(now + START_DELAY, interval));
             return None;
         }
         Some(now)
@@ -164,7 +164,7 @@ impl Rally {
         let answer = self.outstanding.answer(sequence);
         // Whoever is too busy to look for lost pings finds them here.
         let answer = match answer {
-            Answer::InTime(ping) if received.saturating_since(ping.left) > PATIENCE => {
+            Answer::InTime(ping) if received.saturating_since(ping.left) > TIMEOUT => {
                 self.lose(ping);
                 Answer::Late
             }
@@ -208,7 +208,7 @@ impl Rally {
 
     /// Gives up the pings that have waited too long.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
-        while let Some(ping) = self.outstanding.expire(now, PATIENCE) {
+        while let Some(ping) = self.outstanding.expire(now, TIMEOUT) {
             self.lose(ping);
         }
     }
@@ -227,7 +227,7 @@ impl Rally {
         let has_more = self.outstanding.next() < self.end;
         let departure = self.schedule.as_ref().filter(|_| has_more).map(Schedule::next_departure);
         // The one nanosecond more after which it has waited *longer* than that.
-        let lapse = PATIENCE + Duration::from_nanos(1);
+        let lapse = TIMEOUT + Duration::from_nanos(1);
         let expiry = self.outstanding.oldest().map(|ping| ping.left + lapse);
         match (departure, expiry) {
             (Some(departure), Some(expiry)) => Some(departure.min(expiry)),
@@ -269,7 +269,7 @@ impl Rally {
     }
 
     /// What has come of the recorded pings.
-    pub(crate) fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> PingCounts {
         self.counts
     }
 
@@ -292,10 +292,10 @@ impl Rally {
     }
 }
 
-/// Room for the pings of twice the patience; a closed loop has one under way, and remembers some
+/// BufferSize for the pings of twice the timeout; a closed loop has one under way, and remembers some
 /// to tell what comes late.
 fn waiting_max(interval_ns: u64) -> usize {
-    let open = (2 * PATIENCE.as_nanos()).checked_div(interval_ns).unwrap_or(0);
+    let open = (2 * TIMEOUT.as_nanos()).checked_div(interval_ns).unwrap_or(0);
     open.clamp(4_096, WAITING_MAX) as usize
 }
 
@@ -315,81 +315,84 @@ mod tests {
         Load { interval_ns, warm_up: WARM_UP, samples: 4, connections }
     }
 
-    /// A rally whose warm-up is over at `us`.
-    fn warm(load: Load, us: u64) -> Rally {
-        let mut rally = Rally::new(load);
+    /// A ping_loop whose warm-up is over at `us`.
+    fn warm(load: Load, us: u64) -> PingLoop {
+        let mut ping_loop = PingLoop::new(load);
         for sequence in 0..WARM_UP {
-            let departure = rally.depart(at(us)).unwrap();
+            let departure = ping_loop.depart(at(us)).unwrap();
             assert_eq!(departure.sequence, sequence);
-            assert_eq!(rally.depart(at(us)), None, "the warm-up is a closed loop");
-            assert_eq!(rally.answer(departure.connection, sequence, at(us)), None);
+            assert_eq!(ping_loop.depart(at(us)), None, "the warm-up is a closed loop");
+            assert_eq!(ping_loop.answer(departure.connection, sequence, at(us)), None);
         }
-        rally
+        ping_loop
     }
 
     #[test]
     fn in_a_closed_loop_the_next_ping_leaves_when_the_last_is_answered() {
-        let mut rally = warm(load(Duration::ZERO, 1), 0);
+        let mut ping_loop = warm(load(Duration::ZERO, 1), 0);
         for sequence in WARM_UP..WARM_UP + 4 {
             let sent = at(sequence * 50);
-            assert_eq!(rally.depart(sent).unwrap().sequence, sequence);
-            assert_eq!(rally.depart(sent), None);
-            rally.answer(0, sequence, sent + Duration::from_micros(7));
+            assert_eq!(ping_loop.depart(sent).unwrap().sequence, sequence);
+            assert_eq!(ping_loop.depart(sent), None);
+            ping_loop.answer(0, sequence, sent + Duration::from_micros(7));
         }
-        assert_eq!(rally.depart(at(9_000)), None);
-        assert!(rally.is_over());
-        assert_eq!(rally.from_intended.samples(), [7_000; 4]);
-        assert_eq!(rally.counts(), Counts { sent: 4, answered: 4, ..Counts::default() });
+        assert_eq!(ping_loop.depart(at(9_000)), None);
+        assert!(ping_loop.is_over());
+        assert_eq!(ping_loop.from_intended.samples(), [7_000; 4]);
+        assert_eq!(
+            ping_loop.counts(),
+            PingCounts { sent: 4, answered: 4, ..PingCounts::default() }
+        );
     }
 
     #[test]
     fn in_an_open_loop_pings_leave_on_time_whatever_has_become_of_the_last() {
-        let mut rally = warm(load(INTERVAL, 1), 0);
-        assert_eq!(rally.depart(at(0)), None);
-        assert_eq!(rally.poll_timeout(), Some(at(1_000)), "after the lead");
+        let mut ping_loop = warm(load(INTERVAL, 1), 0);
+        assert_eq!(ping_loop.depart(at(0)), None);
+        assert_eq!(ping_loop.poll_timeout(), Some(at(1_000)), "after the lead");
         for index in 0..4 {
             let due = at(1_000 + 100 * index);
-            assert_eq!(rally.depart(due - Duration::from_nanos(1)), None);
-            assert_eq!(rally.depart(due).unwrap().sequence, WARM_UP + index);
+            assert_eq!(ping_loop.depart(due - Duration::from_nanos(1)), None);
+            assert_eq!(ping_loop.depart(due).unwrap().sequence, WARM_UP + index);
         }
-        assert_eq!(rally.depart(at(99_000)), None, "there are no more");
+        assert_eq!(ping_loop.depart(at(99_000)), None, "there are no more");
         for index in 0..4 {
-            rally.answer(0, WARM_UP + index, at(1_400));
+            ping_loop.answer(0, WARM_UP + index, at(1_400));
         }
-        assert_eq!(rally.from_intended.samples(), [400_000, 300_000, 200_000, 100_000]);
-        assert!(rally.is_over());
+        assert_eq!(ping_loop.from_intended.samples(), [400_000, 300_000, 200_000, 100_000]);
+        assert!(ping_loop.is_over());
     }
 
     #[test]
     fn latency_counts_from_the_intended_time_and_beside_it_from_the_actual_one() {
-        let mut rally = warm(load(INTERVAL, 1), 0);
-        rally.depart(at(0));
-        rally.depart(at(1_030));
-        rally.answer(0, WARM_UP, at(1_050));
-        assert_eq!(rally.from_intended.samples(), [50_000]);
-        assert_eq!(rally.from_sent.samples(), [20_000]);
-        assert_eq!(rally.lateness.samples(), [30_000]);
+        let mut ping_loop = warm(load(INTERVAL, 1), 0);
+        ping_loop.depart(at(0));
+        ping_loop.depart(at(1_030));
+        ping_loop.answer(0, WARM_UP, at(1_050));
+        assert_eq!(ping_loop.from_intended.samples(), [50_000]);
+        assert_eq!(ping_loop.from_sent.samples(), [20_000]);
+        assert_eq!(ping_loop.lateness.samples(), [30_000]);
     }
 
     #[test]
     fn lost_late_duplicated_and_out_of_order_are_counted_apart() {
-        let mut rally = warm(load(INTERVAL, 1), 0);
-        rally.depart(at(0));
+        let mut ping_loop = warm(load(INTERVAL, 1), 0);
+        ping_loop.depart(at(0));
         for index in 0..4 {
-            rally.depart(at(1_000 + 100 * index)).unwrap();
+            ping_loop.depart(at(1_000 + 100 * index)).unwrap();
         }
         let answered = at(1_400);
-        rally.answer(0, WARM_UP + 1, answered);
-        rally.answer(0, WARM_UP, answered);
-        rally.answer(0, WARM_UP, answered);
-        assert_eq!(rally.poll_timeout(), Some(at(1_001_200) + Duration::from_nanos(1)));
-        rally.handle_timeout(at(1_001_200));
-        assert_eq!(rally.counts().lost, 0, "not longer than its patience");
-        rally.handle_timeout(at(1_001_300));
-        rally.answer(0, WARM_UP + 2, at(1_001_300));
-        rally.answer(0, 77, at(1_001_300));
-        rally.answer_unexpected();
-        let expected = Counts {
+        ping_loop.answer(0, WARM_UP + 1, answered);
+        ping_loop.answer(0, WARM_UP, answered);
+        ping_loop.answer(0, WARM_UP, answered);
+        assert_eq!(ping_loop.poll_timeout(), Some(at(1_001_200) + Duration::from_nanos(1)));
+        ping_loop.handle_timeout(at(1_001_200));
+        assert_eq!(ping_loop.counts().lost, 0, "not longer than its timeout");
+        ping_loop.handle_timeout(at(1_001_300));
+        ping_loop.answer(0, WARM_UP + 2, at(1_001_300));
+        ping_loop.answer(0, 77, at(1_001_300));
+        ping_loop.answer_unexpected();
+        let expected = PingCounts {
             sent: 4,
             answered: 2,
             lost: 1,
@@ -398,67 +401,68 @@ mod tests {
             out_of_order: 1,
             unexpected: 2,
         };
-        assert_eq!(rally.counts(), expected);
-        assert!(!rally.is_over(), "the last one may still be answered");
-        rally.handle_timeout(at(2_000_000));
-        assert!(rally.is_over());
-        assert_eq!(rally.counts().lost, 2);
+        assert_eq!(ping_loop.counts(), expected);
+        assert!(!ping_loop.is_over(), "the last one may still be answered");
+        ping_loop.handle_timeout(at(2_000_000));
+        assert!(ping_loop.is_over());
+        assert_eq!(ping_loop.counts().lost, 2);
     }
 
     #[test]
     fn an_answer_that_is_found_too_late_is_lost_and_late() {
-        let mut rally = warm(load(Duration::ZERO, 1), 0);
-        rally.depart(at(0));
-        assert_eq!(rally.answer(0, WARM_UP, at(1_000_001)), None);
-        let Counts { answered, lost, late, .. } = rally.counts();
+        let mut ping_loop = warm(load(Duration::ZERO, 1), 0);
+        ping_loop.depart(at(0));
+        assert_eq!(ping_loop.answer(0, WARM_UP, at(1_000_001)), None);
+        let PingCounts { answered, lost, late, .. } = ping_loop.counts();
         assert_eq!((answered, lost, late), (0, 1, 1));
     }
 
     #[test]
     fn a_closed_loop_goes_on_after_a_loss() {
-        let mut rally = warm(load(Duration::ZERO, 1), 0);
-        rally.depart(at(0));
-        rally.handle_timeout(at(1_000_001));
-        assert_eq!(rally.depart(at(1_000_002)).unwrap().sequence, WARM_UP + 1);
-        assert!(!rally.is_unanswered(), "somebody answered the warm-up");
+        let mut ping_loop = warm(load(Duration::ZERO, 1), 0);
+        ping_loop.depart(at(0));
+        ping_loop.handle_timeout(at(1_000_001));
+        assert_eq!(ping_loop.depart(at(1_000_002)).unwrap().sequence, WARM_UP + 1);
+        assert!(!ping_loop.is_unanswered(), "somebody answered the warm-up");
     }
 
     #[test]
     fn nobody_is_there_if_the_first_three_are_lost() {
-        let mut rally = Rally::new(Load { warm_up: 4, ..load(INTERVAL, 1) });
+        let mut ping_loop = PingLoop::new(Load { warm_up: 4, ..load(INTERVAL, 1) });
         for second in 1..=3 {
-            assert!(!rally.is_unanswered());
-            rally.depart(at((second - 1) * 1_000_002));
-            rally.handle_timeout(at(second * 1_000_002));
+            assert!(!ping_loop.is_unanswered());
+            ping_loop.depart(at((second - 1) * 1_000_002));
+            ping_loop.handle_timeout(at(second * 1_000_002));
         }
-        assert!(rally.is_unanswered());
-        assert_eq!(rally.counts(), Counts::default(), "the warm-up counts for nothing");
+        assert!(ping_loop.is_unanswered());
+        assert_eq!(ping_loop.counts(), PingCounts::default(), "the warm-up counts for nothing");
     }
 
     #[test]
     fn connections_take_turns_and_each_has_its_order() {
-        let mut rally = warm(load(INTERVAL, 2), 0);
-        rally.depart(at(0));
-        let connections: Vec<_> =
-            (0..4).map(|index| rally.depart(at(1_000 + 100 * index)).unwrap().connection).collect();
+        let mut ping_loop = warm(load(INTERVAL, 2), 0);
+        ping_loop.depart(at(0));
+        let connections: Vec<_> = (0..4)
+            .map(|index| ping_loop.depart(at(1_000 + 100 * index)).unwrap().connection)
+            .collect();
         assert_eq!(connections, [0, 1, 0, 1]);
-        rally.answer(1, WARM_UP + 3, at(1_400));
-        rally.answer(0, WARM_UP, at(1_400));
-        assert_eq!(rally.counts().out_of_order, 0, "they are of two connections");
-        assert_eq!((rally.expected(0), rally.expected(1)), (WARM_UP + 2, WARM_UP + 5));
-        rally.answer(1, WARM_UP + 1, at(1_400));
-        assert_eq!(rally.counts().out_of_order, 1);
+        ping_loop.answer(1, WARM_UP + 3, at(1_400));
+        ping_loop.answer(0, WARM_UP, at(1_400));
+        assert_eq!(ping_loop.counts().out_of_order, 0, "they are of two connections");
+        assert_eq!((ping_loop.expected(0), ping_loop.expected(1)), (WARM_UP + 2, WARM_UP + 5));
+        ping_loop.answer(1, WARM_UP + 1, at(1_400));
+        assert_eq!(ping_loop.counts().out_of_order, 1);
     }
 
     #[test]
     fn what_is_stopped_ends_with_what_is_under_way() {
-        let mut rally = warm(load(INTERVAL, 1), 0);
-        rally.depart(at(0));
-        rally.depart(at(1_000));
-        rally.stop();
-        assert_eq!(rally.depart(at(5_000)), None);
-        assert!(!rally.is_over());
-        rally.answer(0, WARM_UP, at(5_000));
-        assert!(rally.is_over());
+        let mut ping_loop = warm(load(INTERVAL, 1), 0);
+        ping_loop.depart(at(0));
+        ping_loop.depart(at(1_000));
+        ping_loop.stop();
+        assert_eq!(ping_loop.depart(at(5_000)), None);
+        assert!(!ping_loop.is_over());
+        ping_loop.answer(0, WARM_UP, at(5_000));
+        assert!(ping_loop.is_over());
     }
 }

@@ -22,14 +22,14 @@ pub(crate) const GREETING: [u8; 4] = *b"ping";
 pub(crate) const GREETING_LENGTH: usize = 8;
 
 /// For a connection to be established.
-const CONNECT_PATIENCE: Duration = Duration::from_secs(3);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// A ping on another host is at most so many routers away.
 const TTL: u8 = 16;
 /// Less is not worth a buffer of its own.
 const DATAGRAM_MIN: usize = 64;
 
 /// A way there and back.
-pub(crate) trait Line: Receive + Transmit + Source {
+pub(crate) trait PingTransport: Receive + Transmit + Source {
     /// Whether the borders of messages get lost.
     const IS_STREAM: bool;
 
@@ -54,7 +54,7 @@ pub(crate) trait Line: Receive + Transmit + Source {
     }
 }
 
-impl Line for UdpSocket {
+impl PingTransport for UdpSocket {
     const IS_STREAM: bool = false;
 
     fn stamp_transmits(&mut self, timestamping: Timestamping) -> io::Result<()> {
@@ -66,7 +66,7 @@ impl Line for UdpSocket {
     }
 }
 
-impl Line for TcpStream {
+impl PingTransport for TcpStream {
     const IS_STREAM: bool = true;
 
     fn stamp_transmits(&mut self, timestamping: Timestamping) -> io::Result<()> {
@@ -119,7 +119,7 @@ impl Multicast {
     }
 }
 
-impl Line for Multicast {
+impl PingTransport for Multicast {
     const IS_STREAM: bool = false;
 
     fn stamp_transmits(&mut self, timestamping: Timestamping) -> io::Result<()> {
@@ -212,10 +212,10 @@ pub(crate) fn tcp(setup: &PingSetup, clock: &Clock) -> Result<Vec<TcpStream>> {
 }
 
 fn connected(mut stream: TcpStream, clock: &Clock) -> Result<TcpStream> {
-    let until = clock.instant() + CONNECT_PATIENCE;
+    let until = clock.instant() + CONNECT_TIMEOUT;
     while !stream.finish_connect()? {
         if clock.instant() > until {
-            bail!("nothing answers at {} within {CONNECT_PATIENCE}", stream.peer_address());
+            bail!("nothing answers at {} within {CONNECT_TIMEOUT}", stream.peer_address());
         }
         std::thread::sleep(core::time::Duration::from_micros(100));
     }

@@ -9,73 +9,71 @@ use hairpin_mapped::{CounterWriter, Unit};
 use hairpin_reactor::{Interest, Reactor, Token};
 use hairpin_time::{Duration, Instant, Now};
 
-use super::message_splitter::Framing;
-use super::ping_transport::Line;
+use super::latency_breakdown::LatencyBreakdown;
 use super::message;
-use super::ping_loop::{Departure, Load, Rally};
-use super::latency_breakdown::Stages;
-use crate::harness::counter_publisher::Live;
+use super::message_splitter::MessageSplitter;
+use super::ping_loop::{DuePing, Load, PingLoop};
+use super::ping_transport::PingTransport;
+use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
 
 /// How often the loop looks whether it is to stop, and for pings that are lost.
-const LOOK: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// The longest it sleeps: signals and the parent's wish are seen after that.
-const SLEEP: Duration = Duration::from_millis(100);
+const MAX_SLEEP: Duration = Duration::from_millis(100);
 
 /// A round with the lines it runs over.
 pub(super) struct Pinger<'a, L> {
     pub(super) reactor: Reactor,
-    pub(super) rally: Rally,
+    pub(super) ping_loop: PingLoop,
     pub(super) clock: Clock,
     lines: &'a mut [L],
     connections: Box<[Connection]>,
     size: usize,
     /// Whose pings these are.
     run: u32,
-    next_look: Instant,
+    next_poll: Instant,
     /// A ping that found no room on its stream yet.
-    owed: Option<Departure>,
-    live: Live,
+    blocked: Option<DuePing>,
     /// Where the time goes, if packets are stamped.
-    pub(super) stages: Option<Stages>,
+    pub(super) breakdown: Option<LatencyBreakdown>,
 }
 
 struct Connection {
     token: Token,
-    framing: Framing,
+    framing: MessageSplitter,
     /// Bytes wait for room.
     is_full: bool,
 }
 
-impl<'a, L: Line> Pinger<'a, L> {
+impl<'a, L: PingTransport> Pinger<'a, L> {
     /// A round of messages of `size` bytes over `lines`, each of which is added to the reactor.
     ///
     /// # Errors
     /// The kernel's.
     pub(super) fn new(
         mut reactor: Reactor,
-        rally: Rally,
+        ping_loop: PingLoop,
         clock: Clock,
         lines: &'a mut [L],
         size: usize,
     ) -> io::Result<Self> {
         let connections = lines.iter_mut().map(|line| {
             let token = reactor.add(line, Interest::READABLE)?;
-            Ok(Connection { token, framing: Framing::new(size), is_full: false })
+            Ok(Connection { token, framing: MessageSplitter::new(size), is_full: false })
         });
         let connections = connections.collect::<io::Result<Box<[Connection]>>>()?;
         let run = std::process::id();
         Ok(Self {
             reactor,
-            rally,
+            ping_loop,
             clock,
             lines,
             connections,
             size,
             run,
-            next_look: Instant::ZERO,
-            owed: None,
-            live: Live::default(),
-            stages: None,
+            next_poll: Instant::ZERO,
+            blocked: None,
+            breakdown: None,
         })
     }
 
@@ -85,58 +83,42 @@ impl<'a, L: Line> Pinger<'a, L> {
     /// The kernel's.
     pub(super) fn stamp(&mut self, timestamping: Timestamping, load: &Load) -> io::Result<()> {
         self.lines.iter_mut().try_for_each(|line| line.stamp_transmits(timestamping))?;
-        self.stages = Some(Stages::new(load, self.size, L::IS_STREAM));
+        self.breakdown = Some(LatencyBreakdown::new(load, self.size, L::IS_STREAM));
         Ok(())
     }
 
-    /// Publishes live counters from now on, as the process that `title` tells.
-    pub(super) fn publish(&mut self, title: &str) {
-        self.live = Live::publish(title, "ping", |sheet| tell(sheet, &self.rally));
-    }
-
-    /// Sends and takes answers until the round is over. Once `asked_to_stop` says so, no further
-    /// ping leaves; true if it did. `told` hears now and then how many pings have left.
+    /// Sends and receives until the round is over, and returns `true` if a stop was requested: then
+    /// no further ping leaves. `title` names the process in its live counters; `on_sent` receives
+    /// the number of pings sent so far.
     ///
     /// # Errors
-    /// The network's; nobody answers.
+    /// Those of the network; no pong answers.
     pub(super) fn run(
         &mut self,
-        asked_to_stop: impl Fn() -> bool,
-        told: impl Fn(u64),
+        title: &str,
+        stop_requested: impl Fn() -> bool,
+        on_sent: impl Fn(u64),
     ) -> Result<bool> {
-        let mut interrupted = false;
-        while !self.rally.is_over() {
-            let now = self.clock.instant();
-            let owed = self.owed.take();
-            if let Some(departure) = owed.or_else(|| self.rally.depart(now)) {
-                self.transmit(departure)?;
-            }
-            if now >= self.next_look {
-                self.look(now)?;
-                told(self.rally.sent());
-                if !interrupted && asked_to_stop() {
-                    interrupted = true;
-                    self.rally.stop();
-                }
-            }
-            self.take_answers(now)?;
-        }
-        told(self.rally.sent());
-        Ok(interrupted)
+        let mut run_loop = RunLoop::default();
+        let mut round = Round { pinger: self, on_sent };
+        run_loop.publish(title, "ping", &round);
+        let stopped = run_loop.run(&mut round, stop_requested)?;
+        (round.on_sent)(round.pinger.ping_loop.sent());
+        Ok(stopped)
     }
 
     #[inline]
-    fn transmit(&mut self, Departure { sequence, connection }: Departure) -> Result<()> {
+    fn transmit(&mut self, DuePing { sequence, connection }: DuePing) -> Result<()> {
         let (size, run) = (self.size, self.run);
-        if let Some(stages) = &mut self.stages {
-            stages.sent(sequence, self.clock.now().utc);
+        if let Some(breakdown) = &mut self.breakdown {
+            breakdown.sent(sequence, self.clock.now().utc);
         }
         let line = &mut self.lines[connection];
         match line.transmit(size, |message| message::write(message, sequence, run)) {
             Ok(()) => {}
             // Bytes of the ping before must leave first.
             Err(error) if L::IS_STREAM && error.kind() == io::ErrorKind::WouldBlock => {
-                self.owed = Some(Departure { sequence, connection });
+                self.blocked = Some(DuePing { sequence, connection });
             }
             // A datagram for which there is no room is lost, as it might be further on.
             Err(error) if is_lost(&error) => return Ok(()),
@@ -155,10 +137,11 @@ impl<'a, L: Line> Pinger<'a, L> {
         self.reactor.set_interest(*token, &self.lines[connection], interest)
     }
 
+    /// Waits for answers until the next ping is due, and receives them.
     #[inline]
-    fn take_answers(&mut self, now: Instant) -> Result<()> {
-        let longest = now + SLEEP;
-        let deadline = self.rally.poll_timeout().map_or(longest, |due| due.min(longest));
+    fn receive_answers(&mut self, now: Instant) -> Result<()> {
+        let latest = now + MAX_SLEEP;
+        let deadline = self.ping_loop.poll_timeout().map_or(latest, |due| due.min(latest));
         let ready = self.reactor.wait(now, Some(deadline))?;
         for index in 0..self.connections.len() {
             let Connection { token, is_full, .. } = self.connections[index];
@@ -174,20 +157,20 @@ impl<'a, L: Line> Pinger<'a, L> {
 
     #[inline]
     fn receive(&mut self, index: usize) -> Result<Received> {
-        let Self { lines, connections, rally, clock, size, run, stages, .. } = self;
+        let Self { lines, connections, ping_loop, clock, size, run, breakdown, .. } = self;
         let framing = &mut connections[index].framing;
         let mut answer = |header: &[u8], timestamp, received: Now| match message::read(
             header,
-            rally.expected(index),
+            ping_loop.expected(index),
             *run,
         ) {
             Some(sequence) => {
-                let ping = rally.answer(index, sequence, received.monotonic);
-                if let (Some(stages), Some(_)) = (&mut *stages, ping) {
-                    stages.answered(sequence, timestamp, received.utc);
+                let ping = ping_loop.answer(index, sequence, received.monotonic);
+                if let (Some(breakdown), Some(_)) = (&mut *breakdown, ping) {
+                    breakdown.answered(sequence, timestamp, received.utc);
                 }
             }
-            None => rally.answer_unexpected(),
+            None => ping_loop.answer_unexpected(),
         };
         let mut is_cut = false;
         let received = lines[index].receive(1, |meta, bytes| {
@@ -201,37 +184,69 @@ impl<'a, L: Line> Pinger<'a, L> {
             }
         });
         if is_cut {
-            rally.answer_unexpected();
+            ping_loop.answer_unexpected();
         }
         let received = received.map_err(nobody)?;
-        if let (Some(stages), true) = (stages, received.count > 0) {
-            lines[index].transmit_timestamps(|stamp| stages.stamped(index, stamp))?;
+        if let (Some(breakdown), true) = (breakdown, received.count > 0) {
+            lines[index].transmit_timestamps(|stamp| breakdown.stamped(index, stamp))?;
         }
         Ok(received)
     }
 
-    /// What need not be done at every turn.
+    /// Counts the pings that are lost, every [`POLL_INTERVAL`].
     #[cold]
-    fn look(&mut self, now: Instant) -> Result<()> {
-        self.next_look = now + LOOK;
-        self.rally.handle_timeout(now);
-        if self.rally.is_unanswered() {
-            bail!("nothing answers: is a pong listening there?");
-        }
-        let Self { rally, live, .. } = self;
-        let is_quiet = rally.is_quiet(now);
-        live.update_if_due(now, is_quiet, |sheet| tell(sheet, rally));
-        if is_quiet {
-            self.clock.recalibrate_if_due(now);
+    fn expire(&mut self, now: Instant) -> Result<()> {
+        self.next_poll = now + POLL_INTERVAL;
+        self.ping_loop.handle_timeout(now);
+        if self.ping_loop.is_unanswered() {
+            bail!("no answer: no pong listens there");
         }
         Ok(())
     }
 }
 
-/// What `hairpin stat` sees of a running ping.
-fn tell(sheet: &mut CounterWriter<'_>, rally: &Rally) {
-    sheet.gauge("ping", "waiting", Unit::Count, rally.waiting());
-    sheet.counters("ping", rally.counts().iter());
+/// A pinger inside its run loop, with the receiver of its progress.
+struct Round<'r, 'a, L, P> {
+    pinger: &'r mut Pinger<'a, L>,
+    on_sent: P,
+}
+
+impl<L: PingTransport, P: Fn(u64)> Task for Round<'_, '_, L, P> {
+    #[inline]
+    fn turn(&mut self) -> Result<Turn> {
+        let Self { pinger, on_sent } = self;
+        let now = pinger.clock.instant();
+        let blocked = pinger.blocked.take();
+        if let Some(ping) = blocked.or_else(|| pinger.ping_loop.depart(now)) {
+            pinger.transmit(ping)?;
+        }
+        if now >= pinger.next_poll {
+            pinger.expire(now)?;
+            on_sent(pinger.ping_loop.sent());
+        }
+        pinger.receive_answers(now)?;
+        let is_quiet = pinger.ping_loop.is_quiet(now);
+        Ok(Turn { now, activity: if is_quiet { Activity::Idle } else { Activity::Critical } })
+    }
+
+    fn stop(&mut self, _: Instant) -> Result<()> {
+        self.pinger.ping_loop.stop();
+        Ok(())
+    }
+
+    fn is_finished(&self) -> bool {
+        self.pinger.ping_loop.is_over()
+    }
+
+    fn clock(&mut self) -> Option<&mut Clock> {
+        Some(&mut self.pinger.clock)
+    }
+
+    fn write_counters(&self, writer: &mut CounterWriter<'_>) {
+        let ping_loop = &self.pinger.ping_loop;
+        writer.gauge("ping", "waiting", Unit::Count, ping_loop.waiting());
+        writer.counters("ping", ping_loop.counts().iter());
+    }
 }
 
 /// No room on the way out.

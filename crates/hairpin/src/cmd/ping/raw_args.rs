@@ -2,56 +2,58 @@
 
 use anyhow::Result;
 
-use super::args::Arguments;
+use super::args::PingArgs;
 use super::setup::{Protocol, Stamping};
 use crate::cmd::pong::Slowness;
-use crate::harness::usage::refuse;
+use crate::harness::usage::usage_error;
 
 /// Words about raw frames that contradict others.
 ///
 /// # Errors
 /// One line for each.
-pub(super) fn check(arguments: &Arguments) -> Result<()> {
+pub(super) fn check(arguments: &PingArgs) -> Result<()> {
     let is_xdp = arguments.transport.is_xdp();
     if !arguments.is_raw() {
         return check_others(arguments);
     }
     if !is_xdp {
-        refuse!("raw frames go past the kernel: --transport xdp");
+        usage_error!("raw frames go past the kernel: --transport xdp");
     }
     if arguments.protocol.iter().any(|&protocol| protocol != Protocol::Raw) {
-        refuse!("raw frames have no addresses: --protocol raw goes alone");
+        usage_error!("raw frames have no addresses: --protocol raw goes alone");
     }
     if let Some(remote) = arguments.remote {
-        refuse!("raw frames know no {remote}: --interface IF, and --peer MAC if it is known");
+        usage_error!("raw frames know no {remote}: --interface IF, and --peer MAC if it is known");
     }
     if arguments.connections > 1 {
-        refuse!("raw frames have no connections: --connections is for udp and tcp");
+        usage_error!("raw frames have no connections: --connections is for udp and tcp");
     }
     if arguments.timestamps != Stamping::None {
-        refuse!("nobody stamps raw frames that leave: --timestamps is for the other protocols");
+        usage_error!(
+            "nobody stamps raw frames that leave: --timestamps is for the other protocols"
+        );
     }
     arguments.interface.as_deref().map_or(Ok(()), |interface| check_elsewhere(arguments, interface))
 }
 
 /// Of those whose pong is behind an interface.
-fn check_elsewhere(arguments: &Arguments, interface: &str) -> Result<()> {
+fn check_elsewhere(arguments: &PingArgs, interface: &str) -> Result<()> {
     if arguments.slowness() != Slowness::default() {
-        refuse!("the pong behind {interface} is told by its own words how slow to be");
+        usage_error!("the pong behind {interface} is told by its own words how slow to be");
     }
     if arguments.pong_wait.is_some() {
-        refuse!("the pong behind {interface} is told by its own words how to wait");
+        usage_error!("the pong behind {interface} is told by its own words how to wait");
     }
     if arguments.flood && arguments.peer.is_none() {
-        refuse!("a flood of raw frames is for one host: --peer MAC");
+        usage_error!("a flood of raw frames is for one host: --peer MAC");
     }
     Ok(())
 }
 
 /// Of those that do without raw frames.
-fn check_others(arguments: &Arguments) -> Result<()> {
+fn check_others(arguments: &PingArgs) -> Result<()> {
     if arguments.peer.is_some() {
-        refuse!("--peer is for --protocol raw");
+        usage_error!("--peer is for --protocol raw");
     }
     Ok(())
 }

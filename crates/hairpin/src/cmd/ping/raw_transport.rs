@@ -11,8 +11,8 @@ use hairpin_endpoint::{
 use hairpin_time::Duration;
 use hairpin_wire::MacAddress;
 
-use super::ping_transport::Line;
 use super::message;
+use super::ping_transport::PingTransport;
 use super::raw_frame::{self, ETHER_TYPE, HEADER, RawFrame};
 use super::setup::PingSetup;
 use crate::harness::raw_port::RawPort;
@@ -23,7 +23,7 @@ const META: Meta =
 
 /// The way to one pong by raw frames.
 #[derive(Debug)]
-pub(crate) struct RawLine {
+pub(crate) struct RawTransport {
     port: RawPort,
     /// The pong; until it is known pings go to everyone, and whoever answers first it is.
     peer: Option<MacAddress>,
@@ -34,16 +34,16 @@ pub(crate) struct RawLine {
 ///
 /// # Errors
 /// The stack's; messages too long for the interface.
-pub(crate) fn raw(setup: &PingSetup) -> Result<(Vec<RawLine>, String)> {
+pub(crate) fn raw(setup: &PingSetup) -> Result<(Vec<RawTransport>, String)> {
     let PingSetup { device, transport, size, remote, .. } = setup;
     let port = RawPort::open(device, transport, ETHER_TYPE)?;
     let most = port.longest - HEADER;
     if *size > most {
         bail!("a raw frame carries a message of {most} bytes at the most");
     }
-    let way = port.way.clone();
-    let line = RawLine { port, peer: remote.mac.map(MacAddress), run: std::process::id() };
-    Ok((vec![line], way))
+    let datapath = port.datapath.clone();
+    let line = RawTransport { port, peer: remote.mac.map(MacAddress), run: std::process::id() };
+    Ok((vec![line], datapath))
 }
 
 /// What becomes of a frame.
@@ -76,7 +76,7 @@ fn judge<'a>(frame: &'a [u8], own: MacAddress, peer: Option<MacAddress>, run: u3
     }
 }
 
-impl Receive for RawLine {
+impl Receive for RawTransport {
     #[inline]
     fn receive(&mut self, budget: usize, mut on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
         let mut received = Received::default();
@@ -104,7 +104,7 @@ impl Receive for RawLine {
     }
 }
 
-impl Transmit for RawLine {
+impl Transmit for RawTransport {
     #[inline]
     fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<()> {
         let to = self.peer.unwrap_or(MacAddress::BROADCAST);
@@ -120,13 +120,13 @@ impl Transmit for RawLine {
     }
 }
 
-impl AsFd for RawLine {
+impl AsFd for RawTransport {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.port.as_fd()
     }
 }
 
-impl Source for RawLine {
+impl Source for RawTransport {
     fn set_blocking(&mut self, timeout: Option<Duration>) -> io::Result<Option<Blocker>> {
         self.port.set_blocking(timeout)
     }
@@ -136,7 +136,7 @@ impl Source for RawLine {
     }
 }
 
-impl Line for RawLine {
+impl PingTransport for RawTransport {
     const IS_STREAM: bool = false;
 
     /// Refused with the words already: there are no stamps of frames that were sent.

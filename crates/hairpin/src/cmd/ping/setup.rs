@@ -11,9 +11,9 @@ use hairpin_wire::MacAddress;
 use serde::{Deserialize, Serialize};
 
 use super::flood::Sent;
-use super::ping_loop::{Counts, Load};
 use super::latency_breakdown::StampCounts;
-use crate::cmd::pong::{Received, Slowness};
+use super::ping_loop::{Load, PingCounts};
+use crate::cmd::pong::{FloodReceived, Slowness};
 use crate::harness::transport;
 
 /// How pings travel, there and back.
@@ -82,14 +82,14 @@ pub(crate) fn answers_to(group: SocketAddrV4) -> SocketAddrV4 {
 
 /// Where a pong is to be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Place {
+pub(crate) struct PongAddress {
     /// The address, by multicast the group; by raw frames there is none.
     pub(crate) address: SocketAddrV4,
     /// By raw frames the Ethernet address, where it is known.
     pub(crate) mac: Option<[u8; 6]>,
 }
 
-impl Place {
+impl PongAddress {
     /// For a set-up of which only the setting is wanted, and for a pong that has to be found.
     pub(crate) const NOWHERE: Self =
         Self { address: SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0), mac: None };
@@ -100,13 +100,13 @@ impl Place {
     }
 }
 
-impl From<SocketAddrV4> for Place {
+impl From<SocketAddrV4> for PongAddress {
     fn from(address: SocketAddrV4) -> Self {
         Self { address, mac: None }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PongAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.mac {
             Some(mac) => MacAddress(mac).fmt(f),
@@ -126,7 +126,7 @@ pub(crate) struct PongSetup {
     pub(crate) interface: Ipv4Addr,
     /// The interface's name, and how packets get to it.
     pub(crate) device: String,
-    pub(crate) transport: transport::Arguments,
+    pub(crate) transport: transport::TransportArgs,
     pub(crate) wait: String,
     pub(crate) core: Option<usize>,
     pub(crate) slowness: Slowness,
@@ -139,15 +139,15 @@ pub(crate) struct PongSetup {
 /// The pong listens.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PongReady {
-    pub(crate) place: Place,
+    pub(crate) place: PongAddress,
     /// What it stands on past the kernel, in a line.
-    pub(crate) way: Option<String>,
+    pub(crate) datapath: Option<String>,
 }
 
 impl PongReady {
     /// A pong behind the kernel.
     pub(crate) fn at(address: SocketAddrV4) -> Self {
-        Self { place: address.into(), way: None }
+        Self { place: address.into(), datapath: None }
     }
 }
 
@@ -155,7 +155,7 @@ impl PongReady {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PingReady {
     /// What it stands on past the kernel, in a line.
-    pub(crate) way: Option<String>,
+    pub(crate) datapath: Option<String>,
 }
 
 /// What a pong counted.
@@ -166,19 +166,19 @@ pub(crate) struct PongOutcome {
     /// Answers that the kernel would not send.
     pub(crate) refused: u64,
     /// What came of a flood.
-    pub(crate) flood: Option<Received>,
+    pub(crate) flood: Option<FloodReceived>,
 }
 
 /// What a ping needs to know.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PingSetup {
     pub(crate) protocol: Protocol,
-    pub(crate) remote: Place,
+    pub(crate) remote: PongAddress,
     /// The local address to send from; unspecified: the kernel's choice.
     pub(crate) interface: Ipv4Addr,
     /// The interface's name, and how packets get to it.
     pub(crate) device: String,
-    pub(crate) transport: transport::Arguments,
+    pub(crate) transport: transport::TransportArgs,
     pub(crate) wait: String,
     pub(crate) core: Option<usize>,
     /// Bytes of a message.
@@ -193,7 +193,7 @@ pub(crate) struct PingSetup {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PingOutcome {
     pub(crate) rows: Vec<Row>,
-    pub(crate) counts: Counts,
+    pub(crate) counts: PingCounts,
     /// True when the parent stopped the round before its end.
     pub(crate) interrupted: bool,
     /// What became of its packets' stamps, if any were asked for.

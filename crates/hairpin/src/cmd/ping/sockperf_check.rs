@@ -8,17 +8,17 @@ use hairpin_measure::{Style, difference_of_medians, interleaved, median};
 use hairpin_reactor::Wait;
 
 use super::args::Cores;
-use super::ping_case::Cell;
+use super::ping_case::PingCase;
 use super::ping_loop::Load;
-use super::round::Stand;
+use super::round::PingContext;
 use super::setup::{Protocol, Stamping};
 use super::table::drawn;
-use crate::harness::host_pair::{Ground, Role};
-use crate::harness::output;
 use crate::cmd::pong::Slowness;
+use crate::harness::host_checks::HostChecks;
+use crate::harness::host_pair::{HostPair, Role};
+use crate::harness::output;
 use crate::harness::signals::Signals;
 use crate::harness::transport;
-use crate::harness::host_checks::Checks;
 
 /// Bytes of a message: the least that sockperf takes.
 const SIZE: usize = 14;
@@ -30,12 +30,12 @@ const AGREEMENT: [f64; 2] = [0.95, 1.05];
 /// sockperf's own, where it has one to itself.
 const PORT: u16 = 11_111;
 
-/// Round trips of 14 bytes in a closed loop by us and by sockperf (`ping-pong -m 14 --mps=3000000`)
+/// Round round_trips of 14 bytes in a closed loop by us and by sockperf (`ping-pong -m 14 --mps=3000000`)
 /// in interleaved rounds, in the same network namespaces, on the same cores, spinning
 /// (`--nonblocked`) and blocking, by UDP and TCP; the ratio of their medians, with its 95 %
 /// bootstrap interval over rounds. sockperf is installed by apt if it is missing and may be.
 #[derive(clap::Args, Debug, Clone)]
-pub(crate) struct Arguments {
+pub(crate) struct SockperfArgs {
     /// Rounds of each
     #[arg(long, value_name = "N", default_value_t = 15,
           value_parser = clap::value_parser!(u32).range(3..=1_000))]
@@ -51,8 +51,8 @@ pub(crate) struct Arguments {
 ///
 /// # Errors
 /// What stands in the way of either program.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let ground = Ground::make(None)?;
+pub(crate) fn run(arguments: &SockperfArgs) -> Result<ExitCode> {
+    let ground = HostPair::new(None)?;
     if !is_there() {
         output::print("skipped: there is no sockperf, and it cannot be installed here\n")?;
         return Ok(ExitCode::SUCCESS);
@@ -62,27 +62,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         bail!("ping and pong need a core each, and there is one");
     };
     let cores = Cores { pong: Some(pong), ping: Some(ping) };
-    let checks = Checks::before(&hairpin_host::Clock::new(), &cores.chosen())?;
-    let stand = Stand {
+    let checks = HostChecks::start(&hairpin_host::Clock::new(), &cores.chosen())?;
+    let context = PingContext {
         ground: &ground,
         cores,
         remote: None,
-        transport: transport::Arguments::default(),
+        transport: transport::TransportArgs::default(),
         slowness: Slowness::default(),
         stamping: Stamping::None,
         signals: &signals,
     };
     let mut pairs = pairs(arguments);
     for (round, side) in interleaved(2 * pairs.len(), arguments.rounds as usize) {
-        if signals.asked_to_stop() {
+        if signals.stop_requested() {
             break;
         }
         let pair = &mut pairs[side / 2];
         // Who begins changes from round to round.
         if (side + round) % 2 == 0 {
-            pair.ours.push(ours(&stand, &pair.cell)?);
+            pair.ours.push(ours(&context, &pair.case)?);
         } else {
-            pair.theirs.push(theirs(&stand, &pair.cell)?);
+            pair.theirs.push(theirs(&context, &pair.case)?);
         }
     }
     let text = render(&pairs);
@@ -92,19 +92,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(signals.exit_status().unwrap_or(status))
 }
 
-/// One protocol and wait, and the half round trips of the rounds, in nanoseconds.
+/// One protocol and wait, and the half round round_trips of the rounds, in nanoseconds.
 struct Pair {
-    cell: Cell,
+    case: PingCase,
     ours: Vec<f64>,
     theirs: Vec<f64>,
 }
 
-fn pairs(arguments: &Arguments) -> Vec<Pair> {
+fn pairs(arguments: &SockperfArgs) -> Vec<Pair> {
     let load =
         Load { interval_ns: 0, warm_up: WARM_UP, samples: arguments.samples, connections: 1 };
     let of = |protocol, wait| {
-        let cell = Cell { protocol, wait, pong_wait: wait, size: SIZE, load, flood_ms: None };
-        Pair { cell, ours: Vec::new(), theirs: Vec::new() }
+        let case = PingCase { protocol, wait, pong_wait: wait, size: SIZE, load, flood_ms: None };
+        Pair { case, ours: Vec::new(), theirs: Vec::new() }
     };
     let waits = [Wait::Spin, Wait::Block];
     [Protocol::Udp, Protocol::Tcp]
@@ -139,8 +139,8 @@ fn render(pairs: &[Pair]) -> String {
         let micros = |side: &[f64]| format!("{:.3}", median(&mut side.to_vec()) / 1e3);
         let verdict = if pair.agrees() { "agrees" } else { "does not agree" };
         vec![
-            pair.cell.protocol.name().to_owned(),
-            pair.cell.wait.to_string(),
+            pair.case.protocol.name().to_owned(),
+            pair.case.wait.to_string(),
             pair.ours.len().min(pair.theirs.len()).to_string(),
             micros(&pair.ours),
             micros(&pair.theirs),
@@ -151,32 +151,32 @@ fn render(pairs: &[Pair]) -> String {
     });
     let [least, most] = AGREEMENT;
     format!(
-        "Half round trips of {SIZE} bytes, µs; agreement: the interval meets {least} to {most}\n{}",
+        "Half round round_trips of {SIZE} bytes, µs; agreement: the interval meets {least} to {most}\n{}",
         drawn(&headings, rows.collect(), Style::of_stdout())
     )
 }
 
-fn ours(stand: &Stand<'_>, cell: &Cell) -> Result<f64> {
-    let outcome = stand.round(cell, |_| {})?;
+fn ours(context: &PingContext<'_>, case: &PingCase) -> Result<f64> {
+    let outcome = context.round(case, |_| {})?;
     let row = outcome.ping.rows.first().context("a round without a row")?;
     Ok(row.summary.p50.context("a round without enough samples")? as f64 / 2.0)
 }
 
 /// A round of sockperf's: a second of pings.
-fn theirs(stand: &Stand<'_>, cell: &Cell) -> Result<f64> {
-    let address = stand.ground.address(Role::Pong).to_string();
+fn theirs(context: &PingContext<'_>, case: &PingCase) -> Result<f64> {
+    let address = context.ground.address(Role::Pong).to_string();
     let port = PORT.to_string();
     let mut words = vec!["-i", &*address, "-p", &*port];
-    words.extend((cell.protocol == Protocol::Tcp).then_some("--tcp"));
-    words.extend((cell.wait == Wait::Spin).then_some("--nonblocked"));
-    let mut server = pinned("sockperf", stand.cores.pong);
+    words.extend((case.protocol == Protocol::Tcp).then_some("--tcp"));
+    words.extend((case.wait == Wait::Spin).then_some("--nonblocked"));
+    let mut server = pinned("sockperf", context.cores.pong);
     server.arg("server").args(&words).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut server = Process(stand.ground.start(Role::Pong, server)?);
+    let mut server = Process(context.ground.start(Role::Pong, server)?);
     server.wait_for("to block on socket")?;
-    let mut client = pinned("sockperf", stand.cores.ping);
+    let mut client = pinned("sockperf", context.cores.ping);
     client.arg("ping-pong").args(&words).args(["-m", "14", "--mps=3000000", "-t", "1"]);
     client.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let client = stand.ground.start(Role::Ping, client)?.wait_with_output()?;
+    let client = context.ground.start(Role::Ping, client)?.wait_with_output()?;
     let said = String::from_utf8_lossy(&client.stdout);
     p50_ns(&said).ok_or_else(|| {
         let last = said.lines().last().unwrap_or("nothing").trim();
@@ -191,7 +191,7 @@ fn pinned(program: &str, core: Option<usize>) -> Command {
     command
 }
 
-/// The median that sockperf prints, half a round trip in microseconds, in nanoseconds.
+/// The median that sockperf prints, half a round round_trip in microseconds, in nanoseconds.
 fn p50_ns(said: &str) -> Option<f64> {
     let line = said.lines().find(|line| line.contains("percentile 50.000"))?;
     let micros: f64 = line.rsplit('=').next()?.trim().parse().ok()?;
@@ -239,9 +239,9 @@ mod tests {
     use super::*;
 
     fn pair(ours: &[f64], theirs: &[f64]) -> Pair {
-        let arguments = Arguments { rounds: 3, samples: 100 };
-        let cell = pairs(&arguments)[0].cell;
-        Pair { cell, ours: ours.to_vec(), theirs: theirs.to_vec() }
+        let arguments = SockperfArgs { rounds: 3, samples: 100 };
+        let case = pairs(&arguments)[0].case;
+        Pair { case, ours: ours.to_vec(), theirs: theirs.to_vec() }
     }
 
     #[test]

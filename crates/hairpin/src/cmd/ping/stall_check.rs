@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use hairpin_measure::{Kind, Row};
 
-use super::ping_loop::PATIENCE;
+use super::ping_loop::TIMEOUT;
 use super::setup::PING;
 use crate::cmd::pong::Stall;
 
@@ -15,7 +15,7 @@ const HIDDEN: f64 = 0.1;
 /// The part of all pings that lies beyond p99.9.
 const BEYOND: f64 = 0.001;
 
-/// A line for each row of whole round trips, none without a stall.
+/// A line for each row of whole round round_trips, none without a stall.
 ///
 /// Nothing is gated on them: on a shared machine p99.9 may be the hypervisor's.
 pub(super) fn lines(stall: Option<Stall>, rows: &[Row]) -> String {
@@ -42,7 +42,7 @@ pub(super) fn lines(stall: Option<Stall>, rows: &[Row]) -> String {
 /// Whoever was meant to leave during a stall has waited for its end, and all of them are counted.
 fn open(stall: Stall, row: &Row) -> String {
     let length = stall.length_ms as f64;
-    if length * 1e6 >= PATIENCE.as_nanos() as f64 {
+    if length * 1e6 >= TIMEOUT.as_nanos() as f64 {
         return "pings wait longer than they may, and are lost: nothing to check".to_owned();
     }
     let share = share(stall, row);

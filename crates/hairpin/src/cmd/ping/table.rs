@@ -3,10 +3,10 @@
 use comfy_table::{CellAlignment, presets};
 use hairpin_measure::{Figure, Kind, Row, Style};
 
-use super::ping_case::Cell;
-use super::ping_loop::Counts;
-use super::round::Outcome;
 use super::latency_breakdown::StampCounts;
+use super::ping_case::PingCase;
+use super::ping_loop::PingCounts;
+use super::round::Outcome;
 
 const WHOLE: [&str; 15] = [
     "protocol",
@@ -47,21 +47,21 @@ const HALF: [&str; 15] = [
 /// Columns that are not set to the right.
 const WORDS: [&str; 4] = ["protocol", "wait", "case", "note"];
 
-/// Round trips, whole, and of closed loops half of them too, both in microseconds.
+/// Round round_trips, whole, and of closed loops half of them too, both in microseconds.
 pub(super) fn render(rows: &[Row], style: Style) -> String {
     let mut text =
-        "Round trips, µs (p50 over rounds: the 95 % interval of its median)\n".to_owned();
+        "Round round_trips, µs (p50 over rounds: the 95 % interval of its median)\n".to_owned();
     let notes: Vec<String> = rows.iter().map(note).collect();
     let has_notes = notes.iter().any(|note| !note.is_empty());
     let headings: Vec<&str> = WHOLE.into_iter().chain(has_notes.then_some("note")).collect();
-    let cells = rows
+    let cases = rows
         .iter()
         .zip(notes)
         .map(|(row, note)| whole(row).into_iter().chain(has_notes.then_some(note)).collect());
-    text += &drawn(&headings, cells.collect(), style);
+    text += &drawn(&headings, cases.collect(), style);
     let closed: Vec<&Row> = rows.iter().filter(|row| is_closed(row) && row.samples > 0).collect();
     if !closed.is_empty() {
-        text += "\nHalf round trips of the closed loops, µs, as sockperf prints them\n";
+        text += "\nHalf round round_trips of the closed loops, µs, as sockperf prints them\n";
         text += &drawn(&HALF, closed.into_iter().map(half).collect(), style);
     }
     text
@@ -142,14 +142,14 @@ fn note(row: &Row) -> String {
 /// What beside the rows was counted of one setting.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tally {
-    ping: Counts,
+    ping: PingCounts,
     refused: u64,
     stamps: Option<StampCounts>,
 }
 
 impl Tally {
     pub(super) fn add(&mut self, outcome: &Outcome) {
-        let Counts { sent, answered, lost, late, duplicated, out_of_order, unexpected } =
+        let PingCounts { sent, answered, lost, late, duplicated, out_of_order, unexpected } =
             outcome.ping.counts;
         self.ping.sent += sent;
         self.ping.answered += answered;
@@ -171,23 +171,23 @@ impl Tally {
     }
 
     /// A line if anything was not as it should be, and one about stamps if any were asked for.
-    pub(super) fn describe(&self, cell: &Cell) -> String {
+    pub(super) fn describe(&self, case: &PingCase) -> String {
         let stamps = self.stamps.map(|stamps| {
             let StampCounts { complete, no_transmit, no_receive, contradictory } = stamps;
             format!(
                 "{}, {}, {} bytes: {complete} pings stamped both ways, {no_transmit} not when \
                  they left, {no_receive} not when their answer came, {contradictory} by clocks \
                  that do not compare\n",
-                cell.protocol.name(),
-                cell.wait,
-                cell.size,
+                case.protocol.name(),
+                case.wait,
+                case.size,
             )
         });
-        self.describe_counts(cell) + &stamps.unwrap_or_default()
+        self.describe_counts(case) + &stamps.unwrap_or_default()
     }
 
-    fn describe_counts(&self, cell: &Cell) -> String {
-        let Counts { sent, lost, late, duplicated, out_of_order, unexpected, .. } = self.ping;
+    fn describe_counts(&self, case: &PingCase) -> String {
+        let PingCounts { sent, lost, late, duplicated, out_of_order, unexpected, .. } = self.ping;
         if [lost, late, duplicated, out_of_order, unexpected, self.refused] == [0; 6] {
             return String::new();
         }
@@ -195,9 +195,9 @@ impl Tally {
             "{}, {}, {} bytes: of {sent} pings {lost} lost, {late} answered late; {duplicated} \
              answers twice, {out_of_order} out of order, {unexpected} to nothing; {} answers \
              refused by the kernel\n",
-            cell.protocol.name(),
-            cell.wait,
-            cell.size,
+            case.protocol.name(),
+            case.wait,
+            case.size,
             self.refused,
         )
     }
@@ -238,7 +238,10 @@ pub(super) mod tests {
         let text = render(&[row(0)], Style::Plain);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[2].contains("closed loop") && lines[2].contains("12.00"), "{text}");
-        assert_eq!(lines[4], "Half round trips of the closed loops, µs, as sockperf prints them");
+        assert_eq!(
+            lines[4],
+            "Half round round_trips of the closed loops, µs, as sockperf prints them"
+        );
         assert!(lines[6].contains("6.000") && !lines[6].contains("12.00"), "{text}");
     }
 

@@ -6,10 +6,10 @@ use std::collections::VecDeque;
 use hairpin_measure::{Row, Summary};
 use hairpin_time::{Duration, Instant};
 
-use super::ping_loop::{Load, Rally};
-use super::setup::{PingSetup, Place, Protocol, Stamping};
+use super::ping_loop::{Load, PingLoop};
+use super::setup::{PingSetup, PongAddress, Protocol, Stamping};
 use super::stall_check;
-use crate::cmd::pong::{Pause, Slowness, Stall};
+use crate::cmd::pong::{ResponseDelay, Slowness, Stall};
 use crate::harness::transport;
 
 const SAMPLES: u64 = 200_000;
@@ -19,7 +19,7 @@ const WAY: Duration = Duration::from_micros(5);
 
 /// A pong of one thread: it reads a ping, perhaps stalls, and answers.
 struct VirtualPong {
-    pause: Pause,
+    pause: ResponseDelay,
     free_at: Instant,
 }
 
@@ -43,35 +43,35 @@ fn against_a_stall(interval_ns: u64) -> Vec<Row> {
 /// The same against one that stalls so, or not.
 fn against(interval_ns: u64, stall: Option<Stall>) -> Vec<Row> {
     let load = Load { interval_ns, warm_up: 10, samples: SAMPLES, connections: 1 };
-    let mut rally = Rally::new(load);
-    let pause = Pause::new(Slowness { delay_ns: 0, stall });
+    let mut ping_loop = PingLoop::new(load);
+    let pause = ResponseDelay::new(Slowness { delay_ns: 0, stall });
     let mut pong = VirtualPong { pause, free_at: Instant::ZERO };
     let mut under_way: VecDeque<(u64, Instant)> = VecDeque::new();
     let mut now = Instant::ZERO;
-    while !rally.is_over() {
-        if let Some(departure) = rally.depart(now) {
+    while !ping_loop.is_over() {
+        if let Some(departure) = ping_loop.depart(now) {
             under_way.push_back((departure.sequence, pong.answered_at(now)));
             continue;
         }
         let arrival = under_way.front().map(|&(_, at)| at);
-        let due = [arrival, rally.poll_timeout()].into_iter().flatten().min();
+        let due = [arrival, ping_loop.poll_timeout()].into_iter().flatten().min();
         now = due.expect("a ping is under way or due").max(now);
         while let Some((sequence, at)) = under_way.pop_front_if(|&mut (_, at)| at <= now) {
-            rally.answer(0, sequence, at);
+            ping_loop.answer(0, sequence, at);
         }
-        rally.handle_timeout(now);
+        ping_loop.handle_timeout(now);
     }
-    assert_eq!((rally.counts().lost, rally.counts().answered), (0, SAMPLES));
-    rally.rows(setup(load).settings(hairpin_host::ClockSource::Kernel))
+    assert_eq!((ping_loop.counts().lost, ping_loop.counts().answered), (0, SAMPLES));
+    ping_loop.rows(setup(load).settings(hairpin_host::ClockSource::Kernel))
 }
 
 fn setup(load: Load) -> PingSetup {
     PingSetup {
         protocol: Protocol::Udp,
-        remote: Place::NOWHERE,
-        interface: *Place::NOWHERE.address.ip(),
+        remote: PongAddress::NOWHERE,
+        interface: *PongAddress::NOWHERE.address.ip(),
         device: "lo".to_owned(),
-        transport: transport::Arguments::default(),
+        transport: transport::TransportArgs::default(),
         wait: "spin".to_owned(),
         core: None,
         size: 14,

@@ -7,10 +7,10 @@ use hairpin_host::interface_address;
 use hairpin_reactor::Wait;
 
 use super::{Slowness, Stall};
-use crate::cmd::ping::{Place, PongSetup, Protocol, SIZE_MAX};
-use crate::harness::transport;
-use crate::harness::usage::refuse;
+use crate::cmd::ping::{PongAddress, PongSetup, Protocol, SIZE_MAX};
 use crate::harness::args::parse_wait;
+use crate::harness::transport;
+use crate::harness::usage::usage_error;
 
 /// The longest delay of an answer: a second.
 const DELAY_NS_MAX: u64 = 1_000_000_000;
@@ -24,7 +24,7 @@ const DELAY_NS_MAX: u64 = 1_000_000_000;
 /// it is there. Raw frames (--protocol raw --transport xdp --interface IF) go back to the Ethernet
 /// address that they came from.
 #[derive(clap::Args, Debug, Clone)]
-pub(crate) struct Arguments {
+pub(crate) struct PongArgs {
     /// Where to listen, by multicast the group; port 0 has the kernel choose
     #[arg(long, value_name = "ADDR:PORT", required_unless_present = "interface")]
     listen: Option<SocketAddrV4>,
@@ -51,16 +51,16 @@ pub(crate) struct Arguments {
     flood: bool,
 
     #[command(flatten)]
-    transport: transport::Arguments,
+    transport: transport::TransportArgs,
 
     #[command(flatten)]
-    slowness: SlownessArguments,
+    slowness: SlownessArgs,
 }
 
 /// The words about how slow a pong is.
 #[derive(clap::Args, Debug, Clone, Copy)]
 #[group(skip)]
-pub(crate) struct SlownessArguments {
+pub(crate) struct SlownessArgs {
     /// Have the pong answer N nanoseconds later, spinning: to see whether a comparison finds it
     #[arg(long, value_name = "N", default_value_t = 0,
           value_parser = clap::value_parser!(u64).range(0..=DELAY_NS_MAX))]
@@ -71,13 +71,13 @@ pub(crate) struct SlownessArguments {
     stall_ms: Option<Stall>,
 }
 
-impl SlownessArguments {
+impl SlownessArgs {
     pub(crate) fn slowness(self) -> Slowness {
         Slowness { delay_ns: self.delay_ns, stall: self.stall_ms }
     }
 }
 
-impl Arguments {
+impl PongArgs {
     pub(super) fn setup(&self) -> Result<PongSetup> {
         self.transport.check()?;
         let (address, interface) = match self.protocol {
@@ -99,18 +99,22 @@ impl Arguments {
     }
 }
 
-impl Arguments {
+impl PongArgs {
     /// Where to listen, and the address to join groups by.
     fn addresses(&self) -> Result<(SocketAddrV4, Ipv4Addr)> {
-        self.transport.check_by(self.interface.as_deref())?;
+        self.transport.check_interface(self.interface.as_deref())?;
         if self.transport.is_xdp() && self.protocol == Protocol::Tcp {
-            refuse!("TCP goes through the kernel: --transport xdp is for udp, multicast and raw");
+            usage_error!(
+                "TCP goes through the kernel: --transport xdp is for udp, multicast and raw"
+            );
         }
-        let Some(listen) = self.listen else { refuse!("say where to listen: --listen ADDR:PORT") };
+        let Some(listen) = self.listen else {
+            usage_error!("say where to listen: --listen ADDR:PORT")
+        };
         let is_group = listen.ip().is_multicast();
         if is_group != (self.protocol == Protocol::Multicast) {
             let which = if is_group { "a" } else { "no" };
-            refuse!("{} is {which} multicast group", listen.ip());
+            usage_error!("{} is {which} multicast group", listen.ip());
         }
         let interface = match &self.interface {
             Some(name) => interface_address(name).context("groups cannot be joined")?,
@@ -122,12 +126,12 @@ impl Arguments {
     /// Raw frames have no addresses of their own.
     fn check_raw(&self) -> Result<(SocketAddrV4, Ipv4Addr)> {
         if !self.transport.is_xdp() {
-            refuse!("raw frames go past the kernel: --transport xdp");
+            usage_error!("raw frames go past the kernel: --transport xdp");
         }
         if let Some(listen) = self.listen {
-            refuse!("raw frames know no {listen}: say --interface IF alone");
+            usage_error!("raw frames know no {listen}: say --interface IF alone");
         }
-        Ok((Place::NOWHERE.address, Ipv4Addr::UNSPECIFIED))
+        Ok((PongAddress::NOWHERE.address, Ipv4Addr::UNSPECIFIED))
     }
 }
 

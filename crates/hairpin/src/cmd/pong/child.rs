@@ -5,22 +5,22 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::cmd::ping::{PongReady, PongSetup};
-use crate::harness::t2t_setup;
-pub(crate) use crate::harness::t2t_setup::ChildArguments as Arguments;
 use crate::harness::signals::Signals;
+use crate::harness::t2t_setup;
+pub(crate) use crate::harness::t2t_setup::ChildArgs;
 
 /// Serves until the parent has it stop, and says what it counted.
 ///
 /// # Errors
 /// An address that cannot be listened on, a core that cannot be used.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<PongSetup>()?;
     let signals = Signals::take_as_child()?;
     let listening = |ready: PongReady| t2t_setup::say(&ready);
-    let asked_to_stop = || page.asked_to_stop() || signals.asked_to_stop();
+    let stop_requested = || page.stop_requested() || signals.stop_requested();
     // A flood that falls silent in its middle is still one.
     let mut floods = Vec::new();
-    let mut outcome = super::serve(&setup, listening, asked_to_stop, |flood| floods.push(flood))?;
+    let mut outcome = super::serve(&setup, listening, stop_requested, |flood| floods.push(flood))?;
     if let Some(last) = outcome.flood.take() {
         floods.push(last);
         outcome.flood = floods.into_iter().max_by_key(|flood| flood.messages);

@@ -14,7 +14,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// What has arrived.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Received {
+pub(crate) struct FloodReceived {
     /// Messages.
     pub(crate) messages: u64,
     /// From the first to the last of them, in nanoseconds.
@@ -28,7 +28,7 @@ pub(crate) struct Received {
     pub(crate) numbered: u64,
 }
 
-impl Received {
+impl FloodReceived {
     /// The row of a flood of which `sent` messages left: a sample is the nanoseconds a message took
     /// in one window.
     pub(crate) fn row(&self, setting: Setting, sent: u64) -> Row {
@@ -39,10 +39,10 @@ impl Received {
     }
 }
 
-/// Counts messages as they come.
+/// PongCounts messages as they come.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
-    received: Received,
+pub(crate) struct FloodTally {
+    received: FloodReceived,
     start: Option<Instant>,
     last: Instant,
     window_start: Instant,
@@ -51,7 +51,7 @@ pub(crate) struct Tally {
     before: u64,
 }
 
-impl Tally {
+impl FloodTally {
     /// So many messages have arrived until `now`.
     #[inline]
     pub(crate) fn count(&mut self, messages: u64, now: Instant) {
@@ -98,11 +98,11 @@ impl Tally {
     }
 
     /// What has arrived; the tally begins anew.
-    pub(crate) fn take(&mut self) -> Received {
+    pub(crate) fn take(&mut self) -> FloodReceived {
         let anew = Self { before: self.messages(), ..Self::default() };
         let tally = std::mem::replace(self, anew);
         let nanos = tally.start.map_or(0, |start| tally.last.saturating_since(start).as_nanos());
-        Received { nanos, ..tally.received }
+        FloodReceived { nanos, ..tally.received }
     }
 
     fn end_window(&mut self, now: Instant) {
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_window_has_at_least_its_messages_and_its_time() {
-        let mut tally = Tally::default();
+        let mut tally = FloodTally::default();
         tally.count(1, at(0));
         tally.count(60, at(1_500));
         tally.count(4, at(1_600));
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn every_second_has_its_messages() {
-        let mut tally = Tally::default();
+        let mut tally = FloodTally::default();
         for (messages, ms) in [(3, 500), (4, 1_499), (5, 1_500), (6, 3_600)] {
             tally.count(messages, at(ms * 1_000));
         }
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn silence_ends_what_has_begun_and_nothing_else() {
-        let mut tally = Tally::default();
+        let mut tally = FloodTally::default();
         assert!(!tally.is_silent(at(9_000_000), SECOND));
         tally.count(1, at(0));
         assert!(!tally.is_silent(at(1_000_000), SECOND));
@@ -173,7 +173,8 @@ mod tests {
             clock: Clock::Tsc,
             rounds: 1,
         };
-        let received = Received { messages: 90, per_message: vec![500, 700], ..Default::default() };
+        let received =
+            FloodReceived { messages: 90, per_message: vec![500, 700], ..Default::default() };
         let row = received.row(setting, 100);
         assert_eq!((row.samples, row.lost, row.summary.max), (2, 10, Some(700)));
         assert_eq!(row.validate(), Ok(()));

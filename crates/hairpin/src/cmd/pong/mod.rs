@@ -2,12 +2,12 @@
 
 mod args;
 pub(crate) mod child;
-mod udp_responder;
-mod response_delay;
-mod raw_responder;
 mod flood_stats;
+mod raw_responder;
+mod response_delay;
 mod server;
 mod tcp_responder;
+mod udp_responder;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -18,42 +18,42 @@ use hairpin_host::Clock;
 use hairpin_reactor::Wait;
 use hairpin_xdp::ReceiveStamps;
 
-pub(crate) use args::{Arguments, SlownessArguments};
-use udp_responder::{Datagrams, FLOOD_BATCH};
+pub(crate) use args::{PongArgs, SlownessArgs};
+pub(crate) use flood_stats::FloodReceived;
+use raw_responder::RawResponder;
 #[cfg(test)]
-pub(crate) use response_delay::Pause;
+pub(crate) use response_delay::ResponseDelay;
 pub(crate) use response_delay::{Slowness, Stall};
-use raw_responder::RawAnswers;
-pub(crate) use flood_stats::Received;
-use server::{Desk, Serve, Server};
-use tcp_responder::Streams;
+use server::{PongServer, PongState, Responder};
+use tcp_responder::TcpResponder;
+use udp_responder::{FLOOD_BATCH, UdpResponder};
 
 use crate::cmd::ping::{
-    Multicast, Place, PongOutcome, PongReady, PongSetup, Protocol, answers_to,
+    Multicast, PongAddress, PongOutcome, PongReady, PongSetup, Protocol, answers_to,
     datagrams as options, raw_frame,
 };
+use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::raw_port::RawPort;
 use crate::harness::signals::Signals;
-use crate::harness::datapath::{Room, Way};
 
 /// Serves until a signal comes.
 ///
 /// # Errors
 /// An address that cannot be listened on, a core that cannot be used.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &PongArgs) -> Result<ExitCode> {
     let setup = arguments.setup()?;
     let signals = Signals::take()?;
-    let listening = |PongReady { place, way }| {
+    let listening = |PongReady { place, datapath }| {
         let protocol = setup.protocol.name();
         let done = if setup.is_flood { "counts floods" } else { "answers" };
-        way.map_or(Ok(()), |way| writeln!(std::io::stderr(), "{way}"))?;
+        datapath.map_or(Ok(()), |datapath| writeln!(std::io::stderr(), "{datapath}"))?;
         writeln!(std::io::stdout(), "pong {done} by {protocol} at {place}").map_err(Into::into)
     };
     // Whoever reads this may have read enough; the pong goes on.
     let flooded = |flood| drop(write!(std::io::stdout(), "{}", describe(&flood)));
-    let outcome = serve(&setup, listening, || signals.asked_to_stop(), flooded)?;
+    let outcome = serve(&setup, listening, || signals.stop_requested(), flooded)?;
     match outcome.flood {
-        Some(Received { messages: 0, .. }) => {}
+        Some(FloodReceived { messages: 0, .. }) => {}
         Some(flood) => write!(std::io::stdout(), "{}", describe(&flood))?,
         None => {
             let PongOutcome { answered, refused, .. } = outcome;
@@ -64,8 +64,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// A flood that is over, for a person: its rate, what is missing, and each second.
-fn describe(flood: &Received) -> String {
-    let Received { messages, nanos, by_second, numbered, .. } = flood;
+fn describe(flood: &FloodReceived) -> String {
+    let FloodReceived { messages, nanos, by_second, numbered, .. } = flood;
     let per_second = *messages as f64 / (*nanos).max(1) as f64 * 1e9;
     let lost = numbered.saturating_sub(*messages);
     let mut text = format!("{messages} messages, {per_second:.0} messages/s, {lost} missing\n");
@@ -82,66 +82,81 @@ fn describe(flood: &Received) -> String {
 fn serve(
     setup: &PongSetup,
     listening: impl FnOnce(PongReady) -> Result<()>,
-    asked_to_stop: impl Fn() -> bool,
-    flooded: impl FnMut(Received),
+    stop_requested: impl Fn() -> bool,
+    flooded: impl FnMut(FloodReceived),
 ) -> Result<PongOutcome> {
     hairpin_host::set_timer_slack(hairpin_time::Duration::from_nanos(1))?;
     hairpin_host::name_thread("pong")?;
     setup.core.map_or(Ok(()), hairpin_host::pin)?;
     let wait: Wait = setup.wait.parse()?;
     let title = &format!("pong --protocol {} --wait {wait}", setup.protocol.name());
-    let desk = Desk::new(Clock::new(), setup.slowness, setup.is_flood);
+    let state = PongState::new(Clock::new(), setup.slowness, setup.is_flood);
     let batch = if setup.is_flood { FLOOD_BATCH } else { 1 };
     let (size, address) = (setup.size_max, setup.address);
     let options = options(size, batch);
     match setup.protocol {
         Protocol::Udp => {
-            let way = Way::open(&setup.transport, &setup.device, Room::Usual, ReceiveStamps::Off)?;
-            let socket = UdpSocket::bind_by(way.transport(), address, options)?;
+            let datapath = OpenTransport::open(
+                &setup.transport,
+                &setup.device,
+                BufferSize::Default,
+                ReceiveStamps::Off,
+            )?;
+            let socket = UdpSocket::bind_by(datapath.transport(), address, options)?;
             let at = PongReady::at(socket.local_address());
-            let server =
-                Server::new(wait, desk, |reactor| Ok(Datagrams::new(socket, size, reactor)?))?;
-            let server = server.by(way);
-            finish(server, title, at, listening, asked_to_stop, flooded)
+            let server = PongServer::new(wait, state, |reactor| {
+                Ok(UdpResponder::new(socket, size, reactor)?)
+            })?;
+            let server = server.with_transport(datapath);
+            finish(server, title, at, listening, stop_requested, flooded)
         }
         Protocol::Multicast => {
-            let way = Way::open(&setup.transport, &setup.device, Room::Usual, ReceiveStamps::Off)?;
+            let datapath = OpenTransport::open(
+                &setup.transport,
+                &setup.device,
+                BufferSize::Default,
+                ReceiveStamps::Off,
+            )?;
             let (answers, interface) = (answers_to(address), setup.interface);
-            let socket = Multicast::open(address, answers, interface, way.transport(), options)?;
-            let server =
-                Server::new(wait, desk, |reactor| Ok(Datagrams::new(socket, size, reactor)?))?;
-            let server = server.by(way);
-            finish(server, title, PongReady::at(address), listening, asked_to_stop, flooded)
+            let socket =
+                Multicast::open(address, answers, interface, datapath.transport(), options)?;
+            let server = PongServer::new(wait, state, |reactor| {
+                Ok(UdpResponder::new(socket, size, reactor)?)
+            })?;
+            let server = server.with_transport(datapath);
+            finish(server, title, PongReady::at(address), listening, stop_requested, flooded)
         }
         Protocol::Tcp => {
             let listener = TcpListener::bind(address)?;
             let at = PongReady::at(listener.local_address());
-            let server = Server::new(wait, desk, |reactor| Ok(Streams::new(listener, reactor)?))?;
-            finish(server, title, at, listening, asked_to_stop, flooded)
+            let server =
+                PongServer::new(wait, state, |reactor| Ok(TcpResponder::new(listener, reactor)?))?;
+            finish(server, title, at, listening, stop_requested, flooded)
         }
         Protocol::Raw => {
             let port = RawPort::open(&setup.device, &setup.transport, raw_frame::ETHER_TYPE)?;
-            let place = Place::of_raw(Some(port.own.0));
-            let at = PongReady { place, way: Some(port.way.clone()) };
-            let server = Server::new(wait, desk, |reactor| Ok(RawAnswers::new(port, reactor)?))?;
-            finish(server, title, at, listening, asked_to_stop, flooded)
+            let place = PongAddress::of_raw(Some(port.own.0));
+            let at = PongReady { place, datapath: Some(port.datapath.clone()) };
+            let server =
+                PongServer::new(wait, state, |reactor| Ok(RawResponder::new(port, reactor)?))?;
+            finish(server, title, at, listening, stop_requested, flooded)
         }
     }
 }
 
-fn finish<S: Serve>(
-    mut server: Server<S>,
+fn finish<S: Responder>(
+    mut server: PongServer<S>,
     title: &str,
     at: PongReady,
     listening: impl FnOnce(PongReady) -> Result<()>,
-    asked_to_stop: impl Fn() -> bool,
-    flooded: impl FnMut(Received),
+    stop_requested: impl Fn() -> bool,
+    flooded: impl FnMut(FloodReceived),
 ) -> Result<PongOutcome> {
     let place = at.place;
     server.publish(&format!("{title} --listen {place}"));
     listening(at)?;
-    server.run(asked_to_stop, flooded).map_err(|error| anyhow!("{place}: {error}"))?;
-    let flood = server.desk.is_flood.then(|| server.desk.tally.take());
-    let counts = server.desk.counts;
+    server.run(stop_requested, flooded).map_err(|error| anyhow!("{place}: {error}"))?;
+    let flood = server.state.is_flood.then(|| server.state.tally.take());
+    let counts = server.state.counts;
     Ok(PongOutcome { answered: counts.answered, refused: counts.refused, flood })
 }

@@ -5,18 +5,18 @@ use std::io;
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use hairpin_wire::MacAddress;
 
+use super::server::{PongState, Responder};
 use super::udp_responder::FLOOD_BATCH;
-use super::server::{Desk, Serve};
 use crate::cmd::ping::raw_frame::{self, RawFrame};
 use crate::harness::raw_port::RawPort;
 
 /// Answers each frame in its own memory.
-pub(super) struct RawAnswers {
+pub(super) struct RawResponder {
     port: RawPort,
     token: Token,
 }
 
-impl RawAnswers {
+impl RawResponder {
     /// Adds the frames to the reactor.
     ///
     /// # Errors
@@ -27,37 +27,37 @@ impl RawAnswers {
     }
 
     #[inline]
-    fn answer(&mut self, desk: &mut Desk) -> io::Result<()> {
+    fn answer(&mut self, state: &mut PongState) -> io::Result<()> {
         let RawPort { frames, own, .. } = &mut self.port;
         let Some(mut packet) = frames.receive()? else { return Ok(()) };
         if ping(frames.bytes(&packet), *own).is_none() {
             frames.give(packet);
             return Ok(());
         }
-        desk.before_answer();
+        state.before_answer();
         raw_frame::turn_round(frames.bytes_mut(&mut packet), *own);
         let outcome = frames.transmit(packet)?.map_err(|packet| {
             frames.give(packet);
             io::ErrorKind::WouldBlock.into()
         });
-        desk.answered(&outcome);
+        state.answered(&outcome);
         Ok(())
     }
 
     #[inline]
-    fn count(&mut self, desk: &mut Desk) -> io::Result<()> {
+    fn count(&mut self, state: &mut PongState) -> io::Result<()> {
         let RawPort { frames, own, .. } = &mut self.port;
         let mut messages = 0;
         for _ in 0..FLOOD_BATCH {
             let Some(packet) = frames.receive()? else { break };
             if let Some(message) = ping(frames.bytes(&packet), *own) {
-                desk.number(message);
+                state.number(message);
                 messages += 1;
             }
             frames.give(packet);
         }
         if messages > 0 {
-            desk.tally.count(messages, desk.clock.instant());
+            state.tally.count(messages, state.clock.instant());
         }
         Ok(())
     }
@@ -72,13 +72,13 @@ fn ping(frame: &[u8], own: MacAddress) -> Option<&[u8]> {
     message.filter(|_| is_for_us && source != own && !source.is_group())
 }
 
-impl Serve for RawAnswers {
+impl Responder for RawResponder {
     #[inline]
-    fn serve(&mut self, ready: Ready, _: &mut Reactor, desk: &mut Desk) -> io::Result<()> {
+    fn serve(&mut self, ready: Ready, _: &mut Reactor, state: &mut PongState) -> io::Result<()> {
         if !ready.is_readable(self.token) {
             return Ok(());
         }
-        if desk.is_flood { self.count(desk) } else { self.answer(desk) }
+        if state.is_flood { self.count(state) } else { self.answer(state) }
     }
 }
 

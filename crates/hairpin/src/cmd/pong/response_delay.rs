@@ -23,12 +23,12 @@ pub(crate) struct Stall {
 
 /// When answers may leave.
 #[derive(Debug, Clone)]
-pub(crate) struct Pause {
+pub(crate) struct ResponseDelay {
     slowness: Slowness,
     next_stall: Option<Instant>,
 }
 
-impl Pause {
+impl ResponseDelay {
     pub(crate) fn new(slowness: Slowness) -> Self {
         Self { slowness, next_stall: None }
     }
@@ -66,14 +66,14 @@ mod tests {
 
     #[test]
     fn a_quick_pong_answers_at_once() {
-        let mut pause = Pause::new(Slowness::default());
+        let mut pause = ResponseDelay::new(Slowness::default());
         assert!(pause.is_none());
         assert_eq!(pause.answer_at(at(5)), at(5));
     }
 
     #[test]
     fn a_delay_is_the_same_for_every_answer() {
-        let mut pause = Pause::new(Slowness { delay_ns: 2_000_000, stall: None });
+        let mut pause = ResponseDelay::new(Slowness { delay_ns: 2_000_000, stall: None });
         assert!(!pause.is_none());
         assert_eq!([1, 2, 3].map(|ms| pause.answer_at(at(ms))), [at(3), at(4), at(5)]);
     }
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_stall_comes_once_in_its_time() {
         let stall = Some(Stall { length_ms: 10, every_ms: 1_000 });
-        let mut pause = Pause::new(Slowness { delay_ns: 0, stall });
+        let mut pause = ResponseDelay::new(Slowness { delay_ns: 0, stall });
         let times = [500, 1_499, 1_500, 1_511, 2_499, 2_501, 2_512, 3_500, 9_000, 9_011];
         let answered = [500, 1_499, 1_510, 1_511, 2_499, 2_511, 2_512, 3_510, 9_010, 9_011];
         assert_eq!(times.map(|ms| pause.answer_at(at(ms))), answered.map(at));

@@ -2,54 +2,62 @@
 
 use std::io;
 
+use anyhow::Result;
 use hairpin_host::Clock;
 use hairpin_mapped::CounterWriter;
 use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::{Duration, Instant};
 
-use super::response_delay::{Pause, Slowness};
-use super::flood_stats::{Received, Tally};
-use crate::harness::counter_publisher::Live;
+use super::flood_stats::{FloodReceived, FloodTally};
+use super::response_delay::{ResponseDelay, Slowness};
 use crate::cmd::ping::message;
-use crate::harness::datapath::Way;
+use crate::harness::datapath::OpenTransport;
+use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
 
 /// The longest a pong sleeps: signals and the parent's wish are seen after that.
-const SLEEP: Duration = Duration::from_millis(100);
-/// Without a message for so long a flood is over.
+const MAX_SLEEP: Duration = Duration::from_millis(100);
+/// The interval at which the pong checks whether a flood has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
+/// The time without a message after which a flood is over.
 const SILENCE: Duration = Duration::from_millis(500);
 
 /// What answers pings, or counts them.
-pub(super) trait Serve {
+pub(super) trait Responder {
     /// Takes what has arrived at the sources that are ready.
     ///
     /// # Errors
     /// Those that end the pong; that one of several pingers has gone is none.
-    fn serve(&mut self, ready: Ready, reactor: &mut Reactor, desk: &mut Desk) -> io::Result<()>;
+    fn serve(
+        &mut self,
+        ready: Ready,
+        reactor: &mut Reactor,
+        state: &mut PongState,
+    ) -> io::Result<()>;
 }
 
 /// What a pong knows while it serves.
-pub(super) struct Desk {
+pub(super) struct PongState {
     pub(super) clock: Clock,
-    pause: Pause,
+    pause: ResponseDelay,
     /// Messages are counted, not answered.
     pub(super) is_flood: bool,
-    pub(super) tally: Tally,
-    pub(super) counts: Counts,
+    pub(super) tally: FloodTally,
+    pub(super) counts: PongCounts,
 }
 
 /// What a pong has done.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(super) struct PongCounts {
     /// Messages answered.
     pub(super) answered: u64,
     /// Answers that the kernel would not send.
     pub(super) refused: u64,
 }
 
-impl Desk {
+impl PongState {
     pub(super) fn new(clock: Clock, slowness: Slowness, is_flood: bool) -> Self {
-        let (pause, tally) = (Pause::new(slowness), Tally::default());
-        Self { clock, pause, is_flood, tally, counts: Counts::default() }
+        let (pause, tally) = (ResponseDelay::new(slowness), FloodTally::default());
+        Self { clock, pause, is_flood, tally, counts: PongCounts::default() }
     }
 
     /// Spins until the answer to a message that has just been read may leave.
@@ -84,78 +92,106 @@ impl Desk {
     }
 }
 
-/// A pong that serves until it is told to stop.
-pub(super) struct Server<S> {
+/// A pong that serves until it is stopped.
+pub(super) struct PongServer<S> {
     reactor: Reactor,
-    pub(super) desk: Desk,
-    service: S,
-    live: Live,
-    /// How messages come and go, where that is to be told.
-    way: Option<Way>,
+    pub(super) state: PongState,
+    responder: S,
+    run_loop: Option<RunLoop>,
 }
 
-impl<S: Serve> Server<S> {
-    /// A pong that waits as told; `open` makes what it serves and adds it to the reactor.
+impl<S: Responder> PongServer<S> {
+    /// Returns a pong that waits with `wait`; `open` opens the responder and adds it to the reactor.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Those of the kernel.
     pub(super) fn new(
         wait: Wait,
-        desk: Desk,
-        open: impl FnOnce(&mut Reactor) -> anyhow::Result<S>,
-    ) -> anyhow::Result<Self> {
+        state: PongState,
+        open: impl FnOnce(&mut Reactor) -> Result<S>,
+    ) -> Result<Self> {
         let mut reactor = Reactor::new(wait)?;
-        let service = open(&mut reactor)?;
-        Ok(Self { reactor, desk, service, live: Live::default(), way: None })
+        let responder = open(&mut reactor)?;
+        Ok(Self { reactor, state, responder, run_loop: None })
     }
 
-    /// The same, which tells of the way that messages come and go.
-    pub(super) fn by(self, way: Way) -> Self {
-        Self { way: Some(way), ..self }
+    /// Returns the same pong, which prints the notices of `transport`.
+    pub(super) fn with_transport(self, transport: OpenTransport) -> Self {
+        Self { run_loop: Some(RunLoop::with_transport(transport)), ..self }
     }
 
-    /// Publishes live counters from now on, as the process that `title` tells.
+    /// Publishes live counters from now on, as the process with this title.
     pub(super) fn publish(&mut self, title: &str) {
-        self.live = Live::publish(title, "pong", |sheet| tell(sheet, &self.desk));
+        let mut run_loop = self.run_loop.take().unwrap_or_default();
+        run_loop.publish(title, "pong", &Serving::new(self, |_| ()));
+        self.run_loop = Some(run_loop);
     }
 
-    /// Serves until `asked_to_stop` says so; `flooded` hears of each flood that is over.
+    /// Serves until `stop_requested` returns `true`; `on_flood` receives each flood that has ended.
     ///
     /// # Errors
-    /// The network's.
+    /// Those of the network.
     pub(super) fn run(
         &mut self,
-        asked_to_stop: impl Fn() -> bool,
-        mut flooded: impl FnMut(Received),
-    ) -> io::Result<()> {
-        let mut next_look = Instant::ZERO;
-        loop {
-            let now = self.desk.clock.instant();
-            if now >= next_look {
-                next_look = now + Duration::from_millis(1);
-                if asked_to_stop() {
-                    return Ok(());
-                }
-                if self.desk.tally.is_silent(now, SILENCE) {
-                    flooded(self.desk.tally.take());
-                }
-                let Self { desk, live, way, .. } = self;
-                way.iter_mut().for_each(|way| way.tell_if_due(now, true));
-                live.update_if_due(now, false, |sheet| tell(sheet, desk));
-                desk.clock.recalibrate_if_due(now);
-            }
-            let ready = self.reactor.wait(now, Some(now + SLEEP))?;
-            self.service.serve(ready, &mut self.reactor, &mut self.desk)?;
-        }
+        stop_requested: impl Fn() -> bool,
+        on_flood: impl FnMut(FloodReceived),
+    ) -> Result<()> {
+        let mut run_loop = self.run_loop.take().unwrap_or_default();
+        run_loop.run(&mut Serving::new(self, on_flood), stop_requested).map(drop)
     }
 }
 
-/// What `hairpin stat` sees of a running pong.
-fn tell(sheet: &mut CounterWriter<'_>, desk: &Desk) {
-    let Counts { answered, refused } = desk.counts;
-    let counted = desk.tally.messages();
-    sheet.counters(
-        "pong",
-        [("answered", answered), ("refused", refused), ("counted", counted)].into_iter(),
-    );
+/// A pong inside its run loop.
+struct Serving<'a, S, F> {
+    server: &'a mut PongServer<S>,
+    on_flood: F,
+    next_poll: Instant,
+    stopped: bool,
+}
+
+impl<'a, S, F> Serving<'a, S, F> {
+    fn new(server: &'a mut PongServer<S>, on_flood: F) -> Self {
+        Self { server, on_flood, next_poll: Instant::ZERO, stopped: false }
+    }
+}
+
+impl<S: Responder, F: FnMut(FloodReceived)> Task for Serving<'_, S, F> {
+    #[inline]
+    fn turn(&mut self) -> Result<Turn> {
+        let PongServer { reactor, state, responder, .. } = &mut *self.server;
+        let now = state.clock.instant();
+        let is_due = now >= self.next_poll;
+        if is_due {
+            self.next_poll = now + POLL_INTERVAL;
+            if state.tally.is_silent(now, SILENCE) {
+                (self.on_flood)(state.tally.take());
+            }
+        }
+        let ready = reactor.wait(now, Some(now + MAX_SLEEP))?;
+        responder.serve(ready, reactor, state)?;
+        Ok(Turn { now, activity: if is_due { Activity::Idle } else { Activity::Critical } })
+    }
+
+    fn stop(&mut self, _: Instant) -> Result<()> {
+        self.stopped = true;
+        Ok(())
+    }
+
+    fn is_finished(&self) -> bool {
+        self.stopped
+    }
+
+    fn clock(&mut self) -> Option<&mut Clock> {
+        Some(&mut self.server.state.clock)
+    }
+
+    fn write_counters(&self, writer: &mut CounterWriter<'_>) {
+        let state = &self.server.state;
+        let PongCounts { answered, refused } = state.counts;
+        let counted = state.tally.messages();
+        writer.counters(
+            "pong",
+            [("answered", answered), ("refused", refused), ("counted", counted)].into_iter(),
+        );
+    }
 }

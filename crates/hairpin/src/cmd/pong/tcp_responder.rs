@@ -5,14 +5,14 @@ use std::io;
 use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions, TcpStream};
 use hairpin_reactor::{CAPACITY, Interest, Reactor, Ready, Token};
 
-use super::server::{Desk, Serve};
+use super::server::{PongState, Responder};
 use crate::cmd::ping::{GREETING, GREETING_LENGTH};
 
 /// The longest message: a greeting that claims more is no ping's.
 const MESSAGE_MAX: usize = 1 << 20;
 
 /// A listener and the pingers that have come.
-pub(super) struct Streams {
+pub(super) struct TcpResponder {
     listener: TcpListener,
     token: Token,
     pingers: Vec<Pinger>,
@@ -38,7 +38,7 @@ enum Turn {
     Gone,
 }
 
-impl Streams {
+impl TcpResponder {
     /// Adds the listener to the reactor.
     ///
     /// # Errors
@@ -69,13 +69,18 @@ impl Streams {
     }
 }
 
-impl Serve for Streams {
+impl Responder for TcpResponder {
     #[inline]
-    fn serve(&mut self, ready: Ready, reactor: &mut Reactor, desk: &mut Desk) -> io::Result<()> {
+    fn serve(
+        &mut self,
+        ready: Ready,
+        reactor: &mut Reactor,
+        state: &mut PongState,
+    ) -> io::Result<()> {
         let mut index = 0;
         while let Some(pinger) = self.pingers.get_mut(index) {
             // Whatever is wrong with one connection ends that one.
-            if pinger.turn(ready, reactor, desk).unwrap_or(Turn::Gone) == Turn::Gone {
+            if pinger.turn(ready, reactor, state).unwrap_or(Turn::Gone) == Turn::Gone {
                 let Pinger { mut stream, token, .. } = self.pingers.swap_remove(index);
                 reactor.remove(token, &mut stream)?;
             } else {
@@ -91,10 +96,15 @@ impl Serve for Streams {
 
 impl Pinger {
     #[inline]
-    fn turn(&mut self, ready: Ready, reactor: &mut Reactor, desk: &mut Desk) -> io::Result<Turn> {
+    fn turn(
+        &mut self,
+        ready: Ready,
+        reactor: &mut Reactor,
+        state: &mut PongState,
+    ) -> io::Result<Turn> {
         if self.is_full {
             if ready.is_writable(self.token) {
-                self.answer(reactor, desk)?;
+                self.answer(reactor, state)?;
             }
             return Ok(Turn::Goes);
         }
@@ -107,10 +117,10 @@ impl Pinger {
             if self.length.is_none() && !self.is_greeted()? {
                 return Ok(Turn::Goes);
             }
-            if desk.is_flood {
-                self.count(desk);
+            if state.is_flood {
+                self.count(state);
             } else {
-                self.answer(reactor, desk)?;
+                self.answer(reactor, state)?;
             }
         }
         Ok(if received.closed { Turn::Gone } else { Turn::Goes })
@@ -118,12 +128,12 @@ impl Pinger {
 
     /// Answers the messages that are there whole, as far as there is room.
     #[inline]
-    fn answer(&mut self, reactor: &mut Reactor, desk: &mut Desk) -> io::Result<()> {
+    fn answer(&mut self, reactor: &mut Reactor, state: &mut PongState) -> io::Result<()> {
         let Some(length) = self.length else { return Ok(()) };
         let mut start = 0;
         while self.bytes.len() - start >= length {
             if self.answered == 0 {
-                desk.before_answer();
+                state.before_answer();
             }
             match self.stream.write(&self.bytes[start + self.answered..start + length]) {
                 Ok(count) => self.answered += count,
@@ -131,7 +141,7 @@ impl Pinger {
                 Err(error) => return Err(error),
             }
             if self.answered == length {
-                desk.answered(&Ok(()));
+                state.answered(&Ok(()));
                 self.answered = 0;
                 start += length;
             }
@@ -150,11 +160,11 @@ impl Pinger {
         reactor.set_interest(self.token, &self.stream, interest)
     }
 
-    fn count(&mut self, desk: &mut Desk) {
+    fn count(&mut self, state: &mut PongState) {
         let Some(length) = self.length else { return };
         let messages = self.bytes.len() / length;
         if messages > 0 {
-            desk.tally.count(messages as u64, desk.clock.instant());
+            state.tally.count(messages as u64, state.clock.instant());
             self.bytes.drain(..messages * length);
         }
     }

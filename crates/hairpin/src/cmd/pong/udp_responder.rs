@@ -6,10 +6,10 @@ use std::net::SocketAddrV4;
 use hairpin_endpoint::{Receive, Source, Transmit, UdpSocket};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 
-use super::server::{Desk, Serve};
+use super::server::{PongState, Responder};
 use crate::cmd::ping::Multicast;
 
-/// Datagrams of a flood taken at once.
+/// UdpResponder of a flood taken at once.
 pub(super) const FLOOD_BATCH: usize = 32;
 
 /// A socket that datagrams can be answered by.
@@ -37,14 +37,14 @@ impl Reply for Multicast {
 }
 
 /// Answers each datagram with its own bytes.
-pub(super) struct Datagrams<R> {
+pub(super) struct UdpResponder<R> {
     socket: R,
     token: Token,
     /// The datagram that is being answered: the socket cannot send while it lends it.
     bytes: Box<[u8]>,
 }
 
-impl<R: Reply> Datagrams<R> {
+impl<R: Reply> UdpResponder<R> {
     /// Adds the socket to the reactor; datagrams are up to `length` bytes long.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl<R: Reply> Datagrams<R> {
     }
 
     #[inline]
-    fn answer(&mut self, desk: &mut Desk) -> io::Result<()> {
+    fn answer(&mut self, state: &mut PongState) -> io::Result<()> {
         let Self { socket, bytes, .. } = self;
         let mut arrived = None;
         socket.receive(1, |meta, datagram| {
@@ -64,30 +64,30 @@ impl<R: Reply> Datagrams<R> {
             arrived = Some((meta.source, length));
         })?;
         if let Some((source, length)) = arrived {
-            desk.before_answer();
+            state.before_answer();
             let outcome = socket.reply(source, &bytes[..length]);
-            desk.answered(&outcome);
+            state.answered(&outcome);
         }
         Ok(())
     }
 
     #[inline]
-    fn count(&mut self, desk: &mut Desk) -> io::Result<()> {
-        let received = self.socket.receive(FLOOD_BATCH, |_, datagram| desk.number(datagram))?;
+    fn count(&mut self, state: &mut PongState) -> io::Result<()> {
+        let received = self.socket.receive(FLOOD_BATCH, |_, datagram| state.number(datagram))?;
         if received.count > 0 {
-            desk.tally.count(received.count as u64, desk.clock.instant());
+            state.tally.count(received.count as u64, state.clock.instant());
         }
         Ok(())
     }
 }
 
-impl<R: Reply> Serve for Datagrams<R> {
+impl<R: Reply> Responder for UdpResponder<R> {
     #[inline]
-    fn serve(&mut self, ready: Ready, _: &mut Reactor, desk: &mut Desk) -> io::Result<()> {
+    fn serve(&mut self, ready: Ready, _: &mut Reactor, state: &mut PongState) -> io::Result<()> {
         if !ready.is_readable(self.token) {
             return Ok(());
         }
-        let outcome = if desk.is_flood { self.count(desk) } else { self.answer(desk) };
+        let outcome = if state.is_flood { self.count(state) } else { self.answer(state) };
         match outcome {
             // A pinger that has gone: the others are still served.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),

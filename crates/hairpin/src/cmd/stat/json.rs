@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::snapshot::{Page, Reading};
+use super::snapshot::{CounterSnapshot, ProcessPage};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -38,19 +38,19 @@ struct Refused {
 }
 
 /// The document and the end of its line.
-pub(super) fn render(reading: &Reading<'_>) -> serde_json::Result<String> {
-    let refused = reading.refused.iter();
+pub(super) fn render(snapshot: &CounterSnapshot<'_>) -> serde_json::Result<String> {
+    let refused = snapshot.refused.iter();
     let document = Document {
         schema: "hairpin.stat/1",
-        time: reading.taken.to_string(),
-        processes: reading.pages.iter().map(process).collect(),
+        time: snapshot.taken.to_string(),
+        processes: snapshot.pages.iter().map(process).collect(),
         refused: refused.map(|(pid, why)| Refused { pid: *pid, reason: why.to_string() }).collect(),
-        unreadable: reading.unreadable,
+        unreadable: snapshot.unreadable,
     };
     Ok(serde_json::to_string(&document)? + "\n")
 }
 
-fn process<'a>(page: &'a Page<'a>) -> Process<'a> {
+fn process<'a>(page: &'a ProcessPage<'a>) -> Process<'a> {
     let value = |(metric, value): &(&'a hairpin_mapped::Metric, u64)| Value {
         name: &metric.name,
         kind: metric.kind.text(),
@@ -71,16 +71,16 @@ fn process<'a>(page: &'a Page<'a>) -> Process<'a> {
 mod tests {
     use hairpin_mapped::{Kind, PageError, Unit};
 
-    use super::super::snapshot::tests::{metric, page, reading};
+    use super::super::snapshot::tests::{metric, page, snapshot};
     use super::*;
 
     #[test]
     fn a_reading_is_one_line_with_all_there_is() {
         let waiting = metric("session.waiting", Kind::Gauge, Unit::Bytes);
-        let mut reading = reading(2, vec![page(7, 1, vec![(&waiting, u64::MAX)])]);
+        let mut snapshot = snapshot(2, vec![page(7, 1, vec![(&waiting, u64::MAX)])]);
         let error = PageError::Newer(2);
-        reading.refused.push((8, &error));
-        reading.unreadable = 3;
+        snapshot.refused.push((8, &error));
+        snapshot.unreadable = 3;
         let expected = concat!(
             r#"{"schema":"hairpin.stat/1","time":"1970-01-01T00:00:02.000000000Z","#,
             r#""processes":[{"pid":7,"command":"exchange","title":"exchange --interface lo","#,
@@ -91,6 +91,6 @@ mod tests {
             r#"1"}],"unreadable":3}"#,
             "\n"
         );
-        assert_eq!(render(&reading).unwrap(), expected);
+        assert_eq!(render(&snapshot).unwrap(), expected);
     }
 }

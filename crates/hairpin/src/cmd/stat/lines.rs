@@ -2,22 +2,22 @@
 
 use std::fmt::Write;
 
-use super::snapshot::{Page, Reading};
+use super::snapshot::{CounterSnapshot, ProcessPage};
 
 /// A line for each value: process id, command, name, value, unit; columns lined up, words without
 /// spaces.
-pub(super) fn render(reading: &Reading<'_>) -> String {
-    lines(reading, "")
+pub(super) fn render(snapshot: &CounterSnapshot<'_>) -> String {
+    lines(snapshot, "")
 }
 
 /// The same with the time at the beginning of each line.
-pub(super) fn render_with_time(reading: &Reading<'_>) -> String {
-    lines(reading, &format!("{} ", reading.taken))
+pub(super) fn render_with_time(snapshot: &CounterSnapshot<'_>) -> String {
+    lines(snapshot, &format!("{} ", snapshot.taken))
 }
 
-fn lines(reading: &Reading<'_>, prefix: &str) -> String {
-    let widest = |length: &dyn Fn(&Page<'_>) -> usize| {
-        reading.pages.iter().map(length).max().unwrap_or_default()
+fn lines(snapshot: &CounterSnapshot<'_>, prefix: &str) -> String {
+    let widest = |length: &dyn Fn(&ProcessPage<'_>) -> usize| {
+        snapshot.pages.iter().map(length).max().unwrap_or_default()
     };
     let process = widest(&|page| page.process.to_string().len());
     let command = widest(&|page| page.command.len());
@@ -25,7 +25,7 @@ fn lines(reading: &Reading<'_>, prefix: &str) -> String {
     let value =
         widest(&|page| page.values.iter().map(|(_, v)| v.to_string().len()).max().unwrap_or(0));
     let mut text = String::new();
-    for page in &reading.pages {
+    for page in &snapshot.pages {
         for (metric, number) in &page.values {
             let _ = writeln!(
                 text,
@@ -41,7 +41,7 @@ fn lines(reading: &Reading<'_>, prefix: &str) -> String {
 mod tests {
     use hairpin_mapped::{Kind, Unit};
 
-    use super::super::snapshot::tests::{metric, page, reading};
+    use super::super::snapshot::tests::{metric, page, snapshot};
     use super::*;
 
     #[test]
@@ -52,20 +52,20 @@ mod tests {
             page(99, 1, vec![(&ticks, 7), (&bytes, 123_456)]),
             page(4711, 2, vec![(&ticks, u64::MAX)]),
         ];
-        let reading = reading(1_800_000_000, pages);
+        let snapshot = snapshot(1_800_000_000, pages);
         let expected = concat!(
             "  99 exchange exchange.ticks                         7 count\n",
             "  99 exchange exchange.bytes_sent               123456 bytes\n",
             "4711 exchange exchange.ticks      18446744073709551615 count\n",
         );
-        assert_eq!(render(&reading), expected);
-        let line = render_with_time(&reading);
+        assert_eq!(render(&snapshot), expected);
+        let line = render_with_time(&snapshot);
         assert!(line.starts_with("2027-01-15T08:00:00.000000000Z   99 exchange "), "{line}");
         assert!(line.lines().all(|line| line.split_whitespace().count() == 6));
     }
 
     #[test]
     fn nothing_is_no_line() {
-        assert_eq!(render(&reading(0, Vec::new())), "");
+        assert_eq!(render(&snapshot(0, Vec::new())), "");
     }
 }

@@ -20,7 +20,7 @@ use hairpin_host::Clock;
 use hairpin_mapped::CounterPages;
 
 use pattern::Pattern;
-use snapshot::{Reading, Wanted};
+use snapshot::{CounterFilter, CounterSnapshot};
 
 /// Live counters of running Hairpin processes.
 ///
@@ -28,7 +28,7 @@ use snapshot::{Reading, Wanted};
 /// processes, root sees all. Exit status: 0 if something was shown, 1 if nothing was or a PID that
 /// was asked for publishes nothing that may be read, 2 for bad arguments, 130 when interrupted.
 #[derive(clap::Args, Debug, Clone)]
-pub(crate) struct Arguments {
+pub(crate) struct StatArgs {
     /// Of these processes only
     #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
     processes: Vec<u32>,
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     names: Vec<Pattern>,
 
     /// Again and again, every second unless told otherwise: on a terminal a table with rates, else
-    /// lines that begin with the time. PIDs stand before it
+    /// lines that begin with the time. PIDs stand previous it
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1",
           value_parser = watch::parse_interval)]
     watch: Option<std::time::Duration>,
@@ -61,21 +61,22 @@ enum Format {
 ///
 /// # Errors
 /// No `/proc`; standard output cannot be written.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let wanted = Wanted { processes: arguments.processes.clone(), names: arguments.names.clone() };
+pub(crate) fn run(arguments: &StatArgs) -> Result<ExitCode> {
+    let filter =
+        CounterFilter { processes: arguments.processes.clone(), names: arguments.names.clone() };
     if let Some(interval) = arguments.watch {
         let is_table = arguments.format == Format::Text && io::stdout().is_terminal();
-        return watch::run(&wanted, interval, arguments.format, is_table);
+        return watch::run(&filter, interval, arguments.format, is_table);
     }
     let pages = find()?;
-    let reading = Reading::take(&pages, &wanted, Clock::of_kernel().now().utc);
+    let snapshot = CounterSnapshot::take(&pages, &filter, Clock::of_kernel().now().utc);
     let text = match arguments.format {
-        Format::Text => lines::render(&reading),
-        Format::Json => json::render(&reading)?,
+        Format::Text => lines::render(&snapshot),
+        Format::Json => json::render(&snapshot)?,
     };
     print(&text)?;
-    let are_all_shown = tell_the_rest(&reading, &pages, &wanted);
-    let is_shown = !reading.pages.is_empty() && are_all_shown;
+    let are_all_shown = tell_the_rest(&snapshot, &pages, &filter);
+    let is_shown = !snapshot.pages.is_empty() && are_all_shown;
     Ok(if is_shown { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -95,23 +96,27 @@ fn say(words: impl Display) {
 }
 
 /// Says what is not among the values, and why. Whether each process that was asked for is.
-fn tell_the_rest(reading: &Reading<'_>, pages: &CounterPages, wanted: &Wanted) -> bool {
-    for (process, why) in &reading.refused {
+fn tell_the_rest(
+    snapshot: &CounterSnapshot<'_>,
+    pages: &CounterPages,
+    filter: &CounterFilter,
+) -> bool {
+    for (process, why) in &snapshot.refused {
         say(format_args!("the counters of process {process} cannot be shown: {why}"));
     }
-    if wanted.processes.is_empty() && reading.unreadable > 0 {
-        let count = reading.unreadable;
+    if filter.processes.is_empty() && snapshot.unreadable > 0 {
+        let count = snapshot.unreadable;
         say(format_args!("{count} processes of other users were not looked into; root may"));
     }
     let mut are_all_shown = true;
-    for &process in &wanted.processes {
-        if let Some(why) = reason_for_nothing(process, reading, pages) {
+    for &process in &filter.processes {
+        if let Some(why) = reason_for_nothing(process, snapshot, pages) {
             are_all_shown = false;
             say(format_args!("process {process} {why}"));
         }
     }
-    if wanted.processes.is_empty() && reading.pages.is_empty() {
-        say(match wanted.names[..] {
+    if filter.processes.is_empty() && snapshot.pages.is_empty() {
+        say(match filter.names[..] {
             [] => "no process publishes live counters that may be read",
             _ => "no process publishes live counters of such names that may be read",
         });
@@ -122,10 +127,10 @@ fn tell_the_rest(reading: &Reading<'_>, pages: &CounterPages, wanted: &Wanted) -
 /// Why nothing was shown of a process that was asked for.
 fn reason_for_nothing(
     process: u32,
-    reading: &Reading<'_>,
+    snapshot: &CounterSnapshot<'_>,
     pages: &CounterPages,
 ) -> Option<&'static str> {
-    if reading.pages.iter().any(|page| page.process == process) {
+    if snapshot.pages.iter().any(|page| page.process == process) {
         return None;
     }
     let mut found = pages.found.iter().filter(|found| found.process == process);
@@ -133,7 +138,7 @@ fn reason_for_nothing(
         "is another user's; root may look into it"
     } else if found.any(|found| found.page.is_ok()) {
         "publishes no live counters of such names"
-    } else if reading.refused.iter().any(|(refused, _)| *refused == process) {
+    } else if snapshot.refused.iter().any(|(refused, _)| *refused == process) {
         "has shown nothing"
     } else if Path::new(&format!("/proc/{process}")).exists() {
         "publishes no live counters"

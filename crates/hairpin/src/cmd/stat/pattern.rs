@@ -1,4 +1,4 @@
-//! Which values are wanted, by name.
+//! Which values are filter, by name.
 
 use std::str::FromStr;
 
@@ -18,7 +18,7 @@ impl FromStr for Pattern {
 }
 
 impl Pattern {
-    /// Whether the name is wanted.
+    /// Whether the name is filter.
     pub(super) fn matches(&self, name: &str) -> bool {
         if self.0.contains(['*', '?']) {
             is_like(name.as_bytes(), self.0.as_bytes())

@@ -5,16 +5,16 @@ use hairpin_time::Utc;
 
 use super::pattern::Pattern;
 
-/// Which processes and values are wanted.
+/// Which processes and values are filter.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Wanted {
+pub(super) struct CounterFilter {
     /// By their ids; none means all.
     pub(super) processes: Vec<u32>,
     /// By their names, any of these; none means all.
     pub(super) names: Vec<Pattern>,
 }
 
-impl Wanted {
+impl CounterFilter {
     pub(super) fn process(&self, id: u32) -> bool {
         self.processes.is_empty() || self.processes.contains(&id)
     }
@@ -24,11 +24,11 @@ impl Wanted {
     }
 }
 
-/// All wanted values at one moment.
+/// All filter values at one moment.
 #[derive(Debug)]
-pub(super) struct Reading<'a> {
+pub(super) struct CounterSnapshot<'a> {
     pub(super) taken: Utc,
-    pub(super) pages: Vec<Page<'a>>,
+    pub(super) pages: Vec<ProcessPage<'a>>,
     /// Pages that are not believed: whose, and why.
     pub(super) refused: Vec<(u32, &'a PageError)>,
     /// Processes of other users that might publish something.
@@ -37,7 +37,7 @@ pub(super) struct Reading<'a> {
 
 /// One page of a process: most have one.
 #[derive(Debug)]
-pub(super) struct Page<'a> {
+pub(super) struct ProcessPage<'a> {
     pub(super) process: u32,
     /// The process's command; if it has several pages, with the page's name behind a slash.
     pub(super) command: String,
@@ -55,21 +55,21 @@ pub(super) struct PageId {
     name: String,
 }
 
-impl Page<'_> {
+impl ProcessPage<'_> {
     pub(super) fn id(&self) -> PageId {
         PageId { process: self.process, started: self.started, name: self.name.to_owned() }
     }
 }
 
-impl<'a> Reading<'a> {
-    /// Reads what is wanted of the pages that are known. Pages of which no value is wanted are left
+impl<'a> CounterSnapshot<'a> {
+    /// Reads what is filter of the pages that are known. Pages of which no value is filter are left
     /// out.
-    pub(super) fn take(pages: &'a CounterPages, wanted: &Wanted, taken: Utc) -> Self {
-        let found = || pages.found.iter().filter(|found| wanted.process(found.process));
+    pub(super) fn take(pages: &'a CounterPages, filter: &CounterFilter, taken: Utc) -> Self {
+        let found = || pages.found.iter().filter(|found| filter.process(found.process));
         let read = |found: &'a Found| {
             let view = found.page.as_ref().ok()?;
             let is_one_of_several = found_of(pages, found.process).nth(1).is_some();
-            let page = Page::read(found.process, view, wanted, is_one_of_several);
+            let page = ProcessPage::read(found.process, view, filter, is_one_of_several);
             (!page.values.is_empty()).then_some(page)
         };
         let refused = |found: &'a Found| Some((found.process, found.page.as_ref().err()?));
@@ -77,13 +77,18 @@ impl<'a> Reading<'a> {
             taken,
             pages: found().filter_map(read).collect(),
             refused: found().filter_map(refused).collect(),
-            unreadable: pages.unreadable.iter().filter(|&&id| wanted.process(id)).count(),
+            unreadable: pages.unreadable.iter().filter(|&&id| filter.process(id)).count(),
         }
     }
 }
 
-impl<'a> Page<'a> {
-    fn read(process: u32, view: &'a CounterView, wanted: &Wanted, is_one_of_several: bool) -> Self {
+impl<'a> ProcessPage<'a> {
+    fn read(
+        process: u32,
+        view: &'a CounterView,
+        filter: &CounterFilter,
+        is_one_of_several: bool,
+    ) -> Self {
         let command = match is_one_of_several {
             true => format!("{}/{}", view.command(), view.name()),
             false => view.command().to_owned(),
@@ -95,7 +100,7 @@ impl<'a> Page<'a> {
             name: view.name(),
             title: view.title(),
             started: view.started(),
-            values: values.filter(|(metric, _)| wanted.name(&metric.name)).collect(),
+            values: values.filter(|(metric, _)| filter.name(&metric.name)).collect(),
         }
     }
 }
@@ -120,8 +125,8 @@ pub(super) mod tests {
         process: u32,
         started: u64,
         values: Vec<(&'a Metric, u64)>,
-    ) -> Page<'a> {
-        Page {
+    ) -> ProcessPage<'a> {
+        ProcessPage {
             process,
             command: "exchange".to_owned(),
             name: "exchange",
@@ -131,9 +136,12 @@ pub(super) mod tests {
         }
     }
 
-    pub(in crate::cmd::stat) fn reading(taken: u64, pages: Vec<Page<'_>>) -> Reading<'_> {
+    pub(in crate::cmd::stat) fn snapshot(
+        taken: u64,
+        pages: Vec<ProcessPage<'_>>,
+    ) -> CounterSnapshot<'_> {
         let taken = Utc::from_nanos(taken * 1_000_000_000);
-        Reading { taken, pages, refused: Vec::new(), unreadable: 0 }
+        CounterSnapshot { taken, pages, refused: Vec::new(), unreadable: 0 }
     }
 
     #[test]
@@ -149,11 +157,11 @@ pub(super) mod tests {
         let pages = CounterPages::find().unwrap();
         let read = |processes: &[u32], names: &[&str]| {
             let names = names.iter().map(|name| name.parse().unwrap()).collect();
-            let wanted = Wanted { processes: processes.to_vec(), names };
-            let reading = Reading::take(&pages, &wanted, Utc::EPOCH);
-            let ours = reading.pages.into_iter().filter(|page| page.title == title);
+            let filter = CounterFilter { processes: processes.to_vec(), names };
+            let snapshot = CounterSnapshot::take(&pages, &filter, Utc::EPOCH);
+            let ours = snapshot.pages.into_iter().filter(|page| page.title == title);
             let value = |(metric, value): &(&Metric, u64)| (metric.name.clone(), *value);
-            let page = |page: Page<'_>| {
+            let page = |page: ProcessPage<'_>| {
                 (page.command.clone(), page.values.iter().map(value).collect::<Vec<_>>())
             };
             ours.map(page).collect::<Vec<_>>()

@@ -6,23 +6,23 @@ use std::fmt::Write;
 use hairpin_mapped::{Kind, Metric};
 use hairpin_time::Utc;
 
-use super::snapshot::{Page, PageId, Reading};
+use super::snapshot::{CounterSnapshot, PageId, ProcessPage};
 
-/// What the last reading said, for rates.
+/// What the last snapshot said, for rates.
 #[derive(Debug, Default)]
-pub(super) struct Before {
+pub(super) struct PreviousValues {
     taken: Utc,
     values: BTreeMap<PageId, BTreeMap<String, u64>>,
 }
 
-impl Before {
-    /// To be compared with the next reading.
-    pub(super) fn of(reading: &Reading<'_>) -> Self {
-        let values = |page: &Page<'_>| {
+impl PreviousValues {
+    /// To be compared with the next snapshot.
+    pub(super) fn of(snapshot: &CounterSnapshot<'_>) -> Self {
+        let values = |page: &ProcessPage<'_>| {
             let value = |(metric, value): &(&Metric, u64)| (metric.name.clone(), *value);
             (page.id(), page.values.iter().map(value).collect())
         };
-        Self { taken: reading.taken, values: reading.pages.iter().map(values).collect() }
+        Self { taken: snapshot.taken, values: snapshot.pages.iter().map(values).collect() }
     }
 
     /// By how much a counter has grown per second.
@@ -30,28 +30,32 @@ impl Before {
         if metric.kind != Kind::Counter {
             return None;
         }
-        let before = self.values.get(page)?.get(&metric.name)?;
+        let previous = self.values.get(page)?.get(&metric.name)?;
         let nanos = now.saturating_since(self.taken).as_nanos();
-        (nanos > 0).then(|| value.saturating_sub(*before) as f64 * 1e9 / nanos as f64)
+        (nanos > 0).then(|| value.saturating_sub(*previous) as f64 * 1e9 / nanos as f64)
     }
 }
 
 /// The table. What is zero is left out unless `with_zeros`, and the title says how many those are.
-pub(super) fn render(reading: &Reading<'_>, before: &Before, with_zeros: bool) -> String {
-    let mut text = format!("hairpin stat, {}", seconds(reading.taken));
-    if reading.unreadable > 0 {
-        let _ = write!(text, "; {} processes of other users not looked into", reading.unreadable);
+pub(super) fn render(
+    snapshot: &CounterSnapshot<'_>,
+    previous: &PreviousValues,
+    with_zeros: bool,
+) -> String {
+    let mut text = format!("hairpin stat, {}", seconds(snapshot.taken));
+    if snapshot.unreadable > 0 {
+        let _ = write!(text, "; {} processes of other users not looked into", snapshot.unreadable);
     }
     text.push('\n');
-    if reading.pages.is_empty() {
+    if snapshot.pages.is_empty() {
         text.push_str("\nno process publishes such counters\n");
     }
-    for page in &reading.pages {
+    for page in &snapshot.pages {
         let _ =
             writeln!(text, "\n{} {}, since {}", page.process, page.title, seconds(page.started));
-        render_page(&mut text, page, reading, before, with_zeros);
+        render_page(&mut text, page, snapshot, previous, with_zeros);
     }
-    for (process, why) in &reading.refused {
+    for (process, why) in &snapshot.refused {
         let _ = writeln!(text, "\n{process} cannot be shown: {why}");
     }
     text
@@ -59,9 +63,9 @@ pub(super) fn render(reading: &Reading<'_>, before: &Before, with_zeros: bool) -
 
 fn render_page(
     text: &mut String,
-    page: &Page<'_>,
-    reading: &Reading<'_>,
-    before: &Before,
+    page: &ProcessPage<'_>,
+    snapshot: &CounterSnapshot<'_>,
+    previous: &PreviousValues,
     with_zeros: bool,
 ) {
     let id = page.id();
@@ -69,7 +73,7 @@ fn render_page(
     let shown = || page.values.iter().filter(is_shown);
     let name = shown().map(|(metric, _)| metric.name.len()).max().unwrap_or_default();
     for (metric, value) in shown() {
-        let rate = before.rate(&id, metric, *value, reading.taken);
+        let rate = previous.rate(&id, metric, *value, snapshot.taken);
         let rate = rate.map(|rate| format!("{:>12}/s", short(rate))).unwrap_or_default();
         let line = format!("  {:<name$} {value:>15} {:<11}{rate}", metric.name, metric.unit);
         let _ = writeln!(text, "{}", line.trim_end());
@@ -96,7 +100,7 @@ fn seconds(time: Utc) -> String {
 mod tests {
     use hairpin_mapped::{PageError, Unit};
 
-    use super::super::snapshot::tests::{metric, page, reading};
+    use super::super::snapshot::tests::{metric, page, snapshot};
     use super::*;
 
     #[test]
@@ -107,8 +111,8 @@ mod tests {
         let values = |values: [u64; 3]| {
             vec![(&ticks, values[0]), (&bytes, values[1]), (&traders, values[2])]
         };
-        let first = reading(100, vec![page(7, 50, values([10, 0, 3]))]);
-        let shown = render(&first, &Before::default(), false);
+        let first = snapshot(100, vec![page(7, 50, values([10, 0, 3]))]);
+        let shown = render(&first, &PreviousValues::default(), false);
         assert_eq!(
             shown,
             "hairpin stat, 1970-01-01T00:01:40Z\n\n\
@@ -117,15 +121,15 @@ mod tests {
              run.traders               3 connections\n  \
              and 1 that are 0\n"
         );
-        let second = reading(104, vec![page(7, 50, values([15, 4_000, 2]))]);
-        let shown = render(&second, &Before::of(&first), false);
+        let second = snapshot(104, vec![page(7, 50, values([15, 4_000, 2]))]);
+        let shown = render(&second, &PreviousValues::of(&first), false);
         let expected = "  run.ticks                   15 count               1.2/s\n  \
                         run.bytes_sent            4000 bytes              1000/s\n  \
                         run.traders                  2 connections\n";
         assert!(shown.ends_with(expected), "{shown}");
         // The next process of that number has another beginning.
-        let third = reading(105, vec![page(7, 104, values([99, 0, 0]))]);
-        let shown = render(&third, &Before::of(&second), true);
+        let third = snapshot(105, vec![page(7, 104, values([99, 0, 0]))]);
+        let shown = render(&third, &PreviousValues::of(&second), true);
         let expected = "  run.ticks                   99 count\n  \
                         run.bytes_sent               0 bytes\n  \
                         run.traders                  0 connections\n";
@@ -135,20 +139,20 @@ mod tests {
     #[test]
     fn a_counter_that_goes_back_and_a_clock_that_stands_have_no_rate() {
         let ticks = metric("run.ticks", Kind::Counter, Unit::Count);
-        let at = |taken, value| reading(taken, vec![page(7, 50, vec![(&ticks, value)])]);
-        let shown = render(&at(101, 9), &Before::of(&at(100, 10)), false);
+        let at = |taken, value| snapshot(taken, vec![page(7, 50, vec![(&ticks, value)])]);
+        let shown = render(&at(101, 9), &PreviousValues::of(&at(100, 10)), false);
         assert!(shown.contains(" 0/s"), "{shown}");
-        let shown = render(&at(100, 11), &Before::of(&at(100, 10)), false);
+        let shown = render(&at(100, 11), &PreviousValues::of(&at(100, 10)), false);
         assert!(!shown.contains("/s"), "{shown}");
     }
 
     #[test]
     fn what_is_not_shown_is_said() {
-        let mut reading = reading(0, Vec::new());
+        let mut snapshot = snapshot(0, Vec::new());
         let error = PageError::Newer(2);
-        reading.refused.push((8, &error));
-        reading.unreadable = 3;
-        let shown = render(&reading, &Before::default(), false);
+        snapshot.refused.push((8, &error));
+        snapshot.unreadable = 3;
+        let shown = render(&snapshot, &PreviousValues::default(), false);
         for expected in [
             "Z; 3 processes of other users not looked into\n",
             "\nno process publishes such counters\n",

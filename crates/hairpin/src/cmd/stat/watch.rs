@@ -11,14 +11,14 @@ use hairpin_host::Clock;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::snapshot::{PageId, Reading, Wanted};
-use super::table::Before;
+use super::snapshot::{CounterFilter, CounterSnapshot, PageId};
+use super::table::PreviousValues;
 use super::{Format, find, json, lines, print, say, table, tell_the_rest};
 use crate::harness::signals::Signals;
 
 /// Looking through all of `/proc` takes some milliseconds of a core that somebody may be measured
 /// on: it is done no more often, however often the values are read.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Seconds from 0.01 to an hour.
 pub(super) fn parse_interval(text: &str) -> Result<Duration, String> {
@@ -35,7 +35,7 @@ pub(super) fn parse_interval(text: &str) -> Result<Duration, String> {
 /// # Errors
 /// No `/proc`; standard output cannot be written; signals cannot be handled.
 pub(super) fn run(
-    wanted: &Wanted,
+    filter: &CounterFilter,
     interval: Duration,
     format: Format,
     is_table: bool,
@@ -44,19 +44,19 @@ pub(super) fn run(
     let mut pause = Pause::new()?;
     let clock = Clock::of_kernel();
     let mut pages = find()?;
-    let first = Reading::take(&pages, wanted, clock.now().utc);
+    let first = CounterSnapshot::take(&pages, filter, clock.now().utc);
     // A table says by itself what else there is.
-    let is_to_be_told = !is_table || !wanted.processes.is_empty();
-    if is_to_be_told && !tell_the_rest(&first, &pages, wanted) {
+    let is_to_be_told = !is_table || !filter.processes.is_empty();
+    if is_to_be_told && !tell_the_rest(&first, &pages, filter) {
         return Ok(ExitCode::FAILURE);
     }
-    let mut screen = Screen::new(format, is_table, !wanted.names.is_empty());
+    let mut screen = Screen::new(format, is_table, !filter.names.is_empty());
     screen.known = names_of(&first);
     let (mut looked, mut due) = (Instant::now(), Instant::now());
     loop {
-        let reading = Reading::take(&pages, wanted, clock.now().utc);
-        screen.show(&reading)?;
-        if !wanted.processes.is_empty() && reading.pages.is_empty() {
+        let snapshot = CounterSnapshot::take(&pages, filter, clock.now().utc);
+        screen.show(&snapshot)?;
+        if !filter.processes.is_empty() && snapshot.pages.is_empty() {
             return Ok(ExitCode::SUCCESS);
         }
         // Late is late: what was missed is not made up for.
@@ -66,7 +66,7 @@ pub(super) fn run(
             screen.end();
             return Ok(status);
         }
-        if looked.elapsed() + interval / 2 >= LOOK {
+        if looked.elapsed() + interval / 2 >= POLL_INTERVAL {
             looked = Instant::now();
             pages.refresh().context("processes cannot be looked for in /proc")?;
         }
@@ -79,8 +79,8 @@ struct Screen {
     /// The table, on a terminal.
     table: Option<ProgressBar>,
     with_zeros: bool,
-    before: Before,
-    /// The pages of the last reading, and what their processes are called.
+    previous: PreviousValues,
+    /// The pages of the last snapshot, and what their processes are called.
     known: BTreeMap<PageId, String>,
 }
 
@@ -94,12 +94,18 @@ impl Screen {
             }
             bar
         });
-        Self { format, table, with_zeros, before: Before::default(), known: BTreeMap::new() }
+        Self {
+            format,
+            table,
+            with_zeros,
+            previous: PreviousValues::default(),
+            known: BTreeMap::new(),
+        }
     }
 
-    /// Shows a reading, and which processes have begun or ended since the last.
-    fn show(&mut self, reading: &Reading<'_>) -> Result<()> {
-        let present = names_of(reading);
+    /// Shows a snapshot, and which processes have begun or ended since the last.
+    fn show(&mut self, snapshot: &CounterSnapshot<'_>) -> Result<()> {
+        let present = names_of(snapshot);
         let ended = self.known.iter().filter(|(id, _)| !present.contains_key(id));
         let begun = present.iter().filter(|(id, _)| !self.known.contains_key(id));
         for (change, pages) in
@@ -112,12 +118,12 @@ impl Screen {
         self.known = present;
         match &self.table {
             Some(bar) => {
-                bar.set_message(table::render(reading, &self.before, self.with_zeros));
+                bar.set_message(table::render(snapshot, &self.previous, self.with_zeros));
                 bar.tick();
-                self.before = Before::of(reading);
+                self.previous = PreviousValues::of(snapshot);
             }
-            None if self.format == Format::Json => print(&json::render(reading)?)?,
-            None => print(&lines::render_with_time(reading))?,
+            None if self.format == Format::Json => print(&json::render(snapshot)?)?,
+            None => print(&lines::render_with_time(snapshot))?,
         }
         Ok(())
     }
@@ -137,8 +143,8 @@ impl Screen {
     }
 }
 
-fn names_of(reading: &Reading<'_>) -> BTreeMap<PageId, String> {
-    reading.pages.iter().map(|page| (page.id(), page.command.clone())).collect()
+fn names_of(snapshot: &CounterSnapshot<'_>) -> BTreeMap<PageId, String> {
+    snapshot.pages.iter().map(|page| (page.id(), page.command.clone())).collect()
 }
 
 /// Sleeps without waking in between, except when a signal comes.
@@ -158,7 +164,7 @@ impl Pause {
     }
 
     fn until(&mut self, due: Instant, signals: &Signals) -> Result<()> {
-        while !signals.asked_to_stop() {
+        while !signals.stop_requested() {
             let left = due.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;

@@ -3,13 +3,13 @@
 use clap::ArgAction;
 use hairpin_reactor::Wait;
 
-use super::run_plan::{Cell, INTERVALS_US, Plan, ROUNDS_MAX, ROUNDS_PUBLISHED};
-use super::run_context::StandArguments;
-use crate::harness::t2t_setup::{Load, Mute};
+use super::run_context::RunArgs;
+use super::run_plan::{INTERVALS_US, ROUNDS_MAX, ROUNDS_PUBLISHED, RunPlan, T2tCase};
 use crate::harness::args::{
-    FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP, parse_mute, parse_switch,
+    FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP, parse_line_outage, parse_switch,
     parse_wait,
 };
+use crate::harness::t2t_setup::{LineOutage, Load};
 
 /// The interval of `--quick`, in microseconds.
 const QUICK_INTERVAL_US: u64 = 500;
@@ -35,7 +35,7 @@ const FULL_SAMPLES: u64 = 20_000;
 /// Without a pause (interval 0) a tick is intended at the moment it leaves, so that such a row says
 /// nothing of what had to wait.
 #[derive(clap::Args, Debug, Clone)]
-pub(crate) struct Arguments {
+pub(crate) struct T2tArgs {
     /// How market data travels [default: both]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) feed: Vec<FeedTransport>,
@@ -62,13 +62,13 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["samples", "quick"])]
     pub(crate) full: bool,
 
-    /// Rounds that the samples of a row are split over, not more than samples [default: 1; with
+    /// RoundRunner that the samples of a row are split over, not more than samples [default: 1; with
     /// --full 7]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=ROUNDS_MAX))]
     pub(crate) rounds: Option<u32>,
 
     #[command(flatten)]
-    pub(crate) stand: StandArguments,
+    pub(crate) context: RunArgs,
 
     /// Match the generated orders; off, nothing ticks
     #[arg(long, value_name = "on|off", default_value = "on", action = ArgAction::Set,
@@ -80,27 +80,27 @@ pub(crate) struct Arguments {
     pub(crate) seed: u64,
 
     /// Silence side A of the market data after tick FROM for TICKS ticks
-    #[arg(long, value_name = "FROM,TICKS", hide = true, value_parser = parse_mute)]
-    pub(crate) mute_a: Option<Mute>,
+    #[arg(long, value_name = "FROM,TICKS", hide = true, value_parser = parse_line_outage)]
+    pub(crate) outage_a: Option<LineOutage>,
 
     /// Silence side B of the market data after tick FROM for TICKS ticks
-    #[arg(long, value_name = "FROM,TICKS", hide = true, value_parser = parse_mute)]
-    pub(crate) mute_b: Option<Mute>,
+    #[arg(long, value_name = "FROM,TICKS", hide = true, value_parser = parse_line_outage)]
+    pub(crate) outage_b: Option<LineOutage>,
 }
 
-impl Arguments {
+impl T2tArgs {
     /// The sets to run, in the order of the table, and in how many rounds.
-    pub(crate) fn plan(&self) -> Plan {
-        let feeds = self.stand.feeds(&self.feed);
+    pub(crate) fn plan(&self) -> RunPlan {
+        let feeds = self.context.feeds(&self.feed);
         let waits: &[Wait] = if self.wait.is_empty() { &Wait::ALL } else { &self.wait };
         let intervals: &[u64] = match (self.quick, self.interval_us.is_empty()) {
             (true, _) => &[QUICK_INTERVAL_US],
             (false, true) => &INTERVALS_US,
             (false, false) => &self.interval_us,
         };
-        let cells = Cell::all(feeds, intervals, waits, |interval_us| self.load(interval_us));
+        let cases = T2tCase::all(feeds, intervals, waits, |interval_us| self.load(interval_us));
         let usual = if self.full { ROUNDS_PUBLISHED } else { 1 };
-        Plan::new(cells, self.rounds.unwrap_or(usual), !self.quick)
+        RunPlan::new(cases, self.rounds.unwrap_or(usual), !self.quick)
     }
 
     fn load(&self, interval_us: u64) -> Load {
@@ -114,8 +114,8 @@ impl Arguments {
             },
             seed: self.seed,
             matching: self.matching,
-            mute_a: self.mute_a,
-            mute_b: self.mute_b,
+            outage_a: self.outage_a,
+            outage_b: self.outage_b,
         }
     }
 }
@@ -125,30 +125,30 @@ mod tests {
     use super::*;
     use crate::harness::args::parse_line;
 
-    fn plan(words: &[&str]) -> Plan {
-        parse_line::<Arguments>(words.iter().copied()).unwrap().plan()
+    fn plan(words: &[&str]) -> RunPlan {
+        parse_line::<T2tArgs>(words.iter().copied()).unwrap().plan()
     }
 
-    fn cells(words: &[&str]) -> Vec<Cell> {
-        plan(words).cells
+    fn cases(words: &[&str]) -> Vec<T2tCase> {
+        plan(words).cases
     }
 
     #[test]
     fn runs_every_feed_and_wait_at_every_interval() {
-        assert_eq!(cells(&[]).len(), 2 * Wait::ALL.len() * INTERVALS_US.len());
+        assert_eq!(cases(&[]).len(), 2 * Wait::ALL.len() * INTERVALS_US.len());
     }
 
     #[test]
     fn quick_is_one_row_per_feed_and_wait() {
-        let rows = cells(&["--quick"]);
+        let rows = cases(&["--quick"]);
         assert_eq!(rows.len(), 2 * Wait::ALL.len());
-        let is_quick = |cell: &Cell| cell.load.interval_us == 500 && cell.load.samples == 2_000;
+        let is_quick = |case: &T2tCase| case.load.interval_us == 500 && case.load.samples == 2_000;
         assert!(rows.iter().all(is_quick));
     }
 
     #[test]
     fn full_is_ten_times_as_many_samples() {
-        assert!(cells(&["--full"]).iter().all(|cell| cell.load.samples == 20_000));
+        assert!(cases(&["--full"]).iter().all(|case| case.load.samples == 20_000));
     }
 
     #[test]
@@ -167,15 +167,15 @@ mod tests {
     #[test]
     fn takes_lists() {
         let words = ["--feed", "tcp", "--wait", "epoll,spin", "--interval-us", "100,200,0"];
-        let rows = cells(&words);
+        let rows = cases(&words);
         assert_eq!(rows.len(), 6);
-        assert!(rows.iter().all(|cell| cell.feed == FeedTransport::Tcp));
+        assert!(rows.iter().all(|case| case.feed == FeedTransport::Tcp));
     }
 
     #[test]
     fn refuses_one_core_for_both() {
         for cpus in ["1,1", "1"] {
-            assert!(parse_line::<Arguments>(["--cpus", cpus]).is_err());
+            assert!(parse_line::<T2tArgs>(["--cpus", cpus]).is_err());
         }
     }
 }

@@ -1,24 +1,24 @@
 //! `hairpin t2t`: tick to trade, an exchange and a trader on this machine.
 
 mod args;
-mod run_plan;
 mod progress;
 mod round;
 mod rounds;
-mod runner;
+mod row_checks;
 mod run_context;
 mod run_counters;
+mod run_plan;
+mod runner;
 mod start_times;
-mod row_checks;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use hairpin_measure::{Style, Table};
 
-pub(crate) use args::Arguments;
-pub(crate) use run_plan::{Cell, INTERVALS_US, Plan, ROUNDS_MAX, ROUNDS_PUBLISHED};
-pub(crate) use run_context::{Measured, Stand, StandArguments};
+pub(crate) use args::T2tArgs;
+pub(crate) use run_context::{Measured, RunArgs, RunContext};
+pub(crate) use run_plan::{INTERVALS_US, ROUNDS_MAX, ROUNDS_PUBLISHED, RunPlan, T2tCase};
 
 use crate::harness::output;
 
@@ -27,15 +27,15 @@ use crate::harness::output;
 /// # Errors
 /// What stands in the way before the first row: no such interface, core or folder, a bad key.
 /// What goes wrong in a row fails that row.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    arguments.stand.check(&arguments.feed)?;
+pub(crate) fn run(arguments: &T2tArgs) -> Result<ExitCode> {
+    arguments.context.check(&arguments.feed)?;
     // Before all else: an ordinary user's namespaces are only for a process of one thread.
-    let stand = Stand::make("t2t", &arguments.stand)?;
+    let context = RunContext::make("t2t", &arguments.context)?;
     let mut plan = arguments.plan();
     // Waits that were asked for by name are run, and fail their rows where there is none.
     let left_out = if arguments.wait.is_empty() { plan.leave_out() } else { String::new() };
-    let Measured { results, said } = stand.measure(&plan, &left_out)?;
+    let Measured { results, said } = context.measure(&plan, &left_out)?;
     let table = Table::new(&results.rows).with_truth(results.truth.as_ref());
     output::print(&(table.render(Style::of_stdout()) + &said))?;
-    Ok(stand.exit_status(&results))
+    Ok(context.exit_status(&results))
 }

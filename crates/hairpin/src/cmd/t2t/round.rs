@@ -4,26 +4,27 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::start_times::Start;
-use crate::harness::host_pair::{Ground, Role};
-use crate::harness::t2t_setup::{
-    self, ExchangeOutcome, ExchangeSetup, Load, Page, Ready, TraderChildSetup, TraderOutcome,
-};
-use crate::harness::child_process::Side;
+use super::start_times::StartTimes;
+use crate::harness::child_process::ChildProcess;
+use crate::harness::host_pair::{HostPair, Role};
 use crate::harness::signals::Signals;
+use crate::harness::t2t_setup::{
+    self, ChildCounters, ExchangeOutcome, ExchangeSetup, Load, Ready, TraderChildSetup,
+    TraderOutcome,
+};
 
 /// How often the parent looks at progress and signals: seldom, because where there are two cores
 /// it takes its time from one of the two processes it watches.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// For the exchange to listen, and for either side to end after the last tick.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What one row gave.
 pub(super) struct Outcome {
     pub(super) exchange: ExchangeOutcome,
     pub(super) trader: TraderOutcome,
     /// `None` of a round that ended before it began.
-    pub(super) start: Option<Start>,
+    pub(super) start: Option<StartTimes>,
 }
 
 /// The exchange did not get as far as listening: no row can run in these surroundings.
@@ -36,35 +37,35 @@ pub(super) struct NotReady;
 /// # Errors
 /// A child that cannot be started, that fails (with its own words), or that does not end.
 pub(super) fn run(
-    ground: &Ground,
+    ground: &HostPair,
     exchange: &ExchangeSetup,
     trader: impl FnOnce(Ready) -> TraderChildSetup,
     signals: &Signals,
     mut progress: impl FnMut(u64),
 ) -> Result<Outcome> {
     // A page each: between the two of them pass packets and nothing else.
-    let (page, trader_page) = (Page::create()?, Page::create()?);
-    let exchange_started_ns = setup::monotonic_ns();
-    let mut exchange_side = Side::start(ground, Role::Exchange, &page, exchange)?;
-    let ready: Ready = exchange_side.line(PATIENCE).map_err(|error| error.context(NotReady))?;
+    let (page, trader_page) = (ChildCounters::create()?, ChildCounters::create()?);
+    let exchange_started_ns = t2t_setup::monotonic_ns();
+    let mut exchange_side = ChildProcess::start(ground, Role::Exchange, &page, exchange)?;
+    let ready: Ready = exchange_side.line(TIMEOUT).map_err(|error| error.context(NotReady))?;
     progress(0);
-    let started_ns = [exchange_started_ns, setup::monotonic_ns()];
-    let mut trader_side = Side::start(ground, Role::Trader, &trader_page, &trader(ready))?;
+    let started_ns = [exchange_started_ns, t2t_setup::monotonic_ns()];
+    let mut trader_side = ChildProcess::start(ground, Role::Trader, &trader_page, &trader(ready))?;
 
-    let mut deadline = Instant::now() + length(&exchange.load) + PATIENCE;
+    let mut deadline = Instant::now() + length(&exchange.load) + TIMEOUT;
     let mut asked = false;
     let outcome: ExchangeOutcome = loop {
-        match exchange_side.poll_line(LOOK)? {
+        match exchange_side.poll_line(POLL_INTERVAL)? {
             Some(outcome) => break outcome,
             None => progress(page.ticks()),
         }
         if let Some(words) = trader_side.failed()? {
             bail!("trader: {words}");
         }
-        if signals.asked_to_stop() && !asked {
+        if signals.stop_requested() && !asked {
             // The exchange alone: it lets the last orders come, then terminates the session.
-            page.ask_to_stop();
-            deadline = Instant::now() + PATIENCE;
+            page.request_stop();
+            deadline = Instant::now() + TIMEOUT;
             asked = true;
         }
         if Instant::now() > deadline {
@@ -72,11 +73,11 @@ pub(super) fn run(
         }
     };
     progress(page.ticks());
-    trader_page.ask_to_stop();
-    let trader: TraderOutcome = trader_side.line(PATIENCE)?;
+    trader_page.request_stop();
+    let trader: TraderOutcome = trader_side.line(TIMEOUT)?;
     trader_side.end()?;
     exchange_side.end()?;
-    let start = Start::of(started_ns, &outcome.start, &trader.start);
+    let start = StartTimes::of(started_ns, &outcome.start, &trader.start);
     Ok(Outcome { exchange: outcome, trader, start })
 }
 

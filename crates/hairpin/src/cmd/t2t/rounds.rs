@@ -3,7 +3,7 @@
 use anyhow::Result;
 use hairpin_measure::{Row, interleaved};
 
-use super::run_plan::{Cell, Plan};
+use super::run_plan::{RunPlan, T2tCase};
 
 /// What runs a round of a set.
 pub(super) trait Runner {
@@ -11,13 +11,13 @@ pub(super) trait Runner {
     ///
     /// # Errors
     /// What would fail every other round as well.
-    fn round(&mut self, cell: &Cell) -> Result<Vec<Row>>;
+    fn round(&mut self, case: &T2tCase) -> Result<Vec<Row>>;
 
     /// Told of a further plan before its first round.
-    fn goes_on_with(&mut self, plan: &Plan);
+    fn extend_plan(&mut self, plan: &RunPlan);
 
     /// Whether no other round is to begin.
-    fn asked_to_stop(&self) -> bool;
+    fn stop_requested(&self) -> bool;
 }
 
 /// The rows of all sets, in the order of the plan; of those whose generator was late, if the plan
@@ -28,15 +28,15 @@ pub(super) trait Runner {
 ///
 /// # Errors
 /// Those of the runner.
-pub(super) fn measure(plan: &Plan, runner: &mut impl Runner) -> Result<Vec<Row>> {
+pub(super) fn measure(plan: &RunPlan, runner: &mut impl Runner) -> Result<Vec<Row>> {
     let first = in_turn(plan, runner)?;
     let is_late = |rows: &Vec<Row>| plan.repeats_late && rows.iter().any(|row| row.late);
     let late: Vec<bool> = first.iter().map(is_late).collect();
-    let cells = plan.cells.iter().zip(&late).filter(|(_, late)| **late).map(|(cell, _)| *cell);
-    let again = Plan { cells: cells.collect(), ..*plan };
+    let cases = plan.cases.iter().zip(&late).filter(|(_, late)| **late).map(|(case, _)| *case);
+    let again = RunPlan { cases: cases.collect(), ..*plan };
     let mut again_rows = Vec::new();
-    if !again.cells.is_empty() && !runner.asked_to_stop() {
-        runner.goes_on_with(&again);
+    if !again.cases.is_empty() && !runner.stop_requested() {
+        runner.extend_plan(&again);
         again_rows = in_turn(&again, runner)?;
     }
     let mut again_rows = again_rows.into_iter();
@@ -47,11 +47,11 @@ pub(super) fn measure(plan: &Plan, runner: &mut impl Runner) -> Result<Vec<Row>>
     Ok(both.collect())
 }
 
-/// The rows of each cell, joined over its rounds.
-fn in_turn(plan: &Plan, runner: &mut impl Runner) -> Result<Vec<Vec<Row>>> {
-    let mut sets: Vec<Vec<Vec<Row>>> = vec![Vec::new(); plan.cells.len()];
-    for (round, side) in interleaved(plan.cells.len(), plan.rounds as usize) {
-        if runner.asked_to_stop() {
+/// The rows of each case, joined over its rounds.
+fn in_turn(plan: &RunPlan, runner: &mut impl Runner) -> Result<Vec<Vec<Row>>> {
+    let mut sets: Vec<Vec<Vec<Row>>> = vec![Vec::new(); plan.cases.len()];
+    for (round, side) in interleaved(plan.cases.len(), plan.rounds as usize) {
+        if runner.stop_requested() {
             break;
         }
         let rows = runner.round(&plan.share(side, round))?;
@@ -114,18 +114,18 @@ mod tests {
         stopped_in: Option<usize>,
         /// No round can run from here on.
         broken_from: Option<usize>,
-        further: Vec<Plan>,
+        further: Vec<RunPlan>,
     }
 
     impl Runner for Fake {
-        fn round(&mut self, cell: &Cell) -> Result<Vec<Row>> {
+        fn round(&mut self, case: &T2tCase) -> Result<Vec<Row>> {
             let number = self.ran.len();
             if self.broken_from.is_some_and(|from| number >= from) {
                 bail!("no key");
             }
-            self.ran.push((cell.load.interval_us, cell.load.samples));
+            self.ran.push((case.load.interval_us, case.load.samples));
             let interrupted = self.stopped_in == Some(number);
-            let samples = cell.load.samples / if interrupted { 2 } else { 1 };
+            let samples = case.load.samples / if interrupted { 2 } else { 1 };
             let recorder = || Recorder::with_capacity(samples as usize);
             let (mut latency, mut lateness) = (recorder(), recorder());
             let is_late = self.late.contains(&number);
@@ -133,8 +133,13 @@ mod tests {
                 latency.record(Duration::from_nanos(1_000 * (number as u64 + 1) + sample));
                 lateness.record(Duration::from_micros(if is_late { 50 } else { 1 }));
             }
-            let settings =
-                t2t_setup::settings("tcp", Transport::Kernel, "epoll", &cell.load, ClockSource::Tsc);
+            let settings = t2t_setup::settings(
+                "tcp",
+                Transport::Kernel,
+                "epoll",
+                &case.load,
+                ClockSource::Tsc,
+            );
             let failed = self.fails.contains(&number).then(|| "3 ticks lost".to_owned());
             let row = |setting| Row {
                 failed: failed.clone(),
@@ -144,17 +149,17 @@ mod tests {
             Ok(settings.map(row).into())
         }
 
-        fn goes_on_with(&mut self, plan: &Plan) {
+        fn extend_plan(&mut self, plan: &RunPlan) {
             self.further.push(plan.clone());
         }
 
-        fn asked_to_stop(&self) -> bool {
+        fn stop_requested(&self) -> bool {
             self.stopped_in.is_some_and(|number| self.ran.len() > number)
         }
     }
 
     /// The rows, one case of each set, and the runner after it.
-    fn run(plan: &Plan, mut fake: Fake) -> (Vec<Row>, Fake) {
+    fn run(plan: &RunPlan, mut fake: Fake) -> (Vec<Row>, Fake) {
         let rows = measure(plan, &mut fake).unwrap();
         assert!(rows.iter().all(|row| row.validate().is_ok()));
         let (even, odd): (Vec<_>, Vec<_>) = rows.into_iter().zip(0..).partition(|it| it.1 % 2 == 0);
@@ -228,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_plan_may_leave_late_sets_as_they_are() {
-        let plan = Plan { repeats_late: false, ..plan(2, 90, 3) };
+        let plan = RunPlan { repeats_late: false, ..plan(2, 90, 3) };
         let (rows, fake) = run(&plan, Fake { late: (0..6).collect(), ..Fake::default() });
         assert_eq!((rows.len(), fake.ran.len()), (2, 6));
         assert!(rows.iter().all(|row| row.late));

@@ -103,7 +103,7 @@ fn transport(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) ->
 /// A side was silent for as many packets as there were ticks to be silent for, and the trader
 /// missed them there; or it was never silent.
 fn is_muted_as_asked(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) -> bool {
-    [load.mute_a, load.mute_b].iter().enumerate().all(|(side, mute)| {
+    [load.outage_a, load.outage_b].iter().enumerate().all(|(side, mute)| {
         let withheld = exchange.muted_datagrams[side];
         let [here, there] = [trader.packets[side], trader.packets[1 - side]];
         let also_there = exchange.muted_datagrams[1 - side];
@@ -132,7 +132,7 @@ fn gaps(trader: &TraderOutcome) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::t2t_setup::{ExchangeStart, Mute};
+    use crate::harness::t2t_setup::{ExchangeStart, LineOutage};
 
     const LOAD: Load = Load {
         interval_us: 500,
@@ -140,8 +140,8 @@ mod tests {
         samples: 9,
         seed: 1,
         matching: true,
-        mute_a: None,
-        mute_b: None,
+        outage_a: None,
+        outage_b: None,
     };
 
     fn exchange() -> ExchangeOutcome {
@@ -230,10 +230,10 @@ mod tests {
 
     #[test]
     fn a_mute_must_have_been_one() {
-        let mute = Some(Mute { from_tick: 2, ticks: 100 });
+        let mute = Some(LineOutage { from_tick: 2, ticks: 100 });
         let sides: [(Load, [u64; 2], [u64; 2]); 2] = [
-            (Load { mute_a: mute, ..LOAD }, [100, 0], [200, 300]),
-            (Load { mute_b: mute, ..LOAD }, [0, 100], [300, 200]),
+            (Load { outage_a: mute, ..LOAD }, [100, 0], [200, 300]),
+            (Load { outage_b: mute, ..LOAD }, [0, 100], [300, 200]),
         ];
         for (load, muted_datagrams, packets) in sides {
             assert!(reason_to_fail(&load, &exchange(), &trader()).is_some());

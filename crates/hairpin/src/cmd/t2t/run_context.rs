@@ -8,32 +8,32 @@ use anyhow::Result;
 use hairpin_host::Clock;
 use hairpin_measure::Results;
 
-use super::run_plan::Plan;
-use super::progress::Progress;
+use super::progress::RunProgress;
 use super::rounds;
-use super::runner::Rounds;
-use super::run_counters::Standing;
-use crate::harness::cores::{self, Cores};
-use crate::harness::host_pair::Ground;
-use crate::harness::signals::Signals;
-use crate::harness::host_checks::Checks;
-use crate::harness::usage::refuse;
+use super::run_counters::RunCounters;
+use super::run_plan::RunPlan;
+use super::runner::RoundRunner;
 use crate::harness::args::FeedTransport;
+use crate::harness::cores::{self, Cores};
+use crate::harness::host_checks::HostChecks;
+use crate::harness::host_pair::HostPair;
+use crate::harness::signals::Signals;
+use crate::harness::usage::usage_error;
 use crate::harness::{output, secret_key, transport};
 
 /// The words about it, of every command that runs exchange and trader.
 #[derive(clap::Args, Debug, Clone)]
 #[group(skip)]
-pub(crate) struct StandArguments {
+pub(crate) struct RunArgs {
     #[command(flatten)]
-    pub(crate) cores: cores::Arguments,
+    pub(crate) cores: cores::CoreArgs,
 
     /// Run over loopback by the address of this interface instead of hosts of our own
     #[arg(long, value_name = "IF")]
     pub(crate) interface: Option<String>,
 
     #[command(flatten)]
-    pub(crate) transport: transport::Arguments,
+    pub(crate) transport: transport::TransportArgs,
 
     /// Where the exchange's gateway listens [default: a free port]
     #[arg(long, value_name = "ADDR:PORT")]
@@ -48,10 +48,10 @@ pub(crate) struct StandArguments {
     pub(crate) secret_key_file: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) output: output::Arguments,
+    pub(crate) output: output::OutputArgs,
 }
 
-impl StandArguments {
+impl RunArgs {
     /// How market data is to travel: as `asked`, or in each way that there is.
     pub(crate) fn feeds<'a>(&self, asked: &'a [FeedTransport]) -> &'a [FeedTransport] {
         match (asked.is_empty(), self.transport.is_xdp()) {
@@ -68,17 +68,19 @@ impl StandArguments {
     /// One line for each.
     pub(crate) fn check(&self, asked: &[FeedTransport]) -> Result<()> {
         if self.transport.is_xdp() && asked.contains(&FeedTransport::Tcp) {
-            refuse!("market data by TCP goes through the kernel: --transport xdp is for multicast");
+            usage_error!(
+                "market data by TCP goes through the kernel: --transport xdp is for multicast"
+            );
         }
         self.transport.check_between_hosts(self.interface.as_deref())
     }
 }
 
 /// All that is there before the first round.
-pub(crate) struct Stand<'a> {
+pub(crate) struct RunContext<'a> {
     command: &'static str,
-    arguments: &'a StandArguments,
-    ground: Ground,
+    arguments: &'a RunArgs,
+    ground: HostPair,
     cores: Cores,
     is_test_key: bool,
     signals: Signals,
@@ -93,15 +95,15 @@ pub(crate) struct Measured {
     pub(crate) said: String,
 }
 
-impl<'a> Stand<'a> {
+impl<'a> RunContext<'a> {
     /// Makes the hosts for `command`, chooses the cores, reads the key and takes the signals.
     ///
     /// To be called while the process is single-threaded: an ordinary user's namespaces need that.
     ///
     /// # Errors
     /// What stands in the way: no such interface, core or folder, a bad key.
-    pub(crate) fn make(command: &'static str, arguments: &'a StandArguments) -> Result<Self> {
-        let ground = Ground::make(arguments.interface.as_deref())?;
+    pub(crate) fn make(command: &'static str, arguments: &'a RunArgs) -> Result<Self> {
+        let ground = HostPair::new(arguments.interface.as_deref())?;
         ground.check(&arguments.transport)?;
         let cores = arguments.cores.choose()?;
         let is_test_key = secret_key::read(arguments.secret_key_file.as_deref())?.is_test_key;
@@ -115,14 +117,14 @@ impl<'a> Stand<'a> {
     /// # Errors
     /// Surroundings in which no round can run; results that cannot be written. What goes wrong in
     /// a round fails its row.
-    pub(crate) fn measure(&self, plan: &Plan, said: &str) -> Result<Measured> {
+    pub(crate) fn measure(&self, plan: &RunPlan, said: &str) -> Result<Measured> {
         let mut results = output::results(&self.clock, self.ground.nic());
-        let checks = Checks::before(&self.clock, &self.cores.chosen())?;
-        let progress = Progress::new(plan, self.introduction() + said);
+        let checks = HostChecks::start(&self.clock, &self.cores.chosen())?;
+        let progress = RunProgress::new(plan, self.introduction() + said);
         let (arguments, ground, cores) = (self.arguments, &self.ground, self.cores);
-        let standing = Standing::publish(self.command, plan);
-        let watched = (&progress, standing);
-        let mut runner = Rounds::new(arguments, ground, cores, &self.signals, watched);
+        let counters = RunCounters::publish(self.command, plan);
+        let watched = (&progress, counters);
+        let mut runner = RoundRunner::new(arguments, ground, cores, &self.signals, watched);
         let rows = rounds::measure(plan, &mut runner);
         let starts = runner.into_starts();
         progress.finish();

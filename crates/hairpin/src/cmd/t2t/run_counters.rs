@@ -3,34 +3,34 @@
 use hairpin_host::Clock;
 use hairpin_mapped::{CounterWriter, Unit};
 
-use super::run_plan::Plan;
-use crate::harness::counter_publisher::Live;
+use super::run_plan::RunPlan;
+use crate::harness::counter_publisher::CounterPublisher;
 
-/// The live counters of the process that runs the others.
-pub(super) struct Standing {
-    live: Live,
+/// The publisher counters of the process that runs the others.
+pub(super) struct RunCounters {
+    publisher: CounterPublisher,
     clock: Clock,
-    counts: Counts,
+    counts: RoundCounts,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Counts {
+struct RoundCounts {
     planned: u64,
     done: u64,
     failed: u64,
 }
 
-impl Standing {
+impl RunCounters {
     /// Publishes, as the process of `command`, that nothing of the plan is done yet.
-    pub(super) fn publish(command: &str, plan: &Plan) -> Self {
-        let counts = Counts { planned: rounds_of(plan), ..Counts::default() };
+    pub(super) fn publish(command: &str, plan: &RunPlan) -> Self {
+        let counts = RoundCounts { planned: rounds_of(plan), ..RoundCounts::default() };
         let title = format!("{command} --rounds {}", plan.rounds);
-        let live = Live::publish(&title, "rounds", |sheet| counts.tell(sheet));
-        Self { live, clock: Clock::of_kernel(), counts }
+        let publisher = CounterPublisher::new(&title, "rounds", |writer| counts.write(writer));
+        Self { publisher, clock: Clock::of_kernel(), counts }
     }
 
     /// More than was planned.
-    pub(super) fn add(&mut self, plan: &Plan) {
+    pub(super) fn add(&mut self, plan: &RunPlan) {
         self.counts.planned += rounds_of(plan);
         self.update();
     }
@@ -43,22 +43,22 @@ impl Standing {
     }
 
     fn update(&mut self) {
-        let Self { live, clock, counts } = self;
-        live.update(clock.instant(), |sheet| counts.tell(sheet));
+        let Self { publisher, clock, counts } = self;
+        publisher.update(clock.instant(), |writer| counts.write(writer));
     }
 }
 
-impl Counts {
-    fn tell(&self, sheet: &mut CounterWriter<'_>) {
-        sheet.gauge("run", "rounds_planned", Unit::Count, self.planned);
-        sheet.counter("run", "rounds", Unit::Count, self.done);
-        sheet.counter("run", "failed_rounds", Unit::Count, self.failed);
+impl RoundCounts {
+    fn write(&self, writer: &mut CounterWriter<'_>) {
+        writer.gauge("run", "rounds_planned", Unit::Count, self.planned);
+        writer.counter("run", "rounds", Unit::Count, self.done);
+        writer.counter("run", "failed_rounds", Unit::Count, self.failed);
     }
 }
 
 /// All rounds of all sets.
-fn rounds_of(plan: &Plan) -> u64 {
-    plan.cells.len() as u64 * u64::from(plan.rounds)
+fn rounds_of(plan: &RunPlan) -> u64 {
+    plan.cases.len() as u64 * u64::from(plan.rounds)
 }
 
 #[cfg(test)]
@@ -68,10 +68,10 @@ mod tests {
 
     #[test]
     fn rounds_are_counted_and_those_that_failed_apart() {
-        let mut standing = Standing::publish("t2t", &plan(3, 90, 7));
-        standing.note(false);
-        standing.note(true);
-        standing.add(&plan(1, 90, 7));
-        assert_eq!(standing.counts, Counts { planned: 28, done: 2, failed: 1 });
+        let mut counters = RunCounters::publish("t2t", &plan(3, 90, 7));
+        counters.note(false);
+        counters.note(true);
+        counters.add(&plan(1, 90, 7));
+        assert_eq!(counters.counts, RoundCounts { planned: 28, done: 2, failed: 1 });
     }
 }

@@ -2,25 +2,25 @@
 
 use hairpin_reactor::Wait;
 
-use crate::harness::t2t_setup::Load;
 use crate::harness::args::FeedTransport;
+use crate::harness::t2t_setup::Load;
 
 /// Intervals of the whole table, in microseconds.
 pub(crate) const INTERVALS_US: [u64; 4] = [500, 1_000, 5_000, 10_000];
-/// Rounds of what is to be published: an interval over fewer says little.
+/// RoundRunner of what is to be published: an interval over fewer says little.
 pub(crate) const ROUNDS_PUBLISHED: u32 = 7;
 /// More would be all warm-up.
 pub(crate) const ROUNDS_MAX: i64 = 1_000;
 
 /// One set of the plan: what runs, but for where and with what key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cell {
+pub(crate) struct T2tCase {
     pub(crate) feed: FeedTransport,
     pub(crate) wait: Wait,
     pub(crate) load: Load,
 }
 
-impl Cell {
+impl T2tCase {
     /// Every wait at every interval by every feed, in the order of the table.
     pub(crate) fn all(
         feeds: &[FeedTransport],
@@ -28,48 +28,48 @@ impl Cell {
         waits: &[Wait],
         load: impl Fn(u64) -> Load,
     ) -> Vec<Self> {
-        let mut cells = Vec::with_capacity(feeds.len() * intervals.len() * waits.len());
+        let mut cases = Vec::with_capacity(feeds.len() * intervals.len() * waits.len());
         for &feed in feeds {
             for load in intervals.iter().map(|&interval_us| load(interval_us)) {
-                cells.extend(waits.iter().map(|&wait| Self { feed, wait, load }));
+                cases.extend(waits.iter().map(|&wait| Self { feed, wait, load }));
             }
         }
-        cells
+        cases
     }
 }
 
 /// Sets, and in how many rounds each is measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Plan {
-    pub(crate) cells: Vec<Cell>,
+pub(crate) struct RunPlan {
+    pub(crate) cases: Vec<T2tCase>,
     pub(crate) rounds: u32,
     /// Whether sets whose generator was late are run once more.
     pub(crate) repeats_late: bool,
 }
 
-impl Plan {
+impl RunPlan {
     /// A plan of `rounds` rounds, or of as many as there are samples to be split over them.
-    pub(crate) fn new(cells: Vec<Cell>, rounds: u32, repeats_late: bool) -> Self {
-        let fewest = cells.iter().map(|cell| cell.load.samples).min().unwrap_or(1);
+    pub(crate) fn new(cases: Vec<T2tCase>, rounds: u32, repeats_late: bool) -> Self {
+        let fewest = cases.iter().map(|case| case.load.samples).min().unwrap_or(1);
         let rounds = rounds.min(u32::try_from(fewest).unwrap_or(u32::MAX)).max(1);
-        Self { cells, rounds, repeats_late }
+        Self { cases, rounds, repeats_late }
     }
 
     /// One round of one set: its part of the samples, of which the first rounds may have one more.
-    pub(super) fn share(&self, side: usize, round: usize) -> Cell {
-        let cell = self.cells[side];
-        let (samples, rounds) = (cell.load.samples, u64::from(self.rounds));
+    pub(super) fn share(&self, side: usize, round: usize) -> T2tCase {
+        let case = self.cases[side];
+        let (samples, rounds) = (case.load.samples, u64::from(self.rounds));
         let extra = u64::from((round as u64) < samples % rounds);
-        Cell { load: Load { samples: samples / rounds + extra, ..cell.load }, ..cell }
+        T2tCase { load: Load { samples: samples / rounds + extra, ..case.load }, ..case }
     }
 
     /// Drops the sets of waits that this host does not have, and says which.
     pub(crate) fn leave_out(&mut self) -> String {
         let mut said = String::new();
         for wait in Wait::ALL {
-            let has_it = self.cells.iter().any(|cell| cell.wait == wait);
+            let has_it = self.cases.iter().any(|case| case.wait == wait);
             if let (true, Err(error)) = (has_it, wait.probe()) {
-                self.cells.retain(|cell| cell.wait != wait);
+                self.cases.retain(|case| case.wait != wait);
                 said += &format!("\nwait {wait} is left out: {error}");
             }
         }
@@ -89,17 +89,17 @@ pub(super) mod tests {
             samples,
             seed: 1,
             matching: true,
-            mute_a: None,
-            mute_b: None,
+            outage_a: None,
+            outage_b: None,
         }
     }
 
     /// So many sets, told apart by their interval: 100, 200, 300 us and so on.
-    pub(in crate::cmd::t2t) fn plan(sets: u64, samples: u64, rounds: u32) -> Plan {
+    pub(in crate::cmd::t2t) fn plan(sets: u64, samples: u64, rounds: u32) -> RunPlan {
         let intervals: Vec<u64> = (1..=sets).map(|set| set * 100).collect();
         let load = |interval_us| load(samples, interval_us);
-        let cells = Cell::all(&[FeedTransport::Tcp], &intervals, &[Wait::Epoll], load);
-        Plan::new(cells, rounds, true)
+        let cases = T2tCase::all(&[FeedTransport::Tcp], &intervals, &[Wait::Epoll], load);
+        RunPlan::new(cases, rounds, true)
     }
 
     #[test]
@@ -117,8 +117,8 @@ pub(super) mod tests {
     fn a_share_changes_nothing_but_the_samples() {
         let plan = plan(3, 70, 7);
         let share = plan.share(2, 4);
-        let whole = plan.cells[2];
-        assert_eq!(Cell { load: Load { samples: 70, ..share.load }, ..share }, whole);
+        let whole = plan.cases[2];
+        assert_eq!(T2tCase { load: Load { samples: 70, ..share.load }, ..share }, whole);
         assert_eq!((share.load.samples, share.load.interval_us), (10, 300));
     }
 

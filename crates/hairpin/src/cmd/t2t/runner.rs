@@ -7,75 +7,77 @@ use hairpin_host::Clock;
 use hairpin_measure::Row;
 use hairpin_reactor::Wait;
 
-use super::run_plan::{Cell, Plan};
-use super::progress::Progress;
+use super::progress::RunProgress;
 use super::rounds::Runner;
-use super::run_context::StandArguments;
-use super::run_counters::Standing;
-use super::start_times::Starts;
+use super::run_context::RunArgs;
+use super::run_counters::RunCounters;
+use super::run_plan::{RunPlan, T2tCase};
+use super::start_times::StartSummary;
 use super::{round, row_checks};
-use crate::harness::cores::Cores;
-use crate::harness::host_pair::{Ground, Role};
-use crate::harness::t2t_setup::{self, ExchangeSetup, Load, MarketData, Ready, TraderChildSetup, TraderSetup};
-use crate::harness::signals::Signals;
 use crate::harness::args::FeedTransport;
+use crate::harness::cores::Cores;
+use crate::harness::host_pair::{HostPair, Role};
+use crate::harness::signals::Signals;
+use crate::harness::t2t_setup::{
+    self, ExchangeSetup, Load, MarketData, Ready, TraderChildSetup, TraderSetup,
+};
 
 /// Runs each round as an exchange and a trader of its own.
-pub(super) struct Rounds<'a> {
-    arguments: &'a StandArguments,
-    ground: &'a Ground,
+pub(super) struct RoundRunner<'a> {
+    arguments: &'a RunArgs,
+    ground: &'a HostPair,
     cores: Cores,
     signals: &'a Signals,
-    progress: &'a Progress,
-    standing: Standing,
-    starts: Starts,
+    progress: &'a RunProgress,
+    counters: RunCounters,
+    starts: StartSummary,
     /// Nothing is measured yet that could be lost.
     is_first: bool,
 }
 
-impl<'a> Rounds<'a> {
+impl<'a> RoundRunner<'a> {
     pub(super) fn new(
-        arguments: &'a StandArguments,
-        ground: &'a Ground,
+        arguments: &'a RunArgs,
+        ground: &'a HostPair,
         cores: Cores,
         signals: &'a Signals,
-        (progress, standing): (&'a Progress, Standing),
+        (progress, counters): (&'a RunProgress, RunCounters),
     ) -> Self {
-        let starts = Starts::default();
-        Self { arguments, ground, cores, signals, progress, standing, starts, is_first: true }
+        let starts = StartSummary::default();
+        Self { arguments, ground, cores, signals, progress, counters, starts, is_first: true }
     }
 
     /// How the rounds came up.
-    pub(super) fn into_starts(self) -> Starts {
+    pub(super) fn into_starts(self) -> StartSummary {
         self.starts
     }
 
-    fn rows(&mut self, cell: &Cell, outcome: round::Outcome) -> Vec<Row> {
+    fn rows(&mut self, case: &T2tCase, outcome: round::Outcome) -> Vec<Row> {
         self.starts.note(outcome.start);
-        let failed = row_checks::reason_to_fail(&cell.load, &outcome.exchange, &outcome.trader);
+        let failed = row_checks::reason_to_fail(&case.load, &outcome.exchange, &outcome.trader);
         let interrupted = outcome.exchange.interrupted;
         let start_ns = outcome.start.map(|start| start.in_sync().as_nanos());
         let described =
-            |row| Row { failed: failed.clone(), interrupted, start_ns, ..self.describe(cell, row) };
+            |row| Row { failed: failed.clone(), interrupted, start_ns, ..self.describe(case, row) };
         outcome.exchange.rows.into_iter().map(described).collect()
     }
 
     /// What the row stood on.
-    fn describe(&self, cell: &Cell, row: Row) -> Row {
+    fn describe(&self, case: &T2tCase, row: Row) -> Row {
         let tick = hairpin_host::kernel_tick();
         Row {
             cores: self.cores.exchange.zip(self.cores.trader).map(|(a, b)| [a, b]),
-            seed: Some(cell.load.seed),
+            seed: Some(case.load.seed),
             ground: Some(self.ground.describe().to_owned()),
-            block_deadline_ns: (cell.wait == Wait::Block).then(|| tick.as_nanos()),
+            block_deadline_ns: (case.wait == Wait::Block).then(|| tick.as_nanos()),
             ..row
         }
     }
 
-    fn exchange_setup(&self, cell: &Cell) -> ExchangeSetup {
+    fn exchange_setup(&self, case: &T2tCase) -> ExchangeSetup {
         let interface = self.ground.address(Role::Exchange);
         ExchangeSetup {
-            market_data: match cell.feed {
+            market_data: match case.feed {
                 FeedTransport::Multicast => MarketData::Multicast(self.ground.groups),
                 FeedTransport::Tcp => MarketData::Tcp([SocketAddrV4::new(interface, 0); 2]),
             },
@@ -83,23 +85,23 @@ impl<'a> Rounds<'a> {
             transport: self.arguments.transport,
             gateway: self.arguments.gateway.unwrap_or(SocketAddrV4::new(interface, 0)),
             core: self.cores.exchange,
-            wait: cell.wait.to_string(),
-            load: cell.load,
+            wait: case.wait.to_string(),
+            load: case.load,
             secret_key_file: self.arguments.secret_key_file.clone(),
         }
     }
 
-    fn trader_setup(&self, cell: &Cell, ready: Ready) -> TraderChildSetup {
+    fn trader_setup(&self, case: &T2tCase, ready: Ready) -> TraderChildSetup {
         let source = self.ground.address(Role::Exchange);
         TraderChildSetup {
             trader: TraderSetup {
                 id: 1,
                 transport: self.arguments.transport,
                 gateway: ready.gateway,
-                wait: cell.wait.to_string(),
+                wait: case.wait.to_string(),
                 core: self.cores.trader,
                 secret_key_file: self.arguments.secret_key_file.clone(),
-                journal_bytes: journal_bytes(&cell.load),
+                journal_bytes: journal_bytes(&case.load),
             },
             market_data: ready.market_data,
             interface: self.ground.address(Role::Trader),
@@ -108,44 +110,45 @@ impl<'a> Rounds<'a> {
     }
 }
 
-impl Runner for Rounds<'_> {
-    fn round(&mut self, cell: &Cell) -> Result<Vec<Row>> {
-        self.progress.begin(cell);
-        let trader = |ready| self.trader_setup(cell, ready);
-        let told = |ticks| self.progress.at(ticks);
+impl Runner for RoundRunner<'_> {
+    fn round(&mut self, case: &T2tCase) -> Result<Vec<Row>> {
+        self.progress.begin(case);
+        let trader = |ready| self.trader_setup(case, ready);
+        let told = |ticks| self.progress.advance(ticks);
         let outcome =
-            round::run(self.ground, &self.exchange_setup(cell), trader, self.signals, told);
+            round::run(self.ground, &self.exchange_setup(case), trader, self.signals, told);
         self.progress.end();
         let is_first = std::mem::take(&mut self.is_first);
         let rows = match outcome {
-            Ok(outcome) => self.rows(cell, outcome),
+            Ok(outcome) => self.rows(case, outcome),
             // Wrong surroundings (a busy port, a bad key) are wrong for every row: say so once.
             Err(error) if is_first && error.is::<round::NotReady>() => bail!("{error:#}"),
             Err(error) => {
-                let Cell { feed, wait, load } = cell;
+                let T2tCase { feed, wait, load } = case;
                 let source = Clock::new().source();
                 let (feed, transport) = (feed.name(), self.arguments.transport.transport);
-                let settings = t2t_setup::settings(feed, transport, &wait.to_string(), load, source);
+                let settings =
+                    t2t_setup::settings(feed, transport, &wait.to_string(), load, source);
                 let reason = format!("{error:#}");
-                let failed = |setting| self.describe(cell, Row::failed(setting, &*reason));
+                let failed = |setting| self.describe(case, Row::failed(setting, &*reason));
                 settings.map(failed).into()
             }
         };
-        self.standing.note(rows.iter().any(|row| row.failed.is_some()));
+        self.counters.note(rows.iter().any(|row| row.failed.is_some()));
         Ok(rows)
     }
 
-    fn goes_on_with(&mut self, plan: &Plan) {
-        self.progress.add(plan);
-        self.standing.add(plan);
+    fn extend_plan(&mut self, plan: &RunPlan) {
+        self.progress.extend(plan);
+        self.counters.add(plan);
     }
 
-    fn asked_to_stop(&self) -> bool {
-        self.signals.asked_to_stop()
+    fn stop_requested(&self) -> bool {
+        self.signals.stop_requested()
     }
 }
 
-/// Room for an order and its cancel a tick (152 and 116 bytes with their record headers), and for
+/// BufferSize for an order and its cancel a tick (152 and 116 bytes with their record headers), and for
 /// what logs on and off.
 fn journal_bytes(load: &Load) -> usize {
     let ticks = usize::try_from(load.warm_up + load.samples).unwrap_or(usize::MAX);

@@ -25,9 +25,9 @@ const UNTIL_SYNC: usize = 6;
 
 /// What each stage of one round took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Start([Duration; STAGES]);
+pub(crate) struct StartTimes([Duration; STAGES]);
 
-impl Start {
+impl StartTimes {
     /// From when the parent started each side, and what the sides say; `None` if the trader never
     /// came in sync or was never logged on.
     pub(super) fn of(
@@ -62,16 +62,16 @@ impl Start {
 
 /// How the rounds of a run came up.
 #[derive(Debug, Default)]
-pub(crate) struct Starts(Vec<Start>);
+pub(crate) struct StartSummary(Vec<StartTimes>);
 
-impl Starts {
+impl StartSummary {
     /// Notes one round's.
-    pub(super) fn note(&mut self, start: Option<Start>) {
+    pub(super) fn note(&mut self, start: Option<StartTimes>) {
         self.0.extend(start);
     }
 
     /// The median of one figure.
-    fn median(&self, figure: impl Fn(&Start) -> Duration) -> Duration {
+    fn median(&self, figure: impl Fn(&StartTimes) -> Duration) -> Duration {
         let mut all: Vec<Duration> = self.0.iter().map(figure).collect();
         all.sort_unstable();
         all.get(all.len() / 2).copied().unwrap_or(Duration::ZERO)
@@ -79,10 +79,10 @@ impl Starts {
 }
 
 /// Two lines under a table: the whole, and the medians of its parts. Nothing if no round came up.
-impl fmt::Display for Starts {
+impl fmt::Display for StartSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(longest) = self.0.iter().map(Start::in_sync).max() else { return Ok(()) };
-        let median = self.median(Start::in_sync);
+        let Some(longest) = self.0.iter().map(StartTimes::in_sync).max() else { return Ok(()) };
+        let median = self.median(StartTimes::in_sync);
         let rounds = if self.0.len() == 1 { "round" } else { "rounds" };
         writeln!(
             f,
@@ -126,9 +126,9 @@ mod tests {
         TraderStart { began_ns: 25 * MILLI, opened_ns: 33 * MILLI, in_sync_ns }
     }
 
-    fn start(in_sync_ms: u64) -> Option<Start> {
+    fn start(in_sync_ms: u64) -> Option<StartTimes> {
         let joined = exchange(Some(in_sync_ms + 2));
-        Start::of([10 * MILLI, 21 * MILLI], &joined, &trader(Some(in_sync_ms)))
+        StartTimes::of([10 * MILLI, 21 * MILLI], &joined, &trader(Some(in_sync_ms)))
     }
 
     #[test]
@@ -139,13 +139,13 @@ mod tests {
     #[test]
     fn a_side_that_never_came_up_has_no_start() {
         let started = [10 * MILLI, 21 * MILLI];
-        assert_eq!(Start::of(started, &exchange(Some(52)), &trader(None)), None);
-        assert_eq!(Start::of(started, &exchange(None), &trader(Some(50))), None);
+        assert_eq!(StartTimes::of(started, &exchange(Some(52)), &trader(None)), None);
+        assert_eq!(StartTimes::of(started, &exchange(None), &trader(Some(50))), None);
     }
 
     #[test]
     fn says_median_maximum_and_parts() {
-        let mut starts = Starts::default();
+        let mut starts = StartSummary::default();
         [start(50), None, start(40), start(90)].into_iter().for_each(|start| starts.note(start));
         let text = starts.to_string();
         assert!(text.contains("median 40.0 ms, at most 80.0 ms, 3 rounds"), "{text}");
@@ -153,6 +153,6 @@ mod tests {
                      begins 4.0 ms, opens its sockets 8.0 ms, is in sync 17.0 ms, \
                      is logged on 2.0 ms\n";
         assert!(text.ends_with(parts), "{text}");
-        assert_eq!(Starts::default().to_string(), "");
+        assert_eq!(StartSummary::default().to_string(), "");
     }
 }

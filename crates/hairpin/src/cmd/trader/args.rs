@@ -8,8 +8,8 @@ use hairpin_feed_handler::Addresses;
 use hairpin_feed_handler::config::Config;
 use hairpin_reactor::Wait;
 
-use crate::harness::t2t_setup::TRADERS_MAX;
 use crate::harness::args::parse_wait;
+use crate::harness::t2t_setup::TRADERS_MAX;
 use crate::harness::{cores, transport};
 
 /// `hairpin trader`: joins the market data of `hairpin exchange`, logs on, and answers every event
@@ -17,7 +17,7 @@ use crate::harness::{cores, transport};
 ///
 /// It ends when the exchange logs it off or when it is interrupted, and says what happened.
 #[derive(clap::Args, Debug, Clone)]
-pub(crate) struct Arguments {
+pub(crate) struct TraderArgs {
     /// Where market data is to be had: what the exchange wrote with --config-out
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     pub(crate) interface: String,
 
     #[command(flatten)]
-    pub(crate) transport: transport::Arguments,
+    pub(crate) transport: transport::TransportArgs,
 
     /// Which of the exchange's accounts: each of several traders needs its own
     #[arg(long, value_name = "N", default_value_t = 1,
@@ -51,14 +51,14 @@ pub(crate) struct Arguments {
     any_source: bool,
 
     #[command(flatten)]
-    pub(crate) cores: cores::Arguments,
+    pub(crate) cores: cores::CoreArgs,
 
     /// File with the iLink secret key, base64url [default: $HAIRPIN_SECRET_KEY, else a test key]
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_key_file: Option<PathBuf>,
 }
 
-impl Arguments {
+impl TraderArgs {
     /// Where market data is to be had, by way of `interface`.
     ///
     /// # Errors

@@ -1,44 +1,23 @@
-//! What `hairpin stat` sees of a running trader.
+//! The live counters of a running trader, for `hairpin stat`.
 
 use hairpin_feed_handler::{ChannelState, FeedHandler};
 use hairpin_mapped::{CounterWriter, Unit};
 use hairpin_order_entry::{Session, State};
-use hairpin_time::Instant;
 
-use crate::harness::counter_publisher::Live;
-use crate::harness::t2t_setup::TraderSetup;
-use crate::trader::{Counts, Trader, Turn};
+use crate::trader::{Trader, TraderCounts};
 
-/// Publishes live counters of a trader that is about to run.
-pub(super) fn publish(command: &str, setup: &TraderSetup, trader: &Trader) -> Live {
-    let TraderSetup { id, gateway, wait, .. } = setup;
-    let title = format!("{command} --id {id} --gateway {gateway} --wait {wait}");
-    let turn = Turn {
-        now: Instant::ZERO,
-        is_quiet: true,
-        feed: &trader.feed,
-        session: &trader.session,
-        counts: &Counts::default(),
-    };
-    Live::publish(&title, "trader", |sheet| tell(sheet, &turn))
+/// Writes the counters of the strategy, the market data and the session.
+pub(super) fn write(writer: &mut CounterWriter<'_>, trader: &Trader) {
+    write_strategy(writer, trader.counts());
+    write_feed(writer, trader.feed());
+    write_session(writer, trader.session());
 }
 
-/// Brings them up to date at the end of a turn, if that is due.
-pub(super) fn update(live: &mut Live, turn: &Turn<'_>) {
-    live.update_if_due(turn.now, turn.is_quiet, |sheet| tell(sheet, turn));
-}
-
-/// States all figures: of the strategy, the market data and the session.
-fn tell(sheet: &mut CounterWriter<'_>, turn: &Turn<'_>) {
-    tell_strategy(sheet, turn.counts);
-    tell_feed(sheet, turn.feed);
-    tell_session(sheet, turn.session);
-}
-
-fn tell_strategy(sheet: &mut CounterWriter<'_>, counts: &Counts) {
-    let Counts { orders, acknowledgements, cancels, rejects, gaps, unsynced, errors, .. } = counts;
+fn write_strategy(writer: &mut CounterWriter<'_>, counts: &TraderCounts) {
+    let TraderCounts { orders, acknowledgements, cancels, rejects, gaps, unsynced, errors, .. } =
+        counts;
     let outstanding = orders.saturating_sub(cancels + rejects);
-    sheet.gauge("trader", "outstanding", Unit::Orders, outstanding);
+    writer.gauge("trader", "outstanding", Unit::Orders, outstanding);
     let counters = [
         ("orders", *orders),
         ("acknowledgements", *acknowledgements),
@@ -48,23 +27,23 @@ fn tell_strategy(sheet: &mut CounterWriter<'_>, counts: &Counts) {
         ("unsynced", *unsynced),
         ("errors", *errors),
     ];
-    sheet.counters("trader", counters.into_iter());
+    writer.counters("trader", counters.into_iter());
 }
 
-fn tell_feed(sheet: &mut CounterWriter<'_>, feed: &FeedHandler) {
+fn write_feed(writer: &mut CounterWriter<'_>, feed: &FeedHandler) {
     let channel = feed.channel();
     let is_in_sync = channel.state() == ChannelState::InSync;
-    sheet.gauge("feed", "in_sync", Unit::Flag, is_in_sync.into());
-    sheet.gauge("feed", "instruments", Unit::Count, channel.instruments().len() as u64);
-    sheet.counters("feed", channel.counters().iter());
-    sheet.counters("feed.sockets", feed.statistics().iter());
+    writer.gauge("feed", "in_sync", Unit::Flag, is_in_sync.into());
+    writer.gauge("feed", "instruments", Unit::Count, channel.instruments().len() as u64);
+    writer.counters("feed", channel.counters().iter());
+    writer.counters("feed.sockets", feed.statistics().iter());
 }
 
-fn tell_session(sheet: &mut CounterWriter<'_>, session: &Session) {
+fn write_session(writer: &mut CounterWriter<'_>, session: &Session) {
     let is_established = session.state() == State::Established;
-    sheet.gauge("session", "established", Unit::Flag, is_established.into());
-    sheet.gauge("session", "waiting", Unit::Bytes, session.waiting() as u64);
-    sheet.counters("session.in", session.inbound_counters().iter());
-    sheet.counters("session.out", session.outbound_counters().iter());
-    sheet.counters("session.connection", session.counters().iter());
+    writer.gauge("session", "established", Unit::Flag, is_established.into());
+    writer.gauge("session", "waiting", Unit::Bytes, session.waiting() as u64);
+    writer.counters("session.in", session.inbound_counters().iter());
+    writer.counters("session.out", session.outbound_counters().iter());
+    writer.counters("session.connection", session.counters().iter());
 }

@@ -12,25 +12,27 @@ use std::str::FromStr;
 use anyhow::{Context, Result};
 use hairpin_feed_handler::{Addresses, FeedHandler, Settings as ChannelSettings};
 use hairpin_host::{Clock, interface_address, interface_drops};
-use hairpin_mapped::Journal;
+use hairpin_mapped::{CounterWriter, Journal};
 use hairpin_order_entry::{
     KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings as SessionSettings, WhenFull,
 };
 use hairpin_reactor::{Reactor, Wait};
+use hairpin_time::Instant;
 use hairpin_xdp::ReceiveStamps;
 
-pub(crate) use args::Arguments;
+pub(crate) use args::TraderArgs;
 
-use crate::harness::t2t_setup::{self, Account, TraderSetup};
+use crate::harness::datapath::{BufferSize, OpenTransport};
+use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
 use crate::harness::signals::Signals;
-use crate::trader::{Counts, Trader, Turn};
-use crate::harness::datapath::{Room, Way};
+use crate::harness::t2t_setup::{self, Account, TraderSetup};
 use crate::harness::{output, secret_key};
+use crate::trader::{Trader, TraderCounts};
 
 /// Orders that may wait for a blocked connection: those of a second's stall at the fastest pace. A
 /// benchmark wants every tick answered, however late.
 const WAITING_MAX: usize = 4_096;
-/// Room for the records of a journal that begins again when it is full: some hundred thousand.
+/// BufferSize for the records of a journal that begins again when it is full: some hundred thousand.
 const JOURNAL_BYTES: usize = 64 << 20;
 /// The benchmark's market has 100 instruments.
 const INSTRUMENTS_MAX: usize = 1_024;
@@ -39,8 +41,8 @@ const INSTRUMENTS_MAX: usize = 1_024;
 ///
 /// # Errors
 /// No such core or interface, a bad key or configuration file, a logon that is refused.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    arguments.transport.check_by(Some(&arguments.interface))?;
+pub(crate) fn run(arguments: &TraderArgs) -> Result<ExitCode> {
+    arguments.transport.check_interface(Some(&arguments.interface))?;
     let interface = interface_address(&arguments.interface)?;
     let addresses = arguments.addresses(interface)?;
     let setup = TraderSetup {
@@ -53,9 +55,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         journal_bytes: JOURNAL_BYTES,
     };
     let signals = Signals::take()?;
-    let mut way =
-        Way::open(&setup.transport, &arguments.interface, Room::Ample, ReceiveStamps::Off)?;
-    let mut trader = open(&setup, addresses, &way)?;
+    let transport = OpenTransport::open(
+        &setup.transport,
+        &arguments.interface,
+        BufferSize::Large,
+        ReceiveStamps::Off,
+    )?;
+    let mut task = open(&setup, addresses, &transport)?;
     let _ = writeln!(
         std::io::stderr(),
         "trader {}: wait {} on {} ({interface}), orders to {}; waiting for market data",
@@ -64,13 +70,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         arguments.interface,
         setup.gateway,
     );
-    let mut live = counters::publish("trader", &setup, &trader);
     let drops_before = interface_drops(&arguments.interface).ok();
-    let watch = |turn: &Turn<'_>| {
-        way.tell_if_due(turn.now, turn.is_quiet);
-        counters::update(&mut live, turn);
-    };
-    let counts = trader.run(|| signals.asked_to_stop(), watch)?;
+    let counts = run_trader(&mut task, "trader", &setup, transport, || signals.stop_requested())?;
     let drops = interface_drops(&arguments.interface).ok().zip(drops_before);
     let drops = drops.map(|(after, before)| after.saturating_sub(before));
     output::print(&describe(setup.id, &counts, drops))?;
@@ -78,12 +79,61 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(signals.exit_status().unwrap_or(status))
 }
 
-/// A trader as `setup` describes it, whose market data comes by `way`, on this thread, which is
-/// bound to its name and core.
+/// The trader inside the run loop.
+struct TraderTask(Trader);
+
+impl Task for TraderTask {
+    #[inline]
+    fn turn(&mut self) -> Result<Turn> {
+        let (now, idle) = self.0.turn()?;
+        Ok(Turn { now, activity: Activity::idle_if(idle) })
+    }
+
+    fn stop(&mut self, _: Instant) -> Result<()> {
+        self.0.stop();
+        Ok(())
+    }
+
+    fn is_finished(&self) -> bool {
+        self.0.is_finished()
+    }
+
+    fn clock(&mut self) -> Option<&mut Clock> {
+        Some(&mut self.0.clock)
+    }
+
+    fn write_counters(&self, writer: &mut CounterWriter<'_>) {
+        counters::write(writer, &self.0);
+    }
+}
+
+/// Runs the trader to its end, with live counters under the name of `command`.
+fn run_trader(
+    task: &mut TraderTask,
+    command: &str,
+    setup: &TraderSetup,
+    transport: OpenTransport,
+    stop_requested: impl Fn() -> bool,
+) -> Result<TraderCounts> {
+    let TraderSetup { id, gateway, wait, .. } = setup;
+    let title = format!("{command} --id {id} --gateway {gateway} --wait {wait}");
+    let mut run_loop = RunLoop::with_transport(transport);
+    run_loop.publish(&title, "trader", task);
+    run_loop.run(task, stop_requested)?;
+    task.0.outcome()
+}
+
+/// Opens the trader of `setup`, which receives market data over `transport`, on this thread, and
+/// gives the thread its name and core.
 ///
 /// # Errors
-/// No such core, a bad key, an interface that joins no group, no memory for the journal.
-fn open(setup: &TraderSetup, mut addresses: Addresses, way: &Way) -> Result<Trader> {
+/// A core that cannot be used, an invalid key, an interface that cannot join a group, no memory for
+/// the journal.
+fn open(
+    setup: &TraderSetup,
+    mut addresses: Addresses,
+    transport: &OpenTransport,
+) -> Result<TraderTask> {
     hairpin_host::name_thread("trader")?;
     if let Some(core) = setup.core {
         hairpin_host::pin(core)?;
@@ -91,9 +141,9 @@ fn open(setup: &TraderSetup, mut addresses: Addresses, way: &Way) -> Result<Trad
     let session = session(setup)?;
     let wait = Wait::from_str(&setup.wait).context("an unknown wait")?;
     let mut reactor = Reactor::new(wait)?;
-    way.bring(&mut addresses);
+    transport.apply_to(&mut addresses);
     let feed = feed(addresses, &mut reactor)?;
-    Ok(Trader { clock: Clock::new(), reactor, feed, session })
+    Ok(TraderTask(Trader::new(Clock::new(), reactor, feed, session)))
 }
 
 fn session(setup: &TraderSetup) -> Result<Session> {
@@ -134,15 +184,16 @@ fn feed(addresses: Addresses, reactor: &mut Reactor) -> Result<FeedHandler> {
 }
 
 /// Nothing was missed, refused or misunderstood.
-fn is_clean(counts: &Counts) -> bool {
-    let Counts { rejects, gaps, unsynced, errors, kernel_drops, .. } = counts;
+fn is_clean(counts: &TraderCounts) -> bool {
+    let TraderCounts { rejects, gaps, unsynced, errors, kernel_drops, .. } = counts;
     [*rejects, *gaps, *unsynced, *errors, *kernel_drops].iter().all(|&count| count == 0)
 }
 
 /// What happened; `before_sockets` are the packets that the interface has dropped meanwhile, of
 /// which no socket hears, where that is known.
-fn describe(id: u32, counts: &Counts, before_sockets: Option<u64>) -> String {
-    let Counts { orders, acknowledgements, cancels, rejects, gaps, unsynced, errors, .. } = counts;
+fn describe(id: u32, counts: &TraderCounts, before_sockets: Option<u64>) -> String {
+    let TraderCounts { orders, acknowledgements, cancels, rejects, gaps, unsynced, errors, .. } =
+        counts;
     let [a, b] = counts.packets;
     let first_gap = counts.first_gap.map(|(first, count)| {
         format!(" (the first of {count} from packet {first} on; side A brought {a}, side B {b})")
@@ -166,14 +217,18 @@ mod tests {
 
     #[test]
     fn a_gap_is_told_with_what_was_lost_where() {
-        let clean = Counts { orders: 2, ..Counts::default() };
+        let clean = TraderCounts { orders: 2, ..TraderCounts::default() };
         let said = describe(3, &clean, Some(0));
         assert!(said.starts_with("trader 3: 2 orders, 0 acknowledged"), "{said}");
         let rest = "; 0 gaps, 0 times a book out of sync, 0 packets dropped at the sockets and 0 \
                     before them, 0 errors\n";
         assert!(said.ends_with(rest), "{said}");
-        let counts =
-            Counts { gaps: 1, first_gap: Some((7, 2)), packets: [40, 41], ..Counts::default() };
+        let counts = TraderCounts {
+            gaps: 1,
+            first_gap: Some((7, 2)),
+            packets: [40, 41],
+            ..TraderCounts::default()
+        };
         let said = describe(3, &counts, None);
         let gap =
             "; 1 gaps (the first of 2 from packet 7 on; side A brought 40, side B 41), 0 times";

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::ArgAction;
 use hairpin_reactor::Wait;
 
-use super::feed_case::{Cell, Load, Receiver};
-use crate::harness::transport::XdpMode;
+use super::feed_case::{FeedCase, Load, Receiver};
 use crate::harness::args::{SAMPLES_MAX, WARM_UP, parse_switch, parse_wait};
+use crate::harness::transport::XdpMode;
 use crate::harness::{cores, output, transport};
 
 /// Pauses of the published tables, in microseconds.
@@ -29,13 +29,13 @@ const ROUNDS: u32 = 7;
 /// The exchange's publisher sends packets of one book entry (template 46) for 100 instruments, in a
 /// process and on a core of its own; as root, and as an ordinary user where the kernel lets users
 /// make namespaces, over a veth between two namespaces, else over loopback. Beside the published
-/// figures stand the feed handler by each wait, kept warm by dry packets, past the kernel (xdp),
+/// figures context the feed handler by each wait, kept warm by dry packets, past the kernel (xdp),
 /// the channel alone in batches of 64 packets, and a socket with nothing behind it.
 ///
 /// Columns take turns in rounds (A B C A B C ...), each with processes of its own. It takes about 6
 /// minutes for a wait, --quick about 20 seconds.
 #[derive(clap::Args, Debug, Clone)]
-pub(crate) struct Arguments {
+pub(crate) struct BenchFeedArgs {
     /// Print the tables of a results file that was saved with --json; nothing is measured
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "quick", "samples", "rounds", "seed", "wait", "keep_warm", "xdp", "xdp_mode"])]
@@ -84,24 +84,24 @@ pub(crate) struct Arguments {
     pub(super) interface: Option<String>,
 
     #[command(flatten)]
-    pub(super) cores: cores::Arguments,
+    pub(super) cores: cores::CoreArgs,
 
     #[command(flatten)]
-    pub(super) output: output::Arguments,
+    pub(super) output: output::OutputArgs,
 }
 
-impl Arguments {
+impl BenchFeedArgs {
     /// The columns, in the order of the tables.
-    pub(super) fn plan(&self) -> Vec<Cell> {
+    pub(super) fn plan(&self) -> Vec<FeedCase> {
         let waits: &[Wait] = if self.wait.is_empty() { &[Wait::Spin] } else { &self.wait };
-        let mut cells = Vec::new();
+        let mut cases = Vec::new();
         for interval_us in INTERVALS_US {
             for &wait in waits {
                 let is_warmed = self.keep_warm && interval_us > 0 && wait == Wait::Spin;
                 let warm = is_warmed.then_some(Receiver::Handler { is_kept_warm: true });
                 let handler = Receiver::Handler { is_kept_warm: false };
-                let kernel = transport::Arguments::default();
-                let xdp = transport::Arguments::past_the_kernel(self.xdp_mode);
+                let kernel = transport::TransportArgs::default();
+                let xdp = transport::TransportArgs::xdp(self.xdp_mode);
                 let receivers = [
                     Some((handler, kernel)),
                     warm.map(|warm| (warm, kernel)),
@@ -109,15 +109,15 @@ impl Arguments {
                     Some((Receiver::Bare, kernel)),
                 ];
                 let load = self.load(interval_us);
-                let of = |(receiver, transport)| Cell { receiver, transport, wait, load };
-                cells.extend(receivers.into_iter().flatten().map(of));
+                let of = |(receiver, transport)| FeedCase { receiver, transport, wait, load };
+                cases.extend(receivers.into_iter().flatten().map(of));
             }
         }
         let of_batch = self.load(0);
         let load = Load { samples: of_batch.samples.div_ceil(BATCHES_PART), ..of_batch };
-        let (receiver, transport) = (Receiver::Batch, transport::Arguments::default());
-        cells.push(Cell { receiver, transport, wait: waits[0], load });
-        cells
+        let (receiver, transport) = (Receiver::Batch, transport::TransportArgs::default());
+        cases.push(FeedCase { receiver, transport, wait: waits[0], load });
+        cases
     }
 
     /// How many rounds each column has: never more than samples.
@@ -139,16 +139,16 @@ impl Arguments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cmd::bench::bench_case::Cell as _;
+    use crate::cmd::bench::bench_case::BenchCase as _;
     use crate::harness::args::parse_line;
 
-    fn parse(words: &[&str]) -> Result<Arguments, clap::Error> {
+    fn parse(words: &[&str]) -> Result<BenchFeedArgs, clap::Error> {
         parse_line(words.iter().copied())
     }
 
     fn names(words: &[&str]) -> Vec<(u64, String)> {
         let plan = parse(words).unwrap().plan();
-        plan.iter().map(|cell| (cell.load.interval_us, cell.name())).collect()
+        plan.iter().map(|case| (case.load.interval_us, case.name())).collect()
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn without_a_pause_there_are_ten_times_as_many_samples() {
         let plan = parse(&["--samples", "70"]).unwrap().plan();
-        let samples: Vec<u64> = plan.iter().map(|cell| cell.load.samples).collect();
+        let samples: Vec<u64> = plan.iter().map(|case| case.load.samples).collect();
         assert_eq!(samples, [70, 70, 70, 70, 700, 700, 700, 350]);
         assert_eq!(parse(&["--quick"]).unwrap().plan()[0].load.samples, 350);
     }

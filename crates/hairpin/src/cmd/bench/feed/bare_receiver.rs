@@ -4,11 +4,13 @@ use anyhow::Result;
 use hairpin_endpoint::{MulticastGroup, Receive, UdpOptions, UdpReceiver};
 use hairpin_host::Clock;
 use hairpin_measure::Recorder;
-use hairpin_reactor::{Interest, Reactor, Wait};
+use hairpin_reactor::{Interest, Reactor, Token, Wait};
+use hairpin_time::Instant;
 
+use super::receiver::{Idle, MAX_SLEEP, outcome};
+use super::setup::{Ready, ReceiverCounts, ReceiverOutcome, ReceiverSetup};
 use super::update_flow::PACKET_BYTES;
-use super::receiver::{Idle, SLEEP, outcome};
-use super::setup::{Counts, Ready, ReceiverOutcome, ReceiverSetup};
+use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
 use crate::harness::t2t_setup;
 
 /// Datagrams taken in one turn, as many as the feed handler's engine takes.
@@ -20,7 +22,7 @@ const BUDGET: usize = 64;
 /// No such wait or interface; the network's.
 pub(super) fn receive(
     setup: &ReceiverSetup,
-    asked_to_stop: &dyn Fn() -> bool,
+    stop_requested: &dyn Fn() -> bool,
 ) -> Result<ReceiverOutcome> {
     let wait: Wait = setup.wait.parse()?;
     let mut reactor = Reactor::new(wait)?;
@@ -31,39 +33,67 @@ pub(super) fn receive(
     };
     let mut receiver = UdpReceiver::join(group, UdpOptions::default())?;
     let token = reactor.add(&mut receiver, Interest::READABLE)?;
-    let mut clock = Clock::of_kernel();
+    let clock = Clock::of_kernel();
     let samples = usize::try_from(setup.load.samples).unwrap_or(usize::MAX);
-    let mut samples = Samples { skip: setup.load.warm_up, ..Samples::new(samples) };
-    let mut idle = Idle::new(clock.instant());
+    let samples = Samples { skip: setup.load.warm_up, ..Samples::new(samples) };
+    let idle = Idle::new(clock.instant());
     t2t_setup::say(&Ready {})?;
-    loop {
-        let now = clock.instant();
-        let ready = reactor.wait(now, Some(now + SLEEP))?;
-        if ready.is_readable(token) {
-            receiver.receive(BUDGET, |meta, bytes| {
-                let utc = clock.now().utc;
-                // Heartbeats and the books that were sent before are of other lengths.
-                if bytes.len() == PACKET_BYTES {
-                    samples.note(meta.timestamp.utc().map(|stamp| utc.saturating_since(stamp)));
-                }
-            })?;
-        }
-        let now = clock.instant();
-        if idle.is_idle(now, samples.packets) && idle.may_look(now) {
-            clock.recalibrate_if_due(now);
-            if asked_to_stop() {
-                break;
-            }
-        }
-    }
-    let counts = Counts {
+    let mut task = BareTask { clock, reactor, receiver, token, samples, idle, stopped: false };
+    RunLoop::default().run(&mut task, stop_requested)?;
+    let BareTask { clock, receiver, samples, .. } = task;
+    let counts = ReceiverCounts {
         unstamped: samples.unstamped,
         drops: receiver.dropped(),
         refused: samples.network.refused(),
         buffer: receiver.receive_buffer().granted as u64,
-        ..Counts::default()
+        ..ReceiverCounts::default()
     };
     Ok(outcome(setup, &clock, &[&samples.network], counts))
+}
+
+/// The socket inside the run loop.
+struct BareTask {
+    clock: Clock,
+    reactor: Reactor,
+    receiver: UdpReceiver,
+    token: Token,
+    samples: Samples,
+    idle: Idle,
+    stopped: bool,
+}
+
+impl Task for BareTask {
+    #[inline]
+    fn turn(&mut self) -> Result<Turn> {
+        let Self { clock, reactor, receiver, samples, idle, .. } = self;
+        let now = clock.instant();
+        let ready = reactor.wait(now, Some(now + MAX_SLEEP))?;
+        if ready.is_readable(self.token) {
+            receiver.receive(BUDGET, |meta, bytes| {
+                let utc = clock.now().utc;
+                // Heartbeats and the first snapshots have other lengths.
+                if bytes.len() == PACKET_BYTES {
+                    samples.record(meta.timestamp.utc().map(|stamp| utc.saturating_since(stamp)));
+                }
+            })?;
+        }
+        let now = clock.instant();
+        let is_idle = idle.is_idle(now, samples.packets) && idle.is_poll_due(now);
+        Ok(Turn { now, activity: if is_idle { Activity::Idle } else { Activity::Critical } })
+    }
+
+    fn stop(&mut self, _: Instant) -> Result<()> {
+        self.stopped = true;
+        Ok(())
+    }
+
+    fn is_finished(&self) -> bool {
+        self.stopped
+    }
+
+    fn clock(&mut self) -> Option<&mut Clock> {
+        Some(&mut self.clock)
+    }
 }
 
 struct Samples {
@@ -81,7 +111,7 @@ impl Samples {
     }
 
     #[inline]
-    fn note(&mut self, sample: Option<hairpin_time::Duration>) {
+    fn record(&mut self, sample: Option<hairpin_time::Duration>) {
         self.packets += 1;
         if self.skip > 0 {
             self.skip -= 1;

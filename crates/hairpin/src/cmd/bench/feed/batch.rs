@@ -9,10 +9,10 @@ use hairpin_host::Clock;
 use hairpin_measure::BatchRecorder;
 use hairpin_time::{Duration, Now};
 
-use super::update_flow::Flow;
 use super::receiver::outcome;
-use super::setup::{Counts, ReceiverOutcome, ReceiverSetup, channel_settings};
-use crate::harness::t2t_setup::Page;
+use super::setup::{ReceiverCounts, ReceiverOutcome, ReceiverSetup, channel_settings};
+use super::update_flow::UpdateFlow;
+use crate::harness::t2t_setup::ChildCounters;
 
 /// Packets of one batch.
 const BATCH: u64 = BatchRecorder::OPERATIONS_MIN;
@@ -22,7 +22,7 @@ const BATCHES: usize = 17;
 /// From one event to the next.
 const STEP: Duration = Duration::from_micros(10);
 
-/// Counts events whose book is in sync, and looks at it.
+/// ReceiverCounts events whose book is in sync, and looks at it.
 #[derive(Debug, Default)]
 struct Seen {
     events: u64,
@@ -51,13 +51,13 @@ struct Packets {
 pub(super) fn measure(
     setup: &ReceiverSetup,
     clock: &Clock,
-    page: &Page,
-    asked_to_stop: &dyn Fn() -> bool,
+    page: &ChildCounters,
+    stop_requested: &dyn Fn() -> bool,
 ) -> Result<ReceiverOutcome> {
     let samples = usize::try_from(setup.load.samples).unwrap_or(usize::MAX);
     let mut recorder = BatchRecorder::with_capacity(samples, BATCH);
     let mut bench = Bench::new(setup.load.seed, clock.now())?;
-    while !recorder.means().is_full() && !asked_to_stop() {
+    while !recorder.means().is_full() && !stop_requested() {
         let packets = bench.packets();
         for batch in 0..BATCHES {
             let first = batch * BATCH as usize;
@@ -69,17 +69,17 @@ pub(super) fn measure(
                 recorder.record(span);
             }
         }
-        page.tell_ticks(recorder.means().samples().len() as u64);
+        page.set_ticks(recorder.means().samples().len() as u64);
         if bench.seen.events != bench.made {
             bail!("{} events were told, of {}", bench.seen.events, bench.made);
         }
     }
-    Ok(outcome(setup, clock, &[recorder.means()], Counts::default()))
+    Ok(outcome(setup, clock, &[recorder.means()], ReceiverCounts::default()))
 }
 
 /// An exchange and a channel in sync with it, on a clock of their own.
 struct Bench {
-    flow: Flow,
+    flow: UpdateFlow,
     channel: Channel,
     now: Now,
     seen: Seen,
@@ -88,7 +88,7 @@ struct Bench {
 
 impl Bench {
     fn new(seed: u64, now: Now) -> Result<Self> {
-        let flow = Flow::new(seed, now);
+        let flow = UpdateFlow::new(seed, now);
         let channel = Channel::new(channel_settings());
         let mut bench = Self { flow, channel, now, seen: Seen::default(), made: 0 };
         let mut packet = [0; MAX_PAYLOAD];

@@ -23,16 +23,16 @@ pub(crate) enum Receiver {
 
 /// One set: what its rounds have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cell {
+pub(crate) struct FeedCase {
     pub(crate) receiver: Receiver,
     /// How packets come to it.
-    pub(crate) transport: transport::Arguments,
+    pub(crate) transport: transport::TransportArgs,
     pub(crate) wait: Wait,
     /// Of all rounds together.
     pub(crate) load: Load,
 }
 
-impl plan::Cell for Cell {
+impl bench_case::BenchCase for FeedCase {
     fn load(&self) -> Load {
         self.load
     }
@@ -52,11 +52,11 @@ impl plan::Cell for Cell {
 
 /// What a column is called, beside those of kernel sockets.
 pub(super) fn name(receiver: Receiver, transport: &str, wait: &str) -> String {
-    let way = if transport == Transport::Xdp.name() { "xdp, " } else { "" };
+    let datapath = if transport == Transport::Xdp.name() { "xdp, " } else { "" };
     match receiver {
-        Receiver::Handler { is_kept_warm: false } => format!("{way}{wait}"),
-        Receiver::Handler { is_kept_warm: true } => format!("{way}{wait}, kept warm"),
-        Receiver::Bare => format!("bare receiver, {way}{wait}"),
+        Receiver::Handler { is_kept_warm: false } => format!("{datapath}{wait}"),
+        Receiver::Handler { is_kept_warm: true } => format!("{datapath}{wait}, kept warm"),
+        Receiver::Bare => format!("bare receiver, {datapath}{wait}"),
         Receiver::Batch => "batch".to_owned(),
     }
 }

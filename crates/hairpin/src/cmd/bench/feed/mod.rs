@@ -3,7 +3,6 @@
 mod args;
 mod bare_receiver;
 mod batch;
-mod update_flow;
 mod feed_case;
 mod probe;
 mod published;
@@ -12,28 +11,29 @@ mod round;
 pub(crate) mod sender;
 mod setup;
 mod table;
+mod update_flow;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use hairpin_measure::{Results, Row};
 
-pub(crate) use args::Arguments;
-use feed_case::Cell;
+pub(crate) use args::BenchFeedArgs;
+use feed_case::FeedCase;
 use round::Outcome;
-use setup::Counts;
+use setup::ReceiverCounts;
 
-use super::bench_case::Cell as _;
+use super::bench_case::BenchCase as _;
+use super::bench_context::BenchContext;
 use super::rounds::Bench;
-use super::run::{self, Words};
-use super::bench_context::Stand;
+use super::run::{self, BenchOptions};
 
 /// Measures the tables or reads them from a file, and prints them.
 ///
 /// # Errors
 /// Those of [`run::run`].
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let words = Words {
+pub(crate) fn run(arguments: &BenchFeedArgs) -> Result<ExitCode> {
+    let words = BenchOptions {
         from: arguments.from.as_deref(),
         interface: arguments.interface.as_deref(),
         cores: &arguments.cores,
@@ -49,12 +49,16 @@ struct Feed;
 impl Bench for Feed {
     const NAME: &'static str = "feed";
     const SIDES: [&'static str; 2] = ["publisher", "receiver"];
-    type Cell = Cell;
+    type Case = FeedCase;
     type Outcome = Outcome;
     type Tally = Tally;
 
-    fn round(stand: &Stand<'_>, cell: &Cell, told: &mut dyn FnMut(u64)) -> Result<Outcome> {
-        round::run(stand, cell, told)
+    fn round(
+        context: &BenchContext<'_>,
+        case: &FeedCase,
+        told: &mut dyn FnMut(u64),
+    ) -> Result<Outcome> {
+        round::run(context, case, told)
     }
 
     fn count(tally: &mut Tally, outcome: &Outcome) {
@@ -64,7 +68,7 @@ impl Bench for Feed {
 
     fn rows(outcome: Outcome) -> Vec<Row> {
         let received = outcome.received;
-        let Counts { errors, refused, .. } = received.counts;
+        let ReceiverCounts { errors, refused, .. } = received.counts;
         let reason = match (errors, refused) {
             (0, 0) => None,
             (0, refused) => Some(format!("{refused} samples found no room")),
@@ -76,18 +80,18 @@ impl Bench for Feed {
     }
 
     /// Past the kernel one comes between two hosts, with the capabilities for it.
-    fn refusal(stand: &Stand<'_>, cell: &Cell) -> Option<String> {
-        let words = &cell.transport;
-        let may = words.check_between_hosts(None).and_then(|()| stand.ground.check(words));
+    fn refusal(context: &BenchContext<'_>, case: &FeedCase) -> Option<String> {
+        let words = &case.transport;
+        let may = words.check_between_hosts(None).and_then(|()| context.ground.check(words));
         may.err().map(|error| format!("xdp cannot be had: {error}"))
     }
 
-    fn failed(cell: &Cell, reason: &str) -> Vec<Row> {
-        round::failed(cell, reason)
+    fn failed(case: &FeedCase, reason: &str) -> Vec<Row> {
+        round::failed(case, reason)
     }
 
-    fn describe(cell: &Cell, tally: &Tally) -> String {
-        tally.describe(cell)
+    fn describe(case: &FeedCase, tally: &Tally) -> String {
+        tally.describe(case)
     }
 
     fn render(results: &Results) -> String {
@@ -98,15 +102,15 @@ impl Bench for Feed {
 /// What beside the samples was counted of one column.
 #[derive(Debug, Default, Clone, Copy)]
 struct Tally {
-    counts: Counts,
+    counts: ReceiverCounts,
     unsent: u64,
 }
 
 impl Tally {
     /// A line if anything was not as it should be, and one of a path that was kept warm.
-    fn describe(&self, cell: &Cell) -> String {
-        let Counts { unsynced, unstamped, gaps, drops, dry, buffer, .. } = self.counts;
-        let (name, pause) = (cell.name(), cell.pause());
+    fn describe(&self, case: &FeedCase) -> String {
+        let ReceiverCounts { unsynced, unstamped, gaps, drops, dry, buffer, .. } = self.counts;
+        let (name, pause) = (case.name(), case.pause());
         let mut text = String::new();
         if [unsynced, unstamped, gaps, drops, self.unsent] != [0; 5] {
             text += &format!(

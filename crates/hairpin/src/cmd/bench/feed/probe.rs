@@ -8,16 +8,16 @@ use hairpin_host::Clock;
 use hairpin_measure::Recorder;
 use hairpin_time::{Instant, Utc};
 
-use super::setup::Counts;
+use super::setup::ReceiverCounts;
 
 /// When the packet at hand came into the process, and how many have come.
 #[derive(Debug, Default)]
-pub(super) struct Entrance {
+pub(super) struct ArrivalTime {
     at: Cell<Instant>,
     packets: Cell<u64>,
 }
 
-impl Entrance {
+impl ArrivalTime {
     /// A packet is about to be handed to the handler.
     #[inline]
     pub(super) fn enter(&self, now: Instant) {
@@ -38,32 +38,35 @@ pub(super) struct Probe {
     clock: Clock,
     /// What timestamps are taken with.
     kernel: Clock,
-    entrance: Rc<Entrance>,
+    arrival: Rc<ArrivalTime>,
+    armed: bool,
     /// Events that are not recorded yet.
     skip: u64,
     pub(super) application: Recorder,
     pub(super) network: Recorder,
-    pub(super) counts: Counts,
+    pub(super) counts: ReceiverCounts,
 }
 
 impl Probe {
     /// A listener that records up to `samples` events from [`Probe::arm`] on.
-    pub(super) fn new(clock: Clock, entrance: &Rc<Entrance>, samples: usize) -> Self {
+    pub(super) fn new(clock: Clock, arrival: &Rc<ArrivalTime>, samples: usize) -> Self {
         Self {
             clock,
             kernel: Clock::of_kernel(),
-            entrance: Rc::clone(entrance),
+            arrival: Rc::clone(arrival),
+            armed: false,
             skip: u64::MAX,
             application: Recorder::with_capacity(samples),
             network: Recorder::with_capacity(samples),
-            counts: Counts::default(),
+            counts: ReceiverCounts::default(),
         }
     }
 
     /// Records from now on, but for the first `warm_up` events.
     pub(super) fn arm(&mut self, warm_up: u64) {
+        self.armed = true;
         self.skip = warm_up;
-        self.counts = Counts::default();
+        self.counts = ReceiverCounts::default();
     }
 
     /// Forgets the samples: of one that only keeps the path warm.
@@ -73,9 +76,14 @@ impl Probe {
         self.network.clear();
     }
 
-    /// Looks how far the kernel's two clocks are apart, if it is time.
-    pub(super) fn recalibrate_if_due(&mut self, now: Instant) {
-        self.kernel.recalibrate_if_due(now);
+    /// Returns `true` after [`Probe::arm`].
+    pub(super) fn is_armed(&self) -> bool {
+        self.armed
+    }
+
+    /// The kernel's clock, which the receive timestamps are read from.
+    pub(super) fn kernel_clock(&mut self) -> &mut Clock {
+        &mut self.kernel
     }
 
     #[inline]
@@ -88,7 +96,7 @@ impl Probe {
             self.counts.unsynced += 1;
             return;
         }
-        self.application.record(now.saturating_since(self.entrance.at.get()));
+        self.application.record(now.saturating_since(self.arrival.at.get()));
         match event.packet.received {
             Some(received) => self.network.record(utc.saturating_since(received)),
             None => self.counts.unstamped += 1,

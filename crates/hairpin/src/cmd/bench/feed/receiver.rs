@@ -15,18 +15,19 @@ use hairpin_time::{Duration, Instant, Now};
 use hairpin_xdp::ReceiveStamps;
 
 use super::feed_case::Receiver;
-use super::probe::{Entrance, Probe};
-use super::setup::{self as words, Counts, Ready, ReceiverOutcome, ReceiverSetup};
+use super::probe::{ArrivalTime, Probe};
+use super::setup::{self as words, Ready, ReceiverCounts, ReceiverOutcome, ReceiverSetup};
 use super::{bare_receiver, batch};
 use crate::cmd::bench::run::calibrated;
-use crate::harness::t2t_setup::{self, ChildArguments};
+use crate::harness::datapath::{BufferSize, OpenTransport};
+use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
 use crate::harness::signals::Signals;
-use crate::harness::datapath::{Room, Way};
+use crate::harness::t2t_setup::{self, ChildArgs};
 
 /// The longest sleep: so soon the end is heard.
-pub(super) const SLEEP: Duration = Duration::from_millis(10);
+pub(super) const MAX_SLEEP: Duration = Duration::from_millis(10);
 /// Between looks at what need not be done at every turn.
-const LOOK: Duration = Duration::from_micros(500);
+const POLL_INTERVAL: Duration = Duration::from_micros(500);
 /// Nothing has come for so long: the next packet is not about to.
 const QUIET: Duration = Duration::from_micros(50);
 /// Between dry packets.
@@ -36,20 +37,22 @@ const DRY: Duration = Duration::from_micros(50);
 ///
 /// # Errors
 /// No such core or interface; no such wait; the network's.
-pub(crate) fn run(arguments: &ChildArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<ReceiverSetup>()?;
     let signals = Signals::take_as_child()?;
     hairpin_host::set_timer_slack(Duration::from_nanos(1))?;
     hairpin_host::name_thread("receiver")?;
     setup.core.map_or(Ok(()), hairpin_host::pin)?;
-    let asked_to_stop = || page.asked_to_stop() || signals.asked_to_stop();
+    let stop_requested = || page.stop_requested() || signals.stop_requested();
     let clock = calibrated();
     let mut outcome = match setup.receiver {
-        Receiver::Handler { is_kept_warm } => handler(&setup, clock, is_kept_warm, &asked_to_stop)?,
-        Receiver::Bare => bare_receiver::receive(&setup, &asked_to_stop)?,
-        Receiver::Batch => batch::measure(&setup, &clock, &page, &asked_to_stop)?,
+        Receiver::Handler { is_kept_warm } => {
+            handler(&setup, clock, is_kept_warm, &stop_requested)?
+        }
+        Receiver::Bare => bare_receiver::receive(&setup, &stop_requested)?,
+        Receiver::Batch => batch::measure(&setup, &clock, &page, &stop_requested)?,
     };
-    outcome.interrupted = signals.asked_to_stop();
+    outcome.interrupted = signals.stop_requested();
     t2t_setup::say(&outcome)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -73,47 +76,41 @@ fn handler(
     setup: &ReceiverSetup,
     clock: Clock,
     is_kept_warm: bool,
-    asked_to_stop: &dyn Fn() -> bool,
+    stop_requested: &dyn Fn() -> bool,
 ) -> Result<ReceiverOutcome> {
     let wait: Wait = setup.wait.parse()?;
-    let mut way = Way::at(&setup.transport, setup.interface, Room::Usual, ReceiveStamps::Kernel)?;
-    let entrance = Rc::new(Entrance::default());
+    let datapath = OpenTransport::open_at(
+        &setup.transport,
+        setup.interface,
+        BufferSize::Default,
+        ReceiveStamps::Kernel,
+    )?;
+    let arrival = Rc::new(ArrivalTime::default());
     let tap = {
-        let (entrance, clock) = (Rc::clone(&entrance), clock.clone());
-        move |_: &LineAddress, _: Now, _: &Arrival<'_>| entrance.enter(clock.instant())
+        let (arrival, clock) = (Rc::clone(&arrival), clock.clone());
+        move |_: &LineAddress, _: Now, _: &Arrival<'_>| arrival.enter(clock.instant())
     };
     let mut feeds = FeedHandlers::new(TappedEngine::new(SocketEngine::new(wait)?, tap));
-    let handler = feeds.add(words::channel_settings(), &addresses(setup, way.transport()))?;
+    let handler = feeds.add(words::channel_settings(), &addresses(setup, datapath.transport()))?;
     let samples = usize::try_from(setup.load.samples).unwrap_or(usize::MAX);
-    let mut probe = Probe::new(clock.clone(), &entrance, samples);
-    let mut warmth = is_kept_warm.then(|| Warmth::new(&clock));
-    let mut idle = Idle::new(clock.instant());
-    let mut is_armed = false;
-    loop {
-        let now = clock.now();
-        feeds.wait_until(now, Some(now.monotonic + SLEEP))?;
-        let now = clock.now();
-        feeds.process(now, std::slice::from_mut(&mut probe))?;
-        if !idle.is_idle(now.monotonic, entrance.packets()) {
-            warmth.iter_mut().for_each(|warmth| warmth.hear(now));
-            continue;
-        }
-        warmth.iter_mut().for_each(|warmth| warmth.turn(now, &feeds, handler));
-        if !idle.may_look(now.monotonic) {
-            continue;
-        }
-        probe.recalibrate_if_due(now.monotonic);
-        way.tell_if_due(now.monotonic, true);
-        if !is_armed && feeds.channel(handler).state() == ChannelState::InSync {
-            is_armed = true;
-            probe.arm(setup.load.warm_up);
-            t2t_setup::say(&Ready {})?;
-        }
-        if asked_to_stop() {
-            break;
-        }
-    }
-    let counts = Counts {
+    let probe = Probe::new(clock.clone(), &arrival, samples);
+    let warmth = is_kept_warm.then(|| Warmth::new(&clock));
+    let idle = Idle::new(clock.instant());
+    let warm_up = setup.load.warm_up;
+    let mut task = HandlerTask {
+        clock,
+        feeds,
+        handler,
+        probe,
+        arrival,
+        warmth,
+        idle,
+        warm_up,
+        stopped: false,
+    };
+    RunLoop::with_transport(datapath).run(&mut task, stop_requested)?;
+    let HandlerTask { clock, feeds, probe, warmth, .. } = task;
+    let counts = ReceiverCounts {
         refused: probe.application.refused() + probe.network.refused(),
         dry: warmth.map_or(0, |warmth| warmth.keep_warm.packets()),
         ..with_lines(probe.counts, &feeds, handler)
@@ -121,14 +118,67 @@ fn handler(
     Ok(outcome(setup, &clock, &[&probe.application, &probe.network], counts))
 }
 
+/// The feed handler inside the run loop. The clock of its samples is not recalibrated while it
+/// measures; the probe's kernel clock is.
+struct HandlerTask<E> {
+    clock: Clock,
+    feeds: FeedHandlers<E>,
+    handler: HandlerId,
+    probe: Probe,
+    arrival: Rc<ArrivalTime>,
+    warmth: Option<Warmth>,
+    idle: Idle,
+    /// Events that are not recorded, until the probe is armed.
+    warm_up: u64,
+    stopped: bool,
+}
+
+impl<E: FeedEngine> Task for HandlerTask<E> {
+    #[inline]
+    fn turn(&mut self) -> Result<Turn> {
+        let Self { clock, feeds, probe, warmth, idle, .. } = self;
+        let now = clock.now();
+        feeds.wait_until(now, Some(now.monotonic + MAX_SLEEP))?;
+        let now = clock.now();
+        feeds.process(now, std::slice::from_mut(probe))?;
+        let critical = Turn { now: now.monotonic, activity: Activity::Critical };
+        if !idle.is_idle(now.monotonic, self.arrival.packets()) {
+            warmth.iter_mut().for_each(|warmth| warmth.on_packet(now));
+            return Ok(critical);
+        }
+        warmth.iter_mut().for_each(|warmth| warmth.turn(now, feeds, self.handler));
+        if !idle.is_poll_due(now.monotonic) {
+            return Ok(critical);
+        }
+        if !probe.is_armed() && feeds.channel(self.handler).state() == ChannelState::InSync {
+            probe.arm(self.warm_up);
+            t2t_setup::say(&Ready {})?;
+        }
+        Ok(Turn { now: now.monotonic, activity: Activity::Idle })
+    }
+
+    fn stop(&mut self, _: Instant) -> Result<()> {
+        self.stopped = true;
+        Ok(())
+    }
+
+    fn is_finished(&self) -> bool {
+        self.stopped
+    }
+
+    fn clock(&mut self) -> Option<&mut Clock> {
+        Some(self.probe.kernel_clock())
+    }
+}
+
 fn with_lines<E: FeedEngine>(
-    counts: Counts,
+    counts: ReceiverCounts,
     feeds: &FeedHandlers<E>,
     handler: HandlerId,
-) -> Counts {
+) -> ReceiverCounts {
     feeds.lines(handler).fold(counts, |counts, line| {
         let (drops, buffer) = (line.kernel_drops, line.receive_buffer.granted as u64);
-        counts.plus(Counts { drops, buffer, ..Counts::default() })
+        counts.plus(ReceiverCounts { drops, buffer, ..ReceiverCounts::default() })
     })
 }
 
@@ -136,7 +186,7 @@ pub(super) fn outcome(
     setup: &ReceiverSetup,
     clock: &Clock,
     recorders: &[&Recorder],
-    counts: Counts,
+    counts: ReceiverCounts,
 ) -> ReceiverOutcome {
     let measured_by = words::clock_of(clock.source());
     let ReceiverSetup { receiver, transport, wait, load, .. } = setup;
@@ -151,12 +201,12 @@ pub(super) fn outcome(
 pub(super) struct Idle {
     packets: u64,
     heard: Instant,
-    next_look: Instant,
+    next_poll: Instant,
 }
 
 impl Idle {
     pub(super) fn new(now: Instant) -> Self {
-        Self { packets: 0, heard: now, next_look: now }
+        Self { packets: 0, heard: now, next_poll: now }
     }
 
     /// Whether this turn has brought nothing.
@@ -171,12 +221,12 @@ impl Idle {
 
     /// Whether nothing has come for a while, now and then.
     #[inline]
-    pub(super) fn may_look(&mut self, now: Instant) -> bool {
-        let may_look = now >= self.next_look && now >= self.heard + QUIET;
-        if may_look {
-            self.next_look = now + LOOK;
+    pub(super) fn is_poll_due(&mut self, now: Instant) -> bool {
+        let is_poll_due = now >= self.next_poll && now >= self.heard + QUIET;
+        if is_poll_due {
+            self.next_poll = now + POLL_INTERVAL;
         }
-        may_look
+        is_poll_due
     }
 }
 
@@ -188,15 +238,15 @@ struct Warmth {
 
 impl Warmth {
     fn new(clock: &Clock) -> Self {
-        let entrance = Rc::new(Entrance::default());
-        entrance.enter(clock.instant());
-        let mut probe = Probe::new(clock.clone(), &entrance, 1);
+        let arrival = Rc::new(ArrivalTime::default());
+        arrival.enter(clock.instant());
+        let mut probe = Probe::new(clock.clone(), &arrival, 1);
         probe.arm(0);
         Self { keep_warm: KeepWarm::new(DRY), probe }
     }
 
     #[inline]
-    fn hear(&mut self, now: Now) {
+    fn on_packet(&mut self, now: Now) {
         self.keep_warm.hear(now.monotonic);
     }
 

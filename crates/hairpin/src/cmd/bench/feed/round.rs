@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use hairpin_measure::{Clock, Row};
 
-use super::feed_case::{Cell, Receiver};
+use super::feed_case::{FeedCase, Receiver};
 use super::setup::{self, Ready, ReceiverOutcome, ReceiverSetup, SenderOutcome, SenderSetup};
-use crate::cmd::bench::bench_context::{PATIENCE, Stand, Told};
+use crate::cmd::bench::bench_context::{BenchContext, MonitoredChild, TIMEOUT};
 use crate::harness::host_pair::Role;
 
 /// Between the last packet and the end of the receiver: what is on the way arrives.
@@ -25,24 +25,32 @@ pub(super) struct Outcome {
 ///
 /// # Errors
 /// A side that cannot be started, that fails (with its own words), or that does not end.
-pub(super) fn run(stand: &Stand<'_>, cell: &Cell, told: &mut dyn FnMut(u64)) -> Result<Outcome> {
-    let length = length(cell);
-    if cell.receiver == Receiver::Batch {
-        let receiver = Told::start(stand.ground, Role::Receiver, &receiver_setup(stand, cell))?;
-        let received = stand.wait(receiver, None, length, told)?;
+pub(super) fn run(
+    context: &BenchContext<'_>,
+    case: &FeedCase,
+    told: &mut dyn FnMut(u64),
+) -> Result<Outcome> {
+    let length = length(case);
+    if case.receiver == Receiver::Batch {
+        let receiver =
+            MonitoredChild::start(context.ground, Role::Receiver, &receiver_setup(context, case))?;
+        let received = context.wait(receiver, None, length, told)?;
         return Ok(Outcome { received, unsent: 0 });
     }
     let begun = Instant::now();
-    let mut sender = Told::start(stand.ground, Role::Sender, &sender_setup(stand, cell))?;
-    let _: Ready = sender.side.line(PATIENCE)?;
-    let mut receiver = Told::start(stand.ground, Role::Receiver, &receiver_setup(stand, cell))?;
-    let _: Ready = stand.ready(&mut receiver, &mut sender, "the receiver does not come in sync")?;
+    let mut sender =
+        MonitoredChild::start(context.ground, Role::Sender, &sender_setup(context, case))?;
+    let _: Ready = sender.side.line(TIMEOUT)?;
+    let mut receiver =
+        MonitoredChild::start(context.ground, Role::Receiver, &receiver_setup(context, case))?;
+    let _: Ready =
+        context.ready(&mut receiver, &mut sender, "the receiver does not come in sync")?;
     let start = begun.elapsed();
-    sender.page.let_begin();
-    let sent: SenderOutcome = stand.wait(sender, Some(&mut receiver.side), length, told)?;
+    sender.page.allow_start();
+    let sent: SenderOutcome = context.wait(sender, Some(&mut receiver.side), length, told)?;
     std::thread::sleep(SETTLE);
-    receiver.page.ask_to_stop();
-    let mut received: ReceiverOutcome = receiver.side.line(PATIENCE)?;
+    receiver.page.request_stop();
+    let mut received: ReceiverOutcome = receiver.side.line(TIMEOUT)?;
     receiver.side.end()?;
     received.interrupted |= sent.interrupted;
     let start_ns = u64::try_from(start.as_nanos()).ok();
@@ -54,32 +62,32 @@ pub(super) fn run(stand: &Stand<'_>, cell: &Cell, told: &mut dyn FnMut(u64)) -> 
 }
 
 /// Rows that say why there is nothing in them.
-pub(super) fn failed(cell: &Cell, reason: &str) -> Vec<Row> {
-    let (transport, wait) = (cell.transport.transport, cell.wait.name());
-    let settings = setup::settings(cell.receiver, transport, wait, &cell.load, clock());
+pub(super) fn failed(case: &FeedCase, reason: &str) -> Vec<Row> {
+    let (transport, wait) = (case.transport.transport, case.wait.name());
+    let settings = setup::settings(case.receiver, transport, wait, &case.load, clock());
     settings.into_iter().map(|setting| Row::failed(setting, reason)).collect()
 }
 
-fn sender_setup(stand: &Stand<'_>, cell: &Cell) -> SenderSetup {
+fn sender_setup(context: &BenchContext<'_>, case: &FeedCase) -> SenderSetup {
     SenderSetup {
-        groups: stand.ground.groups,
-        interface: stand.ground.address(Role::Sender),
-        core: stand.cores.exchange,
-        load: cell.load,
-        wait: cell.wait.to_string(),
+        groups: context.ground.groups,
+        interface: context.ground.address(Role::Sender),
+        core: context.cores.exchange,
+        load: case.load,
+        wait: case.wait.to_string(),
     }
 }
 
-fn receiver_setup(stand: &Stand<'_>, cell: &Cell) -> ReceiverSetup {
+fn receiver_setup(context: &BenchContext<'_>, case: &FeedCase) -> ReceiverSetup {
     ReceiverSetup {
-        groups: stand.ground.groups,
-        interface: stand.ground.address(Role::Receiver),
-        source: stand.ground.address(Role::Sender),
-        core: stand.cores.trader,
-        wait: cell.wait.to_string(),
-        receiver: cell.receiver,
-        transport: cell.transport,
-        load: cell.load,
+        groups: context.ground.groups,
+        interface: context.ground.address(Role::Receiver),
+        source: context.ground.address(Role::Sender),
+        core: context.cores.trader,
+        wait: case.wait.to_string(),
+        receiver: case.receiver,
+        transport: case.transport,
+        load: case.load,
     }
 }
 
@@ -99,11 +107,11 @@ fn complete(row: &mut Row, sent: &SenderOutcome) {
 }
 
 /// How long a round takes at the most.
-fn length(cell: &Cell) -> Duration {
+fn length(case: &FeedCase) -> Duration {
     // Without a delay a packet takes a few microseconds; a batch of 64 with what makes it, some
     // hundred.
-    let each = cell.load.interval_us.max(1_000);
-    Duration::from_micros((cell.load.warm_up + cell.load.samples).saturating_mul(each))
+    let each = case.load.interval_us.max(1_000);
+    Duration::from_micros((case.load.warm_up + case.load.samples).saturating_mul(each))
 }
 
 #[cfg(test)]

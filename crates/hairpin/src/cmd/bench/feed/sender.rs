@@ -10,11 +10,11 @@ use hairpin_host::Clock;
 use hairpin_measure::{Clock as MeasuredBy, Recorder, Row, Schedule};
 use hairpin_time::{Duration, Instant, Now};
 
-use super::update_flow::Flow;
 use super::feed_case::Receiver;
 use super::setup::{self as words, Ready, SenderOutcome, SenderSetup};
-use crate::harness::t2t_setup::{self, ChildArguments, Page};
+use super::update_flow::UpdateFlow;
 use crate::harness::signals::Signals;
+use crate::harness::t2t_setup::{self, ChildArgs, ChildCounters};
 use crate::harness::transport::Transport;
 
 /// Packets stay on the link.
@@ -22,7 +22,7 @@ const TTL: u8 = 1;
 /// Between packets of loops until the receiver is in sync: slower than anybody reads.
 const LOOP_STEP: Duration = Duration::from_micros(10);
 /// From the receiver in sync to the first packet that counts for it: it leaves its loops meanwhile.
-const LEAD: Duration = Duration::from_millis(20);
+const START_DELAY: Duration = Duration::from_millis(20);
 /// What is not urgent waits unless nothing is due for so long.
 const QUIET: Duration = Duration::from_micros(50);
 /// Without a delay loops have a turn after so many packets: who has lost one needs them.
@@ -32,7 +32,7 @@ const PACKETS_PER_LOOP: u64 = 64;
 ///
 /// # Errors
 /// No such core, an interface without multicast, the network's.
-pub(crate) fn run(arguments: &ChildArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<SenderSetup>()?;
     let signals = Signals::take_as_child()?;
     hairpin_host::name_thread("exchange")?;
@@ -40,9 +40,9 @@ pub(crate) fn run(arguments: &ChildArguments) -> Result<ExitCode> {
     let clock = Clock::new();
     let mut sender = Sender::open(&setup, clock)?;
     t2t_setup::say(&Ready {})?;
-    let asked_to_stop = || page.asked_to_stop() || signals.asked_to_stop();
-    sender.bring_in(|| page.may_begin(), asked_to_stop)?;
-    let interrupted = sender.publish(&page, asked_to_stop)?;
+    let stop_requested = || page.stop_requested() || signals.stop_requested();
+    sender.bring_in(|| page.start_allowed(), stop_requested)?;
+    let interrupted = sender.publish(&page, stop_requested)?;
     t2t_setup::say(&sender.outcome(interrupted))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &ChildArguments) -> Result<ExitCode> {
 struct Sender<'a> {
     setup: &'a SenderSetup,
     clock: Clock,
-    flow: Flow,
+    flow: UpdateFlow,
     /// Side A of each feed, in the publisher's order.
     lines: [UdpSender; 3],
     packet: Box<[u8; MAX_PAYLOAD]>,
@@ -66,7 +66,7 @@ impl<'a> Sender<'a> {
         let lines =
             [open(groups.incremental[0])?, open(groups.instrument[0])?, open(groups.snapshot[0])?];
         let samples = usize::try_from(setup.load.samples).unwrap_or(usize::MAX);
-        let flow = Flow::new(setup.load.seed, clock.now());
+        let flow = UpdateFlow::new(setup.load.seed, clock.now());
         let packet = Box::new([0; MAX_PAYLOAD]);
         let lateness = Recorder::with_capacity(samples);
         Ok(Self { setup, clock, flow, lines, packet, lateness, sent: 0, unsent: 0 })
@@ -75,11 +75,11 @@ impl<'a> Sender<'a> {
     /// Sends the books and then loops, until the receiver is in sync.
     fn bring_in(
         &mut self,
-        may_begin: impl Fn() -> bool,
-        asked_to_stop: impl Fn() -> bool,
+        start_allowed: impl Fn() -> bool,
+        stop_requested: impl Fn() -> bool,
     ) -> Result<()> {
         let mut next = Instant::ZERO;
-        while !may_begin() && !asked_to_stop() {
+        while !start_allowed() && !stop_requested() {
             let now = self.clock.now();
             self.clock.recalibrate_if_due(now.monotonic);
             if now.monotonic >= next {
@@ -92,16 +92,16 @@ impl<'a> Sender<'a> {
 
     /// Sends an event whenever one is due, whatever has become of those before; whether it was
     /// ended before the last.
-    fn publish(&mut self, page: &Page, asked_to_stop: impl Fn() -> bool) -> Result<bool> {
+    fn publish(&mut self, page: &ChildCounters, stop_requested: impl Fn() -> bool) -> Result<bool> {
         let load = self.setup.load;
         let begin = self.clock.instant();
         self.flow.set_pace(Pace::Paced, begin);
         let interval = Duration::from_micros(load.interval_us);
-        let mut schedule = Schedule::new(begin + LEAD, interval);
+        let mut schedule = Schedule::new(begin + START_DELAY, interval);
         while schedule.departed() < load.warm_up + load.samples {
             let now = self.clock.now();
             let Some(departure) = schedule.depart(now.monotonic) else {
-                if asked_to_stop() {
+                if stop_requested() {
                     return Ok(true);
                 }
                 if schedule.next_departure() > now.monotonic + QUIET {
@@ -118,9 +118,9 @@ impl<'a> Sender<'a> {
             } else {
                 self.unsent = lost;
             }
-            page.tell_ticks(departure.index);
+            page.set_ticks(departure.index);
             if departure.index % PACKETS_PER_LOOP == PACKETS_PER_LOOP - 1 && load.interval_us == 0 {
-                if asked_to_stop() {
+                if stop_requested() {
                     return Ok(true);
                 }
                 self.send(now)?;

@@ -8,9 +8,9 @@ use hairpin_measure::{Clock, Kind, Row, Setting};
 use hairpin_time::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::update_flow::{INSTRUMENTS, PACKET_BYTES};
 use super::feed_case::{Load, Receiver};
 use super::published::Span;
+use super::update_flow::{INSTRUMENTS, PACKET_BYTES};
 use crate::harness::multicast_groups::Groups;
 use crate::harness::transport::{self, Transport};
 
@@ -44,7 +44,7 @@ pub(crate) struct ReceiverSetup {
     pub(crate) core: Option<usize>,
     pub(crate) wait: String,
     pub(crate) receiver: Receiver,
-    pub(crate) transport: transport::Arguments,
+    pub(crate) transport: transport::TransportArgs,
     pub(crate) load: Load,
 }
 
@@ -68,13 +68,13 @@ pub(crate) struct SenderOutcome {
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub(crate) struct ReceiverOutcome {
     pub(crate) rows: Vec<Row>,
-    pub(crate) counts: Counts,
+    pub(crate) counts: ReceiverCounts,
     pub(crate) interrupted: bool,
 }
 
 /// What beside the samples was counted of a round.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Counts {
+pub(crate) struct ReceiverCounts {
     /// Events that were told while their book was not in sync.
     pub(crate) unsynced: u64,
     /// Packets without a receive timestamp.
@@ -93,7 +93,7 @@ pub(crate) struct Counts {
     pub(crate) buffer: u64,
 }
 
-impl Counts {
+impl ReceiverCounts {
     /// Those of several rounds together; of buffers the smallest.
     pub(crate) fn plus(self, other: Self) -> Self {
         let least = [self.buffer, other.buffer].into_iter().filter(|&bytes| bytes > 0).min();
@@ -214,9 +214,9 @@ mod tests {
 
     #[test]
     fn counts_add_up_but_for_the_buffer() {
-        let one = Counts { gaps: 1, drops: 2, buffer: 9, ..Counts::default() };
-        let other = Counts { gaps: 3, buffer: 7, ..Counts::default() };
-        let none = Counts::default();
+        let one = ReceiverCounts { gaps: 1, drops: 2, buffer: 9, ..ReceiverCounts::default() };
+        let other = ReceiverCounts { gaps: 3, buffer: 7, ..ReceiverCounts::default() };
+        let none = ReceiverCounts::default();
         let both = one.plus(other).plus(none);
         assert_eq!((both.gaps, both.drops, both.buffer), (4, 2, 7));
     }

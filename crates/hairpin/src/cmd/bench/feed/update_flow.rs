@@ -24,13 +24,13 @@ const OWNER: Owner = Owner(1);
 
 /// The exchange's books and publisher, and orders that join a published level or leave it. So
 /// every event is one entry of template 46, a level changed, and ends in its packet.
-pub(super) struct Flow {
+pub(super) struct UpdateFlow {
     floor: SimulatedMarket,
     random: u64,
     resting: VecDeque<OrderId>,
 }
 
-impl Flow {
+impl UpdateFlow {
     /// Seeded books, whose events are yet to be sent.
     pub(super) fn new(seed: u64, now: Now) -> Self {
         let publisher = PublisherSettings { plain_endings: true, ..PublisherSettings::default() };
@@ -112,7 +112,7 @@ mod tests {
     fn every_event_is_one_entry_in_one_packet() {
         let utc = Utc::from_nanos(1_800_000_000_000_000_000);
         let mut now = Now { monotonic: Instant::from_nanos(1), utc };
-        let mut flow = Flow::new(7, now);
+        let mut flow = UpdateFlow::new(7, now);
         let mut packet = [0; MAX_PAYLOAD];
         while flow.has_event() {
             flow.transmit(now, &mut packet).unwrap();

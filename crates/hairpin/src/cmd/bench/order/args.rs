@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use hairpin_reactor::Wait;
 
-use super::order_case::{Cell, Load, Subject};
+use super::order_case::{Load, OrderCase, Subject};
 use crate::harness::args::{SAMPLES_MAX, WARM_UP, parse_wait};
 use crate::harness::{cores, output};
 
@@ -27,13 +27,13 @@ const ROUNDS: u32 = 7;
 /// A session sends NewOrderSingle and is told ExecutionReportNew, with the journal on; the gateway
 /// is a process on a core of its own: the exchange's, or a bare one. As root, and as an ordinary
 /// user where the kernel lets users make namespaces, over a veth between two namespaces, else over
-/// loopback. Beside the published figures stand the session by each wait, at the exchange's gateway
+/// loopback. Beside the published figures context the session by each wait, at the exchange's gateway
 /// and at the bare one, sockets with nothing behind them, and the session alone in batches of 64.
 ///
 /// One order is under way at a time. Columns take turns in rounds (A B C A B C ...), each with
 /// processes of its own. It takes about 2 minutes for a wait, --quick about 20 seconds.
 #[derive(clap::Args, Debug, Clone)]
-pub(crate) struct Arguments {
+pub(crate) struct BenchOrderArgs {
     /// Print the tables of a results file that was saved with --json; nothing is measured
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "quick", "samples", "rounds", "interval_us", "wait"])]
@@ -67,30 +67,30 @@ pub(crate) struct Arguments {
     pub(super) interface: Option<String>,
 
     #[command(flatten)]
-    pub(super) cores: cores::Arguments,
+    pub(super) cores: cores::CoreArgs,
 
     #[command(flatten)]
-    pub(super) output: output::Arguments,
+    pub(super) output: output::OutputArgs,
 }
 
-impl Arguments {
+impl BenchOrderArgs {
     /// The columns, in the order of the tables.
-    pub(super) fn plan(&self) -> Vec<Cell> {
+    pub(super) fn plan(&self) -> Vec<OrderCase> {
         let waits: &[Wait] = if self.wait.is_empty() { &[Wait::Spin] } else { &self.wait };
         let intervals =
             if self.interval_us.is_empty() { &INTERVALS_US[..] } else { &self.interval_us };
         let subjects = [Subject::Gateway, Subject::BareGateway, Subject::BareSockets];
-        let mut cells = Vec::new();
+        let mut cases = Vec::new();
         for &interval_us in intervals {
             let load = self.load(interval_us);
             for &wait in waits {
-                cells.extend(subjects.map(|subject| Cell { subject, wait, load }));
+                cases.extend(subjects.map(|subject| OrderCase { subject, wait, load }));
             }
         }
         let load = self.load(0);
         let load = Load { samples: load.samples.div_ceil(BATCHES_PART), ..load };
-        cells.push(Cell { subject: Subject::Batch, wait: waits[0], load });
-        cells
+        cases.push(OrderCase { subject: Subject::Batch, wait: waits[0], load });
+        cases
     }
 
     /// How many rounds each column has: never more than samples.
@@ -108,16 +108,16 @@ impl Arguments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cmd::bench::bench_case::Cell as _;
+    use crate::cmd::bench::bench_case::BenchCase as _;
     use crate::harness::args::parse_line;
 
-    fn parse(words: &[&str]) -> Result<Arguments, clap::Error> {
+    fn parse(words: &[&str]) -> Result<BenchOrderArgs, clap::Error> {
         parse_line(words.iter().copied())
     }
 
     fn names(words: &[&str]) -> Vec<(u64, String)> {
         let plan = parse(words).unwrap().plan();
-        plan.iter().map(|cell| (cell.load.interval_us, cell.name())).collect()
+        plan.iter().map(|case| (case.load.interval_us, case.name())).collect()
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn of_batches_there_are_half_as_many() {
         let plan = parse(&["--samples", "71"]).unwrap().plan();
-        let samples: Vec<u64> = plan.iter().map(|cell| cell.load.samples).collect();
+        let samples: Vec<u64> = plan.iter().map(|case| case.load.samples).collect();
         assert_eq!(samples, [71, 71, 71, 71, 71, 71, 36]);
         assert_eq!(parse(&["--quick"]).unwrap().plan()[0].load.samples, 1_000);
     }

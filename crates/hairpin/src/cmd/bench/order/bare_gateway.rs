@@ -14,7 +14,7 @@ pub(super) const REPORT_BYTES: usize = FRAMING_HEADER + ExecutionReportNew522::E
 
 /// One connection of a bare gateway.
 #[derive(Debug, Default)]
-pub(super) struct Answers {
+pub(super) struct BareGateway {
     /// The beginning of a frame.
     inbox: Vec<u8>,
     uuid: u64,
@@ -24,7 +24,7 @@ pub(super) struct Answers {
     pub(super) outbox: Vec<u8>,
 }
 
-impl Answers {
+impl BareGateway {
     /// Takes bytes of the client's, and puts behind what is to leave what answers them.
     ///
     /// # Errors
@@ -125,7 +125,7 @@ impl Answers {
         Ok(())
     }
 
-    /// Room for a message of `length` bytes behind what is to leave, with its framing header.
+    /// BufferSize for a message of `length` bytes behind what is to leave, with its framing header.
     fn framed(&mut self, length: usize) -> &mut [u8] {
         let begin = self.outbox.len();
         let size = FRAMING_HEADER + length;

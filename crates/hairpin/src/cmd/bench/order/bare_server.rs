@@ -5,7 +5,7 @@ use std::io;
 use anyhow::Result;
 use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions, TcpStream};
 
-use super::bare_gateway::{Answers, REPORT_BYTES};
+use super::bare_gateway::{BareGateway, REPORT_BYTES};
 use super::setup::ORDER_BYTES;
 
 /// Turns between looks whether the end has come.
@@ -23,7 +23,7 @@ pub(super) trait Answer {
     fn outbox(&mut self) -> &mut Vec<u8>;
 }
 
-impl Answer for Answers {
+impl Answer for BareGateway {
     fn take(&mut self, bytes: &[u8]) -> Result<()> {
         Self::take(self, bytes)
     }
@@ -61,7 +61,7 @@ impl Answer for Echo {
 pub(super) fn serve(
     listener: &mut TcpListener,
     mut answer: impl Answer,
-    asked_to_stop: &dyn Fn() -> bool,
+    stop_requested: &dyn Fn() -> bool,
 ) -> Result<()> {
     let mut stream = None;
     loop {
@@ -76,7 +76,7 @@ pub(super) fn serve(
                 }
             }
         }
-        if asked_to_stop() {
+        if stop_requested() {
             return Ok(());
         }
     }

@@ -8,10 +8,10 @@ use hairpin_reactor::{Interest, Reactor, Wait};
 use hairpin_time::{Duration, Instant};
 
 use super::bare_gateway::REPORT_BYTES;
-use super::samples::{Passage, Samples};
-use super::setup::{ClientOutcome, ClientSetup, Counts, ORDER_BYTES};
-use super::trading::SLEEP;
-use crate::harness::t2t_setup::Page;
+use super::samples::{OrderTimes, Samples};
+use super::setup::{ClientCounts, ClientOutcome, ClientSetup, ORDER_BYTES};
+use super::trading::MAX_SLEEP;
+use crate::harness::t2t_setup::ChildCounters;
 
 /// Sends as many bytes as an order has, and waits for as many as a report has.
 ///
@@ -20,8 +20,8 @@ use crate::harness::t2t_setup::Page;
 pub(super) fn measure(
     setup: &ClientSetup,
     clock: &Clock,
-    page: &Page,
-    asked_to_stop: &dyn Fn() -> bool,
+    page: &ChildCounters,
+    stop_requested: &dyn Fn() -> bool,
 ) -> Result<ClientOutcome> {
     let wait: Wait = setup.wait.parse()?;
     let mut reactor = Reactor::new(wait)?;
@@ -29,7 +29,7 @@ pub(super) fn measure(
     let token = reactor.add(&mut stream, Interest::WRITABLE)?;
     while !stream.is_connected() {
         let now = clock.instant();
-        if reactor.wait(now, Some(now + SLEEP))?.is_writable(token) {
+        if reactor.wait(now, Some(now + MAX_SLEEP))?.is_writable(token) {
             stream.finish_connect()?;
         }
     }
@@ -39,9 +39,9 @@ pub(super) fn measure(
     let mut pace = ClosedLoop::new(clock.instant(), Duration::from_micros(load.interval_us));
     let (mut begun, mut sent) = (Instant::ZERO, Instant::ZERO);
     let (mut answered, mut missing) = (0, 0);
-    while answered < load.warm_up + load.samples && !asked_to_stop() {
+    while answered < load.warm_up + load.samples && !stop_requested() {
         let before = clock.instant();
-        let due = pace.next_departure().unwrap_or(before + SLEEP).min(before + SLEEP);
+        let due = pace.next_departure().unwrap_or(before + MAX_SLEEP).min(before + MAX_SLEEP);
         let ready = reactor.wait(before, Some(due))?;
         if let Some(departure) = pace.depart(clock.instant()) {
             samples.departed(departure.lateness);
@@ -65,10 +65,10 @@ pub(super) fn measure(
             bail!("the connection closed");
         }
         let Some(called) = called else { continue };
-        samples.arrived(&Passage { begun, written: begun, sent, received: called, called });
+        samples.arrived(&OrderTimes { begun, written: begun, sent, received: called, called });
         answered += 1;
-        page.tell_ticks(answered);
+        page.set_ticks(answered);
         pace.answered(clock.instant());
     }
-    Ok(samples.outcome(setup, clock, Counts::default()))
+    Ok(samples.outcome(setup, clock, ClientCounts::default()))
 }

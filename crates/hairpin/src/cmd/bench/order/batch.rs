@@ -12,12 +12,12 @@ use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::{Duration, Now};
 
 use super::bare_gateway::REPORT_BYTES;
-use super::memory_connection::{MemoryDial, Wire};
+use super::memory_connection::{MemoryConnect, Wire};
 use super::samples::rows;
-use super::setup::{ClientOutcome, ClientSetup, Counts, ORDER_BYTES};
-use super::timed_listener::{Trader, order};
+use super::setup::{ClientCounts, ClientOutcome, ClientSetup, ORDER_BYTES};
+use super::timed_listener::{TimedListener, order};
 use super::trading::{JOURNAL_BYTES, session_settings};
-use crate::harness::t2t_setup::Page;
+use crate::harness::t2t_setup::ChildCounters;
 
 /// Operations of one batch.
 const BATCH: u64 = BatchRecorder::OPERATIONS_MIN;
@@ -36,15 +36,15 @@ const SEQ_NUM: usize = 4 + 8;
 pub(super) fn measure(
     setup: &ClientSetup,
     clock: &Clock,
-    page: &Page,
-    asked_to_stop: &dyn Fn() -> bool,
+    page: &ChildCounters,
+    stop_requested: &dyn Fn() -> bool,
 ) -> Result<ClientOutcome> {
     let samples = usize::try_from(setup.load.samples).unwrap_or(usize::MAX);
     let recorder = || BatchRecorder::with_capacity(samples, BATCH);
     let (mut receive, mut send, mut both) = (recorder(), recorder(), recorder());
     let mut bench = Bench::new(setup, clock)?;
     for batch in 0..setup.load.warm_up + setup.load.samples {
-        if asked_to_stop() {
+        if stop_requested() {
             break;
         }
         let spans = [bench.receive()?, bench.send()?, bench.both()?];
@@ -52,21 +52,21 @@ pub(super) fn measure(
             for (recorder, span) in [&mut receive, &mut send, &mut both].into_iter().zip(spans) {
                 recorder.record(span);
             }
-            page.tell_ticks(batch);
+            page.set_ticks(batch);
         }
     }
     let recorders = [receive.means(), send.means(), both.means()];
     let rows = rows(setup, clock, &recorders, &Recorder::with_capacity(0));
-    Ok(ClientOutcome { rows, counts: Counts::default(), interrupted: false })
+    Ok(ClientOutcome { rows, counts: ClientCounts::default(), interrupted: false })
 }
 
 /// An established session, on a clock of its own.
 struct Bench {
-    session: Session<MemoryDial>,
+    session: Session<MemoryConnect>,
     wire: Rc<Wire>,
     reactor: Reactor,
     ready: Ready,
-    trader: Trader,
+    listener: TimedListener,
     /// Of `now` only the difference to the last counts.
     now: Now,
     clock: Clock,
@@ -78,14 +78,14 @@ impl Bench {
     fn new(setup: &ClientSetup, clock: &Clock) -> Result<Self> {
         let wire = Rc::new(Wire::new());
         let journal = Journal::anonymous(JOURNAL_BYTES)?;
-        let dial = MemoryDial(Rc::clone(&wire));
+        let dial = MemoryConnect(Rc::clone(&wire));
         let session = Session::with_dial(session_settings(setup)?, journal, dial)?;
         let mut bench = Self {
             session,
             wire,
             reactor: Reactor::new(Wait::Spin)?,
             ready: Ready::NOTHING,
-            trader: Trader::new(clock.clone()),
+            listener: TimedListener::new(clock.clone()),
             now: clock.now(),
             clock: clock.clone(),
             report: Vec::new(),
@@ -116,8 +116,8 @@ impl Bench {
 
     #[inline]
     fn process(&mut self) -> Result<()> {
-        let Self { session, reactor, ready, trader, now, .. } = self;
-        Ok(session.process(*now, *ready, reactor, trader)?)
+        let Self { session, reactor, ready, listener, now, .. } = self;
+        Ok(session.process(*now, *ready, reactor, listener)?)
     }
 
     #[inline]
@@ -132,7 +132,7 @@ impl Bench {
     #[inline]
     fn hear(&mut self) -> Result<()> {
         self.process()?;
-        black_box(&self.trader.told);
+        black_box(&self.listener.told);
         Ok(())
     }
 

@@ -7,22 +7,22 @@ use hairpin_time::Duration;
 
 use super::order_case::Subject;
 use super::setup::ClientSetup;
-use super::{batch, bare_sockets, trading};
+use super::{bare_sockets, batch, trading};
 use crate::cmd::bench::run::calibrated;
-use crate::harness::t2t_setup::{self, ChildArguments};
 use crate::harness::signals::Signals;
+use crate::harness::t2t_setup::{self, ChildArgs};
 
 /// Measures the round that standard input describes.
 ///
 /// # Errors
 /// No such core or wait; a logon that is refused; the network's.
-pub(crate) fn run(arguments: &ChildArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<ClientSetup>()?;
     let signals = Signals::take_as_child()?;
     hairpin_host::set_timer_slack(Duration::from_nanos(1))?;
-    hairpin_host::name_thread("trader")?;
+    hairpin_host::name_thread("listener")?;
     setup.core.map_or(Ok(()), hairpin_host::pin)?;
-    let asked_to_stop = || page.asked_to_stop() || signals.asked_to_stop();
+    let stop_requested = || page.stop_requested() || signals.stop_requested();
     // All readings of a round are by one clock, which is not calibrated again meanwhile.
     let clock = calibrated();
     let measure = match setup.subject {
@@ -30,8 +30,8 @@ pub(crate) fn run(arguments: &ChildArguments) -> Result<ExitCode> {
         Subject::BareSockets => bare_sockets::measure,
         Subject::Batch => batch::measure,
     };
-    let mut outcome = measure(&setup, &clock, &page, &asked_to_stop)?;
-    outcome.interrupted = signals.asked_to_stop() || page.asked_to_stop();
+    let mut outcome = measure(&setup, &clock, &page, &stop_requested)?;
+    outcome.interrupted = signals.stop_requested() || page.stop_requested();
     t2t_setup::say(&outcome)?;
     Ok(ExitCode::SUCCESS)
 }

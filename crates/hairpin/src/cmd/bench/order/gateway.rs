@@ -9,52 +9,82 @@ use hairpin_exchange::{
 };
 use hairpin_host::Clock;
 use hairpin_reactor::{Reactor, Wait};
+use hairpin_time::Instant;
 
-use super::bare_gateway::Answers;
+use super::bare_gateway::BareGateway;
 use super::bare_server::{self, Echo};
 use super::order_case::Subject;
 use super::setup::{GatewaySetup, Ready};
+use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
 use crate::harness::secret_key;
-use crate::harness::t2t_setup::{self, Account, ChildArguments};
 use crate::harness::signals::Signals;
+use crate::harness::t2t_setup::{self, Account, ChildArgs};
 
 /// Serves the round that standard input describes.
 ///
 /// # Errors
 /// No such core, no free port, the network's.
-pub(crate) fn run(arguments: &ChildArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<GatewaySetup>()?;
     let signals = Signals::take_as_child()?;
     hairpin_host::name_thread("exchange")?;
     setup.core.map_or(Ok(()), hairpin_host::pin)?;
-    let asked_to_stop = || page.asked_to_stop() || signals.asked_to_stop();
+    let stop_requested = || page.stop_requested() || signals.stop_requested();
     if setup.subject == Subject::Gateway {
-        exchange(&setup, &asked_to_stop)?;
+        exchange(&setup, &stop_requested)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut listener = TcpListener::bind(setup.address)?;
     t2t_setup::say(&Ready { address: listener.local_address() })?;
     match setup.subject {
-        Subject::BareGateway => bare_server::serve(&mut listener, Answers::default(), &asked_to_stop)?,
-        _ => bare_server::serve(&mut listener, Echo::default(), &asked_to_stop)?,
+        Subject::BareGateway => {
+            bare_server::serve(&mut listener, BareGateway::default(), &stop_requested)?
+        }
+        _ => bare_server::serve(&mut listener, Echo::default(), &stop_requested)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The exchange's gateway, with a quiet market behind it and no market data.
-fn exchange(setup: &GatewaySetup, asked_to_stop: &dyn Fn() -> bool) -> Result<()> {
-    let mut clock = Clock::new();
+fn exchange(setup: &GatewaySetup, stop_requested: &dyn Fn() -> bool) -> Result<()> {
+    let clock = Clock::new();
     let mut reactor = Reactor::new(Wait::Spin)?;
     let mut exchange = Exchange::new(settings(setup)?, clock.now(), &mut reactor)?;
     exchange.set_pace(Pace::Paced, clock.now());
     t2t_setup::say(&Ready { address: exchange.gateway_address() })?;
-    while !asked_to_stop() {
-        let now = clock.now();
-        let ready = reactor.wait(now.monotonic, None)?;
-        exchange.step(now, ready, &mut reactor, &mut ())?;
-        clock.recalibrate_if_due(now.monotonic);
+    let mut task = GatewayTask { clock, reactor, exchange, stopped: false };
+    RunLoop::default().run(&mut task, stop_requested).map(drop)
+}
+
+/// The exchange inside the run loop; it spins.
+struct GatewayTask {
+    clock: Clock,
+    reactor: Reactor,
+    exchange: Exchange,
+    stopped: bool,
+}
+
+impl Task for GatewayTask {
+    #[inline]
+    fn turn(&mut self) -> Result<Turn> {
+        let now = self.clock.now();
+        let ready = self.reactor.wait(now.monotonic, None)?;
+        self.exchange.step(now, ready, &mut self.reactor, &mut ())?;
+        Ok(Turn { now: now.monotonic, activity: Activity::Busy })
     }
-    Ok(())
+
+    fn stop(&mut self, _: Instant) -> Result<()> {
+        self.stopped = true;
+        Ok(())
+    }
+
+    fn is_finished(&self) -> bool {
+        self.stopped
+    }
+
+    fn clock(&mut self) -> Option<&mut Clock> {
+        Some(&mut self.clock)
+    }
 }
 
 fn settings(setup: &GatewaySetup) -> Result<ExchangeSettings> {

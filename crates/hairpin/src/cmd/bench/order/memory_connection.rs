@@ -12,14 +12,14 @@ use hairpin_endpoint::{Blocker, Meta, Receive, Received, Source, Stream, Timesta
 use hairpin_order_entry::Connect;
 use hairpin_time::Duration;
 
-use super::bare_gateway::Answers;
+use super::bare_gateway::BareGateway;
 
 const NOWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
 
 /// What both ends see.
 #[derive(Debug, Default)]
 pub(super) struct Wire {
-    answers: RefCell<Answers>,
+    answers: RefCell<BareGateway>,
     incoming: RefCell<Vec<u8>>,
     /// Bytes of them that were taken, and that are given at once: all, if 0.
     taken: Cell<usize>,
@@ -135,9 +135,9 @@ impl Source for Connection {
 
 /// Gives the one wire there is.
 #[derive(Debug)]
-pub(super) struct MemoryDial(pub(super) Rc<Wire>);
+pub(super) struct MemoryConnect(pub(super) Rc<Wire>);
 
-impl Connect for MemoryDial {
+impl Connect for MemoryConnect {
     type Stream = Connection;
 
     fn dial(&mut self, _: SocketAddrV4) -> io::Result<Connection> {

@@ -1,8 +1,9 @@
 //! `hairpin bench order`: order entry's published table, and what this machine makes of it.
 
-mod bare_gateway;
 mod args;
+mod bare_gateway;
 mod bare_server;
+mod bare_sockets;
 mod batch;
 pub(crate) mod client;
 pub(crate) mod gateway;
@@ -12,7 +13,6 @@ mod published;
 mod round;
 mod samples;
 mod setup;
-mod bare_sockets;
 mod stamped_stream;
 mod table;
 mod timed_listener;
@@ -23,21 +23,21 @@ use std::process::ExitCode;
 use anyhow::Result;
 use hairpin_measure::{Results, Row};
 
-pub(crate) use args::Arguments;
-use order_case::Cell;
-use setup::{ClientOutcome, Counts};
+pub(crate) use args::BenchOrderArgs;
+use order_case::OrderCase;
+use setup::{ClientCounts, ClientOutcome};
 
-use super::bench_case::Cell as _;
+use super::bench_case::BenchCase as _;
+use super::bench_context::BenchContext;
 use super::rounds::Bench;
-use super::run::{self, Words};
-use super::bench_context::Stand;
+use super::run::{self, BenchOptions};
 
 /// Measures the table or reads it from a file, and prints it.
 ///
 /// # Errors
 /// Those of [`run::run`].
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let words = Words {
+pub(crate) fn run(arguments: &BenchOrderArgs) -> Result<ExitCode> {
+    let words = BenchOptions {
         from: arguments.from.as_deref(),
         interface: arguments.interface.as_deref(),
         cores: &arguments.cores,
@@ -53,20 +53,24 @@ struct Order;
 impl Bench for Order {
     const NAME: &'static str = "order";
     const SIDES: [&'static str; 2] = ["gateway", "session"];
-    type Cell = Cell;
+    type Case = OrderCase;
     type Outcome = ClientOutcome;
-    type Tally = Counts;
+    type Tally = ClientCounts;
 
-    fn round(stand: &Stand<'_>, cell: &Cell, told: &mut dyn FnMut(u64)) -> Result<ClientOutcome> {
-        round::run(stand, cell, told)
+    fn round(
+        context: &BenchContext<'_>,
+        case: &OrderCase,
+        told: &mut dyn FnMut(u64),
+    ) -> Result<ClientOutcome> {
+        round::run(context, case, told)
     }
 
-    fn count(tally: &mut Counts, outcome: &ClientOutcome) {
+    fn count(tally: &mut ClientCounts, outcome: &ClientOutcome) {
         *tally = tally.plus(outcome.counts);
     }
 
     fn rows(outcome: ClientOutcome) -> Vec<Row> {
-        let Counts { errors, refused, .. } = outcome.counts;
+        let ClientCounts { errors, refused, .. } = outcome.counts;
         let reason = match (errors, refused) {
             (0, 0) => None,
             (0, refused) => Some(format!("{refused} samples found no room")),
@@ -77,17 +81,17 @@ impl Bench for Order {
         outcome.rows.into_iter().map(row).collect()
     }
 
-    fn failed(cell: &Cell, reason: &str) -> Vec<Row> {
-        round::failed(cell, reason)
+    fn failed(case: &OrderCase, reason: &str) -> Vec<Row> {
+        round::failed(case, reason)
     }
 
-    fn describe(cell: &Cell, counts: &Counts) -> String {
+    fn describe(case: &OrderCase, counts: &ClientCounts) -> String {
         match counts.waited {
             0 => String::new(),
             waited => format!(
                 "{}, {}: {waited} orders that the connection did not take at once\n",
-                cell.name(),
-                cell.pause()
+                case.name(),
+                case.pause()
             ),
         }
     }

@@ -21,7 +21,7 @@ pub(crate) enum Subject {
 
 /// One set: what its rounds have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cell {
+pub(crate) struct OrderCase {
     pub(crate) subject: Subject,
     pub(crate) wait: Wait,
     /// Of all rounds together.
@@ -40,7 +40,7 @@ impl Subject {
     }
 }
 
-impl plan::Cell for Cell {
+impl bench_case::BenchCase for OrderCase {
     fn load(&self) -> Load {
         self.load
     }

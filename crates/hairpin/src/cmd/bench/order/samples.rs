@@ -6,11 +6,11 @@ use hairpin_time::{Duration, Instant};
 
 use super::order_case::Subject;
 use super::published::Stage;
-use super::setup::{self, ClientOutcome, ClientSetup, Counts};
+use super::setup::{self, ClientCounts, ClientOutcome, ClientSetup};
 
 /// When an order and its report passed where the stages begin and end.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Passage {
+pub(super) struct OrderTimes {
     /// Before the call that sends.
     pub(super) begun: Instant,
     /// At the connection's write.
@@ -23,7 +23,7 @@ pub(super) struct Passage {
     pub(super) called: Instant,
 }
 
-impl Passage {
+impl OrderTimes {
     /// A sample of a stage. That of [`Stage::OneWay`] is of the way there and back.
     #[inline]
     fn span(&self, stage: Stage) -> Duration {
@@ -73,13 +73,13 @@ impl Samples {
 
     /// Its report has come.
     #[inline]
-    pub(super) fn arrived(&mut self, passage: &Passage) {
+    pub(super) fn arrived(&mut self, times: &OrderTimes) {
         if self.skip > 0 {
             self.skip -= 1;
             return;
         }
         for (stage, recorder) in &mut self.stages {
-            recorder.record(passage.span(*stage));
+            recorder.record(times.span(*stage));
         }
     }
 
@@ -88,13 +88,13 @@ impl Samples {
         &self,
         setup: &ClientSetup,
         clock: &Clock,
-        counts: Counts,
+        counts: ClientCounts,
     ) -> ClientOutcome {
         let refused = self.stages.iter().map(|(_, recorder)| recorder.refused()).sum();
         let recorders: Vec<&Recorder> = self.stages.iter().map(|(_, recorder)| recorder).collect();
         let rows = rows(setup, clock, &recorders, &self.lateness);
         let rows = rows.into_iter().map(|row| Row { lost: self.sent - row.samples, ..row });
-        let counts = Counts { refused, ..counts };
+        let counts = ClientCounts { refused, ..counts };
         ClientOutcome { rows: rows.collect(), counts, interrupted: false }
     }
 }
@@ -127,9 +127,9 @@ mod tests {
 
     const PASSAGE: [u64; 5] = [100, 140, 2_000, 9_000, 9_070];
 
-    fn passage() -> Passage {
+    fn times() -> OrderTimes {
         let [begun, written, sent, received, called] = PASSAGE.map(at);
-        Passage { begun, written, sent, received, called }
+        OrderTimes { begun, written, sent, received, called }
     }
 
     fn setup(subject: Subject) -> ClientSetup {
@@ -147,9 +147,9 @@ mod tests {
         let mut samples = Samples::new(&setup);
         for _ in 0..3 {
             samples.departed(Duration::ZERO);
-            samples.arrived(&passage());
+            samples.arrived(&times());
         }
-        let outcome = samples.outcome(&setup, &Clock::of_kernel(), Counts::default());
+        let outcome = samples.outcome(&setup, &Clock::of_kernel(), ClientCounts::default());
         assert!(outcome.rows.iter().all(|row| (row.samples, row.lost) == (2, 0)));
         outcome.rows.iter().map(|row| row.summary.min.unwrap()).collect()
     }
@@ -167,10 +167,10 @@ mod tests {
         for answered in [true, true, false] {
             samples.departed(Duration::ZERO);
             if answered {
-                samples.arrived(&passage());
+                samples.arrived(&times());
             }
         }
-        let outcome = samples.outcome(&setup, &Clock::of_kernel(), Counts::default());
+        let outcome = samples.outcome(&setup, &Clock::of_kernel(), ClientCounts::default());
         assert!(outcome.rows.iter().all(|row| (row.samples, row.lost) == (1, 1)));
     }
 }

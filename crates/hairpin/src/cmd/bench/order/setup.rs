@@ -48,13 +48,13 @@ pub(crate) struct Ready {
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub(crate) struct ClientOutcome {
     pub(crate) rows: Vec<Row>,
-    pub(crate) counts: Counts,
+    pub(crate) counts: ClientCounts,
     pub(crate) interrupted: bool,
 }
 
 /// What beside the samples was counted of a round.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Counts {
+pub(crate) struct ClientCounts {
     /// Orders that the connection did not take at once.
     pub(crate) waited: u64,
     /// Messages that nobody expected: rejects, gaps, warnings.
@@ -63,7 +63,7 @@ pub(crate) struct Counts {
     pub(crate) refused: u64,
 }
 
-impl Counts {
+impl ClientCounts {
     /// Those of several rounds together.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
@@ -150,8 +150,8 @@ mod tests {
 
     #[test]
     fn counts_add_up() {
-        let one = Counts { waited: 1, errors: 2, refused: 3 };
-        let other = Counts { waited: 10, errors: 20, refused: 30 };
-        assert_eq!(one.plus(other), Counts { waited: 11, errors: 22, refused: 33 });
+        let one = ClientCounts { waited: 1, errors: 2, refused: 3 };
+        let other = ClientCounts { waited: 10, errors: 20, refused: 30 };
+        assert_eq!(one.plus(other), ClientCounts { waited: 11, errors: 22, refused: 33 });
     }
 }

@@ -37,29 +37,29 @@ impl Stamps {
 
 /// Connects by the kernel's TCP.
 #[derive(Debug)]
-pub(super) struct StampedDial {
+pub(super) struct StampedConnect {
     pub(super) clock: Clock,
     pub(super) stamps: Rc<Stamps>,
 }
 
-impl Connect for StampedDial {
-    type Stream = Stamped;
+impl Connect for StampedConnect {
+    type Stream = StampedStream;
 
-    fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<Stamped> {
+    fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<StampedStream> {
         let stream = TcpConnect::default().dial(gateway)?;
-        Ok(Stamped { stream, clock: self.clock.clone(), stamps: Rc::clone(&self.stamps) })
+        Ok(StampedStream { stream, clock: self.clock.clone(), stamps: Rc::clone(&self.stamps) })
     }
 }
 
 /// A kernel TCP connection between two readings of the clock.
 #[derive(Debug)]
-pub(super) struct Stamped {
+pub(super) struct StampedStream {
     stream: TcpStream,
     clock: Clock,
     stamps: Rc<Stamps>,
 }
 
-impl Receive for Stamped {
+impl Receive for StampedStream {
     #[inline]
     fn receive(&mut self, budget: usize, mut on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
         let Self { stream, clock, stamps } = self;
@@ -70,13 +70,13 @@ impl Receive for Stamped {
     }
 }
 
-impl Transmit for Stamped {
+impl Transmit for StampedStream {
     fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<()> {
         self.stream.transmit(length, fill)
     }
 }
 
-impl Stream for Stamped {
+impl Stream for StampedStream {
     fn is_connected(&self) -> bool {
         self.stream.is_connected()
     }
@@ -100,13 +100,13 @@ impl Stream for Stamped {
     }
 }
 
-impl AsFd for Stamped {
+impl AsFd for StampedStream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }
 }
 
-impl Source for Stamped {
+impl Source for StampedStream {
     fn set_blocking(&mut self, timeout: Option<Duration>) -> io::Result<Option<Blocker>> {
         self.stream.set_blocking(timeout)
     }

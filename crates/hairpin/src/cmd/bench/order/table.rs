@@ -7,8 +7,8 @@ use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row, is_too_shor
 use super::order_case::Subject;
 use super::published::{COLUMNS, SOURCE, Stage};
 use super::setup::subject_and_stage;
-use crate::cmd::bench::comparison_table::{Column, drawn, here, note};
 use crate::cmd::bench::bench_case::pause;
+use crate::cmd::bench::comparison_table::{Column, drawn, here, note};
 
 /// Everything there is to print of a results file; more is not known while measuring either.
 pub(super) fn render(results: &Results) -> String {

@@ -20,7 +20,7 @@ pub(super) fn order(number: u64) -> NewOrder {
 
 /// Reads the clock in the callback of a report, which is where a user would decide.
 #[derive(Debug)]
-pub(super) struct Trader {
+pub(super) struct TimedListener {
     clock: Clock,
     /// When the callback was called, and what takes the order back.
     pub(super) told: Option<(Instant, CancelOrder)>,
@@ -33,7 +33,7 @@ pub(super) struct Trader {
     pub(super) reason: Option<String>,
 }
 
-impl Trader {
+impl TimedListener {
     pub(super) fn new(clock: Clock) -> Self {
         Self {
             clock,
@@ -53,7 +53,7 @@ impl Trader {
     }
 }
 
-impl Listener for Trader {
+impl Listener for TimedListener {
     fn on_state(&mut self, _: &mut Sender<'_>, state: State) {
         self.was_established |= state == State::Established;
         self.is_over |= state == State::Disconnected;
@@ -90,7 +90,7 @@ impl Listener for Trader {
         self.error(format_args!("refused: {:?}", reject.business_reject_reason()));
     }
 
-    /// No other business message answers what this trader sends.
+    /// No other business message answers what this listener sends.
     fn on_message(&mut self, _: &mut Sender<'_>, message: &Message<'_>) {
         self.error(format_args!("template {} came", message.header.template_id));
     }

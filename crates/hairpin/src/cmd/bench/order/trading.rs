@@ -13,20 +13,20 @@ use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::{Duration, Instant};
 
 use super::order_case::Subject;
-use super::samples::{Passage, Samples};
-use super::setup::{ClientOutcome, ClientSetup, Counts};
-use super::stamped_stream::{StampedDial, Stamps};
-use super::timed_listener::{Trader, order};
-use crate::harness::t2t_setup::{Account, Page};
+use super::samples::{OrderTimes, Samples};
+use super::setup::{ClientCounts, ClientOutcome, ClientSetup};
+use super::stamped_stream::{StampedConnect, Stamps};
+use super::timed_listener::{TimedListener, order};
 use crate::cmd::trader::logon;
+use crate::harness::t2t_setup::{Account, ChildCounters};
 
 /// The longest sleep: so soon the end is heard.
-pub(super) const SLEEP: Duration = Duration::from_millis(10);
+pub(super) const MAX_SLEEP: Duration = Duration::from_millis(10);
 /// From the logon to the first order.
-const LEAD: Duration = Duration::from_millis(20);
+const START_DELAY: Duration = Duration::from_millis(20);
 /// For the gateway to let the session in, and to answer its Terminate.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Room for records: of some thousand orders. Then the journal begins again, in memory that has
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// BufferSize for records: of some thousand orders. Then the journal begins again, in memory that has
 /// been written before.
 pub(super) const JOURNAL_BYTES: usize = 16 << 20;
 
@@ -37,15 +37,15 @@ pub(super) const JOURNAL_BYTES: usize = 16 << 20;
 pub(super) fn measure(
     setup: &ClientSetup,
     clock: &Clock,
-    page: &Page,
-    asked_to_stop: &dyn Fn() -> bool,
+    page: &ChildCounters,
+    stop_requested: &dyn Fn() -> bool,
 ) -> Result<ClientOutcome> {
     let wait: Wait = setup.wait.parse()?;
     let mut trading = Trading::new(setup, clock, Reactor::new(wait)?)?;
-    trading.log_on(asked_to_stop)?;
-    trading.trade(page, asked_to_stop)?;
+    trading.log_on(stop_requested)?;
+    trading.trade(page, stop_requested)?;
     trading.log_off()?;
-    let counts = Counts { errors: trading.trader.errors, ..trading.counts };
+    let counts = ClientCounts { errors: trading.listener.errors, ..trading.counts };
     Ok(trading.samples.outcome(setup, clock, counts))
 }
 
@@ -63,15 +63,15 @@ struct Trading<'a> {
     setup: &'a ClientSetup,
     clock: Clock,
     reactor: Reactor,
-    session: Session<StampedDial>,
+    session: Session<StampedConnect>,
     stamps: Rc<Stamps>,
-    trader: Trader,
+    listener: TimedListener,
     samples: Samples,
-    counts: Counts,
+    counts: ClientCounts,
 }
 
 /// When the order that is under way was sent.
-struct UnderWay {
+struct OutstandingOrder {
     begun: Instant,
     written: Instant,
     sent: Instant,
@@ -80,7 +80,7 @@ struct UnderWay {
 impl<'a> Trading<'a> {
     fn new(setup: &'a ClientSetup, clock: &Clock, reactor: Reactor) -> Result<Self> {
         let stamps = Rc::new(Stamps::default());
-        let dial = StampedDial { clock: clock.clone(), stamps: Rc::clone(&stamps) };
+        let dial = StampedConnect { clock: clock.clone(), stamps: Rc::clone(&stamps) };
         let journal = Journal::anonymous(JOURNAL_BYTES)?;
         let session = Session::with_dial(session_settings(setup)?, journal, dial)?;
         Ok(Self {
@@ -89,9 +89,9 @@ impl<'a> Trading<'a> {
             reactor,
             session,
             stamps,
-            trader: Trader::new(clock.clone()),
+            listener: TimedListener::new(clock.clone()),
             samples: Samples::new(setup),
-            counts: Counts::default(),
+            counts: ClientCounts::default(),
         })
     }
 
@@ -99,7 +99,7 @@ impl<'a> Trading<'a> {
     #[inline]
     fn turn(&mut self, due: Option<Instant>) -> Result<Instant> {
         let before = self.clock.instant();
-        let deadline = [self.session.next_deadline(), due, Some(before + SLEEP)];
+        let deadline = [self.session.next_deadline(), due, Some(before + MAX_SLEEP)];
         let ready = self.reactor.wait(before, deadline.into_iter().flatten().min())?;
         self.process(ready)
     }
@@ -107,17 +107,17 @@ impl<'a> Trading<'a> {
     #[inline]
     fn process(&mut self, ready: Ready) -> Result<Instant> {
         let now = self.clock.now();
-        self.session.process(now, ready, &mut self.reactor, &mut self.trader)?;
+        self.session.process(now, ready, &mut self.reactor, &mut self.listener)?;
         Ok(now.monotonic)
     }
 
-    fn log_on(&mut self, asked_to_stop: &dyn Fn() -> bool) -> Result<()> {
-        let until = self.clock.instant() + PATIENCE;
+    fn log_on(&mut self, stop_requested: &dyn Fn() -> bool) -> Result<()> {
+        let until = self.clock.instant() + TIMEOUT;
         self.session.connect(self.clock.now(), Binding::New)?;
         while self.session.state() != State::Established {
             let now = self.turn(None)?;
             self.check()?;
-            if now > until || asked_to_stop() {
+            if now > until || stop_requested() {
                 bail!("the gateway does not let us in");
             }
         }
@@ -126,62 +126,64 @@ impl<'a> Trading<'a> {
 
     /// A session that has ended is no result but a reason.
     fn check(&self) -> Result<()> {
-        if !self.trader.is_over {
+        if !self.listener.is_over {
             return Ok(());
         }
         let failure = || self.session.last_failure().map(ToString::to_string);
-        let reason = self.trader.reason.clone().or_else(failure);
+        let reason = self.listener.reason.clone().or_else(failure);
         let reason = reason.unwrap_or_else(|| "the connection closed".to_owned());
-        let what = if self.trader.was_established { "session ended" } else { "logon failed" };
+        let what = if self.listener.was_established { "session ended" } else { "logon failed" };
         bail!("the {what}: {reason}")
     }
 
     /// Orders, one after the other, until all are answered.
-    fn trade(&mut self, page: &Page, asked_to_stop: &dyn Fn() -> bool) -> Result<()> {
+    fn trade(&mut self, page: &ChildCounters, stop_requested: &dyn Fn() -> bool) -> Result<()> {
         let load = self.setup.load;
-        let start = self.clock.instant() + LEAD;
+        let start = self.clock.instant() + START_DELAY;
         let mut pace = ClosedLoop::new(start, Duration::from_micros(load.interval_us));
-        let mut under_way: Option<UnderWay> = None;
+        let mut under_way: Option<OutstandingOrder> = None;
         let mut answered = 0;
-        while answered < load.warm_up + load.samples && !asked_to_stop() {
+        while answered < load.warm_up + load.samples && !stop_requested() {
             let now = self.turn(pace.next_departure())?;
             self.check()?;
             if let Some(departure) = pace.depart(now) {
                 self.samples.departed(departure.lateness);
                 under_way = Some(self.send(departure.index)?);
             }
-            let Some((called, cancel)) = self.trader.told.take() else { continue };
-            let Some(UnderWay { begun, written, sent }) = under_way.take() else { continue };
+            let Some((called, cancel)) = self.listener.told.take() else { continue };
+            let Some(OutstandingOrder { begun, written, sent }) = under_way.take() else {
+                continue;
+            };
             let received = self.stamps.received();
-            self.samples.arrived(&Passage { begun, written, sent, received, called });
+            self.samples.arrived(&OrderTimes { begun, written, sent, received, called });
             answered += 1;
-            page.tell_ticks(answered);
-            self.take_back(&cancel, asked_to_stop)?;
+            page.set_ticks(answered);
+            self.take_back(&cancel, stop_requested)?;
             pace.answered(self.clock.instant());
         }
         Ok(())
     }
 
     #[inline]
-    fn send(&mut self, number: u64) -> Result<UnderWay> {
+    fn send(&mut self, number: u64) -> Result<OutstandingOrder> {
         let order = order(number + 1);
         let now = self.clock.now();
         let begun = self.clock.instant();
         let outcome = self.session.sender(now).send(&order);
         let sent = self.clock.instant();
         self.counts.waited += u64::from(outcome?.delivery != Delivery::Written);
-        Ok(UnderWay { begun, written: self.stamps.written(), sent })
+        Ok(OutstandingOrder { begun, written: self.stamps.written(), sent })
     }
 
     /// Cancels the order at the exchange, so that its books stay as they are; a bare gateway has
     /// none.
-    fn take_back(&mut self, cancel: &CancelOrder, asked_to_stop: &dyn Fn() -> bool) -> Result<()> {
+    fn take_back(&mut self, cancel: &CancelOrder, stop_requested: &dyn Fn() -> bool) -> Result<()> {
         if self.setup.subject != Subject::Gateway {
             return Ok(());
         }
-        self.trader.cancelled = false;
+        self.listener.cancelled = false;
         self.session.sender(self.clock.now()).send(cancel)?;
-        while !self.trader.cancelled && !asked_to_stop() {
+        while !self.listener.cancelled && !stop_requested() {
             self.turn(None)?;
             self.check()?;
         }
@@ -189,12 +191,12 @@ impl<'a> Trading<'a> {
     }
 
     fn log_off(&mut self) -> Result<()> {
-        let until = self.clock.instant() + PATIENCE;
+        let until = self.clock.instant() + TIMEOUT;
         self.session.terminate(self.clock.now());
         while self.session.state() != State::Disconnected {
             if self.turn(None)? > until {
                 let now = self.clock.now();
-                return Ok(self.session.abandon(now, &mut self.reactor, &mut self.trader)?);
+                return Ok(self.session.abandon(now, &mut self.reactor, &mut self.listener)?);
             }
         }
         Ok(())

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::WAITS;
-use crate::harness::t2t_setup::Load;
-use crate::cmd::t2t::{Cell, INTERVALS_US, Plan, ROUNDS_MAX, ROUNDS_PUBLISHED, StandArguments};
+use crate::cmd::t2t::{INTERVALS_US, ROUNDS_MAX, ROUNDS_PUBLISHED, RunArgs, RunPlan, T2tCase};
 use crate::harness::args::{FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP};
+use crate::harness::t2t_setup::Load;
 
 /// Samples of each row of the published table.
 const SAMPLES_PUBLISHED: u64 = 20_000;
@@ -24,7 +24,7 @@ const QUICK_INTERVAL_US: u64 = 500;
 /// runs are in the results, and the table shows the later one that was not late; --quick marks it
 /// only.
 #[derive(clap::Args, Debug, Clone)]
-pub(crate) struct Arguments {
+pub(crate) struct BenchT2tArgs {
     /// Print the table of a results file that was saved with --json; nothing is measured
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "quick", "samples", "interval_us", "feed", "rounds", "seed"])]
@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     seed: u64,
 
     #[command(flatten)]
-    pub(crate) stand: StandArguments,
+    pub(crate) context: RunArgs,
 }
 
 /// From when a tick counts.
@@ -84,17 +84,17 @@ impl Case {
     }
 }
 
-impl Arguments {
+impl BenchT2tArgs {
     /// The sets of the exchange and trader table.
-    pub(super) fn plan(&self) -> Plan {
-        let feeds = self.stand.feeds(&self.feed);
+    pub(super) fn plan(&self) -> RunPlan {
+        let feeds = self.context.feeds(&self.feed);
         let intervals: &[u64] = match (self.quick, self.interval_us.is_empty()) {
             (true, _) => &[QUICK_INTERVAL_US],
             (false, true) => &INTERVALS_US,
             (false, false) => &self.interval_us,
         };
-        let cells = Cell::all(feeds, intervals, &WAITS, |interval_us| self.load(interval_us));
-        Plan::new(cells, self.rounds, !self.quick)
+        let cases = T2tCase::all(feeds, intervals, &WAITS, |interval_us| self.load(interval_us));
+        RunPlan::new(cases, self.rounds, !self.quick)
     }
 
     /// How market data is to travel, as far as it was said.
@@ -109,8 +109,8 @@ impl Arguments {
             samples: if self.quick { SAMPLES } else { self.samples },
             seed: self.seed,
             matching: true,
-            mute_a: None,
-            mute_b: None,
+            outage_a: None,
+            outage_b: None,
         }
     }
 }
@@ -121,33 +121,33 @@ mod tests {
     use crate::harness::args::parse_line;
     use hairpin_reactor::Wait;
 
-    fn parse(words: &[&str]) -> Result<Arguments, clap::Error> {
+    fn parse(words: &[&str]) -> Result<BenchT2tArgs, clap::Error> {
         parse_line(words.iter().copied())
     }
 
-    fn plan(words: &[&str]) -> Plan {
+    fn plan(words: &[&str]) -> RunPlan {
         parse(words).unwrap().plan()
     }
 
     #[test]
     fn the_published_table_is_poll_and_epoll_of_both_feeds_at_four_intervals() {
         let plan = plan(&[]);
-        assert_eq!((plan.cells.len(), plan.rounds, plan.repeats_late), (16, 7, true));
-        assert!(plan.cells.iter().all(|cell| cell.load.samples == 20_000));
-        // Those to be compared stand next to each other, in the plan and so in time.
-        let is_pair = |pair: &[Cell]| {
+        assert_eq!((plan.cases.len(), plan.rounds, plan.repeats_late), (16, 7, true));
+        assert!(plan.cases.iter().all(|case| case.load.samples == 20_000));
+        // Those to be compared context next to each other, in the plan and so in time.
+        let is_pair = |pair: &[T2tCase]| {
             let [a, b] = [pair[0], pair[1]];
-            a.wait == Wait::Poll && b.wait == Wait::Epoll && Cell { wait: Wait::Poll, ..b } == a
+            a.wait == Wait::Poll && b.wait == Wait::Epoll && T2tCase { wait: Wait::Poll, ..b } == a
         };
-        assert!(plan.cells.chunks(2).all(is_pair));
+        assert!(plan.cases.chunks(2).all(is_pair));
     }
 
     #[test]
     fn quick_is_one_interval_in_as_many_rounds() {
         let plan = plan(&["--quick"]);
-        assert_eq!((plan.cells.len(), plan.rounds, plan.repeats_late), (4, 7, false));
-        let is_quick = |cell: &Cell| cell.load.interval_us == 500 && cell.load.samples == 2_000;
-        assert!(plan.cells.iter().all(is_quick));
+        assert_eq!((plan.cases.len(), plan.rounds, plan.repeats_late), (4, 7, false));
+        let is_quick = |case: &T2tCase| case.load.interval_us == 500 && case.load.samples == 2_000;
+        assert!(plan.cases.iter().all(is_quick));
     }
 
     #[test]

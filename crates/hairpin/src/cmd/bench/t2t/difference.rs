@@ -7,7 +7,7 @@ const ROUNDS_MIN: usize = 6;
 
 /// One figure of A and of B.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Contrast {
+pub(super) struct Difference {
     pub(super) a: f64,
     pub(super) b: f64,
     /// Where A − B lies, with 95 % confidence; `None` if the rounds do not tell.
@@ -25,7 +25,7 @@ pub(super) enum Verdict {
     Greater,
 }
 
-impl Contrast {
+impl Difference {
     /// Of figures over all samples, which no interval is known of.
     pub(super) const fn of_all(a: f64, b: f64) -> Self {
         Self { a, b, interval: None }
@@ -69,20 +69,20 @@ mod tests {
     /// Rounds that a slow drift runs through: each 100 more than the one before.
     const DRIFTING: [f64; 7] = [1_000.0, 1_100.0, 1_200.0, 1_300.0, 1_400.0, 1_500.0, 1_600.0];
 
-    fn over_rounds(a: &[f64], b: &[f64]) -> Contrast {
+    fn over_rounds(a: &[f64], b: &[f64]) -> Difference {
         let pairs: Vec<[f64; 2]> = a.iter().zip(b).map(|(&a, &b)| [a, b]).collect();
-        Contrast::over_rounds(&pairs).unwrap()
+        Difference::over_rounds(&pairs).unwrap()
     }
 
-    fn shifted(by: f64) -> Contrast {
+    fn shifted(by: f64) -> Difference {
         over_rounds(&DRIFTING.map(|figure| figure + by), &DRIFTING)
     }
 
     #[test]
     fn the_difference_is_that_of_the_medians() {
-        let contrast = shifted(30.0);
-        assert_eq!((contrast.a, contrast.b, contrast.difference()), (1_330.0, 1_300.0, 30.0));
-        assert_eq!(contrast.per_cent().map(|part| (part * 100.0).round()), Some(231.0));
+        let difference = shifted(30.0);
+        assert_eq!((difference.a, difference.b, difference.difference()), (1_330.0, 1_300.0, 30.0));
+        assert_eq!(difference.per_cent().map(|part| (part * 100.0).round()), Some(231.0));
     }
 
     #[test]
@@ -97,22 +97,22 @@ mod tests {
     fn rounds_that_contradict_each_other_are_noise() {
         let a = [1_040.0, 1_030.0, 980.0, 1_000.0, 960.0, 1_020.0, 1_010.0];
         let b = [1_000.0, 1_020.0, 1_010.0, 970.0, 1_030.0, 990.0, 1_000.0];
-        let contrast = over_rounds(&a, &b);
-        assert_eq!(contrast.verdict(), Some(Verdict::WithinNoise), "{contrast:?}");
-        let [low, high] = contrast.interval.unwrap();
-        assert!(low < contrast.difference() && contrast.difference() < high);
+        let difference = over_rounds(&a, &b);
+        assert_eq!(difference.verdict(), Some(Verdict::WithinNoise), "{difference:?}");
+        let [low, high] = difference.interval.unwrap();
+        assert!(low < difference.difference() && difference.difference() < high);
     }
 
     #[test]
     fn few_rounds_tell_nothing() {
         let pairs = DRIFTING.map(|figure| [figure, figure]);
-        assert_eq!(Contrast::over_rounds(&pairs[..5]), None);
-        assert!(Contrast::over_rounds(&pairs[..6]).is_some());
+        assert_eq!(Difference::over_rounds(&pairs[..5]), None);
+        assert!(Difference::over_rounds(&pairs[..6]).is_some());
     }
 
     #[test]
     fn a_part_of_nothing_is_not_known() {
-        assert_eq!(Contrast::of_all(3.0, 0.0).per_cent(), None);
-        assert_eq!(Contrast::of_all(3.0, 2.0).per_cent(), Some(50.0));
+        assert_eq!(Difference::of_all(3.0, 0.0).per_cent(), None);
+        assert_eq!(Difference::of_all(3.0, 2.0).per_cent(), Some(50.0));
     }
 }

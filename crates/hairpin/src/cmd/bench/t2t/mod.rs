@@ -11,12 +11,12 @@ use anyhow::{Result, bail};
 use hairpin_measure::{EnvironmentReport, Host, Results, Row};
 use hairpin_reactor::Wait;
 
-pub(super) use args::Arguments;
+pub(super) use args::BenchT2tArgs;
 use args::Case;
 use table::Block;
 
+use crate::cmd::t2t::{Measured, RunContext};
 use crate::harness::output;
-use crate::cmd::t2t::{Measured, Stand};
 
 /// What is compared: the first with the second.
 const WAITS: [Wait; 2] = [Wait::Poll, Wait::Epoll];
@@ -26,23 +26,23 @@ const WAITS: [Wait; 2] = [Wait::Poll, Wait::Epoll];
 /// # Errors
 /// What stands in the way before the first round; a file that cannot be read or has nothing for
 /// this table.
-pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub(super) fn run(arguments: &BenchT2tArgs) -> Result<ExitCode> {
     if let Some(path) = &arguments.from {
         let results = Results::read(path)?;
         let text = render(&results, arguments.case);
         if blocks(&results.rows, arguments.case).is_empty() {
             bail!("{} has no rows of t2t with poll and epoll", path.display());
         }
-        arguments.stand.output.check()?;
-        arguments.stand.output.save(&results)?;
+        arguments.context.output.check()?;
+        arguments.context.output.save(&results)?;
         output::print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
-    arguments.stand.check(arguments.feeds())?;
-    let stand = Stand::make("bench t2t", &arguments.stand)?;
-    let Measured { results, said } = stand.measure(&arguments.plan(), "")?;
+    arguments.context.check(arguments.feeds())?;
+    let context = RunContext::make("bench t2t", &arguments.context)?;
+    let Measured { results, said } = context.measure(&arguments.plan(), "")?;
     output::print(&(render(&results, arguments.case) + &said))?;
-    Ok(stand.exit_status(&results))
+    Ok(context.exit_status(&results))
 }
 
 /// The table and what must be known to read it.
@@ -117,8 +117,8 @@ mod tests {
         samples: 0,
         seed: 1,
         matching: true,
-        mute_a: None,
-        mute_b: None,
+        outage_a: None,
+        outage_b: None,
     };
 
     /// A round's samples, in its two cases: `sent` is a microsecond less than `intended`.

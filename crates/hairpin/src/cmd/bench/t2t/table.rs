@@ -4,18 +4,18 @@ use std::fmt;
 
 use hairpin_measure::{Figure, Kind, RoundFigures, Row};
 
-use super::difference::{Contrast, Verdict};
+use super::difference::{Difference, Verdict};
 
 /// The rows of one feed and interval: poll and epoll.
 #[derive(Debug)]
 pub(super) struct Block<'a> {
     first: &'a Row,
-    sides: [Side<'a>; 2],
+    sides: [WaitRuns<'a>; 2],
 }
 
 /// The runs of one wait.
 #[derive(Debug, Default)]
-struct Side<'a> {
+struct WaitRuns<'a> {
     runs: Vec<&'a Row>,
 }
 
@@ -24,24 +24,24 @@ const NAMES: [&str; 2] = ["poll", "epoll"];
 
 /// A line of the block: its name, and the figure. Where rounds have it as well, it is a median over
 /// them.
-struct Line {
+struct FigureLine {
     name: &'static str,
     of_round: Option<Figure>,
     of_all: fn(&Row) -> Option<f64>,
 }
 
-const LINES: [Line; 11] = [
-    Line::over_rounds("mean", Figure::Mean, |row| row.summary.mean),
-    Line::of_all("deviation", |row| row.summary.stddev),
-    Line::of_all("min", |row| float(row.summary.min)),
-    Line::over_rounds("p25", Figure::P25, |row| float(row.summary.p25)),
-    Line::over_rounds("p50", Figure::P50, |row| float(row.summary.p50)),
-    Line::over_rounds("p75", Figure::P75, |row| float(row.summary.p75)),
-    Line::over_rounds("p90", Figure::P90, |row| float(row.summary.p90)),
-    Line::over_rounds("p95", Figure::P95, |row| float(row.summary.p95)),
-    Line::over_rounds("p99", Figure::P99, |row| float(row.summary.p99)),
-    Line::over_rounds("p99.9", Figure::P99_9, |row| float(row.summary.p99_9)),
-    Line::of_all("max", |row| float(row.summary.max)),
+const LINES: [FigureLine; 11] = [
+    FigureLine::over_rounds("mean", Figure::Mean, |row| row.summary.mean),
+    FigureLine::of_all("deviation", |row| row.summary.stddev),
+    FigureLine::of_all("min", |row| float(row.summary.min)),
+    FigureLine::over_rounds("p25", Figure::P25, |row| float(row.summary.p25)),
+    FigureLine::over_rounds("p50", Figure::P50, |row| float(row.summary.p50)),
+    FigureLine::over_rounds("p75", Figure::P75, |row| float(row.summary.p75)),
+    FigureLine::over_rounds("p90", Figure::P90, |row| float(row.summary.p90)),
+    FigureLine::over_rounds("p95", Figure::P95, |row| float(row.summary.p95)),
+    FigureLine::over_rounds("p99", Figure::P99, |row| float(row.summary.p99)),
+    FigureLine::over_rounds("p99.9", Figure::P99_9, |row| float(row.summary.p99_9)),
+    FigureLine::of_all("max", |row| float(row.summary.max)),
 ];
 
 fn float(nanos: Option<u64>) -> Option<f64> {
@@ -51,7 +51,7 @@ fn float(nanos: Option<u64>) -> Option<f64> {
 impl<'a> Block<'a> {
     /// A block for rows that agree with this one in feed and interval.
     pub(super) fn of(row: &'a Row) -> Self {
-        Self { first: row, sides: <[Side<'a>; 2]>::default() }
+        Self { first: row, sides: <[WaitRuns<'a>; 2]>::default() }
     }
 
     /// Whether a row belongs here.
@@ -76,7 +76,7 @@ impl<'a> Block<'a> {
     }
 }
 
-impl<'a> Side<'a> {
+impl<'a> WaitRuns<'a> {
     /// The run that stands in the table.
     fn chosen(&self) -> Option<&'a Row> {
         Row::believed(self.runs.iter().copied())
@@ -109,7 +109,7 @@ impl<'a> Side<'a> {
     }
 }
 
-impl Line {
+impl FigureLine {
     const fn over_rounds(
         name: &'static str,
         of_round: Figure,
@@ -125,10 +125,10 @@ impl Line {
     /// The figure of both rows, each a half where a sample is a round trip: a median over the
     /// rounds where both have it, if these are enough; else of all samples, and `None` where one
     /// row does not have it.
-    fn contrast(&self, a: &Row, b: &Row) -> Option<Contrast> {
-        Contrast::over_rounds(&self.pairs(a, b)).or_else(|| {
+    fn difference(&self, a: &Row, b: &Row) -> Option<Difference> {
+        Difference::over_rounds(&self.pairs(a, b)).or_else(|| {
             let of = |row: &Row| (self.of_all)(row).map(|nanos| nanos * part(row));
-            Some(Contrast::of_all(of(a)?, of(b)?))
+            Some(Difference::of_all(of(a)?, of(b)?))
         })
     }
 
@@ -144,19 +144,19 @@ impl Line {
 
     fn write(&self, a: &Row, b: &Row, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "  {:<10}", self.name)?;
-        let Some(contrast) = self.contrast(a, b) else {
+        let Some(difference) = self.difference(a, b) else {
             return writeln!(f, "{:>12}{:>12}{:>18}{:>10}{:>24}  -", "-", "-", "-", "-", "-");
         };
-        let per_cent = contrast.per_cent().map_or("-".to_owned(), |part| format!("{part:+.2}"));
+        let per_cent = difference.per_cent().map_or("-".to_owned(), |part| format!("{part:+.2}"));
         let ends = |[low, high]: [f64; 2]| format!("[{low:+.0}, {high:+.0}]");
         writeln!(
             f,
             "{:>12.2}{:>12.2}{:>+18.0}{per_cent:>10}{:>24}  {}",
-            contrast.a / 1_000.0,
-            contrast.b / 1_000.0,
-            contrast.difference(),
-            contrast.interval.map_or("-".to_owned(), ends),
-            match contrast.verdict() {
+            difference.a / 1_000.0,
+            difference.b / 1_000.0,
+            difference.difference(),
+            difference.interval.map_or("-".to_owned(), ends),
+            match difference.verdict() {
                 None => "-",
                 Some(Verdict::WithinNoise) => "within noise",
                 Some(Verdict::Less) => "poll less",
@@ -175,7 +175,7 @@ fn part(row: &Row) -> f64 {
 impl fmt::Display for Block<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.heading(f)?;
-        let [Some(a), Some(b)] = self.sides.each_ref().map(Side::counted) else {
+        let [Some(a), Some(b)] = self.sides.each_ref().map(WaitRuns::counted) else {
             return writeln!(f, "  nothing to compare");
         };
         writeln!(

@@ -26,7 +26,7 @@ pub(in crate::cmd::order) enum Command {
     /// `sleep`.
     Sleep(Duration),
     /// `expect`.
-    Expect { what: Happening, within: Duration },
+    Expect { what: ExpectedEvent, within: Duration },
     /// `quit`.
     Quit,
 }
@@ -56,7 +56,7 @@ pub(in crate::cmd::order) enum Target {
 
 /// What can be expected of the exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cmd::order) enum Happening {
+pub(in crate::cmd::order) enum ExpectedEvent {
     /// An order works.
     New,
     /// It was replaced.
@@ -73,7 +73,7 @@ pub(in crate::cmd::order) enum Happening {
     Status,
 }
 
-impl Happening {
+impl ExpectedEvent {
     pub(super) const NAMES: [(&'static str, Self); 7] = [
         ("new", Self::New),
         ("fill", Self::Fill),
@@ -85,9 +85,9 @@ impl Happening {
     ];
 }
 
-impl fmt::Display for Happening {
+impl fmt::Display for ExpectedEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = Self::NAMES.iter().find(|(_, happening)| happening == self);
+        let named = Self::NAMES.iter().find(|(_, event)| event == self);
         f.write_str(named.map_or("?", |(name, _)| name))
     }
 }

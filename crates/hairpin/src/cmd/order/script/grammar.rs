@@ -1,18 +1,18 @@
-//! Which words make a command.
+//! Which tokens make a command.
 
 use hairpin_order_entry::{ClOrdId, OrderTimeInForce, Price9, Pricing, SideReq};
 use hairpin_time::Duration;
 
 use super::ScriptError;
-use super::command::{Command, Enter, Happening, Target};
+use super::command::{Command, Enter, ExpectedEvent, Target};
+use super::tokens::Tokens;
 use super::values;
-use super::tokens::Words;
 
 /// How long `expect` waits unless it says so.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-impl Words<'_> {
-    /// The command that the words begin with.
+impl Tokens<'_> {
+    /// The command that the tokens begin with.
     ///
     /// # Errors
     /// The first word that is wrong.
@@ -94,9 +94,9 @@ impl Words<'_> {
     fn expect(&mut self) -> Result<Command, ScriptError> {
         const HAPPENINGS: &str = "new, fill, cancel, reject, replace, eliminate or status";
         let what = self.read(HAPPENINGS, |word| {
-            Happening::NAMES.iter().find(|(name, _)| *name == word).map(|&(_, what)| what)
+            ExpectedEvent::NAMES.iter().find(|(name, _)| *name == word).map(|&(_, what)| what)
         })?;
-        let within = if self.take("within") { self.duration()? } else { PATIENCE };
+        let within = if self.take("within") { self.duration()? } else { TIMEOUT };
         Ok(Command::Expect { what, within })
     }
 

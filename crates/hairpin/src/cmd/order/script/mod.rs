@@ -5,11 +5,11 @@
 
 mod command;
 mod grammar;
-mod values;
 mod tokens;
+mod values;
 
-pub(super) use command::{Command, Enter, Happening, Target};
-use tokens::Words;
+pub(super) use command::{Command, Enter, ExpectedEvent, Target};
+use tokens::Tokens;
 
 /// What is wrong with a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,14 +32,14 @@ pub(super) fn parse(
     line: usize,
     instrument: &dyn Fn(&str) -> Option<i32>,
 ) -> Result<Option<Command>, ScriptError> {
-    let mut words = Words::of(text, line, instrument);
-    if words.rest.is_empty() {
+    let mut tokens = Tokens::of(text, line, instrument);
+    if tokens.rest.is_empty() {
         return Ok(None);
     }
-    let command = words.command()?;
-    match words.next() {
+    let command = tokens.command()?;
+    match tokens.next() {
         None => Ok(Some(command)),
-        Some(surplus) => Err(words.wrong(Some(surplus), "the end of the line")),
+        Some(surplus) => Err(tokens.wrong(Some(surplus), "the end of the line")),
     }
 }
 

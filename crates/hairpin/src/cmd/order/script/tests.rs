@@ -43,22 +43,22 @@ fn orders_of_every_type_and_qualifier_are_read() {
     {
         assert_eq!(read(text), Command::Enter(Enter { pricing, ..BUY }), "{text}");
     }
-    for (words, pricing) in [
+    for (tokens, pricing) in [
         ("market", Pricing::Market),
         ("market-limit", Pricing::MarketLimit),
         ("stop 4499", Pricing::Stop { stop_price }),
         ("stop 4499 @ 4500.25", Pricing::StopLimit { stop_price, price }),
     ] {
-        let text = format!("buy 10 {words} ESZ6");
+        let text = format!("buy 10 {tokens} ESZ6");
         assert_eq!(read(&text), Command::Enter(Enter { pricing, ..BUY }), "{text}");
     }
-    for (words, qualifier) in [
+    for (tokens, qualifier) in [
         ("gtc", OrderTimeInForce::GoodTillCancel),
         ("fak", OrderTimeInForce::FillAndKill),
         ("fok", OrderTimeInForce::FillOrKill),
         ("gtd 1970-01-31", OrderTimeInForce::GoodTillDate { expire_date: 30 }),
     ] {
-        let text = format!("buy 10 market ESZ6 {words}");
+        let text = format!("buy 10 market ESZ6 {tokens}");
         assert_eq!(read(&text), Command::Enter(Enter { qualifier, ..BUY }), "{text}");
     }
     let all = Enter {
@@ -91,8 +91,11 @@ fn the_other_commands_are_read() {
     assert_eq!(read("sleep 2m"), Command::Sleep(Duration::from_secs(120)));
     assert_eq!(read("sleep 3us"), Command::Sleep(Duration::from_micros(3)));
     let within = Duration::from_secs(2);
-    assert_eq!(read("expect fill within 2s"), Command::Expect { what: Happening::Fill, within });
-    let what = Happening::Reject;
+    assert_eq!(
+        read("expect fill within 2s"),
+        Command::Expect { what: ExpectedEvent::Fill, within }
+    );
+    let what = ExpectedEvent::Reject;
     assert_eq!(read("expect reject"), Command::Expect { what, within: Duration::from_secs(5) });
     assert_eq!(read("\tquit "), Command::Quit);
 }
@@ -100,7 +103,7 @@ fn the_other_commands_are_read() {
 #[test]
 fn what_is_expected_is_shown_as_it_is_written() {
     let within = Duration::from_secs(5);
-    for (name, what) in Happening::NAMES {
+    for (name, what) in ExpectedEvent::NAMES {
         assert_eq!(read(&format!("expect {name}")), Command::Expect { what, within });
         assert_eq!(what.to_string(), name);
     }
@@ -187,13 +190,13 @@ proptest! {
 
     #[test]
     fn no_line_of_our_words_panics_and_an_error_is_within_it(
-        words in prop::collection::vec(prop::sample::select(vec![
+        tokens in prop::collection::vec(prop::sample::select(vec![
             "buy", "sell", "replace", "cancel", "status", "sleep", "expect", "quit", "last",
             "all", "@", "market", "stop", "ESZ6", "1", "4500.25", "gtd", "2026-12-31", "day",
             "qty", "id", "min", "show", "within", "2s", "new", "é", "#",
         ]), 0..9)
     ) {
-        let text = words.join(" ");
+        let text = tokens.join(" ");
         if let Err(error) = parse(&text, 1, &symbol) {
             prop_assert!((1..=text.chars().count() + 1).contains(&error.column));
         }

@@ -1,47 +1,47 @@
-//! The words of a line, and where they stand.
+//! The tokens of a line, and where they stand.
 
 use super::ScriptError;
 
 /// A word and the column it begins at.
-pub(super) type Word<'a> = (usize, &'a str);
+pub(super) type Token<'a> = (usize, &'a str);
 
-/// The words of a line, the last first; `@` is one of its own, and what follows `#` is none.
-fn split(text: &str) -> Vec<Word<'_>> {
-    let mut words = Vec::new();
+/// The tokens of a line, the last first; `@` is one of its own, and what follows `#` is none.
+fn split(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
     let mut begun: Option<(usize, usize)> = None;
     for (column, (at, character)) in (1..).zip(text.char_indices()) {
         let ends = character.is_whitespace() || character == '@' || character == '#';
         if ends && let Some((column, from)) = begun.take() {
-            words.push((column, &text[from..at]));
+            tokens.push((column, &text[from..at]));
         }
         match character {
             '#' => {
-                words.reverse();
-                return words;
+                tokens.reverse();
+                return tokens;
             }
-            '@' => words.push((column, &text[at..=at])),
+            '@' => tokens.push((column, &text[at..=at])),
             _ if !ends && begun.is_none() => begun = Some((column, at)),
             _ => {}
         }
     }
     if let Some((column, from)) = begun {
-        words.push((column, &text[from..]));
+        tokens.push((column, &text[from..]));
     }
-    words.reverse();
-    words
+    tokens.reverse();
+    tokens
 }
 
-/// The words that have not been read.
-pub(super) struct Words<'a> {
-    pub(super) rest: Vec<Word<'a>>,
+/// The tokens that have not been read.
+pub(super) struct Tokens<'a> {
+    pub(super) rest: Vec<Token<'a>>,
     line: usize,
     /// The column behind the last character.
     end: usize,
     pub(super) instrument: &'a dyn Fn(&str) -> Option<i32>,
 }
 
-impl<'a> Words<'a> {
-    /// The words of a line with this number. `instrument` knows symbols.
+impl<'a> Tokens<'a> {
+    /// The tokens of a line with this number. `instrument` knows symbols.
     pub(super) fn of(
         text: &'a str,
         line: usize,
@@ -50,7 +50,7 @@ impl<'a> Words<'a> {
         Self { rest: split(text), line, end: text.chars().count() + 1, instrument }
     }
 
-    pub(super) fn next(&mut self) -> Option<Word<'a>> {
+    pub(super) fn next(&mut self) -> Option<Token<'a>> {
         self.rest.pop()
     }
 
@@ -63,7 +63,7 @@ impl<'a> Words<'a> {
         is_this
     }
 
-    pub(super) fn wrong(&self, word: Option<Word<'_>>, expected: &'static str) -> ScriptError {
+    pub(super) fn wrong(&self, word: Option<Token<'_>>, expected: &'static str) -> ScriptError {
         let (column, found) = match word {
             Some((column, word)) => (column, format!("`{}`", word.escape_debug())),
             None => (self.end, "the end of the line".to_owned()),

@@ -1,4 +1,4 @@
-//! Words that are values: prices, times and dates.
+//! Tokens that are values: prices, times and dates.
 
 use hairpin_order_entry::{Decimal, Price9};
 use hairpin_time::Duration;
