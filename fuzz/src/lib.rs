@@ -4,7 +4,7 @@
 //! `fuzz_targets/` hands them to libFuzzer. [`TARGETS`] lists them all. Nothing here is needed to
 //! trade: no other crate depends on this one.
 //!
-//! `cargo xtask fuzz` runs them; see `docs/testing.md`.
+//! `cargo xtask fuzz` runs them; see `docs/design/testing.md`.
 #![forbid(unsafe_code)]
 
 #[path = "../../crates/exchange/tests/client/mod.rs"]

@@ -1,4 +1,4 @@
-//! No C start-up code: it would call a `main` that there is none of.
+//! Omits the C startup code, which would call `main`: the program has no `main`.
 fn main() {
     println!("cargo:rustc-link-arg-bins=-nostartfiles");
 }

@@ -1,7 +1,7 @@
-//! `cargo xtask bench-instructions`: instructions on the hot path, counted by callgrind.
+//! `cargo xtask bench-instructions`: counts instructions on the hot path with callgrind.
 //!
-//! Unlike times, counts are the same on a busy machine as on an idle one. They are compared with
-//! those of `docs/results/instructions.md`, and a rise fails.
+//! Unlike times, counts do not depend on the load of the machine. They are compared with the counts
+//! in `docs/results/instructions.md`; an increase is an error.
 
 mod annotation;
 mod document;
@@ -17,7 +17,7 @@ use crate::workspace::Workspace;
 use annotation::Share;
 use document::Document;
 
-/// Whether to write down what was counted.
+/// The arguments of `bench-instructions`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Write the counts to docs/results/instructions.md instead of comparing
@@ -25,21 +25,20 @@ pub(crate) struct Arguments {
     write: bool,
 }
 
-/// A case of a benchmark, and the most instructions an event of it may take.
+/// A case of a benchmark.
 struct Case {
     name: &'static str,
-    most: Option<u64>,
-    /// Which benchmark's.
+    /// The limit of instructions per event.
+    limit: Option<u64>,
     bench: Bench,
 }
 
-/// A benchmark: a program of its own, so that what is inlined into one does not depend on the
-/// other.
+/// A benchmark. Each is a program of its own, so that inlining in one does not depend on another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bench {
-    /// The exchange's packets, up to the order.
+    /// The exchange's packets, from the packet to the order.
     HotPath,
-    /// Made-up packets for many instruments.
+    /// Synthetic packets for many instruments.
     Markets,
     /// An order sent and a report received.
     Handler,
@@ -56,7 +55,7 @@ impl Bench {
         }
     }
 
-    /// Whose it is.
+    /// Returns the package of the benchmark.
     const fn package(self) -> &'static str {
         match self {
             Self::HotPath | Self::Markets => "hairpin",
@@ -64,24 +63,24 @@ impl Bench {
         }
     }
 
-    /// Whether it is told where the instructions are.
+    /// Returns `true` if the report divides the instructions among functions.
     const fn has_shares(self) -> bool {
         !matches!(self, Self::Markets)
     }
 }
 
-const fn case(name: &'static str, most: Option<u64>) -> Case {
-    Case { name, most, bench: Bench::HotPath }
+const fn case(name: &'static str, limit: Option<u64>) -> Case {
+    Case { name, limit, bench: Bench::HotPath }
 }
 
-/// A market of made-up packets, each of them an event.
+/// A case of `markets`, in which each packet is an event.
 const fn market(name: &'static str) -> Case {
-    Case { name, most: None, bench: Bench::Markets }
+    Case { name, limit: None, bench: Bench::Markets }
 }
 
-/// An operation of order entry, which is an event here.
-const fn handler(name: &'static str, most: u64) -> Case {
-    Case { name, most: Some(most), bench: Bench::Handler }
+/// A case of `handler`, in which each order-entry operation is an event.
+const fn handler(name: &'static str, limit: u64) -> Case {
+    Case { name, limit: Some(limit), bench: Bench::Handler }
 }
 
 const CASES: [Case; 16] = [
@@ -90,11 +89,11 @@ const CASES: [Case; 16] = [
     case("duplicate", None),
     case("best", Some(10)),
     case("tick-to-order", Some(1_200)),
-    market(FEWEST),
+    market(SMALLEST),
     market("of-100"),
     market("of-1000"),
     market("of-10000"),
-    market(MOST),
+    market(LARGEST),
     market("twelve-one-book"),
     market("twelve-books"),
     handler("order-send", 250),
@@ -103,23 +102,24 @@ const CASES: [Case; 16] = [
     handler("order-both", 585),
 ];
 
-/// The smallest and the largest of the markets that differ in nothing but their instruments.
-const FEWEST: &str = "of-10";
-const MOST: &str = "of-100000";
-/// By how much an event of the largest may take more instructions than one of the smallest.
+/// The smallest and the largest of the markets that differ only in the number of instruments.
+const SMALLEST: &str = "of-10";
+const LARGEST: &str = "of-100000";
+/// The most by which an event of the largest market may exceed an event of the smallest, in percent.
 const GROWTH_PERCENT: u64 = 5;
 
-/// By how much a count may rise: libraries and compilers differ a little from machine to machine.
-const RISE_PERCENT: u64 = 3;
+/// The most by which a count may increase, in percent: libraries and compilers differ slightly
+/// between machines.
+const INCREASE_PERCENT: u64 = 3;
 
-/// What callgrind counted of a case.
+/// The counts of a case.
 struct Count {
     name: &'static str,
-    /// Per event, rounded.
+    /// Instructions per event, rounded.
     instructions: u64,
-    /// The same in tenths.
+    /// Tenths of instructions per event, rounded.
     tenths: u64,
-    /// What an event consists of, as the benchmark says it: `events=… packets=…`.
+    /// The contents of the case, as the benchmark prints them: `events=… packets=…`.
     census: String,
     shares: Vec<Share>,
 }
@@ -128,54 +128,55 @@ struct Count {
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     ensure_valgrind()?;
     let programs = build(&workspace.root)?;
-    let folder = programs[0].ancestors().nth(3).context("the target folder")?.join("callgrind");
-    std::fs::create_dir_all(&folder).context("the folder for callgrind's files")?;
+    let folder =
+        programs[0].ancestors().nth(3).context("cannot find the target folder")?.join("callgrind");
+    std::fs::create_dir_all(&folder).context("cannot create the folder of callgrind's files")?;
     let count = |case: &Case| count(&programs[case.bench as usize], &folder, case);
     let counts = CASES.iter().map(count).collect::<Result<Vec<_>>>()?;
     let path = workspace.root.join("docs/results/instructions.md");
     let document = Document::read(&path)?;
-    let mut objections = compare(&document, &counts);
-    objections.extend(growth(&counts));
+    let mut violations = compare(&document, &counts);
+    violations.extend(growth(&counts));
     if arguments.write {
         return document.write(&path, &counts);
     }
-    ensure!(objections.is_empty(), "{}", objections.join("; "));
+    ensure!(violations.is_empty(), "{}", violations.join("; "));
     Ok(())
 }
 
-/// Prints what was and what is; returns what is wrong with it.
+/// Prints the committed and the new counts. Returns the violations.
 fn compare(document: &Document, counts: &[Count]) -> Vec<String> {
-    let mut objections = Vec::new();
-    println!("{:<16}{:>12}{:>12}{:>12}", "per event", "committed", "now", "at most");
-    for (Case { name, most, .. }, count) in CASES.iter().zip(counts) {
+    let mut violations = Vec::new();
+    println!("{:<16}{:>12}{:>12}{:>12}", "per event", "committed", "now", "limit");
+    for (Case { name, limit, .. }, count) in CASES.iter().zip(counts) {
         let (committed, now) = (document.committed(name), count.instructions);
         let shown = |count: Option<u64>| count.map_or("-".to_owned(), |count| count.to_string());
-        println!("{name:<16}{:>12}{now:>12}{:>12}", shown(committed), shown(*most));
+        println!("{name:<16}{:>12}{now:>12}{:>12}", shown(committed), shown(*limit));
         match committed {
-            Some(committed) if now * 100 > committed * (100 + RISE_PERCENT) => {
-                objections.push(format!("{name} has risen from {committed} to {now}"));
+            Some(committed) if now * 100 > committed * (100 + INCREASE_PERCENT) => {
+                violations.push(format!("{name} increased from {committed} to {now} instructions"));
             }
             Some(_) => {}
-            None => objections.push(format!("{name} has no committed count (--write)")),
+            None => violations.push(format!("{name} has no committed count: run with --write")),
         }
-        if most.is_some_and(|most| now > most) {
-            objections.push(format!("{name} takes {now}, above its target"));
+        if limit.is_some_and(|limit| now > limit) {
+            violations.push(format!("{name} takes {now} instructions, above its limit"));
         }
     }
-    objections
+    violations
 }
 
-/// Prints how an event grows with the number of instruments; returns what is wrong with it.
+/// Prints how much an event grows with the number of instruments. Returns the violation.
 fn growth(counts: &[Count]) -> Option<String> {
-    let of = |name| counts.iter().find(|count| count.name == name).map(|it| it.tenths);
-    let (fewest, most) = of(FEWEST).zip(of(MOST))?;
-    let per_cent = (most as f64 / fewest as f64 - 1.0) * 100.0;
-    println!("{MOST} takes {per_cent:+.1} % of {FEWEST}, at most +{GROWTH_PERCENT} %");
-    let has_grown = most * 100 > fewest * (100 + GROWTH_PERCENT);
-    has_grown.then(|| format!("{MOST} takes {per_cent:.1} % more than {FEWEST}"))
+    let tenths = |name| counts.iter().find(|count| count.name == name).map(|it| it.tenths);
+    let (smallest, largest) = tenths(SMALLEST).zip(tenths(LARGEST))?;
+    let percent = (largest as f64 / smallest as f64 - 1.0) * 100.0;
+    println!("{LARGEST} against {SMALLEST}: {percent:+.1} %, limit +{GROWTH_PERCENT} %");
+    let has_grown = largest * 100 > smallest * (100 + GROWTH_PERCENT);
+    has_grown.then(|| format!("{LARGEST} takes {percent:.1} % more than {SMALLEST}"))
 }
 
-/// Runs a case under callgrind, which counts in the functions named `measured_…` alone.
+/// Runs a case under callgrind, which counts only in the functions named `measured_…`.
 fn count(program: &Path, folder: &Path, case: &Case) -> Result<Count> {
     let name = case.name;
     let file = folder.join(format!("{name}.out"));
@@ -195,30 +196,31 @@ fn count(program: &Path, folder: &Path, case: &Case) -> Result<Count> {
             .arg(&file),
     )?;
     let (total, shares) = annotation::read(&annotated, events)?;
-    ensure!(total > events, "callgrind counted nothing of {name}");
+    ensure!(total > events, "callgrind counted no instructions of {name}");
     let shares = if case.bench.has_shares() { shares } else { Vec::new() };
     let tenths = (total * 10 + events / 2) / events;
     Ok(Count { name, instructions: (total + events / 2) / events, tenths, census, shares })
 }
 
-/// A number of the benchmark's own words.
+/// Returns a number of the benchmark's census line.
 fn field(census: &str, name: &str) -> Result<u64> {
-    let words = census.split_whitespace().filter_map(|word| word.split_once('='));
-    let value = words.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value);
-    value.context("what did the benchmark do?")?.parse().context("a count")
+    let pairs = census.split_whitespace().filter_map(|pair| pair.split_once('='));
+    let value = pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value);
+    let value = value.with_context(|| format!("no field {name} in the census '{census}'"))?;
+    value.parse().with_context(|| format!("cannot parse {name} in the census '{census}'"))
 }
 
-/// Builds the benchmarks as `cargo bench` does; returns their programs.
+/// Builds the benchmarks as `cargo bench` does. Returns their programs.
 fn build(root: &Path) -> Result<[PathBuf; 3]> {
     let arguments = ["bench", "--locked"];
     let benches =
         Bench::ALL.iter().flat_map(|bench| ["--package", bench.package(), "--bench", bench.name()]);
     let format = ["--no-run", "--message-format=json-render-diagnostics"];
     let mut command = cargo(root, arguments.into_iter().chain(benches).chain(format));
-    let said = read(command.stderr(Stdio::inherit()))?;
+    let messages = read(command.stderr(Stdio::inherit()))?;
     let mut programs = [const { None }; 3];
-    for message in Message::parse_stream(said.as_bytes()) {
-        // The command itself is built beside them.
+    for message in Message::parse_stream(messages.as_bytes()) {
+        // Cargo also builds the command itself.
         if let Message::CompilerArtifact(artifact) = message?
             && let Some(bench) = Bench::ALL.iter().find(|it| it.name() == artifact.target.name)
         {
@@ -226,19 +228,20 @@ fn build(root: &Path) -> Result<[PathBuf; 3]> {
         }
     }
     let [Some(hot_path), Some(markets), Some(handler)] = programs else {
-        bail!("cargo built no benchmark");
+        bail!("cannot count: cargo did not build every benchmark");
     };
     Ok([hot_path, markets, handler])
 }
 
-/// Valgrind is a package of the system: as root it is installed, as another user it is asked for.
+/// Installs valgrind, a package of the system. Only root can install it.
 fn ensure_valgrind() -> Result<()> {
     if read(Command::new("valgrind").arg("--version")).is_ok() {
         return Ok(());
     }
     let mut install = Command::new("apt-get");
     install.args(["install", "--yes", "--no-install-recommends", "valgrind"]);
-    shell(&mut install).context("valgrind is needed: install it, or run this once as root")
+    shell(&mut install)
+        .context("cannot count without valgrind: install it, or run this once as root")
 }
 
 #[cfg(test)]
@@ -251,10 +254,11 @@ mod tests {
     }
 
     #[test]
-    fn an_event_may_grow_by_a_twentieth_with_the_number_of_instruments() {
-        let of = |most| growth(&[count(FEWEST, 4_000), count("other", 1), count(MOST, most)]);
-        assert_eq!(of(4_200), None);
-        assert!(of(4_201).is_some_and(|what| what.contains("of-100000 takes 5.0 % more")));
-        assert_eq!(growth(&[count(FEWEST, 4_000)]), None, "nothing to compare it with");
+    fn events_may_grow_by_five_percent_with_instruments() {
+        let growth_to =
+            |tenths| growth(&[count(SMALLEST, 4_000), count("other", 1), count(LARGEST, tenths)]);
+        assert_eq!(growth_to(4_200), None);
+        assert!(growth_to(4_201).is_some_and(|what| what.contains("of-100000 takes 5.0 % more")));
+        assert_eq!(growth(&[count(SMALLEST, 4_000)]), None, "no largest market");
     }
 }

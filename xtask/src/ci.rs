@@ -1,6 +1,6 @@
-//! `cargo xtask ci`: what every commit on main must pass.
+//! `cargo xtask ci`: the checks that every commit on main passes.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
@@ -10,7 +10,7 @@ use crate::{deny, fuzz, no_std, test, tidy};
 
 type Step = (&'static str, fn(&Workspace) -> Result<()>);
 
-/// The steps in order: what fails soonest first, the README's test command last.
+/// The steps before the tests: the quickest to fail comes first.
 const STEPS: &[Step] = &[
     ("fmt", fmt),
     ("tidy", tidy::run),
@@ -19,26 +19,39 @@ const STEPS: &[Step] = &[
     ("docs", docs),
     ("codegen", codegen),
     ("deny", deny::run),
-    ("fuzz", fuzz::briefly),
+    ("fuzz", fuzz::run_ci),
     ("release build", release_build),
-    ("test", test::run),
 ];
 
-/// Runs every step and stops at the first that fails.
+/// Runs the steps, stops at the first that fails, and runs the tests last.
+///
+/// The time of each step is printed after the step, and again at the end. The last line is the sum
+/// of the tests.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    let mut times = Vec::new();
     for (name, step) in STEPS {
         println!("ci: {name}");
         let begun = Instant::now();
         step(workspace).with_context(|| format!("ci: {name}"))?;
-        // The tests' own last line, their sum, is also CI's.
-        if *name != "test" {
-            println!("ci: {name} passed in {:.1} s", begun.elapsed().as_secs_f64());
-        }
+        times.push((*name, begun.elapsed()));
+        println!("ci: {name} passed in {:.1} s", begun.elapsed().as_secs_f64());
     }
-    Ok(())
+    println!("ci: test");
+    let begun = Instant::now();
+    let report = test::report(workspace).context("ci: test")?;
+    times.push(("test", begun.elapsed()));
+    print!("{}{}", summary(&times), report.times());
+    report.conclude()
 }
 
-/// Formatting is rustfmt's word, as `rustfmt.toml` sets it.
+/// The time of each step and of all, a line each.
+fn summary(times: &[(&str, Duration)]) -> String {
+    let line = |name: &str, time: Duration| format!("{:>9.1} s  {name}\n", time.as_secs_f64());
+    let steps: String = times.iter().map(|&(name, time)| line(name, time)).collect();
+    format!("ci times:\n{steps}{}", line("total", times.iter().map(|(_, time)| *time).sum()))
+}
+
+/// Checks the format against `rustfmt.toml`.
 pub(crate) fn fmt(workspace: &Workspace) -> Result<()> {
     shell(&mut cargo(&workspace.root, ["fmt", "--all", "--check"]))
 }
@@ -53,11 +66,23 @@ fn docs(workspace: &Workspace) -> Result<()> {
     shell(command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// By its own command line, as a developer would.
+/// Runs the command line that a developer would run.
 fn codegen(workspace: &Workspace) -> Result<()> {
     shell(&mut cargo(&workspace.root, ["xtask", "codegen", "--check"]))
 }
 
 fn release_build(workspace: &Workspace) -> Result<()> {
     shell(&mut cargo(&workspace.root, ["build", "--locked", "--release"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summary_has_each_step_and_the_total() {
+        let times = [("fmt", Duration::from_millis(1_500)), ("test", Duration::from_secs(300))];
+        let expected = "ci times:\n      1.5 s  fmt\n    300.0 s  test\n    301.5 s  total\n";
+        assert_eq!(summary(&times), expected);
+    }
 }

@@ -7,21 +7,22 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What `codegen` can be told.
+/// The arguments of `codegen`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Write nothing; fail if what is there differs from what would be written
+    /// Write nothing; fail if a committed file differs from the generated one
     #[arg(long)]
     check: bool,
 }
 
-/// Schema file and the module made of it.
+/// Each schema file and the module generated from it.
 const MODULES: [(&str, &str); 2] =
     [("schemas/mdp3-v13.xml", "mdp3"), ("schemas/ilink3-v9.xml", "ilink3")];
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("workspace root")?;
+    let root =
+        Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("cannot find the workspace root")?;
     let codecs = root.join("crates/cme-codecs");
     let mut stale = Vec::new();
     for (source, module) in MODULES {
@@ -44,26 +45,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         println!("{} {path}", if arguments.check { "differs:" } else { "written:" });
     }
     if arguments.check && !stale.is_empty() {
-        bail!("generated code is not what the schemas say; run `cargo xtask codegen`");
+        bail!("generated code differs from the schemas: run `cargo xtask codegen`");
     }
     Ok(())
 }
 
-/// Files that are not as they should be: changed, missing, or there without being generated.
+/// Returns the files that differ from the generated ones, are missing, or are not generated.
 fn differences(folder: &Path, files: &[File]) -> Result<Vec<PathBuf>> {
     let mut paths: Vec<_> = files.iter().filter_map(|file| differing(folder, file)).collect();
-    paths.extend(strangers(folder, files)?);
+    paths.extend(unknown_files(folder, files)?);
     Ok(paths)
 }
 
+/// Returns the path of a file that differs from the generated one.
 fn differing(folder: &Path, file: &File) -> Option<PathBuf> {
     let path = folder.join(&file.name);
     let is_same = fs::read(&path).is_ok_and(|bytes| bytes == file.text.as_bytes());
     (!is_same).then_some(path)
 }
 
-/// Files in the folder that are not among `files`.
-fn strangers(folder: &Path, files: &[File]) -> Result<Vec<PathBuf>> {
+/// Returns the files in the folder that are not among `files`.
+fn unknown_files(folder: &Path, files: &[File]) -> Result<Vec<PathBuf>> {
     let names: BTreeSet<_> = files.iter().map(|file| file.name.as_str()).collect();
     let Ok(entries) = fs::read_dir(folder) else { return Ok(Vec::new()) };
     let mut paths = Vec::new();
@@ -85,7 +87,7 @@ fn write(folder: &Path, files: &[File]) -> Result<()> {
     for file in files {
         fs::write(folder.join(&file.name), &file.text)?;
     }
-    for path in strangers(folder, files)?.into_iter().filter(|_| files.len() > 1) {
+    for path in unknown_files(folder, files)?.into_iter().filter(|_| files.len() > 1) {
         fs::remove_file(path)?;
     }
     Ok(())

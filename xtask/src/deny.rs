@@ -1,9 +1,9 @@
-//! `cargo xtask deny`: licences, bans and sources of every dependency, against `deny.toml`.
+//! `cargo xtask deny`: checks licenses, bans and sources of every dependency against `deny.toml`.
 //!
-//! The file is cargo-deny's own, so whoever has that tool may run it. CI does not: it would build
-//! several hundred crates to check what `cargo metadata` already tells.
+//! The file has the format of cargo-deny, so that tool can be run too. CI does not run cargo-deny:
+//! building it takes several hundred crates, and `cargo metadata` contains the same facts.
 
-mod licence;
+mod license;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,16 +13,16 @@ use serde::Deserialize;
 
 use crate::workspace::Workspace;
 
-/// The keys of `deny.toml` that are read; of the others cargo-deny knows more.
+/// The keys of `deny.toml` that this command reads.
 #[derive(Deserialize)]
 struct Policy {
-    licenses: Licences,
+    licenses: Licenses,
     bans: Bans,
 }
 
 #[derive(Deserialize)]
-struct Licences {
-    /// SPDX names, `with` an exception as one name.
+struct Licenses {
+    /// SPDX names; a license `WITH` an exception is one name.
     allow: BTreeSet<String>,
 }
 
@@ -38,10 +38,11 @@ struct Ban {
     reason: String,
 }
 
-/// Prints every objection, and in how many versions crates come.
+/// Prints every violation, and the crates that are used in several versions.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
-    let text = std::fs::read_to_string(workspace.root.join("deny.toml")).context("deny.toml")?;
-    let policy: Policy = toml::from_str(&text).context("deny.toml")?;
+    let text = std::fs::read_to_string(workspace.root.join("deny.toml"))
+        .context("cannot read deny.toml")?;
+    let policy: Policy = toml::from_str(&text).context("cannot parse deny.toml")?;
     let metadata = workspace.resolve()?;
     let used: BTreeSet<_> = metadata
         .resolve
@@ -50,33 +51,34 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         .collect();
     let packages: Vec<&Package> =
         metadata.packages.iter().filter(|p| used.contains(&p.id)).collect();
-    let objections: Vec<String> = packages.iter().filter_map(|p| policy.objection(p)).collect();
-    for objection in &objections {
-        println!("deny: {objection}");
+    let violations: Vec<String> = packages.iter().filter_map(|p| policy.violation(p)).collect();
+    for violation in &violations {
+        println!("deny: {violation}");
     }
     println!("deny: {} packages; {}", packages.len(), duplicates(&packages));
-    ensure!(objections.is_empty(), "deny: {} objections", objections.len());
+    ensure!(violations.is_empty(), "deny: {} violations", violations.len());
     Ok(())
 }
 
 impl Policy {
-    /// Why the package may not be used, if it may not.
-    fn objection(&self, package: &Package) -> Option<String> {
-        let who = format!("{} {}", package.name, package.version);
-        let licence = package.license.as_deref().unwrap_or("");
-        if !licence::allows(licence, &self.licenses.allow) {
-            return Some(format!("{who}: licence '{licence}' is not allowed"));
+    /// Returns the rule that the package violates.
+    fn violation(&self, package: &Package) -> Option<String> {
+        let name = format!("{} {}", package.name, package.version);
+        let license = package.license.as_deref().unwrap_or("");
+        if !license::allows(license, &self.licenses.allow) {
+            return Some(format!("{name}: license '{license}' is not allowed"));
         }
         if let Some(ban) = self.bans.deny.iter().find(|ban| *ban.name == *package.name) {
-            return Some(format!("{who}: banned: {}", ban.reason));
+            return Some(format!("{name}: banned: {}", ban.reason));
         }
-        // Without a source it is a package of this checkout.
+        // A package without a source is part of this checkout.
         let source = package.source.as_ref()?;
-        (!source.is_crates_io()).then(|| format!("{who}: comes from {}", source.repr))
+        (!source.is_crates_io()).then(|| format!("{name}: source {} is not crates.io", source.repr))
     }
 }
 
-/// Crates that come in more than one version: a cost, not a fault.
+/// Lists the crates that are used in more than one version. They cost build time but violate no
+/// rule.
 fn duplicates(packages: &[&Package]) -> String {
     let mut versions: BTreeMap<&str, usize> = BTreeMap::new();
     for package in packages {
@@ -85,7 +87,7 @@ fn duplicates(packages: &[&Package]) -> String {
     let several: Vec<&str> =
         versions.into_iter().filter(|(_, count)| *count > 1).map(|(name, _)| name).collect();
     match several.len() {
-        0 => "none in more than one version".to_string(),
+        0 => "no crate in more than one version".to_string(),
         _ => format!("in more than one version: {}", several.join(" ")),
     }
 }

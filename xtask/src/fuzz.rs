@@ -1,7 +1,7 @@
-//! `cargo xtask fuzz NAME|all`: looks for inputs that break a promise, one target at a time.
+//! `cargo xtask fuzz NAME|all`: searches for inputs that break an invariant.
 //!
-//! Needs no cargo-fuzz: it gives rustc the flags that cargo-fuzz would. The targets run on copies
-//! of their corpora below `target/fuzz`, so that a run leaves nothing in the checkout.
+//! cargo-fuzz is not needed: this command passes the same flags to rustc. The targets run on copies
+//! of their corpora below `target/fuzz`, so that a run changes no file of the checkout.
 
 mod outcome;
 mod toolchain;
@@ -18,33 +18,31 @@ use crate::workspace::Workspace;
 use outcome::Outcome;
 use toolchain::Toolchain;
 
-/// What `fuzz` can be told.
+/// The arguments of `fuzz`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A target, `all` of them one after the other, or `seeds` to write their corpora anew
+    /// The target, `all` targets, or `seeds` to write the seed corpora again
     name: String,
-    /// How long to look, in all; split over the targets
-    #[arg(long, default_value_t = BRIEFLY_SECONDS)]
+    /// Total time in seconds, divided among the targets
+    #[arg(long, default_value_t = DEFAULT_SECONDS)]
     seconds: u64,
-    /// How many inputs to try on each target beside its seeds, the same ones every time, however
-    /// long it takes
+    /// Inputs to try on each target in addition to its seeds, the same inputs in every run
     #[arg(long, conflicts_with = "seconds")]
     runs: Option<u64>,
-    /// Build with the stable compiler, without a sanitizer, though there is a nightly
+    /// Build with the stable compiler and without a sanitizer even if a nightly is installed
     #[arg(long)]
     stable: bool,
 }
 
-/// A look at all targets together before a change to a decoder lands.
-const BRIEFLY_SECONDS: u64 = 60;
-/// Where the targets lie, relative to the root.
+/// Enough for all targets before a change to a decoder is committed.
+const DEFAULT_SECONDS: u64 = 60;
+/// The folder of the targets, relative to the root.
 const FOLDER: &str = "fuzz";
-/// Programs, corpora at work, logs and findings, relative to the root.
+/// The folder of programs, working corpora, logs and findings, relative to the root.
 const OUTPUT: &str = "target/fuzz";
 
-/// What libFuzzer is told besides where and how long: an input that needs more memory, allocates
-/// more at once or takes longer is a finding. No leaks are looked for: what is safe may leak, and
-/// under some containers looking fails.
+/// The limits for libFuzzer: an input that needs more memory, allocates more at once or takes longer
+/// is a finding. Leak detection is off: safe code may leak, and detection fails in some containers.
 const LIMITS: [&str; 5] = [
     "-rss_limit_mb=1024",
     "-malloc_limit_mb=256",
@@ -53,16 +51,16 @@ const LIMITS: [&str; 5] = [
     "-len_control=20",
 ];
 
-/// How far one target is taken.
+/// The extent of the run of one target.
 #[derive(Debug, Clone, Copy)]
 enum Extent {
     Seconds(u64),
-    /// Inputs beside the seeds. Chance begins with the same number each time.
+    /// Inputs in addition to the seeds, generated from the same random seed in every run.
     Runs(u64),
 }
 
 impl Extent {
-    /// What libFuzzer is told, of a target with so many seeds.
+    /// Returns libFuzzer's arguments for a target with this number of seeds.
     fn arguments(self, seeds: u64) -> Vec<String> {
         match self {
             Self::Seconds(seconds) => vec![format!("-max_total_time={seconds}")],
@@ -75,14 +73,14 @@ impl fmt::Display for Extent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Seconds(seconds) => write!(f, "{seconds} s each"),
-            Self::Runs(runs) => write!(f, "{runs} inputs each beside the seeds"),
+            Self::Runs(runs) => write!(f, "{runs} inputs each in addition to the seeds"),
         }
     }
 }
 
-/// For CI: every target on its seeds and on a few inputs made of them, always the same ones, so
-/// that a slow machine does not fail what a fast one passes.
-pub(crate) fn briefly(workspace: &Workspace) -> Result<()> {
+/// Runs every target for CI, on its seeds and on a few inputs generated from them. The inputs are
+/// the same in every run, so the result does not depend on the speed of the machine.
+pub(crate) fn run_ci(workspace: &Workspace) -> Result<()> {
     let runs = Some(outcome::FEWEST);
     run(workspace, &Arguments { name: "all".to_owned(), seconds: 0, runs, stable: true })
 }
@@ -96,7 +94,12 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let all = targets(root)?;
     let is_chosen = |name: &&String| arguments.name == "all" || arguments.name == **name;
     let chosen: Vec<&String> = all.iter().filter(is_chosen).collect();
-    ensure!(!chosen.is_empty(), "no target {}; there are {}", arguments.name, all.join(" "));
+    ensure!(
+        !chosen.is_empty(),
+        "cannot fuzz {}: no such target; the targets are {}",
+        arguments.name,
+        all.join(" ")
+    );
     let toolchain = if arguments.stable { Toolchain::Stable } else { Toolchain::find() };
     let seconds = (arguments.seconds / chosen.len() as u64).max(1);
     let extent = arguments.runs.map_or(Extent::Seconds(seconds), Extent::Runs);
@@ -112,11 +115,11 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     outcome::print(&outcomes)
 }
 
-/// Every target's name, which is that of its file.
+/// Returns the names of all targets, which are the names of their files.
 fn targets(root: &Path) -> Result<Vec<String>> {
     let folder = root.join(FOLDER).join("fuzz_targets");
     let mut names = Vec::new();
-    for entry in folder.read_dir().context("fuzz_targets")? {
+    for entry in folder.read_dir().context("cannot list the fuzz targets")? {
         let path = entry?.path();
         names.extend(path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned));
     }
@@ -124,7 +127,7 @@ fn targets(root: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// One target on a copy of its corpus; what it prints is its log.
+/// Runs a target on a copy of its corpus and writes its output to its log.
 fn fuzz(root: &Path, programs: &Path, name: &str, extent: Extent) -> Result<Outcome> {
     let output = root.join(OUTPUT);
     let [corpus, findings] = ["corpus", "findings"].map(|part| output.join(part).join(name));
@@ -132,7 +135,7 @@ fn fuzz(root: &Path, programs: &Path, name: &str, extent: Extent) -> Result<Outc
     empty(&corpus)?;
     copy(&root.join(FOLDER).join("corpus").join(name), &corpus)?;
     let seeds = count(&corpus)?;
-    ensure!(seeds > 0, "no seeds: run `cargo xtask fuzz seeds`");
+    ensure!(seeds > 0, "cannot fuzz {name}: no seeds: run `cargo xtask fuzz seeds`");
     fs::create_dir_all(output.join("logs"))?;
     let log = output.join("logs").join(format!("{name}.log"));
     let mut command = Command::new(programs.join(name));
@@ -149,12 +152,12 @@ fn fuzz(root: &Path, programs: &Path, name: &str, extent: Extent) -> Result<Outc
     if !outcome.is_good() {
         let end: Vec<&str> = text.lines().rev().take(30).collect();
         end.iter().rev().for_each(|line| println!("{name}: {line}"));
-        println!("{name}: again with {} FILE", command.get_program().display());
+        println!("{name}: repeat with {} FILE", command.get_program().display());
     }
     Ok(outcome)
 }
 
-/// Makes a folder that is there empty.
+/// Creates an empty folder, or removes the contents of an existing one.
 fn empty(folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
@@ -162,7 +165,7 @@ fn empty(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())
 }
 
-/// Copies the files of a folder, if there is one.
+/// Copies the files of a folder, if the folder exists.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     for entry in from.read_dir().into_iter().flatten() {
         let entry = entry?;
@@ -171,12 +174,12 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// How many files a folder has.
+/// Returns the number of files in a folder.
 fn count(folder: &Path) -> Result<u64> {
     Ok(folder.read_dir()?.count() as u64)
 }
 
-/// Has the targets' own code write what their corpora begin with.
+/// Writes the seed corpora, which the modules of the targets generate.
 fn write_seeds(root: &Path) -> Result<()> {
     let manifest = format!("{FOLDER}/Cargo.toml");
     let build = ["run", "--locked", "--quiet", "--manifest-path", &manifest];

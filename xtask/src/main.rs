@@ -1,7 +1,20 @@
-//! Developer commands of the workspace: quick, test, ci, tidy, codegen, deny, fuzz, no-std, sim,
-//! bench-instructions.
+//! Developer commands of the workspace (layer T), run as `cargo xtask NAME`.
 //!
-//! One module per command, each with a `run`. What CI runs is a list in `ci.rs`.
+//! Each command is a module with a function `run`. To add a check to CI, add a step to the list in
+//! `ci.rs`. To add a rule on the text or layout of the workspace, add a module to `tidy`.
+//!
+//! | module | command |
+//! |---|---|
+//! | `quick` | the checks to run before a commit |
+//! | `ci` | the checks that every commit on main passes |
+//! | `test` | builds and runs the tests |
+//! | `tidy` | rules on source files, manifests and layers |
+//! | `codegen` | generates the codecs from the schemas |
+//! | `deny` | licenses, banned crates and sources of dependencies |
+//! | `fuzz` | runs the fuzz targets |
+//! | `no_std` | links the L0 and L1 crates without std |
+//! | `sim` | runs simulations over many seeds, or against mutants |
+//! | `bench_instructions` | counts instructions on the hot path |
 #![forbid(unsafe_code)]
 
 mod bench_instructions;
@@ -32,25 +45,25 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Format, lints and tests of the crates changed since the commit before last, and tidy
+    /// Check format and tidy, then lint and test the packages changed since the commit before last
     Quick,
-    /// Every test; as root those that need root too
+    /// Run every test; as root also the tests that need root
     Test,
-    /// Everything CI checks, tests last
+    /// Run every check of CI, the tests last
     Ci,
-    /// The rules of ARCHITECTURE.md and STYLE.md that a machine can check
+    /// Check the machine-checkable rules of ARCHITECTURE.md and STYLE.md
     Tidy,
-    /// Write the codecs from the schemas, or compare them
+    /// Generate the codecs from the schemas, or compare them
     Codegen(codegen::Arguments),
-    /// Licences, banned crates and sources of every dependency, against deny.toml
+    /// Check licenses, bans and sources of every dependency against deny.toml
     Deny,
-    /// Look for inputs that break a decoder or a state machine
+    /// Search for inputs that break a decoder or a state machine
     Fuzz(fuzz::Arguments),
-    /// Link the L0 and L1 crates into a program that has no std
+    /// Link the L0 and L1 crates into a program without std
     NoStd,
-    /// A simulation over many seeds
+    /// Run a simulation over many seeds
     Sim(sim::Arguments),
-    /// Instructions on the hot path, compared with the committed counts
+    /// Count instructions on the hot path and compare them with the committed counts
     BenchInstructions(bench_instructions::Arguments),
 }
 

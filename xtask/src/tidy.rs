@@ -1,10 +1,21 @@
 //! `cargo xtask tidy`: the rules of ARCHITECTURE.md and STYLE.md that a machine can check.
+//!
+//! | module | rules |
+//! |---|---|
+//! | `layers`, `manifests` | the layer table, lints, `no_std` and unsafe code |
+//! | `purity` | no I/O in L0 and L1; the crates that the trader may name |
+//! | `banned_words`, `prose` | plain words in comments, strings and docs |
+//! | `text`, `functions` | lines, file names, function lengths |
+//! | `counters` | every error counter has a description and a test |
+//! | `generated` | the size of generated code |
 
+mod banned_words;
 mod counters;
 mod functions;
 mod generated;
 mod layers;
 mod manifests;
+mod prose;
 mod purity;
 mod source;
 mod text;
@@ -17,12 +28,12 @@ use anyhow::{Context, Result, ensure};
 use crate::workspace::Workspace;
 use source::Source;
 
-/// One broken rule.
+/// A broken rule.
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
-    /// Relative to the workspace root.
+    /// The file, relative to the workspace root.
     path: String,
-    /// Counted from one; zero when the file as a whole is meant.
+    /// The line, counted from one; zero for the file as a whole.
     line: usize,
     what: String,
 }
@@ -42,7 +53,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Prints every broken rule and fails if there is one. Long files are only pointed at.
+/// Prints every broken rule and fails if there is one. Long files are only noted.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let sources = source::read_all(&workspace.root)?;
     let mut findings = layers::check(workspace);
@@ -53,8 +64,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut report = notes(&sources);
     report.extend(findings.iter().map(|finding| format!("{finding}\n")));
     report.push(format!("tidy: {} files, {} findings\n", sources.len(), findings.len()));
-    // Whoever reads only the head of it is no reason to panic.
-    std::io::stdout().write_all(report.concat().as_bytes()).context("standard output")?;
+    // `print!` panics when the reader closes the pipe early, as `head` does.
+    std::io::stdout().write_all(report.concat().as_bytes()).context("cannot print the report")?;
     ensure!(findings.is_empty(), "tidy: {} findings", findings.len());
     Ok(())
 }
@@ -68,11 +79,12 @@ fn notes(sources: &[Source]) -> Vec<String> {
         .collect()
 }
 
-/// A file longer than this is seldom about one thing.
+/// A longer file is seldom about one thing.
 const LONG_FILE_LINES: usize = 900;
 
 fn check(source: &Source) -> Vec<Finding> {
     let mut findings = text::check_any(source);
+    findings.extend(banned_words::check(source));
     if source.is_rust() {
         findings.extend(text::check_rust(source));
         findings.extend(purity::check(source));

@@ -1,4 +1,4 @@
-//! The workspace as `cargo metadata` tells it.
+//! The workspace, read from `cargo metadata`.
 
 use std::path::{Path, PathBuf};
 
@@ -14,23 +14,24 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// The workspace that the current directory belongs to.
+    /// Reads the workspace that contains the current directory.
     pub(crate) fn find() -> Result<Self> {
-        let metadata = MetadataCommand::new().no_deps().exec().context("cargo metadata")?;
+        let metadata =
+            MetadataCommand::new().no_deps().exec().context("cannot run cargo metadata")?;
         Ok(Self { root: metadata.workspace_root.into(), members: metadata.packages })
     }
 
-    /// Every package the lock file leads to on this platform, dependencies included.
+    /// Returns the packages that the lock file resolves for this platform, dependencies included.
     pub(crate) fn resolve(&self) -> Result<Metadata> {
         let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
         MetadataCommand::new()
             .current_dir(&self.root)
             .other_options(["--locked".into(), "--filter-platform".into(), platform])
             .exec()
-            .context("cargo metadata with dependencies")
+            .context("cannot resolve the dependencies")
     }
 
-    /// The member's folder, relative to the root: `crates/time`.
+    /// Returns a member's folder relative to the root: `crates/time`.
     pub(crate) fn folder<'a>(&self, package: &'a Package) -> &'a Path {
         let folder = package.manifest_path.as_std_path().parent().unwrap_or(Path::new(""));
         folder.strip_prefix(&self.root).unwrap_or(folder)

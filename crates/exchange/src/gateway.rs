@@ -6,7 +6,8 @@
 //!     └──────── Establish, with the UUID of before ─────▲
 //! ```
 //!
-//! What a client may rely on, rule by rule and with the test of each, is in `docs/gateway.md`:
+//! What a client may rely on, rule by rule and with the test of each, is in
+//! `docs/reference/simulated-gateway.md`:
 //! framing, logon, numbers, keep-alive, Terminate, retransmission across UUIDs and of what was
 //! published before the week's first logon, closed ports, rate limits, cancel on disconnect,
 //! primary and backup. Which of the latter apply [`GatewaySettings`] says.

@@ -14,7 +14,7 @@ use crate::{FeedError, LineAddress, ReplayServer};
 pub enum Addresses {
     /// As CME sends them.
     Multicast(Multicast),
-    /// As Hairpin's exchange can send them; see `docs/wire-formats.md`.
+    /// As Hairpin's exchange can send them; see `docs/reference/wire-formats.md`.
     Tcp(TcpLines),
 }
 

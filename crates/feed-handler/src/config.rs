@@ -25,7 +25,7 @@
 //!
 //! Other elements and attributes are passed over. A feed by TCP has `TCP/IP` for its protocol, no
 //! `ip`, and its addresses in `host-ip`; feed-type `I` by TCP is Hairpin's own, and brings all
-//! three feeds (`docs/wire-formats.md`).
+//! three feeds (`docs/reference/wire-formats.md`).
 
 mod addresses;
 mod error;

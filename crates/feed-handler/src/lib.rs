@@ -10,7 +10,7 @@
 //! [`FeedHandlers`] joins several channels to one [`FeedEngine`]: kernel sockets, a capture, or a
 //! source of packets of one's own; [`FeedThreads`] has such on named and pinned threads. Beside
 //! them stand what a handler can do without: [`DefinitionCache`], [`ReplayClient`], [`KeepWarm`].
-//! The user's guide is `docs/feed-handler.md`. Layer L3, no `unsafe`.
+//! The user's guide is `docs/guide/feed-library.md`. Layer L3, no `unsafe`.
 //!
 //! ```no_run
 //! use std::net::Ipv4Addr;

@@ -13,7 +13,8 @@
 //! definitions, statuses, statistics and books by price: the direct ones up to [`MAX_DEPTH`]
 //! levels, the implied ones up to [`MAX_IMPLIED_DEPTH`]; and order books, if
 //! [`Settings::order_books`] asks for them. A [`Filter`] leaves out instruments that are not
-//! wanted. Everything else is told and not kept; `docs/listener.md` goes through all templates.
+//! wanted. Everything else is told and not kept; `docs/reference/market-data-callbacks.md` goes
+//! through all templates.
 //!
 //! ```
 //! use hairpin_mdp3::{Action, Channel, EndOfEvent, Feed, Input, Listener, Settings, FeedLine};

@@ -1,4 +1,5 @@
-//! How much memory a channel takes: the figures of `docs/memory.md`, by an allocator that counts.
+//! How much memory a channel takes: the figures of `docs/reference/channel-memory.md`, by an
+//! allocator that counts.
 
 use hairpin_mdp3::{Channel, OrderBooks, Settings};
 use hairpin_testbed::{CountingAllocator, allocated_bytes};

@@ -184,7 +184,8 @@ fn a_sixth_faster_is_found_in_99_rows_of_100() {
     assert!(faster >= 0.99, "{faster}");
 }
 
-/// What the table of `docs/comparing.md` says of it. More rounds help: of seven there may be no
+/// What the table of `docs/guide/comparing-results.md` says of it. More rounds help: of seven there
+/// may be no
 /// quiet one.
 #[test]
 fn beside_neighbours_that_come_and_go_the_quiet_rounds_tell_more_than_the_medians() {

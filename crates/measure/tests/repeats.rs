@@ -7,14 +7,15 @@
 //! Without a folder it is those of the runs in `docs/results`, in whole runs alone. A folder has
 //! results files `r-1.json`, `r-2.json`, … of one command that was run again and again, and
 //! `s-1.json`, … of the same with a slower server, all with many rounds. Runs of fewer rounds are
-//! cut from them. What is printed is the table in `docs/comparing.md`.
+//! cut from them. What is printed is the table in `docs/guide/comparing-results.md`.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::path::Path;
 
 use hairpin_measure::{Compared, Results, Verdict, compare};
 
-/// The runs that docs/comparing.md tells of, without what they hold over time; of how many rounds,
+/// The runs that docs/guide/comparing-results.md tells of, without what they hold over time; of how
+/// many rounds,
 /// and how many rows in a hundred of the slower runs must be found at least.
 const KEPT: [(&str, usize, f64); 2] = [("repeats", 40, 95.0), ("repeats-200", 200, 100.0)];
 

@@ -1,6 +1,7 @@
 //! A session as a file describes it: `order.toml`.
 //!
-//! The form is in `docs/order-entry.md`. The secret key is never in the file: it says where the
+//! The form is in `docs/guide/order-library.md`. The secret key is never in the file: it says where
+//! the
 //! key is.
 
 mod read;

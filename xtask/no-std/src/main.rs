@@ -1,4 +1,4 @@
-//! A program of nothing but the L0 and L1 crates; see `xtask/src/no_std.rs`.
+//! A program of the L0 and L1 crates alone; see `xtask/src/no_std.rs`.
 #![no_std]
 #![no_main]
 
@@ -12,10 +12,10 @@ use hairpin_sbe as _;
 use hairpin_time as _;
 use hairpin_wire as _;
 
-/// L1 may use `alloc`; the proof only has to link, so there is never memory.
+/// An allocator that always fails: L1 may use `alloc`, and the proof only has to link.
 struct NoMemory;
 
-// SAFETY: every allocation fails, which the trait allows, so there is none to free.
+// SAFETY: the trait allows every allocation to fail, so no allocation is ever freed.
 unsafe impl GlobalAlloc for NoMemory {
     unsafe fn alloc(&self, _: Layout) -> *mut u8 {
         core::ptr::null_mut()
@@ -27,20 +27,20 @@ unsafe impl GlobalAlloc for NoMemory {
 #[global_allocator]
 static MEMORY: NoMemory = NoMemory;
 
-/// Collides with std's own, should any crate bring it in: this is the proof.
+/// Collides with the panic handler of std if any crate links std: this is the proof.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {}
 }
 
-/// Where a program begins without a C library.
-// SAFETY: nothing else of this name is linked, for there are no start files.
+/// The entry point of a program without a C library.
+// SAFETY: without start files, no other symbol has this name.
 #[unsafe(no_mangle)]
 extern "C" fn _start() -> ! {
     loop {}
 }
 
-/// `alloc` comes compiled with landing pads that name it; nothing unwinds here.
-// SAFETY: never called, because every panic ends in `panic` above.
+/// The personality routine that the landing pads of `alloc` refer to; nothing unwinds here.
+// SAFETY: never called, because every panic loops in `panic` above.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}

@@ -1,25 +1,28 @@
-//! What `callgrind_annotate` prints: a total, and the share of each function.
+//! The output of `callgrind_annotate`: a total, and the share of each function.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 
-/// The instructions of one function in one source file: what was inlined into it from another file
-/// is a share of its own.
+/// The instructions of one function in one source file. Code inlined from another file is a share of
+/// its own.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Share {
-    /// Where the code is written: crate and file, or the library.
+    /// The source of the code: crate and file, or the library.
     pub(super) source: String,
-    /// The function it became part of.
+    /// The function that contains the code after inlining.
     pub(super) function: String,
-    /// Instructions of all events, in tenths for each.
+    /// Tenths of instructions per event.
     pub(super) tenths: u64,
 }
 
-/// The total, and shares of at least half an instruction an event, the largest first.
+/// Parses the total, and the shares of at least half an instruction per event, largest first.
 pub(super) fn read(text: &str, events: u64) -> Result<(u64, Vec<Share>)> {
     let mut lines = text.lines().filter_map(line);
-    let total = lines.find(|(_, what)| *what == "PROGRAM TOTALS").context("no total")?.0;
+    let total = lines
+        .find(|(_, what)| *what == "PROGRAM TOTALS")
+        .context("cannot read the output of callgrind_annotate: no total")?
+        .0;
     let mut sums = BTreeMap::new();
     for (count, what) in lines {
         *sums.entry(place(what)).or_insert(0) += count;
@@ -33,21 +36,21 @@ pub(super) fn read(text: &str, events: u64) -> Result<(u64, Vec<Share>)> {
     Ok((total, shares))
 }
 
-/// A line like `1,234  path/file.rs:function [object]`.
+/// Parses a line such as `1,234  path/file.rs:function [object]`.
 fn line(text: &str) -> Option<(u64, &str)> {
     let (count, what) = text.trim_start().split_once(' ')?;
     let count = count.replace(',', "").parse().ok()?;
     Some((count, what.trim()))
 }
 
-/// Source and function, without what differs from machine to machine.
+/// Returns source and function, without the parts that differ between machines.
 fn place(what: &str) -> (String, String) {
     let what = what.split(" [").next().unwrap_or(what);
     let (file, function) = what.split_once(':').unwrap_or(("", what));
     let parts: Vec<&str> = file.split('/').collect();
     let root = parts.iter().rposition(|part| ["crates", "library"].contains(part));
     let first = root.map_or(parts.len() - 1, |root| root + 1);
-    // A closure is told by the function it is in.
+    // A closure counts as part of the function around it.
     let last = function.trim_end_matches("::{{closure}}").rsplit("::").next();
     (parts[first..].join("/"), last.unwrap_or(function).to_owned())
 }
@@ -57,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_told_by_source_and_function() {
+    fn shares_are_identified_by_source_and_function() {
         let text = "\
 Profile data file 'x.out' (creator: callgrind-3.19.0)
 --------------------------------------------------------------------------------
@@ -73,7 +76,7 @@ Ir      file:function
    350  /build/crates/mdp3/src/book.rs:hot_path::measured_packets [/build/other]
     40  /build/crates/mdp3/src/levels.rs:hot_path::measured_packets [/build/hot_path]
 ";
-        let (total, shares) = read(text, 100).expect("callgrind_annotate's own words");
+        let (total, shares) = read(text, 100).expect("an output of callgrind_annotate");
         assert_eq!(total, 10_400);
         let share = |source: &str, function: &str, tenths| Share {
             source: source.to_owned(),
@@ -88,13 +91,13 @@ Ir      file:function
     }
 
     #[test]
-    fn a_closure_is_a_part_of_its_function() {
-        let told = place("library/core/a.rs:<b::C<_> as d::E>::f::{{closure}} [g]");
-        assert_eq!(told, ("core/a.rs".to_owned(), "f".to_owned()));
+    fn closures_are_part_of_their_function() {
+        let source_and_function = place("library/core/a.rs:<b::C<_> as d::E>::f::{{closure}} [g]");
+        assert_eq!(source_and_function, ("core/a.rs".to_owned(), "f".to_owned()));
     }
 
     #[test]
-    fn a_text_without_a_total_is_refused() {
-        assert!(read("nothing was counted", 1).is_err());
+    fn rejects_output_without_a_total() {
+        assert!(read("no counts", 1).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! `docs/results/instructions.md`: words by hand, counts by the command.
+//! `docs/results/instructions.md`: text written by hand, counts written by the command.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use super::{CASES, Count};
 
-/// Between these lines everything is written by the command, but for the times.
+/// The command writes everything between these lines, except for the times.
 const BEGIN: &str = "<!-- counted -->\n";
 const END: &str = "<!-- /counted -->\n";
 
@@ -22,29 +22,33 @@ impl Document {
         Ok(Self { text })
     }
 
-    /// The instructions of a case, as the table has them.
+    /// Returns the committed instructions of a case.
     pub(super) fn committed(&self, case: &str) -> Option<u64> {
         self.cell(case, 1)?.replace(',', "").parse().ok()
     }
 
-    /// Replaces the counts; the times, which come from another command, stay.
+    /// Replaces the counts. The times stay: another command measures them.
     pub(super) fn write(&self, path: &Path, counts: &[Count]) -> Result<()> {
-        let (before, rest) = self.text.split_once(BEGIN).context("no place for the counts")?;
-        let (_, after) = rest.split_once(END).context("no end of the counts")?;
+        let (before, rest) = self
+            .text
+            .split_once(BEGIN)
+            .context("cannot write the counts: no <!-- counted --> in the file")?;
+        let (_, after) = rest
+            .split_once(END)
+            .context("cannot write the counts: no <!-- /counted --> in the file")?;
         let text = format!("{before}{BEGIN}{}{END}{after}", self.tables(counts)?);
         std::fs::write(path, text).with_context(|| path.display().to_string())
     }
 
     fn tables(&self, counts: &[Count]) -> Result<String> {
-        let mut text =
-            String::from("\n| case | instructions | at most | ns |\n|---|---|---|---|\n");
+        let mut text = String::from("\n| case | instructions | limit | ns |\n|---|---|---|---|\n");
         for (case, count) in CASES.iter().zip(counts) {
             let Count { name, instructions, .. } = count;
-            let most = case.most.map_or_else(String::new, |most| most.to_string());
+            let limit = case.limit.map_or_else(String::new, |limit| limit.to_string());
             let time = self.cell(name, 3).unwrap_or_default();
-            writeln!(text, "| {name} | {instructions} | {most} | {time} |")?;
+            writeln!(text, "| {name} | {instructions} | {limit} | {time} |")?;
         }
-        text += "\nThe markets are of these packets:\n\n| case | of |\n|---|---|\n";
+        text += "\nThe markets consist of these packets:\n\n| case | packets |\n|---|---|\n";
         for Count { name, census, .. } in counts.iter().filter(|count| count.shares.is_empty()) {
             writeln!(text, "| {name} | {census} |")?;
         }
@@ -66,7 +70,7 @@ impl Document {
         Ok(text)
     }
 
-    /// A cell of the table of counts.
+    /// Returns a cell of the table of counts.
     fn cell(&self, case: &str, column: usize) -> Option<&str> {
         let (_, counted) = self.text.split_once(BEGIN)?;
         let rows = counted.lines().map(|line| line.trim_matches('|').split('|').map(str::trim));
@@ -84,9 +88,9 @@ mod tests {
     }
 
     #[test]
-    fn times_and_words_outlive_new_counts() {
+    fn write_keeps_times_and_text() {
         let row = "| one-entry | 1,490 | 600 | 44.1 |\n";
-        let text = format!("Words.\n{BEGIN}{row}{END}More words.\n");
+        let text = format!("Text.\n{BEGIN}{row}{END}More text.\n");
         let before = Document { text };
         assert_eq!(before.committed("one-entry"), Some(1_490));
         assert_eq!(before.committed("no-entry"), None);
@@ -94,9 +98,9 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("hairpin-document-{}", std::process::id()));
         before.write(&folder, &[count("one-entry")]).expect("a file");
         let after = Document::read(&folder).expect("the same file");
-        std::fs::remove_file(&folder).expect("it is there");
+        std::fs::remove_file(&folder).expect("the file exists");
         assert_eq!(after.committed("one-entry"), Some(500));
         assert_eq!(after.cell("one-entry", 3), Some("44.1"));
-        assert!(after.text.starts_with("Words.\n") && after.text.ends_with("More words.\n"));
+        assert!(after.text.starts_with("Text.\n") && after.text.ends_with("More text.\n"));
     }
 }

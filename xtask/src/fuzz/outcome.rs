@@ -1,40 +1,42 @@
-//! What came of a target's run, read from libFuzzer's own words.
+//! The result of a target's run, parsed from libFuzzer's log.
 
 use std::fmt;
 
 use anyhow::{Result, ensure};
 
-/// A target's run.
+/// The result of a target's run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
     name: String,
-    /// Inputs that were run, the seeds included.
+    /// The inputs that ran, the seeds included.
     executions: u64,
     seconds: u64,
-    /// Edges reached.
+    /// The edges that were reached.
     coverage: u64,
-    /// Inputs kept because each reaches something new.
+    /// The inputs that each reach a new edge.
     corpus: u64,
-    /// Files with inputs that broke a promise, hung, or took too much memory.
+    /// The inputs that broke an invariant, hung, or needed too much memory.
     findings: u64,
-    /// Why the run is not a good one.
+    /// The reason for which the run failed.
     fault: Option<String>,
 }
 
-/// Fewer inputs beyond the seeds than this say nothing: the target is broken, or far too slow.
+/// The fewest inputs in addition to the seeds. A run with fewer is a fault: the target is broken or
+/// far too slow.
 pub(super) const FEWEST: u64 = 500;
 
 impl Outcome {
-    /// Reads the log of a run that began with so many seeds and left so many findings.
+    /// Parses the log of a run with this number of seeds and findings.
     pub(super) fn new(name: &str, is_success: bool, log: &str, seeds: u64, findings: u64) -> Self {
-        let last = |word| log.lines().rev().find_map(|line| after(line, word)).unwrap_or(0);
+        let last =
+            |label| log.lines().rev().find_map(|line| number_after(line, label)).unwrap_or(0);
         let executions = last("stat::number_of_executed_units:");
         let fault = if findings > 0 {
             Some(format!("{findings} findings"))
         } else if !is_success {
-            Some("has not ended well".to_owned())
+            Some("the program failed".to_owned())
         } else if executions < seeds + FEWEST {
-            Some(format!("has tried only {executions} inputs, {seeds} of them seeds"))
+            Some(format!("only {executions} inputs, {seeds} of them seeds"))
         } else {
             None
         };
@@ -43,22 +45,22 @@ impl Outcome {
         Self { name, executions, seconds, coverage, corpus, findings, fault }
     }
 
-    /// Whether there is something to be looked at.
+    /// Returns `true` if the run found no fault.
     pub(super) const fn is_good(&self) -> bool {
         self.fault.is_none()
     }
 }
 
-/// The number behind a word.
-fn after(line: &str, word: &str) -> Option<u64> {
-    let (_, rest) = line.split_once(word)?;
+/// Returns the number after a label.
+fn number_after(line: &str, label: &str) -> Option<u64> {
+    let (_, rest) = line.split_once(label)?;
     let rest = rest.trim_start();
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 const COLUMNS: [&str; 6] = ["target", "executions", "seconds", "coverage", "corpus", "findings"];
 
-/// A row of the table.
+/// Formats a row of the table.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, executions, seconds, coverage, corpus, findings, .. } = self;
@@ -72,14 +74,14 @@ impl fmt::Display for Outcome {
 /// Prints the table.
 ///
 /// # Errors
-/// The faults, if there are any.
+/// Fails with the list of faults if there is one.
 pub(super) fn print(outcomes: &[Outcome]) -> Result<()> {
     let [target, executions, seconds, coverage, corpus, findings] = COLUMNS;
     println!("{target:<20} {executions:>12} {seconds:>8} {coverage:>9} {corpus:>7} {findings:>9}");
     outcomes.iter().for_each(|outcome| println!("{outcome}"));
-    let fault = |of: &Outcome| of.fault.as_ref().map(|fault| format!("{} {fault}", of.name));
+    let fault = |it: &Outcome| it.fault.as_ref().map(|fault| format!("{}: {fault}", it.name));
     let faults: Vec<String> = outcomes.iter().filter_map(fault).collect();
-    ensure!(faults.is_empty(), "fuzz: {}", faults.join(", "));
+    ensure!(faults.is_empty(), "fuzz: {}", faults.join("; "));
     Ok(())
 }
 
@@ -97,7 +99,7 @@ stat::average_exec_per_sec:     10240
 ";
 
     #[test]
-    fn a_log_tells_how_much_was_tried() {
+    fn parses_the_statistics_of_a_log() {
         let outcome = Outcome::new("a", true, LOG, 31, 0);
         assert_eq!((outcome.executions, outcome.seconds), (40_960, 4));
         assert_eq!((outcome.coverage, outcome.corpus), (1_203, 199));
@@ -106,12 +108,12 @@ stat::average_exec_per_sec:     10240
     }
 
     #[test]
-    fn findings_failures_and_idleness_are_faults() {
+    fn findings_failures_and_too_few_inputs_are_faults() {
         for (is_success, log, seeds, findings, fault) in [
             (false, LOG, 31, 1, "1 findings"),
-            (false, LOG, 31, 0, "has not ended well"),
-            (true, LOG, 40_700, 0, "has tried only 40960 inputs, 40700 of them seeds"),
-            (true, "", 0, 0, "has tried only 0 inputs, 0 of them seeds"),
+            (false, LOG, 31, 0, "the program failed"),
+            (true, LOG, 40_700, 0, "only 40960 inputs, 40700 of them seeds"),
+            (true, "", 0, 0, "only 0 inputs, 0 of them seeds"),
         ] {
             let outcome = Outcome::new("a", is_success, log, seeds, findings);
             assert_eq!(outcome.fault.as_deref(), Some(fault));

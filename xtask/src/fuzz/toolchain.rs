@@ -1,5 +1,5 @@
-//! What the targets are built with: a nightly if there is one, for its address sanitizer; else the
-//! stable compiler. Coverage needs no nightly.
+//! The compiler of the targets: a nightly if one is installed, for its address sanitizer; otherwise
+//! the stable compiler. Coverage needs no nightly.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use crate::shell::cargo;
 /// The compiler to build the targets with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Toolchain {
-    /// By rustup, with its version's words.
+    /// A nightly of rustup, with its version line.
     Nightly(String),
-    /// The one that runs this.
+    /// The compiler that built this command.
     Stable,
 }
 
-/// Coverage as libFuzzer reads it: counters for edges with their places, and the operands of
-/// comparisons, so that it can find magic numbers.
+/// The flags for libFuzzer's coverage: counters for edges with their positions, and the operands of
+/// comparisons, with which libFuzzer finds magic numbers.
 const COVERAGE: [&str; 8] = [
     "--cfg=fuzzing",
     "-Ccodegen-units=1",
@@ -31,7 +31,7 @@ const COVERAGE: [&str; 8] = [
 ];
 
 impl Toolchain {
-    /// A nightly that is new enough, or the stable compiler at hand.
+    /// Returns an installed nightly that is new enough, or the stable compiler.
     pub(super) fn find() -> Self {
         let mut command = Command::new("rustup");
         let version = command.args(["run", "nightly", "rustc", "--version"]).output();
@@ -40,14 +40,14 @@ impl Toolchain {
         if is_new_enough(&text) { Self::Nightly(text) } else { Self::Stable }
     }
 
-    /// The command that builds these targets.
+    /// Returns the command that builds these targets.
     pub(super) fn build(&self, root: &Path, names: &[&String]) -> Command {
         let mut command = match self {
             Self::Stable => cargo(root, []),
             Self::Nightly(_) => {
                 let mut command = Command::new("rustup");
                 command.args(["run", "nightly", "cargo"]).current_dir(root);
-                // What cargo tells its children about the toolchain it is of.
+                // The outer cargo sets `CARGO` to itself for its children.
                 command.env_remove("CARGO").stdin(Stdio::null());
                 command
             }
@@ -60,12 +60,13 @@ impl Toolchain {
         command
     }
 
-    /// Where the programs are, once built.
+    /// Returns the folder of the built programs.
     pub(super) fn programs(&self, root: &Path) -> PathBuf {
         self.target_folder(root).join(triple()).join("release")
     }
 
-    /// One for each, so that neither builds anew what the other has built.
+    /// Returns the compiler's own target folder, so that neither compiler rebuilds the programs of
+    /// the other.
     fn target_folder(&self, root: &Path) -> PathBuf {
         root.join(OUTPUT).join(match self {
             Self::Nightly(_) => "build",
@@ -75,7 +76,7 @@ impl Toolchain {
 
     fn flags(&self) -> Vec<&'static str> {
         let sanitizer = match self {
-            // Its part in finding bugs is small where nearly all code is safe; it is for the rest.
+            // For the crates with unsafe code. In safe code it finds little.
             Self::Nightly(_) => Some("-Zsanitizer=address"),
             Self::Stable => None,
         };
@@ -92,14 +93,16 @@ impl fmt::Display for Toolchain {
     }
 }
 
-/// Named although it is the host's: else build scripts would be built with the flags too.
+/// Returns the target triple of the host. Without `--target`, cargo would build build scripts with
+/// the flags too.
 fn triple() -> String {
     format!("{}-unknown-linux-gnu", std::env::consts::ARCH)
 }
 
-/// Whether words like `rustc 1.97.0-nightly (…)` name a nightly that builds this workspace.
+/// Returns `true` if a version line such as `rustc 1.97.0-nightly (…)` belongs to a nightly that
+/// builds this workspace.
 fn is_new_enough(version: &str) -> bool {
-    /// `rust-version` of the workspace.
+    /// The minor version of the workspace's `rust-version`.
     const MINOR: u32 = 95;
     let minor = version.strip_prefix("rustc 1.").and_then(|rest| rest.split('.').next());
     version.contains("-nightly") && minor.is_some_and(|m| m.parse().is_ok_and(|m: u32| m >= MINOR))
@@ -110,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_nightly_counts_only_if_it_builds_the_workspace() {
+    fn accepts_nightlies_that_build_the_workspace() {
         assert!(is_new_enough("rustc 1.97.0-nightly (e50aa6fba 2026-05-19)"));
         assert!(is_new_enough("rustc 1.95.0-nightly (e50aa6fba 2026-02-01)"));
         assert!(!is_new_enough("rustc 1.94.0-nightly (e50aa6fba 2026-01-01)"));

@@ -1,4 +1,4 @@
-//! Faults planted in mdp3, which the simulation of the feed must find.
+//! The mutants of mdp3 that the feed simulation must detect.
 
 use super::mutant::{Change, Mutant, change};
 
@@ -39,19 +39,19 @@ const QUEUED_ORDERS_AT_369: Change = change(
     "queued.filter(|queued| queued.sequence >= sequence)",
 );
 
-/// All of them.
+/// Every mutant of the feed.
 pub(super) const FEED_MUTANTS: &[Mutant] = &[
     Mutant {
         name: "RptSeq check skipped",
         changes: &[RPT_SEQ_IN_SYNC, RPT_SEQ_AFTER_A_GAP, RPT_SEQ_QUEUED],
     },
-    Mutant { name: "RptSeq check skipped, after a gap alone", changes: &[RPT_SEQ_AFTER_A_GAP] },
+    Mutant { name: "RptSeq check skipped, only after a gap", changes: &[RPT_SEQ_AFTER_A_GAP] },
     Mutant {
         name: "< for <= at 369",
         changes: &[ENTRIES_AT_369, QUEUED_AT_369, ORDERS_AT_369, QUEUED_ORDERS_AT_369],
     },
-    Mutant { name: "< for <= at 369, queued entries alone", changes: &[QUEUED_AT_369] },
-    Mutant { name: "< for <= at 369, orders as they come alone", changes: &[ORDERS_AT_369] },
+    Mutant { name: "< for <= at 369, only queued entries", changes: &[QUEUED_AT_369] },
+    Mutant { name: "< for <= at 369, only orders as they arrive", changes: &[ORDERS_AT_369] },
     Mutant {
         name: "Delete at level 1 ignored",
         changes: &[change(

@@ -1,20 +1,19 @@
-//! Faults that are planted in copies of crates, each a change or two of their text: a simulation
-//! must find every one.
+//! A mutant: a change of source text that breaks a rule on purpose. A simulation must detect it.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-/// A text of a source file, found exactly once, and what stands there instead.
+/// A replacement of a text that occurs exactly once in a source file.
 pub(super) struct Change {
-    /// Relative to the folder of the crates.
+    /// The file, relative to the folder of the crates.
     file: &'static str,
     text: &'static str,
-    instead: &'static str,
+    replacement: &'static str,
 }
 
-/// A planted fault.
+/// A rule that is broken on purpose, by one or more changes.
 pub(super) struct Mutant {
     pub(super) name: &'static str,
     pub(super) changes: &'static [Change],
@@ -23,30 +22,29 @@ pub(super) struct Mutant {
 pub(super) const fn change(
     file: &'static str,
     text: &'static str,
-    instead: &'static str,
+    replacement: &'static str,
 ) -> Change {
-    Change { file, text, instead }
+    Change { file, text, replacement }
 }
 
 impl Mutant {
-    /// Plants the fault in the sources below a folder of crates.
+    /// Changes the sources below a folder of crates.
     ///
     /// # Errors
-    /// A text that is not there, or more than once: the sources have changed, and the table has to
-    /// change with them.
-    pub(super) fn plant(&self, crates: &Path) -> Result<()> {
-        for Change { file, text, instead } in self.changes {
+    /// A text that does not occur exactly once: the sources have changed, so the table must follow.
+    pub(super) fn apply(&self, crates: &Path) -> Result<()> {
+        for Change { file, text, replacement } in self.changes {
             let path = crates.join(file);
             let source = fs::read_to_string(&path).context(*file)?;
             let count = source.matches(text).count();
             ensure!(
                 count == 1,
-                "{}: {file} has {count} times what is to be changed, `{}`; \
-                 the table in xtask/src/sim has to follow",
+                "cannot apply the mutant '{}': {file} contains `{}` {count} times; \
+                 update the table in xtask/src/sim",
                 self.name,
-                text.trim()
+                text.trim(),
             );
-            fs::write(&path, source.replace(text, instead)).context(*file)?;
+            fs::write(&path, source.replace(text, replacement)).context(*file)?;
         }
         Ok(())
     }
@@ -55,18 +53,17 @@ impl Mutant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::nursery::{FEED, ORDER};
+    use crate::sim::mutants::{FEED, ORDER};
 
-    /// The tables follow the sources: a change of these that makes a fault impossible to plant is
-    /// seen here, not when somebody asks for the mutants.
+    /// A change of the sources that makes a mutant impossible fails here, not when the mutants run.
     #[test]
-    fn every_fault_can_be_planted() {
+    fn mutants_apply_to_the_sources() {
         let crates = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../crates"));
         for subject in [FEED, ORDER] {
             for Mutant { name, changes } in subject.mutants {
                 for Change { file, text, .. } in *changes {
-                    let of = file.split('/').next().unwrap();
-                    assert!(subject.crates.contains(&of), "{name}: {of} is not copied");
+                    let folder = file.split('/').next().unwrap();
+                    assert!(subject.crates.contains(&folder), "{name}: {folder} is not copied");
                     let source = fs::read_to_string(crates.join(file)).unwrap();
                     assert_eq!(source.matches(text).count(), 1, "{name}: {file}: {text}");
                 }

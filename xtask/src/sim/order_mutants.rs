@@ -1,22 +1,22 @@
-//! Faults planted in the session, in order entry and in the gateway, which the simulation of order
-//! entry must find.
+//! The mutants of the session, of order entry and of the gateway that the order simulation must
+//! detect.
 
 use super::mutant::{Change, Mutant, change};
 
-const HELD_BACK_FOR_EARLIER: Change =
+const NOT_HELD_FOR_PREVIOUS_UUID: Change =
     change("ilink3/src/session/inbound.rs", "is_on && !self.recovery.is_earlier\n", "is_on\n");
-const NEXT_ALONE: Change = change(
+const ACCEPT_LATER: Change = change(
     "ilink3/src/session/inbound.rs",
     "&& message.seq_num == progress.next_incoming",
     "&& message.seq_num >= progress.next_incoming",
 );
-const ONE_ON: Change = change(
+const ADVANCE_PAST_GAP: Change = change(
     "ilink3/src/session/inbound.rs",
     "+= u64::from(is_retransmitted);\n        self.go_on();",
     "+= u64::from(is_retransmitted);\n        self.go_on();\n        \
      self.outbound.progress.next_incoming = message.seq_num + 1;",
 );
-const USUALLY_ONE_ON: Change = change(
+const ADVANCE_PAST_GAP_ON_FAST_PATH: Change = change(
     "ilink3/src/session/inbound.rs",
     "*message);\n        }\n        self.go_on();\n        true\n    }\n\n    /// Whether messages",
     "*message);\n        }\n        self.go_on();\n        \
@@ -24,10 +24,10 @@ const USUALLY_ONE_ON: Change = change(
      true\n    }\n\n    /// Whether messages",
 );
 
-/// All of them.
+/// Every mutant of order entry.
 pub(super) const ORDER_MUTANTS: &[Mutant] = &[
     Mutant {
-        name: "PossRetrans ignored: told again",
+        name: "PossRetrans ignored: duplicates delivered",
         changes: &[change(
             "ilink3/src/session/judgement.rs",
             "            self.judge_present(context, message);",
@@ -38,7 +38,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "PossRetrans ignored: taken as new",
+        name: "PossRetrans ignored: accepted as new",
         changes: &[change(
             "ilink3/src/session/judgement.rs",
             "let possible = message.possible_retransmission;",
@@ -46,7 +46,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "own messages not journaled before they leave",
+        name: "own messages sent before they are journaled",
         changes: &[change(
             "order-entry/src/link.rs",
             "        let record = self.journal.commit(&self.tag, length);\n        \
@@ -66,7 +66,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "mark before callback",
+        name: "processed mark before the callback",
         changes: &[change(
             "ilink3/src/session/inbound.rs",
             "            $session.keep($context, &message, $frame);",
@@ -75,7 +75,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "sent again but for the last",
+        name: "last message not retransmitted",
         changes: &[change(
             "ilink3/src/replay.rs",
             "let to = self.progress.next_outgoing - 1;",
@@ -91,7 +91,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "replay twice",
+        name: "retransmission sent twice",
         changes: &[change(
             "ilink3/src/replay.rs",
             "            match outlet.resend(next) {",
@@ -100,7 +100,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "NotApplied off by one, as orders take it",
+        name: "NotApplied off by one, in the order tracker",
         changes: &[change(
             "order-entry/src/orders.rs",
             "let numbers = from..from.saturating_add(not_applied.count);",
@@ -108,7 +108,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "NotApplied off by one, as it is sent again",
+        name: "NotApplied off by one, in the retransmission",
         changes: &[change(
             "ilink3/src/session/not_applied.rs",
             "self.outbound.replay(context.now, &mut *context.outlet, from);",
@@ -116,20 +116,23 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "NotApplied off by one, as the gateway says it",
+        name: "NotApplied off by one, at the gateway",
         changes: &[change(
             "exchange/src/gateway/business.rs",
             "self.session.send_not_applied(self.now, from, number - from + 1);",
             "self.session.send_not_applied(self.now, from, number - from);",
         )],
     },
-    Mutant { name: "live before replay, of an earlier UUID", changes: &[HELD_BACK_FOR_EARLIER] },
     Mutant {
-        name: "live before replay, of the same UUID",
-        changes: &[NEXT_ALONE, ONE_ON, USUALLY_ONE_ON],
+        name: "live before retransmitted message, previous UUID",
+        changes: &[NOT_HELD_FOR_PREVIOUS_UUID],
     },
     Mutant {
-        name: "own messages leave before they are on the disk",
+        name: "live before retransmitted message, same UUID",
+        changes: &[ACCEPT_LATER, ADVANCE_PAST_GAP, ADVANCE_PAST_GAP_ON_FAST_PATH],
+    },
+    Mutant {
+        name: "own messages sent before they are durable",
         changes: &[change(
             "order-entry/src/link.rs",
             "        if self.waits {\n            self.wait_durable(record);\n        }\n        \
@@ -138,7 +141,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "redelivered without saying so",
+        name: "redelivery not marked",
         changes: &[change(
             "ilink3/src/session/inbound.rs",
             "let redelivered = self.is_redelivering;",
@@ -146,7 +149,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "Orders not told of an elimination",
+        name: "elimination not passed to the order tracker",
         changes: &[change(
             "order-entry/src/orders/apply.rs",
             "            ExecutionReportElimination524 => apply_elimination,\n",
@@ -154,7 +157,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "number of a refusal not taken back",
+        name: "sequence number of a reject not released",
         changes: &[change(
             "ilink3/src/session/inbound.rs",
             "self.outbound.take_back(reject.business_reject_ref_id());",
@@ -162,11 +165,11 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "sent again over the number of a refusal",
+        name: "retransmission over the sequence number of a reject",
         changes: &[change("ilink3/src/replay.rs", " && !self.told.has_hole", "")],
     },
     Mutant {
-        name: "more than 2,500 asked for",
+        name: "retransmit request of more than 2,500 messages",
         changes: &[change(
             "ilink3/src/session/recovery.rs",
             "pub const REQUEST_MAX: u16 = 2_500;",
@@ -174,7 +177,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "an earlier UUID's messages asked for under the present one",
+        name: "messages of a previous UUID requested under the current UUID",
         changes: &[change(
             "ilink3/src/session/retransmission.rs",
             ".set_last_uuid((asked != uuid).then_some(asked))",
@@ -182,7 +185,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "the gateway tells of NotApplied with the establishment and again",
+        name: "NotApplied sent with the establishment and again",
         changes: &[change(
             "exchange/src/gateway/logon.rs",
             "            self.session.not_applied = next - 1;\n",
@@ -190,7 +193,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "failover: our numbers not carried over",
+        name: "failover: outbound sequence numbers not carried over",
         changes: &[change(
             "ilink3/src/session/backup.rs",
             "Progress { request_timestamp, ..primary };",
@@ -202,7 +205,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "failover: the exchange's numbers not carried over",
+        name: "failover: inbound sequence numbers not carried over",
         changes: &[change(
             "ilink3/src/session/backup.rs",
             "Progress { request_timestamp, ..primary };",
@@ -214,7 +217,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "failover: nothing kept after it",
+        name: "failover: inbound messages not journaled afterwards",
         changes: &[change(
             "order-entry/src/link.rs",
             "        self.stream = stream;\n",
@@ -222,7 +225,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "failover: no marks after it",
+        name: "failover: no processed marks afterwards",
         changes: &[
             change(
                 "order-entry/src/link.rs",
@@ -250,15 +253,15 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "failover: the connector is not told",
+        name: "failover: the connector is not notified",
         changes: &[change(
-            "order-entry/src/kept_session.rs",
+            "order-entry/src/reconnecting_session.rs",
             "        self.connector.handle_failover(now);\n",
             "",
         )],
     },
     Mutant {
-        name: "failover: the gateway names the wrong number",
+        name: "failover: the gateway sends the wrong sequence number",
         changes: &[change(
             "exchange/src/gateway/failover.rs",
             "let next = self.accounts[account].next_outbound;",

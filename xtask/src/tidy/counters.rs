@@ -1,8 +1,8 @@
-//! What counts something wrong has a name, a line that says what, and a test that provokes it.
+//! The rule that every counter has a description, and every error counter a test.
 //!
-//! Counters are the fields of structs called `…Counters` or `Statistics`, and what the macro
-//! `counters!` declares. One whose description begins with `Errors:` or `Warnings:` needs a test
-//! `counts_<name>_only` in its crate.
+//! Counters are the fields of structs called `…Counters` or `Statistics`, and the fields that the
+//! macro `counters!` declares. A counter whose description begins with `Errors:` or `Warnings:`
+//! needs a test `counts_<name>_only` in its crate.
 
 use std::collections::BTreeSet;
 
@@ -20,13 +20,13 @@ pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
             let Counter { line, name, description } = &counter;
             let mut find = |what| findings.push(Finding::new(&source.path, *line, what));
             let Some(description) = description else {
-                find(format!("the counter `{name}` does not say what it counts"));
+                find(format!("the counter `{name}` has no description"));
                 continue;
             };
-            let is_fault =
+            let is_error =
                 ["Errors:", "Warnings:"].iter().any(|mark| description.starts_with(mark));
             let test = format!("counts_{name}_only");
-            if is_fault && !tests.contains(&(package(source), test.as_str())) {
+            if is_error && !tests.contains(&(package(source), test.as_str())) {
                 find(format!("no test `{test}` in {}", package(source)));
             }
         }
@@ -40,7 +40,7 @@ fn package(source: &Source) -> &str {
     &source.path[..end]
 }
 
-/// The names of functions that may be such tests.
+/// Returns the names of all functions of a file.
 fn tests(source: &Source) -> impl Iterator<Item = &str> {
     let name = |line: &'_ str| {
         line.trim().strip_prefix("fn ")?.split_once('(').map(|(name, _)| name.len())
@@ -58,7 +58,7 @@ struct Counter<'a> {
     description: Option<&'a str>,
 }
 
-/// The counters that a file declares.
+/// Returns the counters that a file declares.
 fn counters(source: &Source) -> Vec<Counter<'_>> {
     let mut counters = Vec::new();
     let mut inside = false;
@@ -70,8 +70,8 @@ fn counters(source: &Source) -> Vec<Counter<'_>> {
             description = None;
         } else if text == "}" {
             inside = false;
-        } else if let Some(words) = text_of_line.strip_prefix("///") {
-            description = description.or(Some(words.trim()));
+        } else if let Some(doc) = text_of_line.strip_prefix("///") {
+            description = description.or(Some(doc.trim()));
         } else if let Some(name) = field(text_of_line) {
             counters.push(Counter { line, name, description: description.take() });
         }
@@ -79,14 +79,14 @@ fn counters(source: &Source) -> Vec<Counter<'_>> {
     counters
 }
 
-/// Whether counters are declared from the next line on.
+/// Returns `true` if counters are declared from the next line on.
 fn begins(line: &str) -> bool {
     let name = line.strip_prefix("pub struct ").and_then(|rest| rest.split([' ', '<']).next());
     let is_struct = name.is_some_and(|name| name.ends_with("Counters") || name == "Statistics");
     line == "counters! {" || (is_struct && line.ends_with('{'))
 }
 
-/// `pub gaps: u64,` and, in the macro, `gaps,`.
+/// Returns the field that a line declares: `pub gaps: u64,`, or `gaps,` in the macro.
 fn field(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("pub ").unwrap_or(line);
     let end = rest.find([':', ','])?;
@@ -111,30 +111,30 @@ mod tests {
     }
 
     const STRUCT: &str = "pub struct Counters {\n    /// Bytes read.\n    pub bytes: u64,\n    \
-                          /// Errors: late ones.\n    /// More of it.\n    pub late: u64,\n}\n";
+                          /// Errors: late ones.\n    /// Details.\n    pub late: u64,\n}\n";
 
     #[test]
-    fn a_fault_needs_a_test_in_its_own_crate() {
+    fn error_counters_need_a_test_in_their_crate() {
         assert_eq!(findings(STRUCT, "counts_late_only"), [""; 0]);
         assert_eq!(findings(STRUCT, "other"), ["no test `counts_late_only` in crates/a"]);
     }
 
     #[test]
-    fn what_a_macro_declares_is_seen_too() {
+    fn finds_counters_that_a_macro_declares() {
         let text = "counters! {\n    /// Warnings: late ones.\n    late,\n}\n";
         assert_eq!(findings(text, "other"), ["no test `counts_late_only` in crates/a"]);
         assert_eq!(findings(text, "counts_late_only"), [""; 0]);
     }
 
     #[test]
-    fn a_counter_says_what_it_counts() {
+    fn counters_need_a_description() {
         let text = STRUCT.replace("    /// Bytes read.\n", "");
-        let expected = ["the counter `bytes` does not say what it counts"];
+        let expected = ["the counter `bytes` has no description"];
         assert_eq!(findings(&text, "counts_late_only"), expected);
     }
 
     #[test]
-    fn other_structs_are_no_counters() {
+    fn ignores_fields_of_other_structs() {
         let text = "pub struct Late {\n    pub late: u64,\n}\n";
         assert_eq!(findings(text, "other"), [""; 0]);
     }

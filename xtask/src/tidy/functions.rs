@@ -1,13 +1,13 @@
-//! No function is longer than a reader can hold in mind.
+//! The rule that functions are short.
 
 use super::Finding;
 use super::source::Source;
 
-/// Lines from the signature to the closing brace, both included.
+/// The most lines of a function, from the signature to the closing brace.
 const FUNCTION_LINES: usize = 70;
 
-/// Every function that is too long. Counts on rustfmt: a body ends where a brace stands alone at
-/// the signature's own indentation.
+/// Finds every function that is too long. Relies on rustfmt: a body ends at a line with a closing
+/// brace alone, indented like the signature.
 pub(super) fn check(source: &Source) -> Vec<Finding> {
     if source.is_generated() {
         return Vec::new();
@@ -18,14 +18,14 @@ pub(super) fn check(source: &Source) -> Vec<Finding> {
         let Some(name) = function_name(line) else { continue };
         let length = length(&lines[at..]);
         if length > FUNCTION_LINES {
-            let what = format!("fn {name} has {length} lines, {FUNCTION_LINES} is the limit");
+            let what = format!("fn {name} has {length} lines, the limit is {FUNCTION_LINES}");
             findings.push(Finding::new(&source.path, at + 1, what));
         }
     }
     findings
 }
 
-/// The name, if a function's signature begins on this line.
+/// Returns the name of the function whose signature begins on this line.
 fn function_name(line: &str) -> Option<&str> {
     let mut rest = line.trim_start();
     loop {
@@ -42,7 +42,7 @@ fn function_name(line: &str) -> Option<&str> {
     }
 }
 
-/// Lines of the function that begins at the first line; zero if it has no body.
+/// Returns the number of lines of the function at the first line; zero for a function without body.
 fn length(lines: &[&str]) -> usize {
     let code = |line: &&str| line.split(" // ").next().unwrap_or("").trim_end().to_string();
     let Some(opens) = lines.iter().map(code).position(|line| line.ends_with(['{', ';', '}']))
@@ -73,13 +73,13 @@ mod tests {
     }
 
     #[test]
-    fn a_function_has_at_most_seventy_lines() {
+    fn functions_have_at_most_seventy_lines() {
         assert_eq!(findings(function("fn a()", 68)).len(), 0);
-        assert_eq!(findings(function("fn a()", 69)), ["fn a has 71 lines, 70 is the limit"]);
+        assert_eq!(findings(function("fn a()", 69)), ["fn a has 71 lines, the limit is 70"]);
     }
 
     #[test]
-    fn sees_through_qualifiers_and_signatures_of_several_lines() {
+    fn finds_functions_with_qualifiers_and_long_signatures() {
         assert_eq!(findings(function("pub(crate) const unsafe fn a<T>(x: T)", 80)).len(), 1);
         let signature =
             "pub fn a(\n        x: u64,\n    ) -> u64\n    where\n        u64: Copy,\n   ";
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declaration_does_not_run_into_what_follows() {
+    fn declarations_without_body_have_no_length() {
         let trait_with_one =
             |body: &str| format!("    fn a();\n    fn b() {body}\n{}    }}\n", "x\n".repeat(90));
         assert_eq!(findings(trait_with_one("{}")).len(), 0);

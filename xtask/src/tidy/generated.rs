@@ -1,16 +1,16 @@
-//! Generated code stays small: it is committed, compiled and, now and then, read.
+//! The rule that generated code stays small: it is committed, compiled and sometimes read.
 
 use super::Finding;
 use super::source::Source;
 
-/// Lines of code for each field of each message, types and dispatch shared out. A getter, a setter
-/// and the field's layout are three; the rest is what messages and groups cost.
+/// The most lines of code per field, with the lines of types, messages and groups divided among the
+/// fields. A getter, a setter and the field's layout take three.
 const LINES_PER_FIELD: usize = 8;
 
-/// The crate whose modules are generated.
+/// The folder of the generated modules.
 const CODECS: &str = "crates/cme-codecs/src/";
 
-/// Counts lines of code, that is neither empty nor comment, over all generated modules.
+/// Counts the lines of code of all generated modules, without empty lines and comments.
 pub(super) fn check(sources: &[Source]) -> Option<Finding> {
     let (mut lines, mut fields) = (0, 0);
     let generated = sources.iter().filter(|s| s.is_generated() && s.path.starts_with(CODECS));
@@ -19,7 +19,7 @@ pub(super) fn check(sources: &[Source]) -> Option<Finding> {
         fields += usize::from(line.starts_with("Field::new("));
     }
     let what = format!(
-        "{lines} generated lines for {fields} fields, {LINES_PER_FIELD} each are the limit"
+        "{lines} generated lines for {fields} fields, the limit is {LINES_PER_FIELD} per field"
     );
     (lines > fields * LINES_PER_FIELD).then(|| Finding::new(CODECS, 0, what))
 }
@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_may_cost_eight_lines() {
+    fn fields_take_at_most_eight_lines() {
         let path = "crates/cme-codecs/src/mdp3/a.rs";
         assert_eq!(check(&[module(path, 8)]), None);
         assert!(check(&[module(path, 9)]).is_some());

@@ -1,4 +1,4 @@
-//! The layer table of ARCHITECTURE.md as data, compared with what cargo says.
+//! The layer table of ARCHITECTURE.md as data, compared with `cargo metadata`.
 
 use cargo_metadata::DependencyKind;
 
@@ -7,32 +7,32 @@ use crate::workspace::Workspace;
 use Layer::{Io, Products, Protocols, Tools, Values};
 use Unsafe::{Documented, Forbidden};
 
-/// From the ground up; a crate uses only what stands in the table beside it.
+/// A layer, from the lowest to the highest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Layer {
     /// L0: plain values, `no_std`.
     Values,
-    /// L1: protocols without IO, `no_std` and `alloc`.
+    /// L1: protocols without I/O, `no_std` and `alloc`.
     Protocols,
     /// L2: the only crates that touch the kernel.
     Io,
-    /// L3: what users see.
+    /// L3: the libraries and commands of users.
     Products,
-    /// Tests, benchmarks and developer commands.
+    /// T: test support and developer commands.
     Tools,
 }
 
-/// Whether a crate may contain unsafe code.
+/// The rule for unsafe code in a crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unsafe {
     Forbidden,
-    /// Every block says why it is sound.
+    /// Every block has a `SAFETY` comment.
     Documented,
 }
 
-/// What one crate may do.
+/// The rules for a crate: a row of the table.
 pub(super) struct Rule {
-    /// Its folder below `crates/`.
+    /// The folder below `crates/`.
     pub(super) folder: &'static str,
     pub(super) layer: Layer,
     /// The folders of the workspace crates it may depend on.
@@ -49,7 +49,7 @@ const fn rule(
     Rule { folder, layer, uses, unsafe_code }
 }
 
-/// Every crate of the design, those still to come included.
+/// Every crate of the design, planned crates included.
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
     rule("time", Values, &[], Forbidden),
@@ -84,16 +84,16 @@ pub(super) const RULES: &[Rule] = &[
     rule("xtask", Tools, &["sbe"], Forbidden),
 ];
 
-/// What an exchange may never link, not even in its tests: it is a second, independent reading of
-/// CME's documents.
+/// The crates that `exchange` never links, not even in its tests: the exchange is a second,
+/// independent implementation of CME's documents.
 const NOT_IN_EXCHANGE: [&str; 4] = ["mdp3", "ilink3", "feed-handler", "order-entry"];
 
-/// The rule for a crate's folder.
+/// Returns the row for a crate's folder.
 pub(super) fn rule_for(folder: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.folder == folder)
 }
 
-/// Compares every member's dependencies with the table.
+/// Compares the dependencies of every member with the table.
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();
     for member in &workspace.members {
@@ -101,15 +101,15 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
         let folder = folder_name(&manifest);
         let mut find = |what| findings.push(Finding::new(&manifest, 0, what));
         let Some(rule) = rule_for(folder) else {
-            find(format!("{folder} is not in the layer table (xtask/src/tidy/layers.rs)"));
+            find(format!("{folder} is missing in the layer table (xtask/src/tidy/layers.rs)"));
             continue;
         };
         if member.name != package_name(folder) {
-            find(format!("the package in {folder} is called {}", member.name));
+            find(format!("the package in {folder} has the name {}", member.name));
         }
         for dependency in member.dependencies.iter().filter(|d| d.path.is_some()) {
             let used = dependency.name.strip_prefix("hairpin-").unwrap_or(&dependency.name);
-            if let Some(what) = objection(rule, used, dependency.kind) {
+            if let Some(what) = violation(rule, used, dependency.kind) {
                 find(what);
             }
         }
@@ -117,22 +117,22 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Why a crate may not have a dependency, if it may not.
-fn objection(rule: &Rule, used: &str, kind: DependencyKind) -> Option<String> {
+/// Returns the reason for which a crate must not have a dependency.
+fn violation(rule: &Rule, used: &str, kind: DependencyKind) -> Option<String> {
     let user = rule.folder;
     if user == "exchange" && NOT_IN_EXCHANGE.contains(&used) {
-        return Some(format!("exchange never links {used}, not even for tests"));
+        return Some(format!("exchange must not link {used}, not even in tests"));
     }
     let allowed = kind == DependencyKind::Development || rule.uses.contains(&used);
-    (!allowed).then(|| format!("{user} may not depend on {used}"))
+    (!allowed).then(|| format!("{user} must not depend on {used}"))
 }
 
-/// `crates/time/Cargo.toml` lies in `time`.
+/// Returns the folder of a manifest: `time` for `crates/time/Cargo.toml`.
 fn folder_name(manifest: &str) -> &str {
     manifest.rsplit('/').nth(1).unwrap_or(manifest)
 }
 
-/// The command and the developer commands have names of their own.
+/// Returns the package name for a folder: `hairpin-<folder>`, except for the two commands.
 fn package_name(folder: &str) -> String {
     match folder {
         "hairpin" | "xtask" => folder.to_string(),
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_has_no_edge_upwards_and_none_among_protocols() {
+    fn table_has_no_edge_upwards_or_between_protocols() {
         for rule in RULES {
             for used in rule.uses.iter().map(|name| rule_for(name).expect(name)) {
                 let testbed = (rule.folder, used.folder) == ("hairpin", "testbed");
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_touches_the_kernel_or_c_is_unsafe() {
+    fn unsafe_code_is_limited_to_crates_that_use_the_kernel_or_c() {
         for rule in RULES.iter().filter(|rule| rule.unsafe_code == Documented) {
             let known = rule.layer == Io || ["preload", "testbed"].contains(&rule.folder);
             assert!(known, "{}", rule.folder);
@@ -165,19 +165,19 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_outside_the_table_is_refused() {
-        let refused =
-            |user: &str, used, kind| objection(rule_for(user).expect(user), used, kind).is_some();
-        assert!(refused("mdp3", "ilink3", DependencyKind::Normal));
-        assert!(refused("time", "host", DependencyKind::Build));
-        assert!(refused("reactor", "testbed", DependencyKind::Normal));
-        assert!(!refused("reactor", "testbed", DependencyKind::Development));
-        assert!(!refused("hairpin", "testbed", DependencyKind::Normal));
-        assert!(refused("exchange", "mdp3", DependencyKind::Development));
+    fn rejects_dependencies_outside_the_table() {
+        let is_rejected =
+            |user: &str, used, kind| violation(rule_for(user).expect(user), used, kind).is_some();
+        assert!(is_rejected("mdp3", "ilink3", DependencyKind::Normal));
+        assert!(is_rejected("time", "host", DependencyKind::Build));
+        assert!(is_rejected("reactor", "testbed", DependencyKind::Normal));
+        assert!(!is_rejected("reactor", "testbed", DependencyKind::Development));
+        assert!(!is_rejected("hairpin", "testbed", DependencyKind::Normal));
+        assert!(is_rejected("exchange", "mdp3", DependencyKind::Development));
     }
 
     #[test]
-    fn nothing_leads_from_exchange_to_a_client_crate() {
+    fn exchange_does_not_reach_a_client_crate() {
         let mut reached = vec!["exchange"];
         let mut at = 0;
         while let Some(folder) = reached.get(at) {

@@ -1,11 +1,12 @@
-//! What L0 and L1 may not name, and what the trader may.
+//! The rules that L0 and L1 do no I/O, and that the trader names only the crates of a user.
 
 use super::Finding;
 use super::layers::{self, Layer};
 use super::source::Source;
 
-/// Sockets, threads, files, environment and clocks: all that a protocol takes as a parameter.
-const WORLD: [&str; 11] = [
+/// Names of sockets, threads, files, environment and clocks. A protocol takes their data as
+/// parameters.
+const IO_NAMES: [&str; 11] = [
     "std::net",
     "std::thread",
     "std::fs",
@@ -19,22 +20,22 @@ const WORLD: [&str; 11] = [
     "libc::",
 ];
 
-/// The strategy's module, which shows what a user's own program needs to name.
+/// The strategy's module, an example for users' own programs.
 const TRADER: &str = "crates/hairpin/src/trader";
 
 /// The crates that the trader may name.
 const TRADER_NAMES: [&str; 6] =
     ["feed_handler", "order_entry", "reactor", "endpoint", "time", "host"];
 
-/// Both rules on one Rust file.
+/// Checks both rules on a Rust file.
 pub(super) fn check(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     let code = source.lines_before_tests().filter(|(_, line)| !line.trim().starts_with("//"));
     for (number, line) in code {
         if is_sans_io(&source.path)
-            && let Some(word) = WORLD.into_iter().find(|word| line.contains(word))
+            && let Some(word) = IO_NAMES.into_iter().find(|word| line.contains(word))
         {
-            let what = format!("L0 and L1 take the world as a parameter: {word}");
+            let what = format!("I/O in an L0 or L1 crate: {word}");
             findings.push(Finding::new(&source.path, number, what));
         }
         if is_trader(&source.path)
@@ -47,7 +48,7 @@ pub(super) fn check(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// Whether the file is part of an L0 or L1 crate, its tests in `tests/` not counted.
+/// Returns `true` for a source file of an L0 or L1 crate, except for its tests.
 fn is_sans_io(path: &str) -> bool {
     let Some((folder, rest)) = path.strip_prefix("crates/").and_then(|p| p.split_once('/')) else {
         return false;
@@ -62,7 +63,7 @@ fn is_trader(path: &str) -> bool {
     path.strip_prefix(TRADER).is_some_and(|rest| rest.starts_with(['.', '/']))
 }
 
-/// The workspace crates that a line names, without their prefix.
+/// Returns the workspace crates that a line names, without their prefix.
 fn crates_named(line: &str) -> impl Iterator<Item = &str> {
     line.match_indices("hairpin_").map(|(at, prefix)| {
         let name = &line[at + prefix.len()..];
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn protocols_name_no_clock_and_no_socket() {
+    fn finds_io_in_protocols() {
         let text = "use std::net::UdpSocket;\nlet now = Instant::now();\n";
         assert_eq!(findings("crates/mdp3/src/channel.rs", text).len(), 2);
         assert_eq!(findings("crates/endpoint/src/udp.rs", text).len(), 0);
@@ -88,13 +89,13 @@ mod tests {
     }
 
     #[test]
-    fn a_protocols_unit_tests_and_comments_may() {
+    fn allows_io_in_tests_and_comments_of_protocols() {
         let text = "// not std::net\n#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n";
         assert_eq!(findings("crates/mdp3/src/channel.rs", text).len(), 0);
     }
 
     #[test]
-    fn the_trader_names_only_what_a_user_would() {
+    fn trader_names_only_the_crates_of_a_user() {
         let text = "use hairpin_order_entry::Session;\nuse hairpin_exchange::Gateway;\n";
         let expected = ["the trader may not name hairpin_exchange"];
         assert_eq!(findings("crates/hairpin/src/trader.rs", text), expected);

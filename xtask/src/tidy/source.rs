@@ -4,9 +4,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// One text file.
+/// A text file.
 pub(super) struct Source {
-    /// Relative to the workspace root, with `/`.
+    /// The path relative to the workspace root, with `/`.
     pub(super) path: String,
     pub(super) text: String,
 }
@@ -16,30 +16,30 @@ impl Source {
         self.path.ends_with(".rs")
     }
 
-    /// Made by `cargo xtask codegen`, which says so in the first line: not read by people, not held
-    /// to their style.
+    /// Returns `true` for a file that `cargo xtask codegen` wrote, as its first line states. People
+    /// do not read it, so most rules on style do not apply.
     pub(super) fn is_generated(&self) -> bool {
         let first = self.text.lines().next().unwrap_or("");
         self.is_rust() && first.ends_with(" by `cargo xtask codegen`.")
     }
 
-    /// Part of the developer commands, whose rules name what they forbid.
+    /// Returns `true` for a part of the developer commands, whose rules contain what they forbid.
     pub(super) fn is_xtask(&self) -> bool {
         self.path.starts_with("xtask/")
     }
 
-    /// Lines counted from one.
+    /// Returns each line with its number, counted from one.
     pub(super) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.text.lines().enumerate().map(|(index, line)| (index + 1, line))
     }
 
-    /// Lines before the unit tests, which by house style come last.
+    /// Returns the lines before the unit tests, which STYLE.md puts last.
     pub(super) fn lines_before_tests(&self) -> impl Iterator<Item = (usize, &str)> {
         self.lines().take_while(|(_, line)| line.trim() != "#[cfg(test)]")
     }
 }
 
-/// Every text file below `root`. Asks no version control: a source archive is checked just as well.
+/// Reads every text file below `root`, without version control: a source archive is checked too.
 pub(super) fn read_all(root: &Path) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     walk(root, "", &mut sources)?;
@@ -48,11 +48,13 @@ pub(super) fn read_all(root: &Path) -> Result<Vec<Source>> {
 }
 
 fn walk(root: &Path, folder: &str, sources: &mut Vec<Source>) -> Result<()> {
-    /// Builds and version control anywhere, reports at the root: nothing of ours.
+    /// Folders that are no sources, at any depth and at the root.
     const NOT_OURS: [&str; 2] = ["target", ".git"];
     const NOT_OURS_AT_ROOT: [&str; 4] =
         ["report", "fuzz/artifacts", "fuzz/corpus", "fuzz/coverage"];
-    for entry in root.join(folder).read_dir().with_context(|| format!("reading {folder}"))? {
+    for entry in
+        root.join(folder).read_dir().with_context(|| format!("cannot read the folder {folder}"))?
+    {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
         let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
@@ -76,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_generated_file_says_so_in_its_first_line() {
+    fn generated_files_are_marked_in_their_first_line() {
         let generated = |path: &str, text: &str| {
             Source { path: path.to_string(), text: text.to_string() }.is_generated()
         };
@@ -87,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn unit_tests_are_not_seen() {
+    fn lines_before_tests_end_at_the_unit_tests() {
         let text = "fn a() {}\n\n#[cfg(test)]\nmod tests {}\n".to_string();
         let source = Source { path: "a.rs".to_string(), text };
         assert_eq!(source.lines_before_tests().count(), 2);

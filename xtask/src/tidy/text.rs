@@ -1,13 +1,13 @@
-//! Rules on lines of text.
+//! Rules on lines of text and on file names.
 
 use super::Finding;
 use super::source::Source;
 
-/// Columns of a line of Rust, as `rustfmt.toml` has it for what rustfmt can break.
+/// The most columns of a line of Rust: `max_width` of `rustfmt.toml`.
 const COLUMNS: usize = 100;
 
-/// Begins an absolute path of one machine: where people and build servers keep their checkouts.
-/// In two halves, lest this file break its own rule.
+/// The beginnings of absolute paths that exist on one machine only: the usual places of checkouts.
+/// Each is split in two, so that this file keeps its own rule.
 const MACHINE_PATHS: [(&str, &str); 6] = [
     ("/ro", "ot/"),
     ("/ho", "me/"),
@@ -17,20 +17,20 @@ const MACHINE_PATHS: [(&str, &str); 6] = [
     ("/bui", "lds/"),
 ];
 
-/// Marks of unfinished work; in halves for the same reason.
+/// Marks of unfinished work, split for the same reason.
 const UNFINISHED: [(&str, &str); 6] =
     [("to", "do!"), ("unimple", "mented!"), ("db", "g!"), ("FIX", "ME"), ("TO", "DO"), ("XX", "X")];
 
-/// File names that say nothing of what is inside.
+/// File names that do not identify the contents.
 const EMPTY_NAMES: [&str; 6] = ["helper", "helpers", "util", "utils", "common", "manager"];
 
-/// Rules on every text file.
+/// Checks the rules for every text file.
 pub(super) fn check_any(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (number, line) in source.lines() {
         for path in MACHINE_PATHS.map(|(a, b)| format!("{a}{b}")) {
-            if names_absolute(line, &path) {
-                let what = format!("a path of one machine: {path}");
+            if has_absolute_path(line, &path) {
+                let what = format!("absolute path of one machine: {path}");
                 findings.push(Finding::new(&source.path, number, what));
             }
         }
@@ -38,22 +38,22 @@ pub(super) fn check_any(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// Rules on Rust files.
+/// Checks the rules for Rust files.
 pub(super) fn check_rust(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut find = |line, what: String| findings.push(Finding::new(&source.path, line, what));
     if source.path.rsplit('/').any(|part| EMPTY_NAMES.contains(&part.trim_end_matches(".rs"))) {
-        find(0, "a file is named for the one noun in it".to_string());
+        find(0, "the file name does not identify its contents".to_string());
     }
     let data = source.text.contains("var(\"HAIRPIN_DATA\")")
         || source.text.contains("var_os(\"HAIRPIN_DATA\")");
     if data && !source.is_xtask() && !source.text.contains("HAIRPIN_DATA_REQUIRED") {
-        find(0, "reads HAIRPIN_DATA and may skip though HAIRPIN_DATA_REQUIRED is set".to_string());
+        find(0, "reads HAIRPIN_DATA and ignores HAIRPIN_DATA_REQUIRED".to_string());
     }
     for (number, line) in source.lines() {
         for word in UNFINISHED.map(|(a, b)| format!("{a}{b}")) {
-            if names_word(line, &word) {
-                find(number, format!("unfinished: {word}"));
+            if has_word(line, &word) {
+                find(number, format!("unfinished work: {word}"));
             }
         }
         if source.is_generated() {
@@ -61,30 +61,33 @@ pub(super) fn check_rust(source: &Source) -> Vec<Finding> {
         }
         let columns = line.chars().count();
         if columns > COLUMNS {
-            find(number, format!("{columns} columns, {COLUMNS} is the limit"));
+            find(number, format!("{columns} columns, the limit is {COLUMNS}"));
         }
         let code = line.trim_start();
         if !code.starts_with("//") && code.contains(concat!("fn ", "get_")) {
-            find(number, "a getter is named for what it returns, without `get_`".to_string());
+            find(
+                number,
+                "the name of a getter starts with `get_`: name what it returns".to_string(),
+            );
         }
         if code.starts_with("#[ignore") && code != NEEDS_ROOT {
-            find(number, format!("a test is left out only with {NEEDS_ROOT}"));
+            find(number, format!("ignored test without {NEEDS_ROOT}"));
         }
     }
     findings
 }
 
-/// The one reason for which a test may be left out; `cargo xtask test` runs these as root.
+/// The only reason to ignore a test; `cargo xtask test` runs these tests as root.
 const NEEDS_ROOT: &str = "#[ignore = \"needs root\"]";
 
-/// Whether `path` stands in the line as the beginning of an absolute path.
-fn names_absolute(line: &str, path: &str) -> bool {
+/// Returns `true` if an absolute path in the line begins with `path`.
+fn has_absolute_path(line: &str, path: &str) -> bool {
     let in_a_path = |c: char| c.is_alphanumeric() || "._-~*}$/".contains(c);
     line.match_indices(path).any(|(at, _)| !line[..at].ends_with(in_a_path))
 }
 
-/// Whether `word` stands in the line and is not part of a longer one.
-fn names_word(line: &str, word: &str) -> bool {
+/// Returns `true` if the line contains `word` as a whole word.
+fn has_word(line: &str, word: &str) -> bool {
     let in_a_word = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(at, _)| {
         let (before, after) = (&line[..at], &line[at + word.len()..]);
@@ -103,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_paths_of_one_machine_but_not_relative_ones() {
+    fn finds_absolute_paths_of_one_machine() {
         let home = concat!("/ho", "me/");
         assert_eq!(findings(&format!("// see {home}someone/hairpin")).len(), 1);
         assert_eq!(findings(&format!("// see \"{home}\"")).len(), 1);
@@ -125,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn finds_getters_and_unreasoned_ignores() {
+    fn finds_getters_and_ignores_without_the_reason() {
         assert_eq!(findings(concat!("    pub fn ", "get_price(&self)")).len(), 1);
         assert_eq!(findings("    #[ignore]").len(), 1);
         assert_eq!(findings("    #[ignore = \"needs root\"]").len(), 0);
     }
 
     #[test]
-    fn finds_data_tests_that_could_skip_unseen() {
+    fn finds_data_tests_that_could_skip_unnoticed() {
         let reads = "std::env::var_os(\"HAIRPIN_DATA\")";
         assert_eq!(findings(reads).len(), 1);
         assert_eq!(findings(&format!("{reads}\n// HAIRPIN_DATA_REQUIRED")).len(), 0);

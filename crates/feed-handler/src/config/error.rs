@@ -21,7 +21,7 @@ pub enum ConfigError {
     /// It is not XML, or has more elements than any such file has.
     #[error("{0}")]
     Xml(String),
-    /// It is not TOML, or not of the form of `docs/feed-handler.md`.
+    /// It is not TOML, or not of the form of `docs/guide/feed-library.md`.
     #[error("line {line}: {what}")]
     Toml {
         /// Where, counted from 1.

@@ -81,7 +81,8 @@ enum SideName {
 }
 
 impl Config {
-    /// Reads channels written in TOML: see the source of `config::toml` or `docs/feed-handler.md`
+    /// Reads channels written in TOML: see the source of `config::toml` or
+    /// `docs/guide/feed-library.md`
     /// for the form.
     ///
     /// # Errors

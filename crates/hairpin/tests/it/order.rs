@@ -430,7 +430,7 @@ fn when_all_attempts_have_failed_it_says_why() {
 
 #[test]
 fn the_documented_file_trades_at_an_exchange_of_ones_own() {
-    let document = include_str!("../../../../docs/order.md");
+    let document = include_str!("../../../../docs/guide/order-command.md");
     let block = |which: usize| {
         let block = document.split("```toml\n").nth(which).unwrap();
         block.split("```").next().unwrap().to_owned()

@@ -8,7 +8,8 @@ const BETWEEN_RUNS: f64 = 0.02;
 
 /// The same on a virtual machine, whose host moves and throttles it over minutes, which the rounds
 /// of one run see only in part. A choice between false alarms and blindness, made on twelve runs of
-/// a shared machine (docs/comparing.md has the counts); whoever knows a machine better gives
+/// a shared machine (docs/guide/comparing-results.md has the counts); whoever knows a machine
+/// better gives
 /// another.
 const BETWEEN_RUNS_VIRTUAL: f64 = 0.1;
 

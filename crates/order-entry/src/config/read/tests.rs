@@ -4,7 +4,7 @@ use super::*;
 use hairpin_time::Utc;
 
 /// The sample of the documentation.
-const SAMPLE: &str = include_str!("../../../../../docs/order-entry.md");
+const SAMPLE: &str = include_str!("../../../../../docs/guide/order-library.md");
 /// Bytes 0 to 15.
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODw";
 

@@ -1,5 +1,6 @@
-//! A small workspace below `target`, in which a simulation is built against copies of crates with
-//! a planted fault: only what was changed, and what is built on it, is built anew each time.
+//! A small workspace below `target`, in which a simulation is built against copies of crates.
+//!
+//! Each mutant changes the copies. Cargo then rebuilds only the changed crate and its dependents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,89 +13,91 @@ use super::order_mutants::ORDER_MUTANTS;
 use crate::shell::cargo;
 use crate::workspace::Workspace;
 
-/// A simulation that is to find planted faults.
+/// A simulation and the mutants that it must detect.
 #[derive(Clone, Copy)]
 pub(super) struct Subject {
-    /// The test in the crate `hairpin`, and what of it is run.
+    /// The test program in the crate `hairpin`.
+    program: &'static str,
+    /// The test in that program.
     test: &'static str,
-    only: &'static str,
-    /// The crates that are copied, by their folders: those with planted faults. None that is not
-    /// copied, and that the test needs, may depend on one of them.
+    /// The folders of the copied crates, which contain the mutants. A crate in `others` must not
+    /// depend on a copied one.
     pub(super) crates: &'static [&'static str],
-    /// The other crates the test needs.
+    /// The folders of the other crates that the test needs.
     others: &'static [&'static str],
     pub(super) mutants: &'static [Mutant],
 }
 
 pub(super) const FEED: Subject = Subject {
-    test: "feed_simulation",
-    only: "a_book_called_in_sync_is_what_was_published",
+    program: "feed_simulation",
+    test: "a_book_called_in_sync_is_what_was_published",
     crates: &["mdp3"],
-    others: &["time", "sbe", "cme-codecs", "exchange", "netsim"],
+    others: &["time", "sbe", "cme-codecs", "exchange", "netsim", "testbed"],
     mutants: FEED_MUTANTS,
 };
 pub(super) const ORDER: Subject = Subject {
-    test: "order_simulation",
-    only: "every_message_is_told_once_and_every_order_is_accounted_for",
+    program: "order_simulation",
+    test: "every_message_is_told_once_and_every_order_is_accounted_for",
     crates: &["ilink3", "order-entry", "exchange"],
-    others: &["time", "sbe", "cme-codecs", "mapped", "endpoint", "reactor", "netsim"],
+    others: &["time", "sbe", "cme-codecs", "mapped", "endpoint", "reactor", "netsim", "testbed"],
     mutants: ORDER_MUTANTS,
 };
 
-/// Relative to the root.
+/// The folder of the small workspaces, relative to the root.
 const FOLDER: &str = "target/mutants";
 
-/// Optimised a little: fifty seeds take longer than the compiler does.
+/// Level 1: without optimization, fifty seeds take longer than the compiler.
 const PROFILE: &str = "\n[profile.dev]\nopt-level = 1\ndebug = \"line-tables-only\"\n";
 
-/// Plants each fault in turn, and demands that some of so many seeds finds it.
+/// Runs the simulation against each mutant and fails if no seed detects one of them.
 pub(super) fn run(workspace: &Workspace, subject: Subject, first: u64, seeds: u64) -> Result<()> {
-    let nursery = Nursery::new(&workspace.root, subject)?;
-    nursery.copy_sources()?;
-    if let Some(found) = nursery.simulate(first, seeds)? {
-        bail!("without a planted fault: {found}");
+    let copy = WorkspaceCopy::new(&workspace.root, subject)?;
+    copy.copy_sources()?;
+    if let Some(failure) = copy.simulate(first, seeds)? {
+        bail!("the simulation fails without a mutant: {failure}");
     }
-    println!("mutants: nothing planted: {seeds} seeds, none fails");
+    println!("mutants: without a mutant, {seeds} seeds pass");
     let mut survivors = Vec::new();
     for mutant in subject.mutants {
-        nursery.copy_sources()?;
-        mutant.plant(&nursery.folder)?;
+        copy.copy_sources()?;
+        mutant.apply(&copy.folder)?;
         let Mutant { name, .. } = mutant;
-        match nursery.simulate(first, seeds)? {
-            Some(found) => println!("mutants: {name}: {found}"),
+        match copy.simulate(first, seeds)? {
+            Some(failure) => println!("mutants: {name}: detected: {failure}"),
             None => {
                 println!("mutants: {name}: SURVIVES {seeds} seeds");
                 survivors.push(*name);
             }
         }
     }
-    ensure!(survivors.is_empty(), "not found by {seeds} seeds: {}", survivors.join("; "));
+    ensure!(survivors.is_empty(), "not detected by {seeds} seeds: {}", survivors.join("; "));
     Ok(())
 }
 
-/// The small workspace.
-struct Nursery {
+/// A small workspace with copies of the crates that contain mutants.
+struct WorkspaceCopy {
     root: PathBuf,
     folder: PathBuf,
     subject: Subject,
 }
 
-impl Nursery {
+impl WorkspaceCopy {
     fn new(root: &Path, subject: Subject) -> Result<Self> {
-        let folder = root.join(FOLDER).join(subject.test);
-        let nursery = Self { root: root.to_owned(), folder, subject };
-        let package = nursery.folder.join("simulation");
+        let folder = root.join(FOLDER).join(subject.program);
+        let copy = Self { root: root.to_owned(), folder, subject };
+        let package = copy.folder.join("simulation");
         fs::create_dir_all(&package).context(FOLDER)?;
-        let manifest = fs::read_to_string(root.join("Cargo.toml")).context("Cargo.toml")?;
+        let manifest =
+            fs::read_to_string(root.join("Cargo.toml")).context("cannot read Cargo.toml")?;
         let manifest = small_manifest(&manifest, subject.crates)?;
-        fs::write(nursery.folder.join("Cargo.toml"), manifest)?;
-        fs::copy(root.join("Cargo.lock"), nursery.folder.join("Cargo.lock"))?;
+        fs::write(copy.folder.join("Cargo.toml"), manifest)?;
+        fs::copy(root.join("Cargo.lock"), copy.folder.join("Cargo.lock"))?;
         fs::write(package.join("Cargo.toml"), package_of(&subject))?;
         fs::write(package.join("lib.rs"), "")?;
-        Ok(nursery)
+        Ok(copy)
     }
 
-    /// Copies the crates as they are.
+    /// Copies the crates without a mutant.
     fn copy_sources(&self) -> Result<()> {
         for name in self.subject.crates {
             let (from, to) = (self.root.join("crates").join(name), self.folder.join(name));
@@ -105,31 +108,31 @@ impl Nursery {
         Ok(())
     }
 
-    /// Runs the seeds; what the first that fails says, if one does.
+    /// Runs the seeds. Returns the failure of the first seed that fails.
     fn simulate(&self, first: u64, seeds: u64) -> Result<Option<String>> {
-        let Subject { test, only, .. } = self.subject;
-        let words = ["test", "--test", test, "--", "--exact", only, "--nocapture"];
-        let output = cargo(&self.folder, words)
+        let Subject { program, test, .. } = self.subject;
+        let arguments = ["test", "--test", program, "--", "--exact", test, "--nocapture"];
+        let output = cargo(&self.folder, arguments)
             .env("CARGO_TARGET_DIR", self.root.join(FOLDER).join("target"))
             .env("HAIRPIN_SIM_FROM", first.to_string())
             .env("HAIRPIN_SIM_SEEDS", seeds.to_string())
             .env_remove("HAIRPIN_SIM_TRACE")
             .output()
-            .context("cargo test")?;
-        let said = String::from_utf8_lossy(&output.stderr);
+            .context("cannot run cargo test")?;
+        let errors = String::from_utf8_lossy(&output.stderr);
         let has_run = String::from_utf8_lossy(&output.stdout).contains("running 1 test");
-        ensure!(has_run, "the simulation does not build:\n{said}");
-        Ok((!output.status.success()).then(|| complaint(&said)))
+        ensure!(has_run, "the simulation does not build:\n{errors}");
+        Ok((!output.status.success()).then(|| failure(&errors)))
     }
 }
 
-/// The root's manifest with members of its own, and the other crates where they are.
+/// Returns the root's manifest with other members. Crates that are not copied keep their folders.
 fn small_manifest(manifest: &str, crates: &[&str]) -> Result<String> {
     let members = r#"members = ["crates/*", "examples", "xtask"]"#;
     let default = r#"default-members = ["crates/hairpin", "crates/order-entry"]"#;
     ensure!(
         manifest.contains(members) && manifest.contains(default),
-        "the members in Cargo.toml have changed; xtask/src/sim/nursery.rs has to follow"
+        "cannot copy Cargo.toml: its members have changed: update xtask/src/sim/mutants.rs"
     );
     let end = manifest.find("[profile.").unwrap_or(manifest.len());
     let own = crates
@@ -144,14 +147,14 @@ fn small_manifest(manifest: &str, crates: &[&str]) -> Result<String> {
     Ok(manifest.replace(r#"path = "crates/"#, r#"path = "../../../crates/"#) + PROFILE)
 }
 
-/// A crate's manifest without its tests and benchmarks, which are not copied.
+/// Returns a crate's manifest without its tests and benchmarks, which are not copied.
 fn bare_manifest(manifest: &str) -> &str {
     &manifest[..manifest.find("[dev-dependencies]").unwrap_or(manifest.len())]
 }
 
-/// The manifest of the package that has the simulation as its test.
+/// Returns the manifest of the package whose test is the simulation.
 fn package_of(subject: &Subject) -> String {
-    let Subject { test, crates, others, .. } = subject;
+    let Subject { program, crates, others, .. } = subject;
     let needed = crates.iter().chain(*others);
     let needed: String = needed.map(|it| format!("hairpin-{it}.workspace = true\n")).collect();
     format!(
@@ -166,19 +169,19 @@ path = "lib.rs"
 [dev-dependencies]
 {needed}
 [[test]]
-name = "{test}"
-path = "../../../../crates/hairpin/tests/{test}/main.rs"
+name = "{program}"
+path = "../../../../crates/hairpin/tests/{program}/main.rs"
 "#
     )
 }
 
-/// The line with the reason, and the one with the seed, of what a panic says.
-fn complaint(said: &str) -> String {
-    let mut lines = said.lines();
+/// Returns the seed and the reason from the output of a panic.
+fn failure(errors: &str) -> String {
+    let mut lines = errors.lines();
     let reason = lines.find(|line| line.contains("panicked at")).and_then(|_| lines.next());
-    let seed = said.lines().find(|line| line.starts_with("seed "));
+    let seed = errors.lines().find(|line| line.starts_with("seed "));
     let seed = seed.and_then(|line| line.split(';').next()).unwrap_or("no seed");
-    format!("{seed}: {}", reason.unwrap_or("it says nothing"))
+    format!("{seed}: {}", reason.unwrap_or("no error message"))
 }
 
 fn copy_folder(from: &Path, to: &Path) -> Result<()> {
@@ -194,7 +197,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes a file unless it holds that already: what is not written is not built anew.
+/// Writes a file unless its contents are the same already, so that cargo does not rebuild it.
 fn write_changed(path: &Path, bytes: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|there| there == bytes) {
         return Ok(());
@@ -207,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_small_workspace_has_its_own_copies_and_the_others_where_they_are() {
+    fn small_manifest_replaces_the_paths_of_copied_crates() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
         let manifest = small_manifest(&fs::read_to_string(root).unwrap(), &["mdp3"]).unwrap();
         let parsed: toml::Table = toml::from_str(&manifest).unwrap();
@@ -218,9 +221,9 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_told_by_its_seed_and_reason() {
-        let said = "thread 'x' panicked at judge.rs:1:2:\nnot equal\nseed 3 failed; to repeat\n";
-        assert_eq!(complaint(said), "seed 3 failed: not equal");
-        assert_eq!(complaint("nothing"), "no seed: it says nothing");
+    fn failure_contains_seed_and_reason() {
+        let errors = "thread 'x' panicked at judge.rs:1:2:\nnot equal\nseed 3 failed; to repeat\n";
+        assert_eq!(failure(errors), "seed 3 failed: not equal");
+        assert_eq!(failure(""), "no seed: no error message");
     }
 }
