@@ -12,7 +12,8 @@ use crate::cmd::{
 use crate::harness::t2t_setup as setup;
 use crate::harness::usage;
 
-/// Low-latency trading connectivity: market data in, order out, and the measuring of both.
+/// A low-latency CME trading stack for Linux: market data, order entry, an exchange simulator and
+/// benchmarks
 #[derive(Parser)]
 #[command(name = "hairpin", version, arg_required_else_help = true)]
 struct Cli {
@@ -22,56 +23,56 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Tick to trade: run an exchange and a trader on this machine and print the round trips
+    /// Measure tick-to-trade latency: run an exchange and a trader on this machine
     T2t(t2t::T2tArgs),
-    /// Measure a published table on this machine: t2t, feed, order
+    /// Measure a published table on this machine: t2t, feed or order
     Bench(bench::BenchArgs),
-    /// An exchange for traders on this or other hosts, measured in rounds
+    /// Run the exchange simulator for traders on this or other hosts, and measure it in rounds
     Exchange(exchange::ExchangeArgs),
-    /// A trader that answers each tick of an exchange with an order
+    /// Run a trader that answers each tick of an exchange with an order
     Trader(trader::TraderArgs),
-    /// The feed handler, live or on a capture: print messages, books and what became of them
+    /// Run the feed handler, live or on a capture, and print messages, books and statistics
     Feed(feed::FeedArgs),
-    /// An order entry session by script or by hand, or the journal of one as an audit trail
+    /// Run an order entry session from a script or by hand, or print its journal as an audit trail
     Order(order::OrderArgs),
-    /// A capture of an exchange's market data, made without a network
+    /// Write a capture of an exchange's market data, without a network
     Generate(generate::GenerateArgs),
     /// Print the messages of a capture
     Decode(decode::DecodeArgs),
-    /// Live counters of running Hairpin processes
+    /// Print live counters of running Hairpin processes
     Stat(stat::StatArgs),
-    /// Round trips of messages by size, by UDP, multicast, TCP or raw frames
+    /// Measure round trips of messages over UDP, multicast, TCP or raw frames
     Ping(ping::PingArgs),
     /// Answer the pings of this or other hosts
     Pong(pong::PongArgs),
-    /// Results files to one page with pictures
+    /// Write a page with charts from results files
     Report(report::ReportArgs),
     BenchCompare(bench_compare::CompareArgs),
-    /// The exchange of one `t2t` row; its set-up comes on standard input
+    /// Run the exchange of one `t2t` row; its setup is read from standard input
     #[command(hide = true)]
     T2tExchange(exchange::child::ChildArgs),
-    /// The trader of one `t2t` row; its set-up comes on standard input
+    /// Run the trader of one `t2t` row; its setup is read from standard input
     #[command(hide = true)]
     T2tTrader(trader::child::ChildArgs),
-    /// Whether our pings agree with sockperf's
+    /// Compare our ping latencies with those of sockperf
     #[command(hide = true)]
     PingSockperf(ping::sockperf_check::SockperfArgs),
-    /// The ping of one round; its set-up comes on standard input
+    /// Run the ping of one round; its setup is read from standard input
     #[command(hide = true)]
     PingPing(ping::child::ChildArgs),
-    /// The pong of one round; its set-up comes on standard input
+    /// Run the pong of one round; its setup is read from standard input
     #[command(hide = true)]
     PingPong(pong::child::ChildArgs),
-    /// The sender of one round of `bench feed`; its set-up comes on standard input
+    /// Run the sender of one round of `bench feed`; its setup is read from standard input
     #[command(hide = true)]
     BenchSender(setup::ChildArgs),
-    /// The receiver of one round of `bench feed`; its set-up comes on standard input
+    /// Run the receiver of one round of `bench feed`; its setup is read from standard input
     #[command(hide = true)]
     BenchReceiver(setup::ChildArgs),
-    /// The gateway of one round of `bench order`; its set-up comes on standard input
+    /// Run the gateway of one round of `bench order`; its setup is read from standard input
     #[command(hide = true)]
     BenchGateway(setup::ChildArgs),
-    /// The client of one round of `bench order`; its set-up comes on standard input
+    /// Run the client of one round of `bench order`; its setup is read from standard input
     #[command(hide = true)]
     BenchClient(setup::ChildArgs),
 }
@@ -116,7 +117,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Whoever read our output has read enough: not an error.
+/// Returns `true` if the reader of our output has closed the pipe, which is not an error.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .root_cause()

@@ -1,4 +1,4 @@
-//! Words of the command line that several subcommands understand.
+//! Arguments and limits that several subcommands share.
 
 use std::str::FromStr;
 
@@ -7,29 +7,29 @@ use hairpin_reactor::Wait;
 
 use crate::harness::t2t_setup::LineOutage;
 
-/// More would ask for gigabytes of journal.
+/// The largest number of samples per row: more would need gigabytes of journal.
 pub(crate) const SAMPLES_MAX: u64 = 1_000_000;
-/// Longest pause between ticks: a minute.
+/// The longest interval between ticks: a minute.
 pub(crate) const INTERVAL_US_MAX: u64 = 60_000_000;
-/// Ticks recorded per row unless told otherwise.
+/// The default number of ticks recorded per row.
 pub(crate) const SAMPLES: u64 = 2_000;
-/// Ticks at the start of each round that are not recorded.
+/// The number of ticks at the start of each round that are not recorded.
 pub(crate) const WARM_UP: u64 = 100;
 
-/// How market data travels from the exchange to the trader.
+/// The transport of market data from the exchange to the trader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FeedTransport {
-    /// UDP multicast, sides A and B
+    /// UDP multicast, feed lines A and B
     Multicast,
-    /// TCP, a connection for each of sides A and B
+    /// TCP, one connection for each of feed lines A and B
     Tcp,
 }
 
 impl FeedTransport {
-    /// Both, in the order of the table.
+    /// Both transports, in the order of the table.
     pub(crate) const ALL: [Self; 2] = [Self::Multicast, Self::Tcp];
 
-    /// The name in tables and results.
+    /// Returns the name in tables and results.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Multicast => "multicast",
@@ -38,12 +38,12 @@ impl FeedTransport {
     }
 }
 
-/// A wait by its name.
+/// Parses a wait by its name.
 pub(crate) fn parse_wait(text: &str) -> Result<Wait, String> {
     Wait::from_str(text).map_err(|error| error.to_string())
 }
 
-/// An Ethernet address: six bytes in hexadecimal with colons between.
+/// Parses the Ethernet address of one host: six hexadecimal bytes separated by colons.
 pub(crate) fn parse_mac(text: &str) -> Result<[u8; 6], String> {
     let is_byte = |part: &&str| part.len() == 2 && part.bytes().all(|it| it.is_ascii_hexdigit());
     let parts: Vec<&str> = text.split(':').collect();
@@ -54,7 +54,7 @@ pub(crate) fn parse_mac(text: &str) -> Result<[u8; 6], String> {
     mac.ok_or_else(|| "the Ethernet address of one host, such as 02:00:00:00:00:01".to_owned())
 }
 
-/// `on` or `off`.
+/// Parses `on` or `off`.
 pub(crate) fn parse_switch(text: &str) -> Result<bool, String> {
     match text {
         "on" => Ok(true),
@@ -63,7 +63,7 @@ pub(crate) fn parse_switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Two numbers of ticks: after how many a side falls silent, and for how many.
+/// Parses two numbers of ticks: the tick after which a feed line is silenced, and for how many.
 pub(crate) fn parse_line_outage(text: &str) -> Result<LineOutage, String> {
     let number = |text: &str| text.trim().parse().ok();
     let pair = text.split_once(',').and_then(|(a, b)| number(a).zip(number(b)));
@@ -71,7 +71,7 @@ pub(crate) fn parse_line_outage(text: &str) -> Result<LineOutage, String> {
     Ok(LineOutage { from_tick, ticks })
 }
 
-/// What a line of words makes of a command's arguments.
+/// Parses a command line into the arguments of a command.
 #[cfg(test)]
 pub(crate) fn parse_line<'a, A: clap::Args>(
     args: impl IntoIterator<Item = &'a str>,

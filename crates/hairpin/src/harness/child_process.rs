@@ -1,4 +1,4 @@
-//! One of the two processes of a round, as their parent sees it.
+//! A child process of a round, as its parent sees it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -14,7 +14,7 @@ use crate::harness::datapath;
 use crate::harness::host_pair::{HostPair, Role};
 use crate::harness::t2t_setup::ChildCounters;
 
-/// A child process, its set-up written, its lines read by a thread that sleeps in the kernel.
+/// A child process. Its setup was written to its standard input; a thread reads its output lines.
 pub(crate) struct ChildProcess {
     name: &'static str,
     child: Child,
@@ -41,7 +41,7 @@ impl ChildProcess {
             .spawn(role, command, page.control())
             .with_context(|| format!("the {name} cannot be started"))?;
         let mut stdin = child.stdin.take().context("a child without standard input")?;
-        // A child that has died already says why on standard error.
+        // A child that has already exited reports its error on standard error.
         let _ = stdin.write_all(&serde_json::to_vec(setup)?);
         drop(stdin);
         let lines = child.stdout.take().context("a child without standard output")?;
@@ -51,18 +51,21 @@ impl ChildProcess {
         Ok(Self { name, child, lines, words })
     }
 
-    /// What it is called.
+    /// Returns the name of its role.
     pub(crate) fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The next line, as JSON.
+    /// Returns the next line, decoded from JSON.
+    ///
+    /// # Errors
+    /// No line within `timeout`; a line that cannot be decoded; the child has exited.
     pub(crate) fn line<T: DeserializeOwned>(&mut self, timeout: Duration) -> Result<T> {
         self.poll_line(timeout)?
             .ok_or_else(|| anyhow!("the {} says nothing; it has been ended", self.name))
     }
 
-    /// The next line, as JSON, if it comes within `timeout`.
+    /// Returns the next line, decoded from JSON, or `None` if there is none within `timeout`.
     pub(crate) fn poll_line<T: DeserializeOwned>(
         &mut self,
         timeout: Duration,
@@ -76,7 +79,7 @@ impl ChildProcess {
         }
     }
 
-    /// Its words, if the child has ended in an error.
+    /// Returns the child's error message if it has exited with an error.
     pub(crate) fn failed(&mut self) -> Result<Option<String>> {
         match self.child.try_wait()? {
             Some(status) if !status.success() => Ok(Some(self.last_words())),
@@ -84,13 +87,13 @@ impl ChildProcess {
         }
     }
 
-    /// Who ended, and its last words.
+    /// Returns the child's error message with its name.
     fn complaint(&mut self) -> anyhow::Error {
         let words = self.last_words();
         anyhow!("{}: {words}", self.name)
     }
 
-    /// What the child said on standard error, or how it ended if it said nothing.
+    /// Returns the last line on standard error, or the exit status if there is none.
     fn last_words(&mut self) -> String {
         let status = self.child.wait();
         let said: Vec<String> = self.words.iter().collect();
@@ -101,13 +104,13 @@ impl ChildProcess {
         }
     }
 
-    /// Waits for the child to end by itself.
+    /// Waits for the child to exit.
     pub(crate) fn end(mut self) -> Result<()> {
         if self.child.wait()?.success() { Ok(()) } else { Err(self.complaint()) }
     }
 }
 
-/// No child outlives its row, whatever ends it.
+/// Ends the child: no child outlives its row.
 impl Drop for ChildProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -115,7 +118,7 @@ impl Drop for ChildProcess {
     }
 }
 
-/// Lines as they come, but for those that are not wanted.
+/// Returns the lines of a stream that `is_wanted` accepts, read by a thread of its own.
 fn read_lines(
     from: impl Read + Send + 'static,
     is_wanted: impl Fn(&str) -> bool + Send + 'static,

@@ -1,4 +1,4 @@
-//! Which thread runs on which core.
+//! The cores that threads are pinned to.
 
 use std::path::{Path, PathBuf};
 
@@ -6,20 +6,20 @@ use anyhow::{Context, Result, bail};
 use hairpin_host::allowed_cores;
 use serde::Deserialize;
 
-/// The words about cores that commands share.
+/// The arguments for cores that commands share.
 #[derive(clap::Args, Debug, Clone)]
 #[group(skip)]
 pub(crate) struct CoreArgs {
-    /// Cores: the exchange on A, the trader on B [default: the first two allowed]
+    /// Pin the exchange to core A and the trader to core B [default: the first two allowed]
     #[arg(long, value_name = "A,B", value_parser = parse_pair)]
     cpus: Option<(usize, usize)>,
 
-    /// Cores by the threads' names: a TOML file, table threads, such as exchange = 0, trader = 1
+    /// Pin threads as a TOML file with a table [threads] says, such as exchange = 0, trader = 1
     #[arg(long, value_name = "FILE", conflicts_with = "cpus")]
     threads: Option<PathBuf>,
 }
 
-/// The core of each thread; `None` leaves the thread where the kernel puts it.
+/// The core of each thread; `None` leaves the choice to the kernel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cores {
@@ -34,12 +34,12 @@ struct File {
 }
 
 impl CoreArgs {
-    /// The cores asked for; else the first two that this process may use; none where there is only
-    /// one.
+    /// Returns the cores of the arguments, else the first two allowed cores, or none if there is
+    /// only one.
     ///
     /// # Errors
-    /// A core that this process may not use, both threads on one core, or a file that cannot be
-    /// read or says something else.
+    /// A core that is not allowed, both threads on one core, or a file that cannot be read or
+    /// parsed.
     pub(crate) fn choose(&self) -> Result<Cores> {
         let allowed = allowed_cores().context("the cores of this process are not known")?;
         let asked = match (self.cpus, &self.threads) {
@@ -62,12 +62,12 @@ impl CoreArgs {
 }
 
 impl Cores {
-    /// Those that a thread is bound to.
+    /// Returns the cores that threads are pinned to.
     pub(crate) fn chosen(self) -> Vec<usize> {
         [self.exchange, self.trader].into_iter().flatten().collect()
     }
 
-    /// What runs where, for a person.
+    /// Describes the pinning in a line.
     pub(crate) fn describe(self) -> String {
         let core =
             |core: Option<usize>| core.map_or("no core".to_owned(), |core| format!("core {core}"));

@@ -1,4 +1,4 @@
-//! The way of a process's datagrams, through the kernel or past it, and what is said of it.
+//! The datapath of a process's datagrams, through the kernel or AF_XDP, and its notices.
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
@@ -15,24 +15,24 @@ use hairpin_xdp::{InterfaceError, ReceiveStamps, SocketError};
 
 use crate::harness::transport::TransportArgs;
 
-/// What each line about a way begins with.
+/// The prefix of each line about the datapath.
 const PREFIX: &str = "xdp: ";
-/// Between looks whether there is something to be said.
+/// The interval at which pending notices are printed.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Large: 32 MiB of memory, of which half is for receiving into.
+/// The number of frames of a large buffer: 32 MiB of memory, half of it for receiving.
 const LARGE_FRAMES: u32 = 16_384;
 
-/// BufferSize for frames.
+/// The size of the frame memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BufferSize {
-    /// The stack's own measure.
+    /// The default of the stack.
     Default,
-    /// For what market data's loops apply_to flat out while sockets are still opened one by one.
+    /// Enough for the snapshot loops at full speed while sockets are still being opened.
     Large,
 }
 
-/// A way that is open. What becomes of it is said on standard error.
+/// An open transport. Its fallbacks to the kernel are printed on standard error.
 #[derive(Debug)]
 pub(crate) struct OpenTransport {
     transport: Transport,
@@ -40,12 +40,12 @@ pub(crate) struct OpenTransport {
 }
 
 impl OpenTransport {
-    /// The way that `args` ask for, by way of the interface of this name; what was received is to
-    /// be stamped by `stamps`, if it comes past the kernel. A user who may not lock as much memory
-    /// as `buffer` takes has the usual buffer.
+    /// Opens the transport that `args` select, on the interface of this name. `stamps` selects the
+    /// receive timestamps of AF_XDP. Falls back to the default buffer if the user may not lock the
+    /// memory of a large one.
     ///
     /// # Errors
-    /// The stack's, in one line: capabilities that are missing, no such interface.
+    /// Those of the stack: missing capabilities, no such interface.
     pub(crate) fn open(
         args: &TransportArgs,
         interface: &str,
@@ -83,10 +83,10 @@ impl OpenTransport {
         Self { transport, next_poll: Instant::ZERO }
     }
 
-    /// The same, by way of the interface that has this address.
+    /// Opens the transport on the interface with this address.
     ///
     /// # Errors
-    /// As [`OpenTransport::open`]; no interface has it.
+    /// Those of [`OpenTransport::open`]; no interface has the address.
     pub(crate) fn open_at(
         args: &TransportArgs,
         address: Ipv4Addr,
@@ -97,20 +97,20 @@ impl OpenTransport {
         Self::open(args, &interface, buffer, stamps)
     }
 
-    /// What endpoints are made by.
+    /// Returns the transport for endpoints.
     pub(crate) fn transport(&self) -> &Transport {
         &self.transport
     }
 
-    /// Has market data come this way, if it comes by multicast.
+    /// Makes multicast market data use this transport.
     pub(crate) fn apply_to(&self, addresses: &mut Addresses) {
         if let Addresses::Multicast(feeds) = addresses {
             feeds.transport = self.transport.clone();
         }
     }
 
-    /// Says what has fallen back to the kernel, and come back, in a quiet turn now and then. Else
-    /// it costs a comparison.
+    /// Prints pending fallback notices, at most every 100 ms and only when the loop is idle.
+    /// Otherwise costs one comparison.
     #[inline]
     pub(crate) fn print_pending_notices(&mut self, now: Instant, is_quiet: bool) {
         if is_quiet && now >= self.next_poll {
@@ -119,7 +119,7 @@ impl OpenTransport {
         }
     }
 
-    /// Says all that is to be said now.
+    /// Prints all pending notices.
     #[cold]
     pub(crate) fn print_notices(&self) {
         let Transport::Xdp(stack) = &self.transport else { return };
@@ -127,7 +127,7 @@ impl OpenTransport {
     }
 }
 
-/// Nothing is left unsaid.
+/// Prints the notices that are still pending.
 impl Drop for OpenTransport {
     fn drop(&mut self) {
         self.print_notices();
@@ -138,15 +138,15 @@ fn print(line: &impl std::fmt::Display) {
     let _ = writeln!(io::stderr(), "{PREFIX}{line}");
 }
 
-/// Says what a child has said of its way, once of all who print it; false if the line is not about
-/// that.
+/// Prints a child's line about its datapath, once per distinct line. Returns `false` if the line is
+/// not about the datapath.
 pub(crate) fn forward_notice(child: &str, line: &str) -> bool {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let Some(line) = line.strip_prefix(PREFIX) else { return false };
     let line = format!("{PREFIX}{child}: {line}");
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
     if !said.contains(&line) {
-        // Over the bar, if one is being drawn; it is drawn again.
+        // The line replaces the progress bar, which is drawn again.
         let clear = if io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
         let _ = writeln!(io::stderr(), "{clear}{line}");
         said.insert(line);

@@ -1,18 +1,18 @@
-//! What the measuring itself is good for here: checked before and after a run, never while it runs.
+//! Checks of the host before and after a run: clock, pinned cores, dropped packets.
 
 use anyhow::{Context, Result};
 use hairpin_host::{Clock, ClockCost, CoreWatch, Drift, backlog_drops, steal_time, watch_core};
 use hairpin_measure::{CoreTruth, EnvironmentReport};
 use hairpin_time::Duration;
 
-/// How long each core is watched: long enough to see a timer tick, of 1 to 10 ms, many times.
+/// The time each core is watched: long enough to see a timer tick of 1 to 10 ms many times.
 const WATCH: Duration = Duration::from_millis(200);
-/// A pause of a spinning loop that something else must have caused.
+/// The shortest pause of a spinning loop that counts as an interruption.
 const THRESHOLD: Duration = Duration::from_micros(1);
-/// Samples of nothing.
+/// The number of empty samples for the floor.
 const FLOOR_SAMPLES: usize = 10_001;
 
-/// What was found before a run, and what is to be looked at again after it.
+/// The results of the checks before a run, for comparison after it.
 pub(crate) struct HostChecks {
     cost: ClockCost,
     drift: Drift,
@@ -27,8 +27,7 @@ struct Core {
 }
 
 impl HostChecks {
-    /// Looks at the clock and, one after the other, at the cores that a run is going to use: 0.2 s
-    /// each.
+    /// Checks the clock, and the cores of the run for 0.2 s each.
     ///
     /// # Errors
     /// A core that cannot be used.
@@ -48,7 +47,7 @@ impl HostChecks {
         })
     }
 
-    /// Looks again and says what there is to know.
+    /// Checks again and returns the report.
     pub(crate) fn after(&self) -> EnvironmentReport {
         EnvironmentReport {
             clock_step_ns: self.cost.step_ns,
@@ -60,8 +59,8 @@ impl HostChecks {
         }
     }
 
-    /// How many packets the kernel has dropped at a processor's backlog since, on whatever way they
-    /// were: it does not tell the socket they were for. Empty if it does not tell at all.
+    /// Describes how many packets the kernel has dropped at per-CPU backlogs since the start, of
+    /// any socket. Empty if the kernel does not count them.
     pub(crate) fn describe_drops(&self) -> String {
         match backlog_drops().ok().zip(self.drops) {
             Some((after, before)) => {
@@ -88,7 +87,7 @@ impl Core {
     }
 }
 
-/// The median of samples with nothing between their two readings of the clock.
+/// Returns the median of samples without work between their two clock readings.
 fn floor(clock: &Clock) -> Duration {
     let mut samples: Vec<Duration> = (0..FLOOR_SAMPLES)
         .map(|_| {

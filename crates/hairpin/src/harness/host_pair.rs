@@ -1,4 +1,4 @@
-//! What the two processes of a row stand on: hosts of our own, loopback, or a given interface.
+//! The two hosts of a benchmark: network namespaces, loopback, or a named interface.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
@@ -14,14 +14,14 @@ use hairpin_xdp::Device;
 use crate::harness::multicast_groups::Groups;
 use crate::harness::transport;
 
-/// Which of the two processes.
+/// The role of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Exchange,
     Trader,
     Pong,
     Ping,
-    /// Publishes for a receiver.
+    /// Publishes market data for a receiver.
     Sender,
     Receiver,
     /// Answers a client's orders.
@@ -30,7 +30,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// What it is called.
+    /// Returns the name of the role.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Exchange => "exchange",
@@ -44,7 +44,7 @@ impl Role {
         }
     }
 
-    /// The subcommand that plays it.
+    /// Returns the subcommand that runs the role.
     pub(crate) const fn subcommand(self) -> &'static str {
         match self {
             Self::Exchange => "t2t-exchange",
@@ -58,7 +58,7 @@ impl Role {
         }
     }
 
-    /// Which of the two hosts it runs on.
+    /// Returns the index of the host that the role runs on.
     const fn host(self) -> usize {
         match self {
             Self::Exchange | Self::Pong | Self::Sender | Self::Gateway => 0,
@@ -67,24 +67,25 @@ impl Role {
     }
 }
 
-/// Two hosts and the multicast groups between them.
+/// The two hosts of a benchmark and the multicast groups between them.
 pub(crate) struct HostPair {
     testbed: Testbed,
     addresses: [Ipv4Addr; 2],
     nic: String,
-    /// The one that was named, of this host alone.
+    /// The named interface, which is this host's.
     interface: Option<String>,
     pub(crate) groups: Groups,
     description: String,
 }
 
 impl HostPair {
-    /// Namespaces where they can be had, else loopback; or the interface that is named.
+    /// Creates the hosts: the named interface, else network namespaces, else loopback.
     ///
-    /// To be called while the process is single-threaded: an ordinary user's namespaces need that.
+    /// Call it while the process is single-threaded: the namespaces of an ordinary user require
+    /// that.
     ///
     /// # Errors
-    /// The interface does not exist or has no IPv4 address; no thread, no free port.
+    /// The interface does not exist or has no IPv4 address; no thread or no free port.
     pub(crate) fn new(interface: Option<&str>) -> Result<Self> {
         let groups = Groups::free().context("no free UDP port")?;
         let Some(name) = interface else {
@@ -99,7 +100,7 @@ impl HostPair {
             let (nic, description) = (nic.to_owned(), testbed.describe().to_owned());
             return Ok(Self { testbed, addresses, nic, interface: None, groups, description });
         };
-        // Both ends are this host: whatever the interface, the kernel turns the packets round.
+        // Both ends are this host: the kernel loops the packets back on any interface.
         let address = interface_address(name)?;
         let testbed = Testbed::loopback(format_args!("by the address of {name}, {address}"))?;
         let (nic, description) = ("loopback".to_owned(), testbed.describe().to_owned());
@@ -107,11 +108,11 @@ impl HostPair {
         Ok(Self { testbed, addresses: [address; 2], nic, interface, groups, description })
     }
 
-    /// This host alone, for a side whose other side, `remote`, is elsewhere; it speaks from the
-    /// address of the interface that is named, or from the one that the kernel chooses.
+    /// Returns this host alone, for a process whose peer `remote` runs elsewhere. The local address
+    /// is that of the named interface, or the kernel's choice.
     ///
     /// # Errors
-    /// The interface does not exist or has no IPv4 address; no way to `remote`; no thread.
+    /// The interface does not exist or has no IPv4 address; no route to `remote`; no thread.
     pub(crate) fn with_remote(remote: SocketAddrV4, interface: Option<&str>) -> Result<Self> {
         let address = match interface {
             Some(name) => interface_address(name)?,
@@ -125,7 +126,7 @@ impl HostPair {
         Ok(Self { testbed, addresses: [address; 2], nic, interface, groups, description })
     }
 
-    /// This host alone, for a side that speaks without addresses to who is behind an interface.
+    /// Returns this host alone, for a process that exchanges raw frames over an interface.
     ///
     /// # Errors
     /// The interface does not exist; no thread.
@@ -140,13 +141,13 @@ impl HostPair {
         Ok(Self { testbed, addresses, nic, interface, groups, description })
     }
 
-    /// Whether frames can pass the kernel between the two sides, where `args` ask for that.
+    /// Checks that `args` can be used between the hosts.
     ///
     /// # Errors
-    /// There are no two hosts, or the kernel lets nobody load a program there.
+    /// AF_XDP without two hosts created by root.
     pub(crate) fn check(&self, args: &transport::TransportArgs) -> Result<()> {
         let has_hosts = host(&self.testbed, Role::Exchange).namespace().is_some();
-        // There a program cannot be loaded, whatever the capabilities.
+        // XDP programs cannot be loaded in a user namespace, whatever the capabilities.
         let is_users = self.describe().ends_with("(in a user namespace)");
         if args.is_xdp() && (!has_hosts || is_users) {
             bail!("--transport xdp needs two hosts made by root; here: {}", self.describe());
@@ -154,27 +155,27 @@ impl HostPair {
         Ok(())
     }
 
-    /// The address of one side.
+    /// Returns the address of the host of a role.
     pub(crate) fn address(&self, role: Role) -> Ipv4Addr {
         self.addresses[role.host()]
     }
 
-    /// The name of the interface of one side.
+    /// Returns the interface name of the host of a role.
     pub(crate) fn interface(&self, role: Role) -> &str {
         self.interface.as_deref().unwrap_or_else(|| host(&self.testbed, role).interface())
     }
 
-    /// What this is, for a person.
+    /// Describes the hosts in a line.
     pub(crate) fn describe(&self) -> &str {
         &self.description
     }
 
-    /// The interface's name in the results file: a driver's, `veth` or `loopback`.
+    /// Returns the interface's name in the results file: a driver's, `veth` or `loopback`.
     pub(crate) fn nic(&self) -> &str {
         &self.nic
     }
 
-    /// Starts a process that plays `role`, with `control` as its last argument.
+    /// Starts a process for `role`, with the descriptor of `control` as its last argument.
     ///
     /// # Errors
     /// Those of starting a process.
@@ -189,7 +190,7 @@ impl HostPair {
         host(&self.testbed, role).spawn(command, &[fd])
     }
 
-    /// Starts another program where the process that plays `role` would run.
+    /// Starts another program on the host of `role`.
     ///
     /// # Errors
     /// Those of starting a process.
@@ -202,7 +203,7 @@ fn host(testbed: &Testbed, role: Role) -> &Host {
     &testbed.hosts()[role.host()]
 }
 
-/// The local address that packets to `remote` leave from. None is sent.
+/// Returns the local address of packets to `remote`, without sending one.
 fn address_towards(remote: SocketAddrV4) -> io::Result<Ipv4Addr> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
     socket.connect(remote)?;
@@ -212,7 +213,7 @@ fn address_towards(remote: SocketAddrV4) -> io::Result<Ipv4Addr> {
     }
 }
 
-/// The driver of the interface that has this address, as far as that is known.
+/// Returns the driver of the interface with this address, as far as it can be determined.
 fn nic_of(address: Ipv4Addr) -> String {
     match address_interface(address) {
         Ok(name) if name == "lo" => "loopback".to_owned(),

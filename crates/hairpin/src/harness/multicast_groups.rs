@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 
 use serde::{Deserialize, Serialize};
 
-/// Where a channel's six streams go: [A, B] of each feed.
+/// The destinations of a channel's six streams: lines [A, B] of each feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Groups {
     pub(crate) incremental: [SocketAddrV4; 2],
@@ -14,8 +14,8 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Six groups of 239.192/16 by process id, on ports that the kernel has just called free: two
-    /// runs at once do not meet.
+    /// Returns six groups of 239.192/16, chosen by process id, on ports that are free now, so that
+    /// two runs at once do not collide.
     ///
     /// # Errors
     /// No free port.
@@ -24,11 +24,12 @@ impl Groups {
         Ok(Self::at(Ipv4Addr::new(239, 192, high, low), free_ports()?))
     }
 
-    /// Six groups from `first` on: A and B of the incremental feed, of instruments, of snapshots.
-    /// A feed's two sides share a port, `first`'s and the two after it.
+    /// Returns six groups starting at `first`: lines A and B of the incremental, instrument and
+    /// snapshot feeds. The two lines of a feed share a port: `first`'s and the two after it.
     ///
     /// # Errors
-    /// What is wrong with the address: no multicast group, or too close to the end of the range.
+    /// An address that is not multicast or too close to the end of the range; a port without two
+    /// ports after it.
     pub(crate) fn from(first: SocketAddrV4) -> Result<Self, String> {
         let last = Ipv4Addr::from(first.ip().to_bits().saturating_add(5));
         if !first.ip().is_multicast() || !last.is_multicast() {
@@ -52,7 +53,7 @@ impl Groups {
     }
 }
 
-/// Three different ports: all are held until the last is known.
+/// Returns three different free ports; all are reserved until the last is chosen.
 fn free_ports() -> io::Result<[u16; 3]> {
     let reserve = || UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0));
     let held = [reserve()?, reserve()?, reserve()?];

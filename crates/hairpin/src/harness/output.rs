@@ -1,4 +1,4 @@
-//! Where results go: the terminal, a results file, a report.
+//! The output of results: terminal, results file, report.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -7,30 +7,30 @@ use anyhow::{Context, Result, bail};
 use hairpin_host::{Clock, HostFacts};
 use hairpin_measure::{Host, Report, Results, Timestamping};
 
-/// The words about results that measuring commands share.
+/// The arguments for results that measuring commands share.
 #[derive(clap::Args, Debug, Clone)]
 #[group(skip)]
 pub(crate) struct OutputArgs {
-    /// Write the results to FILE
+    /// Write the results to FILE as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Write a page with pictures, report.html, and the pictures as files to DIR, or ./report
+    /// Write a page with charts, report.html, and the charts as SVG files to DIR [default: report]
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "report")]
     report: Option<PathBuf>,
 }
 
 impl OutputArgs {
-    /// Says before a run of minutes that its results could not be kept.
+    /// Checks before a long run that its results can be written.
     ///
     /// # Errors
-    /// A folder that is missing or may not be written to.
+    /// A folder that is missing or not writable.
     pub(crate) fn check(&self) -> Result<()> {
         self.json.as_deref().map_or(Ok(()), check_writable)?;
         self.report.as_deref().map_or(Ok(()), check_folder)
     }
 
-    /// Writes what was asked for; to be called before anything is printed, since whoever reads a
+    /// Writes the results file and the report. Call it before printing, because the reader of a
     /// table may close the pipe.
     ///
     /// # Errors
@@ -46,17 +46,17 @@ impl OutputArgs {
     }
 }
 
-/// An empty results file of this command on this machine.
+/// Returns an empty results file of this command on this host.
 pub(crate) fn results(clock: &Clock, nic: &str) -> Results {
     let host = Host::new(HostFacts::read(clock), nic, Timestamping::Software);
     let commit = option_env!("HAIRPIN_COMMIT").map(str::to_owned);
     Results { commit, ..Results::new(clock.now().utc, command_line(), host) }
 }
 
-/// Prints to standard output; that nobody reads it to its end is no error.
+/// Prints to standard output. A reader that closes the pipe early is not an error.
 ///
 /// # Errors
-/// Any other of standard output.
+/// Any other error of standard output.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -1,4 +1,4 @@
-//! Raw frames as something that a reactor waits for.
+//! Raw frames as a source of a reactor.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -12,26 +12,26 @@ use hairpin_xdp::Device;
 
 use crate::harness::transport;
 
-/// An Ethernet header.
+/// The length of an Ethernet header.
 const HEADER: usize = 14;
 
-/// Frames of one EtherType on one interface, and what is known of that.
+/// The frames of one EtherType on one interface.
 #[derive(Debug)]
 pub(crate) struct RawPort {
     pub(crate) frames: RawFrames,
     /// The interface's Ethernet address.
     pub(crate) own: MacAddress,
-    /// The longest frame that the interface carries, in bytes from the Ethernet header on.
+    /// The longest frame of the interface, in bytes from the Ethernet header.
     pub(crate) longest: usize,
-    /// Interface, driver, queues, mode, copies and stamps, in a line.
+    /// A line with interface, driver, queues, mode, copies and timestamps.
     pub(crate) datapath: String,
 }
 
 impl RawPort {
-    /// Takes the frames of an EtherType off the interface of this name.
+    /// Starts to receive the frames of an EtherType from an interface.
     ///
     /// # Errors
-    /// The stack's: no such interface, no right to it; another process has it.
+    /// Those of the stack: no such interface, missing capabilities, used by another process.
     pub(crate) fn open(
         interface: &str,
         transport: &transport::TransportArgs,
@@ -51,7 +51,7 @@ impl AsFd for RawPort {
     }
 }
 
-/// It cannot block in its receive: a reactor polls for it.
+/// Returns no blocker: a reactor polls the descriptor instead.
 impl Source for RawPort {
     fn set_blocking(&mut self, _: Option<Duration>) -> io::Result<Option<Blocker>> {
         Ok(None)

@@ -1,4 +1,4 @@
-//! Where the iLink key comes from.
+//! The source of the iLink secret key.
 
 use std::env::VarError;
 use std::path::Path;
@@ -6,24 +6,24 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use zeroize::Zeroizing;
 
-/// The environment variable that holds the secret key, base64url.
+/// The environment variable with the secret key, base64url.
 pub(crate) const VARIABLE: &str = "HAIRPIN_SECRET_KEY";
 
-/// The key of the published test vectors: bytes 0 to 31. Good for a benchmark on one machine only.
+/// The key of the published test vectors, bytes 0 to 31. Only for benchmarks on one machine.
 const TEST_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 
-/// A secret key and whether it is only the test key.
+/// A secret key.
 pub(crate) struct SecretKey {
-    /// The key as CME hands it out, base64url. Wiped when dropped.
+    /// The key as CME issues it, base64url. Zeroized on drop.
     pub(crate) base64url: Zeroizing<String>,
-    /// True when neither the environment nor a file gave one.
+    /// `true` if neither a file nor the environment contains a key.
     pub(crate) is_test_key: bool,
 }
 
-/// The key of `file` if one is named, else of the environment, else the test key.
+/// Reads the key from `file`, else from the environment, else returns the test key.
 ///
 /// # Errors
-/// The file cannot be read or is empty. The message names the file, never its content.
+/// The file cannot be read, or the key is empty. The message contains the file name, never the key.
 pub(crate) fn read(file: Option<&Path>) -> Result<SecretKey> {
     let (text, is_test_key) = match (file, std::env::var(VARIABLE)) {
         (Some(path), _) => {

@@ -1,4 +1,4 @@
-//! Interrupt and terminate, as flags that a loop looks at.
+//! SIGINT and SIGTERM as flags that a loop checks.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-/// The signal that asked this process to end, if any has.
+/// The signal that requested this process to stop, if any.
 #[derive(Clone)]
 pub(crate) struct Signals {
     last: Arc<AtomicUsize>,
 }
 
 impl Signals {
-    /// Takes SIGINT and SIGTERM from now on. A second one ends the process at once, with the
+    /// Handles SIGINT and SIGTERM from now on. A second signal ends the process at once with the
     /// shell's exit status for it.
     pub(crate) fn take() -> Result<Self> {
         let last = Arc::new(AtomicUsize::new(0));
@@ -32,8 +32,8 @@ impl Signals {
         Ok(Self { last })
     }
 
-    /// Ignores SIGINT (the terminal sends it to the whole group; the parent decides what becomes
-    /// of it) and takes SIGTERM.
+    /// Ignores SIGINT, which the terminal sends to the whole process group and the parent handles,
+    /// and handles SIGTERM.
     pub(crate) fn take_as_child() -> Result<Self> {
         let last = Arc::new(AtomicUsize::new(0));
         signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)))
@@ -42,12 +42,12 @@ impl Signals {
         Ok(Self { last })
     }
 
-    /// Whether a signal has asked for the end.
+    /// Returns `true` after a signal.
     pub(crate) fn stop_requested(&self) -> bool {
         self.last.load(Ordering::Relaxed) != 0
     }
 
-    /// The exit status that the signal asks for: 128 plus its number.
+    /// Returns the exit status for the signal: 128 plus its number.
     pub(crate) fn exit_status(&self) -> Option<ExitCode> {
         match self.last.load(Ordering::Relaxed) {
             0 => None,

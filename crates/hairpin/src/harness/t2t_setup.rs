@@ -1,8 +1,8 @@
-//! What the parent of a `t2t` row tells its two children, and what they tell it back.
+//! The messages between the parent of a `t2t` row and its two children.
 //!
-//! Each child reads its set-up as one JSON document from standard input. The exchange answers with
-//! two lines on standard output, [`Ready`] and [`ExchangeOutcome`]; the trader with one,
-//! [`TraderOutcome`]. While a row runs nothing passes between the two but packets.
+//! Each child reads its setup as one JSON document from standard input. The exchange prints two
+//! lines on standard output, [`Ready`] and [`ExchangeOutcome`]; the trader prints one,
+//! [`TraderOutcome`]. While a row runs, only packets pass between the two.
 
 use std::fmt;
 use std::fs::OpenOptions;
@@ -22,14 +22,14 @@ use crate::harness::args::FeedTransport;
 use crate::harness::multicast_groups::Groups;
 use crate::harness::transport::{self, Transport};
 
-/// The counter by which the parent asks the child to end: not zero.
+/// The counter by which the parent requests a stop: nonzero.
 const STOP: &str = "stop";
-/// The counter of ticks that have left, for the parent's progress bar.
+/// The counter of ticks sent, for the parent's progress bar.
 const TICKS: &str = "ticks";
-/// The counter by which the parent lets a child begin that waits for its other side: not zero.
+/// The counter by which the parent starts a child that waits for its peer: nonzero.
 const BEGIN: &str = "begin";
 
-/// The page of counters that the parent shares with one child.
+/// The counter page that the parent shares with one child.
 pub(crate) struct ChildCounters {
     control: SharedCounterPage,
     stop: Slot,
@@ -38,12 +38,12 @@ pub(crate) struct ChildCounters {
 }
 
 impl ChildCounters {
-    /// A new page: the parent's.
+    /// Creates a page in the parent.
     pub(crate) fn create() -> Result<Self> {
         Self::over(SharedCounterPage::create(&[STOP, TICKS, BEGIN])?)
     }
 
-    /// The page that the parent handed over as descriptor `number`.
+    /// Opens the page that the parent passed as descriptor `number`.
     fn inherited(number: u32) -> Result<Self> {
         let path = format!("/proc/self/fd/{number}");
         let file = OpenOptions::new().read(true).write(true).open(path);
@@ -57,55 +57,55 @@ impl ChildCounters {
         Ok(Self { control, stop, ticks, begin })
     }
 
-    /// What a child inherits.
+    /// Returns the shared page, which a child inherits.
     pub(crate) fn control(&self) -> &SharedCounterPage {
         &self.control
     }
 
-    /// Asks the child to end.
+    /// Requests the child to stop.
     pub(crate) fn request_stop(&self) {
         self.control.store(self.stop, 1);
     }
 
-    /// Whether the parent has asked for the end.
+    /// Returns `true` if the parent has requested a stop.
     pub(crate) fn stop_requested(&self) -> bool {
         self.control.load(self.stop) != 0
     }
 
-    /// Lets a child begin that waits for its other side.
+    /// Starts a child that waits for its peer.
     pub(crate) fn allow_start(&self) {
         self.control.store(self.begin, 1);
     }
 
-    /// Whether the other side is there.
+    /// Returns `true` if the peer is ready.
     pub(crate) fn start_allowed(&self) -> bool {
         self.control.load(self.begin) != 0
     }
 
-    /// Tells the parent how many ticks have left.
+    /// Publishes the number of ticks sent.
     pub(crate) fn set_ticks(&self, ticks: u64) {
         self.control.store(self.ticks, ticks);
     }
 
-    /// How many ticks have left.
+    /// Returns the number of ticks sent.
     pub(crate) fn ticks(&self) -> u64 {
         self.control.load(self.ticks)
     }
 }
 
-/// How a child of `t2t` is started.
+/// The arguments of a child process.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ChildArgs {
-    /// The descriptor of the page of counters shared with the parent
+    /// The descriptor of the counter page shared with the parent
     #[arg(long, value_name = "FD")]
     control: u32,
 }
 
 impl ChildArgs {
-    /// The set-up from standard input and the shared page.
+    /// Reads the setup from standard input and opens the shared page.
     ///
     /// # Errors
-    /// Either is not what a parent of this version hands over.
+    /// Either was not passed by a parent of this version.
     pub(crate) fn receive<T: DeserializeOwned>(&self) -> Result<(T, ChildCounters)> {
         let page = ChildCounters::inherited(self.control)?;
         let setup = serde_json::from_reader(io::stdin().lock());
@@ -113,7 +113,7 @@ impl ChildArgs {
     }
 }
 
-/// Says one line to the parent.
+/// Prints one line of JSON for the parent.
 pub(crate) fn say(what: &impl Serialize) -> Result<()> {
     let mut out = io::stdout().lock();
     serde_json::to_writer(&mut out, what)?;
@@ -121,29 +121,29 @@ pub(crate) fn say(what: &impl Serialize) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Firm (39007) of every account of the benchmark.
+/// The firm (39007) of every benchmark account.
 pub(crate) const FIRM: &str = "HPIN0";
-/// The most traders that one exchange of the benchmark lets in.
+/// The largest number of traders of one benchmark exchange.
 pub(crate) const TRADERS_MAX: u32 = 16;
 
-/// The account of one of the benchmark's traders, as both sides know it.
+/// The account of a benchmark trader, as both sides configure it.
 pub(crate) struct Account {
     pub(crate) access_key_id: String,
-    /// Session (39006).
+    /// The session (39006).
     pub(crate) session: String,
 }
 
 impl Account {
-    /// The account of trader `id`, 1 to [`TRADERS_MAX`].
+    /// Returns the account of trader `id`, 1 to [`TRADERS_MAX`].
     pub(crate) fn of(id: u32) -> Self {
         Self { access_key_id: format!("HAIRPIN-TRADER-{id:05}"), session: format!("H{id:02}") }
     }
 }
 
-/// Bytes of the order that ends each sample: NewOrderSingle514 with its framing header.
+/// The length of the order that ends each sample: NewOrderSingle514 with its framing header.
 const ORDER_BYTES: u64 = 144;
 
-/// What the two cases of a row measure, and with what clock; market data travels by `transport`.
+/// Returns the settings of a row's two cases, with the clock they are read from.
 pub(crate) fn settings(
     feed: &str,
     transport: Transport,
@@ -170,17 +170,18 @@ pub(crate) fn settings(
     })
 }
 
-/// How market data travels, and where it is to be had.
+/// The transport and addresses of market data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum MarketData {
     /// UDP multicast.
     Multicast(Groups),
-    /// TCP, a connection a side: [A, B]. Port 0 has the kernel choose.
+    /// TCP, one connection for each line [A, B]. Port 0 lets the kernel choose.
     Tcp([SocketAddrV4; 2]),
 }
 
 impl MarketData {
-    /// The same for a feed handler, by way of `interface`; groups from `sources`, or from any.
+    /// Returns the addresses for a feed handler that receives on `interface`, from `sources` or
+    /// any.
     pub(crate) fn addresses(&self, interface: Ipv4Addr, sources: &[Ipv4Addr]) -> Addresses {
         let group = |address| Group::new(address, sources);
         let lines = |[a, b]: [_; 2]| Lines::both(group(a), group(b));
@@ -198,7 +199,7 @@ impl MarketData {
         }
     }
 
-    /// How it travels.
+    /// Returns the transport.
     pub(crate) const fn transport(&self) -> FeedTransport {
         match self {
             Self::Multicast(_) => FeedTransport::Multicast,
@@ -207,7 +208,7 @@ impl MarketData {
     }
 }
 
-/// For a person.
+/// Formats the transport and its addresses for people.
 impl fmt::Display for MarketData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -219,41 +220,41 @@ impl fmt::Display for MarketData {
     }
 }
 
-/// One side of the market data that falls silent for a while: a fault for tests.
+/// An outage of one feed line, injected by tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LineOutage {
-    /// Ticks after which the side falls silent.
+    /// The tick after which the line is silent.
     pub(crate) from_tick: u64,
-    /// Ticks for which it stays so.
+    /// The length of the outage in ticks.
     pub(crate) ticks: u64,
 }
 
-/// How the ticks of a row are spaced and counted.
+/// The spacing and number of the ticks of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Load {
-    /// Between intended times of ticks, in microseconds.
+    /// The interval between intended times of ticks, in microseconds.
     pub(crate) interval_us: u64,
-    /// Ticks before recording starts.
+    /// The number of ticks before recording starts.
     pub(crate) warm_up: u64,
-    /// Ticks recorded.
+    /// The number of ticks recorded.
     pub(crate) samples: u64,
-    /// Seed of books and order flow.
+    /// The seed of books and order flow.
     pub(crate) seed: u64,
-    /// Off: orders of the generator are not matched, so nothing ticks.
+    /// `false` if orders of the generator are not matched, so that there are no ticks.
     pub(crate) matching: bool,
     pub(crate) outage_a: Option<LineOutage>,
     pub(crate) outage_b: Option<LineOutage>,
 }
 
-/// What the exchange needs to know.
+/// The setup of the exchange.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ExchangeSetup {
     pub(crate) market_data: MarketData,
-    /// The address market data leaves from.
+    /// The address that market data is sent from.
     pub(crate) interface: Ipv4Addr,
-    /// How it does.
+    /// The transport of market data.
     pub(crate) transport: transport::TransportArgs,
-    /// Where the gateway listens; port 0 lets the kernel choose.
+    /// The address of the gateway; port 0 lets the kernel choose.
     pub(crate) gateway: SocketAddrV4,
     pub(crate) core: Option<usize>,
     /// The trader's wait, for the rows only.
@@ -262,70 +263,71 @@ pub(crate) struct ExchangeSetup {
     pub(crate) secret_key_file: Option<PathBuf>,
 }
 
-/// What a trader needs to know but for its market data.
+/// The setup of a trader without its market data.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct TraderSetup {
-    /// Which account of the benchmark: 1 to [`TRADERS_MAX`].
+    /// The number of the benchmark account: 1 to [`TRADERS_MAX`].
     pub(crate) id: u32,
-    /// How market data comes.
+    /// The transport of market data.
     pub(crate) transport: transport::TransportArgs,
     pub(crate) gateway: SocketAddrV4,
     pub(crate) wait: String,
     pub(crate) core: Option<usize>,
     pub(crate) secret_key_file: Option<PathBuf>,
-    /// BufferSize for records: those of a whole row, if none is to be forgotten.
+    /// The size of the journal: the records of a whole row, if all must be kept.
     pub(crate) journal_bytes: usize,
 }
 
-/// What the trader of a `t2t` row needs to know.
+/// The setup of the trader of a `t2t` row.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct TraderChildSetup {
     pub(crate) trader: TraderSetup,
     pub(crate) market_data: MarketData,
-    /// The address of the interface that joins.
+    /// The address of the interface that joins the groups.
     pub(crate) interface: Ipv4Addr,
-    /// Senders believed; empty for any.
+    /// The accepted senders; empty for any.
     pub(crate) sources: Vec<Ipv4Addr>,
 }
 
-/// The exchange listens.
+/// The exchange's addresses, once it listens.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ready {
     pub(crate) gateway: SocketAddrV4,
     pub(crate) market_data: MarketData,
 }
 
-/// How the exchange came up: readings of CLOCK_MONOTONIC, which all processes of a host share.
+/// The startup times of the exchange, read from CLOCK_MONOTONIC, which all processes of a host
+/// share.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ExchangeStart {
-    /// Its set-up had been read.
+    /// The time at which its setup was read.
     pub(crate) began_ns: u64,
-    /// It listened.
+    /// The time at which it listened.
     pub(crate) listened_ns: u64,
-    /// The trader was logged on; `None` if that never came.
+    /// The time at which the trader was logged on; `None` if it never was.
     pub(crate) joined_ns: Option<u64>,
 }
 
-/// How the trader came up: readings of the same clock.
+/// The startup times of the trader, from the same clock.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TraderStart {
-    /// Its set-up had been read.
+    /// The time at which its setup was read.
     pub(crate) began_ns: u64,
-    /// Its sockets were open.
+    /// The time at which its sockets were open.
     pub(crate) opened_ns: u64,
-    /// Its books were in sync; `None` if that never came.
+    /// The time at which its books were in sync; `None` if they never were.
     pub(crate) in_sync_ns: Option<u64>,
 }
 
-/// The kernel's monotonic clock, for what happens before a process has calibrated one of its own.
+/// Reads the kernel's monotonic clock, for times before a process has calibrated a clock.
 pub(crate) fn monotonic_ns() -> u64 {
     Clock::of_kernel().instant().as_nanos()
 }
 
-/// What the exchange measured and counted.
+/// The results of the exchange.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ExchangeOutcome {
-    /// "intended to order" and "sent to order".
+    /// The rows "intended to order" and "sent to order".
     pub(crate) rows: Vec<Row>,
     /// Matching events that changed a best price.
     pub(crate) ticks: u64,
@@ -339,20 +341,20 @@ pub(crate) struct ExchangeOutcome {
     pub(crate) cancels: u64,
     /// Session and business rejects sent.
     pub(crate) rejects: u64,
-    /// Orders that named no tick, or one answered already.
+    /// Orders that named no tick or one that was already answered.
     pub(crate) unexpected_orders: u64,
-    /// Samples that had no room: none, or the row is not whole.
+    /// Samples that did not fit; the row is incomplete if there are any.
     pub(crate) refused_samples: u64,
-    /// Market data packets that the kernel had no room for, on either side.
+    /// Market data packets that the kernel could not send, on either line.
     pub(crate) lost_datagrams: u64,
-    /// Packets of side A and of side B withheld on purpose.
+    /// Packets of lines A and B withheld by injected outages.
     pub(crate) muted_datagrams: [u64; 2],
-    /// True when the parent stopped the row before its end.
+    /// `true` if the parent stopped the row before its end.
     pub(crate) interrupted: bool,
     pub(crate) start: ExchangeStart,
 }
 
-/// What the trader counted.
+/// The counts of the trader.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TraderOutcome {
     pub(crate) orders: u64,
@@ -360,19 +362,19 @@ pub(crate) struct TraderOutcome {
     pub(crate) cancels: u64,
     /// Business and session rejects received.
     pub(crate) rejects: u64,
-    /// Gaps in the market data after the first synchronisation.
+    /// Gaps in the market data after the first synchronization.
     pub(crate) gaps: u64,
-    /// The first of them: its first packet's number, and how many packets.
+    /// The first of these gaps: the number of its first packet, and its length in packets.
     pub(crate) first_gap: Option<(u32, u32)>,
-    /// Times that a book fell out of sync after the first synchronisation.
+    /// Books that fell out of sync after the first synchronization.
     pub(crate) unsynced: u64,
-    /// Packets and messages that could not be understood, on either connection.
+    /// Packets and messages that could not be decoded, on either connection.
     pub(crate) errors: u64,
-    /// The first of those, in words.
+    /// The text of the first of these errors.
     pub(crate) first_error: Option<String>,
-    /// Datagrams the kernel dropped because a receive buffer was full.
+    /// Datagrams that the kernel dropped because a receive buffer was full.
     pub(crate) kernel_drops: u64,
-    /// Incremental packets received on side A and on side B.
+    /// Incremental packets received on lines A and B.
     pub(crate) packets: [u64; 2],
     pub(crate) start: TraderStart,
 }

@@ -1,4 +1,4 @@
-//! Through the kernel or past it: the words, and what they ask of a stack.
+//! The arguments for the datapath, kernel or AF_XDP, and the stack settings that follow.
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::harness::usage::usage_error;
 
-/// Which way packets take between a program and its interface.
+/// The datapath between a program and its interface.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum Transport {
-    /// The kernel's sockets
+    /// Kernel sockets
     #[default]
     Kernel,
-    /// AF_XDP, past the kernel
+    /// AF_XDP, bypassing the kernel
     Xdp,
 }
 
 impl Transport {
-    /// The name in tables and results.
+    /// Returns the name in tables and results.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Kernel => "kernel",
@@ -29,13 +29,13 @@ impl Transport {
     }
 }
 
-/// Where in the kernel the filter runs that sends packets past it.
+/// The place of the XDP filter in the kernel.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum XdpMode {
-    /// Behind the driver of a veth; elsewhere in the driver where it can, else behind it
+    /// Generic on a veth; elsewhere native where the driver supports it, else generic
     #[default]
     Auto,
-    /// Behind the driver
+    /// After the driver
     Generic,
     /// In the driver
     Native,
@@ -51,33 +51,33 @@ impl From<XdpMode> for Mode {
     }
 }
 
-/// The words about the way of packets.
+/// The arguments for the datapath.
 #[derive(clap::Args, Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[group(skip)]
 pub(crate) struct TransportArgs {
-    /// How packets travel between the program and its interface: kernel, xdp
+    /// Transport of packets between the program and its interface: kernel, xdp
     #[arg(long, value_enum, value_name = "WAY", default_value_t)]
     pub(crate) transport: Transport,
 
-    /// Where the filter of --transport xdp runs: auto, generic, native [default: auto]
+    /// Mode of the filter of --transport xdp: auto, generic, native [default: auto]
     #[arg(long, value_enum, value_name = "MODE")]
     xdp_mode: Option<XdpMode>,
 
-    /// With --transport xdp, fail where something would have to go through the kernel after all
+    /// With --transport xdp, fail if packets would have to fall back to the kernel
     #[arg(long)]
     pub(crate) strict: bool,
 }
 
 impl TransportArgs {
-    /// Past the kernel, and nothing else.
+    /// Returns arguments for AF_XDP without fallback.
     pub(crate) fn xdp(xdp_mode: Option<XdpMode>) -> Self {
         Self { transport: Transport::Xdp, xdp_mode, strict: true }
     }
 
-    /// Words that only mean something past the kernel.
+    /// Checks for arguments that require AF_XDP.
     ///
     /// # Errors
-    /// One line that names the word.
+    /// One line with the argument.
     pub(crate) fn check(&self) -> Result<()> {
         match self.transport {
             Transport::Xdp => Ok(()),
@@ -89,22 +89,22 @@ impl TransportArgs {
         }
     }
 
-    /// Whether packets go past the kernel.
+    /// Returns `true` for AF_XDP.
     pub(crate) fn is_xdp(&self) -> bool {
         self.transport == Transport::Xdp
     }
 
-    /// A stack as these words ask for it.
+    /// Returns the stack settings.
     pub(crate) fn stack_settings(&self) -> StackSettings {
         let mode = self.xdp_mode.unwrap_or_default().into();
         let interface = InterfaceSettings { mode, ..InterfaceSettings::default() };
         StackSettings { interface, strict: self.strict, ..StackSettings::default() }
     }
 
-    /// The same as [`check`](Self::check), for one who goes by the interface that is named.
+    /// Like [`check`](Self::check), for a command that runs on the named interface.
     ///
     /// # Errors
-    /// One line: words that contradict each other, or no interface that frames leave by.
+    /// Conflicting arguments, or no interface that frames can leave from.
     pub(crate) fn check_interface(&self, interface: Option<&str>) -> Result<()> {
         self.check()?;
         match interface {
@@ -119,10 +119,10 @@ impl TransportArgs {
         }
     }
 
-    /// Market data by TCP goes through the kernel.
+    /// Checks that AF_XDP is not combined with market data over TCP.
     ///
     /// # Errors
-    /// One line, if it was to go past it.
+    /// AF_XDP was selected and the channel uses TCP.
     pub(crate) fn check_feed(&self, addresses: &Addresses) -> Result<()> {
         if self.is_xdp() && matches!(addresses, Addresses::Tcp(_)) {
             bail!("the channel goes by TCP, through the kernel: --transport xdp is for multicast");
@@ -130,11 +130,12 @@ impl TransportArgs {
         Ok(())
     }
 
-    /// The same for one who makes two hosts, unless an interface is named: to be called before.
+    /// Like [`check`](Self::check), for a command that creates two hosts unless an interface is
+    /// named.
     ///
     /// # Errors
-    /// One line: words that contradict each other, an interface over which this host would speak to
-    /// itself, or the capabilities that are missing.
+    /// Conflicting arguments, an interface on which this host would be its own peer, or missing
+    /// capabilities.
     pub(crate) fn check_between_hosts(&self, interface: Option<&str>) -> Result<()> {
         self.check()?;
         if !self.is_xdp() {

@@ -1,14 +1,14 @@
-//! What is said about wrong words on the command line.
+//! Errors in the arguments.
 
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Words that are wrong whatever the machine, though each is known: exit status 2.
+/// An error in the arguments alone, whatever the machine: exit status 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);
 
-/// Returns [`UsageError`], told as `format!` has it.
+/// Returns a [`UsageError`] with a `format!` message.
 macro_rules! usage_error {
     ($($said:tt)*) => {
         return Err($crate::harness::usage::UsageError(format!($($said)*)).into())
@@ -16,13 +16,13 @@ macro_rules! usage_error {
 }
 pub(crate) use usage_error;
 
-/// The exit status of a command that failed: whether by its words alone.
+/// Returns the exit status of a failed command: 2 for errors in the arguments alone, else 1.
 pub(crate) fn status_of(error: &anyhow::Error) -> ExitCode {
     if error.is::<UsageError>() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
-/// Help and version as clap has them, exit status 0; of an error the first line and where to look,
-/// exit status 2.
+/// Prints help and version as clap formats them, with exit status 0; prints the first line of an
+/// error with a hint, with exit status 2.
 pub(crate) fn report(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind;
     match error.kind() {
@@ -42,7 +42,7 @@ pub(crate) fn report(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// The first line of clap's message; where that line ends in a colon, what it announces as well.
+/// Returns the first line of clap's message, with the next line if the first ends in a colon.
 fn first_line(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or("bad arguments").trim_start_matches("error: ");

@@ -92,6 +92,26 @@ fn a_bad_or_missing_file_is_one_line_and_status_1() {
     }
 }
 
+#[test]
+fn a_capture_that_ends_within_a_tcp_frame_is_noted_with_status_0() {
+    // Sequence506 of iLink 3, and the first 9 bytes of another.
+    let mut frame = vec![26, 0, 0xfe, 0xca, 14, 0, 0xfa, 1, 8, 0, 8, 0];
+    frame.extend([7, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]);
+    let segment = [&frame[..], &frame[..9]].concat();
+    let mut packet = Vec::new();
+    etherparse::PacketBuilder::ethernet2([0; 6], [1; 6])
+        .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
+        .tcp(1, 2, 1, 1_000)
+        .write(&mut packet, &segment)
+        .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = write_capture(folder.path(), "cut.pcap", &packet);
+    let (status, out, err) = decode(&["--framing", "ilink3", &path]);
+    assert_eq!(err, "hairpin: note: the capture ends 9 bytes into a frame\n");
+    assert!(out.ends_with("1 packets, 1 messages, 0 unknown, 0 errors\n"), "{out}");
+    assert_eq!(status, Some(0), "{out}");
+}
+
 /// A big-endian schema of nobody's, with a group in a group and a composite.
 const SCHEMA: &str = r#"<?xml version="1.0"?>
 <sbe:messageSchema xmlns:sbe="http://fixprotocol.io/2016/sbe" package="p" id="4660"
@@ -134,11 +154,16 @@ fn own_capture(folder: &std::path::Path, version: u8) -> String {
         .udp(1, 2)
         .write(&mut packet, &datagram)
         .unwrap();
-    let path = folder.join(format!("v{version}.pcap"));
+    write_capture(folder, &format!("v{version}.pcap"), &packet)
+}
+
+/// Writes a capture of one packet and returns its path.
+fn write_capture(folder: &std::path::Path, name: &str, packet: &[u8]) -> String {
+    let path = folder.join(name);
     let mut writer =
         pcap_file::pcap::PcapWriter::new(std::fs::File::create(&path).unwrap()).unwrap();
     let length = packet.len() as u32;
-    let packet = pcap_file::pcap::PcapPacket::new(std::time::Duration::ZERO, length, &packet);
+    let packet = pcap_file::pcap::PcapPacket::new(std::time::Duration::ZERO, length, packet);
     writer.write_packet(&packet).unwrap();
     path.to_str().unwrap().to_owned()
 }

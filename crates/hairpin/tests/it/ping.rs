@@ -318,7 +318,7 @@ fn nobody_there_is_said_in_one_line() {
     assert_refused(&nobody("127.0.0.1:9 --protocol udp --wait epoll"), "onnection refused");
     assert_refused(&nobody("127.0.0.1:9 --protocol tcp --wait epoll"), "onnection refused");
     let deaf = "239.77.1.1:14399 --protocol multicast --wait epoll --interface lo";
-    assert_refused(&nobody(deaf), "nothing answers");
+    assert_refused(&nobody(deaf), "no answer");
 }
 
 #[test]
@@ -361,6 +361,17 @@ fn a_pong_serves_one_pinger_after_the_other() {
         let said = pong.end();
         // Two rounds of each size, each with a warm-up of 200.
         assert_eq!(said, "900 answered, 0 answers refused\n", "{protocol}");
+    }
+}
+
+#[test]
+fn ping_and_pong_agree_on_the_default_port() {
+    let _turn = turn();
+    for protocol in ["udp", "tcp"] {
+        let pong = Pong::listen(&format!("--protocol {protocol}"));
+        assert_eq!(pong.address, "0.0.0.0:9410");
+        let words = format!("127.0.0.1 --protocol {protocol} --wait epoll");
+        assert_whole(&measured(&format!("{words} --samples 50 --rounds 1"))[0], 50);
     }
 }
 

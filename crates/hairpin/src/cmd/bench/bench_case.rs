@@ -1,24 +1,24 @@
-//! What the columns of every table have in common: a load, in so many rounds.
+//! The load and the case of a benchmark column.
 
 use hairpin_reactor::Wait;
 use serde::{Deserialize, Serialize};
 
-/// What is sent.
+/// The messages of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Load {
-    /// Microseconds between messages; 0 for no delay.
+    /// The interval between messages in microseconds; 0 for no delay.
     pub(crate) interval_us: u64,
-    /// Messages of each round before recording begins.
+    /// The messages of each round before recording.
     pub(crate) warm_up: u64,
-    /// Messages recorded; of a column of batches, batches.
+    /// The messages (or batches) recorded.
     pub(crate) samples: u64,
-    /// Seed of whatever is random.
+    /// The seed of random values.
     pub(crate) seed: u64,
 }
 
 impl Load {
-    /// What round `round`, counted from zero, of `rounds` does of it: samples are divided up, none
-    /// is lost, and no round is without.
+    /// Returns the part of round `round` (from 0) of `rounds`. Samples are divided evenly without
+    /// loss, at least one for each round.
     fn share(self, round: usize, rounds: usize) -> Self {
         let (round, rounds) = (round as u64, rounds as u64);
         let share = self.samples / rounds + u64::from(round < self.samples % rounds);
@@ -26,32 +26,32 @@ impl Load {
     }
 }
 
-/// One column: what its rounds have in common.
+/// One column: the parameters that its rounds have in common.
 pub(super) trait BenchCase: Clone {
-    /// Of all rounds together.
+    /// Returns the load of all rounds together.
     fn load(&self) -> Load;
 
-    /// The same with another load.
+    /// Returns the same case with another load.
     fn with_load(&self, load: Load) -> Self;
 
-    /// How the measured process waits.
+    /// Returns the wait of the measured process.
     fn wait(&self) -> Wait;
 
-    /// Its name beside others of the same interval.
+    /// Returns the name among columns of the same interval.
     fn name(&self) -> String;
 
-    /// What one round of several does of it.
+    /// Returns the part of one round.
     fn share(&self, round: usize, rounds: usize) -> Self {
         self.with_load(self.load().share(round, rounds))
     }
 
-    /// What lies between its messages, for a person.
+    /// Describes the interval between messages.
     fn pause(&self) -> String {
         pause(self.load().interval_us)
     }
 }
 
-/// Microseconds, for a person.
+/// Formats microseconds as milliseconds.
 pub(super) fn pause(interval_us: u64) -> String {
     match interval_us {
         0 => "no delay".to_owned(),

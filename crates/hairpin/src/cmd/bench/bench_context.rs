@@ -1,4 +1,4 @@
-//! Where rounds are run: two processes, started, watched and asked for the result.
+//! Starts and watches the two processes of a benchmark round.
 
 use std::time::{Duration, Instant};
 
@@ -11,21 +11,21 @@ use crate::harness::host_pair::{HostPair, Role};
 use crate::harness::signals::Signals;
 use crate::harness::t2t_setup::ChildCounters;
 
-/// How often the parent looks at progress and signals: seldom, because where there are two cores
-/// it takes its time from one of the two processes it watches.
+/// The interval at which the parent checks progress and signals. It is long because with two cores
+/// each check takes time from one of the two processes.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// For a side to be ready, and to end after its last message.
+/// The longest wait for a process to be ready, and to exit after its last message.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What all rounds have in common.
+/// The parameters that all rounds have in common.
 pub(super) struct BenchContext<'a> {
     pub(super) ground: &'a HostPair,
-    /// Of the two sides: the exchange's first.
+    /// The cores of the two processes, the exchange's first.
     pub(super) cores: Cores,
     pub(super) signals: &'a Signals,
 }
 
-/// A side, and the page it is told by.
+/// A child process and its counter page.
 pub(super) struct MonitoredChild {
     pub(super) side: ChildProcess,
     pub(super) page: ChildCounters,
@@ -43,10 +43,10 @@ impl MonitoredChild {
 }
 
 impl BenchContext<'_> {
-    /// The word of one side that it is ready, while the other is watched.
+    /// Waits until one child is ready, and watches the other.
     ///
     /// # Errors
-    /// The words of a side that failed; an interruption; `late` if it takes too long.
+    /// The error message of a failed child; an interruption; `late` after the timeout.
     pub(super) fn ready<T: DeserializeOwned>(
         &self,
         of: &mut MonitoredChild,
@@ -70,10 +70,11 @@ impl BenchContext<'_> {
         }
     }
 
-    /// What a side says at its end, while the other one is watched.
+    /// Waits for the results of a child, and watches the other.
     ///
     /// # Errors
-    /// The words of a side that failed; that it does not end within `length` and some timeout.
+    /// The error message of a failed child; a child that does not exit within `length` plus the
+    /// timeout.
     pub(super) fn wait<T: DeserializeOwned>(
         &self,
         mut of: MonitoredChild,

@@ -1,4 +1,4 @@
-//! Tables of published figures with ours beside them, as text.
+//! Text tables with published figures next to ours.
 
 use std::fmt::Write;
 
@@ -7,13 +7,13 @@ use hairpin_measure::{Host, Row};
 /// One column of a table.
 pub(super) struct Column {
     pub(super) heading: String,
-    /// One for each name of the table's lines; the last is a note, which stands below the table. A
-    /// column may have fewer.
+    /// A cell for each line name; the last is a note below the table. A column may have fewer
+    /// cells.
     pub(super) cells: Vec<String>,
 }
 
-/// Columns side by side, of which the first `published` are. Of the names the last is that of the
-/// note.
+/// Renders columns side by side; the first `published` of them are the published ones. The last
+/// name is that of the note.
 pub(super) fn drawn(names: &[&str], columns: &[Column], published: usize) -> String {
     let shown = names.len().saturating_sub(1);
     let width = |column: &Column| {
@@ -42,7 +42,7 @@ pub(super) fn drawn(names: &[&str], columns: &[Column], published: usize) -> Str
     text
 }
 
-/// Why a row may not count; empty if it does.
+/// Returns the reason why a row may not count, or an empty text.
 pub(super) fn note(row: &Row) -> String {
     let failed = row.failed.as_ref().map(|reason| format!("failed: {reason}"));
     let late = (row.late && row.failed.is_none()).then(|| "late".to_owned());
@@ -50,7 +50,7 @@ pub(super) fn note(row: &Row) -> String {
     [failed, late, interrupted].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// What the tables were measured on, by sides of these names.
+/// Describes this machine and the cores of the two named processes.
 pub(super) fn here(host: &Host, row: Option<&Row>, [first, second]: [&str; 2]) -> String {
     let ground = row.and_then(|row| row.ground.as_deref()).unwrap_or("an unknown ground");
     let bound = match row.and_then(|row| row.cores) {

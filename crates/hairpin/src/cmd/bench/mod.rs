@@ -1,4 +1,4 @@
-//! `hairpin bench NAME`: a published table, measured on this machine.
+//! `hairpin bench NAME`: measures a published table on this machine.
 
 mod bench_case;
 mod bench_context;
@@ -16,8 +16,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-/// Measures a published table on this machine and prints it, beside the published figures where
-/// there are any.
+/// Measure a published table on this machine and print it next to the published figures.
 #[derive(clap::Args, Debug, Clone)]
 #[command(disable_help_subcommand = true, arg_required_else_help = false)]
 pub(crate) struct BenchArgs {
@@ -25,7 +24,7 @@ pub(crate) struct BenchArgs {
     table: Table,
 }
 
-/// A table that can be measured.
+/// The tables.
 #[derive(clap::Subcommand, Debug, Clone)]
 enum Table {
     T2t(t2t::BenchT2tArgs),
@@ -35,10 +34,10 @@ enum Table {
     Other(Vec<OsString>),
 }
 
-/// Measures the table that is named and prints it.
+/// Measures the named table and prints it.
 ///
 /// # Errors
-/// Those of that table.
+/// Those of the table.
 pub(crate) fn run(arguments: &BenchArgs) -> Result<ExitCode> {
     match &arguments.table {
         Table::T2t(arguments) => t2t::run(arguments),

@@ -1,4 +1,4 @@
-//! Columns measured in rounds, taking turns: what every table does alike.
+//! The interleaved rounds of a benchmark's columns.
 
 use anyhow::Result;
 use hairpin_measure::{Results, Row, interleaved};
@@ -9,64 +9,63 @@ use super::bench_context::BenchContext;
 use super::progress::BenchProgress;
 use crate::cmd::ping::joined;
 
-/// A table that can be measured.
+/// A benchmark.
 pub(super) trait Bench {
-    /// The benchmark in a results file.
+    /// The name of the benchmark in a results file.
     const NAME: &'static str;
-    /// Who runs on the first core, and who on the second.
+    /// The names of the processes on the first and the second core.
     const SIDES: [&'static str; 2];
-    /// A column.
+    /// A column of the table.
     type Case: BenchCase;
-    /// What one round of a column gave.
+    /// The outcome of one round.
     type Outcome;
-    /// What beside samples is counted of a column.
+    /// The counts of a column besides its samples.
     type Tally: Default + Clone;
 
-    /// Runs one round. `told` hears how many messages have left.
+    /// Runs one round. `told` receives the number of messages sent.
     ///
     /// # Errors
-    /// A side that cannot be started, that fails (with its own words), or that does not end.
+    /// A process that cannot be started, fails (with its error message) or does not exit.
     fn round(
         context: &BenchContext<'_>,
         case: &Self::Case,
         told: &mut dyn FnMut(u64),
     ) -> Result<Self::Outcome>;
 
-    /// Counts what a round gave.
+    /// Adds the counts of a round.
     fn count(tally: &mut Self::Tally, outcome: &Self::Outcome);
 
-    /// The rows of a round; what was not understood fails them.
+    /// Returns the rows of a round; decoding errors fail them.
     fn rows(outcome: Self::Outcome) -> Vec<Row>;
 
-    /// Why a column cannot be measured in these surroundings, though others can.
+    /// Returns the reason if a column cannot be measured on this host, though others can.
     fn refusal(_stand: &BenchContext<'_>, _cell: &Self::Case) -> Option<String> {
         None
     }
 
-    /// Rows that say why there is nothing in them.
+    /// Returns rows that contain the reason of a failure.
     fn failed(case: &Self::Case, reason: &str) -> Vec<Row>;
 
-    /// What of a column is worth a word beside the tables.
+    /// Describes unexpected counts of a column.
     fn describe(case: &Self::Case, tally: &Self::Tally) -> String;
 
-    /// The tables of a results file.
+    /// Renders the tables of a results file.
     fn render(results: &Results) -> String;
 }
 
-/// What came of all columns.
+/// The results of all columns.
 pub(super) struct Measured {
     pub(super) rows: Vec<Row>,
-    /// What is worth a word beside them.
+    /// The text printed below the tables.
     pub(super) said: String,
-    /// Whether a column that could be measured was not, or not well.
+    /// `true` if a column that can be measured on this host has failed.
     pub(super) has_failed: bool,
 }
 
-/// Measures all columns. One that cannot be had here says so in its rows, and the others are
-/// measured.
+/// Measures all columns. A column that this host does not support contains the reason in its rows.
 ///
 /// # Errors
-/// What fails the first round of all: it would fail every other.
+/// The error of the first round, which would fail every other.
 pub(super) fn measure<B: Bench>(
     context: &BenchContext<'_>,
     plan: &[B::Case],
@@ -94,7 +93,7 @@ pub(super) fn measure<B: Bench>(
                 B::rows(outcome)
             }
             Err(_) if context.signals.stop_requested() => break,
-            // Wrong surroundings are wrong for every row: say so once.
+            // An unsuitable host fails every row: report it once.
             Err(error) if is_first => return Err(error),
             Err(error) => B::failed(&case, &format!("{error:#}")),
         };
@@ -114,7 +113,7 @@ pub(super) fn measure<B: Bench>(
     Ok(measured)
 }
 
-/// What the row stood on.
+/// Adds the environment of the round to its row.
 fn describe(context: &BenchContext<'_>, case: &impl BenchCase, row: Row) -> Row {
     let tick = hairpin_host::kernel_tick();
     let is_blocked = row.setting.wait == Wait::Block.name();

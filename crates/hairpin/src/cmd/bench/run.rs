@@ -1,4 +1,4 @@
-//! A table from its words to its print.
+//! The run of a benchmark, from its arguments to its table.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,12 +18,12 @@ use crate::harness::host_pair::HostPair;
 use crate::harness::output;
 use crate::harness::signals::Signals;
 
-/// A clock that is not calibrated again while it measures is, so often, before.
+/// The calibrations of a clock before a measurement during which it is not calibrated.
 const CALIBRATIONS: u32 = 4;
 
-/// The words that tables share.
+/// The arguments that benchmarks share.
 pub(super) struct BenchOptions<'a> {
-    /// A results file to print; nothing is measured.
+    /// A results file to print instead of measuring.
     pub(super) from: Option<&'a Path>,
     pub(super) interface: Option<&'a str>,
     pub(super) cores: &'a cores::CoreArgs,
@@ -34,13 +34,13 @@ pub(super) struct BenchOptions<'a> {
 /// Measures the tables or reads them from a file, and prints them.
 ///
 /// # Errors
-/// What stands in the way before the first round: no such interface, core or folder; a file that
-/// cannot be read or has nothing for these tables. What goes wrong in a round fails its row.
+/// Causes that fail the first round: no such interface, core or folder; a file that cannot be read
+/// or has no rows for these tables. An error in a later round fails its row.
 pub(super) fn run<B: Bench>(words: &BenchOptions<'_>, plan: &[B::Case]) -> Result<ExitCode> {
     if let Some(path) = words.from {
         return print_again::<B>(path, words.output);
     }
-    // First of all: an ordinary user's namespaces are only for a process of one thread.
+    // This must be first: an ordinary user's namespaces require a single-threaded process.
     let ground = HostPair::new(words.interface)?;
     let cores = words.cores.choose()?;
     words.output.check()?;
@@ -92,7 +92,7 @@ fn introduction<B: Bench>(ground: &HostPair, cores: Cores, plan: &[B::Case]) -> 
     format!("{}; {bound}{tick}", ground.describe())
 }
 
-/// A clock whose rate has been watched for a while.
+/// Returns a clock that was calibrated several times.
 pub(super) fn calibrated() -> Clock {
     let mut clock = Clock::new();
     for _ in 0..CALIBRATIONS {

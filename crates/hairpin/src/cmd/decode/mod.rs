@@ -13,9 +13,11 @@
 //! with the id that a message names, the one of its version is taken, else the next newer one,
 //! else the newest.
 //!
-//! What is wrong with a packet is one line on standard error each. The last line on standard
-//! output counts: packets of the file, messages printed by name, unknown ones, errors. Fragments
-//! of IP packets are errors; TCP streams are put together, whatever the order of their segments.
+//! Each error in a packet is one line on standard error. The last line on standard output counts
+//! packets of the file, messages printed by name, unknown messages and errors. Fragments of IP
+//! packets are errors. TCP streams are reassembled, whatever the order of their segments. A capture
+//! that ends within a TCP frame is not an error: recording may stop at any time, and a note on
+//! standard error states how many bytes of the frame there are.
 
 pub(crate) mod capture;
 pub(crate) mod codecs;
@@ -262,7 +264,7 @@ impl<O: Write, E: Write> Decoder<'_, O, E> {
             left += stream.bytes().len();
         }
         if left > 0 {
-            self.error(&format!("the capture ends {left} bytes into a frame"))?;
+            writeln!(self.err, "hairpin: note: the capture ends {left} bytes into a frame")?;
         }
         if let Some(what) = ending {
             self.error(&what)?;

@@ -1,4 +1,4 @@
-//! What `hairpin stat` sees of a running exchange.
+//! The live counters of a running exchange, for `hairpin stat`.
 
 use hairpin_exchange::Exchange;
 use hairpin_mapped::{CounterWriter, Unit};
@@ -6,7 +6,7 @@ use hairpin_mapped::{CounterWriter, Unit};
 use super::measurement::Measurement;
 use crate::harness::t2t_setup::ExchangeSetup;
 
-/// What an exchange is called: what its traders, and its user, tell it by.
+/// Returns the title of the process, which distinguishes it from other exchanges.
 pub(super) fn title(
     command: &str,
     setup: &ExchangeSetup,
@@ -20,7 +20,7 @@ pub(super) fn title(
     )
 }
 
-/// States all figures: of the sockets, the gateway, the run, and each trader. Those of traders are
+/// Writes the counters of the sockets, the gateway, the run, and each trader. Those of traders are
 /// totals over all rounds.
 pub(super) fn write(
     writer: &mut CounterWriter<'_>,

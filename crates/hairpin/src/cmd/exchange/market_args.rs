@@ -1,4 +1,4 @@
-//! The words that say what market `hairpin exchange` makes and what becomes of its packets.
+//! The arguments for the market of `hairpin exchange` and for faults of its packets.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -9,42 +9,42 @@ use hairpin_exchange::{
 };
 use hairpin_time::Duration;
 
-/// Instruments at most: their orders still have numbers.
+/// The largest number of instruments, so that order numbers suffice.
 const INSTRUMENTS_MAX: i64 = 20_000;
-/// Reports kept of a session unless told otherwise.
+/// The default number of reports kept per session.
 const KEPT_MESSAGES: u32 = 4_096;
-/// Instruments unless told otherwise.
+/// The default number of instruments.
 const INSTRUMENTS: u32 = 100;
 
-/// The kind of group that is published.
+/// The kind of the published group.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GroupKind {
-    /// Every event, price levels alone
+    /// Every event, price levels only
     #[default]
     Levels,
     /// Every event, with all orders and statistics
     Premium,
-    /// Conflated to 50 ms, with the ten best orders a side and statistics
+    /// Conflated to 50 ms, with the ten best orders per side and statistics
     Brokertec,
-    /// Conflated to 5 ms, with quantities of 64 bits and statistics
+    /// Conflated to 5 ms, with 64-bit quantities and statistics
     Ebs,
 }
 
-/// Which of CME's rules the gateway keeps.
+/// The CME rules that the gateway enforces.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GatewayRules {
-    /// All of them: also 500 orders and 1,000 cancels a second at most, which a tick a millisecond
-    /// exceeds
+    /// All rules, including at most 500 orders and 1,000 cancels per second, which a tick per
+    /// millisecond exceeds
     Cme,
-    /// All but limits of messages a second
+    /// All rules without message rate limits
     #[default]
     Unlimited,
-    /// Nor does it close ports for bad logons, or cancel the orders of a session that is lost
+    /// Like unlimited, but without port closures for bad logons and without cancel on disconnect
     Lenient,
 }
 
 impl GatewayRules {
-    /// What is said of a gateway that keeps them.
+    /// Describes the rules in a few words.
     pub(crate) const fn describe(self) -> &'static str {
         match self {
             Self::Cme => "with CME's limits",
@@ -54,35 +54,34 @@ impl GatewayRules {
     }
 }
 
-/// The market, its gateway, and faults of the network.
+/// The arguments for the market, its gateway, and network faults.
 #[derive(clap::Args, Debug, Clone, Default)]
 #[group(skip)]
 pub(crate) struct MarketArgs {
-    /// How many instruments are traded
+    /// Number of instruments
     #[arg(long, value_name = "N", default_value_t = INSTRUMENTS,
           value_parser = clap::value_parser!(u32).range(1..=INSTRUMENTS_MAX))]
     instruments: u32,
 
-    /// What is published of them. Ticks of the conflated kinds are not measured: several are one
-    /// event
+    /// Published group; ticks of conflated groups are not measured, because several form one event
     #[arg(long, value_enum, default_value_t = GroupKind::Levels)]
     group: GroupKind,
 
-    /// Which of CME's rules the gateway keeps
+    /// CME rules that the gateway enforces
     #[arg(long, value_enum, default_value_t = GatewayRules::Unlimited)]
     pub(super) gateway_rules: GatewayRules,
 
-    /// Reports that are kept of each trader's session, to be asked for again
+    /// Reports kept per session for retransmission
     #[arg(long, value_name = "N", default_value_t = KEPT_MESSAGES,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     kept_messages: u32,
 
-    /// Faults on side A of multicast, in per cent of packets, times in ms:
+    /// Faults on line A of multicast, in per cent of packets, times in ms:
     /// drop=1,duplicate=1,reorder=1,delay=1:5,silence=0.01:40000
     #[arg(long, value_name = "FAULTS", value_parser = parse_faults)]
     faults_a: Option<SideFaults>,
 
-    /// Faults on side B, in the same words
+    /// Faults on line B, in the same form
     #[arg(long, value_name = "FAULTS", value_parser = parse_faults)]
     faults_b: Option<SideFaults>,
 
@@ -90,20 +89,20 @@ pub(crate) struct MarketArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     fault_seed: u64,
 
-    /// Port of the replay service by TCP, 0 for a free one [default: no such service]
+    /// Port of the TCP replay service, 0 for a free one [default: no replay service]
     #[arg(long, value_name = "PORT")]
     replay_port: Option<u16>,
 }
 
 impl MarketArgs {
-    /// What a benchmark trades on.
+    /// Returns the market of the benchmarks.
     pub(crate) fn benchmark() -> Self {
         let gateway_rules = GatewayRules::Lenient;
         let kept_messages = KEPT_MESSAGES;
         Self { instruments: INSTRUMENTS, gateway_rules, kept_messages, ..Self::default() }
     }
 
-    /// The gateway for these accounts, with places for so many connections.
+    /// Returns the gateway settings for these accounts and this number of connections.
     pub(crate) fn gateway(&self, accounts: Vec<Credentials>, connections: u32) -> GatewaySettings {
         let orders = self.floor(0).capacity.orders;
         let settings = match self.gateway_rules {
@@ -114,7 +113,7 @@ impl MarketArgs {
         GatewaySettings { limits, kept_messages: self.kept_messages, ..settings }
     }
 
-    /// The floor of this market.
+    /// Returns the settings of the simulated market.
     pub(crate) fn floor(&self, seed: u64) -> SimulatedMarketSettings {
         let publisher = match self.group {
             GroupKind::Levels => PublisherSettings::default(),
@@ -122,7 +121,7 @@ impl MarketArgs {
             GroupKind::Brokertec => PublisherSettings::brokertec(),
             GroupKind::Ebs => PublisherSettings::ebs(),
         };
-        // A book as it is seeded holds some 80 orders on 40 levels.
+        // A seeded book has about 80 orders on 40 levels.
         let Capacity { orders, levels } = Capacity::default();
         let capacity = Capacity {
             orders: orders.max(120 * self.instruments),
@@ -138,8 +137,8 @@ impl MarketArgs {
         }
     }
 
-    /// Where snapshots of orders go, if they are published: the two groups behind those of the
-    /// other snapshots.
+    /// Returns the groups of order snapshots, if published: the two groups after those of the other
+    /// snapshots.
     pub(crate) fn order_snapshots(&self, snapshots: [SocketAddrV4; 2]) -> Option<Groups> {
         let group = self.floor(0).publisher.group;
         if !matches!(group, Group::Premium { orders: Some(_) }) {
@@ -150,21 +149,21 @@ impl MarketArgs {
         Some(Groups { a: behind(snapshots[0]), b: Some(behind(snapshots[1])) })
     }
 
-    /// The faults that were asked for.
+    /// Returns the configured faults.
     pub(crate) fn faults(&self) -> Option<FeedFaults> {
         let (a, b) = (self.faults_a.unwrap_or_default(), self.faults_b.unwrap_or_default());
         let is_any = self.faults_a.is_some() || self.faults_b.is_some();
         is_any.then(|| FeedFaults::new(&FaultSettings { seed: self.fault_seed, a, b }))
     }
 
-    /// The replay service that was asked for, and where it listens.
+    /// Returns the configured replay service and its address.
     pub(crate) fn replay(&self, interface: Ipv4Addr) -> Option<(ReplaySettings, SocketAddrV4)> {
         let port = self.replay_port?;
         Some((ReplaySettings::default(), SocketAddrV4::new(interface, port)))
     }
 }
 
-/// Faults of one side: `name=PER CENT`, with `:MILLISECONDS` for those that take time.
+/// Parses faults of one line: `name=PER CENT`, with `:MILLISECONDS` for those that take time.
 fn parse_faults(text: &str) -> Result<SideFaults, String> {
     let mut faults = SideFaults::default();
     for word in text.split(',') {

@@ -1,4 +1,5 @@
-//! `hairpin exchange`: an exchange for traders on this or other hosts, measured in rounds.
+//! `hairpin exchange`: an exchange simulator for traders on this or other hosts, measured in
+//! rounds.
 
 mod args;
 pub(crate) mod child;
@@ -36,14 +37,14 @@ use crate::harness::signals::Signals;
 use crate::harness::t2t_setup::{ExchangeSetup, MarketData, TRADERS_MAX};
 use crate::harness::{output, secret_key};
 
-/// Rows of the latest rounds are kept for the results file, those of a day at the usual length.
+/// The most recent rows that the results file keeps: those of a day at the default length.
 const ROWS_MAX: usize = 4_096;
 
-/// Waits for traders, runs rounds of ticks, and prints and saves what each gave; until as many
-/// rounds are done as were asked for, or a signal comes.
+/// Waits for traders, runs rounds of ticks, and prints and saves the results of each, until the
+/// requested rounds are done or a signal arrives.
 ///
 /// # Errors
-/// What stands in the way of listening: no such interface, a busy port, a bad key, a file that
+/// Causes that prevent listening: no such interface, a busy port, an invalid key, a file that
 /// cannot be written.
 pub(crate) fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
     arguments.check()?;
@@ -87,7 +88,8 @@ pub(crate) fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
     Ok(signals.exit_status().unwrap_or(status))
 }
 
-/// Says if a measurement is not whole; whether it is, or there was none.
+/// Prints a message if a recording is incomplete. Returns `true` if it is complete or there is
+/// none.
 fn report(recorded: Result<Option<RecorderCounters>, String>) -> bool {
     let what = match recorded {
         Ok(counters) => match counters.map_or(0, |counters| counters.ring_overflows) {
@@ -100,7 +102,7 @@ fn report(recorded: Result<Option<RecorderCounters>, String>) -> bool {
     false
 }
 
-/// Runs the rounds; whether all of them count.
+/// Runs the rounds; returns success if all of them count.
 fn rounds(
     arguments: &ExchangeArgs,
     setup: &ExchangeSetup,
@@ -155,7 +157,7 @@ fn setup(arguments: &ExchangeArgs) -> Result<ExchangeSetup> {
     })
 }
 
-/// Says where everything is. Not being read is no reason to stop.
+/// Prints the addresses; a closed standard error does not stop the exchange.
 fn announce(
     arguments: &ExchangeArgs,
     setup: &ExchangeSetup,

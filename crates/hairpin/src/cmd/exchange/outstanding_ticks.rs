@@ -1,26 +1,26 @@
-//! Ticks that wait for their order.
+//! The ticks that wait for their order.
 
 use hairpin_time::{Duration, Instant};
 
-/// One published tick.
+/// A published tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tick {
-    /// MsgSeqNum of the incremental packet that ended its event.
+    /// The MsgSeqNum of the incremental packet that ended its event.
     pub(crate) sequence: u32,
-    /// When the schedule wanted it to leave.
+    /// The scheduled send time.
     pub(crate) intended: Instant,
-    /// Just before its first packet left.
+    /// The time just before its first packet was sent.
     pub(crate) sent: Instant,
-    /// False during warm-up.
+    /// `false` during warm-up.
     pub(crate) recorded: bool,
 }
 
-/// What an order turned out to be.
+/// The classification of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// The first order to this tick.
+    /// The first order that answers this tick.
     InTime(Tick),
-    /// The tick had been given up as lost.
+    /// The tick was already counted as lost.
     Late,
     /// No such tick, or answered before.
     Unexpected,
@@ -33,10 +33,10 @@ enum State {
     Lost,
 }
 
-/// A table of ticks by packet sequence, sized at start; the generator never waits for it.
+/// A table of ticks by packet sequence, sized at start. The generator never waits for it.
 pub(crate) struct OutstandingTicks {
     slots: Box<[(State, Tick)]>,
-    /// Sequences from here up to `next` may be open.
+    /// The first sequence that may be open; the last is before `next`.
     oldest: u32,
     next: u32,
     open: u64,
@@ -48,14 +48,14 @@ const FREE: (State, Tick) = (
 );
 
 impl OutstandingTicks {
-    /// BufferSize for at least `capacity` consecutive packet sequences.
+    /// Returns a table for at least `capacity` consecutive packet sequences.
     pub(crate) fn new(capacity: usize) -> Self {
         let slots = vec![FREE; capacity.next_power_of_two()].into_boxed_slice();
         Self { slots, oldest: 0, next: 0, open: 0 }
     }
 
-    /// A tick has left. Returns the tick whose slot it takes, if that one was still open: it is
-    /// lost. Sequences must rise.
+    /// Adds a tick that was sent. Returns the open tick whose slot it takes, which is lost.
+    /// Sequences must rise.
     pub(crate) fn open(&mut self, tick: Tick) -> Option<Tick> {
         assert!(tick.sequence >= self.next, "tick sequences rise");
         if self.open == 0 {
@@ -73,7 +73,7 @@ impl OutstandingTicks {
         }
     }
 
-    /// An order names `sequence`.
+    /// Classifies an order that names `sequence`.
     pub(crate) fn answer(&mut self, sequence: u32) -> Answer {
         let slot = self.slot(sequence);
         let (state, tick) = *slot;
@@ -91,7 +91,8 @@ impl OutstandingTicks {
         }
     }
 
-    /// Gives up the ticks that left more than `timeout` before `now`; how many.
+    /// Counts the ticks as lost that were sent more than `timeout` before `now`, and returns their
+    /// number.
     pub(crate) fn expire(&mut self, now: Instant, timeout: Duration) -> u64 {
         let mut lost = 0;
         while self.open > 0 && self.oldest < self.next {
@@ -111,7 +112,7 @@ impl OutstandingTicks {
         lost
     }
 
-    /// Gives up every tick that waits; how many.
+    /// Removes every open tick and returns their number.
     pub(crate) fn abandon(&mut self) -> u64 {
         let mut abandoned = 0;
         while self.open > 0 && self.oldest < self.next {
@@ -127,7 +128,7 @@ impl OutstandingTicks {
         abandoned
     }
 
-    /// Ticks that still wait.
+    /// Returns the number of open ticks.
     pub(crate) fn waiting(&self) -> u64 {
         self.open
     }

@@ -1,4 +1,4 @@
-//! `hairpin exchange --publish FILE`: a capture's market data to the wire, as its publisher would.
+//! `hairpin exchange --publish FILE`: sends the market data of a capture.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -19,20 +19,20 @@ use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::output;
 use crate::harness::signals::Signals;
 
-/// The longest sleep: so soon a signal is heard.
+/// The longest sleep, so that a signal is seen in time.
 const MAX_SLEEP: Duration = Duration::from_millis(50);
-/// Packets stay on the link, as those of the exchange itself.
+/// The TTL: packets stay on the link.
 const TTL: u8 = 1;
-/// Linux's ENOBUFS, for which std has no kind: the queue of the interface is full.
+/// ENOBUFS of Linux, for which std has no error kind: the interface's queue is full.
 const NO_BUFFER_SPACE: i32 = 105;
 
 /// Plays the capture at `path` once.
 ///
-/// Every datagram to a multicast group of IPv4 leaves from the interface for its own group and
-/// port, byte for byte; nothing else does. Its SendingTime is that of then.
+/// Every datagram to an IPv4 multicast group is sent from the interface to its own group and port,
+/// byte for byte, with its recorded SendingTime. Other packets are skipped.
 ///
 /// # Errors
-/// No such interface; a file that cannot be read or is no capture; the network's.
+/// No such interface; a file that cannot be read or is not a capture; those of the network.
 pub(super) fn run(arguments: &ExchangeArgs, path: &Path) -> Result<ExitCode> {
     let interface = interface_address(&arguments.interface)?;
     let named = || path.display().to_string();
@@ -66,17 +66,17 @@ pub(super) fn run(arguments: &ExchangeArgs, path: &Path) -> Result<ExitCode> {
     Ok(signals.exit_status().unwrap_or(status))
 }
 
-/// What has left.
+/// The counts of a publication.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct PublishedCounts {
     packets: u64,
     bytes: u64,
     groups: usize,
-    /// Packets that the interface had no room for.
+    /// Packets that did not fit into the send buffer.
     lost: u64,
-    /// Packets of the capture that are no market data.
+    /// Packets of the capture that are not market data.
     others: u64,
-    /// The longest that a packet left behind its time.
+    /// The greatest lateness of a packet.
     latest: Duration,
 }
 
@@ -102,8 +102,8 @@ struct Publication {
 }
 
 impl Publication {
-    /// Plays to the end, or until `stop_requested`; gives what is wrong with the file's end, if
-    /// anything.
+    /// Plays to the end or until `stop_requested` returns `true`. Returns the error at the end of
+    /// the file, if any.
     fn play(
         &mut self,
         mut replay: Replay<impl Read>,

@@ -1,4 +1,4 @@
-//! What one round of an exchange gave, trader by trader.
+//! The report of one round of an exchange, trader by trader.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::exchange_run::ExchangeRun;
 use super::trader_stats::{TickCounts, TraderStats};
 use crate::harness::t2t_setup::ExchangeSetup;
 
-/// One round, for a person and for the results file.
+/// One round, for printing and for the results file.
 pub(super) struct RoundReport {
     number: u64,
     traders: Vec<Trader>,
@@ -21,7 +21,7 @@ struct Trader {
 }
 
 impl RoundReport {
-    /// What `run` has just gone through.
+    /// Returns the report of the round that `run` has just completed.
     pub(super) fn of(number: u64, run: &ExchangeRun, setup: &ExchangeSetup) -> Self {
         let trader = |(index, trader): (usize, &TraderStats)| {
             let failed = reason_to_fail(trader);
@@ -42,24 +42,24 @@ impl RoundReport {
         }
     }
 
-    /// Whether no trader took part.
+    /// Returns `true` if no trader took part.
     pub(super) fn is_empty(&self) -> bool {
         self.traders.is_empty()
     }
 
-    /// Whether something does not add up.
+    /// Returns `true` if a row has failed.
     pub(super) fn has_failed(&self) -> bool {
         self.rows().any(|row| row.failed.is_some())
     }
 
-    /// Two a trader.
+    /// Returns the rows, two for each trader.
     pub(super) fn rows(&self) -> impl Iterator<Item = &Row> {
         self.traders.iter().flat_map(|trader| &trader.rows)
     }
 }
 
-/// Why a trader's round does not count, or nothing. What a trader left open when its session ended
-/// is explained by that, and no reason.
+/// Returns why a trader's round does not count. Ticks and orders that were open when its session
+/// ended are no reason.
 fn reason_to_fail(trader: &TraderStats) -> Option<String> {
     let TickCounts { ticks, lost, abandoned, orders, late_orders, acknowledgements, .. } =
         trader.counts;
@@ -84,7 +84,7 @@ fn reason_to_fail(trader: &TraderStats) -> Option<String> {
     (!failed.is_empty()).then(|| failed.join("; "))
 }
 
-/// A line of counts for each trader, and the table.
+/// Formats a line of counts and a table for each trader.
 impl fmt::Display for RoundReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for Trader { id, counts, rows } in &self.traders {

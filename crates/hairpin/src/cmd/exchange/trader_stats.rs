@@ -1,4 +1,4 @@
-//! One trader as the exchange of a benchmark sees it: what it was asked, and what it answered.
+//! The statistics of one trader at the exchange of a benchmark.
 
 use hairpin_exchange::ConnectionId;
 use hairpin_measure::Recorder;
@@ -6,13 +6,13 @@ use hairpin_time::{Duration, Instant};
 
 use super::outstanding_ticks::{Answer, OutstandingTicks, Tick};
 
-/// A tick that nobody has answered for so long is lost.
+/// The time without an order after which a tick is lost.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What has come of a trader's ticks since the round began.
+/// The counts of a trader's ticks and orders since the start of the round.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TickCounts {
-    /// Ticks that left while the trader was there to answer them.
+    /// Ticks sent while the trader was logged on.
     pub(super) ticks: u64,
     /// Ticks that no order answered in time.
     pub(super) lost: u64,
@@ -20,26 +20,26 @@ pub(super) struct TickCounts {
     pub(super) abandoned: u64,
     /// Orders that answered a tick in time.
     pub(super) orders: u64,
-    /// Orders to ticks that left while the trader was only just logging on.
+    /// Orders for ticks that were sent while the trader was still logging on.
     pub(super) early_orders: u64,
-    /// Orders to ticks given up as lost.
+    /// Orders for ticks already counted as lost.
     pub(super) late_orders: u64,
-    /// Orders that named no tick, or one answered already.
+    /// Orders that named no tick or one that was already answered.
     pub(super) unexpected_orders: u64,
-    /// ExecutionReportNews sent.
+    /// ExecutionReportNew sent.
     pub(super) acknowledgements: u64,
-    /// ExecutionReportCancels sent.
+    /// ExecutionReportCancel sent.
     pub(super) cancels: u64,
-    /// Orders that rested without a cancel when the trader's session ended.
+    /// Orders still working when the trader's session ended.
     pub(super) orphaned: u64,
     /// Session and business rejects sent.
     pub(super) rejects: u64,
-    /// Times that the session ended before the exchange wanted it to.
+    /// Sessions that ended before the exchange terminated them.
     pub(super) departures: u64,
 }
 
 impl TickCounts {
-    /// Every count with its name.
+    /// Returns every count with its name.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
         let Self { ticks, lost, abandoned, orders, early_orders, late_orders, .. } = *self;
         let Self { unexpected_orders, acknowledgements, cancels, orphaned, .. } = *self;
@@ -61,7 +61,7 @@ impl TickCounts {
         .into_iter()
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     fn plus(self, other: Self) -> Self {
         Self {
             ticks: self.ticks + other.ticks,
@@ -79,29 +79,30 @@ impl TickCounts {
         }
     }
 
-    /// Orders of every kind.
+    /// Returns the orders of every kind.
     pub(super) const fn all_orders(&self) -> u64 {
         self.orders + self.early_orders + self.late_orders + self.unexpected_orders
     }
 }
 
-/// What one trader is asked and answers.
+/// The statistics of one trader.
 pub(super) struct TraderStats {
     connection: Option<ConnectionId>,
-    /// Ticks before this time are not expected of a trader that has only just logged on.
+    /// The time from which ticks must be answered after a logon.
     answers_from: Instant,
-    /// Packet sequence of the first tick expected of this session.
+    /// The packet sequence of the first tick that this session must answer.
     first_sequence: Option<u32>,
     outstanding: OutstandingTicks,
     pub(super) intended_to_order: Recorder,
     pub(super) sent_to_order: Recorder,
     pub(super) counts: TickCounts,
-    /// The counts of the rounds before.
+    /// The counts of the earlier rounds.
     before: TickCounts,
 }
 
 impl TraderStats {
-    /// A trader nobody sits at, with room for `samples` a round and `waiting` ticks at once.
+    /// Returns the statistics of a trader that is not logged on, with space for `samples` per round
+    /// and `waiting` open ticks.
     pub(super) fn new(samples: usize, waiting: usize) -> Self {
         Self {
             connection: None,
@@ -115,7 +116,7 @@ impl TraderStats {
         }
     }
 
-    /// Forgets what the last round gave. Ticks still open stay open.
+    /// Clears the results of the last round. Open ticks stay open.
     pub(super) fn begin_round(&mut self) {
         self.intended_to_order.clear();
         self.sent_to_order.clear();
@@ -123,12 +124,12 @@ impl TraderStats {
         self.counts = TickCounts::default();
     }
 
-    /// The counts of all rounds.
+    /// Returns the counts of all rounds.
     pub(super) fn total(&self) -> TickCounts {
         self.before.plus(self.counts)
     }
 
-    /// Ticks that wait for an order.
+    /// Returns the number of ticks that wait for an order.
     pub(super) fn open_ticks(&self) -> u64 {
         self.outstanding.waiting()
     }
@@ -137,23 +138,23 @@ impl TraderStats {
         self.connection
     }
 
-    /// A trader has logged on; ticks are expected to be answered from `answers_from` on.
+    /// Records a logon; ticks must be answered from `answers_from` on.
     pub(super) fn arrive(&mut self, connection: ConnectionId, answers_from: Instant) {
         self.connection = Some(connection);
         self.answers_from = answers_from;
         self.first_sequence = None;
     }
 
-    /// The session has ended: nothing that is still open will be answered.
+    /// Records the end of the session and abandons its open ticks.
     pub(super) fn depart(&mut self) {
         self.connection = None;
         self.counts.departures += 1;
         self.counts.abandoned += self.outstanding.abandon();
-        // What an earlier departure has left is among these still.
+        // The orders of an earlier session are still among these.
         self.counts.orphaned = self.counts.all_orders().saturating_sub(self.counts.cancels);
     }
 
-    /// A tick's last packet leaves.
+    /// Adds a tick whose last packet is being sent.
     pub(super) fn open(&mut self, tick: Tick) {
         if self.connection.is_none() || tick.sent < self.answers_from {
             return;
@@ -163,14 +164,14 @@ impl TraderStats {
         self.counts.lost += u64::from(self.outstanding.open(tick).is_some());
     }
 
-    /// An order names the packet `sequence`, or none that can be read.
+    /// Handles an order that names the packet `sequence`, or no readable one.
     pub(super) fn order(&mut self, sequence: Option<u32>, received: Instant) {
         let Some(sequence) = sequence else {
             self.counts.unexpected_orders += 1;
             return;
         };
         match self.outstanding.answer(sequence) {
-            // Whoever is too busy to look for lost ticks finds them here.
+            // A loop too busy to check for lost ticks finds them here.
             Answer::InTime(tick) if received - tick.sent > TIMEOUT => {
                 self.counts.lost += 1;
                 self.counts.late_orders += 1;
@@ -179,7 +180,7 @@ impl TraderStats {
                 self.counts.orders += 1;
                 self.record(tick, received);
             }
-            // Lost it stays; that it came after all is said beside.
+            // The tick stays lost; the late order is counted separately.
             Answer::Late => self.counts.late_orders += 1,
             Answer::Unexpected if self.first_sequence.is_none_or(|first| sequence < first) => {
                 self.counts.early_orders += 1;
@@ -195,12 +196,12 @@ impl TraderStats {
         }
     }
 
-    /// Gives up the ticks that have waited too long.
+    /// Counts the ticks that have waited too long as lost.
     pub(super) fn expire(&mut self, now: Instant) {
         self.counts.lost += self.outstanding.expire(now, TIMEOUT);
     }
 
-    /// Whether every tick is answered or lost and every order cancelled again.
+    /// Returns `true` if every tick is answered or lost and every order canceled.
     pub(super) fn is_settled(&self) -> bool {
         let orders = self.counts.all_orders();
         let TickCounts { acknowledgements, cancels, orphaned, .. } = self.counts;

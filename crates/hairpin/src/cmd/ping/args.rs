@@ -1,6 +1,6 @@
-//! The words of `hairpin ping`.
+//! The arguments of `hairpin ping`.
 
-use std::net::SocketAddrV4;
+use std::net::{AddrParseError, Ipv4Addr, SocketAddrV4};
 
 use anyhow::{Context, Result, bail};
 use hairpin_host::allowed_cores;
@@ -10,121 +10,121 @@ use super::ping_case::PingCase;
 use super::ping_loop::Load;
 use super::raw_args;
 use super::setup::{PongAddress, Protocol, Stamping};
-use crate::cmd::pong::{Slowness, SlownessArgs};
+use crate::cmd::pong::{DEFAULT_PORT, Slowness, SlownessArgs};
 use crate::harness::args::{INTERVAL_US_MAX, parse_mac, parse_wait};
 use crate::harness::output;
 use crate::harness::transport;
 use crate::harness::usage::usage_error;
 
-/// The longest message: as much as UDP over IPv4 carries, in round numbers.
+/// The longest message: about the limit of UDP over IPv4.
 pub(crate) const SIZE_MAX: usize = 65_000;
-/// Bytes of a message unless told otherwise: the least that sockperf takes.
+/// The default message size in bytes: the smallest that sockperf accepts.
 const SIZE: usize = 14;
-/// Messages recorded per setting, over all its rounds.
+/// The default number of messages recorded per case, over all its rounds.
 const SAMPLES: u64 = 20_000;
-/// The same with --quick.
+/// The number of messages recorded per case with --quick.
 const QUICK_SAMPLES: u64 = 2_100;
-/// More would ask for gigabytes of samples.
+/// The largest number of samples: more would need gigabytes.
 const SAMPLES_MAX: u64 = 10_000_000;
-/// Pings of each round that are not recorded.
+/// The pings of each round that are not recorded.
 const WARM_UP: u64 = 200;
-/// Rounds of each setting.
+/// The default number of rounds of each case.
 const ROUNDS: u32 = 7;
-/// Faster than any clock here.
+/// The highest rate: faster than any clock here.
 const RATE_MAX: u64 = 1_000_000;
-/// Seconds of each round of a flood.
+/// The default duration of each round of a flood, in seconds.
 const FLOOD_SECONDS: u64 = 2;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// `hairpin ping`: round round_trips of messages between two processes, by UDP, multicast or TCP through
-/// the kernel, or by UDP, multicast or raw frames past it (--transport xdp).
+/// `hairpin ping`: measures round trips between two processes over UDP, multicast or TCP through
+/// the kernel, or over UDP, multicast or raw frames with AF_XDP (--transport xdp).
 ///
-/// Without ADDR it starts its own `pong` in a second process: as root, and as an ordinary user
-/// where the kernel lets users make namespaces, in a network namespace of its own, joined by a
-/// veth; else over loopback. With ADDR:PORT a `hairpin pong --listen ADDR:PORT` answers there. By
-/// raw frames there is no address: with --interface whoever answers behind it is the pong.
+/// Without ADDR it starts its own `pong` in a second process. As root, and as an ordinary user
+/// where the kernel allows user namespaces, each process has a network namespace, joined by a veth.
+/// Otherwise both use loopback. With ADDR, a `hairpin pong --listen ADDR:PORT` answers there; the
+/// default port is 9410, on which `pong` listens by default. Raw frames have no address: with
+/// --interface, the first pong that answers there is used.
 ///
-/// Without an interval (0) it is a closed loop: a ping leaves when the last is answered, or lost
-/// after a second. With one, pings leave on a schedule that waits for nobody, and latency counts
-/// from the time each was meant to leave (case "ping") and from the time it did ("sent to answer").
+/// Without an interval (0) the loop is closed: a ping is sent when the previous one is answered, or
+/// lost after a second. With an interval, pings are sent on schedule, and latency is measured from
+/// the intended send time (case "ping") and from the actual one ("sent to answer").
 ///
-/// Settings take turns in rounds (A B C A B C ...), each with processes of its own. The defaults
-/// take about half a minute, --quick less than 20 s with up to ten settings.
+/// Cases alternate in rounds (A B C A B C ...), each with its own processes. The defaults take
+/// about half a minute, --quick less than 20 s with up to ten cases.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct PingArgs {
-    /// The pong, by multicast its group [default: start one]
-    #[arg(value_name = "ADDR:PORT")]
+    /// Address of the pong, or its multicast group [default port: 9410] [default: start a pong]
+    #[arg(value_name = "ADDR[:PORT]", value_parser = parse_remote)]
     pub(super) remote: Option<SocketAddrV4>,
 
-    /// How pings travel: udp, multicast, tcp, raw [default: udp,tcp; past the
-    /// kernel: udp]
+    /// Protocols: udp, multicast, tcp, raw [default: udp,tcp; with --transport xdp: udp]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(super) protocol: Vec<Protocol>,
 
-    /// Waits of both sides: block, poll, epoll, spin, io_uring [default: all]
+    /// Waits of both processes: block, poll, epoll, spin, io_uring [default: all]
     #[arg(long, value_name = "WAIT", value_delimiter = ',', value_parser = parse_wait)]
     pub(super) wait: Vec<Wait>,
 
-    /// The pong's wait [default: the same]
+    /// Wait of the pong [default: the same]
     #[arg(long, value_name = "WAIT", value_parser = parse_wait, conflicts_with = "remote")]
     pub(super) pong_wait: Option<Wait>,
 
-    /// Bytes of a message, 1 to 65000
+    /// Message sizes in bytes, 1 to 65000
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_values_t = [SIZE],
           value_parser = parse_size)]
     size: Vec<usize>,
 
-    /// Microseconds between pings, 0 for a closed loop [default: 0]
+    /// Intervals between pings in microseconds, 0 for a closed loop [default: 0]
     #[arg(long, value_name = "N", value_delimiter = ',',
           value_parser = clap::value_parser!(u64).range(0..=INTERVAL_US_MAX))]
     interval_us: Vec<u64>,
 
-    /// Pings a second, instead of an interval
+    /// Pings per second, instead of an interval
     #[arg(long, value_name = "N", conflicts_with = "interval_us",
           value_parser = clap::value_parser!(u64).range(1..=RATE_MAX))]
     rate: Option<u64>,
 
-    /// Connections that pings take turns on; by UDP, sockets
+    /// Connections (UDP: sockets) that pings are distributed over
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse_connections)]
     pub(super) connections: usize,
 
-    /// Cut the way of pings at the time stamps of their packets
+    /// Break the latency down by the timestamps of the packets
     #[arg(long, value_enum, default_value_t = Stamping::None)]
     pub(super) timestamps: Stamping,
 
-    /// One way, as fast as it goes: messages a second, sent and received
+    /// Send one way at full speed and measure messages per second, sent and received
     #[arg(long, conflicts_with_all = ["interval_us", "rate", "samples", "timestamps"])]
     pub(super) flood: bool,
 
-    /// Seconds of each round of a flood
+    /// Duration of each round of a flood in seconds
     #[arg(long, value_name = "N", default_value_t = FLOOD_SECONDS, requires = "flood",
           value_parser = clap::value_parser!(u64).range(1..=3_600))]
     seconds: u64,
 
-    /// Pings recorded per setting, over all its rounds
+    /// Pings recorded per case, over all its rounds
     #[arg(long, value_name = "N", default_value_t = SAMPLES,
           value_parser = clap::value_parser!(u64).range(1..=SAMPLES_MAX))]
     samples: u64,
 
-    /// Rounds of each setting
+    /// Rounds of each case
     #[arg(long, value_name = "N", default_value_t = ROUNDS,
           value_parser = clap::value_parser!(u32).range(1..=1_000))]
     rounds: u32,
 
-    /// 2,100 samples a setting
+    /// Record 2,100 samples per case
     #[arg(long, conflicts_with = "samples")]
     quick: bool,
 
-    /// Cores: pong on A, ping on B [default: the first two allowed]
+    /// Pin the pong to core A and the ping to core B [default: the first two allowed]
     #[arg(long, value_name = "A,B", value_parser = parse_pair)]
     cpus: Option<[usize; 2]>,
 
-    /// Run over loopback by the address of this interface instead of hosts of our own; with ADDR,
-    /// and by raw frames, the interface to send from
+    /// Run over loopback with the address of this interface; with ADDR or raw frames, send from
+    /// this interface
     #[arg(long, value_name = "IF")]
     pub(super) interface: Option<String>,
 
-    /// The pong's Ethernet address, of raw frames [default: that of the first who answers]
+    /// Ethernet address of the pong for raw frames [default: the first that answers]
     #[arg(long, value_name = "MAC", requires = "interface", value_parser = parse_mac)]
     pub(super) peer: Option<[u8; 6]>,
 
@@ -138,7 +138,7 @@ pub(crate) struct PingArgs {
     pub(super) output: output::OutputArgs,
 }
 
-/// The cores of pong and ping; `None` leaves a process where the kernel puts it.
+/// The cores of pong and ping; `None` leaves the choice to the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cores {
     pub(super) pong: Option<usize>,
@@ -146,7 +146,7 @@ pub(super) struct Cores {
 }
 
 impl PingArgs {
-    /// The settings, in the order of the table.
+    /// Returns the cases, in the order of the table.
     pub(super) fn plan(&self) -> Vec<PingCase> {
         let usual: &[Protocol] = match self.transport.is_xdp() {
             true => &[Protocol::Udp],
@@ -172,68 +172,67 @@ impl PingArgs {
         cases
     }
 
-    /// How many rounds each setting has.
+    /// Returns the number of rounds of each case.
     pub(super) fn rounds(&self) -> usize {
         self.rounds as usize
     }
 
-    /// Whether messages go one way only.
+    /// Returns `true` if messages are sent one way only.
     pub(super) fn is_flood(&self) -> bool {
         self.flood
     }
 
-    /// How slow the pong is to be.
+    /// Returns the injected delays of the pong.
     pub(super) fn slowness(&self) -> Slowness {
         self.slowness.slowness()
     }
 
-    /// Whether pings travel in raw frames.
+    /// Returns `true` if pings are sent as raw frames.
     pub(super) fn is_raw(&self) -> bool {
         self.protocol.contains(&Protocol::Raw)
     }
 
-    /// Where a pong is that somebody else has started; `None`: one is to be started.
+    /// Returns the address of a running pong, or `None` if one must be started.
     pub(super) fn place(&self) -> Option<PongAddress> {
         let is_behind = self.is_raw() && self.interface.is_some();
         let raw = is_behind.then(|| PongAddress::of_raw(self.peer));
         self.remote.map(PongAddress::from).or(raw)
     }
 
-    /// Words that contradict each other or the machine.
+    /// Checks for arguments that conflict with each other or with the host.
     ///
     /// # Errors
-    /// One line for each.
+    /// One line for each conflict.
     pub(super) fn check(&self) -> Result<()> {
         self.transport.check()?;
         raw_args::check(self)?;
         self.check_transport()?;
         if self.protocol.contains(&Protocol::Multicast) && self.connections > 1 {
             usage_error!(
-                "there is one group of pings by multicast: --connections is for udp and tcp"
+                "multicast has one group of pings: --connections is for udp and tcp"
             );
         }
         let Some(remote) = self.remote else { return Ok(()) };
         if self.protocol.len() != 1 {
             usage_error!(
-                "the pong at {remote} has one protocol: say which, such as --protocol udp"
+                "the pong at {remote} has one protocol: give it, such as --protocol udp"
             );
         }
         if self.slowness() != Slowness::default() {
-            usage_error!("the pong at {remote} is told by its own words how slow to be");
+            usage_error!("only the pong itself can be slowed: give --delay-ns to the pong at {remote}");
         }
         let is_group = remote.ip().is_multicast();
         match (is_group, self.protocol[0] == Protocol::Multicast) {
-            (false, true) => usage_error!("{} is no multicast group (224.0.0.0/4)", remote.ip()),
+            (false, true) => usage_error!("{} is not a multicast group (224.0.0.0/4)", remote.ip()),
             (true, false) => {
                 usage_error!("{} is a multicast group: --protocol multicast", remote.ip())
             }
-            _ if remote.port() == 0 => usage_error!("{remote} names no port"),
+            _ if remote.port() == 0 => usage_error!("{remote}: port 0 is not a destination"),
             _ => Ok(()),
         }
     }
 
-    /// Words about the way of packets that do not go with the others, or with what this process may
-    /// do.
+    /// Checks the arguments for the datapath.
     fn check_transport(&self) -> Result<()> {
         if !self.transport.is_xdp() {
             return Ok(());
@@ -244,7 +243,7 @@ impl PingArgs {
             );
         }
         if self.timestamps != Stamping::None {
-            usage_error!("what leaves past the kernel has no stamps: --timestamps is without xdp");
+            usage_error!("kernel timestamps need kernel sockets: --timestamps conflicts with --transport xdp");
         }
         let interface = self.interface.as_deref();
         match self.place() {
@@ -253,11 +252,11 @@ impl PingArgs {
         }
     }
 
-    /// The cores asked for; else the first two that this process may use; none where there is only
-    /// one.
+    /// Returns the cores of the arguments, else the first two allowed cores, or none if there is
+    /// only one.
     ///
     /// # Errors
-    /// A core that this process may not use.
+    /// A core that is not allowed.
     pub(super) fn cores(&self) -> Result<Cores> {
         let allowed = allowed_cores().context("the cores of this process are not known")?;
         let chosen = match (self.cpus, &allowed[..]) {
@@ -290,12 +289,12 @@ impl PingArgs {
 }
 
 impl Cores {
-    /// Those that are chosen, pong's first.
+    /// Returns the pinned cores, the pong's first.
     pub(super) fn chosen(self) -> Vec<usize> {
         [self.pong, self.ping].into_iter().flatten().collect()
     }
 
-    /// What runs where, for a person.
+    /// Describes the pinning in a line.
     pub(super) fn describe(self) -> String {
         match self {
             Self { pong: Some(pong), ping: Some(ping) } => {
@@ -316,7 +315,7 @@ fn parse_size(text: &str) -> Result<usize, String> {
     size.ok_or_else(|| format!("a number of bytes from 1 to {SIZE_MAX}"))
 }
 
-/// A pong that listens needs a place beside its connections.
+/// Parses the number of connections; a pong that listens needs one more source.
 fn parse_connections(text: &str) -> Result<usize, String> {
     let count = text.trim().parse().ok().filter(|count| (1..CAPACITY).contains(count));
     count.ok_or_else(|| format!("a number from 1 to {}", CAPACITY - 1))
@@ -328,6 +327,14 @@ fn parse_pair(text: &str) -> Result<[usize; 2], String> {
     match pair.ok_or("two core numbers, such as 0,1")? {
         (a, b) if a == b => Err("ping and pong need a core each".to_owned()),
         (a, b) => Ok([a, b]),
+    }
+}
+
+/// Parses `ADDR:PORT`, or `ADDR` for the default port of a pong.
+fn parse_remote(text: &str) -> Result<SocketAddrV4, AddrParseError> {
+    match text.parse::<Ipv4Addr>() {
+        Ok(address) => Ok(SocketAddrV4::new(address, DEFAULT_PORT)),
+        Err(_) => text.parse(),
     }
 }
 
@@ -404,5 +411,15 @@ mod tests {
         assert_eq!(plan("--flood --seconds 3 --wait spin")[0].flood_ms, Some(3_000));
         assert_eq!(plan("--wait spin")[0].flood_ms, None);
         assert!(line("--flood --samples 5").is_err() && line("--seconds 3").is_err());
+    }
+
+    #[test]
+    fn an_address_without_a_port_means_the_default_port() {
+        let remote = |words: &str| line(words).map(|args| args.remote.unwrap().to_string());
+        assert_eq!(remote("10.0.0.7").unwrap(), "10.0.0.7:9410");
+        assert_eq!(remote("10.0.0.7:80").unwrap(), "10.0.0.7:80");
+        for wrong in ["10.0.0", "10.0.0.7:", ":80", "host", "10.0.0.7:65536"] {
+            assert!(remote(wrong).is_err(), "{wrong}");
+        }
     }
 }

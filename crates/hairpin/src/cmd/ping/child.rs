@@ -1,4 +1,4 @@
-//! The ping of one round: its set-up comes on standard input, one round is run.
+//! The ping process of one round.
 
 use std::process::ExitCode;
 
@@ -22,10 +22,10 @@ use crate::harness::signals::Signals;
 pub(crate) use crate::harness::t2t_setup::ChildArgs;
 use crate::harness::t2t_setup::{self, ChildCounters};
 
-/// Runs the round that standard input describes.
+/// Runs the round whose setup is on standard input.
 ///
 /// # Errors
-/// A core that cannot be used; nobody there; the network's.
+/// A core that cannot be used; no pong; those of the network.
 pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<PingSetup>()?;
     let signals = Signals::take_as_child()?;
@@ -54,7 +54,7 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// Where the round is run to, for a person.
+    /// Returns the peer, for error messages.
     fn place(&self) -> String {
         match self.setup.protocol {
             Protocol::Raw => self.setup.device.clone(),
@@ -62,7 +62,7 @@ impl Round<'_> {
         }
     }
 
-    /// Runs over the lines that `open` makes, through the kernel or past it.
+    /// Runs over the transports that `open` opens, on the kernel or AF_XDP.
     fn run_over<L: PingTransport>(
         &self,
         clock: Clock,
@@ -80,7 +80,7 @@ impl Round<'_> {
         self.run_with(lines, clock, None)
     }
 
-    /// Runs over lines that context on what `datapath` says.
+    /// Runs over transports whose datapath is described by `datapath`.
     fn run_with<L: PingTransport>(
         &self,
         mut lines: Vec<L>,

@@ -1,4 +1,4 @@
-//! Messages that leave as fast as they can.
+//! A flood: messages sent as fast as possible.
 
 use std::io;
 
@@ -11,22 +11,22 @@ use serde::{Deserialize, Serialize};
 use super::message;
 use super::ping_transport::PingTransport;
 
-/// Messages between two looks at the clock.
+/// The messages between two clock readings.
 const BURST: u64 = 32;
-/// The longest wait for room.
+/// The longest wait for buffer space.
 const MAX_SLEEP: Duration = Duration::from_millis(10);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What has left.
+/// The messages that were sent.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sent {
-    /// Messages.
+    /// The number of messages.
     pub(crate) messages: u64,
-    /// From the first to the last of them, in nanoseconds.
+    /// The time from the first to the last message, in nanoseconds.
     pub(crate) nanos: u64,
-    /// Messages in each second, the last one not whole.
+    /// The messages in each second; the last second is partial.
     pub(crate) by_second: Vec<u64>,
-    /// Times that there was no room for a message, which then left later.
+    /// The number of times that the send buffer was full and a message was sent later.
     pub(crate) waits: u64,
 }
 
@@ -43,7 +43,7 @@ impl Sent {
     }
 }
 
-/// A flood over some lines.
+/// A flood over several transports.
 pub(super) struct Flood<'a, L> {
     reactor: Reactor,
     clock: Clock,
@@ -53,10 +53,10 @@ pub(super) struct Flood<'a, L> {
 }
 
 impl<'a, L: PingTransport> Flood<'a, L> {
-    /// A flood of messages of `size` bytes; every line is added to the reactor.
+    /// Returns a flood of messages of `size` bytes and adds every transport to the reactor.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Those of the kernel.
     pub(super) fn new(
         mut reactor: Reactor,
         clock: Clock,
@@ -69,10 +69,10 @@ impl<'a, L: PingTransport> Flood<'a, L> {
         Ok(Self { reactor, clock, lines, size, sequence: 0 })
     }
 
-    /// Sends for `span`, or until `stop_requested` says so; what left.
+    /// Sends for `span`, or until `stop_requested` returns `true`, and returns the counts.
     ///
     /// # Errors
-    /// The network's.
+    /// Those of the network.
     pub(super) fn run(
         &mut self,
         span: Duration,
@@ -95,7 +95,7 @@ impl<'a, L: PingTransport> Flood<'a, L> {
         Ok(sent)
     }
 
-    /// Sends until there is no room, and no more than a burst.
+    /// Sends one burst, or less if the send buffer is full.
     #[inline]
     fn burst(&mut self) -> Result<u64> {
         let run = std::process::id();
@@ -118,7 +118,8 @@ impl<'a, L: PingTransport> Flood<'a, L> {
         self.lines.iter_mut().try_for_each(|line| line.flush().map(drop))
     }
 
-    /// Sends what still has to wait for room; a pong that takes nothing any more is not waited for.
+    /// Sends the bytes that still wait for buffer space. Does not wait for a pong that reads
+    /// nothing.
     fn drain(&mut self, now: Instant) -> io::Result<()> {
         let until = now + SECOND;
         for index in 0..self.lines.len() {

@@ -1,4 +1,4 @@
-//! What came of floods: messages a second, sent and received.
+//! The rates of floods: messages per second, sent and received.
 
 use hairpin_measure::Style;
 
@@ -19,7 +19,7 @@ const HEADINGS: [&str; 10] = [
     "lost %",
 ];
 
-/// The floods of a plan.
+/// The floods of a run.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     cases: Vec<(PingCase, Vec<Round>)>,
@@ -31,7 +31,7 @@ struct Round {
     sent: u64,
     sent_nanos: u64,
     sent_by_second: Vec<u64>,
-    /// `None` of a pong elsewhere, which prints what it received.
+    /// `None` for a pong elsewhere, which prints its own counts.
     received: Option<(u64, u64)>,
     received_by_second: Vec<u64>,
 }
@@ -41,7 +41,7 @@ impl Rates {
         Self { cases: plan.iter().map(|&case| (case, Vec::new())).collect() }
     }
 
-    /// Takes a round of setting number `side`, if it was a flood.
+    /// Adds a round of case number `side`, if it was a flood.
     pub(super) fn add(&mut self, side: usize, outcome: &Outcome) {
         let Some(sent) = &outcome.ping.flood else { return };
         let received = outcome.pong.as_ref().and_then(|pong| pong.flood.as_ref());
@@ -54,7 +54,8 @@ impl Rates {
         });
     }
 
-    /// A line a setting: rates of the median round, sums of all; then each second of each round.
+    /// Renders a line per case, with rates of the median round and sums of all, then each second of
+    /// each round.
     pub(super) fn render(&self, style: Style) -> String {
         let done = || self.cases.iter().filter(|(_, rounds)| !rounds.is_empty());
         let rows = done().map(|(case, rounds)| line(case, rounds)).collect();
@@ -98,7 +99,7 @@ fn line(case: &PingCase, rounds: &[Round]) -> Vec<String> {
     ]
 }
 
-/// The last second is not whole and is left out, unless it is the only one.
+/// Formats the seconds; the last one is partial and left out unless it is the only one.
 fn seconds(round: &Round) -> String {
     let whole = round.sent_by_second.len().saturating_sub(1).max(1);
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The kernel's stamps of what is received, which begin a while after they are asked for.
+//! The kernel's receive timestamps, which start some time after a socket enables them.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -8,15 +8,15 @@ use hairpin_endpoint::{Receive, Timestamp, Timestamping, UdpOptions, UdpSocket};
 use hairpin_host::Clock;
 use hairpin_time::Duration;
 
-/// How long to look for a stamp before it has to do without.
+/// The longest wait for the first timestamp; then the round runs without.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Waits until what this host receives is stamped, which a socket has asked for.
+/// Waits until this host timestamps received packets, which a socket has enabled.
 ///
-/// The first such socket of a host has Linux switch it on by a worker thread
-/// (`net_enable_timestamp` of net/core/dev.c), which has to be let run first: where two sides spin
-/// on two cores, some hundred pings can be over by then. Looked at is what a socket sends to itself
-/// by the loopback interface; where that is down it is not waited for.
+/// The first such socket of a host makes Linux enable timestamps from a worker thread
+/// (`net_enable_timestamp` in net/core/dev.c), which must be scheduled first. Where both processes
+/// spin on two cores, some hundred pings can pass before that. The check sends a datagram over
+/// loopback from a socket to itself; if loopback is down, it does not wait.
 pub(super) fn await_begin(clock: &Clock) {
     let until = clock.instant() + TIMEOUT;
     while is_stamped().is_ok_and(|is_stamped| !is_stamped) && clock.instant() < until {
@@ -24,14 +24,14 @@ pub(super) fn await_begin(clock: &Clock) {
     }
 }
 
-/// Whether a datagram is stamped now.
+/// Returns `true` if a received datagram has a timestamp.
 fn is_stamped() -> io::Result<bool> {
     let options = UdpOptions { timestamping: Timestamping::Software, ..UdpOptions::default() };
     let mut socket = UdpSocket::bind(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0), options)?;
     let itself = socket.local_address();
     socket.transmit_to(itself, 1, |payload| payload.fill(0))?;
     let mut stamp = Timestamp::None;
-    // By the loopback interface it has arrived when it has been sent.
+    // Over loopback a datagram has arrived when the send call returns.
     socket.receive(1, |meta, _| stamp = meta.timestamp)?;
     Ok(stamp != Timestamp::None)
 }
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn after_the_wait_stamps_have_begun() {
-        // As long as it is there, they go on.
+        // Timestamps stay enabled as long as this socket exists.
         let options = UdpOptions { timestamping: Timestamping::Software, ..UdpOptions::default() };
         let any = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
         let _asking = UdpSocket::bind(any, options).unwrap();

@@ -13,32 +13,32 @@ use serde::{Deserialize, Serialize};
 use super::message::nearest;
 use super::ping_loop::Load;
 
-/// Pings remembered: those whose stamps may still come.
+/// The number of pings remembered, because their timestamps may still arrive.
 const REMEMBERED: u64 = 4_096;
-/// The cases of the rows, in the order of the way.
+/// The cases of the rows, in the order of the path.
 const CASES: [&str; 3] = ["app to stamp", "stamp to stamp", "stamp to app"];
 
-/// What became of the stamps of the recorded pings that were answered.
+/// The timestamps of the recorded pings that were answered.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StampCounts {
-    /// Pings with both stamps.
+    /// Pings with both timestamps.
     pub(crate) complete: u64,
-    /// Pings without a stamp of when they left.
+    /// Pings without a transmit timestamp.
     pub(crate) no_transmit: u64,
-    /// Pings without a stamp of when their answer arrived.
+    /// Pings without a receive timestamp of their answer.
     pub(crate) no_receive: u64,
-    /// Pings whose stamps cannot be compared: one of the kernel and one of a card, or of an order
-    /// that cannot be.
+    /// Pings whose timestamps cannot be compared: one of the kernel and one of the card, or in an
+    /// impossible order.
     pub(crate) contradictory: u64,
 }
 
-/// One ping, as far as it is known.
+/// The times of one ping.
 #[derive(Debug, Clone, Copy)]
 struct RoundTrip {
     sequence: u64,
     sent: Utc,
     transmit: Timestamp,
-    /// The answer's stamp and the time at which it was read.
+    /// The answer's timestamp and the time at which it was read.
     answer: Option<(Timestamp, Utc)>,
 }
 
@@ -47,9 +47,9 @@ pub(crate) struct LatencyBreakdown {
     round_trips: Box<[Option<RoundTrip>]>,
     connections: u64,
     warm_up: u64,
-    /// Bytes of a message where stamps are named by bytes, else 1.
+    /// The length of a message if timestamps are identified by bytes, else 1.
     step: u64,
-    /// Of each connection the name that its next stamp most likely has.
+    /// The most likely identifier of the next timestamp of each connection.
     expected: Box<[u64]>,
     recorders: [Recorder; 3],
     clock: Clock,
@@ -57,7 +57,8 @@ pub(crate) struct LatencyBreakdown {
 }
 
 impl LatencyBreakdown {
-    /// The breakdown of pings of `size` bytes; of a stream, stamps are named by their last byte.
+    /// Returns the breakdown of pings of `size` bytes; on a stream, a timestamp is identified by
+    /// its last byte.
     pub(crate) fn new(load: &Load, size: usize, is_stream: bool) -> Self {
         let samples = usize::try_from(load.samples).unwrap_or(usize::MAX);
         Self {
@@ -72,7 +73,7 @@ impl LatencyBreakdown {
         }
     }
 
-    /// A ping is about to leave.
+    /// Records that a ping is about to be sent.
     pub(crate) fn sent(&mut self, sequence: u64, now: Utc) {
         let round_trip = RoundTrip { sequence, sent: now, transmit: Timestamp::None, answer: None };
         let displaced = self.slot(sequence).replace(round_trip);
@@ -81,7 +82,7 @@ impl LatencyBreakdown {
         }
     }
 
-    /// A ping has left, by the word of the kernel or the card.
+    /// Records a transmit timestamp of the kernel or the card.
     pub(crate) fn stamped(
         &mut self,
         connection: usize,
@@ -89,7 +90,7 @@ impl LatencyBreakdown {
     ) {
         let name = nearest(u64::from(id), 32, self.expected[connection]);
         self.expected[connection] = name + self.step;
-        // Of a message that left in two writes, the last byte of the first one is none of ours.
+        // If a message was sent in two writes, the last byte of the first write ends no message.
         if !(name + 1).is_multiple_of(self.step) {
             return;
         }
@@ -100,7 +101,7 @@ impl LatencyBreakdown {
         else {
             return;
         };
-        // A segment that is sent again has a second stamp.
+        // A retransmitted segment has a second timestamp.
         if round_trip.transmit == Timestamp::None {
             round_trip.transmit = timestamp;
         }
@@ -109,7 +110,7 @@ impl LatencyBreakdown {
         }
     }
 
-    /// The answer to a ping has been read at `now`, with this stamp.
+    /// Records that the answer to a ping was read at `now`, with this timestamp.
     pub(crate) fn answered(&mut self, sequence: u64, timestamp: Timestamp, now: Utc) {
         let round_trip =
             self.slot(sequence).as_mut().filter(|round_trip| round_trip.sequence == sequence);
@@ -120,7 +121,7 @@ impl LatencyBreakdown {
         }
     }
 
-    /// What became of the stamps; those that have not come by now never will.
+    /// Returns the counts; timestamps that have not arrived by now count as missing.
     pub(crate) fn finish(&mut self) -> StampCounts {
         for index in 0..self.round_trips.len() {
             if let Some(round_trip) = self.round_trips[index].take() {
@@ -130,8 +131,8 @@ impl LatencyBreakdown {
         self.counts
     }
 
-    /// A row for each stage that both clocks can measure: between a card's stamps and the
-    /// program's times there is none.
+    /// Returns a row for each stage that can be measured. Stages between a card's timestamps and
+    /// the program's clock cannot.
     pub(crate) fn rows(&self, setting: &Setting) -> Vec<Row> {
         let row = |(case, recorder): (&str, &Recorder)| {
             let setting = Setting {
@@ -153,7 +154,7 @@ impl LatencyBreakdown {
         }
     }
 
-    /// PingCounts a ping about which no more will be known.
+    /// Counts a ping whose times are complete or no longer expected.
     fn give_up(&mut self, round_trip: RoundTrip) {
         let Some((receive, read)) =
             round_trip.answer.filter(|_| round_trip.sequence >= self.warm_up)
@@ -173,7 +174,7 @@ impl LatencyBreakdown {
         }
     }
 
-    /// Takes the four times of a ping, which cannot but follow one another.
+    /// Records the four times of a ping, which must be in order.
     fn record(&mut self, clock: Clock, times: [Utc; 4]) {
         let is_first = self.counts.complete == 0;
         if !times.is_sorted() || (!is_first && clock != self.clock) {
@@ -289,7 +290,7 @@ mod tests {
         for sequence in 0..6 {
             breakdown.sent(sequence, at(sequence));
         }
-        // The third message of connection 1 is ping 5; half a message is none.
+        // The third message of connection 1 is ping 5; half a message has no identifier.
         breakdown.stamped(1, Transmitted { id: 249, timestamp: software(1) });
         breakdown.stamped(1, Transmitted { id: 299, timestamp: software(500) });
         breakdown.answered(5, software(900), at(1_000));

@@ -6,10 +6,10 @@
 //! bytes 12..    zero
 //! ```
 
-/// Bytes that are enough to tell a message from all others.
+/// The length of a header that identifies a message.
 pub(crate) const HEADER: usize = 12;
 
-/// Writes as much of the header as the message has room for.
+/// Writes as much of the header as fits into the message.
 #[inline]
 pub(crate) fn write(message: &mut [u8], sequence: u64, run: u32) {
     let mut header = [0; HEADER];
@@ -19,9 +19,10 @@ pub(crate) fn write(message: &mut [u8], sequence: u64, run: u32) {
     message[..length].copy_from_slice(&header[..length]);
 }
 
-/// The sequence of a message that begins with `message`; of a short one the nearest to `expected`,
-/// which is right as long as fewer than half of all the numbers it can tell apart (128 with one
-/// byte) are missing in a row. `None` if it is another run's.
+/// Returns the sequence of the message that starts with `message`, or `None` if another run sent
+/// it. A short message contains only the lowest bytes; then the nearest sequence to `expected` is
+/// returned, which is correct while fewer than half of the distinguishable numbers (128 with one
+/// byte) are missing in a row.
 #[inline]
 pub(crate) fn read(message: &[u8], expected: u64, run: u32) -> Option<u64> {
     if let Some(header) = message.first_chunk::<HEADER>() {
@@ -35,7 +36,7 @@ pub(crate) fn read(message: &[u8], expected: u64, run: u32) -> Option<u64> {
     Some(nearest(u64::from_le_bytes(low), 8 * length as u32, expected))
 }
 
-/// The number nearest to `expected` whose lowest `bits` are those of `low`.
+/// Returns the number nearest to `expected` whose lowest `bits` are those of `low`.
 pub(crate) fn nearest(low: u64, bits: u32, expected: u64) -> u64 {
     let Some(span) = 1_u64.checked_shl(bits) else { return low };
     let ahead = low.wrapping_sub(expected) & (span - 1);

@@ -1,8 +1,8 @@
-//! Messages of one length out of the chunks of a stream.
+//! Splits a stream into messages of one length.
 
 use super::message::HEADER;
 
-/// Finds where messages begin and end; keeps of each no more than its header.
+/// Finds the message boundaries in a stream and keeps only the header of each message.
 pub(crate) struct MessageSplitter {
     length: usize,
     filled: usize,
@@ -10,12 +10,12 @@ pub(crate) struct MessageSplitter {
 }
 
 impl MessageSplitter {
-    /// For messages of `length` bytes, at least one.
+    /// Returns a splitter for messages of `length` bytes, at least one.
     pub(crate) fn new(length: usize) -> Self {
         Self { length, filled: 0, header: [0; HEADER] }
     }
 
-    /// Takes a chunk; `on` is given the first bytes of each message that it completes.
+    /// Reads a chunk and calls `on` with the first bytes of each message that it completes.
     #[inline]
     pub(crate) fn take(&mut self, chunk: &[u8], mut on: impl FnMut(&[u8])) {
         let header = self.length.min(HEADER);

@@ -1,4 +1,4 @@
-//! `hairpin ping`: round round_trips between two processes.
+//! `hairpin ping`: measures round trips between two processes.
 
 mod args;
 pub(crate) mod child;
@@ -48,11 +48,11 @@ use crate::harness::signals::Signals;
 /// Runs the rounds, prints the tables and saves the results.
 ///
 /// # Errors
-/// What stands in the way before the first round: no such interface, core or folder, nobody who
-/// answers. What goes wrong in a later one fails its row.
+/// Causes that fail the first round: no such interface, core or folder; no pong. An error in a
+/// later round fails its row.
 pub(crate) fn run(arguments: &PingArgs) -> Result<ExitCode> {
     arguments.check()?;
-    // First of all: an ordinary user's namespaces are only for a process of one thread.
+    // This must be first: an ordinary user's namespaces require a single-threaded process.
     let ground = ground(arguments)?;
     if arguments.place().is_none() {
         ground.check(&arguments.transport)?;
@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &PingArgs) -> Result<ExitCode> {
     Ok(signals.exit_status().unwrap_or(status))
 }
 
-/// Where the rounds are run.
+/// Returns the hosts of the rounds.
 fn ground(arguments: &PingArgs) -> Result<HostPair> {
     let interface = arguments.interface.as_deref();
     match (arguments.remote, interface) {
@@ -112,7 +112,7 @@ fn ground(arguments: &PingArgs) -> Result<HostPair> {
     }
 }
 
-/// Who stamped packets: a card only if one did.
+/// Returns the origin of the packets' timestamps: the card only if a row has its timestamps.
 fn stamped_by(rows: &[Row], stamping: Stamping) -> Timestamping {
     let is_by_card = |row: &Row| row.setting.clock == MeasuredBy::HardwareTimestamp;
     match stamping {
@@ -122,7 +122,7 @@ fn stamped_by(rows: &[Row], stamping: Stamping) -> Timestamping {
     }
 }
 
-/// Rounds of all settings, one after the other.
+/// The rounds of all cases, interleaved.
 struct Session<'a> {
     context: PingContext<'a>,
     plan: &'a [PingCase],
@@ -130,10 +130,10 @@ struct Session<'a> {
     progress: PingProgress,
 }
 
-/// What came of them.
+/// The results of the rounds.
 struct Measured {
     rows: Vec<Row>,
-    /// What is worth a word beside the rows, a line each.
+    /// Counts worth printing besides the rows, one line each.
     counts: String,
     rates: Rates,
 }
@@ -158,8 +158,7 @@ impl Session<'_> {
                     rates.add(side, &outcome);
                     self.rows(&case, outcome)
                 }
-                // Wrong surroundings are wrong for every row: say so once. So is a pong that is
-                // not there.
+                // An unsuitable host, or a missing pong, fails every row: report it once.
                 Err(error) if is_first && self.context.remote.is_some() => return Err(error),
                 Err(error) if is_first && error.is::<NotReady>() => bail!("{error:#}"),
                 Err(error) => self.context.failed(&case, &format!("{error:#}")),
@@ -184,7 +183,7 @@ impl Session<'_> {
         rows.into_iter().map(|row| Row { interrupted, ..row }).collect()
     }
 
-    /// What the row stood on.
+    /// Adds the environment of the round to its row.
     fn describe(&self, case: &PingCase, row: Row) -> Row {
         let tick = hairpin_host::kernel_tick();
         let cores = self.context.cores;
@@ -197,7 +196,8 @@ impl Session<'_> {
     }
 }
 
-/// The rows of one setting over its rounds, case by case. A round that failed fails it.
+/// Merges the rounds of one case into a row for each of its measurements. A failed round fails the
+/// row.
 pub(crate) fn joined(rounds: Vec<Vec<Row>>, planned: usize) -> Vec<Row> {
     let is_cut_short = rounds.len() < planned;
     let cases = rounds.iter().map(Vec::len).min().unwrap_or(0);
@@ -219,7 +219,8 @@ pub(crate) fn joined(rounds: Vec<Vec<Row>>, planned: usize) -> Vec<Row> {
     (0..cases).map(case).collect()
 }
 
-/// Drops settings of waits that this host does not have, unless they were asked for; says which.
+/// Drops cases with waits that the host does not support, unless selected by name, and returns a
+/// warning for each.
 fn leave_out(mut plan: Vec<PingCase>, arguments: &PingArgs) -> (Vec<PingCase>, String) {
     let mut said = String::new();
     if arguments.wait.is_empty() {
@@ -242,7 +243,7 @@ fn introduction(ground: &HostPair, cores: args::Cores, plan: &[PingCase]) -> Str
     text
 }
 
-/// What the figures above are good for.
+/// Describes the environment of the results.
 fn truth(results: &Results, checks: &HostChecks) -> String {
     let described = results.truth.as_ref().map(|truth| truth.describe()).unwrap_or_default();
     format!("\n{described}{}", checks.describe_drops())

@@ -1,27 +1,27 @@
-//! What of a ping's words is run, and in how many parts.
+//! A case of a ping benchmark and its share of the samples in each round.
 
 use hairpin_reactor::Wait;
 
 use super::ping_loop::Load;
 use super::setup::Protocol;
 
-/// One setting: what its rounds have in common.
+/// A case: the parameters that its rounds have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PingCase {
     pub(super) protocol: Protocol,
     pub(super) wait: Wait,
-    /// The pong's.
+    /// The wait of the pong.
     pub(super) pong_wait: Wait,
     pub(super) size: usize,
-    /// Of all rounds together.
+    /// The load of all rounds together.
     pub(super) load: Load,
-    /// Milliseconds of each round, if it is a flood.
+    /// The duration of each round in milliseconds, for a flood.
     pub(super) flood_ms: Option<u64>,
 }
 
 impl PingCase {
-    /// What round `round`, counted from zero, of `rounds` does of it: samples are divided up, none
-    /// is lost, and no round is without.
+    /// Returns the part of round `round` (from 0) of `rounds`. Samples are divided evenly without
+    /// loss, at least one for each round.
     pub(super) fn share(&self, round: usize, rounds: usize) -> Self {
         let (round, rounds) = (round as u64, rounds as u64);
         let samples = self.load.samples;

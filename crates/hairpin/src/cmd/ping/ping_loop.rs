@@ -1,55 +1,55 @@
-//! Pings and their answers, without a clock or a socket: what leaves when, and what came of it.
+//! The schedule and the outcomes of pings, without clock and socket.
 
 use hairpin_measure::{Answer, Outstanding, Recorder, Row, Schedule, Sent, Setting};
 use hairpin_time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
-/// A ping that nobody has answered for so long is lost.
+/// The time without an answer after which a ping is lost.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(1);
-/// From the end of the warm-up to the first ping of the schedule.
+/// The time from the end of the warm-up to the first scheduled ping.
 const START_DELAY: Duration = Duration::from_millis(1);
-/// Pings that may wait or be remembered at once.
+/// The largest number of pings outstanding or remembered.
 const WAITING_MAX: u64 = 1 << 20;
-/// Pings in a row, from the first on, that nobody need have answered before there is nobody.
+/// The number of lost pings, from the first on, after which there is no pong.
 const SILENCE: u64 = 3;
-/// Nothing is due for at least so long: time for what is not urgent.
+/// The time without a due event that is enough for housekeeping.
 const QUIET: Duration = Duration::from_micros(50);
 
-/// How the pings of a round are spaced and counted.
+/// The spacing and number of the pings of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Load {
-    /// Between intended times of pings, in nanoseconds; zero: each leaves when the one before is
-    /// answered or lost (a closed loop).
+    /// The interval between intended send times, in nanoseconds. Zero is a closed loop: a ping is
+    /// sent when the previous one is answered or lost.
     pub(crate) interval_ns: u64,
-    /// Pings before recording starts, always in a closed loop.
+    /// The pings before recording starts, always in a closed loop.
     pub(crate) warm_up: u64,
-    /// Pings recorded.
+    /// The pings recorded.
     pub(crate) samples: u64,
-    /// Connections that pings take turns on: at least one.
+    /// The connections that pings are distributed over, at least one.
     pub(crate) connections: usize,
 }
 
-/// What has come of the recorded pings.
+/// The outcomes of the recorded pings.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PingCounts {
-    /// Pings that left.
+    /// Pings sent.
     pub(crate) sent: u64,
     /// Pings answered in time.
     pub(crate) answered: u64,
-    /// Pings that nobody answered in time.
+    /// Pings not answered in time.
     pub(crate) lost: u64,
-    /// Answers to pings given up as lost.
+    /// Answers to pings that were counted as lost.
     pub(crate) late: u64,
-    /// Answers to pings that had been answered.
+    /// Answers to pings that were already answered.
     pub(crate) duplicated: u64,
-    /// Answers in time that came after one to a later ping of their connection.
+    /// Answers in time that arrived after the answer to a later ping of their connection.
     pub(crate) out_of_order: u64,
     /// Answers to no ping of this run, or of a wrong length.
     pub(crate) unexpected: u64,
 }
 
 impl PingCounts {
-    /// Every count with its name.
+    /// Returns every count with its name.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
         let Self { sent, answered, lost, late, duplicated, out_of_order, unexpected } = *self;
         [
@@ -65,7 +65,7 @@ impl PingCounts {
     }
 }
 
-/// A ping that is to leave now.
+/// A ping that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DuePing {
     pub(crate) sequence: u64,
@@ -75,13 +75,13 @@ pub(crate) struct DuePing {
 /// A round of pings.
 pub(crate) struct PingLoop {
     load: Load,
-    /// Sequences from here on do not leave.
+    /// The first sequence that is not sent.
     end: u64,
     schedule: Option<Schedule>,
     outstanding: Outstanding,
-    /// Of each connection the sequence behind the highest one answered.
+    /// The sequence after the highest answered one, of each connection.
     expected: Box<[u64]>,
-    /// Pings lost without one ever having been answered.
+    /// Pings lost before any was answered.
     silence: Option<u64>,
     from_intended: Recorder,
     from_sent: Recorder,
@@ -90,7 +90,7 @@ pub(crate) struct PingLoop {
 }
 
 impl PingLoop {
-    /// A round that begins with the first [`PingLoop::depart`].
+    /// Returns a round that starts with the first [`PingLoop::depart`].
     pub(crate) fn new(load: Load) -> Self {
         let samples = usize::try_from(load.samples).unwrap_or(usize::MAX);
         let is_open = load.interval_ns > 0;
@@ -108,7 +108,7 @@ impl PingLoop {
         }
     }
 
-    /// The next ping if one is to leave at `now`; at most one a call.
+    /// Returns the next ping if one is due at `now`; at most one per call.
     #[inline]
     pub(crate) fn depart(&mut self, now: Instant) -> Option<DuePing> {
         let next = self.outstanding.next();
@@ -130,7 +130,7 @@ impl PingLoop {
         Some(DuePing { sequence, connection })
     }
 
-    /// When ping number `next` was meant to leave, if that has come.
+    /// Returns the intended send time of ping number `next` if it is due.
     #[inline]
     fn due(&mut self, next: u64, now: Instant) -> Option<Instant> {
         if let Some(schedule) = &mut self.schedule {
@@ -147,13 +147,13 @@ impl PingLoop {
         Some(now)
     }
 
-    /// The sequence that an answer on this connection most likely has.
+    /// Returns the most likely sequence of the next answer on this connection.
     #[inline]
     pub(crate) fn expected(&self, connection: usize) -> u64 {
         self.expected[connection]
     }
 
-    /// An answer to `sequence` has arrived. Returns the ping if it was recorded.
+    /// Records an answer to `sequence`. Returns the ping if it was recorded.
     #[inline]
     pub(crate) fn answer(
         &mut self,
@@ -162,7 +162,7 @@ impl PingLoop {
         received: Instant,
     ) -> Option<Sent> {
         let answer = self.outstanding.answer(sequence);
-        // Whoever is too busy to look for lost pings finds them here.
+        // A loop too busy to check for lost pings finds them here.
         let answer = match answer {
             Answer::InTime(ping) if received.saturating_since(ping.left) > TIMEOUT => {
                 self.lose(ping);
@@ -192,7 +192,7 @@ impl PingLoop {
         None
     }
 
-    /// An answer has arrived that is to nothing of this run.
+    /// Counts an answer that belongs to no ping of this run.
     #[cold]
     pub(crate) fn answer_unexpected(&mut self) {
         self.counts.unexpected += 1;
@@ -206,7 +206,7 @@ impl PingLoop {
         }
     }
 
-    /// Gives up the pings that have waited too long.
+    /// Counts the pings that have waited too long as lost.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         while let Some(ping) = self.outstanding.expire(now, TIMEOUT) {
             self.lose(ping);
@@ -221,12 +221,13 @@ impl PingLoop {
         }
     }
 
-    /// When there is something to do if nothing arrives: a ping to send, or one to give up.
+    /// Returns the time of the next work if nothing arrives: a ping to send, or one to count as
+    /// lost.
     #[inline]
     pub(crate) fn poll_timeout(&mut self) -> Option<Instant> {
         let has_more = self.outstanding.next() < self.end;
         let departure = self.schedule.as_ref().filter(|_| has_more).map(Schedule::next_departure);
-        // The one nanosecond more after which it has waited *longer* than that.
+        // One nanosecond later the ping has waited *longer* than the timeout.
         let lapse = TIMEOUT + Duration::from_nanos(1);
         let expiry = self.outstanding.oldest().map(|ping| ping.left + lapse);
         match (departure, expiry) {
@@ -235,46 +236,46 @@ impl PingLoop {
         }
     }
 
-    /// Whether nothing is under way or due at once.
+    /// Returns `true` if no ping is in flight and none is due soon.
     #[inline]
     pub(crate) fn is_quiet(&self, now: Instant) -> bool {
         let is_far = |schedule: &Schedule| schedule.next_departure() > now + QUIET;
         self.outstanding.waiting() == 0 && self.schedule.as_ref().is_none_or(is_far)
     }
 
-    /// Whether several pings have left and none was ever answered.
+    /// Returns `true` if several pings were sent and none was ever answered.
     pub(crate) fn is_unanswered(&self) -> bool {
         self.silence.is_some_and(|lost| lost >= SILENCE)
     }
 
-    /// Lets no further ping leave; those under way may still be answered.
+    /// Sends no further ping; pings in flight may still be answered.
     pub(crate) fn stop(&mut self) {
         self.end = self.outstanding.next();
     }
 
-    /// Whether every ping has left and is answered or lost.
+    /// Returns `true` if every ping was sent and is answered or lost.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.outstanding.next() == self.end && self.outstanding.waiting() == 0
     }
 
-    /// Pings that wait for their answer.
+    /// Returns the number of pings that wait for their answer.
     pub(crate) fn waiting(&self) -> u64 {
         self.outstanding.waiting()
     }
 
-    /// Recorded pings that have left.
+    /// Returns the number of recorded pings sent.
     pub(crate) fn sent(&self) -> u64 {
         self.counts.sent
     }
 
-    /// What has come of the recorded pings.
+    /// Returns the counts of the recorded pings.
     pub(crate) fn counts(&self) -> PingCounts {
         self.counts
     }
 
-    /// The rows: latency from the intended time and, unless every ping left when it was meant to,
-    /// from the time it did.
+    /// Returns the rows: latency from the intended send time and, for an open loop, from the actual
+    /// one.
     pub(crate) fn rows(&self, [intended, sent]: [Setting; 2]) -> Vec<Row> {
         let row = |setting, latency| Row {
             lost: self.counts.lost,
@@ -292,8 +293,8 @@ impl PingLoop {
     }
 }
 
-/// BufferSize for the pings of twice the timeout; a closed loop has one under way, and remembers some
-/// to tell what comes late.
+/// Returns the capacity for the pings of twice the timeout. A closed loop has one ping in flight
+/// and remembers some to detect late answers.
 fn waiting_max(interval_ns: u64) -> usize {
     let open = (2 * TIMEOUT.as_nanos()).checked_div(interval_ns).unwrap_or(0);
     open.clamp(4_096, WAITING_MAX) as usize
@@ -315,7 +316,7 @@ mod tests {
         Load { interval_ns, warm_up: WARM_UP, samples: 4, connections }
     }
 
-    /// A ping_loop whose warm-up is over at `us`.
+    /// Returns a loop whose warm-up ends at `us`.
     fn warm(load: Load, us: u64) -> PingLoop {
         let mut ping_loop = PingLoop::new(load);
         for sequence in 0..WARM_UP {

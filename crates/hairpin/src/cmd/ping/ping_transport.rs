@@ -1,4 +1,4 @@
-//! The ways to the other side and back.
+//! The transports of a ping: UDP, multicast and TCP.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -15,40 +15,39 @@ use hairpin_time::Duration;
 
 use super::setup::{PingSetup, answers_to};
 
-/// What a connection of a TCP ping begins with: these four bytes and the length of its messages,
-/// little-endian.
+/// The first four bytes of a TCP connection; the length of its messages follows, little-endian.
 pub(crate) const GREETING: [u8; 4] = *b"ping";
-/// Bytes of a greeting.
+/// The length of a greeting.
 pub(crate) const GREETING_LENGTH: usize = 8;
 
-/// For a connection to be established.
+/// The longest wait for a TCP connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// A ping on another host is at most so many routers away.
+/// The largest number of routers to a ping on another host.
 const TTL: u8 = 16;
-/// Less is not worth a buffer of its own.
+/// The smallest receive buffer.
 const DATAGRAM_MIN: usize = 64;
 
-/// A way there and back.
+/// A bidirectional transport for pings.
 pub(crate) trait PingTransport: Receive + Transmit + Source {
-    /// Whether the borders of messages get lost.
+    /// `true` if message boundaries are lost.
     const IS_STREAM: bool;
 
-    /// Has the times taken at which packets leave, from the next one on.
+    /// Enables transmit timestamps from the next packet on.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Those of the kernel.
     fn stamp_transmits(&mut self, timestamping: Timestamping) -> io::Result<()>;
 
-    /// Delivers those that are there.
+    /// Delivers the transmit timestamps that are available.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Those of the kernel.
     fn transmit_timestamps(&mut self, on: impl FnMut(Transmitted)) -> io::Result<usize>;
 
-    /// Sends what had to wait; true if nothing waits any more.
+    /// Sends bytes that waited for buffer space; returns `true` if none is left.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Those of the kernel.
     fn flush(&mut self) -> io::Result<bool> {
         Ok(true)
     }
@@ -83,8 +82,8 @@ impl PingTransport for TcpStream {
     }
 }
 
-/// How UDP sockets of ping and pong are made: a datagram at a time, for what counts is how soon the
-/// first one is there.
+/// Returns the options of the UDP sockets of ping and pong: single datagrams for the lowest
+/// latency.
 pub(crate) fn datagrams(size: usize, batch: usize) -> UdpOptions {
     UdpOptions {
         batch,
@@ -94,7 +93,7 @@ pub(crate) fn datagrams(size: usize, batch: usize) -> UdpOptions {
     }
 }
 
-/// A group to send to and another to receive.
+/// A group to send to and a group to receive from.
 #[derive(Debug)]
 pub(crate) struct Multicast {
     receiver: UdpReceiver,
@@ -102,7 +101,7 @@ pub(crate) struct Multicast {
 }
 
 impl Multicast {
-    /// Receives `from` and sends `to`, both by way of `interface` and by `transport`.
+    /// Receives `from` and sends `to` over `interface` with `transport`.
     ///
     /// # Errors
     /// Those of joining.
@@ -172,10 +171,10 @@ fn stamped(setup: &PingSetup) -> UdpOptions {
     UdpOptions { timestamping: setup.stamping.into(), ..datagrams(setup.size, 1) }
 }
 
-/// A socket for each connection, to one pong.
+/// Opens a socket for each connection to one pong.
 ///
 /// # Errors
-/// The kernel's, with the address.
+/// Those of the kernel, with the address.
 pub(crate) fn udp(setup: &PingSetup, transport: &Transport) -> Result<Vec<UdpSocket>> {
     let local = SocketAddrV4::new(setup.interface, 0);
     let options = stamped(setup);
@@ -183,10 +182,10 @@ pub(crate) fn udp(setup: &PingSetup, transport: &Transport) -> Result<Vec<UdpSoc
     (0..setup.load.connections).map(open).collect()
 }
 
-/// One pair of groups.
+/// Opens one pair of groups.
 ///
 /// # Errors
-/// The kernel's, with the group and the interface.
+/// Those of the kernel, with the group and the interface.
 pub(crate) fn multicast(setup: &PingSetup, transport: &Transport) -> Result<Vec<Multicast>> {
     let options = stamped(setup);
     let group = setup.remote.address;
@@ -194,10 +193,10 @@ pub(crate) fn multicast(setup: &PingSetup, transport: &Transport) -> Result<Vec<
     Ok(vec![Multicast::open(answers, group, setup.interface, transport, options)?])
 }
 
-/// A connection each, established and greeted.
+/// Opens the connections and sends the greetings.
 ///
 /// # Errors
-/// The kernel's, with the address; nobody answers.
+/// Those of the kernel, with the address; no answer.
 pub(crate) fn tcp(setup: &PingSetup, clock: &Clock) -> Result<Vec<TcpStream>> {
     let local = Some(SocketAddrV4::new(setup.interface, 0));
     let local = local.filter(|local| !local.ip().is_unspecified());

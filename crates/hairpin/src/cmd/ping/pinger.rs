@@ -1,4 +1,4 @@
-//! The loop that sends pings and takes their answers.
+//! The run loop that sends pings and receives their answers.
 
 use std::io;
 
@@ -16,12 +16,12 @@ use super::ping_loop::{DuePing, Load, PingLoop};
 use super::ping_transport::PingTransport;
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
 
-/// How often the loop looks whether it is to stop, and for pings that are lost.
+/// The interval at which lost pings are counted.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
-/// The longest it sleeps: signals and the parent's wish are seen after that.
+/// The longest sleep, so that signals and stop requests are seen in time.
 const MAX_SLEEP: Duration = Duration::from_millis(100);
 
-/// A round with the lines it runs over.
+/// A round with its transports.
 pub(super) struct Pinger<'a, L> {
     pub(super) reactor: Reactor,
     pub(super) ping_loop: PingLoop,
@@ -29,27 +29,28 @@ pub(super) struct Pinger<'a, L> {
     lines: &'a mut [L],
     connections: Box<[Connection]>,
     size: usize,
-    /// Whose pings these are.
+    /// The process id, which identifies the pings of this run.
     run: u32,
     next_poll: Instant,
-    /// A ping that found no room on its stream yet.
+    /// A ping that waits for buffer space of its stream.
     blocked: Option<DuePing>,
-    /// Where the time goes, if packets are stamped.
+    /// The latency breakdown, if packets are timestamped.
     pub(super) breakdown: Option<LatencyBreakdown>,
 }
 
 struct Connection {
     token: Token,
     framing: MessageSplitter,
-    /// Bytes wait for room.
+    /// `true` if bytes wait for buffer space.
     is_full: bool,
 }
 
 impl<'a, L: PingTransport> Pinger<'a, L> {
-    /// A round of messages of `size` bytes over `lines`, each of which is added to the reactor.
+    /// Returns a round of messages of `size` bytes over `lines` and adds each of them to the
+    /// reactor.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Those of the kernel.
     pub(super) fn new(
         mut reactor: Reactor,
         ping_loop: PingLoop,
@@ -77,10 +78,10 @@ impl<'a, L: PingTransport> Pinger<'a, L> {
         })
     }
 
-    /// Has packets stamped from now on, and their way cut at the stamps.
+    /// Enables timestamps and the latency breakdown.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Those of the kernel.
     pub(super) fn stamp(&mut self, timestamping: Timestamping, load: &Load) -> io::Result<()> {
         self.lines.iter_mut().try_for_each(|line| line.stamp_transmits(timestamping))?;
         self.breakdown = Some(LatencyBreakdown::new(load, self.size, L::IS_STREAM));
@@ -116,11 +117,12 @@ impl<'a, L: PingTransport> Pinger<'a, L> {
         let line = &mut self.lines[connection];
         match line.transmit(size, |message| message::write(message, sequence, run)) {
             Ok(()) => {}
-            // Bytes of the ping before must leave first.
+            // Bytes of the previous ping are sent first.
             Err(error) if L::IS_STREAM && error.kind() == io::ErrorKind::WouldBlock => {
                 self.blocked = Some(DuePing { sequence, connection });
             }
-            // A datagram for which there is no room is lost, as it might be further on.
+            // A datagram that does not fit into the send buffer is lost, as it may be later on the
+            // path.
             Err(error) if is_lost(&error) => return Ok(()),
             Err(error) => return Err(nobody(error)),
         }
@@ -249,14 +251,14 @@ impl<L: PingTransport, P: Fn(u64)> Task for Round<'_, '_, L, P> {
     }
 }
 
-/// No room on the way out.
+/// Returns `true` if the send buffer is full.
 pub(super) fn is_lost(error: &io::Error) -> bool {
-    /// "No buffer space available" has no kind of its own.
+    /// std has no error kind for "No buffer space available".
     const ENOBUFS: i32 = 105;
     error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(ENOBUFS)
 }
 
-/// A refused datagram is reported by the socket's next call, whatever that is.
+/// Explains a refused datagram, which the next call on the socket reports.
 pub(super) fn nobody(error: io::Error) -> anyhow::Error {
     if error.kind() == io::ErrorKind::ConnectionRefused {
         anyhow::anyhow!("connection refused: no pong listens there")

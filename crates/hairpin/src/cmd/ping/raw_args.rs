@@ -1,4 +1,4 @@
-//! What of the words of `hairpin ping` goes with raw frames, and what only with them.
+//! The checks of `hairpin ping` arguments for raw frames.
 
 use anyhow::Result;
 
@@ -7,10 +7,10 @@ use super::setup::{Protocol, Stamping};
 use crate::cmd::pong::Slowness;
 use crate::harness::usage::usage_error;
 
-/// Words about raw frames that contradict others.
+/// Checks for arguments that conflict with raw frames.
 ///
 /// # Errors
-/// One line for each.
+/// One line for each conflict.
 pub(super) fn check(arguments: &PingArgs) -> Result<()> {
     let is_xdp = arguments.transport.is_xdp();
     if !arguments.is_raw() {
@@ -36,7 +36,7 @@ pub(super) fn check(arguments: &PingArgs) -> Result<()> {
     arguments.interface.as_deref().map_or(Ok(()), |interface| check_elsewhere(arguments, interface))
 }
 
-/// Of those whose pong is behind an interface.
+/// Checks the arguments for a pong that runs elsewhere.
 fn check_elsewhere(arguments: &PingArgs, interface: &str) -> Result<()> {
     if arguments.slowness() != Slowness::default() {
         usage_error!("the pong behind {interface} is told by its own words how slow to be");
@@ -50,7 +50,7 @@ fn check_elsewhere(arguments: &PingArgs, interface: &str) -> Result<()> {
     Ok(())
 }
 
-/// Of those that do without raw frames.
+/// Checks the arguments of the other protocols.
 fn check_others(arguments: &PingArgs) -> Result<()> {
     if arguments.peer.is_some() {
         usage_error!("--peer is for --protocol raw");

@@ -9,32 +9,32 @@
 
 use hairpin_wire::{EtherType, EthernetHeader, MacAddress};
 
-/// The first of the two set aside for local experiments (IEEE 802, clause 9.2.4).
+/// The first of the two EtherTypes for local experiments (IEEE 802, clause 9.2.4).
 pub(crate) const ETHER_TYPE: u16 = 0x88b5;
-/// Bytes before a message.
+/// The bytes before a message.
 pub(crate) const HEADER: usize = 16;
-/// No frame on an Ethernet is shorter, its checksum left out (IEEE 802.3 §3.2.8).
+/// The shortest Ethernet frame, without its checksum (IEEE 802.3 §3.2.8).
 const SHORTEST: usize = 60;
 
-/// A frame that has arrived.
+/// A received frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RawFrame<'a> {
     pub(crate) destination: MacAddress,
     pub(crate) source: MacAddress,
-    /// `None` if the frame does not hold what its length says.
+    /// `None` if the frame is shorter than its length field.
     pub(crate) message: Option<&'a [u8]>,
 }
 
-/// Bytes of the frame of a message of `size` bytes.
+/// Returns the frame length for a message of `size` bytes.
 #[inline]
 pub(crate) fn length(size: usize) -> usize {
     (HEADER + size).max(SHORTEST)
 }
 
-/// Writes all of a frame but its message of `size` bytes, and returns where that goes.
+/// Writes a frame without its message of `size` bytes, and returns the place of the message.
 ///
 /// # Panics
-/// If the frame is not of the [`length`] for it, or no 16 bits hold the size.
+/// If the frame does not have the [`length`] for the message, or the size exceeds 16 bits.
 #[inline]
 pub(crate) fn write(
     frame: &mut [u8],
@@ -54,7 +54,7 @@ pub(crate) fn write(
     message
 }
 
-/// What a frame says; `None` if it is too short to say anything.
+/// Parses a frame; returns `None` if it is too short.
 #[inline]
 pub(crate) fn parse(frame: &[u8]) -> Option<RawFrame<'_>> {
     let (ethernet, rest) = EthernetHeader::split(frame).ok()?;
@@ -63,10 +63,10 @@ pub(crate) fn parse(frame: &[u8]) -> Option<RawFrame<'_>> {
     Some(RawFrame { destination: ethernet.destination(), source: ethernet.source(), message })
 }
 
-/// Has a frame go back to where it came from, from `source`.
+/// Returns a frame to its sender, with `source` as the new source.
 ///
 /// # Panics
-/// If it is shorter than two addresses.
+/// If the frame is shorter than two addresses.
 #[inline]
 pub(crate) fn turn_round(frame: &mut [u8], source: MacAddress) {
     frame.copy_within(6..12, 0);

@@ -1,4 +1,4 @@
-//! Pings in raw frames.
+//! The transport of pings in raw frames.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -17,23 +17,23 @@ use super::raw_frame::{self, ETHER_TYPE, HEADER, RawFrame};
 use super::setup::PingSetup;
 use crate::harness::raw_port::RawPort;
 
-/// A frame has no IP address, and nobody stamps it.
+/// A frame has no IP address and no timestamp.
 const META: Meta =
     Meta { source: SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0), timestamp: Timestamp::None };
 
-/// The way to one pong by raw frames.
+/// A raw-frame connection to one pong.
 #[derive(Debug)]
 pub(crate) struct RawTransport {
     port: RawPort,
-    /// The pong; until it is known pings go to everyone, and whoever answers first it is.
+    /// The pong; until it is known, pings are broadcast, and the first that answers is used.
     peer: Option<MacAddress>,
     run: u32,
 }
 
-/// The line to the pong, and what it stands on in words.
+/// Opens the transport to the pong, and describes its datapath.
 ///
 /// # Errors
-/// The stack's; messages too long for the interface.
+/// Those of the stack; messages too long for the interface.
 pub(crate) fn raw(setup: &PingSetup) -> Result<(Vec<RawTransport>, String)> {
     let PingSetup { device, transport, size, remote, .. } = setup;
     let port = RawPort::open(device, transport, ETHER_TYPE)?;
@@ -46,17 +46,17 @@ pub(crate) fn raw(setup: &PingSetup) -> Result<(Vec<RawTransport>, String)> {
     Ok((vec![line], datapath))
 }
 
-/// What becomes of a frame.
+/// A received frame, classified.
 enum Arrival<'a> {
-    /// It is for somebody else.
+    /// For another host.
     Foreign,
-    /// Its message is delivered; an empty one counts as an answer to nothing.
+    /// Delivered; an empty message counts as an unexpected answer.
     Delivered(&'a [u8]),
-    /// The first answer: now the pong is known.
+    /// The first answer, which identifies the pong.
     Introduced(MacAddress, &'a [u8]),
 }
 
-/// Judges a frame, received at `own` while `peer` is known to be the pong of `run`, or nobody yet.
+/// Classifies a frame received at `own`; `peer` is the pong of `run`, if known.
 fn judge<'a>(frame: &'a [u8], own: MacAddress, peer: Option<MacAddress>, run: u32) -> Arrival<'a> {
     let Some(RawFrame { destination, source, message }) = raw_frame::parse(frame) else {
         return Arrival::Foreign;
@@ -68,7 +68,7 @@ fn judge<'a>(frame: &'a [u8], own: MacAddress, peer: Option<MacAddress>, run: u3
     match peer {
         Some(peer) if peer == source => Arrival::Delivered(message),
         Some(_) => Arrival::Delivered(&[]),
-        // Others may use the same EtherType for something else.
+        // Other programs may use the same EtherType.
         None if !message.is_empty() && message::read(message, 0, run).is_some() => {
             Arrival::Introduced(source, message)
         }
@@ -139,7 +139,7 @@ impl Source for RawTransport {
 impl PingTransport for RawTransport {
     const IS_STREAM: bool = false;
 
-    /// Refused with the words already: there are no stamps of frames that were sent.
+    /// Returns an error: sent frames have no timestamps, which the arguments were checked for.
     fn stamp_transmits(&mut self, _: Timestamping) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

@@ -1,4 +1,4 @@
-//! One round: a pong and a ping as two processes, started, watched and asked for the result.
+//! One round: starts a pong and a ping process, watches them, and reads the results.
 
 use std::net::SocketAddrV4;
 use std::time::{Duration, Instant};
@@ -20,19 +20,19 @@ use crate::harness::signals::Signals;
 use crate::harness::t2t_setup::ChildCounters;
 use crate::harness::transport;
 
-/// How often the parent looks at progress and signals: seldom, because where there are two cores
-/// it takes its time from one of the two processes it watches.
+/// The interval at which the parent checks progress and signals. It is long because with two cores
+/// each check takes time from one of the two processes.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// For a side to begin, and to end after its last message.
+/// The longest wait for a process to start, and to exit after its last message.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// Between the end of a flood and that of its pong: what is on the way arrives.
+/// The time between the end of a flood and that of its pong, for messages in flight.
 const SETTLE: Duration = Duration::from_millis(50);
 
-/// Where rounds are run, and what they have in common.
+/// The parameters that all rounds have in common.
 pub(super) struct PingContext<'a> {
     pub(super) ground: &'a HostPair,
     pub(super) cores: Cores,
-    /// The pong that is there already; else one is started.
+    /// The pong that runs already; otherwise one is started.
     pub(super) remote: Option<PongAddress>,
     pub(super) transport: transport::TransportArgs,
     pub(super) slowness: Slowness,
@@ -40,31 +40,31 @@ pub(super) struct PingContext<'a> {
     pub(super) signals: &'a Signals,
 }
 
-/// What is heard of a round while it is run.
+/// An event of a running round.
 pub(super) enum RoundEvent<'a> {
-    /// So many pings have left.
+    /// The number of pings sent.
     Sent(u64),
-    /// What a side stands on past the kernel.
+    /// The role of a process and the description of its datapath.
     Datapath(&'static str, &'a str),
 }
 
-/// What one round gave.
+/// The results of one round.
 pub(super) struct Outcome {
     pub(super) ping: PingOutcome,
-    /// `None` of a pong that is not ours.
+    /// `None` if the pong was not started here.
     pub(super) pong: Option<PongOutcome>,
 }
 
-/// A round that cannot be run in these surroundings, whatever its setting.
+/// The error of a round that cannot run on this host, whatever its case.
 #[derive(Debug, thiserror::Error)]
 #[error("the pong cannot start")]
 pub(super) struct NotReady;
 
 impl PingContext<'_> {
-    /// Runs one round. `told` hears of it meanwhile.
+    /// Runs one round. `told` receives its events.
     ///
     /// # Errors
-    /// A side that cannot be started, that fails (with its own words), or that does not end.
+    /// A process that cannot be started, fails (with its error message) or does not exit.
     pub(super) fn round(
         &self,
         case: &PingCase,
@@ -96,7 +96,7 @@ impl PingContext<'_> {
         Ok(Outcome { ping, pong: Some(outcome) })
     }
 
-    /// The ping's side, while the pong's is watched.
+    /// Runs the ping process and watches the pong.
     fn ping(
         &self,
         case: &PingCase,
@@ -135,7 +135,7 @@ impl PingContext<'_> {
         Ok(outcome)
     }
 
-    /// Rows that say why there is nothing in them.
+    /// Returns rows that contain the reason of a failure.
     pub(super) fn failed(&self, case: &PingCase, reason: &str) -> Vec<Row> {
         let setup = self.ping_setup(case, PongAddress::NOWHERE);
         let source = setup.stamping.clock().source();
@@ -147,7 +147,7 @@ impl PingContext<'_> {
         settings.map(|setting| Row::failed(setting, reason)).collect()
     }
 
-    /// What a ping of this case is told, for a pong at `remote`.
+    /// Returns the setup of a ping of this case, for a pong at `remote`.
     pub(super) fn ping_setup(&self, case: &PingCase, remote: PongAddress) -> PingSetup {
         PingSetup {
             protocol: case.protocol,
@@ -186,7 +186,7 @@ impl PingContext<'_> {
     }
 }
 
-/// How long a round takes at the most: in a closed loop each ping may be one that is lost.
+/// Returns the longest duration of a round; in a closed loop each ping may be lost.
 fn length(case: &PingCase) -> Duration {
     if let Some(ms) = case.flood_ms {
         return Duration::from_millis(ms);

@@ -1,4 +1,4 @@
-//! What the parent of a ping tells its two children, and what they tell it back.
+//! The messages between the parent of a ping and its two children.
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -16,21 +16,21 @@ use super::ping_loop::{Load, PingCounts};
 use crate::cmd::pong::{FloodReceived, Slowness};
 use crate::harness::transport;
 
-/// How pings travel, there and back.
+/// The protocol of the pings and their answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum Protocol {
-    /// UDP, a datagram a message
+    /// UDP, one datagram per message
     Udp,
-    /// UDP to a multicast group; answers come by the same group, at the next port
+    /// UDP to a multicast group; answers are sent to the same group at the next port
     Multicast,
-    /// TCP, messages of a known length
+    /// TCP, messages of a fixed length
     Tcp,
-    /// Ethernet frames without an IP packet, past the kernel
+    /// Ethernet frames without an IP packet, with AF_XDP
     Raw,
 }
 
 impl Protocol {
-    /// The name in tables and results.
+    /// Returns the name in tables and results.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Udp => "udp",
@@ -41,22 +41,21 @@ impl Protocol {
     }
 }
 
-/// Whose time stamps pings are cut at.
+/// The source of packet timestamps.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum Stamping {
-    /// Nobody's
+    /// No timestamps
     #[default]
     None,
-    /// The kernel's
+    /// Timestamps of the kernel
     Software,
-    /// The network card's where it takes them, else the kernel's
+    /// Timestamps of the network card where available, else of the kernel
     Hardware,
 }
 
 impl Stamping {
-    /// What the times of pings are read from. Beside the kernel's stamps it is the kernel's clock,
-    /// which they are taken with: two clocks a microsecond apart would have answers read before
-    /// they came.
+    /// Returns the clock for the times of pings. With kernel timestamps it is the kernel's clock:
+    /// two clocks that differ by a microsecond would have answers read before they arrived.
     pub(crate) fn clock(self) -> hairpin_host::Clock {
         match self {
             Self::None => hairpin_host::Clock::new(),
@@ -75,26 +74,27 @@ impl From<Stamping> for Timestamping {
     }
 }
 
-/// The group and port by which answers to a multicast ping come.
+/// Returns the group and port of the answers to multicast pings.
 pub(crate) fn answers_to(group: SocketAddrV4) -> SocketAddrV4 {
     SocketAddrV4::new(*group.ip(), group.port().wrapping_add(1))
 }
 
-/// Where a pong is to be reached.
+/// The address of a pong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PongAddress {
-    /// The address, by multicast the group; by raw frames there is none.
+    /// The IP address or multicast group; unspecified for raw frames.
     pub(crate) address: SocketAddrV4,
-    /// By raw frames the Ethernet address, where it is known.
+    /// The Ethernet address for raw frames, if known.
     pub(crate) mac: Option<[u8; 6]>,
 }
 
 impl PongAddress {
-    /// For a set-up of which only the setting is wanted, and for a pong that has to be found.
+    /// The placeholder for a pong that must be discovered, and for setups of which only the setting
+    /// is used.
     pub(crate) const NOWHERE: Self =
         Self { address: SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0), mac: None };
 
-    /// By raw frames.
+    /// Returns the address for raw frames.
     pub(crate) fn of_raw(mac: Option<[u8; 6]>) -> Self {
         Self { mac, ..Self::NOWHERE }
     }
@@ -116,106 +116,107 @@ impl fmt::Display for PongAddress {
     }
 }
 
-/// What a pong needs to know.
+/// The setup of a pong.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PongSetup {
     pub(crate) protocol: Protocol,
-    /// Where it is to be reached, by multicast the group; port 0 has the kernel choose.
+    /// The address to listen on, or the multicast group; port 0 lets the kernel choose.
     pub(crate) address: SocketAddrV4,
-    /// The local address that groups are joined and answered by.
+    /// The local address that joins groups and sends answers.
     pub(crate) interface: Ipv4Addr,
-    /// The interface's name, and how packets get to it.
+    /// The interface name.
     pub(crate) device: String,
     pub(crate) transport: transport::TransportArgs,
     pub(crate) wait: String,
     pub(crate) core: Option<usize>,
     pub(crate) slowness: Slowness,
-    /// Messages are counted, not answered.
+    /// `true` if messages are counted, not answered.
     pub(crate) is_flood: bool,
     /// The longest message.
     pub(crate) size_max: usize,
 }
 
-/// The pong listens.
+/// The pong's address, once it listens.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PongReady {
     pub(crate) place: PongAddress,
-    /// What it stands on past the kernel, in a line.
+    /// The description of its AF_XDP datapath.
     pub(crate) datapath: Option<String>,
 }
 
 impl PongReady {
-    /// A pong behind the kernel.
+    /// Returns the address of a pong on kernel sockets.
     pub(crate) fn at(address: SocketAddrV4) -> Self {
         Self { place: address.into(), datapath: None }
     }
 }
 
-/// The ping is about to begin.
+/// The ping is ready to start.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PingReady {
-    /// What it stands on past the kernel, in a line.
+    /// The description of its AF_XDP datapath.
     pub(crate) datapath: Option<String>,
 }
 
-/// What a pong counted.
+/// The counts of a pong.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub(crate) struct PongOutcome {
     /// Messages answered.
     pub(crate) answered: u64,
-    /// Answers that the kernel would not send.
+    /// Answers that the kernel did not send.
     pub(crate) refused: u64,
-    /// What came of a flood.
+    /// The counts of a flood.
     pub(crate) flood: Option<FloodReceived>,
 }
 
-/// What a ping needs to know.
+/// The setup of a ping.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PingSetup {
     pub(crate) protocol: Protocol,
     pub(crate) remote: PongAddress,
-    /// The local address to send from; unspecified: the kernel's choice.
+    /// The local address to send from; unspecified lets the kernel choose.
     pub(crate) interface: Ipv4Addr,
-    /// The interface's name, and how packets get to it.
+    /// The interface name.
     pub(crate) device: String,
     pub(crate) transport: transport::TransportArgs,
     pub(crate) wait: String,
     pub(crate) core: Option<usize>,
-    /// Bytes of a message.
+    /// The message size in bytes.
     pub(crate) size: usize,
     pub(crate) load: Load,
-    /// For so many milliseconds messages leave as fast as they can, instead of the load.
+    /// The duration of a flood in milliseconds, which replaces the load.
     pub(crate) flood_ms: Option<u64>,
     pub(crate) stamping: Stamping,
 }
 
-/// What a ping measured.
+/// The results of a ping.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PingOutcome {
     pub(crate) rows: Vec<Row>,
     pub(crate) counts: PingCounts,
-    /// True when the parent stopped the round before its end.
+    /// `true` if the parent stopped the round before its end.
     pub(crate) interrupted: bool,
-    /// What became of its packets' stamps, if any were asked for.
+    /// The counts of timestamps, if enabled.
     pub(crate) stamps: Option<StampCounts>,
-    /// What left, of a flood.
+    /// The messages sent, for a flood.
     pub(crate) flood: Option<Sent>,
 }
 
-/// From the intended time of a ping to its answer; product's name.
+/// The case from the intended send time of a ping to its answer.
 pub(crate) const PING: &str = "ping";
-/// From the time at which it did leave.
+/// The case from the actual send time.
 pub(crate) const SENT: &str = "sent to answer";
-/// Nanoseconds a message of a flood.
+/// The case of a flood: nanoseconds per message.
 pub(crate) const FLOOD: &str = "flood";
 
 impl PingSetup {
-    /// The settings of the rows of a round: from the intended time and from the actual one.
+    /// Returns the settings of the rows of a round: from the intended and from the actual send
+    /// time.
     pub(crate) fn settings(&self, source: ClockSource) -> [Setting; 2] {
         [PING, SENT].map(|case| self.setting(case, Kind::Rtt, source))
     }
 
-    /// The setting of a flood's row.
+    /// Returns the setting of a flood's row.
     pub(crate) fn flood_setting(&self, source: ClockSource) -> Setting {
         Setting { interval_us: 0, ..self.setting(FLOOD, Kind::Batch, source) }
     }
@@ -240,7 +241,8 @@ impl PingSetup {
     }
 }
 
-/// The nearest number of microseconds; zero is a closed loop and nothing else.
+/// Returns the nearest number of microseconds, at least 1 for an open loop, because zero means a
+/// closed loop.
 fn micros(interval_ns: u64) -> u64 {
     match interval_ns {
         0 => 0,

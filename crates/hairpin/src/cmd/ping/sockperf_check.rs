@@ -1,4 +1,4 @@
-//! Whether our pings agree with sockperf's: both in turn, on the same path, cores and wait.
+//! A comparison of our pings with sockperf's: interleaved, on the same path, cores and wait.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -20,23 +20,24 @@ use crate::harness::output;
 use crate::harness::signals::Signals;
 use crate::harness::transport;
 
-/// Bytes of a message: the least that sockperf takes.
+/// The message size in bytes: the smallest that sockperf accepts.
 const SIZE: usize = 14;
-/// Pings of one of our rounds: about a second of them.
+/// The pings of one of our rounds: about a second.
 const SAMPLES: u64 = 40_000;
 const WARM_UP: u64 = 1_000;
-/// What is called agreement: the interval of the ratio meets these.
+/// The interval of the ratio must overlap these bounds.
 const AGREEMENT: [f64; 2] = [0.95, 1.05];
-/// sockperf's own, where it has one to itself.
+/// The default port of sockperf.
 const PORT: u16 = 11_111;
 
-/// Round round_trips of 14 bytes in a closed loop by us and by sockperf (`ping-pong -m 14 --mps=3000000`)
-/// in interleaved rounds, in the same network namespaces, on the same cores, spinning
-/// (`--nonblocked`) and blocking, by UDP and TCP; the ratio of their medians, with its 95 %
-/// bootstrap interval over rounds. sockperf is installed by apt if it is missing and may be.
+/// Measures round trips of 14 bytes in a closed loop with our ping and with sockperf (`ping-pong -m
+/// 14 --mps=3000000`) in interleaved rounds, in the same network namespaces, on the same cores,
+/// spinning (`--nonblocked`) and blocking, over UDP and TCP. Prints the ratio of the medians with
+/// its 95 % bootstrap interval over rounds. Installs sockperf with apt if it is missing and the
+/// user may.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct SockperfArgs {
-    /// Rounds of each
+    /// Rounds of each program
     #[arg(long, value_name = "N", default_value_t = 15,
           value_parser = clap::value_parser!(u32).range(3..=1_000))]
     rounds: u32,
@@ -50,7 +51,7 @@ pub(crate) struct SockperfArgs {
 /// Runs the rounds and prints a line for each protocol and wait.
 ///
 /// # Errors
-/// What stands in the way of either program.
+/// Those of either program.
 pub(crate) fn run(arguments: &SockperfArgs) -> Result<ExitCode> {
     let ground = HostPair::new(None)?;
     if !is_there() {
@@ -78,7 +79,7 @@ pub(crate) fn run(arguments: &SockperfArgs) -> Result<ExitCode> {
             break;
         }
         let pair = &mut pairs[side / 2];
-        // Who begins changes from round to round.
+        // The order of the two programs alternates between rounds.
         if (side + round) % 2 == 0 {
             pair.ours.push(ours(&context, &pair.case)?);
         } else {
@@ -92,7 +93,7 @@ pub(crate) fn run(arguments: &SockperfArgs) -> Result<ExitCode> {
     Ok(signals.exit_status().unwrap_or(status))
 }
 
-/// One protocol and wait, and the half round round_trips of the rounds, in nanoseconds.
+/// One protocol and wait, and the half round trips of the rounds, in nanoseconds.
 struct Pair {
     case: PingCase,
     ours: Vec<f64>,
@@ -114,9 +115,9 @@ fn pairs(arguments: &SockperfArgs) -> Vec<Pair> {
 }
 
 impl Pair {
-    /// Ours to theirs: the ratio of medians over rounds, and its interval.
+    /// Returns the ratio of our median over rounds to theirs, and its interval.
     fn ratio(&self) -> Option<[f64; 3]> {
-        // The ratio of two medians is the difference of those of their logarithms.
+        // The ratio of two medians is the difference of the medians of the logarithms.
         let log = |(ours, theirs): (&f64, &f64)| [ours.ln(), theirs.ln()];
         let rounds: Vec<[f64; 2]> = self.ours.iter().zip(&self.theirs).map(log).collect();
         let middle =
@@ -151,7 +152,7 @@ fn render(pairs: &[Pair]) -> String {
     });
     let [least, most] = AGREEMENT;
     format!(
-        "Half round round_trips of {SIZE} bytes, µs; agreement: the interval meets {least} to {most}\n{}",
+        "Half round trips of {SIZE} bytes, µs; agreement: the interval meets {least} to {most}\n{}",
         drawn(&headings, rows.collect(), Style::of_stdout())
     )
 }
@@ -162,7 +163,7 @@ fn ours(context: &PingContext<'_>, case: &PingCase) -> Result<f64> {
     Ok(row.summary.p50.context("a round without enough samples")? as f64 / 2.0)
 }
 
-/// A round of sockperf's: a second of pings.
+/// Runs a round of sockperf: a second of pings.
 fn theirs(context: &PingContext<'_>, case: &PingCase) -> Result<f64> {
     let address = context.ground.address(Role::Pong).to_string();
     let port = PORT.to_string();
@@ -191,14 +192,14 @@ fn pinned(program: &str, core: Option<usize>) -> Command {
     command
 }
 
-/// The median that sockperf prints, half a round round_trip in microseconds, in nanoseconds.
+/// Returns the median that sockperf prints, half a round trip in microseconds, in nanoseconds.
 fn p50_ns(said: &str) -> Option<f64> {
     let line = said.lines().find(|line| line.contains("percentile 50.000"))?;
     let micros: f64 = line.rsplit('=').next()?.trim().parse().ok()?;
     Some(micros * 1e3)
 }
 
-/// Whether sockperf is here, perhaps from now on.
+/// Returns `true` if sockperf is installed or could be installed.
 fn is_there() -> bool {
     let runs = |program: &str, words: &[&str]| {
         let mut command = Command::new(program);
@@ -210,11 +211,11 @@ fn is_there() -> bool {
         || (runs("apt-get", &["install", "-y", "--no-install-recommends", "sockperf"]) && is_here())
 }
 
-/// A program that does not outlive its round.
+/// A program that ends with its round.
 struct Process(Child);
 
 impl Process {
-    /// Reads what it says until `words` are among it; the rest is read away.
+    /// Waits for a line that contains `words`, and discards the rest of the output.
     fn wait_for(&mut self, words: &str) -> Result<()> {
         let out = self.0.stdout.take().context("a child without standard output")?;
         let mut lines = BufReader::new(out).lines();

@@ -1,4 +1,4 @@
-//! What a pong that stalls must show in the rows of those who ping it, and whether it does.
+//! Checks that the rows of a ping show the stalls injected into its pong.
 
 use std::fmt::Write as _;
 
@@ -8,16 +8,17 @@ use super::ping_loop::TIMEOUT;
 use super::setup::PING;
 use crate::cmd::pong::Stall;
 
-/// How far p99.9 of an open loop may lie from what follows from the stall, as a part of one.
+/// The allowed relative deviation of p99.9 of an open loop.
 const TOLERANCE: f64 = 0.1;
-/// The part of a stall that p99.9 of a closed loop must stay below.
+/// The fraction of a stall that p99.9 of a closed loop must stay below.
 const HIDDEN: f64 = 0.1;
-/// The part of all pings that lies beyond p99.9.
+/// The fraction of all pings above p99.9.
 const BEYOND: f64 = 0.001;
 
-/// A line for each row of whole round round_trips, none without a stall.
+/// Returns a line for each row of whole round trips, or nothing without a stall.
 ///
-/// Nothing is gated on them: on a shared machine p99.9 may be the hypervisor's.
+/// The lines do not affect the exit status: on a shared machine p99.9 may be caused by the
+/// hypervisor.
 pub(super) fn lines(stall: Option<Stall>, rows: &[Row]) -> String {
     let Some(stall) = stall else { return String::new() };
     let is_whole = |row: &&Row| row.setting.case == PING && row.setting.kind == Kind::Rtt;
@@ -39,7 +40,8 @@ pub(super) fn lines(stall: Option<Stall>, rows: &[Row]) -> String {
     text
 }
 
-/// Whoever was meant to leave during a stall has waited for its end, and all of them are counted.
+/// Checks an open loop: every ping scheduled in a stall has waited for its end, and all are
+/// counted.
 fn open(stall: Stall, row: &Row) -> String {
     let length = stall.length_ms as f64;
     if length * 1e6 >= TIMEOUT.as_nanos() as f64 {
@@ -64,7 +66,7 @@ fn open(stall: Stall, row: &Row) -> String {
     said + &format!("max must be {length:.2} ms at least, is {max:.2} ms: {}", verdict(holds))
 }
 
-/// A stall meets the one ping that is under way, and nobody else leaves meanwhile.
+/// Checks a closed loop: a stall delays only the one ping in flight.
 fn closed(stall: Stall, row: &Row) -> String {
     let length = stall.length_ms as f64;
     let max = millis(row.summary.max).unwrap_or_default();
@@ -83,10 +85,10 @@ fn verdict(holds: bool) -> &'static str {
     if holds { "as it must be" } else { "not as it must be" }
 }
 
-/// The part of the time that stalls take: their part of all pings that were meant to leave.
+/// Returns the fraction of time in stalls, which is their fraction of all scheduled pings.
 ///
-/// A round has none before it is as old as they are apart, so that it may be less than a stall's
-/// part of its period.
+/// A round has no stall before one period has passed, so the fraction may be smaller than the
+/// stall's part of its period.
 fn share(Stall { length_ms, every_ms }: Stall, row: &Row) -> f64 {
     let rounds = f64::from(row.setting.rounds.max(1));
     let pings = (row.samples + row.lost) as f64 / rounds;
@@ -95,9 +97,8 @@ fn share(Stall { length_ms, every_ms }: Stall, row: &Row) -> f64 {
     if stalls == 0.0 { 0.0 } else { stalls * length_ms as f64 / round_ms }
 }
 
-/// The 99.9th percentile in milliseconds, where `share` of all pings meet a stall of so many and
-/// their waits are spread evenly over it: as many lie beyond as have the length's last part left.
-/// `None` if it is no ping of a stall.
+/// Returns the 99.9th percentile in milliseconds, if `share` of all pings wait in stalls of this
+/// length, with evenly distributed waits. Returns `None` if p99.9 is not a ping in a stall.
 fn p99_9_of(length_ms: f64, share: f64) -> Option<f64> {
     (share > BEYOND).then(|| length_ms * (1.0 - BEYOND / share))
 }
@@ -115,7 +116,7 @@ mod tests {
 
     const STALL: Stall = Stall { length_ms: 10, every_ms: 1_000 };
 
-    /// A row of so many quick pings, and of some that waited for so many microseconds.
+    /// Returns a row of fast pings and of pings that waited for the given microseconds.
     fn row(interval_us: u64, quick: u64, waited_us: impl IntoIterator<Item = u64>) -> Row {
         let mut latency = Recorder::with_capacity(100_000);
         (0..quick).for_each(|_| latency.record(Duration::from_micros(12)));
@@ -123,7 +124,7 @@ mod tests {
         Row::new(setting(interval_us), &latency, &Recorder::with_capacity(0))
     }
 
-    /// What is said of a row after its name.
+    /// Returns the text about a row after its name.
     fn said(stall: Stall, row: Row) -> String {
         let text = lines(Some(stall), &[row]);
         assert_eq!(text.lines().count(), 1, "{text}");
@@ -131,7 +132,8 @@ mod tests {
         said.to_owned()
     }
 
-    /// Two seconds of pings every 100 µs, of whom those in the two stalls waited evenly long.
+    /// Returns two seconds of pings every 100 µs, of which those in the two stalls waited evenly
+    /// long.
     fn stalled(longest_us: u64) -> Row {
         let waits = (0..100).map(move |at| longest_us - at * longest_us / 100);
         row(100, 19_800, waits.clone().chain(waits))
@@ -145,7 +147,7 @@ mod tests {
         for wrong in [stalled(9_950), stalled(12_000), row(100, 20_000, [])] {
             assert!(said(STALL, wrong).ends_with("ms: not as it must be"));
         }
-        // The tail alone is wrong: only the pings that left are in it.
+        // Only the tail is wrong: it contains only the pings that were sent.
         let hidden = said(STALL, row(100, 19_998, [10_050, 10_050]));
         assert!(hidden.starts_with("p99.9 must be 9.00 ms ± 10 %, is 0.01 ms; "), "{hidden}");
         assert!(hidden.ends_with("is 10.05 ms: not as it must be"), "{hidden}");

@@ -1,4 +1,4 @@
-//! What came of pings, as tables for people.
+//! The results of pings as tables.
 
 use comfy_table::{CellAlignment, presets};
 use hairpin_measure::{Figure, Kind, Row, Style};
@@ -44,13 +44,13 @@ const HALF: [&str; 15] = [
     "max",
 ];
 
-/// Columns that are not set to the right.
+/// The left-aligned columns.
 const WORDS: [&str; 4] = ["protocol", "wait", "case", "note"];
 
-/// Round round_trips, whole, and of closed loops half of them too, both in microseconds.
+/// Renders whole round trips and, for closed loops, half round trips, in microseconds.
 pub(super) fn render(rows: &[Row], style: Style) -> String {
     let mut text =
-        "Round round_trips, µs (p50 over rounds: the 95 % interval of its median)\n".to_owned();
+        "Round trips, µs (p50 over rounds: the 95 % interval of its median)\n".to_owned();
     let notes: Vec<String> = rows.iter().map(note).collect();
     let has_notes = notes.iter().any(|note| !note.is_empty());
     let headings: Vec<&str> = WHOLE.into_iter().chain(has_notes.then_some("note")).collect();
@@ -61,7 +61,7 @@ pub(super) fn render(rows: &[Row], style: Style) -> String {
     text += &drawn(&headings, cases.collect(), style);
     let closed: Vec<&Row> = rows.iter().filter(|row| is_closed(row) && row.samples > 0).collect();
     if !closed.is_empty() {
-        text += "\nHalf round round_trips of the closed loops, µs, as sockperf prints them\n";
+        text += "\nHalf round trips of the closed loops, µs, as sockperf prints them\n";
         text += &drawn(&HALF, closed.into_iter().map(half).collect(), style);
     }
     text
@@ -71,7 +71,7 @@ fn is_closed(row: &Row) -> bool {
     row.setting.interval_us == 0 && row.setting.kind == Kind::Rtt
 }
 
-/// A table of these rows under these headings.
+/// Renders a table with these headings and rows.
 pub(super) fn drawn(headings: &[&str], rows: Vec<Vec<String>>, style: Style) -> String {
     let mut table = comfy_table::Table::new();
     table.load_style(match style {
@@ -125,7 +125,8 @@ fn half(row: &Row) -> Vec<String> {
     words.into_iter().chain([mean(of.mean), mean(of.stddev)]).chain(figures).collect()
 }
 
-/// A part of so many nanoseconds as microseconds: halves with three decimals, wholes with two.
+/// Formats nanoseconds divided by `part` as microseconds: halves with three decimals, wholes with
+/// two.
 fn micros(nanos: Option<u64>, part: u64) -> String {
     let Some(nanos) = nanos else { return "-".to_owned() };
     let micros = nanos as f64 / part as f64 / 1e3;
@@ -139,7 +140,7 @@ fn note(row: &Row) -> String {
     [failed, late, interrupted].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// What beside the rows was counted of one setting.
+/// The counts of one case besides its rows.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tally {
     ping: PingCounts,
@@ -170,7 +171,7 @@ impl Tally {
         }
     }
 
-    /// A line if anything was not as it should be, and one about stamps if any were asked for.
+    /// Returns a line if a count is unexpected, and one about timestamps if they were enabled.
     pub(super) fn describe(&self, case: &PingCase) -> String {
         let stamps = self.stamps.map(|stamps| {
             let StampCounts { complete, no_transmit, no_receive, contradictory } = stamps;
@@ -209,7 +210,7 @@ pub(super) mod tests {
     use hairpin_measure::{Clock, Recorder, Setting};
     use hairpin_time::Duration;
 
-    /// A setting of a ping.
+    /// Returns the setting of a ping.
     pub(crate) fn setting(interval_us: u64) -> Setting {
         Setting {
             bench: "ping".to_owned(),
@@ -238,10 +239,7 @@ pub(super) mod tests {
         let text = render(&[row(0)], Style::Plain);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[2].contains("closed loop") && lines[2].contains("12.00"), "{text}");
-        assert_eq!(
-            lines[4],
-            "Half round round_trips of the closed loops, µs, as sockperf prints them"
-        );
+        assert_eq!(lines[4], "Half round trips of the closed loops, µs, as sockperf prints them");
         assert!(lines[6].contains("6.000") && !lines[6].contains("12.00"), "{text}");
     }
 

@@ -1,5 +1,5 @@
-//! Pings against a pong that stalls, on a clock that costs nothing: what an open loop sees of the
-//! stall, and a closed one does not.
+//! Pings against a stalling pong on a virtual clock: an open loop shows the stall, a closed loop
+//! hides it.
 
 use std::collections::VecDeque;
 
@@ -14,17 +14,17 @@ use crate::harness::transport;
 
 const SAMPLES: u64 = 200_000;
 const MILLISECOND: u64 = 1_000_000;
-/// On the wire, each way.
+/// The one-way delay of the wire.
 const WAY: Duration = Duration::from_micros(5);
 
-/// A pong of one thread: it reads a ping, perhaps stalls, and answers.
+/// A single-threaded pong: it reads a ping, may stall, and answers.
 struct VirtualPong {
     pause: ResponseDelay,
     free_at: Instant,
 }
 
 impl VirtualPong {
-    /// When the answer to a ping that leaves at `sent` is back.
+    /// Returns the arrival time of the answer to a ping sent at `sent`.
     fn answered_at(&mut self, sent: Instant) -> Instant {
         let read_at = (sent + WAY).max(self.free_at);
         let answered = self.pause.answer_at(read_at);
@@ -35,12 +35,12 @@ impl VirtualPong {
 
 const STALL: Stall = Stall { length_ms: 10, every_ms: 1_000 };
 
-/// The rows of a round against a pong that stalls for 10 ms once a second.
+/// Returns the rows of a round against a pong that stalls for 10 ms once a second.
 fn against_a_stall(interval_ns: u64) -> Vec<Row> {
     against(interval_ns, Some(STALL))
 }
 
-/// The same against one that stalls so, or not.
+/// Returns the rows of a round against a pong with this stall.
 fn against(interval_ns: u64, stall: Option<Stall>) -> Vec<Row> {
     let load = Load { interval_ns, warm_up: 10, samples: SAMPLES, connections: 1 };
     let mut ping_loop = PingLoop::new(load);
@@ -104,7 +104,7 @@ fn a_closed_loop_on_the_same_server_sees_next_to_nothing() {
     assert!(max >= 10 * MILLISECOND, "the one that was caught: max {max} ns");
 }
 
-/// What the command prints of these rows under their table.
+/// Returns the lines that the command prints below the table.
 fn said(rows: &[Row]) -> String {
     stall_check::lines(Some(STALL), rows)
 }

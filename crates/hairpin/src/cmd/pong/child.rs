@@ -1,4 +1,4 @@
-//! The pong of one round of `ping`: its set-up comes on standard input.
+//! The pong process of one round of `ping`.
 
 use std::process::ExitCode;
 
@@ -9,16 +9,16 @@ use crate::harness::signals::Signals;
 use crate::harness::t2t_setup;
 pub(crate) use crate::harness::t2t_setup::ChildArgs;
 
-/// Serves until the parent has it stop, and says what it counted.
+/// Serves until the parent requests a stop, and prints the counts.
 ///
 /// # Errors
-/// An address that cannot be listened on, a core that cannot be used.
+/// An address that cannot be used, a core that cannot be used.
 pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<PongSetup>()?;
     let signals = Signals::take_as_child()?;
     let listening = |ready: PongReady| t2t_setup::say(&ready);
     let stop_requested = || page.stop_requested() || signals.stop_requested();
-    // A flood that falls silent in its middle is still one.
+    // A flood with a silent interval in the middle is still one flood.
     let mut floods = Vec::new();
     let mut outcome = super::serve(&setup, listening, stop_requested, |flood| floods.push(flood))?;
     if let Some(last) = outcome.flood.take() {

@@ -1,36 +1,36 @@
-//! What a pong counts of a flood.
+//! The counts of a flood at its pong.
 
 use hairpin_measure::{Recorder, Row, Setting};
 use hairpin_time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
-/// Messages of which a window of a flood has at least so many: what a `batch` row asks for.
+/// The smallest number of messages in a window, as a `batch` row requires.
 const WINDOW_MESSAGES: u64 = 64;
-/// A window is at least so long: a thousand readings of the clock a second cost nothing.
+/// The shortest window: a thousand clock readings per second cost nothing.
 const WINDOW: Duration = Duration::from_millis(1);
-/// Windows recorded: those of some minutes.
+/// The largest number of windows recorded: those of some minutes.
 const WINDOWS_MAX: usize = 1 << 18;
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What has arrived.
+/// The messages that were received.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FloodReceived {
-    /// Messages.
+    /// The number of messages.
     pub(crate) messages: u64,
-    /// From the first to the last of them, in nanoseconds.
+    /// The time from the first to the last message, in nanoseconds.
     pub(crate) nanos: u64,
-    /// Messages in each second, the last one not whole.
+    /// The messages in each second; the last second is partial.
     pub(crate) by_second: Vec<u64>,
-    /// Nanoseconds a message, of windows one after the other.
+    /// The nanoseconds per message of each window.
     pub(crate) per_message: Vec<u64>,
-    /// The highest number a message had, plus one: so many had left by then, at least. Zero where
-    /// messages are not looked into (TCP).
+    /// The highest sequence received plus one, so that at least as many were sent. Zero if messages
+    /// are not inspected (TCP).
     pub(crate) numbered: u64,
 }
 
 impl FloodReceived {
-    /// The row of a flood of which `sent` messages left: a sample is the nanoseconds a message took
-    /// in one window.
+    /// Returns the row of a flood of `sent` messages; a sample is the time per message in one
+    /// window.
     pub(crate) fn row(&self, setting: Setting, sent: u64) -> Row {
         let mut samples = Recorder::with_capacity(self.per_message.len());
         self.per_message.iter().for_each(|&nanos| samples.record(Duration::from_nanos(nanos)));
@@ -39,7 +39,7 @@ impl FloodReceived {
     }
 }
 
-/// PongCounts messages as they come.
+/// Counts messages as they arrive.
 #[derive(Debug, Default)]
 pub(crate) struct FloodTally {
     received: FloodReceived,
@@ -47,12 +47,12 @@ pub(crate) struct FloodTally {
     last: Instant,
     window_start: Instant,
     window_messages: u64,
-    /// Messages of the floods before.
+    /// The messages of the earlier floods.
     before: u64,
 }
 
 impl FloodTally {
-    /// So many messages have arrived until `now`.
+    /// Counts messages that have arrived by `now`.
     #[inline]
     pub(crate) fn count(&mut self, messages: u64, now: Instant) {
         let Some(start) = self.start else {
@@ -75,29 +75,29 @@ impl FloodTally {
         }
     }
 
-    /// A message carried this number.
+    /// Records the sequence of a message.
     #[inline]
     pub(crate) fn number(&mut self, sequence: u64) {
         self.received.numbered = self.received.numbered.max(sequence + 1);
     }
 
-    /// The number that the next message most likely has.
+    /// Returns the most likely sequence of the next message.
     #[inline]
     pub(crate) fn expected(&self) -> u64 {
         self.received.numbered
     }
 
-    /// Messages that have arrived in all, over every flood.
+    /// Returns the messages of all floods.
     pub(crate) fn messages(&self) -> u64 {
         self.before + self.received.messages
     }
 
-    /// Whether messages have come, but none for `span` until `now`.
+    /// Returns `true` if messages have arrived, but none for `span` until `now`.
     pub(crate) fn is_silent(&self, now: Instant, span: Duration) -> bool {
         self.start.is_some() && now.saturating_since(self.last) > span
     }
 
-    /// What has arrived; the tally begins anew.
+    /// Returns the counts and starts again at zero.
     pub(crate) fn take(&mut self) -> FloodReceived {
         let anew = Self { before: self.messages(), ..Self::default() };
         let tally = std::mem::replace(self, anew);

@@ -18,7 +18,7 @@ use hairpin_host::Clock;
 use hairpin_reactor::Wait;
 use hairpin_xdp::ReceiveStamps;
 
-pub(crate) use args::{PongArgs, SlownessArgs};
+pub(crate) use args::{DEFAULT_PORT, PongArgs, SlownessArgs};
 pub(crate) use flood_stats::FloodReceived;
 use raw_responder::RawResponder;
 #[cfg(test)]
@@ -36,10 +36,10 @@ use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::raw_port::RawPort;
 use crate::harness::signals::Signals;
 
-/// Serves until a signal comes.
+/// Serves until a signal.
 ///
 /// # Errors
-/// An address that cannot be listened on, a core that cannot be used.
+/// An address that cannot be used, a core that cannot be used.
 pub(crate) fn run(arguments: &PongArgs) -> Result<ExitCode> {
     let setup = arguments.setup()?;
     let signals = Signals::take()?;
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &PongArgs) -> Result<ExitCode> {
         datapath.map_or(Ok(()), |datapath| writeln!(std::io::stderr(), "{datapath}"))?;
         writeln!(std::io::stdout(), "pong {done} by {protocol} at {place}").map_err(Into::into)
     };
-    // Whoever reads this may have read enough; the pong goes on.
+    // A closed standard output does not stop the pong.
     let flooded = |flood| drop(write!(std::io::stdout(), "{}", describe(&flood)));
     let outcome = serve(&setup, listening, || signals.stop_requested(), flooded)?;
     match outcome.flood {
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &PongArgs) -> Result<ExitCode> {
     Ok(signals.exit_status().unwrap_or(ExitCode::SUCCESS))
 }
 
-/// A flood that is over, for a person: its rate, what is missing, and each second.
+/// Describes a flood that has ended: its rate, missing messages, and each second.
 fn describe(flood: &FloodReceived) -> String {
     let FloodReceived { messages, nanos, by_second, numbered, .. } = flood;
     let per_second = *messages as f64 / (*nanos).max(1) as f64 * 1e9;
@@ -75,10 +75,10 @@ fn describe(flood: &FloodReceived) -> String {
     text
 }
 
-/// Opens what `setup` asks for, says where that is, and serves until told to stop.
+/// Opens the sockets of `setup`, reports their addresses to `listening`, and serves until stopped.
 ///
 /// # Errors
-/// Those of opening it; the network's; `listening`'s.
+/// Those of opening and of the network; those of `listening`.
 fn serve(
     setup: &PongSetup,
     listening: impl FnOnce(PongReady) -> Result<()>,

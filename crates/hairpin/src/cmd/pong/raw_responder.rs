@@ -1,4 +1,4 @@
-//! Pings by raw frames.
+//! Answers pings in raw frames.
 
 use std::io;
 
@@ -20,7 +20,7 @@ impl RawResponder {
     /// Adds the frames to the reactor.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Those of the kernel.
     pub(super) fn new(mut port: RawPort, reactor: &mut Reactor) -> io::Result<Self> {
         let token = reactor.add(&mut port, Interest::READABLE)?;
         Ok(Self { port, token })
@@ -63,8 +63,8 @@ impl RawResponder {
     }
 }
 
-/// The message of a frame to us or to everyone. An answer of another pong is neither: two pongs
-/// would answer each other for ever.
+/// Returns the message of a frame to this host or to all hosts. Frames of another pong are neither;
+/// otherwise two pongs would answer each other without end.
 #[inline]
 fn ping(frame: &[u8], own: MacAddress) -> Option<&[u8]> {
     let RawFrame { destination, source, message } = raw_frame::parse(frame)?;

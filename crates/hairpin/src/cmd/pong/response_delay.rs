@@ -1,27 +1,27 @@
-//! What a pong does between a ping's arrival and its answer: nothing, unless it is told to be slow.
+//! Delays injected between a ping's arrival and its answer.
 
 use hairpin_time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
-/// How slow a pong is to be, for those who test what measures it.
+/// The delays of a pong, to test the tools that measure it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Slowness {
-    /// Each answer leaves so many nanoseconds after its ping arrived.
+    /// The delay of each answer after the arrival of its ping, in nanoseconds.
     pub(crate) delay_ns: u64,
-    /// Now and then nothing is done for a while.
+    /// Periodic stalls.
     pub(crate) stall: Option<Stall>,
 }
 
-/// A program that stops now and then.
+/// A periodic stall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stall {
-    /// For so many milliseconds ...
+    /// The length in milliseconds.
     pub(crate) length_ms: u64,
-    /// ... so often, counted from the first ping.
+    /// The period in milliseconds, from the first ping.
     pub(crate) every_ms: u64,
 }
 
-/// When answers may leave.
+/// Computes the send times of answers.
 #[derive(Debug, Clone)]
 pub(crate) struct ResponseDelay {
     slowness: Slowness,
@@ -33,14 +33,14 @@ impl ResponseDelay {
         Self { slowness, next_stall: None }
     }
 
-    /// Whether every answer leaves at once.
+    /// Returns `true` if every answer is sent at once.
     #[inline]
     pub(crate) fn is_none(&self) -> bool {
         self.slowness == Slowness { delay_ns: 0, stall: None }
     }
 
-    /// When the answer to a ping that is read at `now` may leave. A stall begins with the first
-    /// ping after its time.
+    /// Returns the time at which the answer to a ping read at `now` may be sent. A stall starts
+    /// with the first ping after its due time.
     pub(crate) fn answer_at(&mut self, now: Instant) -> Instant {
         let delay = Duration::from_nanos(self.slowness.delay_ns);
         let Some(Stall { length_ms, every_ms }) = self.slowness.stall else { return now + delay };

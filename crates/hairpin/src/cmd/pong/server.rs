@@ -1,4 +1,4 @@
-//! The loop of a pong, whatever it serves.
+//! The run loop of a pong for every protocol.
 
 use std::io;
 
@@ -14,19 +14,19 @@ use crate::cmd::ping::message;
 use crate::harness::datapath::OpenTransport;
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
 
-/// The longest a pong sleeps: signals and the parent's wish are seen after that.
+/// The longest sleep, so that signals and stop requests are seen in time.
 const MAX_SLEEP: Duration = Duration::from_millis(100);
 /// The interval at which the pong checks whether a flood has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// The time without a message after which a flood is over.
 const SILENCE: Duration = Duration::from_millis(500);
 
-/// What answers pings, or counts them.
+/// Answers or counts pings.
 pub(super) trait Responder {
-    /// Takes what has arrived at the sources that are ready.
+    /// Handles what has arrived at the ready sources.
     ///
     /// # Errors
-    /// Those that end the pong; that one of several pingers has gone is none.
+    /// Those that end the pong; the end of one of several pingers is not an error.
     fn serve(
         &mut self,
         ready: Ready,
@@ -35,22 +35,22 @@ pub(super) trait Responder {
     ) -> io::Result<()>;
 }
 
-/// What a pong knows while it serves.
+/// The state of a pong that responders share.
 pub(super) struct PongState {
     pub(super) clock: Clock,
     pause: ResponseDelay,
-    /// Messages are counted, not answered.
+    /// `true` if messages are counted, not answered.
     pub(super) is_flood: bool,
     pub(super) tally: FloodTally,
     pub(super) counts: PongCounts,
 }
 
-/// What a pong has done.
+/// The counts of a pong.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PongCounts {
     /// Messages answered.
     pub(super) answered: u64,
-    /// Answers that the kernel would not send.
+    /// Answers that the kernel did not send.
     pub(super) refused: u64,
 }
 
@@ -60,7 +60,7 @@ impl PongState {
         Self { clock, pause, is_flood, tally, counts: PongCounts::default() }
     }
 
-    /// Spins until the answer to a message that has just been read may leave.
+    /// Spins until the answer to the message just read may be sent.
     #[inline]
     pub(super) fn before_answer(&mut self) {
         if !self.pause.is_none() {
@@ -71,10 +71,10 @@ impl PongState {
         }
     }
 
-    /// Notes the number that a message of a flood carries.
+    /// Records the sequence of a flood message.
     #[inline]
     pub(super) fn number(&mut self, message: &[u8]) {
-        // Another run has other numbers: which one it is must not matter here.
+        // The run of the sender does not matter here.
         let run = message.get(8..message::HEADER).and_then(|run| run.first_chunk());
         let run = run.map_or(0, |run| u32::from_le_bytes(*run));
         if let Some(sequence) = message::read(message, self.tally.expected(), run) {
@@ -82,7 +82,7 @@ impl PongState {
         }
     }
 
-    /// Notes what became of an answer.
+    /// Counts an answer.
     #[inline]
     pub(super) fn answered(&mut self, outcome: &io::Result<()>) {
         match outcome {

@@ -1,4 +1,4 @@
-//! Pings by TCP.
+//! Answers pings over TCP.
 
 use std::io;
 
@@ -8,30 +8,30 @@ use hairpin_reactor::{CAPACITY, Interest, Reactor, Ready, Token};
 use super::server::{PongState, Responder};
 use crate::cmd::ping::{GREETING, GREETING_LENGTH};
 
-/// The longest message: a greeting that claims more is no ping's.
+/// The longest message; a longer one in a greeting is invalid.
 const MESSAGE_MAX: usize = 1 << 20;
 
-/// A listener and the pingers that have come.
+/// A listener and its connections.
 pub(super) struct TcpResponder {
     listener: TcpListener,
     token: Token,
     pingers: Vec<Pinger>,
 }
 
-/// One connection.
+/// A connection.
 struct Pinger {
     stream: TcpStream,
     token: Token,
-    /// Bytes of a message, once the greeting has said so.
+    /// The length of a message, once the greeting has arrived.
     length: Option<usize>,
-    /// What has arrived and is not answered yet.
+    /// The bytes that are not yet answered.
     bytes: Vec<u8>,
-    /// Of the first message in there, what has been sent back.
+    /// The bytes of the first message that were sent back.
     answered: usize,
     is_full: bool,
 }
 
-/// What became of a turn with one pinger.
+/// The state of a connection after a turn.
 #[derive(PartialEq, Eq)]
 enum Turn {
     Goes,
@@ -42,7 +42,7 @@ impl TcpResponder {
     /// Adds the listener to the reactor.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Those of the kernel.
     pub(super) fn new(mut listener: TcpListener, reactor: &mut Reactor) -> io::Result<Self> {
         let token = reactor.add(&mut listener, Interest::READABLE)?;
         Ok(Self { listener, token, pingers: Vec::with_capacity(CAPACITY) })
@@ -51,7 +51,7 @@ impl TcpResponder {
     #[cold]
     fn accept(&mut self, reactor: &mut Reactor) -> io::Result<()> {
         while let Some(mut stream) = self.listener.accept(TcpOptions::default())? {
-            // One place is the listener's. Who is too many is told so by the connection's end.
+            // One source is the listener. Surplus connections are closed.
             if self.pingers.len() + 1 >= CAPACITY {
                 continue;
             }
@@ -79,7 +79,7 @@ impl Responder for TcpResponder {
     ) -> io::Result<()> {
         let mut index = 0;
         while let Some(pinger) = self.pingers.get_mut(index) {
-            // Whatever is wrong with one connection ends that one.
+            // An error of one connection closes only that connection.
             if pinger.turn(ready, reactor, state).unwrap_or(Turn::Gone) == Turn::Gone {
                 let Pinger { mut stream, token, .. } = self.pingers.swap_remove(index);
                 reactor.remove(token, &mut stream)?;
@@ -126,7 +126,7 @@ impl Pinger {
         Ok(if received.closed { Turn::Gone } else { Turn::Goes })
     }
 
-    /// Answers the messages that are there whole, as far as there is room.
+    /// Answers the complete messages, as far as the send buffer allows.
     #[inline]
     fn answer(&mut self, reactor: &mut Reactor, state: &mut PongState) -> io::Result<()> {
         let Some(length) = self.length else { return Ok(()) };
@@ -169,10 +169,10 @@ impl Pinger {
         }
     }
 
-    /// Reads the greeting off the beginning; false while it is not there whole.
+    /// Reads the greeting; returns `false` while it is incomplete.
     ///
     /// # Errors
-    /// It is no greeting.
+    /// Bytes that are not a greeting.
     #[cold]
     fn is_greeted(&mut self) -> io::Result<bool> {
         let Some(greeting) = self.bytes.first_chunk::<GREETING_LENGTH>() else { return Ok(false) };
@@ -182,7 +182,7 @@ impl Pinger {
     }
 }
 
-/// The length of messages that a greeting names.
+/// Returns the message length of a greeting.
 fn length_in(greeting: [u8; GREETING_LENGTH]) -> Option<usize> {
     let length = greeting.strip_prefix(&GREETING)?.first_chunk()?;
     let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;

@@ -1,4 +1,4 @@
-//! Pings by UDP, unicast and multicast.
+//! Answers pings over UDP, unicast and multicast.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -9,15 +9,15 @@ use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use super::server::{PongState, Responder};
 use crate::cmd::ping::Multicast;
 
-/// UdpResponder of a flood taken at once.
+/// The number of flood datagrams received at once.
 pub(super) const FLOOD_BATCH: usize = 32;
 
-/// A socket that datagrams can be answered by.
+/// A socket that datagrams can be answered from.
 pub(super) trait Reply: Receive + Source {
-    /// Sends a datagram back to where one came from.
+    /// Sends a datagram back to its source.
     ///
     /// # Errors
-    /// The kernel's; the datagram is lost.
+    /// Those of the kernel; the datagram is lost.
     fn reply(&mut self, to: SocketAddrV4, bytes: &[u8]) -> io::Result<()>;
 }
 
@@ -28,7 +28,7 @@ impl Reply for UdpSocket {
     }
 }
 
-/// To the group that answers come by, whoever asked.
+/// Sends to the group of the answers, whatever the source.
 impl Reply for Multicast {
     #[inline]
     fn reply(&mut self, _to: SocketAddrV4, bytes: &[u8]) -> io::Result<()> {
@@ -40,15 +40,15 @@ impl Reply for Multicast {
 pub(super) struct UdpResponder<R> {
     socket: R,
     token: Token,
-    /// The datagram that is being answered: the socket cannot send while it lends it.
+    /// The copy of the datagram being answered: the socket cannot send while it lends the datagram.
     bytes: Box<[u8]>,
 }
 
 impl<R: Reply> UdpResponder<R> {
-    /// Adds the socket to the reactor; datagrams are up to `length` bytes long.
+    /// Adds the socket to the reactor; datagrams have up to `length` bytes.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Those of the kernel.
     pub(super) fn new(mut socket: R, length: usize, reactor: &mut Reactor) -> io::Result<Self> {
         let token = reactor.add(&mut socket, Interest::READABLE)?;
         Ok(Self { socket, token, bytes: vec![0; length].into_boxed_slice() })
@@ -89,7 +89,7 @@ impl<R: Reply> Responder for UdpResponder<R> {
         }
         let outcome = if state.is_flood { self.count(state) } else { self.answer(state) };
         match outcome {
-            // A pinger that has gone: the others are still served.
+            // The pinger has exited; the others are still served.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
             outcome => outcome,
         }

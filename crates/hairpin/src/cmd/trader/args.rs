@@ -1,4 +1,4 @@
-//! The words of `hairpin trader`.
+//! The arguments of `hairpin trader`.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
@@ -13,56 +13,57 @@ use crate::harness::t2t_setup::TRADERS_MAX;
 use crate::harness::{cores, transport};
 
 /// `hairpin trader`: joins the market data of `hairpin exchange`, logs on, and answers every event
-/// that changes a best price with an order, which it takes back when it is acknowledged.
+/// that changes a best price with an order, which it cancels when it is acknowledged.
 ///
-/// It ends when the exchange logs it off or when it is interrupted, and says what happened.
+/// It ends when the exchange logs it off or on a signal, and prints its counts.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct TraderArgs {
-    /// Where market data is to be had: what the exchange wrote with --config-out
+    /// Read the feed addresses from FILE, which the exchange writes with --config-out
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
 
-    /// The channel in that file [default: the only one]
+    /// Channel in that file [default: the only one]
     #[arg(long, value_name = "ID")]
     channel: Option<String>,
 
-    /// The exchange's gateway
+    /// Address of the exchange's gateway
     #[arg(long, value_name = "ADDR:PORT")]
     pub(crate) gateway: SocketAddrV4,
 
-    /// The interface that joins the groups
+    /// Interface that joins the groups
     #[arg(long, value_name = "IF", default_value = "lo")]
     pub(crate) interface: String,
 
     #[command(flatten)]
     pub(crate) transport: transport::TransportArgs,
 
-    /// Which of the exchange's accounts: each of several traders needs its own
+    /// Number of the exchange's account; each of several traders needs its own
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=i64::from(TRADERS_MAX)))]
     pub(crate) id: u32,
 
-    /// How it waits
+    /// Wait for packets with: block, poll, epoll, spin, io_uring
     #[arg(long, value_name = "WAIT", default_value = "epoll", value_parser = parse_wait)]
     pub(crate) wait: Wait,
 
-    /// Join groups from any source instead of from those that the file names
+    /// Join groups from any source instead of the sources in the file
     #[arg(long)]
     any_source: bool,
 
     #[command(flatten)]
     pub(crate) cores: cores::CoreArgs,
 
-    /// File with the iLink secret key, base64url [default: $HAIRPIN_SECRET_KEY, else a test key]
+    /// Read the iLink secret key, base64url, from FILE [default: $HAIRPIN_SECRET_KEY, else a test
+    /// key]
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_key_file: Option<PathBuf>,
 }
 
 impl TraderArgs {
-    /// Where market data is to be had, by way of `interface`.
+    /// Returns the feed addresses for the interface with this address.
     ///
     /// # Errors
-    /// The file cannot be read, or does not say.
+    /// The file cannot be read or has no such channel.
     pub(crate) fn addresses(&self, interface: Ipv4Addr) -> Result<Addresses> {
         let named = || self.config.display().to_string();
         let config = Config::read(&self.config).with_context(named)?;

@@ -1,4 +1,4 @@
-//! The trader of one `t2t` row: its set-up comes on standard input, its counts go out.
+//! The trader process of one `t2t` row.
 
 use std::process::ExitCode;
 
@@ -12,10 +12,11 @@ pub(crate) use crate::harness::t2t_setup::ChildArgs;
 use crate::harness::t2t_setup::{self, TraderChildSetup, TraderOutcome, TraderStart};
 use crate::trader::TraderCounts;
 
-/// Runs the trader that standard input describes.
+/// Runs the trader whose setup is on standard input.
 ///
 /// # Errors
-/// No such core, a bad key, an interface that joins no group, a logon that is refused.
+/// A core that cannot be used, an invalid key, an interface that cannot join a group, a rejected
+/// logon.
 pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<TraderChildSetup>()?;
     let signals = Signals::take_as_child()?;

@@ -29,18 +29,18 @@ use crate::harness::t2t_setup::{self, Account, TraderSetup};
 use crate::harness::{output, secret_key};
 use crate::trader::{Trader, TraderCounts};
 
-/// Orders that may wait for a blocked connection: those of a second's stall at the fastest pace. A
-/// benchmark wants every tick answered, however late.
+/// The largest number of orders that may wait for a blocked connection: those of a second's stall
+/// at the fastest interval. A benchmark requires an order for every tick, however late.
 const WAITING_MAX: usize = 4_096;
-/// BufferSize for the records of a journal that begins again when it is full: some hundred thousand.
+/// The size of a journal that starts again when it is full: some hundred thousand records.
 const JOURNAL_BYTES: usize = 64 << 20;
-/// The benchmark's market has 100 instruments.
+/// The largest number of instruments; the benchmark's market has 100.
 const INSTRUMENTS_MAX: usize = 1_024;
 
-/// Trades until the exchange logs it off or a signal comes, and says what happened.
+/// Trades until the exchange logs the trader off or a signal arrives, and prints the counts.
 ///
 /// # Errors
-/// No such core or interface, a bad key or configuration file, a logon that is refused.
+/// No such core or interface, an invalid key or configuration file, a rejected logon.
 pub(crate) fn run(arguments: &TraderArgs) -> Result<ExitCode> {
     arguments.transport.check_interface(Some(&arguments.interface))?;
     let interface = interface_address(&arguments.interface)?;
@@ -152,17 +152,17 @@ fn session(setup: &TraderSetup) -> Result<Session> {
     let settings = SessionSettings {
         waiting_max: WAITING_MAX,
         when_full: WhenFull::BeginAgain,
-        // No other process reads it.
+        // No other process reads the journal.
         keep_inbound: false,
         ..SessionSettings::new(setup.gateway, logon)
     };
     Ok(Session::new(settings, journal)?)
 }
 
-/// Who logs on for an account of the benchmarks, with the key of a file or of the environment.
+/// Returns the logon of a benchmark account, with the key of a file or of the environment.
 ///
 /// # Errors
-/// No key, or one that is none.
+/// No key, or an invalid one.
 pub(crate) fn logon(account: Account, secret_key_file: Option<&Path>) -> Result<Logon> {
     let key = secret_key::read(secret_key_file)?;
     Ok(Logon {
@@ -183,14 +183,14 @@ fn feed(addresses: Addresses, reactor: &mut Reactor) -> Result<FeedHandler> {
     Ok(FeedHandler::new(settings, addresses, reactor)?)
 }
 
-/// Nothing was missed, refused or misunderstood.
+/// Returns `true` if nothing was missed, rejected or invalid.
 fn is_clean(counts: &TraderCounts) -> bool {
     let TraderCounts { rejects, gaps, unsynced, errors, kernel_drops, .. } = counts;
     [*rejects, *gaps, *unsynced, *errors, *kernel_drops].iter().all(|&count| count == 0)
 }
 
-/// What happened; `before_sockets` are the packets that the interface has dropped meanwhile, of
-/// which no socket hears, where that is known.
+/// Describes the counts; `before_sockets` are the packets that the interface has dropped before any
+/// socket, where known.
 fn describe(id: u32, counts: &TraderCounts, before_sockets: Option<u64>) -> String {
     let TraderCounts { orders, acknowledgements, cancels, rejects, gaps, unsynced, errors, .. } =
         counts;

@@ -1,4 +1,4 @@
-//! The words of `hairpin bench feed`.
+//! The arguments of `hairpin bench feed`.
 
 use std::path::PathBuf;
 
@@ -10,33 +10,33 @@ use crate::harness::args::{SAMPLES_MAX, WARM_UP, parse_switch, parse_wait};
 use crate::harness::transport::XdpMode;
 use crate::harness::{cores, output, transport};
 
-/// Pauses of the published tables, in microseconds.
+/// The intervals of the published tables, in microseconds.
 const INTERVALS_US: [u64; 2] = [5_000, 0];
-/// Packets recorded per column with a pause between them.
+/// The default number of packets recorded per column with an interval.
 const SAMPLES: u64 = 20_000;
-/// The same with --quick.
+/// The packets recorded per column with --quick.
 const QUICK_SAMPLES: u64 = 350;
-/// Without a pause it is so many times as many, since they take no time.
+/// The factor for the packets without an interval, which take no time.
 const MORE: u64 = 10;
-/// Batches, each of 64 packets, for each sample: half as many.
+/// The divisor for the number of batches of 64 packets.
 const BATCHES_PART: u64 = 2;
-/// Rounds of each column.
+/// The default number of rounds of each column.
 const ROUNDS: u32 = 7;
 
-/// The feed handler: packet in the process to callback, and receive timestamp to callback, with
-/// 5 ms and with no delay between packets
+/// Measure the feed handler: packet in the process to callback, and receive timestamp to callback,
+/// with 5 ms and with no delay between packets
 ///
-/// The exchange's publisher sends packets of one book entry (template 46) for 100 instruments, in a
-/// process and on a core of its own; as root, and as an ordinary user where the kernel lets users
-/// make namespaces, over a veth between two namespaces, else over loopback. Beside the published
-/// figures context the feed handler by each wait, kept warm by dry packets, past the kernel (xdp),
-/// the channel alone in batches of 64 packets, and a socket with nothing behind it.
+/// The exchange's publisher sends packets of one book entry (template 46) for 100 instruments, in
+/// its own process on its own core. As root, and as an ordinary user where the kernel allows user
+/// namespaces, packets travel over a veth between two namespaces; otherwise over loopback. Besides
+/// the published figures the table shows the feed handler with each wait, kept warm, with AF_XDP
+/// (xdp), the channel alone in batches of 64 packets, and a bare socket.
 ///
-/// Columns take turns in rounds (A B C A B C ...), each with processes of its own. It takes about 6
-/// minutes for a wait, --quick about 20 seconds.
+/// Columns alternate in rounds (A B C A B C ...), each with its own processes. A run takes about 6
+/// minutes for each wait, --quick about 20 seconds.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct BenchFeedArgs {
-    /// Print the tables of a results file that was saved with --json; nothing is measured
+    /// Print the tables of a results file written with --json, without measuring
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "quick", "samples", "rounds", "seed", "wait", "keep_warm", "xdp", "xdp_mode"])]
     pub(super) from: Option<PathBuf>,
@@ -45,28 +45,26 @@ pub(crate) struct BenchFeedArgs {
     #[arg(long, value_name = "WAIT", value_delimiter = ',', value_parser = parse_wait)]
     wait: Vec<Wait>,
 
-    /// Whether the feed handler is measured kept warm as well, with 5 ms between packets; under
-    /// wait spin
+    /// Measure the feed handler kept warm as well, with 5 ms between packets and wait spin
     #[arg(long, value_name = "on|off", default_value = "on", action = ArgAction::Set,
           value_parser = parse_switch)]
     keep_warm: bool,
 
-    /// Whether the feed handler is measured past the kernel as well (AF_XDP): as root, between two
-    /// hosts of its own
+    /// Measure the feed handler with AF_XDP as well; requires root and two hosts
     #[arg(long, value_name = "on|off", default_value = "on", action = ArgAction::Set,
           value_parser = parse_switch)]
     xdp: bool,
 
-    /// Where the filter of the column xdp runs: auto, generic, native [default: auto]
+    /// Mode of the filter of the column xdp: auto, generic, native [default: auto]
     #[arg(long, value_enum, value_name = "MODE")]
     xdp_mode: Option<XdpMode>,
 
-    /// Packets recorded per column with 5 ms between them; with no delay ten times as many
+    /// Packets recorded per column with 5 ms between them; ten times as many with no delay
     #[arg(long, value_name = "N", default_value_t = SAMPLES,
           value_parser = clap::value_parser!(u64).range(1..=SAMPLES_MAX / MORE))]
     samples: u64,
 
-    /// 350 samples a column, 3,500 with no delay: about 20 seconds
+    /// Record 350 samples per column, 3,500 with no delay: about 20 seconds
     #[arg(long, conflicts_with = "samples")]
     quick: bool,
 
@@ -79,7 +77,7 @@ pub(crate) struct BenchFeedArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Run over loopback by the address of this interface instead of hosts of our own
+    /// Run over loopback with the address of this interface
     #[arg(long, value_name = "IF")]
     pub(super) interface: Option<String>,
 
@@ -91,7 +89,7 @@ pub(crate) struct BenchFeedArgs {
 }
 
 impl BenchFeedArgs {
-    /// The columns, in the order of the tables.
+    /// Returns the columns, in the order of the tables.
     pub(super) fn plan(&self) -> Vec<FeedCase> {
         let waits: &[Wait] = if self.wait.is_empty() { &[Wait::Spin] } else { &self.wait };
         let mut cases = Vec::new();
@@ -120,7 +118,7 @@ impl BenchFeedArgs {
         cases
     }
 
-    /// How many rounds each column has: never more than samples.
+    /// Returns the number of rounds of each column, at most the number of samples.
     pub(super) fn rounds(&self) -> usize {
         (self.rounds as usize).min(self.load(INTERVALS_US[0]).samples as usize).max(1)
     }

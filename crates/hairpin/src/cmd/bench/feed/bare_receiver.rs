@@ -1,4 +1,5 @@
-//! A socket and nothing behind it: what the kernel takes from the receive timestamp to user space.
+//! A socket without a feed handler: the kernel's share of the latency, from receive timestamp to
+//! user space.
 
 use anyhow::Result;
 use hairpin_endpoint::{MulticastGroup, Receive, UdpOptions, UdpReceiver};
@@ -13,13 +14,13 @@ use super::update_flow::PACKET_BYTES;
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
 use crate::harness::t2t_setup;
 
-/// Datagrams taken in one turn, as many as the feed handler's engine takes.
+/// The datagrams received per turn, the same as in the feed handler's engine.
 const BUDGET: usize = 64;
 
-/// Receives the incremental feed by a socket like the feed handler's, and the same wait.
+/// Receives the incremental feed with a socket and a wait like the feed handler's.
 ///
 /// # Errors
-/// No such wait or interface; the network's.
+/// No such wait or interface; those of the network.
 pub(super) fn receive(
     setup: &ReceiverSetup,
     stop_requested: &dyn Fn() -> bool,
@@ -99,7 +100,7 @@ impl Task for BareTask {
 struct Samples {
     network: Recorder,
     packets: u64,
-    /// Packets that are not recorded yet.
+    /// The packets that are not recorded yet.
     skip: u64,
     unstamped: u64,
 }

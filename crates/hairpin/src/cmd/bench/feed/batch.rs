@@ -1,4 +1,4 @@
-//! The channel alone, on packets in memory: for what is too short to be timed one by one.
+//! The channel alone on packets in memory, in batches, for times too short to measure singly.
 
 use std::hint::black_box;
 
@@ -14,15 +14,15 @@ use super::setup::{ReceiverCounts, ReceiverOutcome, ReceiverSetup, channel_setti
 use super::update_flow::UpdateFlow;
 use crate::harness::t2t_setup::ChildCounters;
 
-/// Packets of one batch.
+/// The packets of one batch.
 const BATCH: u64 = BatchRecorder::OPERATIONS_MIN;
-/// Batches that are made at once, before any is timed: more bytes than the first cache holds, so
-/// that packets come from the second one. The first batch of them is not recorded.
+/// The batches created before any is timed. Their packets exceed the first-level cache and are read
+/// from the second. The first batch is not recorded.
 const BATCHES: usize = 17;
-/// From one event to the next.
+/// The interval between events.
 const STEP: Duration = Duration::from_micros(10);
 
-/// ReceiverCounts events whose book is in sync, and looks at it.
+/// A listener that counts events of synchronized books and reads the books.
 #[derive(Debug, Default)]
 struct Seen {
     events: u64,
@@ -38,16 +38,16 @@ impl Listener for Seen {
     }
 }
 
-/// Packets of one entry, in the order they were made.
+/// Packets of one entry, in the order of their creation.
 struct Packets {
     bytes: Vec<[u8; super::update_flow::PACKET_BYTES]>,
     times: Vec<Now>,
 }
 
-/// Times batches until there are as many as were asked for.
+/// Times batches until there are enough samples.
 ///
 /// # Errors
-/// A channel that does not come in sync, or loses something: a broken invariant.
+/// A channel that does not synchronize or loses a packet: a broken invariant.
 pub(super) fn measure(
     setup: &ReceiverSetup,
     clock: &Clock,
@@ -77,7 +77,7 @@ pub(super) fn measure(
     Ok(outcome(setup, clock, &[recorder.means()], ReceiverCounts::default()))
 }
 
-/// An exchange and a channel in sync with it, on a clock of their own.
+/// An exchange and a channel in sync with it, on a virtual clock.
 struct Bench {
     flow: UpdateFlow,
     channel: Channel,
@@ -92,7 +92,7 @@ impl Bench {
         let channel = Channel::new(channel_settings());
         let mut bench = Self { flow, channel, now, seen: Seen::default(), made: 0 };
         let mut packet = [0; MAX_PAYLOAD];
-        // Several passes of both loops.
+        // Enough for several passes of both loops.
         for _ in 0..10_000 {
             bench.pass();
             let Some(sent) = bench.flow.transmit(bench.now, &mut packet) else { continue };
@@ -117,7 +117,7 @@ impl Bench {
         self.now = Now { monotonic: monotonic + STEP, utc: utc + STEP };
     }
 
-    /// The packets of some batches.
+    /// Creates the packets of several batches.
     fn packets(&mut self) -> Packets {
         let count = BATCHES * BATCH as usize;
         let (mut bytes, mut times) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -137,7 +137,7 @@ impl Bench {
         Packets { bytes, times }
     }
 
-    /// Takes some of them, one after the other.
+    /// Handles the packets of one batch.
     #[inline(never)]
     fn take(&mut self, packets: &Packets, range: std::ops::Range<usize>) {
         let Self { channel, seen, .. } = self;

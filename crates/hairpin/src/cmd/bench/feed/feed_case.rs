@@ -1,4 +1,4 @@
-//! What is measured: sets of interval, wait and receiver, and in how many parts.
+//! A case of the feed benchmark: interval, wait and receiver.
 
 use hairpin_reactor::Wait;
 use serde::{Deserialize, Serialize};
@@ -7,28 +7,28 @@ use crate::cmd::bench::bench_case;
 pub(crate) use crate::cmd::bench::bench_case::Load;
 use crate::harness::transport::{self, Transport};
 
-/// Who receives.
+/// The receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Receiver {
     /// The feed handler.
     Handler {
-        /// Dry packets go through it while nothing comes.
+        /// `true` if warm-up packets are handled while no packet arrives.
         is_kept_warm: bool,
     },
-    /// A socket and nothing behind it.
+    /// A socket without a feed handler.
     Bare,
-    /// The feed handler's channel alone, on packets in memory, back to back.
+    /// The feed handler's channel alone, on packets in memory.
     Batch,
 }
 
-/// One set: what its rounds have in common.
+/// A case: the parameters that its rounds have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FeedCase {
     pub(crate) receiver: Receiver,
-    /// How packets come to it.
+    /// The transport of the packets.
     pub(crate) transport: transport::TransportArgs,
     pub(crate) wait: Wait,
-    /// Of all rounds together.
+    /// The load of all rounds together.
     pub(crate) load: Load,
 }
 
@@ -50,7 +50,7 @@ impl bench_case::BenchCase for FeedCase {
     }
 }
 
-/// What a column is called, beside those of kernel sockets.
+/// Returns the name of a column.
 pub(super) fn name(receiver: Receiver, transport: &str, wait: &str) -> String {
     let datapath = if transport == Transport::Xdp.name() { "xdp, " } else { "" };
     match receiver {

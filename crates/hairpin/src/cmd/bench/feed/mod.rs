@@ -1,4 +1,4 @@
-//! `hairpin bench feed`: the feed handler's published tables, and what this machine makes of them.
+//! `hairpin bench feed`: the published tables of feed handlers, measured on this machine.
 
 mod args;
 mod bare_receiver;
@@ -79,7 +79,7 @@ impl Bench for Feed {
         received.rows.into_iter().map(row).collect()
     }
 
-    /// Past the kernel one comes between two hosts, with the capabilities for it.
+    /// Returns the reason if AF_XDP is not available: it requires two hosts and capabilities.
     fn refusal(context: &BenchContext<'_>, case: &FeedCase) -> Option<String> {
         let words = &case.transport;
         let may = words.check_between_hosts(None).and_then(|()| context.ground.check(words));
@@ -99,7 +99,7 @@ impl Bench for Feed {
     }
 }
 
-/// What beside the samples was counted of one column.
+/// The counts of one column besides its samples.
 #[derive(Debug, Default, Clone, Copy)]
 struct Tally {
     counts: ReceiverCounts,
@@ -107,7 +107,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// A line if anything was not as it should be, and one of a path that was kept warm.
+    /// Returns a line if a count is unexpected, and one about the warm-up packets.
     fn describe(&self, case: &FeedCase) -> String {
         let ReceiverCounts { unsynced, unstamped, gaps, drops, dry, buffer, .. } = self.counts;
         let (name, pause) = (case.name(), case.pause());

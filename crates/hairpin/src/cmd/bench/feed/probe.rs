@@ -1,4 +1,4 @@
-//! The listener that is timed: when a packet came into the process, and when its callback did.
+//! The timed listener of the feed benchmark.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use hairpin_time::{Instant, Utc};
 
 use super::setup::ReceiverCounts;
 
-/// When the packet at hand came into the process, and how many have come.
+/// The arrival time of the current packet in the process, and the number of packets.
 #[derive(Debug, Default)]
 pub(super) struct ArrivalTime {
     at: Cell<Instant>,
@@ -18,29 +18,29 @@ pub(super) struct ArrivalTime {
 }
 
 impl ArrivalTime {
-    /// A packet is about to be handed to the handler.
+    /// Records that a packet is about to be handled.
     #[inline]
     pub(super) fn enter(&self, now: Instant) {
         self.at.set(now);
         self.packets.set(self.packets.get() + 1);
     }
 
-    /// How many have come.
+    /// Returns the number of packets.
     #[inline]
     pub(super) fn packets(&self) -> u64 {
         self.packets.get()
     }
 }
 
-/// Reads the clocks at the end of each event, which is where a user would decide.
+/// A listener that reads the clocks at the end of each event, where a user would decide.
 #[derive(Debug)]
 pub(super) struct Probe {
     clock: Clock,
-    /// What timestamps are taken with.
+    /// The clock of the receive timestamps.
     kernel: Clock,
     arrival: Rc<ArrivalTime>,
     armed: bool,
-    /// Events that are not recorded yet.
+    /// The events that are not recorded yet.
     skip: u64,
     pub(super) application: Recorder,
     pub(super) network: Recorder,
@@ -48,7 +48,7 @@ pub(super) struct Probe {
 }
 
 impl Probe {
-    /// A listener that records up to `samples` events from [`Probe::arm`] on.
+    /// Returns a listener that records up to `samples` events after [`Probe::arm`].
     pub(super) fn new(clock: Clock, arrival: &Rc<ArrivalTime>, samples: usize) -> Self {
         Self {
             clock,
@@ -62,14 +62,14 @@ impl Probe {
         }
     }
 
-    /// Records from now on, but for the first `warm_up` events.
+    /// Starts recording after the next `warm_up` events.
     pub(super) fn arm(&mut self, warm_up: u64) {
         self.armed = true;
         self.skip = warm_up;
         self.counts = ReceiverCounts::default();
     }
 
-    /// Forgets the samples: of one that only keeps the path warm.
+    /// Clears the samples of a probe that only keeps the path warm.
     #[inline]
     pub(super) fn forget(&mut self) {
         self.application.clear();

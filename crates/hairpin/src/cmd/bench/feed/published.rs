@@ -1,22 +1,22 @@
 //! The published figures.
 
-/// Where they are from.
+/// The source of the published figures.
 pub(super) const SOURCE: &str =
     "OnixS C++ CME MDP Conflated UDP Handler 1.1.2, programmer's guide, Benchmarking Results";
 
 /// The names of a column's figures, in their order.
 pub(super) const FIGURES: [&str; 6] = ["min", "median", "mean", "95 %", "99 %", "max"];
 
-/// The span that is measured.
+/// The measured span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Span {
     /// From the packet in the process to the callback.
     Application,
-    /// From the time that the kernel, or the card, received it.
+    /// From the receive timestamp of the kernel or the card.
     Network,
 }
 
-/// What one engine was published to take, in microseconds.
+/// The published latency of one engine, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Column {
     pub(super) engine: &'static str,
@@ -27,13 +27,13 @@ pub(super) struct Column {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Table {
     pub(super) span: Span,
-    /// Between packets; 0 for no delay.
+    /// The interval between packets in microseconds; 0 for no delay.
     pub(super) interval_us: u64,
     pub(super) columns: &'static [Column],
 }
 
 impl Span {
-    /// The case of its rows in a results file.
+    /// Returns the case of its rows in a results file.
     pub(super) const fn case(self) -> &'static str {
         match self {
             Self::Application => "application only",
@@ -41,7 +41,7 @@ impl Span {
         }
     }
 
-    /// From where to where.
+    /// Describes the start and the end of the span.
     pub(super) const fn describe(self) -> &'static str {
         match self {
             Self::Application => "packet in the process to callback",

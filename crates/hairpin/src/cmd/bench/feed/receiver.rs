@@ -1,4 +1,4 @@
-//! The receiver of one round: its set-up on standard input, what it measured on standard output.
+//! The receiver process of one round.
 
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -24,19 +24,19 @@ use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
 use crate::harness::signals::Signals;
 use crate::harness::t2t_setup::{self, ChildArgs};
 
-/// The longest sleep: so soon the end is heard.
+/// The longest sleep, so that a stop request is seen in time.
 pub(super) const MAX_SLEEP: Duration = Duration::from_millis(10);
-/// Between looks at what need not be done at every turn.
+/// The interval of housekeeping.
 const POLL_INTERVAL: Duration = Duration::from_micros(500);
-/// Nothing has come for so long: the next packet is not about to.
+/// The time without a packet after which the next is not about to arrive.
 const QUIET: Duration = Duration::from_micros(50);
-/// Between dry packets.
+/// The interval between warm-up packets.
 const DRY: Duration = Duration::from_micros(50);
 
-/// Receives the round that standard input describes.
+/// Receives the round whose setup is on standard input.
 ///
 /// # Errors
-/// No such core or interface; no such wait; the network's.
+/// No such core, interface or wait; those of the network.
 pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<ReceiverSetup>()?;
     let signals = Signals::take_as_child()?;
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Side A of the channel, from its one sender.
+/// Returns line A of the channel, from its one sender.
 fn addresses(setup: &ReceiverSetup, transport: &Transport) -> Multicast {
     let line = |groups: [_; 2]| Lines::only_a(Group::new(groups[0], &[setup.source]));
     Multicast {
@@ -71,7 +71,7 @@ fn addresses(setup: &ReceiverSetup, transport: &Transport) -> Multicast {
     }
 }
 
-/// Receives by the feed handler, as a user's program would.
+/// Receives with the feed handler, as a user's program would.
 fn handler(
     setup: &ReceiverSetup,
     clock: Clock,
@@ -197,7 +197,7 @@ pub(super) fn outcome(
     ReceiverOutcome { rows, counts, interrupted: false }
 }
 
-/// Tells whether anything comes, and when there is time for what is not urgent.
+/// Detects idle turns and times for housekeeping.
 pub(super) struct Idle {
     packets: u64,
     heard: Instant,
@@ -209,7 +209,7 @@ impl Idle {
         Self { packets: 0, heard: now, next_poll: now }
     }
 
-    /// Whether this turn has brought nothing.
+    /// Returns `true` if this turn has received no packet.
     #[inline]
     pub(super) fn is_idle(&mut self, now: Instant, packets: u64) -> bool {
         let is_idle = packets == self.packets;
@@ -219,7 +219,7 @@ impl Idle {
         is_idle
     }
 
-    /// Whether nothing has come for a while, now and then.
+    /// Returns `true` if no packet has arrived for a while and housekeeping is due.
     #[inline]
     pub(super) fn is_poll_due(&mut self, now: Instant) -> bool {
         let is_poll_due = now >= self.next_poll && now >= self.heard + QUIET;
@@ -230,7 +230,7 @@ impl Idle {
     }
 }
 
-/// What keeps the path warm: dry packets, to a listener of the very type of the real one.
+/// Keeps the path warm with packets for a listener of the same type as the real one.
 struct Warmth {
     keep_warm: KeepWarm,
     probe: Probe,

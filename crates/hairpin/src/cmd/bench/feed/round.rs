@@ -1,4 +1,4 @@
-//! One round: a sender and a receiver as two processes, started, watched and asked for the result.
+//! One round: starts a sender and a receiver process, watches them, and reads the results.
 
 use std::time::{Duration, Instant};
 
@@ -10,21 +10,21 @@ use super::setup::{self, Ready, ReceiverOutcome, ReceiverSetup, SenderOutcome, S
 use crate::cmd::bench::bench_context::{BenchContext, MonitoredChild, TIMEOUT};
 use crate::harness::host_pair::Role;
 
-/// Between the last packet and the end of the receiver: what is on the way arrives.
+/// The time between the last packet and the end of the receiver, for packets in flight.
 const SETTLE: Duration = Duration::from_millis(50);
 
-/// What one round gave.
+/// The results of one round.
 pub(super) struct Outcome {
-    /// The receiver's, with its rows complete.
+    /// The receiver's results, with complete rows.
     pub(super) received: ReceiverOutcome,
-    /// Recorded packets that the interface had no room for.
+    /// Recorded packets that the interface could not send.
     pub(super) unsent: u64,
 }
 
-/// Runs one round. `told` hears how many packets have left.
+/// Runs one round. `told` receives the number of packets sent.
 ///
 /// # Errors
-/// A side that cannot be started, that fails (with its own words), or that does not end.
+/// A process that cannot be started, fails (with its error message) or does not exit.
 pub(super) fn run(
     context: &BenchContext<'_>,
     case: &FeedCase,
@@ -61,7 +61,7 @@ pub(super) fn run(
     Ok(Outcome { received, unsent: sent.unsent })
 }
 
-/// Rows that say why there is nothing in them.
+/// Returns rows that contain the reason of a failure.
 pub(super) fn failed(case: &FeedCase, reason: &str) -> Vec<Row> {
     let (transport, wait) = (case.transport.transport, case.wait.name());
     let settings = setup::settings(case.receiver, transport, wait, &case.load, clock());
@@ -91,12 +91,12 @@ fn receiver_setup(context: &BenchContext<'_>, case: &FeedCase) -> ReceiverSetup 
     }
 }
 
-/// What the children's rows are measured with.
+/// Returns the clock of the children's rows.
 fn clock() -> Clock {
     setup::clock_of(hairpin_host::Clock::new().source())
 }
 
-/// Puts beside a receiver's samples how they were sent, and how many are missing.
+/// Adds the lateness and the lost packets to a receiver's row.
 fn complete(row: &mut Row, sent: &SenderOutcome) {
     let SenderOutcome { sent, lateness, .. } = sent;
     row.lost = sent.saturating_sub(row.samples);
@@ -106,10 +106,10 @@ fn complete(row: &mut Row, sent: &SenderOutcome) {
     row.lateness_histogram.clone_from(&lateness.lateness_histogram);
 }
 
-/// How long a round takes at the most.
+/// Returns the longest duration of a round.
 fn length(case: &FeedCase) -> Duration {
-    // Without a delay a packet takes a few microseconds; a batch of 64 with what makes it, some
-    // hundred.
+    // Without a delay a packet takes a few microseconds; a batch of 64, with its creation, takes
+    // some hundred.
     let each = case.load.interval_us.max(1_000);
     Duration::from_micros((case.load.warm_up + case.load.samples).saturating_mul(each))
 }

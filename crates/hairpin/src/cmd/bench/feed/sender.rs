@@ -1,4 +1,4 @@
-//! The sender of one round: the exchange's publisher on sockets, its set-up on standard input.
+//! The sender process of one round: the exchange's publisher on sockets.
 
 use std::io;
 use std::process::ExitCode;
@@ -17,21 +17,22 @@ use crate::harness::signals::Signals;
 use crate::harness::t2t_setup::{self, ChildArgs, ChildCounters};
 use crate::harness::transport::Transport;
 
-/// Packets stay on the link.
+/// The TTL: packets stay on the link.
 const TTL: u8 = 1;
-/// Between packets of loops until the receiver is in sync: slower than anybody reads.
+/// The interval between loop packets until the receiver is in sync: longer than a receiver needs.
 const LOOP_STEP: Duration = Duration::from_micros(10);
-/// From the receiver in sync to the first packet that counts for it: it leaves its loops meanwhile.
+/// The time from the receiver in sync to the first recorded packet, in which the receiver leaves
+/// its loops.
 const START_DELAY: Duration = Duration::from_millis(20);
-/// What is not urgent waits unless nothing is due for so long.
+/// The time without a due event that is enough for housekeeping.
 const QUIET: Duration = Duration::from_micros(50);
-/// Without a delay loops have a turn after so many packets: who has lost one needs them.
+/// Without a delay, a loop packet is sent after this many packets, for a receiver that lost one.
 const PACKETS_PER_LOOP: u64 = 64;
 
-/// Publishes the round that standard input describes.
+/// Publishes the round whose setup is on standard input.
 ///
 /// # Errors
-/// No such core, an interface without multicast, the network's.
+/// A core that cannot be used, an interface without multicast, those of the network.
 pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<SenderSetup>()?;
     let signals = Signals::take_as_child()?;
@@ -51,7 +52,7 @@ struct Sender<'a> {
     setup: &'a SenderSetup,
     clock: Clock,
     flow: UpdateFlow,
-    /// Side A of each feed, in the publisher's order.
+    /// Line A of each feed, in the publisher's order.
     lines: [UdpSender; 3],
     packet: Box<[u8; MAX_PAYLOAD]>,
     lateness: Recorder,
@@ -72,7 +73,7 @@ impl<'a> Sender<'a> {
         Ok(Self { setup, clock, flow, lines, packet, lateness, sent: 0, unsent: 0 })
     }
 
-    /// Sends the books and then loops, until the receiver is in sync.
+    /// Sends the books and then loops until the receiver is in sync.
     fn bring_in(
         &mut self,
         start_allowed: impl Fn() -> bool,
@@ -90,8 +91,7 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// Sends an event whenever one is due, whatever has become of those before; whether it was
-    /// ended before the last.
+    /// Sends each event when it is due. Returns `true` if it was stopped before the last event.
     fn publish(&mut self, page: &ChildCounters, stop_requested: impl Fn() -> bool) -> Result<bool> {
         let load = self.setup.load;
         let begin = self.clock.instant();
@@ -129,7 +129,7 @@ impl<'a> Sender<'a> {
         Ok(false)
     }
 
-    /// One event, sent whole.
+    /// Sends all packets of one event.
     fn event(&mut self, now: Now) -> Result<()> {
         self.flow.event(now);
         while self.flow.has_event() {
@@ -138,7 +138,7 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// Sends the packet that is due, if one is.
+    /// Sends the next packet that is due, if any.
     fn send(&mut self, now: Now) -> Result<()> {
         let Some(sent) = self.flow.transmit(now, &mut self.packet) else { return Ok(()) };
         let Some(line) = self.lines.get_mut(sent.feed as usize) else { return Ok(()) };
@@ -160,9 +160,9 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// No room on the way out.
+/// Returns `true` if the send buffer is full.
 fn is_full(error: &io::Error) -> bool {
-    /// "No buffer space available" has no kind of its own.
+    /// std has no error kind for "No buffer space available".
     const ENOBUFS: i32 = 105;
     error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(ENOBUFS)
 }

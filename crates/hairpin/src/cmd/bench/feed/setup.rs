@@ -1,4 +1,4 @@
-//! What the parent of a round tells sender and receiver, and what they tell it back.
+//! The messages between the parent of a round and its sender and receiver.
 
 use std::net::Ipv4Addr;
 
@@ -14,18 +14,18 @@ use super::update_flow::{INSTRUMENTS, PACKET_BYTES};
 use crate::harness::multicast_groups::Groups;
 use crate::harness::transport::{self, Transport};
 
-/// The case of a socket without a handler.
+/// The case of a bare socket.
 const BARE: &str = "bare receiver";
-/// What the case of a handler says that is kept warm.
+/// The suffix of the case of a handler that is kept warm.
 const KEPT_WARM: &str = ", kept warm";
-/// Of what does not wait or is carried by nothing.
+/// The value for settings without wait or transport.
 const NONE: &str = "none";
 
-/// What the sender needs to know.
+/// The setup of the sender.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SenderSetup {
     pub(crate) groups: Groups,
-    /// The address it sends from.
+    /// The address to send from.
     pub(crate) interface: Ipv4Addr,
     pub(crate) core: Option<usize>,
     pub(crate) load: Load,
@@ -33,11 +33,11 @@ pub(crate) struct SenderSetup {
     pub(crate) wait: String,
 }
 
-/// What the receiver needs to know.
+/// The setup of the receiver.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ReceiverSetup {
     pub(crate) groups: Groups,
-    /// The address of the interface that joins.
+    /// The address of the interface that joins the groups.
     pub(crate) interface: Ipv4Addr,
     /// The sender's address.
     pub(crate) source: Ipv4Addr,
@@ -48,23 +48,23 @@ pub(crate) struct ReceiverSetup {
     pub(crate) load: Load,
 }
 
-/// A side is ready: the sender sends, the receiver is in sync.
+/// The process is ready: the sender sends, or the receiver is in sync.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Ready {}
 
-/// What left.
+/// The results of the sender.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SenderOutcome {
-    /// Packets that are to be recorded.
+    /// Recorded packets sent.
     pub(crate) sent: u64,
-    /// Of these, those that the interface had no room for.
+    /// Recorded packets that the interface could not send.
     pub(crate) unsent: u64,
-    /// How late they left; no latency.
+    /// A row with the lateness of the packets and without latency.
     pub(crate) lateness: Row,
     pub(crate) interrupted: bool,
 }
 
-/// What came.
+/// The results of the receiver.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub(crate) struct ReceiverOutcome {
     pub(crate) rows: Vec<Row>,
@@ -72,29 +72,29 @@ pub(crate) struct ReceiverOutcome {
     pub(crate) interrupted: bool,
 }
 
-/// What beside the samples was counted of a round.
+/// The counts of a round besides its samples.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ReceiverCounts {
-    /// Events that were told while their book was not in sync.
+    /// Events whose book was not in sync.
     pub(crate) unsynced: u64,
     /// Packets without a receive timestamp.
     pub(crate) unstamped: u64,
     /// Gaps in the stream.
     pub(crate) gaps: u64,
-    /// Datagrams that found no room in the receive buffer.
+    /// Datagrams dropped because the receive buffer was full.
     pub(crate) drops: u64,
-    /// Packets that were not understood.
+    /// Packets that could not be decoded.
     pub(crate) errors: u64,
-    /// Dry packets that kept the path warm.
+    /// Warm-up packets.
     pub(crate) dry: u64,
-    /// Samples that found no room.
+    /// Samples that did not fit.
     pub(crate) refused: u64,
-    /// Bytes of receive buffer that the kernel granted; 0 if nothing was received by a socket.
+    /// The receive buffer that the kernel granted, in bytes; 0 without a socket.
     pub(crate) buffer: u64,
 }
 
 impl ReceiverCounts {
-    /// Those of several rounds together; of buffers the smallest.
+    /// Returns the sum over several rounds, with the smallest buffer.
     pub(crate) fn plus(self, other: Self) -> Self {
         let least = [self.buffer, other.buffer].into_iter().filter(|&bytes| bytes > 0).min();
         Self {
@@ -110,14 +110,14 @@ impl ReceiverCounts {
     }
 }
 
-/// What the channel of a benchmark is like.
+/// Returns the settings of a benchmark channel.
 pub(super) fn channel_settings() -> Settings {
-    // That side B brings nothing is as it should be.
+    // Line B is not sent, so its silence is expected.
     let silence = Duration::ZERO;
     Settings { max_instruments: INSTRUMENTS as usize, silence, ..Settings::default() }
 }
 
-/// The clock of a row that is read in this process.
+/// Returns the clock of a row that is read in this process.
 pub(super) fn clock_of(source: ClockSource) -> Clock {
     match source {
         ClockSource::Tsc => Clock::Tsc,
@@ -125,8 +125,8 @@ pub(super) fn clock_of(source: ClockSource) -> Clock {
     }
 }
 
-/// The settings of the rows of a receiver, in the order of its rows. `clock` is what the
-/// application's rows are read from; the others are from the kernel's timestamp to its clock.
+/// Returns the settings of a receiver's rows, in their order. `clock` is the clock of the
+/// application rows; the others are measured from the kernel's timestamp with the kernel's clock.
 pub(crate) fn settings(
     receiver: Receiver,
     transport: Transport,
@@ -168,7 +168,7 @@ pub(crate) fn settings(
     }
 }
 
-/// What a row says of its column: who received.
+/// Returns the receiver of a row.
 pub(super) fn receiver_of(setting: &Setting) -> Receiver {
     match (setting.kind, setting.case.as_str()) {
         (Kind::Batch, _) => Receiver::Batch,
@@ -177,7 +177,8 @@ pub(super) fn receiver_of(setting: &Setting) -> Receiver {
     }
 }
 
-/// Whether a row is of a span; that of a bare receiver is of the one with network and kernel.
+/// Returns `true` if a row belongs to a span. A bare receiver belongs to the span with network and
+/// kernel.
 pub(super) fn is_of(span: Span, setting: &Setting) -> bool {
     let case = setting.case.trim_end_matches(KEPT_WARM);
     case == span.case() || (span == Span::Network && case == BARE)

@@ -1,4 +1,4 @@
-//! The tables: published figures, and beside them what was measured here.
+//! The tables of the feed benchmark: published figures next to ours.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use super::setup::{is_of, receiver_of};
 use crate::cmd::bench::bench_case::pause;
 use crate::cmd::bench::comparison_table::{Column, drawn, here, note};
 
-/// Everything there is to print of a results file; more is not known while measuring either.
+/// Renders the tables of a results file.
 pub(super) fn render(results: &Results) -> String {
     let rows: Vec<&Row> = results.rows.iter().filter(|row| row.setting.bench == "feed").collect();
     let step = results.truth.as_ref().map_or(0.0, |truth| truth.clock_step_ns);
@@ -31,7 +31,7 @@ to user space. *: below 20 steps of the clock, so that one reading says little; 
 was subtracted. A percentile that has not 10 samples beyond it is -.
 ";
 
-/// The names of the lines, behind those of the figures.
+/// The names of the lines after those of the figures.
 const LINES: [&str; 5] = ["median, low", "median, high", "samples", "lost", "note"];
 
 fn block(table: &Table, rows: &[&Row], step: f64) -> String {
@@ -83,7 +83,7 @@ fn heading(row: &Row) -> String {
     name(receiver_of(&row.setting), &row.setting.transport, &row.setting.wait)
 }
 
-/// How this machine differs from the published one.
+/// Describes the differences between this machine and the published one.
 fn machines(host: &Host, row: Option<&Row>) -> String {
     format!(
         "published: {SOURCE}.\nBook updates, with its engines on kernel sockets, on those under \
@@ -133,7 +133,7 @@ mod tests {
         Results { rows, truth: Some(truth), ..results }
     }
 
-    /// The line of that name in the block that has these words in its heading.
+    /// Returns the line with this name in the block whose heading contains `block`.
     fn line(text: &str, block: &str, name: &str) -> String {
         let of = text.split("\n\n").find(|part| part.contains(block)).unwrap_or_default();
         let found = of.lines().find(|line| line.trim_start().starts_with(name));

@@ -1,4 +1,4 @@
-//! The market of the feed's benchmark: events of one book entry, each in one packet.
+//! The market of the feed benchmark: events of one book entry, each in one packet.
 
 use std::collections::VecDeque;
 
@@ -8,22 +8,22 @@ use hairpin_exchange::{
 };
 use hairpin_time::{Instant, Now};
 
-/// Instruments of the published tables.
+/// The number of instruments in the published tables.
 pub(super) const INSTRUMENTS: u32 = 100;
-/// Bytes of a packet with one book entry: packet header, size, message header, root, the group of
-/// entries with one, and that of orders with none.
+/// The length of a packet with one book entry: packet header, size, message header, root, the group
+/// with one entry, and the empty group of orders.
 pub(super) const PACKET_BYTES: usize = 12 + 2 + 8 + 11 + (3 + 32) + 8;
-/// Levels that are published.
+/// The number of published levels.
 const DEPTH: u64 = 10;
-/// Orders that rest at once; from then on one leaves for each that comes.
+/// The number of resting orders; then one is canceled for each new order.
 const RESTING: usize = 500;
-/// Contracts of an order at most.
+/// The largest order quantity in contracts.
 const QUANTITY: u64 = 20;
-/// Whose orders they are.
+/// The owner of the orders.
 const OWNER: Owner = Owner(1);
 
-/// The exchange's books and publisher, and orders that join a published level or leave it. So
-/// every event is one entry of template 46, a level changed, and ends in its packet.
+/// The exchange's books and publisher, with orders that join or leave a published level. Every
+/// event is one entry of template 46 that changes a level, and ends in its packet.
 pub(super) struct UpdateFlow {
     floor: SimulatedMarket,
     random: u64,
@@ -31,7 +31,7 @@ pub(super) struct UpdateFlow {
 }
 
 impl UpdateFlow {
-    /// Seeded books, whose events are yet to be sent.
+    /// Returns seeded books whose events are not sent yet.
     pub(super) fn new(seed: u64, now: Now) -> Self {
         let publisher = PublisherSettings { plain_endings: true, ..PublisherSettings::default() };
         let instruments = Instrument::numbered(INSTRUMENTS);
@@ -45,7 +45,7 @@ impl UpdateFlow {
         Self { floor: SimulatedMarket::new(&settings, now), random: seed, resting }
     }
 
-    /// Makes the next event.
+    /// Creates the next event.
     pub(super) fn event(&mut self, now: Now) {
         if self.resting.len() == RESTING
             && let Some(order) = self.resting.pop_front()
@@ -54,13 +54,13 @@ impl UpdateFlow {
             return;
         }
         let order = self.order();
-        // A sound order finds room: as many leave as come.
+        // A valid order always fits: as many are canceled as entered.
         if let Ok(submitted) = self.floor.submit(now, &order) {
             self.resting.push_back(submitted.order);
         }
     }
 
-    /// An order at one of the published levels of some book.
+    /// Returns an order at a published level of a random book.
     fn order(&mut self) -> NewOrder {
         let instrument = self.below(INSTRUMENTS.into()) as u32;
         let side = Side::BOTH[self.below(2) as usize];
@@ -71,17 +71,17 @@ impl UpdateFlow {
         NewOrder::limit(instrument, side, price, quantity, OWNER)
     }
 
-    /// Whether packets of an event wait.
+    /// Returns `true` if packets of an event are pending.
     pub(super) fn has_event(&self) -> bool {
         self.floor.publisher().has_event()
     }
 
-    /// How fast loops of definitions and snapshots go.
+    /// Sets the pace of the definition and snapshot loops.
     pub(super) fn set_pace(&mut self, pace: Pace, now: Instant) {
         self.floor.publisher_mut().set_pace(pace, now);
     }
 
-    /// Writes the next packet that is due, if one is.
+    /// Writes the next packet that is due, if any.
     pub(super) fn transmit(
         &mut self,
         now: Now,
@@ -90,7 +90,7 @@ impl UpdateFlow {
         self.floor.publisher_mut().poll_transmit(now, packet)
     }
 
-    /// A number below `bound` (splitmix64, and the high half of a product).
+    /// Returns a number below `bound` (splitmix64, high half of a product).
     fn below(&mut self, bound: u64) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.random;
@@ -126,7 +126,7 @@ mod tests {
             assert!(sent.event.is_some_and(|event| event.begins && event.ends));
             assert_eq!(packet[16..18], 46_u16.to_le_bytes());
             assert!(!flow.has_event());
-            // MDUpdateAction: a level that is there changes.
+            // MDUpdateAction: an existing level changes.
             templates[usize::from(packet[12 + 2 + 8 + 11 + 3 + 25])] += 1;
         }
         assert_eq!(templates, [0, 4 * RESTING]);

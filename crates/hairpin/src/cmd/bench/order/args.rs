@@ -1,4 +1,4 @@
-//! The words of `hairpin bench order`.
+//! The arguments of `hairpin bench order`.
 
 use std::path::PathBuf;
 
@@ -8,33 +8,34 @@ use super::order_case::{Load, OrderCase, Subject};
 use crate::harness::args::{SAMPLES_MAX, WARM_UP, parse_wait};
 use crate::harness::{cores, output};
 
-/// Between orders unless told otherwise, in microseconds: what the published pause was is not told.
+/// The default intervals between orders, in microseconds; the published interval is unknown.
 const INTERVALS_US: [u64; 2] = [1_000, 0];
-/// A session's reports come at least so often that neither side thinks the other dead.
+/// The longest interval: neither side may assume that the other has failed.
 const INTERVAL_US_MAX: u64 = 1_000_000;
-/// Orders recorded per column.
+/// The default number of orders recorded per column.
 const SAMPLES: u64 = 20_000;
-/// The same with --quick.
+/// The orders recorded per column with --quick.
 const QUICK_SAMPLES: u64 = 1_000;
-/// Batches, each of 64 orders or reports, for each sample: half as many.
+/// The divisor for the number of batches of 64 orders or reports.
 const BATCHES_PART: u64 = 2;
-/// Rounds of each column.
+/// The default number of rounds of each column.
 const ROUNDS: u32 = 7;
 
-/// Order entry: an order from the call that sends it to the callback of its report, in five stages,
-/// with 1 ms and with no delay between orders
+/// Measure order entry from the send call to the callback of the report, in five stages, with 1 ms
+/// and with no delay between orders
 ///
-/// A session sends NewOrderSingle and is told ExecutionReportNew, with the journal on; the gateway
-/// is a process on a core of its own: the exchange's, or a bare one. As root, and as an ordinary
-/// user where the kernel lets users make namespaces, over a veth between two namespaces, else over
-/// loopback. Beside the published figures context the session by each wait, at the exchange's gateway
-/// and at the bare one, sockets with nothing behind them, and the session alone in batches of 64.
+/// A session sends NewOrderSingle and receives ExecutionReportNew, with the journal on. The
+/// gateway, the exchange's or a bare one, is a process on its own core. As root, and as an ordinary
+/// user where the kernel allows user namespaces, it runs over a veth between two namespaces;
+/// otherwise over loopback. Besides the published figures the table shows the session with each
+/// wait, at the exchange's gateway and at the bare one, bare sockets, and the session alone in
+/// batches of 64.
 ///
-/// One order is under way at a time. Columns take turns in rounds (A B C A B C ...), each with
-/// processes of its own. It takes about 2 minutes for a wait, --quick about 20 seconds.
+/// One order is outstanding at a time. Columns alternate in rounds (A B C A B C ...), each with its
+/// own processes. A run takes about 2 minutes for each wait, --quick about 20 seconds.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct BenchOrderArgs {
-    /// Print the tables of a results file that was saved with --json; nothing is measured
+    /// Print the tables of a results file written with --json, without measuring
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "quick", "samples", "rounds", "interval_us", "wait"])]
     pub(super) from: Option<PathBuf>,
@@ -43,7 +44,7 @@ pub(crate) struct BenchOrderArgs {
     #[arg(long, value_name = "WAIT", value_delimiter = ',', value_parser = parse_wait)]
     wait: Vec<Wait>,
 
-    /// Microseconds between orders, 0 for none: at most 1000000 [default: 1000,0]
+    /// Intervals between orders in microseconds, 0 to 1000000 [default: 1000,0]
     #[arg(long, value_name = "US", value_delimiter = ',',
           value_parser = clap::value_parser!(u64).range(0..=INTERVAL_US_MAX))]
     interval_us: Vec<u64>,
@@ -53,7 +54,7 @@ pub(crate) struct BenchOrderArgs {
           value_parser = clap::value_parser!(u64).range(1..=SAMPLES_MAX))]
     samples: u64,
 
-    /// 1,000 samples a column: about 20 seconds
+    /// Record 1,000 samples per column: about 20 seconds
     #[arg(long, conflicts_with = "samples")]
     quick: bool,
 
@@ -62,7 +63,7 @@ pub(crate) struct BenchOrderArgs {
           value_parser = clap::value_parser!(u32).range(1..=1_000))]
     rounds: u32,
 
-    /// Run over loopback by the address of this interface instead of hosts of our own
+    /// Run over loopback with the address of this interface
     #[arg(long, value_name = "IF")]
     pub(super) interface: Option<String>,
 
@@ -74,7 +75,7 @@ pub(crate) struct BenchOrderArgs {
 }
 
 impl BenchOrderArgs {
-    /// The columns, in the order of the tables.
+    /// Returns the columns, in the order of the tables.
     pub(super) fn plan(&self) -> Vec<OrderCase> {
         let waits: &[Wait] = if self.wait.is_empty() { &[Wait::Spin] } else { &self.wait };
         let intervals =
@@ -93,14 +94,14 @@ impl BenchOrderArgs {
         cases
     }
 
-    /// How many rounds each column has: never more than samples.
+    /// Returns the number of rounds of each column, at most the number of samples.
     pub(super) fn rounds(&self) -> usize {
         (self.rounds as usize).min(self.load(0).samples as usize).max(1)
     }
 
     fn load(&self, interval_us: u64) -> Load {
         let samples = if self.quick { QUICK_SAMPLES } else { self.samples };
-        // Nothing is random but the exchange's books, of which no order reaches a level.
+        // Only the exchange's books are random, and no order reaches their levels.
         Load { interval_us, warm_up: WARM_UP, samples, seed: 1 }
     }
 }

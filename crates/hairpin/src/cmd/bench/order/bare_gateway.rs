@@ -1,4 +1,4 @@
-//! What a bare gateway answers: every logon is accepted, every order reported as new.
+//! A bare gateway: it accepts every logon and reports every order as new.
 
 use anyhow::{Context, Result, bail};
 use hairpin_order_entry::messages::{
@@ -7,28 +7,28 @@ use hairpin_order_entry::messages::{
 };
 use hairpin_sbe::MessageHeader;
 
-/// Bytes in front of a message: its frame's length and encoding.
+/// The bytes before a message: the frame's length and encoding.
 const FRAMING_HEADER: usize = 4;
-/// Bytes of the report of a new order, with its framing header.
+/// The length of the report of a new order, with its framing header.
 pub(super) const REPORT_BYTES: usize = FRAMING_HEADER + ExecutionReportNew522::ENCODED_LENGTH;
 
 /// One connection of a bare gateway.
 #[derive(Debug, Default)]
 pub(super) struct BareGateway {
-    /// The beginning of a frame.
+    /// The start of an incomplete frame.
     inbox: Vec<u8>,
     uuid: u64,
-    /// Reports sent.
+    /// The number of reports sent.
     reports: u32,
-    /// What is to leave.
+    /// The bytes to send.
     pub(super) outbox: Vec<u8>,
 }
 
 impl BareGateway {
-    /// Takes bytes of the client's, and puts behind what is to leave what answers them.
+    /// Handles bytes of the client and appends the answers to the outbox.
     ///
     /// # Errors
-    /// What is no frame, or a message that cannot be read.
+    /// Bytes that are not a frame; a message that cannot be decoded.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<()> {
         self.inbox.extend_from_slice(bytes);
         let inbox = std::mem::take(&mut self.inbox);
@@ -67,7 +67,7 @@ impl BareGateway {
                 let mut scratch = Terminate507::SCRATCH;
                 self.terminated(Terminate507::decode(&header, body, &mut scratch)?)
             }
-            // Keep-alive: reports come more often.
+            // Keep-alives need no answer: reports are more frequent.
             _ => Ok(()),
         }
     }
@@ -125,7 +125,7 @@ impl BareGateway {
         Ok(())
     }
 
-    /// BufferSize for a message of `length` bytes behind what is to leave, with its framing header.
+    /// Returns space in the outbox for a message of `length` bytes, after its framing header.
     fn framed(&mut self, length: usize) -> &mut [u8] {
         let begin = self.outbox.len();
         let size = FRAMING_HEADER + length;

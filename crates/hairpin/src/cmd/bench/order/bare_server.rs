@@ -1,4 +1,4 @@
-//! Sockets without a gateway behind them: a bare gateway's, and those of an echo.
+//! The servers of the bare gateway and of bare sockets.
 
 use std::io;
 
@@ -8,18 +8,18 @@ use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions, TcpStream};
 use super::bare_gateway::{BareGateway, REPORT_BYTES};
 use super::setup::ORDER_BYTES;
 
-/// Turns between looks whether the end has come.
+/// The turns between two checks for a stop request.
 const TURNS: u32 = 1_024;
 
-/// What answers the bytes of a connection.
+/// Answers the bytes of a connection.
 pub(super) trait Answer {
-    /// Takes bytes of the client's.
+    /// Handles bytes of the client.
     ///
     /// # Errors
-    /// Bytes that cannot be understood.
+    /// Bytes that cannot be decoded.
     fn take(&mut self, bytes: &[u8]) -> Result<()>;
 
-    /// What is to leave.
+    /// Returns the bytes to send.
     fn outbox(&mut self) -> &mut Vec<u8>;
 }
 
@@ -33,7 +33,7 @@ impl Answer for BareGateway {
     }
 }
 
-/// As many bytes as a report has for each as many as an order has.
+/// Sends the bytes of a report for each order's worth of bytes.
 #[derive(Debug, Default)]
 pub(super) struct Echo {
     taken: usize,
@@ -54,10 +54,10 @@ impl Answer for Echo {
     }
 }
 
-/// Serves one connection, spinning, until it is asked to stop.
+/// Serves one connection, spinning, until stopped.
 ///
 /// # Errors
-/// The network's; bytes that cannot be understood.
+/// Those of the network; bytes that cannot be decoded.
 pub(super) fn serve(
     listener: &mut TcpListener,
     mut answer: impl Answer,
@@ -70,7 +70,7 @@ pub(super) fn serve(
                 None => stream = listener.accept(TcpOptions::default())?,
                 Some(connection) => {
                     if !turn(connection, &mut answer)? {
-                        // The client has said all it had to.
+                        // The client has closed the connection.
                         stream = None;
                     }
                 }
@@ -82,12 +82,12 @@ pub(super) fn serve(
     }
 }
 
-/// Takes what has come and sends what answers it; whether there may be more.
+/// Reads and answers; returns `false` when the connection is closed.
 fn turn(stream: &mut TcpStream, answer: &mut impl Answer) -> Result<bool> {
     let mut taken = Ok(());
     let received = stream.receive(1, |_, bytes| taken = answer.take(bytes));
     taken?;
-    // Why a connection broke, the client says.
+    // The client reports why a connection broke.
     if received.map_or(true, |received| received.closed) {
         return Ok(false);
     }

@@ -1,4 +1,4 @@
-//! A socket and nothing behind it: what the kernel takes for bytes like an order's and a report's.
+//! Bare sockets: the kernel's share of the latency of an order and its report.
 
 use anyhow::{Result, bail};
 use hairpin_endpoint::{Receive, Stream, TcpOptions, TcpStream};
@@ -13,10 +13,10 @@ use super::setup::{ClientCounts, ClientOutcome, ClientSetup, ORDER_BYTES};
 use super::trading::MAX_SLEEP;
 use crate::harness::t2t_setup::ChildCounters;
 
-/// Sends as many bytes as an order has, and waits for as many as a report has.
+/// Sends the bytes of an order and waits for the bytes of a report.
 ///
 /// # Errors
-/// No such wait; the network's.
+/// No such wait; those of the network.
 pub(super) fn measure(
     setup: &ClientSetup,
     clock: &Clock,

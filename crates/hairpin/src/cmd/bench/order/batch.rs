@@ -1,4 +1,4 @@
-//! The session alone, with reports in memory: for what is too short to be timed one by one.
+//! The session alone with reports in memory, in batches, for times too short to measure singly.
 
 use std::hint::black_box;
 use std::rc::Rc;
@@ -19,20 +19,19 @@ use super::timed_listener::{TimedListener, order};
 use super::trading::{JOURNAL_BYTES, session_settings};
 use crate::harness::t2t_setup::ChildCounters;
 
-/// Operations of one batch.
+/// The operations of one batch.
 const BATCH: u64 = BatchRecorder::OPERATIONS_MIN;
-/// From one operation to the next.
+/// The interval between operations.
 const STEP: Duration = Duration::from_nanos(100);
-/// Turns within which a session in memory is established.
+/// The turns within which a session in memory is established.
 const TURNS: u32 = 1_000;
-/// Where SeqNum stands in a report's frame: behind the framing header and the message header.
+/// The offset of SeqNum in a report's frame, after the framing header and the message header.
 const SEQ_NUM: usize = 4 + 8;
 
-/// Times batches until there are as many as were asked for: reports, orders, and both of them in
-/// turn.
+/// Times batches of reports, orders, and both in turn, until there are enough samples.
 ///
 /// # Errors
-/// A session that is not established, or does less than is timed: a broken invariant.
+/// A session that is not established or does less than was timed: a broken invariant.
 pub(super) fn measure(
     setup: &ClientSetup,
     clock: &Clock,
@@ -60,14 +59,14 @@ pub(super) fn measure(
     Ok(ClientOutcome { rows, counts: ClientCounts::default(), interrupted: false })
 }
 
-/// An established session, on a clock of its own.
+/// An established session on a virtual clock.
 struct Bench {
     session: Session<MemoryConnect>,
     wire: Rc<Wire>,
     reactor: Reactor,
     ready: Ready,
     listener: TimedListener,
-    /// Of `now` only the difference to the last counts.
+    /// The virtual time; only its increments matter.
     now: Now,
     clock: Clock,
     report: Vec<u8>,
@@ -103,7 +102,7 @@ impl Bench {
         bail!("the session is not established")
     }
 
-    /// The answer to the first order is what all other reports are copies of.
+    /// Stores the report of the first order, of which all other reports are copies.
     fn take_report(&mut self) -> Result<()> {
         self.submit()?;
         self.report = self.wire.take_incoming();
@@ -128,7 +127,7 @@ impl Bench {
         Ok(())
     }
 
-    /// One turn of the session, which finds one report.
+    /// Runs one turn of the session, which reads one report.
     #[inline]
     fn hear(&mut self) -> Result<()> {
         self.process()?;
@@ -154,7 +153,7 @@ impl Bench {
         self.timed(both, 1, 1)
     }
 
-    /// Times a batch of an operation that sends and hears so many messages.
+    /// Times a batch of an operation that sends `orders` and reads `reports` messages.
     fn timed(
         &mut self,
         mut operation: impl FnMut(&mut Self) -> Result<()>,
@@ -177,7 +176,7 @@ impl Bench {
         Ok(span)
     }
 
-    /// Puts the reports of a batch where the session finds one a turn.
+    /// Provides the reports of a batch, one for each turn of the session.
     fn offer(&mut self) {
         let Self { wire, report, session, .. } = self;
         let next = session.progress().next_incoming;

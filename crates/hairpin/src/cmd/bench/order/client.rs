@@ -1,4 +1,4 @@
-//! The client of one round: its set-up on standard input, what it measured on standard output.
+//! The client process of one round.
 
 use std::process::ExitCode;
 
@@ -12,18 +12,18 @@ use crate::cmd::bench::run::calibrated;
 use crate::harness::signals::Signals;
 use crate::harness::t2t_setup::{self, ChildArgs};
 
-/// Measures the round that standard input describes.
+/// Measures the round whose setup is on standard input.
 ///
 /// # Errors
-/// No such core or wait; a logon that is refused; the network's.
+/// No such core or wait; a rejected logon; those of the network.
 pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<ClientSetup>()?;
     let signals = Signals::take_as_child()?;
     hairpin_host::set_timer_slack(Duration::from_nanos(1))?;
-    hairpin_host::name_thread("listener")?;
+    hairpin_host::name_thread("trader")?;
     setup.core.map_or(Ok(()), hairpin_host::pin)?;
     let stop_requested = || page.stop_requested() || signals.stop_requested();
-    // All readings of a round are by one clock, which is not calibrated again meanwhile.
+    // All times of a round are read from one clock, which is not recalibrated during the round.
     let clock = calibrated();
     let measure = match setup.subject {
         Subject::Gateway | Subject::BareGateway => trading::measure,

@@ -1,4 +1,4 @@
-//! The gateway of one round: its set-up on standard input.
+//! The gateway process of one round.
 
 use std::process::ExitCode;
 
@@ -20,10 +20,10 @@ use crate::harness::secret_key;
 use crate::harness::signals::Signals;
 use crate::harness::t2t_setup::{self, Account, ChildArgs};
 
-/// Serves the round that standard input describes.
+/// Serves the round whose setup is on standard input.
 ///
 /// # Errors
-/// No such core, no free port, the network's.
+/// A core that cannot be used, no free port, those of the network.
 pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<GatewaySetup>()?;
     let signals = Signals::take_as_child()?;
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The exchange's gateway, with a quiet market behind it and no market data.
+/// Runs the exchange's gateway with a quiet market and without market data.
 fn exchange(setup: &GatewaySetup, stop_requested: &dyn Fn() -> bool) -> Result<()> {
     let clock = Clock::new();
     let mut reactor = Reactor::new(Wait::Spin)?;

@@ -1,4 +1,4 @@
-//! A connection in memory, whose other end answers as a bare gateway.
+//! A connection in memory with a bare gateway at its other end.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -16,15 +16,15 @@ use super::bare_gateway::BareGateway;
 
 const NOWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
 
-/// What both ends see.
+/// The state that both ends share.
 #[derive(Debug, Default)]
 pub(super) struct Wire {
     answers: RefCell<BareGateway>,
     incoming: RefCell<Vec<u8>>,
-    /// Bytes of them that were taken, and that are given at once: all, if 0.
+    /// The bytes that were read, and the bytes that are delivered at once: all, if 0.
     taken: Cell<usize>,
     chunk: Cell<usize>,
-    /// What is written is answered; else it goes nowhere.
+    /// `true` if written bytes are answered; otherwise they are discarded.
     is_answered: Cell<bool>,
     written: Cell<u64>,
 }
@@ -34,17 +34,17 @@ impl Wire {
         Self { is_answered: Cell::new(true), ..Self::default() }
     }
 
-    /// From now on what is written goes nowhere, or is answered again.
+    /// Answers written bytes from now on, or discards them.
     pub(super) fn set_answered(&self, is_answered: bool) {
         self.is_answered.set(is_answered);
     }
 
-    /// What has come and was not taken, which is gone then.
+    /// Removes and returns the bytes that were not read.
     pub(super) fn take_incoming(&self) -> Vec<u8> {
         self.incoming.take().split_off(self.taken.take())
     }
 
-    /// Gives other bytes, `chunk` of them at a time.
+    /// Replaces the incoming bytes; `chunk` of them are delivered at a time.
     pub(super) fn offer(&self, chunk: usize, write: impl FnOnce(&mut Vec<u8>)) {
         let mut incoming = self.incoming.borrow_mut();
         incoming.clear();
@@ -53,17 +53,17 @@ impl Wire {
         self.chunk.set(chunk);
     }
 
-    /// Bytes written that went nowhere.
+    /// Returns the number of discarded bytes.
     pub(super) fn written(&self) -> u64 {
         self.written.get()
     }
 }
 
-/// One end of it.
+/// One end of the connection.
 #[derive(Debug)]
 pub(super) struct Connection {
     wire: Rc<Wire>,
-    /// Something to wait for that is always ready.
+    /// A descriptor that is always ready.
     descriptor: File,
 }
 
@@ -133,7 +133,7 @@ impl Source for Connection {
     }
 }
 
-/// Gives the one wire there is.
+/// Connects to the only peer.
 #[derive(Debug)]
 pub(super) struct MemoryConnect(pub(super) Rc<Wire>);
 

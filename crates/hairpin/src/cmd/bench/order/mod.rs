@@ -1,4 +1,4 @@
-//! `hairpin bench order`: order entry's published table, and what this machine makes of it.
+//! `hairpin bench order`: the published table of order entry, measured on this machine.
 
 mod args;
 mod bare_gateway;
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &BenchOrderArgs) -> Result<ExitCode> {
     run::run::<Order>(&words, &arguments.plan())
 }
 
-/// Order entry's table.
+/// The table of order entry.
 struct Order;
 
 impl Bench for Order {

@@ -1,4 +1,4 @@
-//! What is measured: sets of interval, wait and subject.
+//! A case of the order benchmark: interval, wait and subject.
 
 use hairpin_reactor::Wait;
 use serde::{Deserialize, Serialize};
@@ -6,30 +6,30 @@ use serde::{Deserialize, Serialize};
 use crate::cmd::bench::bench_case;
 pub(crate) use crate::cmd::bench::bench_case::Load;
 
-/// What is measured, and what answers it.
+/// The measured subject and its peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Subject {
-    /// Order entry at the exchange's own gateway.
+    /// Order entry at the exchange's gateway.
     Gateway,
-    /// Order entry at a bare gateway, which reports every order as new and does nothing else.
+    /// Order entry at a bare gateway, which only reports every order as new.
     BareGateway,
-    /// A socket and nothing behind it, on both sides.
+    /// Bare sockets on both sides.
     BareSockets,
-    /// Order entry alone, with reports in memory, back to back.
+    /// Order entry alone, with reports in memory.
     Batch,
 }
 
-/// One set: what its rounds have in common.
+/// A case: the parameters that its rounds have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OrderCase {
     pub(crate) subject: Subject,
     pub(crate) wait: Wait,
-    /// Of all rounds together.
+    /// The load of all rounds together.
     pub(crate) load: Load,
 }
 
 impl Subject {
-    /// Its name beside others, under this wait.
+    /// Returns the name of a column with this wait.
     pub(super) fn name(self, wait: &str) -> String {
         match self {
             Self::Gateway => wait.to_owned(),

@@ -1,25 +1,25 @@
-//! The published figures, and the stages they are of.
+//! The published figures and their stages.
 
-/// Where they are from.
+/// The source of the published figures.
 pub(super) const SOURCE: &str = "OnixS C++ CME iLink 3 handler 1.10.0, i7-7700K at 5 GHz, SFN8542";
 
-/// A part of the way of an order and its report.
+/// A stage of the path of an order and its report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     /// From the report's bytes in the process to its callback.
     Receive,
-    /// From the call that sends to the order's bytes at the socket.
+    /// From the send call to the order's bytes at the socket.
     Send,
-    /// Both, of the same order.
+    /// Both stages of the same order.
     Both,
-    /// From the call that sends to its return.
+    /// From the send call to its return.
     System,
-    /// Half of the way from the call that sends to the callback.
+    /// Half of the time from the send call to the callback.
     OneWay,
 }
 
-/// What one kind of sockets was published to take, in nanoseconds: a line for each stage, each of
-/// min, median and 99th percentile.
+/// The published latencies of one kind of sockets, in nanoseconds: min, median and 99th percentile
+/// of each stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Column {
     pub(super) sockets: &'static str,
@@ -27,13 +27,13 @@ pub(super) struct Column {
 }
 
 impl Stage {
-    /// All, in the order of the table.
+    /// All stages, in the order of the table.
     pub(super) const ALL: [Self; 5] =
         [Self::Receive, Self::Send, Self::Both, Self::System, Self::OneWay];
-    /// Those that a handler alone, in memory, has.
+    /// The stages of a handler in memory.
     pub(super) const IN_MEMORY: [Self; 3] = [Self::Receive, Self::Send, Self::Both];
 
-    /// The case of its rows in a results file, and its name in the table.
+    /// Returns the case of its rows in a results file, which is its name in the table.
     pub(super) const fn case(self) -> &'static str {
         match self {
             Self::Receive => "handler receive",
@@ -45,7 +45,7 @@ impl Stage {
     }
 }
 
-/// The whole table.
+/// The published table.
 pub(super) const COLUMNS: [Column; 3] = [
     Column {
         sockets: "native sockets",

@@ -1,4 +1,4 @@
-//! One round: a gateway and a client as two processes.
+//! One round: a gateway and a client process.
 
 use std::net::SocketAddrV4;
 use std::time::{Duration, Instant};
@@ -11,13 +11,13 @@ use super::setup::{self, ClientOutcome, ClientSetup, GatewaySetup, Ready};
 use crate::cmd::bench::bench_context::{BenchContext, MonitoredChild, TIMEOUT};
 use crate::harness::host_pair::Role;
 
-/// Of a client that needs no gateway.
+/// The address for a client that needs no gateway.
 const NOWHERE: SocketAddrV4 = SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 1);
 
-/// Runs one round. `told` hears how many orders were answered.
+/// Runs one round. `told` receives the number of orders answered.
 ///
 /// # Errors
-/// A side that cannot be started, that fails (with its own words), or that does not end.
+/// A process that cannot be started, fails (with its error message) or does not exit.
 pub(super) fn run(
     context: &BenchContext<'_>,
     case: &OrderCase,
@@ -43,13 +43,13 @@ pub(super) fn run(
     Ok(outcome)
 }
 
-/// Rows that say why there is nothing in them.
+/// Returns rows that contain the reason of a failure.
 pub(super) fn failed(case: &OrderCase, reason: &str) -> Vec<Row> {
     let settings = setup::settings(case.subject, case.wait.name(), &case.load, clock());
     settings.into_iter().map(|setting| Row::failed(setting, reason)).collect()
 }
 
-/// What the client's rows are measured with.
+/// Returns the clock of the client's rows.
 fn clock() -> Clock {
     setup::clock_of(hairpin_host::Clock::new().source())
 }
@@ -77,10 +77,10 @@ fn client_setup(
     }
 }
 
-/// How long a round takes at the most.
+/// Returns the longest duration of a round.
 fn length(case: &OrderCase) -> Duration {
-    // There and back takes some ten microseconds, where it sleeps some hundred; so does a batch.
-    // Who has to share its core waits for its turn, twice a way: the next order waits with it.
+    // A round trip or a batch takes some ten microseconds, some hundred with a sleep. On a shared
+    // core each direction waits for a time slice.
     let each = case.load.interval_us + 20_000;
     Duration::from_micros((case.load.warm_up + case.load.samples).saturating_mul(each))
 }

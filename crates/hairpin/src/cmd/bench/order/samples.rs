@@ -1,4 +1,4 @@
-//! What a round records: one sample of each stage for each order.
+//! The samples of a round: one of each stage for each order.
 
 use hairpin_host::Clock;
 use hairpin_measure::{Recorder, Row};
@@ -8,14 +8,14 @@ use super::order_case::Subject;
 use super::published::Stage;
 use super::setup::{self, ClientCounts, ClientOutcome, ClientSetup};
 
-/// When an order and its report passed where the stages begin and end.
+/// The times of an order and its report at the boundaries of the stages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OrderTimes {
-    /// Before the call that sends.
+    /// Before the send call.
     pub(super) begun: Instant,
     /// At the connection's write.
     pub(super) written: Instant,
-    /// After the call that sends.
+    /// After the send call.
     pub(super) sent: Instant,
     /// In the process.
     pub(super) received: Instant,
@@ -24,7 +24,7 @@ pub(super) struct OrderTimes {
 }
 
 impl OrderTimes {
-    /// A sample of a stage. That of [`Stage::OneWay`] is of the way there and back.
+    /// Returns the sample of a stage; for [`Stage::OneWay`], the whole round trip.
     #[inline]
     fn span(&self, stage: Stage) -> Duration {
         let send = self.written.saturating_since(self.begun);
@@ -44,9 +44,9 @@ impl OrderTimes {
 pub(super) struct Samples {
     stages: Vec<(Stage, Recorder)>,
     lateness: Recorder,
-    /// Orders that are not recorded yet.
+    /// The orders that are not recorded yet.
     skip: u64,
-    /// Orders that were to be recorded.
+    /// The orders to be recorded that were sent.
     sent: u64,
 }
 
@@ -62,7 +62,7 @@ impl Samples {
         }
     }
 
-    /// An order leaves, so much later than it was to.
+    /// Records the lateness of an order.
     #[inline]
     pub(super) fn departed(&mut self, lateness: Duration) {
         if self.skip == 0 {
@@ -71,7 +71,7 @@ impl Samples {
         }
     }
 
-    /// Its report has come.
+    /// Records the times of an order whose report has arrived.
     #[inline]
     pub(super) fn arrived(&mut self, times: &OrderTimes) {
         if self.skip > 0 {
@@ -83,7 +83,7 @@ impl Samples {
         }
     }
 
-    /// What came of the round.
+    /// Returns the results of the round.
     pub(super) fn outcome(
         &self,
         setup: &ClientSetup,
@@ -99,7 +99,7 @@ impl Samples {
     }
 }
 
-/// The rows of what was recorded, a recorder for each stage.
+/// Returns the rows of the recorders, one for each stage.
 pub(super) fn rows(
     setup: &ClientSetup,
     clock: &Clock,

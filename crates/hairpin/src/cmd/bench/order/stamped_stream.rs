@@ -1,4 +1,4 @@
-//! A connection that tells when bytes came into the process and when they were about to leave it.
+//! A TCP connection that records when bytes enter and leave the process.
 
 use std::cell::Cell;
 use std::io;
@@ -14,7 +14,7 @@ use hairpin_host::Clock;
 use hairpin_order_entry::{Connect, TcpConnect};
 use hairpin_time::{Duration, Instant};
 
-/// When bytes last passed.
+/// The times at which bytes last passed.
 #[derive(Debug, Default)]
 pub(super) struct Stamps {
     received: Cell<Instant>,
@@ -22,20 +22,20 @@ pub(super) struct Stamps {
 }
 
 impl Stamps {
-    /// When the kernel had handed over the last bytes that came.
+    /// Returns the time at which the kernel delivered the last bytes.
     #[inline]
     pub(super) fn received(&self) -> Instant {
         self.received.get()
     }
 
-    /// When the last bytes were about to be handed to the kernel.
+    /// Returns the time just before the last bytes were passed to the kernel.
     #[inline]
     pub(super) fn written(&self) -> Instant {
         self.written.get()
     }
 }
 
-/// Connects by the kernel's TCP.
+/// Connects over the kernel's TCP.
 #[derive(Debug)]
 pub(super) struct StampedConnect {
     pub(super) clock: Clock,
@@ -51,7 +51,7 @@ impl Connect for StampedConnect {
     }
 }
 
-/// A kernel TCP connection between two readings of the clock.
+/// A kernel TCP connection between two clock readings.
 #[derive(Debug)]
 pub(super) struct StampedStream {
     stream: TcpStream,

@@ -1,4 +1,4 @@
-//! The tables: published figures, and beside them what was measured here.
+//! The tables of the order benchmark: published figures next to ours.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use super::setup::subject_and_stage;
 use crate::cmd::bench::bench_case::pause;
 use crate::cmd::bench::comparison_table::{Column, drawn, here, note};
 
-/// Everything there is to print of a results file; more is not known while measuring either.
+/// Renders the tables of a results file.
 pub(super) fn render(results: &Results) -> String {
     let rows: Vec<&Row> = results.rows.iter().filter(|row| row.setting.bench == "order").collect();
     let step = results.truth.as_ref().map_or(0.0, |truth| truth.clock_step_ns);
@@ -36,7 +36,7 @@ that has not 10 samples beyond it is -. between: where the median over the round
 confidence.
 ";
 
-/// The pauses there are, in their order.
+/// Returns the distinct intervals, in their order.
 fn intervals(rows: &[&Row]) -> Vec<u64> {
     let mut intervals = Vec::new();
     for interval in rows.iter().map(|row| row.setting.interval_us) {
@@ -100,8 +100,7 @@ impl Measured<'_> {
         Column { heading: self.subject.name(self.wait), cells }
     }
 
-    /// How many samples each stage has, how many orders were lost, and why the column may not
-    /// count: the same of all its stages.
+    /// Returns the samples, the lost orders and the note of the column, which all stages share.
     fn counts(&self) -> [String; 3] {
         match self.stages.iter().flatten().next() {
             Some(row) => [row.samples.to_string(), row.lost.to_string(), note(row)],
@@ -110,7 +109,7 @@ impl Measured<'_> {
     }
 }
 
-/// Nanoseconds of a row as the table has them: of the way there and back half.
+/// Returns the nanoseconds that the table shows: half of a round trip.
 fn shown(stage: Stage, row: &Row, nanos: f64) -> f64 {
     let is_halved = stage == Stage::OneWay && row.setting.kind == hairpin_measure::Kind::Rtt;
     if is_halved { nanos / 2.0 } else { nanos }
@@ -139,7 +138,7 @@ fn between(stage: Stage, row: &Row) -> String {
     }
 }
 
-/// How this machine differs from the published one.
+/// Describes the differences between this machine and the published one.
 fn machines(host: &Host, row: Option<&Row>) -> String {
     format!(
         "published: {SOURCE}.\nIts journal, message and pause are not told there.\n{}\n\
@@ -158,7 +157,8 @@ mod tests {
     use crate::cmd::bench::order::order_case::Load;
     use crate::cmd::bench::order::setup::settings;
 
-    /// Rows of a thousand samples: of the first stage from 100 ns on, of each other 1,000 more.
+    /// Returns rows of a thousand samples, from 100 ns for the first stage and 1,000 more for each
+    /// next one.
     fn rows(subject: Subject, interval_us: u64) -> Vec<Row> {
         let load = Load { interval_us, warm_up: 0, samples: 0, seed: 1 };
         let none = Recorder::with_capacity(0);
@@ -187,7 +187,7 @@ mod tests {
         Results { rows, truth: Some(truth), ..results }
     }
 
-    /// The first line of that name behind those words.
+    /// Returns the first line with this name after the text `behind`.
     fn line(text: &str, behind: &str, name: &str) -> String {
         let of = text.split_once(behind).map(|(_, rest)| rest).unwrap_or_default();
         let found = of.lines().find(|line| line.trim_start().starts_with(name));

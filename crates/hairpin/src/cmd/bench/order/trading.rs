@@ -1,4 +1,4 @@
-//! A session at a gateway: one order after the other, each timed on its way there and back.
+//! A session at a gateway: one order at a time, each timed over its round trip.
 
 use std::rc::Rc;
 
@@ -20,20 +20,20 @@ use super::timed_listener::{TimedListener, order};
 use crate::cmd::trader::logon;
 use crate::harness::t2t_setup::{Account, ChildCounters};
 
-/// The longest sleep: so soon the end is heard.
+/// The longest sleep, so that a stop request is seen in time.
 pub(super) const MAX_SLEEP: Duration = Duration::from_millis(10);
-/// From the logon to the first order.
+/// The time from the logon to the first order.
 const START_DELAY: Duration = Duration::from_millis(20);
-/// For the gateway to let the session in, and to answer its Terminate.
+/// The longest wait for the logon, and for the answer to a Terminate.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// BufferSize for records: of some thousand orders. Then the journal begins again, in memory that has
-/// been written before.
+/// The size of the journal: the records of some thousand orders. When it is full it starts again,
+/// in memory that was written before.
 pub(super) const JOURNAL_BYTES: usize = 16 << 20;
 
-/// Trades at the gateway of the set-up.
+/// Trades at the gateway of the setup.
 ///
 /// # Errors
-/// No such wait; a logon that is refused; a session that ends before all orders are answered.
+/// No such wait; a rejected logon; a session that ends before all orders are answered.
 pub(super) fn measure(
     setup: &ClientSetup,
     clock: &Clock,
@@ -49,10 +49,10 @@ pub(super) fn measure(
     Ok(trading.samples.outcome(setup, clock, counts))
 }
 
-/// What a session of the benchmark is told: the journal is on, of both ways.
+/// Returns the settings of a benchmark session, with a journal of both directions.
 ///
 /// # Errors
-/// A key that is none.
+/// An invalid key.
 pub(super) fn session_settings(setup: &ClientSetup) -> Result<SessionSettings> {
     let logon = logon(Account::of(1), None)?;
     let when_full = WhenFull::BeginAgain;
@@ -70,7 +70,7 @@ struct Trading<'a> {
     counts: ClientCounts,
 }
 
-/// When the order that is under way was sent.
+/// The times of the outstanding order.
 struct OutstandingOrder {
     begun: Instant,
     written: Instant,
@@ -95,7 +95,7 @@ impl<'a> Trading<'a> {
         })
     }
 
-    /// One turn of the loop, which sleeps until `due` at most; when it was.
+    /// Runs one turn, which sleeps until `due` at most, and returns its time.
     #[inline]
     fn turn(&mut self, due: Option<Instant>) -> Result<Instant> {
         let before = self.clock.instant();
@@ -124,7 +124,7 @@ impl<'a> Trading<'a> {
         Ok(())
     }
 
-    /// A session that has ended is no result but a reason.
+    /// Returns the reason as an error if the session has ended.
     fn check(&self) -> Result<()> {
         if !self.listener.is_over {
             return Ok(());
@@ -136,7 +136,7 @@ impl<'a> Trading<'a> {
         bail!("the {what}: {reason}")
     }
 
-    /// Orders, one after the other, until all are answered.
+    /// Sends one order after the other until all are answered.
     fn trade(&mut self, page: &ChildCounters, stop_requested: &dyn Fn() -> bool) -> Result<()> {
         let load = self.setup.load;
         let start = self.clock.instant() + START_DELAY;
@@ -175,8 +175,8 @@ impl<'a> Trading<'a> {
         Ok(OutstandingOrder { begun, written: self.stamps.written(), sent })
     }
 
-    /// Cancels the order at the exchange, so that its books stay as they are; a bare gateway has
-    /// none.
+    /// Cancels the order at the exchange, so that its books stay the same. A bare gateway has no
+    /// books.
     fn take_back(&mut self, cancel: &CancelOrder, stop_requested: &dyn Fn() -> bool) -> Result<()> {
         if self.setup.subject != Subject::Gateway {
             return Ok(());

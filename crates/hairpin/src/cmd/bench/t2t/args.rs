@@ -1,4 +1,4 @@
-//! The words of `hairpin bench t2t`.
+//! The arguments of `hairpin bench t2t`.
 
 use std::path::PathBuf;
 
@@ -9,36 +9,35 @@ use crate::cmd::t2t::{INTERVALS_US, ROUNDS_MAX, ROUNDS_PUBLISHED, RunArgs, RunPl
 use crate::harness::args::{FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP};
 use crate::harness::t2t_setup::Load;
 
-/// Samples of each row of the published table.
+/// The samples of each row of the published table.
 const SAMPLES_PUBLISHED: u64 = 20_000;
 /// The interval of `--quick`, in microseconds.
 const QUICK_INTERVAL_US: u64 = 500;
 
-/// Exchange and trader: poll() against epoll(), half the round trip
+/// Measure exchange and trader with poll() against epoll(), half the round trip
 ///
-/// 20,000 samples each at 500, 1000, 5000 and 10000 us between ticks, by multicast and by TCP. The
-/// samples are taken in 7 rounds, in which all sets take turns, each with processes of its own. It
-/// takes about 25 minutes; --quick (2,000 samples at 500 us) about 20 seconds.
+/// Records 20,000 samples each at 500, 1000, 5000 and 10000 us between ticks, over multicast and
+/// TCP. The samples are split over 7 rounds, in which all cases alternate, each with its own
+/// processes. The run takes about 25 minutes; --quick (2,000 samples at 500 us) about 20 seconds.
 ///
-/// A set whose generator was late is marked. When the table is through it is run once more, both
-/// runs are in the results, and the table shows the later one that was not late; --quick marks it
-/// only.
+/// A case whose generator was late is marked. At the end it runs once more, both runs are in the
+/// results, and the table shows the later one that was not late; --quick only marks it.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct BenchT2tArgs {
-    /// Print the table of a results file that was saved with --json; nothing is measured
+    /// Print the table of a results file written with --json, without measuring
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "quick", "samples", "interval_us", "feed", "rounds", "seed"])]
     pub(crate) from: Option<PathBuf>,
 
-    /// From when a tick counts
+    /// Start of the latency of a tick
     #[arg(long, value_enum, default_value_t = Case::Intended)]
     pub(crate) case: Case,
 
-    /// How market data travels [default: both]
+    /// Transports of market data [default: both]
     #[arg(long, value_enum, value_delimiter = ',')]
     feed: Vec<FeedTransport>,
 
-    /// Microseconds between ticks [default: 500,1000,5000,10000]
+    /// Intervals between ticks in microseconds [default: 500,1000,5000,10000]
     #[arg(long, value_name = "N", value_delimiter = ',',
           value_parser = clap::value_parser!(u64).range(1..=INTERVAL_US_MAX))]
     interval_us: Vec<u64>,
@@ -48,7 +47,7 @@ pub(crate) struct BenchT2tArgs {
           value_parser = clap::value_parser!(u64).range(1..=SAMPLES_MAX))]
     samples: u64,
 
-    /// 2,000 samples at 500 us, late sets not run again: about 20 seconds
+    /// Record 2,000 samples at 500 us and do not repeat late cases: about 20 seconds
     #[arg(long, conflicts_with_all = ["samples", "interval_us"])]
     quick: bool,
 
@@ -65,17 +64,17 @@ pub(crate) struct BenchT2tArgs {
     pub(crate) context: RunArgs,
 }
 
-/// From when a tick counts.
+/// The start of the latency of a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Case {
-    /// From the time it was meant to leave: what had to wait for a late tick is counted
+    /// The intended send time, which includes the wait for a late tick
     Intended,
-    /// From the time it left
+    /// The actual send time
     Sent,
 }
 
 impl Case {
-    /// The name in the results file.
+    /// Returns the name in the results file.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Intended => "intended to order",
@@ -85,7 +84,7 @@ impl Case {
 }
 
 impl BenchT2tArgs {
-    /// The sets of the exchange and trader table.
+    /// Returns the cases of the table.
     pub(super) fn plan(&self) -> RunPlan {
         let feeds = self.context.feeds(&self.feed);
         let intervals: &[u64] = match (self.quick, self.interval_us.is_empty()) {
@@ -97,7 +96,7 @@ impl BenchT2tArgs {
         RunPlan::new(cases, self.rounds, !self.quick)
     }
 
-    /// How market data is to travel, as far as it was said.
+    /// Returns the selected transports of market data.
     pub(super) fn feeds(&self) -> &[FeedTransport] {
         &self.feed
     }
@@ -134,7 +133,7 @@ mod tests {
         let plan = plan(&[]);
         assert_eq!((plan.cases.len(), plan.rounds, plan.repeats_late), (16, 7, true));
         assert!(plan.cases.iter().all(|case| case.load.samples == 20_000));
-        // Those to be compared context next to each other, in the plan and so in time.
+        // The cases to compare are adjacent in the plan and so in time.
         let is_pair = |pair: &[T2tCase]| {
             let [a, b] = [pair[0], pair[1]];
             a.wait == Wait::Poll && b.wait == Wait::Epoll && T2tCase { wait: Wait::Poll, ..b } == a

@@ -1,8 +1,8 @@
-//! Two figures beside each other: their difference, and whether it is more than noise.
+//! The difference of two figures, and whether it exceeds the noise.
 
 use hairpin_measure::{difference_of_medians, median};
 
-/// With fewer rounds no interval of a median is one of 95 %.
+/// The smallest number of rounds for a 95 % interval of a median.
 const ROUNDS_MIN: usize = 6;
 
 /// One figure of A and of B.
@@ -10,29 +10,30 @@ const ROUNDS_MIN: usize = 6;
 pub(super) struct Difference {
     pub(super) a: f64,
     pub(super) b: f64,
-    /// Where A − B lies, with 95 % confidence; `None` if the rounds do not tell.
+    /// The 95 % confidence interval of A − B, or `None` if there are too few rounds.
     pub(super) interval: Option<[f64; 2]>,
 }
 
-/// What the interval says of the difference.
+/// The verdict of the interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The interval holds 0.
+    /// The interval contains 0.
     WithinNoise,
-    /// All of it is below 0.
+    /// The interval is below 0.
     Less,
-    /// All of it is above 0.
+    /// The interval is above 0.
     Greater,
 }
 
 impl Difference {
-    /// Of figures over all samples, which no interval is known of.
+    /// Returns the difference of figures over all samples, without an interval.
     pub(super) const fn of_all(a: f64, b: f64) -> Self {
         Self { a, b, interval: None }
     }
 
-    /// Of medians over rounds, a pair of figures for each; `None` of too few rounds. The two of a
-    /// pair ran one after the other and are drawn together: what slowed down both is no difference.
+    /// Returns the difference of medians over rounds, given a pair of figures for each round, or
+    /// `None` for too few rounds. The two rounds of a pair ran one after the other and are
+    /// resampled together, so that a common slowdown is no difference.
     pub(super) fn over_rounds(pairs: &[[f64; 2]]) -> Option<Self> {
         if pairs.len() < ROUNDS_MIN {
             return None;
@@ -41,17 +42,17 @@ impl Difference {
         Some(Self { a: of(0), b: of(1), interval: difference_of_medians(pairs) })
     }
 
-    /// A − B.
+    /// Returns A − B.
     pub(super) fn difference(&self) -> f64 {
         self.a - self.b
     }
 
-    /// A − B in parts of a hundred of B; `None` if B is 0.
+    /// Returns A − B in per cent of B, or `None` if B is 0.
     pub(super) fn per_cent(&self) -> Option<f64> {
         (self.b != 0.0).then(|| self.difference() / self.b * 100.0)
     }
 
-    /// What the interval says; `None` without one.
+    /// Returns the verdict, or `None` without an interval.
     pub(super) fn verdict(&self) -> Option<Verdict> {
         let [low, high] = self.interval?;
         Some(match (low > 0.0, high < 0.0) {
@@ -66,7 +67,7 @@ impl Difference {
 mod tests {
     use super::*;
 
-    /// Rounds that a slow drift runs through: each 100 more than the one before.
+    /// Rounds with a slow drift: each is 100 above the previous one.
     const DRIFTING: [f64; 7] = [1_000.0, 1_100.0, 1_200.0, 1_300.0, 1_400.0, 1_500.0, 1_600.0];
 
     fn over_rounds(a: &[f64], b: &[f64]) -> Difference {

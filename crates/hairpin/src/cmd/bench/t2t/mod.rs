@@ -1,4 +1,4 @@
-//! The published exchange and trader table: poll() against epoll(), half the round trip.
+//! `hairpin bench t2t`: the published exchange and trader table, poll() against epoll().
 
 mod args;
 mod difference;
@@ -18,14 +18,13 @@ use table::Block;
 use crate::cmd::t2t::{Measured, RunContext};
 use crate::harness::output;
 
-/// What is compared: the first with the second.
+/// The waits to compare, the first with the second.
 const WAITS: [Wait; 2] = [Wait::Poll, Wait::Epoll];
 
 /// Measures the table or reads it from a file, and prints it.
 ///
 /// # Errors
-/// What stands in the way before the first round; a file that cannot be read or has nothing for
-/// this table.
+/// Causes that fail the first round; a file that cannot be read or has no rows for this table.
 pub(super) fn run(arguments: &BenchT2tArgs) -> Result<ExitCode> {
     if let Some(path) = &arguments.from {
         let results = Results::read(path)?;
@@ -45,7 +44,7 @@ pub(super) fn run(arguments: &BenchT2tArgs) -> Result<ExitCode> {
     Ok(context.exit_status(&results))
 }
 
-/// The table and what must be known to read it.
+/// Renders the table with its legend.
 fn render(results: &Results, case: Case) -> String {
     let mut text = format!(
         "exchange and trader, half the round trip, {}: poll() against epoll()\n",
@@ -64,7 +63,7 @@ interval is where poll - epoll lies with 95 % confidence, drawn from the rounds 
 within noise: it holds 0. A percentile that has not 10 samples beyond it is -.
 ";
 
-/// How this machine differs from the published one.
+/// Describes the differences between this machine and the published one.
 fn machines(host: &Host, row: Option<&Row>) -> String {
     let ground = row.and_then(|row| row.ground.as_deref()).unwrap_or("an unknown ground");
     let bound = match row.and_then(|row| row.cores) {
@@ -82,7 +81,7 @@ fn machines(host: &Host, row: Option<&Row>) -> String {
     )
 }
 
-/// A block for each feed and interval that has rows of either wait, in their order.
+/// Returns a block for each feed and interval that has rows of either wait, in their order.
 fn blocks(rows: &[Row], case: Case) -> Vec<Block<'_>> {
     let is_ours = |row: &&Row| {
         row.setting.bench == "t2t"
@@ -121,7 +120,7 @@ mod tests {
         outage_b: None,
     };
 
-    /// A round's samples, in its two cases: `sent` is a microsecond less than `intended`.
+    /// Returns a round's samples in its two cases: `sent` is a microsecond less than `intended`.
     fn round(feed: &str, wait: &str, samples: impl Iterator<Item = u64>) -> [Row; 2] {
         let samples: Vec<u64> = samples.collect();
         let recorder = |less: u64| {
@@ -135,7 +134,8 @@ mod tests {
         [Row::new(intended, &recorder(0), &none), Row::new(sent, &recorder(1_000), &none)]
     }
 
-    /// Seven rounds of 1,000 samples from 20 µs up, each round 100 ns slower than the one before.
+    /// Returns seven rounds of 1,000 samples from 20 µs up, each round 100 ns slower than the
+    /// previous one.
     fn rows(feed: &str, wait: &str, slower_ns: u64) -> Vec<Row> {
         let begin = |number: u64| 20_000 + slower_ns + number * 100;
         let rounds: Vec<[Row; 2]> =
@@ -172,7 +172,7 @@ mod tests {
         assert!(text.contains("half the round trip, intended to order"), "{text}");
         assert!(text.contains("tcp, 500 µs between ticks"), "{text}");
         assert!(text.contains("poll: 7000 samples in 7 rounds, 0 lost"), "{text}");
-        // The fourth round is the middle one: 20.3 µs to 21.3 µs, and 2 µs more by poll.
+        // The fourth round is the median: 20.3 µs to 21.3 µs, and 2 µs more with poll.
         let expected = "mean 11.40 10.40 +1000 +9.62 [+1000, +1000] poll more";
         assert_eq!(words(&text, "mean"), expected, "{text}");
         assert_eq!(words(&text, "min"), "min 11.00 10.00 +1000 +10.00 - -", "{text}");

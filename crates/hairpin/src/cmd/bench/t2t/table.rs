@@ -1,4 +1,4 @@
-//! One block of a table that compares two waits: figure by figure, at one feed and interval.
+//! One block of a table that compares two waits at one feed and interval.
 
 use std::fmt;
 
@@ -19,11 +19,10 @@ struct WaitRuns<'a> {
     runs: Vec<&'a Row>,
 }
 
-/// The names of the two sides.
+/// The names of the two waits.
 const NAMES: [&str; 2] = ["poll", "epoll"];
 
-/// A line of the block: its name, and the figure. Where rounds have it as well, it is a median over
-/// them.
+/// A line of the block: its name and figure, as a median over rounds where rounds have the figure.
 struct FigureLine {
     name: &'static str,
     of_round: Option<Figure>,
@@ -49,18 +48,18 @@ fn float(nanos: Option<u64>) -> Option<f64> {
 }
 
 impl<'a> Block<'a> {
-    /// A block for rows that agree with this one in feed and interval.
+    /// Returns a block for rows with the same feed and interval as this row.
     pub(super) fn of(row: &'a Row) -> Self {
         Self { first: row, sides: <[WaitRuns<'a>; 2]>::default() }
     }
 
-    /// Whether a row belongs here.
+    /// Returns `true` if a row belongs to this block.
     pub(super) fn is_of(&self, row: &Row) -> bool {
         let (ours, other) = (&self.first.setting, &row.setting);
         (&ours.feed, ours.interval_us) == (&other.feed, other.interval_us)
     }
 
-    /// Adds a run of one side.
+    /// Adds a run of one wait.
     pub(super) fn add(&mut self, side: usize, row: &'a Row) {
         self.sides[side].runs.push(row);
     }
@@ -77,12 +76,12 @@ impl<'a> Block<'a> {
 }
 
 impl<'a> WaitRuns<'a> {
-    /// The run that stands in the table.
+    /// Returns the run that the table shows.
     fn chosen(&self) -> Option<&'a Row> {
         Row::believed(self.runs.iter().copied())
     }
 
-    /// The run whose figures are to be compared.
+    /// Returns the run whose figures are compared.
     fn counted(&self) -> Option<&'a Row> {
         self.chosen().filter(|row| row.failed.is_none() && row.samples > 0)
     }
@@ -122,9 +121,8 @@ impl FigureLine {
         Self { name, of_round: None, of_all }
     }
 
-    /// The figure of both rows, each a half where a sample is a round trip: a median over the
-    /// rounds where both have it, if these are enough; else of all samples, and `None` where one
-    /// row does not have it.
+    /// Returns the figure of both rows, halved if a sample is a round trip: the median over the
+    /// rounds in which both have it, else of all samples, or `None` if one row has no figure.
     fn difference(&self, a: &Row, b: &Row) -> Option<Difference> {
         Difference::over_rounds(&self.pairs(a, b)).or_else(|| {
             let of = |row: &Row| (self.of_all)(row).map(|nanos| nanos * part(row));
@@ -132,7 +130,7 @@ impl FigureLine {
         })
     }
 
-    /// The figure in each round where both rows have it.
+    /// Returns the figure in each round in which both rows have it.
     fn pairs(&self, a: &Row, b: &Row) -> Vec<[f64; 2]> {
         let Some(figure) = self.of_round else { return Vec::new() };
         let rounds = a.by_round.iter().zip(&b.by_round);
@@ -166,12 +164,12 @@ impl FigureLine {
     }
 }
 
-/// What part of a sample is a latency.
+/// Returns the fraction of a sample that is a latency.
 fn part(row: &Row) -> f64 {
     if row.setting.kind == Kind::Rtt { 0.5 } else { 1.0 }
 }
 
-/// What both were, what they have in common and what not: eleven lines where both have figures.
+/// Formats the heading and, if both waits have figures, eleven lines.
 impl fmt::Display for Block<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.heading(f)?;
