@@ -369,7 +369,7 @@ fn ping_and_pong_agree_on_the_default_port() {
     let _turn = turn();
     for protocol in ["udp", "tcp"] {
         let pong = Pong::listen(&format!("--protocol {protocol}"));
-        assert_eq!(pong.address, "0.0.0.0:9410");
+        assert_eq!(pong.address, "0.0.0.0:9200");
         let words = format!("127.0.0.1 --protocol {protocol} --wait epoll");
         assert_whole(&measured(&format!("{words} --samples 50 --rounds 1"))[0], 50);
     }

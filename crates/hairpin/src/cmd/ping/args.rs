@@ -42,7 +42,7 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// Without ADDR it starts its own `pong` in a second process. As root, and as an ordinary user
 /// where the kernel allows user namespaces, each process has a network namespace, joined by a veth.
 /// Otherwise both use loopback. With ADDR, a `hairpin pong --listen ADDR:PORT` answers there; the
-/// default port is 9410, on which `pong` listens by default. Raw frames have no address: with
+/// default port is 9200, on which `pong` listens by default. Raw frames have no address: with
 /// --interface, the first pong that answers there is used.
 ///
 /// Without an interval (0) the loop is closed: a ping is sent when the previous one is answered, or
@@ -53,7 +53,7 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// about half a minute, --quick less than 20 s with up to ten cases.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct PingArgs {
-    /// Address of the pong, or its multicast group [default port: 9410] [default: start a pong]
+    /// Address of the pong, or its multicast group [default port: 9200] [default: start a pong]
     #[arg(value_name = "ADDR[:PORT]", value_parser = parse_remote)]
     pub(super) remote: Option<SocketAddrV4>,
 
@@ -416,7 +416,7 @@ mod tests {
     #[test]
     fn an_address_without_a_port_means_the_default_port() {
         let remote = |words: &str| line(words).map(|args| args.remote.unwrap().to_string());
-        assert_eq!(remote("10.0.0.7").unwrap(), "10.0.0.7:9410");
+        assert_eq!(remote("10.0.0.7").unwrap(), "10.0.0.7:9200");
         assert_eq!(remote("10.0.0.7:80").unwrap(), "10.0.0.7:80");
         for wrong in ["10.0.0", "10.0.0.7:", ":80", "host", "10.0.0.7:65536"] {
             assert!(remote(wrong).is_err(), "{wrong}");

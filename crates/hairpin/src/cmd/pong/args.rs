@@ -13,7 +13,7 @@ use crate::harness::transport;
 use crate::harness::usage::usage_error;
 
 /// The port on which a pong listens by default, and to which pings go by default.
-pub(crate) const DEFAULT_PORT: u16 = 9410;
+pub(crate) const DEFAULT_PORT: u16 = 9200;
 /// The longest delay of an answer: a second.
 const DELAY_NS_MAX: u64 = 1_000_000_000;
 
@@ -28,7 +28,7 @@ const DELAY_NS_MAX: u64 = 1_000_000_000;
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct PongArgs {
     /// Address to listen on, or the multicast group; port 0 lets the kernel choose [default:
-    /// 0.0.0.0:9410; with --transport xdp: that of the interface, port 9410]
+    /// 0.0.0.0:9200; with --transport xdp: that of the interface, port 9200]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddrV4>,
 
@@ -170,8 +170,8 @@ mod tests {
             let args: PongArgs = parse_line(words.split_whitespace()).unwrap();
             args.setup().map(|setup| setup.address.to_string())
         };
-        assert_eq!(setup("").unwrap(), "0.0.0.0:9410");
-        assert_eq!(setup("--protocol tcp").unwrap(), "0.0.0.0:9410");
+        assert_eq!(setup("").unwrap(), "0.0.0.0:9200");
+        assert_eq!(setup("--protocol tcp").unwrap(), "0.0.0.0:9200");
         assert_eq!(setup("--listen 127.0.0.1:1").unwrap(), "127.0.0.1:1");
         assert!(setup("--protocol multicast").is_err(), "there is no default group");
     }
