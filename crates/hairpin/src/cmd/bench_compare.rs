@@ -1,4 +1,5 @@
-//! `hairpin bench-compare A B`: two results files row by row, ratio, interval and verdict.
+//! `hairpin bench-compare A B`: compares two results files row by row, with ratio, interval and
+//! verdict.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,22 +13,22 @@ use serde::Serialize;
 
 use crate::harness::output;
 
-/// Compare two results files row by row: ratio, interval, and whether it is noise.
+/// Compare two results files row by row: ratio, interval, and whether the difference is noise
 ///
-/// Rows are paired by setting. Two figures stand for a row: the median over its rounds, and the
-/// quiet one, the lower decile over its rounds, which what else the machine does hardly moves. A
+/// Rows are paired by setting. Two values represent a row: the median over its rounds, and the
+/// quiet one, the lower decile over its rounds, which other load on the machine hardly affects. A
 /// ratio is B's divided by A's. The 95 % interval of the quiet ratio comes from the rounds of both
-/// files (bootstrap), widened by how far two runs of the same lie apart; rows need 6 rounds with a
-/// median in either file. A verdict is slower or faster if the whole interval lies above or below
-/// 1, else within noise; where the medians say another thing it stands behind the verdict. The exit
-/// status is 0 whatever the verdicts, unless --fail-on-slower is given.
+/// files (bootstrap), widened by the difference between two equal runs; rows need 6 rounds with a
+/// median in either file. A verdict is slower or faster if the whole interval is above or below 1,
+/// otherwise within noise; a different result of the medians follows the verdict. The exit status
+/// is 0 whatever the verdicts, unless --fail-on-slower is given.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct CompareArgs {
-    /// The results file to compare with, as --json writes them
+    /// Results file to compare with, written by --json
     #[arg(value_name = "A")]
     a: PathBuf,
 
-    /// The results file that is compared with it
+    /// Results file to compare, written by --json
     #[arg(value_name = "B")]
     b: PathBuf,
 
@@ -35,8 +36,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// How far two runs of the same may lie apart beyond what their rounds tell, at least; without
-    /// it 2, or 10 if either machine is virtual
+    /// Least difference between two equal runs, in percent, by which the interval is widened
+    /// [default: 2; 10 if either machine is virtual]
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     between_runs: Option<f64>,
 
@@ -51,9 +52,9 @@ struct Document<'a> {
     schema: &'static str,
     a: String,
     b: String,
-    /// As a part of one.
+    /// As a fraction of one.
     between_runs: f64,
-    /// In what the machines differ.
+    /// The differences between the machines.
     machines: &'a [String],
     rows: &'a [Compared],
 }
@@ -61,10 +62,10 @@ struct Document<'a> {
 /// The version of that document.
 const SCHEMA: &str = "hairpin.comparison/1";
 
-/// Reads both files, writes the comparison if asked to, and prints it.
+/// Reads both files, writes the comparison if requested, and prints it.
 ///
 /// # Errors
-/// A file that cannot be read or believed; one that cannot be written.
+/// A file that cannot be read or is not valid; one that cannot be written.
 pub(crate) fn run(arguments: &CompareArgs) -> Result<ExitCode> {
     let [a, b] = [Results::read(&arguments.a)?, Results::read(&arguments.b)?];
     let allowance = arguments.between_runs.unwrap_or_else(|| between_runs(&a, &b));
@@ -97,7 +98,7 @@ fn save(path: &Path, document: &Document<'_>) -> Result<()> {
     written.with_context(|| format!("the comparison cannot be written to {}", path.display()))
 }
 
-/// Which files, and what must be known of their machines.
+/// Prints the files, and relevant facts about their machines.
 fn head(files: [(&PathBuf, &Results); 2], machines: &[String]) -> String {
     let line = |(letter, (path, results)): (&str, (&PathBuf, &Results))| {
         let commit = results.commit.as_deref().map(|it| format!(" ({it})")).unwrap_or_default();

@@ -1,14 +1,14 @@
-//! `hairpin generate FILE`: a capture of the exchange's market data, made without a network.
+//! `hairpin generate FILE`: writes a capture of the exchange's market data, without a network.
 //!
-//! The exchange that `hairpin exchange` runs, on a clock of its own that leaps from event to event:
-//! as fast as packets can be made and written, and the same file, byte for byte, for the same
-//! words. For benchmarks that read gigabytes, and for tests.
+//! It runs the exchange of `hairpin exchange` on a virtual clock that jumps from event to event: as
+//! fast as packets can be built and written. The same arguments give the same file, byte for byte.
+//! Intended for benchmarks that read gigabytes, and for tests.
 //!
-//! A file begins with whole loops of definitions and snapshots; then events come at `--rate`, with
-//! a pass of each loop every second. Instruments are futures, some of them options, spreads
-//! and currencies with definitions of their own and some with implied books; the order flow has
-//! every kind of order. Each packet is on both sides, B a few microseconds behind A, unless
-//! `--sides a`.
+//! A file begins with whole loops of definitions and snapshots; then events follow at `--rate`,
+//! with a pass of each loop every second. Instruments are futures, and some of them options,
+//! spreads and currencies with their own definitions, some with implied books; the order flow has
+//! every kind of order. Each packet is on both sides, B a few microseconds after A, unless `--sides
+//! a`.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -29,19 +29,19 @@ use hairpin_time::{Duration, Instant, Now, Utc};
 use crate::harness::output;
 use crate::harness::signals::Signals;
 
-/// Writes what an exchange publishes to a capture, as fast as it can be made, without a network.
+/// Write what an exchange publishes to a capture, as fast as possible, without a network
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct GenerateArgs {
-    /// The capture: pcapng, or pcap by its ending
+    /// Capture file: pcapng, or pcap if the name ends in .pcap
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// How many megabytes
+    /// Size of the capture in megabytes
     #[arg(long, value_name = "MB", default_value_t = 100,
           value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     megabytes: u64,
 
-    /// How many instruments
+    /// Number of instruments
     #[arg(long, value_name = "N", default_value_t = 1_000,
           value_parser = clap::value_parser!(u32).range(1..=2_000))]
     instruments: u32,
@@ -51,7 +51,7 @@ pub(crate) struct GenerateArgs {
           value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     rate: u64,
 
-    /// Which sides are in it
+    /// Sides in the capture
     #[arg(long, value_enum, default_value_t = Sides::Both)]
     sides: Sides,
 
@@ -60,7 +60,7 @@ pub(crate) struct GenerateArgs {
     seed: u64,
 }
 
-/// Which sides are in a capture.
+/// The sides in a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Sides {
     /// A alone
@@ -71,24 +71,24 @@ enum Sides {
 
 /// When the capture begins: a Monday in 2026, half an hour before noon in Chicago.
 const BEGINNING: Utc = Utc::from_nanos(1_767_634_200_000_000_000);
-/// Between passes of a loop.
+/// The time between passes of a loop.
 const LOOP_PERIOD: Duration = Duration::from_secs(1);
-/// Between packets of the loops at the beginning, and how long those go on at least: whoever
-/// receives the capture as it is played joins the one when it has had the other.
+/// The time between packets of the loops at the beginning, and the shortest duration of these: a
+/// receiver of the capture during its replay joins one loop after the other.
 const LOOP_STEP: Duration = Duration::from_millis(1);
 const LOOPS: Duration = Duration::from_millis(200);
-/// How far B is behind A.
+/// The delay of B after A.
 const BEHIND: Duration = Duration::from_micros(3);
-/// What a packet takes on the way to a wire of 10 Gbit/s.
+/// The duration of a packet on a link of 10 Gbit/s.
 const WIRE: Duration = Duration::from_micros(1);
-/// Orders and levels that the flow has at an instrument, with room for more.
+/// Orders and levels of the flow per instrument, with some reserve.
 const ORDERS: u32 = 100;
 const LEVELS: u32 = 60;
-/// Of so many events one halts an instrument, and the next opens it again.
+/// One of so many events halts an instrument, and the next opens it again.
 const STATUS_EVERY: u64 = 1_000;
-/// Of so many events one changes implied levels.
+/// One of so many events changes implied levels.
 const IMPLIED_EVERY: u64 = 8;
-/// Packets between two looks whether to stop.
+/// Packets between two checks whether to stop.
 const PACKETS_PER_POLL: u64 = 4_096;
 
 /// Writes the capture.
@@ -118,7 +118,7 @@ pub(crate) fn run(arguments: &GenerateArgs) -> Result<ExitCode> {
 struct Generation<W> {
     floor: SimulatedMarket,
     instruments: Vec<Instrument>,
-    /// Those with an implied book.
+    /// Instruments with an implied book.
     implied: Vec<u32>,
     now: Now,
     writer: CaptureWriter<W>,
@@ -174,7 +174,7 @@ impl<W: Write> Generation<W> {
         })
     }
 
-    /// Writes loops, and then events until the file is as large as was asked for.
+    /// Writes loops, and then events until the file has the requested size.
     fn run(&mut self, stop_requested: &dyn Fn() -> bool) -> std::io::Result<()> {
         self.loops()?;
         self.floor.publisher_mut().set_pace(Pace::Paced, self.now.monotonic);
@@ -197,7 +197,7 @@ impl<W: Write> Generation<W> {
         self.writer.flush()
     }
 
-    /// One event: mostly of the order flow, now and then implied levels of a spread or a status.
+    /// Runs one event: mostly of the order flow, sometimes implied levels of a spread or a status.
     fn event(&mut self, number: u64) {
         let count = self.instruments.len() as u64;
         let (which, now) = ((number / STATUS_EVERY % count) as u32, self.now);
@@ -221,7 +221,7 @@ impl<W: Write> Generation<W> {
         }
     }
 
-    /// Writes the seeding, and packets of both loops for a while, until each has begun anew.
+    /// Writes the initial books, and packets of both loops until each has begun again.
     fn loops(&mut self) -> std::io::Result<()> {
         let mut begun = [0; 3];
         let until = self.now.utc + LOOPS;
@@ -240,7 +240,7 @@ impl<W: Write> Generation<W> {
         Ok(self.send_packet()?.is_some())
     }
 
-    /// Writes the next packet that is due, and gives its feed and number.
+    /// Writes the next packet that is due, and returns its feed and number.
     fn send_packet(&mut self) -> std::io::Result<Option<(Feed, u32)>> {
         let mut packet = [0; MAX_PAYLOAD];
         let transmit = self.floor.publisher_mut().poll_transmit(self.now, &mut packet);
@@ -259,15 +259,15 @@ impl<W: Write> Generation<W> {
         Ok(Some((transmit.feed, transmit.sequence)))
     }
 
-    /// Lets time pass, which never goes back.
+    /// Advances the clock, which never goes back.
     fn pass_to(&mut self, due: Instant) {
         let passed = due.saturating_since(self.now.monotonic);
         self.now = Now { monotonic: self.now.monotonic + passed, utc: self.now.utc + passed };
     }
 }
 
-/// Futures; of ten instruments one an option on the one before, one a spread of the two before
-/// that, with an implied book, and one a currency.
+/// Returns futures; of ten instruments one is an option on the one before, one a spread of the two
+/// before that, with an implied book, and one a currency.
 fn instruments(count: u32) -> Vec<Instrument> {
     let mut instruments = Instrument::numbered(count);
     for place in 0..instruments.len() {

@@ -1,4 +1,4 @@
-//! `hairpin report FILE…`: results files to one page with pictures.
+//! `hairpin report FILE…`: renders results files as one page with charts.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -7,28 +7,28 @@ use std::process::ExitCode;
 use anyhow::Result;
 use hairpin_measure::{Report, Results};
 
-/// Make a page with pictures of results files: latency over time, histograms, percentile curves,
-/// tables and the machine.
+/// Render results files as a page with charts: latency over time, histograms, percentile curves,
+/// tables and the machine
 ///
-/// DIR gets report.html, which needs nothing beside it (no network, no other file, no scripts), and
-/// the same pictures as files: percentiles-, histogram- and latency-FEED-INTERVAL.svg, the
-/// interval in microseconds. Rows of several files that agree in feed and interval share a
-/// picture, a panel for each file on common axes. The same results give the same bytes.
+/// DIR receives report.html, which is self-contained (no network, no other file, no scripts), and
+/// the same charts as files: percentiles-, histogram- and latency-FEED-INTERVAL.svg, with the
+/// interval in microseconds. Rows of several files that agree in feed and interval share a chart,
+/// with a panel for each file on common axes. The same results give the same bytes.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct ReportArgs {
-    /// Results files, as --json writes them; the order is kept, the first is A
+    /// Results files written by --json; the first is A, the second B, and so on
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// The folder for the page and its pictures; made if it is not there
+    /// Folder for the page and its charts; created if it does not exist
     #[arg(long, value_name = "DIR", default_value = "report")]
     report: PathBuf,
 }
 
-/// Reads all files before anything is written, writes the report and says where it is.
+/// Reads all files before it writes the report, and prints its path.
 ///
 /// # Errors
-/// A file that cannot be read or believed; a folder that cannot be made or written to.
+/// A file that cannot be read or is not valid; a folder that cannot be created or written.
 pub(crate) fn run(arguments: &ReportArgs) -> Result<ExitCode> {
     let results: Vec<Results> =
         arguments.files.iter().map(|path| Results::read(path)).collect::<Result<_, _>>()?;

@@ -1,4 +1,4 @@
-//! The packets of a capture file and what they carry, in words where that is not to be known.
+//! The packets of a capture file and their payloads, or the errors as text.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,15 +9,15 @@ pub(crate) use hairpin_endpoint::capture::Payload;
 use hairpin_endpoint::capture::{CaptureReader, Frame, LinkType, PacketError};
 use hairpin_time::Utc;
 
-/// One direction of a TCP connection, or of datagrams: from, to.
+/// One direction of a TCP connection, or of datagrams: source, destination.
 pub(crate) type Flow = (SocketAddr, SocketAddr);
 
 /// A packet of the file.
 #[derive(Debug)]
 pub(crate) struct Captured<'a> {
-    /// When it was captured; nothing if the file does not say.
+    /// When it was captured; `None` if the file does not contain it.
     pub(crate) time: Option<Utc>,
-    /// What it carries, or what is wrong with it.
+    /// Its payload, or the error.
     pub(crate) payload: Result<Payload<'a>, String>,
 }
 
@@ -32,16 +32,16 @@ pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(File::open(path)?))
 }
 
-/// Whether a path means standard input.
+/// Returns `true` if a path means standard input.
 pub(crate) fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Calls `on_packet` with each packet of the file; gives what is wrong with the file's end, if
-/// anything.
+/// Calls `on_packet` with each packet of the file, and returns what is wrong with the file's end,
+/// if anything.
 ///
 /// # Errors
-/// If the file is no capture, or whatever `on_packet` gives.
+/// If the file is not a capture, or any error of `on_packet`.
 pub(crate) fn read(
     input: impl Read,
     mut on_packet: impl FnMut(Captured<'_>) -> io::Result<()>,
@@ -60,12 +60,12 @@ pub(crate) fn read(
 /// The link types of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
-    /// Those that it was said of that they are not supported.
+    /// Those already reported as unsupported.
     refused: Vec<LinkType>,
 }
 
 impl Links {
-    /// What a frame carries. That a link is not supported is said of its first packet.
+    /// Returns the payload of a frame. An unsupported link is reported with its first packet.
     pub(crate) fn captured<'a>(&mut self, frame: &Frame<'a>) -> Captured<'a> {
         let payload = match frame.payload() {
             Ok(payload) => Ok(payload),

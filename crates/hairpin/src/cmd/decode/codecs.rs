@@ -1,4 +1,4 @@
-//! What messages are read with: schemas given by file, else the codecs compiled in.
+//! The codecs for messages: schemas from files, or the codecs compiled in.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use hairpin_cme_codecs::{ilink3, mdp3};
 use hairpin_sbe::plan::Plan;
 use hairpin_sbe::{DecodeError, MessageHeader, Visitor};
 
-/// The largest schema file that is read: a hundred times CME's.
+/// The largest schema file: a hundred times CME's.
 const LARGEST_SCHEMA: u64 = 64 << 20;
 
 /// A schema file.
@@ -19,7 +19,7 @@ impl SchemaFile {
     /// Reads a file.
     ///
     /// # Errors
-    /// One line: which file, and what is wrong.
+    /// One line with the file and the cause.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let refused = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
         let length = std::fs::metadata(path).map_err(|error| refused(&error))?.len();
@@ -34,18 +34,18 @@ impl SchemaFile {
     }
 }
 
-/// Everything that messages can be read with.
+/// All available codecs.
 #[derive(Default)]
 pub(crate) struct Codecs<'x> {
     plans: Vec<Plan<'x>>,
 }
 
-/// A message that was read.
+/// A decoded message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
-    /// Its bytes, from the SBE header on.
+    /// The length in bytes, from the SBE header on.
     pub(super) length: usize,
-    /// The version of the schema it was read with.
+    /// The version of the schema used.
     pub(super) version: u16,
 }
 
@@ -53,7 +53,7 @@ impl<'x> Codecs<'x> {
     /// Compiles schema files.
     ///
     /// # Errors
-    /// One line: which file, and what is wrong.
+    /// One line with the file and the cause.
     pub(crate) fn new(files: &'x [SchemaFile]) -> Result<Self, String> {
         let plan = |file: &'x SchemaFile| {
             Plan::parse(&file.text).map_err(|error| format!("{}: {error}", file.path.display()))
@@ -61,11 +61,11 @@ impl<'x> Codecs<'x> {
         Ok(Self { plans: files.iter().map(plan).collect::<Result<_, _>>()? })
     }
 
-    /// Shows a message to a visitor. Gives its header, and `Template` or `Schema` as errors if
-    /// nothing here knows it.
+    /// Decodes a message for a visitor. Returns its header, and `Template` or `Schema` as errors if
+    /// no codec knows it.
     ///
-    /// A schema given is taken before the codecs compiled in if its id is the message's; of
-    /// several with that id the one of the message's version, else the next newer one, else the
+    /// A given schema precedes the codecs compiled in if its id is the message's; of several with
+    /// that id, the one with the message's version is used, else the next newer one, else the
     /// newest.
     ///
     /// # Errors

@@ -1,28 +1,28 @@
-//! What stands around messages: packet headers, message sizes, the simple open framing header.
+//! The framing of messages: packet headers, message sizes, the simple open framing header.
 
 /// How messages are framed.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// MDP 3.0 over UDP: a 12-byte packet header, then messages behind their sizes
+    /// MDP 3.0 over UDP: a 12-byte packet header, then messages after their sizes
     Udp,
-    /// MDP 3.0 over TCP: a 14-byte packet header, then messages behind their sizes
+    /// MDP 3.0 over TCP: a 14-byte packet header, then messages after their sizes
     ConflatedTcp,
-    /// iLink 3 over TCP: messages behind a simple open framing header
+    /// iLink 3 over TCP: messages after a simple open framing header
     Ilink3,
-    /// Packets as over UDP, each behind its length: CME's TCP replay, and Hairpin's feed by TCP
+    /// Packets as over UDP, each after its length: CME's TCP replay, and Hairpin's feed over TCP
     Replay,
 }
 
-/// What a stream is, by its first bytes.
+/// The kind of a stream, detected from its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DetectedFraming {
-    /// Messages, framed in this way.
+    /// Messages with this framing.
     Messages(Framing),
-    /// FIX in text, as the requests to CME's TCP replay: nothing of ours.
+    /// FIX in text, such as requests to CME's TCP replay: not printed.
     Text,
-    /// Not to be told yet.
+    /// Too few bytes to decide.
     Unclear,
-    /// Nothing that is known here.
+    /// An unknown framing.
     Foreign,
 }
 
@@ -36,7 +36,7 @@ const FRAME_HEADER: usize = 12;
 const PACKET_HEADER: usize = 12;
 
 impl DetectedFraming {
-    /// What a stream that begins with these bytes is.
+    /// Detects the kind of a stream that begins with these bytes.
     pub(super) fn of_stream(bytes: &[u8]) -> Self {
         match bytes {
             [a, b, _, _, ..] if [*a, *b] == ENCODING_TYPE => Self::Messages(Framing::ConflatedTcp),
@@ -47,8 +47,8 @@ impl DetectedFraming {
         }
     }
 
-    /// A packet of `length` bytes may begin a replay if its first message fits in it and `rest`,
-    /// which is what follows the packet's first two bytes, has that message's size.
+    /// Detects whether a packet of `length` bytes begins a replay: it may if its first message fits
+    /// in it and `rest`, the bytes after the packet's first two, begins with that message's size.
     fn of_replay(length: usize, rest: &[u8]) -> Self {
         let Some(room) = length.checked_sub(PACKET_HEADER).filter(|room| *room >= MESSAGE_HEADER)
         else {
@@ -64,7 +64,7 @@ impl DetectedFraming {
     }
 }
 
-/// A message and what its frame says of it.
+/// A message and the contents of its frame header.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Frame<'a> {
     /// Sequence number and sending time of the packet, if the framing has packets.
@@ -73,35 +73,35 @@ pub(super) struct Frame<'a> {
     pub(super) message: &'a [u8],
 }
 
-/// Splits bytes into frames: whole datagrams, or as much of a stream as there is.
+/// Splits bytes into frames: whole datagrams, or the available part of a stream.
 pub(super) struct Frames<'a> {
     framing: Framing,
     bytes: &'a [u8],
     used: usize,
-    /// Of a replay: where the packet ends whose messages are being taken.
+    /// For a replay: the end of the current packet.
     packet_end: usize,
     packet: Option<(u32, u64)>,
 }
 
 impl<'a> Frames<'a> {
-    /// Frames from the start of `bytes`; of a stream in the middle of a packet, `packet` is what
-    /// its header said.
+    /// Creates an iterator over the frames of `bytes`; within a packet of a stream, `packet` is the
+    /// contents of its header.
     pub(super) fn new(framing: Framing, bytes: &'a [u8], packet: Option<(u32, u64)>) -> Self {
         Self { framing, bytes, used: 0, packet_end: 0, packet }
     }
 
-    /// Sequence number and sending time of the packet that the last frame was in.
+    /// Returns the sequence number and sending time of the last frame's packet.
     pub(super) fn packet(&self) -> Option<(u32, u64)> {
         self.packet
     }
 
-    /// Bytes taken. Of a stream the rest is the start of a frame; a packet header is taken only
-    /// with the first message behind it.
+    /// Returns the number of bytes consumed. The rest of a stream is the start of a frame; a packet
+    /// header is consumed only with the first message after it.
     pub(super) fn used(&self) -> usize {
         self.used
     }
 
-    /// The next whole frame, or what is wrong with the bytes, of which none are left then.
+    /// Returns the next whole frame, or the error in the bytes, after which none are left.
     pub(super) fn next(&mut self) -> Option<Result<Frame<'a>, String>> {
         match self.framing {
             Framing::Udp => self.next_of_datagram(),
@@ -115,7 +115,7 @@ impl<'a> Frames<'a> {
         &self.bytes[self.used..]
     }
 
-    /// Takes everything, as there is no way to find the next frame.
+    /// Consumes everything: the next frame cannot be found.
     fn fail<T>(&mut self, what: impl Into<String>) -> Option<Result<T, String>> {
         self.used = self.bytes.len();
         Some(Err(what.into()))
@@ -141,7 +141,7 @@ impl<'a> Frames<'a> {
 
     fn next_of_packets(&mut self) -> Option<Result<Frame<'a>, String>> {
         let mut rest = self.rest();
-        // No message is as long as a packet header's mark would have it.
+        // No message is as long as a packet header's mark would mean.
         if rest.starts_with(&ENCODING_TYPE) {
             let (header, behind) = rest[2..].split_first_chunk::<PACKET_HEADER>()?;
             if size(behind)? > behind.len() {
@@ -170,7 +170,8 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// A packet is taken when all of it is there, so that what is wrong in it ends with it.
+    /// Returns the next frame of a replay. A packet is consumed only when it is complete, so an
+    /// error in it ends with it.
     fn next_of_replay(&mut self) -> Option<Result<Frame<'a>, String>> {
         while self.used >= self.packet_end {
             let rest = self.rest();
@@ -193,7 +194,7 @@ impl<'a> Frames<'a> {
         Some(Err(what))
     }
 
-    /// The frame of the next `size` bytes, whose message begins behind `skip`.
+    /// Returns the frame of the next `size` bytes, whose message begins after `skip` bytes.
     fn take(&mut self, size: usize, skip: usize) -> Frame<'a> {
         let message = &self.rest()[skip..size];
         self.used += size;
@@ -201,12 +202,12 @@ impl<'a> Frames<'a> {
     }
 }
 
-/// The `u16` that every frame begins with.
+/// Returns the `u16` with which every frame begins.
 fn size(bytes: &[u8]) -> Option<usize> {
     bytes.first_chunk().map(|size| u16::from_le_bytes(*size).into())
 }
 
-/// Sequence number and sending time.
+/// Returns sequence number and sending time.
 fn packet_header(header: &[u8; PACKET_HEADER]) -> (u32, u64) {
     let [a, b, c, d, time @ ..] = *header;
     (u32::from_le_bytes([a, b, c, d]), u64::from_le_bytes(time))

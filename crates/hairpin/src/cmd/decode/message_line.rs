@@ -1,4 +1,4 @@
-//! A message as a line.
+//! A message as a line of text.
 
 use std::fmt::Write;
 
@@ -10,17 +10,17 @@ use super::codecs::Codecs;
 /// A printed message.
 pub(crate) struct MessageLine {
     pub(crate) text: String,
-    /// Whether its template is known.
+    /// Its template is known.
     pub(crate) is_known: bool,
     /// Every SecurityID (48) in it.
     pub(crate) security_ids: Vec<i32>,
 }
 
-/// Prints a message, given from its SBE header to the end of its frame. `packet` is the sequence
-/// number and sending time of the packet that it was in, if the framing has packets.
+/// Formats a message, given from its SBE header to the end of its frame. `packet` is the sequence
+/// number and sending time of its packet, if the framing has packets.
 ///
 /// # Errors
-/// If it is cut short, or if there are bytes behind it that it does not account for.
+/// If it is cut short, or followed by bytes that do not belong to it.
 pub(crate) fn line(
     message: &[u8],
     packet: Option<(u32, u64)>,
@@ -31,7 +31,7 @@ pub(crate) fn line(
     let (header, is_known) = match codecs.visit(message, &mut fields) {
         Ok((header, known)) => {
             let surplus = message.len() - known.length;
-            // A newer sender may have appended what this version does not know.
+            // A newer sender may have appended fields that this version does not have.
             if surplus > 0 && header.version <= known.version {
                 return Err(format!("template {}: {surplus} bytes too many", header.template_id));
             }
@@ -55,7 +55,7 @@ pub(crate) fn line(
     Ok(MessageLine { text, is_known, security_ids })
 }
 
-/// A line in the form of a message's, of something that is none: no template, but a name and
+/// Formats a record that is not a message in the same form: without a template, with a name and
 /// fields.
 pub(crate) fn record(
     name: &str,
@@ -70,14 +70,14 @@ pub(crate) fn record(
     fields.finish(None, Some(sequence.into()), Some(time))
 }
 
-/// Prints fields as they are visited.
+/// Formats fields as they are visited.
 struct Fields {
     format: Format,
     text: String,
     name: Option<String>,
-    /// What stands before the names of fields: the groups' entries and composites they are in.
+    /// The prefix of field names: the group entries and composites that contain them.
     prefix: String,
-    /// Of each group and composite begun: the length of the prefix outside, and the name.
+    /// For each open group and composite: the length of the prefix outside, and the name.
     begun: Vec<(usize, String)>,
     /// SeqNum or NextSeqNo of an order-entry message.
     sequence: Option<u64>,
@@ -100,7 +100,7 @@ impl Fields {
         }
     }
 
-    /// What there is to say of a message that no layout is known of.
+    /// Formats a message without a known layout.
     fn unknown(&mut self, header: &MessageHeader, length: usize) {
         let MessageHeader { schema_id, version, .. } = *header;
         for (name, value) in
@@ -122,7 +122,7 @@ impl Fields {
         }
     }
 
-    /// The name of the next member of a JSON object.
+    /// Appends the name of the next member of a JSON object.
     fn member(&mut self, name: &str) {
         if !self.text.is_empty() && !self.text.ends_with('{') {
             self.text.push(',');
@@ -130,7 +130,7 @@ impl Fields {
         append(&mut self.text, format_args!("\"{name}\":"));
     }
 
-    /// Something with fields in it begins.
+    /// Opens a group or composite.
     fn begin(&mut self, name: &str, bracket: char) {
         if self.format == Format::Json {
             self.member(name);
@@ -148,7 +148,7 @@ impl Fields {
         }
     }
 
-    /// The whole line.
+    /// Returns the whole line.
     fn finish(self, template: Option<u16>, sequence: Option<u64>, time: Option<u64>) -> String {
         let name = self.name;
         let or = |value: Option<u64>, none: &str| value.map_or(none.into(), |v| v.to_string());
@@ -222,8 +222,8 @@ impl Visitor for Fields {
     }
 }
 
-/// Integers are numbers, null is null, arrays are arrays; all else is the text that would be
-/// printed.
+/// Appends a JSON value: integers are numbers, null is null, arrays are arrays; any other value is
+/// the string printed as text.
 fn push_json(text: &mut String, value: &Value<'_>) {
     match value {
         Value::Signed(_) | Value::Unsigned(_) => append(text, format_args!("{value}")),

@@ -40,33 +40,33 @@ use stream::Stream;
 /// Print the messages of a capture (pcap or pcapng)
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct DecodeArgs {
-    /// The capture, `-` for standard input
+    /// Capture file, `-` for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// An SBE schema (XML) to read messages with; may be given several times
+    /// SBE schema (XML) for decoding; may be given several times [default: CME's, compiled in]
     #[arg(long, value_name = "FILE")]
     schema: Vec<PathBuf>,
 
-    /// How messages are framed; what travels otherwise is left out [default: found out]
+    /// Framing of messages; other traffic is ignored [default: detected]
     #[arg(long, value_enum)]
     framing: Option<Framing>,
 
-    /// How messages are printed
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 
-/// How messages are printed.
+/// Output formats.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// One line a message, `field=value`
+    /// One line per message, `field=value`
     Text,
-    /// One JSON object a line; numbers with a point or a name are strings
+    /// One JSON object per line; numbers with a point or a name are strings
     Json,
 }
 
-/// What was found in a capture.
+/// The counts of a capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DecodeCounts {
     pub(crate) packets: u64,
@@ -76,7 +76,7 @@ pub(crate) struct DecodeCounts {
 }
 
 impl DecodeCounts {
-    /// The last line of all.
+    /// Writes the last line.
     pub(crate) fn write(&self, format: Format, out: &mut impl Write) -> io::Result<()> {
         let Self { packets, messages, unknown, errors } = self;
         match format {
@@ -92,8 +92,8 @@ impl DecodeCounts {
         }
     }
 
-    /// The exit status of a command that has ended with `outcome`: 1 for any error, also if whoever
-    /// read the output has closed it since; else that is no error, as he has what he wanted.
+    /// Returns the exit status of a command that ended with `outcome`: 1 after any error. That the
+    /// reader of the output has closed it is not an error.
     pub(crate) fn status(&self, outcome: io::Result<()>, file: &Path) -> ExitCode {
         match outcome {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -106,7 +106,7 @@ impl DecodeCounts {
     }
 }
 
-/// Runs the command: exit status 0 if the whole capture was understood, 1 if anything was wrong.
+/// Runs the command. Exit status 0 if the whole capture was understood, 1 after any error.
 pub(crate) fn run(arguments: &DecodeArgs) -> ExitCode {
     let files = arguments.schema.iter().map(|path| SchemaFile::read(path));
     let files = files.collect::<Result<Vec<_>, _>>();
@@ -125,7 +125,7 @@ pub(crate) fn run(arguments: &DecodeArgs) -> ExitCode {
     counts.status(outcome, &arguments.file)
 }
 
-/// How a capture is to be read.
+/// How to decode a capture.
 pub(crate) struct Settings<'x> {
     pub(crate) codecs: Codecs<'x>,
     pub(crate) framing: Option<Framing>,
@@ -135,7 +135,7 @@ pub(crate) struct Settings<'x> {
 /// Decodes the capture at `path`.
 ///
 /// # Errors
-/// If the file cannot be read or is no capture, or if nothing can be written.
+/// If the file cannot be read or is not a capture, or if nothing can be written.
 pub(crate) fn decode(
     path: &Path,
     settings: &Settings<'_>,
@@ -149,7 +149,7 @@ pub(crate) fn decode(
     decoder.finish(ending)
 }
 
-/// What is known while a capture is read.
+/// The state while a capture is read.
 struct Decoder<'a, O, E> {
     settings: &'a Settings<'a>,
     out: O,
@@ -159,7 +159,7 @@ struct Decoder<'a, O, E> {
 }
 
 impl<O: Write, E: Write> Decoder<'_, O, E> {
-    /// Takes the next packet of the file.
+    /// Handles the next packet of the file.
     fn packet(&mut self, packet: Captured<'_>) -> io::Result<()> {
         self.counts.packets += 1;
         let framing = self.settings.framing;
@@ -177,7 +177,7 @@ impl<O: Write, E: Write> Decoder<'_, O, E> {
         }
     }
 
-    /// Takes a TCP segment: what is whole of its stream is printed, the rest waits.
+    /// Handles a TCP segment: prints the complete frames of its stream and keeps the rest.
     fn segment(&mut self, flow: Flow, at: u32, is_syn: bool, bytes: &[u8]) -> io::Result<()> {
         let mut stream = self.streams.remove(&flow).unwrap_or_default();
         if let Some(missing) = stream.push(at, is_syn, bytes) {
@@ -188,7 +188,7 @@ impl<O: Write, E: Write> Decoder<'_, O, E> {
         Ok(())
     }
 
-    /// Prints what is whole of a stream.
+    /// Prints the complete frames of a stream.
     fn stream(&mut self, stream: &mut Stream) -> io::Result<()> {
         let length = stream.bytes().len();
         if stream.is_foreign {
@@ -224,7 +224,7 @@ impl<O: Write, E: Write> Decoder<'_, O, E> {
         Ok(())
     }
 
-    /// Prints every frame; gives the bytes that they took and the packet that the last was in.
+    /// Prints every frame; returns the bytes consumed and the packet of the last frame.
     fn frames(&mut self, mut frames: Frames<'_>) -> io::Result<(usize, Option<(u32, u64)>)> {
         while let Some(frame) = frames.next() {
             match frame {
@@ -247,13 +247,13 @@ impl<O: Write, E: Write> Decoder<'_, O, E> {
         }
     }
 
-    /// Says what is wrong with the packet read last.
+    /// Reports an error in the last packet.
     fn error(&mut self, what: &str) -> io::Result<()> {
         self.counts.errors += 1;
         writeln!(self.err, "hairpin: packet {}: {what}", self.counts.packets)
     }
 
-    /// Ends with the counts; `ending` says if the file ended in the middle of a packet.
+    /// Prints the counts; `ending` is the error if the file ends within a packet.
     fn finish(mut self, ending: Option<String>) -> io::Result<()> {
         let mut left = 0;
         for mut stream in std::mem::take(&mut self.streams).into_values() {

@@ -1,39 +1,38 @@
-//! One direction of a TCP connection, put together from its segments.
+//! One direction of a TCP connection, reassembled from its segments.
 
 use super::Framing;
 
-/// The most segments that wait for one that is missing: a sender with a whole window under way
-/// repeats it long before.
+/// The most segments kept while one is missing: a sender with a whole window in flight repeats it
+/// long before.
 const MOST_WAITING: usize = 1_024;
-/// The most bytes of them.
+/// The most bytes of such segments.
 const MOST_BYTES: usize = 4 << 20;
 
-/// A stream: the bytes that are not yet whole frames.
+/// A stream: the bytes that do not yet form complete frames.
 ///
-/// Segments may come in any order and more than once. What is missing is waited for until too much
-/// has come behind it, or until the capture ends. A capture may begin in the middle of a
-/// connection: then with the first segment that it has.
+/// Segments may arrive in any order and more than once. Missing bytes are awaited until too many
+/// follow them, or until the capture ends. A capture may begin within a connection: the stream then
+/// begins with its first segment.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
-    /// How its messages are framed, once that is known.
+    /// The framing of its messages, once detected.
     pub(super) framing: Option<Framing>,
-    /// Sequence number and sending time of the packet that the next message is in, if it is in one
-    /// that has begun.
+    /// Sequence number and sending time of the current packet, if a packet has begun.
     pub(super) packet: Option<(u32, u64)>,
-    /// Whether it is not to be read: its framing is not known, which was said, or it is text.
+    /// The stream is ignored: its framing is unknown, which was reported, or it is text.
     pub(super) is_foreign: bool,
-    /// The number of the SYN's successor.
+    /// The sequence number after the SYN.
     began: Option<u32>,
     next: Option<u32>,
     bytes: Vec<u8>,
-    /// Segments that came early, by their numbers.
+    /// Early segments, by sequence number.
     waiting: Vec<(u32, Vec<u8>)>,
     waiting_bytes: usize,
 }
 
 impl Stream {
-    /// Takes a segment whose first byte, or SYN, has this sequence number. Gives how many bytes are
-    /// missing if they are given up; the stream begins anew behind them.
+    /// Handles a segment whose first byte, or SYN, has this sequence number. If missing bytes are
+    /// given up, returns their number; the stream continues after them.
     pub(super) fn push(&mut self, sequence: u32, is_syn: bool, bytes: &[u8]) -> Option<u32> {
         let start = sequence.wrapping_add(u32::from(is_syn));
         if is_syn && self.began != Some(start) {
@@ -50,8 +49,8 @@ impl Stream {
         None
     }
 
-    /// Gives up what is missing before the segments that wait: how many bytes. To be asked at the
-    /// end, until there is nothing more.
+    /// Gives up the bytes missing before the waiting segments, and returns their number. Called at
+    /// the end, until it returns `None`.
     pub(super) fn give_up(&mut self) -> Option<u32> {
         let next = self.next?;
         let ahead = |start: u32| start.wrapping_sub(next);
@@ -64,17 +63,17 @@ impl Stream {
         Some(ahead(start))
     }
 
-    /// Bytes not yet consumed.
+    /// Returns the bytes not yet consumed.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Forgets the first `count` bytes.
+    /// Drops the first `count` bytes.
     pub(super) fn consume(&mut self, count: usize) {
         self.bytes.drain(..count);
     }
 
-    /// Keeps a segment that came early, unless one as long that begins there is kept.
+    /// Keeps an early segment, unless one of at least its length with the same start is kept.
     fn keep(&mut self, start: u32, bytes: &[u8]) -> Option<u32> {
         let is_kept = |(other, kept): &(u32, Vec<u8>)| *other == start && kept.len() >= bytes.len();
         if !self.waiting.iter().any(is_kept) {
@@ -85,7 +84,7 @@ impl Stream {
         if is_too_much { self.give_up() } else { None }
     }
 
-    /// Appends what of a segment is new; it begins at or before the end of what is there.
+    /// Appends the new part of a segment that begins at or before the end of the stream.
     fn append(&mut self, start: u32, bytes: &[u8]) {
         let next = self.next.unwrap_or(start);
         let known = (next.wrapping_sub(start) as usize).min(bytes.len());
@@ -94,7 +93,7 @@ impl Stream {
         self.next = Some(next.wrapping_add(fresh.len() as u32));
     }
 
-    /// Appends the segments whose turn has come.
+    /// Appends the segments that are now in order.
     fn take_waiting(&mut self) {
         while let Some(next) = self.next
             && let Some(index) = self

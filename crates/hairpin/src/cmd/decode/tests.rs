@@ -1,4 +1,4 @@
-//! Captures made here, packet by packet.
+//! Tests with captures built packet by packet.
 
 use std::io::Cursor;
 
@@ -39,7 +39,7 @@ impl Capture {
         self.packet(&packet);
     }
 
-    /// Standard output, standard error, counts.
+    /// Returns standard output, standard error and counts.
     fn decode(self, framing: Option<Framing>, format: Format) -> (String, String, DecodeCounts) {
         decode_bytes(&self.0.into_writer(), framing, format).unwrap()
     }
@@ -60,7 +60,8 @@ fn decode_bytes(
     Ok((text(out.into_inner()), text(err), counts))
 }
 
-/// A packet header with sequence number 7 and sending time 9, and a book update of one entry.
+/// Returns a packet header with sequence number 7 and sending time 9, and a book update of one
+/// entry.
 fn datagram() -> Vec<u8> {
     let mut payload = [&7_u32.to_le_bytes()[..], &9_u64.to_le_bytes(), &[0, 0]].concat();
     let mut buffer = [0; 128];
@@ -74,7 +75,7 @@ fn datagram() -> Vec<u8> {
     payload
 }
 
-/// An iLink 3 frame around an encoded message.
+/// Returns an iLink 3 frame around an encoded message.
 fn frame(message: &[u8]) -> Vec<u8> {
     let size = message.len() as u16 + 4;
     [&size.to_le_bytes()[..], &[0xfe, 0xca], message].concat()
@@ -289,7 +290,7 @@ fn every_cut_of_a_capture_is_reported_or_whole() {
     }
 }
 
-/// A packet as the replay has it.
+/// Returns a packet as the replay frames it.
 fn replayed(packet: &[u8]) -> Vec<u8> {
     [&(packet.len() as u16).to_le_bytes()[..], packet].concat()
 }
@@ -352,7 +353,7 @@ fn segments_in_any_order_and_repeated_are_read() {
     assert_eq!(numbers[..3], ["1", "2", "3"]);
 }
 
-/// An Ethernet frame with a datagram in it, and what the headers are to be.
+/// Returns an Ethernet frame with a datagram in it, and the options of its headers.
 fn ethernet(tags: usize, options: &[u8], fragment: bool, payload: &[u8]) -> Vec<u8> {
     use etherparse::{IpNumber, Ipv4Header, Ipv4Options, UdpHeader};
     let mut frame = [[0; 6], [1; 6]].concat();
@@ -372,7 +373,7 @@ fn ethernet(tags: usize, options: &[u8], fragment: bool, payload: &[u8]) -> Vec<
     ip.write(&mut frame).unwrap();
     UdpHeader::without_ipv4_checksum(1, 2, payload.len()).unwrap().write(&mut frame).unwrap();
     frame.extend_from_slice(payload);
-    // What is shorter than Ethernet allows is padded.
+    // Frames shorter than Ethernet allows are padded.
     frame.resize(frame.len().max(60) + 3, 0xee);
     frame
 }
@@ -405,7 +406,7 @@ fn a_packet_that_was_cut_when_captured_says_so() {
     assert_eq!((err, counts.errors), (what, 1));
 }
 
-/// A capture of link type `link`.
+/// Returns a capture of link type `link`.
 fn linked(link: pcap_file::DataLink, packets: &[Vec<u8>]) -> Vec<u8> {
     let header = pcap_file::pcap::PcapHeader { datalink: link, ..Default::default() };
     let mut capture = Capture(PcapWriter::with_header(Vec::new(), header).unwrap());
@@ -473,7 +474,7 @@ fn errors_that_were_counted_outlive_a_reader_that_is_gone() {
     }
 }
 
-/// Times of the packets of a capture.
+/// Returns the times of the packets of a capture.
 fn times(bytes: &[u8]) -> Vec<Option<u64>> {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
@@ -518,7 +519,7 @@ fn times_are_in_the_units_that_the_file_says() {
         writer.write_pcapng_block(interface).unwrap();
         let block = EnhancedPacketBlock {
             interface_id: 0,
-            // Written as so many units, whatever they are.
+            // Written in so many units.
             timestamp: std::time::Duration::from_nanos(5_000),
             original_len: 1,
             data: vec![0].into(),

@@ -1,4 +1,4 @@
-//! The words of `hairpin exchange`.
+//! The arguments of `hairpin exchange`.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
@@ -21,26 +21,26 @@ use crate::harness::{cores, output, transport};
 
 /// The number of the benchmark's channel.
 pub(super) const CHANNEL: &str = "310";
-/// The interval unless told otherwise, in microseconds.
+/// The default interval, in microseconds.
 const INTERVAL_US: u64 = 1_000;
 
-/// `hairpin exchange`: matching engine, market data publisher and order entry gateway in one
-/// spinning thread, for `hairpin trader` on this host or others.
+/// `hairpin exchange`: runs a matching engine, a market data publisher and an order entry gateway
+/// in one spinning thread, for `hairpin trader` on this host or others.
 ///
-/// It waits until enough traders have logged on, then publishes a tick at each interval, whatever
-/// has become of those before, and measures each trader's orders. Whenever as many ticks as
-/// --samples are done it prints what that gave and writes the results anew; then it goes on.
-/// Traders may come and go meanwhile. Ctrl-C ends it and logs the traders off.
+/// It waits until enough traders have logged on, then publishes a tick at each interval, whether or
+/// not earlier ones are answered, and measures each trader's orders. After every --samples ticks it
+/// prints the results and rewrites the results file; then it continues. Traders may log on and off
+/// at any time. Ctrl-C ends it and logs the traders off.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct ExchangeArgs {
-    /// The interface that market data leaves from and the gateway listens on
+    /// Interface from which market data leaves and on which the gateway listens
     #[arg(long, value_name = "IF", default_value = "lo")]
     pub(crate) interface: String,
 
     #[command(flatten)]
     pub(crate) transport: transport::TransportArgs,
 
-    /// How market data travels
+    /// Transport of market data
     #[arg(long, value_enum, default_value_t = FeedTransport::Multicast)]
     pub(crate) feed: FeedTransport,
 
@@ -48,7 +48,7 @@ pub(crate) struct ExchangeArgs {
     #[arg(long, value_name = "GROUP:PORT", value_parser = parse_groups)]
     pub(crate) groups: Option<Groups>,
 
-    /// Port of side A of market data by TCP, side B at the next one [default: free ports]
+    /// TCP port of side A of market data, side B at the next one [default: free ports]
     #[arg(long, value_name = "PORT", conflicts_with = "groups",
           value_parser = clap::value_parser!(u16).range(1..=65_534))]
     feed_port: Option<u16>,
@@ -57,27 +57,26 @@ pub(crate) struct ExchangeArgs {
     #[arg(long, value_name = "ADDR:PORT")]
     pub(crate) gateway: Option<SocketAddrV4>,
 
-    /// Write to FILE where market data is to be had, in the form of CME's config.xml
+    /// Write the addresses of market data to FILE, in the form of CME's config.xml
     #[arg(long, value_name = "FILE")]
     config_out: Option<PathBuf>,
 
-    /// Play the market data of a capture to its groups, in place of an exchange; `-` for standard
-    /// input
+    /// Publish the market data of a capture to its groups instead; `-` for standard input
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["feed", "groups", "gateway", "traders", "interval_us", "samples",
                                 "rounds", "wait", "seed", "secret_key_file", "record", "json",
                                 "report"])]
     pub(crate) publish: Option<PathBuf>,
 
-    /// How many times as fast as it was recorded: 1 as it was, `max` as fast as can be
+    /// Speed of the capture's publication: 1 as recorded, `max` as fast as possible
     #[arg(long, value_name = "TIMES", default_value = "1", requires = "publish")]
     pub(crate) speed: Speed,
 
-    /// Record what is published by multicast: pcapng, or pcap by its ending
+    /// Record what is published by multicast: pcapng, or pcap if the name ends in .pcap
     #[arg(long, value_name = "FILE", conflicts_with = "feed_port")]
     pub(crate) record: Option<PathBuf>,
 
-    /// How many traders must have logged on before the first tick
+    /// Number of traders that must log on before the first tick
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=i64::from(TRADERS_MAX)))]
     traders: u32,
@@ -96,7 +95,7 @@ pub(crate) struct ExchangeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rounds: Option<u64>,
 
-    /// How the traders wait, to be named in the results
+    /// Wait of the traders, as named in the results
     #[arg(long, value_name = "WAIT", value_parser = parse_wait)]
     pub(crate) wait: Option<Wait>,
 
@@ -127,7 +126,7 @@ pub(crate) struct ExchangeArgs {
 }
 
 impl ExchangeArgs {
-    /// Words that contradict each other.
+    /// Checks for arguments that conflict with each other.
     ///
     /// # Errors
     /// One line for each.
@@ -141,17 +140,17 @@ impl ExchangeArgs {
         Ok(())
     }
 
-    /// How many traders a round needs to begin.
+    /// Returns the number of traders that a round needs to begin.
     pub(crate) fn quorum(&self) -> usize {
         self.traders as usize
     }
 
-    /// Ports of sides A and B by TCP; 0 has the kernel choose.
+    /// Returns the TCP ports of sides A and B; with 0 the kernel chooses.
     pub(crate) fn feed_ports(&self) -> [u16; 2] {
         self.feed_port.map_or([0, 0], |port| [port, port + 1])
     }
 
-    /// How ticks are spaced and counted.
+    /// Returns the spacing and number of ticks.
     pub(crate) fn load(&self) -> Load {
         Load {
             interval_us: self.interval_us,
@@ -164,13 +163,13 @@ impl ExchangeArgs {
         }
     }
 
-    /// Whether a configuration file was asked for.
+    /// Returns `true` if a configuration file must be written.
     pub(crate) fn wants_config(&self) -> bool {
         self.config_out.is_some()
     }
 
-    /// Writes the configuration file, if one was asked for. It is there whole or not at all.
-    /// `replay` is where packets are replayed, if they are.
+    /// Writes the configuration file, if any. The file is complete or absent. `replay` is where
+    /// packets are replayed, if they are.
     ///
     /// # Errors
     /// Those of the file system, with the path.
@@ -194,7 +193,7 @@ impl ExchangeArgs {
         self.write_addresses(&addresses)
     }
 
-    /// The same, of the groups that were found in a capture.
+    /// Writes the configuration file for the groups found in a capture.
     ///
     /// # Errors
     /// Those of the file system, with the path.

@@ -1,4 +1,4 @@
-//! The exchange of one `t2t` row: its set-up comes on standard input, one round is run.
+//! The exchange of one `t2t` row: reads its setup from standard input and runs one round.
 
 use std::process::ExitCode;
 
@@ -17,12 +17,12 @@ use crate::harness::signals::Signals;
 pub(crate) use crate::harness::t2t_setup::ChildArgs;
 use crate::harness::t2t_setup::{self, ExchangeOutcome, ExchangeSetup, ExchangeStart, Ready};
 
-/// For the trader to come in sync and log on.
+/// The limit for the trader to get in sync and log on.
 const LOGON_TIMEOUT: Duration = Duration::from_secs(15);
-/// One trader trades.
+/// The number of traders.
 const TRADERS: u32 = 1;
 
-/// Runs the row that standard input describes.
+/// Runs the row described on standard input.
 ///
 /// # Errors
 /// No free core, a busy port, a bad key, or no trader that logs on.
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The rows and counts, for the parent.
+/// Returns the rows and counts for the parent.
 fn outcome(run: &ExchangeRun, setup: &ExchangeSetup, start: ExchangeStart) -> ExchangeOutcome {
     let trader = &run.measurement.traders()[0];
     let TickCounts { lost, orders, acknowledgements, cancels, rejects, .. } = trader.counts;

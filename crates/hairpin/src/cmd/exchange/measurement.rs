@@ -1,4 +1,4 @@
-//! What the exchange of a benchmark records: ticks as they leave, orders as they come.
+//! What the exchange of a benchmark records: ticks as they leave, orders as they arrive.
 
 use hairpin_exchange::{
     ConnectionId, EventPacket, Listener, OrderId, Rejected, SessionState, Tick as MatchedTick,
@@ -11,22 +11,22 @@ use super::outstanding_ticks::Tick;
 use super::trader_stats::TraderStats;
 use crate::harness::t2t_setup::{self, ExchangeSetup, Load};
 
-/// From a logon to the first tick that the trader must answer: long enough for it to learn that it
-/// is logged on, which under wait block it does only at its next wake.
+/// The time from a logon to the first tick that the trader must answer: long enough for the trader
+/// to see that it is logged on; with wait block it does so only at its next wakeup.
 const ANSWERS_AFTER: Duration = Duration::from_millis(100);
-/// From the last logon that a round needs to its first tick.
+/// The time from the last logon that a round needs to its first tick.
 pub(super) const START_DELAY: Duration = Duration::from_millis(200);
-/// Packets of all traders' ticks that may wait at once.
+/// The largest number of packets of all traders' ticks that may wait at once.
 const WAITING_MAX: usize = 1 << 20;
-/// Packets a tick may take, and room for as many seconds of stall.
+/// The largest number of packets of a tick, and the seconds of stall for which there is room.
 const PACKETS_PER_TICK: u64 = 8;
 
-/// Reads the clock where the exchange's listener lets it, and keeps what that gives.
+/// Reads the clock in the callbacks of the exchange's listener, and records the results.
 pub(super) struct Measurement {
     pub(super) clock: Clock,
     traders: Box<[TraderStats]>,
     warm_up: u64,
-    /// Number of the last tick before this round.
+    /// The number of the last tick before this round.
     before_round: u64,
     current: Current,
     received: Instant,
@@ -43,7 +43,7 @@ struct Current {
 }
 
 impl Measurement {
-    /// A measurement of rounds of `load` with up to `traders` traders.
+    /// Creates a measurement of rounds of `load` with up to `traders` traders.
     pub(super) fn new(clock: Clock, load: &Load, traders: u32) -> Self {
         let samples = usize::try_from(load.samples).unwrap_or(usize::MAX);
         let waiting = waiting_max(load.interval_us).min(WAITING_MAX / traders.max(1) as usize);
@@ -60,7 +60,7 @@ impl Measurement {
         }
     }
 
-    /// Forgets what the last round gave.
+    /// Drops the results of the previous round.
     pub(super) fn begin_round(&mut self) {
         self.traders.iter_mut().for_each(TraderStats::begin_round);
         self.lateness.clear();
@@ -68,37 +68,37 @@ impl Measurement {
         self.rounds += 1;
     }
 
-    /// Rounds begun.
+    /// Returns the number of rounds begun.
     pub(super) fn rounds(&self) -> u64 {
         self.rounds
     }
 
-    /// One trader a trader, by account.
+    /// Returns the statistics of each trader, by account.
     pub(super) fn traders(&self) -> &[TraderStats] {
         &self.traders
     }
 
-    /// How many traders are logged on.
+    /// Returns the number of traders logged on.
     pub(super) fn present(&self) -> usize {
         self.traders.iter().filter(|trader| trader.connection().is_some()).count()
     }
 
-    /// Ticks that have left in this round.
+    /// Returns the ticks that have left in this round.
     pub(super) fn ticks(&self) -> u64 {
         self.ticks - self.before_round
     }
 
-    /// Gives up the ticks that have waited too long.
+    /// Counts ticks that have waited too long as lost.
     pub(super) fn expire(&mut self, now: Instant) {
         self.traders.iter_mut().for_each(|trader| trader.expire(now));
     }
 
-    /// Whether every tick is answered or lost and every order cancelled again.
+    /// Returns `true` if every tick is answered or lost and every order canceled.
     pub(super) fn is_settled(&self) -> bool {
         self.traders.iter().all(TraderStats::is_settled)
     }
 
-    /// The two cases of one trader's round.
+    /// Returns the two rows of one trader's round.
     pub(super) fn rows(&self, trader: &TraderStats, setup: &ExchangeSetup) -> [Row; 2] {
         let ExchangeSetup { market_data, transport, wait, load, .. } = setup;
         let (feed, transport) = (market_data.transport().name(), transport.transport);
@@ -116,7 +116,7 @@ impl Measurement {
     }
 }
 
-/// BufferSize for the ticks of some seconds, each of several packets.
+/// Returns room for the ticks of some seconds, each of several packets.
 fn waiting_max(interval_us: u64) -> usize {
     let per_second = 1_000_000_u64.checked_div(interval_us);
     let packets = per_second.map(|ticks| ticks.saturating_mul(PACKETS_PER_TICK) + 1_024);
@@ -193,7 +193,7 @@ impl Listener for Measurement {
     }
 }
 
-/// The MsgSeqNum that a ClOrdID names: decimal digits and nothing else.
+/// Returns the MsgSeqNum in a ClOrdID of decimal digits only.
 fn sequence(cl_ord_id: &[u8]) -> Option<u32> {
     if !cl_ord_id.iter().all(u8::is_ascii_digit) {
         return None;

@@ -1,4 +1,4 @@
-//! An exchange on its sockets, as a set-up describes it.
+//! An exchange on its sockets, as its setup describes it.
 
 use std::net::SocketAddrV4;
 
@@ -14,21 +14,21 @@ use crate::harness::datapath::OpenTransport;
 use crate::harness::secret_key;
 use crate::harness::t2t_setup::{self, ExchangeSetup, MarketData};
 
-/// An exchange that listens, and the loop it runs on.
+/// An exchange that listens, and its reactor.
 pub(super) struct OpenExchange {
     pub(super) exchange: Exchange,
     pub(super) reactor: Reactor,
-    /// How market data leaves.
+    /// The datapath of market data.
     pub(super) datapath: OpenTransport,
     /// Where the gateway listens.
     pub(super) gateway: SocketAddrV4,
-    /// Where market data is to be had.
+    /// The addresses of market data.
     pub(super) market_data: MarketData,
     /// Where packets are replayed, if they are.
     pub(super) replay: Option<SocketAddrV4>,
 }
 
-/// The market of a benchmark; see [`open_market`].
+/// Opens the market of a benchmark; see [`open_market`].
 pub(super) fn open(
     setup: &ExchangeSetup,
     traders: u32,
@@ -38,11 +38,11 @@ pub(super) fn open(
     open_market(setup, traders, clock, (&market_args::MarketArgs::benchmark(), datapath))
 }
 
-/// Binds the thread to its name and core, and opens all sockets for up to `traders` traders; market
-/// data leaves by `datapath`.
+/// Names and pins the thread, and opens all sockets for up to `traders` traders; market data leaves
+/// by `datapath`.
 ///
 /// # Errors
-/// No such core, a bad key, a busy port, an interface without multicast.
+/// No such core, a bad key, a busy port, or an interface without multicast.
 pub(super) fn open_market(
     setup: &ExchangeSetup,
     traders: u32,
@@ -91,7 +91,7 @@ fn settings(
         floor: market.floor(setup.load.seed),
         matching: setup.load.matching,
         accounts: (1..=traders).map(account).collect::<Result<_, _>>()?,
-        // One more is let in, to be told that its session is taken.
+        // One more is accepted, to be refused because its session is in use.
         connections: traders + 1,
         addresses: addresses(setup, traders, market),
         transport: datapath.transport().clone(),

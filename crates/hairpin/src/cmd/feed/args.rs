@@ -1,4 +1,4 @@
-//! The words of `hairpin feed`.
+//! The arguments of `hairpin feed`.
 
 use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -19,75 +19,75 @@ use crate::harness::args::parse_wait;
 use crate::harness::transport;
 use crate::harness::usage::usage_error;
 
-/// The feed handler, live or on a capture: print messages, books and what became of them
+/// Run the feed handler on a live channel or a capture: print messages, books and statistics
 ///
 /// Live: --config, --channel and --interface. On a capture (pcap or pcapng): --pcap. Exit status: 0
-/// if all was understood, 1 if anything was wrong, 2 for bad arguments, 130 when interrupted.
+/// if every packet was understood, 1 after any error, 2 for wrong arguments, 130 when interrupted.
 #[derive(clap::Args, Debug, Clone)]
 #[command(group = ArgGroup::new("source").args(["pcap", "interface"]).required(true))]
 pub(crate) struct FeedArgs {
-    /// A capture of one market data channel, `-` for standard input
+    /// Capture of one market data channel, `-` for standard input
     #[arg(long, value_name = "FILE")]
     pub(super) pcap: Option<PathBuf>,
 
-    /// The interface to receive on
+    /// Interface on which to receive
     #[arg(long, value_name = "IF", requires = "config")]
     pub(super) interface: Option<String>,
 
     #[command(flatten)]
     pub(super) transport: transport::TransportArgs,
 
-    /// CME's config.xml, which says where each feed of the channel is [of a capture: found out]
+    /// CME's config.xml with the addresses of each feed [default: from --pcap itself]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// The channel in that file [default: the only one]
+    /// Channel in that file [default: the only one]
     #[arg(long, value_name = "ID", requires = "config")]
     channel: Option<String>,
 
-    /// PrintOptions many times as fast as it was recorded: 1 as it was, `max` as fast as can be
+    /// Speed of the capture's replay: 1 as recorded, `max` as fast as possible
     #[arg(long, value_name = "TIMES", default_value = "max", conflicts_with = "interface")]
     pub(super) speed: Speed,
 
-    /// PrintOptions to wait for packets: block, poll, epoll, spin or io_uring
+    /// Wait for packets with: block, poll, epoll, spin or io_uring
     #[arg(long, value_name = "WAIT", default_value = "epoll", value_parser = parse_wait,
           conflicts_with = "pcap")]
     pub(super) wait: Wait,
 
-    /// End after so many seconds
+    /// End after SECONDS seconds [default: until interrupted]
     #[arg(long = "for", value_name = "SECONDS", value_parser = statistics::parse_interval)]
     pub(super) duration: Option<Duration>,
 
-    /// Print the top of each book that an event has changed, gaps and states too
+    /// Print the top of each book that an event has changed, and gaps and states
     #[arg(long)]
     pub(super) books: bool,
 
-    /// Print whatever a listener is told, orders, trades, statistics and states too; with --books
+    /// Print every callback: orders, trades, statistics, states and more; implies --books
     #[arg(long)]
     pub(super) callbacks: bool,
 
-    /// Which orders are kept: all, of a Premium channel, or the ten best, of a conflated one
+    /// Orders to keep: all (a Premium channel), or the ten best (a conflated one)
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Orders::None)]
     pub(super) orders: Orders,
 
-    /// Only these instruments, by SecurityID or symbol
+    /// Only these instruments, by SecurityID or symbol [default: all]
     #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = parse_symbol)]
     security: Vec<Text<20>>,
 
-    /// Only instruments of these security groups
+    /// Only instruments of these security groups [default: all]
     #[arg(long, value_name = "GROUP", value_delimiter = ',', value_parser = parse_name)]
     group: Vec<Text<6>>,
 
-    /// Only instruments of these assets (products)
+    /// Only instruments of these assets (products) [default: all]
     #[arg(long, value_name = "ASSET", value_delimiter = ',', value_parser = parse_name)]
     asset: Vec<Text<6>>,
 
-    /// Ask the channel's replay server for what both sides have lost, before snapshots; as user
-    /// CME, or $HAIRPIN_REPLAY_USER with $HAIRPIN_REPLAY_PASSWORD
+    /// Request from the channel's replay server what both sides lost, before waiting for snapshots.
+    /// The user is CME, or $HAIRPIN_REPLAY_USER with $HAIRPIN_REPLAY_PASSWORD
     #[arg(long, requires = "interface")]
     pub(super) replay: bool,
 
-    /// Print statistics, every second unless told otherwise, in place of messages
+    /// Print statistics every SECONDS seconds instead of messages [default: 1]
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1",
           value_parser = statistics::parse_interval)]
     pub(super) stats: Option<Duration>,
@@ -96,30 +96,31 @@ pub(crate) struct FeedArgs {
     #[arg(long, conflicts_with_all = ["books", "callbacks", "stats"])]
     pub(super) watch: bool,
 
-    /// An SBE schema (XML) to print messages with; may be given several times
+    /// SBE schema (XML) for printing messages; may be given several times
     #[arg(long, value_name = "FILE")]
     pub(super) schema: Vec<PathBuf>,
 
-    /// PrintOptions everything is printed
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(super) format: Format,
 
-    /// Record what is received, with its receive timestamps: pcapng, or pcap by its ending
+    /// Record received packets with their receive timestamps: pcapng, or pcap if the name ends in
+    /// .pcap
     #[arg(long, value_name = "FILE", requires = "interface")]
     log: Option<PathBuf>,
 
-    /// Begin another file after so many megabytes: FILE with 00001 and so on before its ending
+    /// Begin another file after MB megabytes: FILE with 00001 and so on before its extension
     #[arg(long, value_name = "MB", requires = "log",
           value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     log_megabytes: Option<u64>,
 
-    /// Keep the last so many files
+    /// Keep only the last N files [default: all]
     #[arg(long, value_name = "N", requires = "log_megabytes",
           value_parser = clap::value_parser!(u32).range(1..))]
     log_files: Option<u32>,
 }
 
-/// Which orders are kept.
+/// The orders to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Orders {
     None,
@@ -137,23 +138,23 @@ impl From<Orders> for OrderBooks {
     }
 }
 
-/// A symbol, or a number.
+/// Parses a symbol or a number.
 fn parse_symbol(word: &str) -> Result<Text<20>, String> {
     let symbol = Text::new(word).filter(|symbol| !symbol.as_bytes().is_empty());
     symbol.ok_or_else(|| "a SecurityID, or a symbol of one to twenty characters".to_owned())
 }
 
-/// A group's or an asset's name.
+/// Parses the name of a group or an asset.
 fn parse_name(word: &str) -> Result<Text<6>, String> {
     let name = Text::new(word).filter(|name| !name.as_bytes().is_empty());
     name.ok_or_else(|| "a name of one to six characters".to_owned())
 }
 
 impl FeedArgs {
-    /// The channel that a configuration file has, if there is one.
+    /// Returns the channel in the configuration file, if one is given.
     ///
     /// # Errors
-    /// One line: which file, and what is wrong.
+    /// One line with the file and the cause.
     pub(super) fn channel(&self) -> Result<Option<ChannelConfig>, String> {
         let Some(path) = &self.config else { return Ok(None) };
         let named = |error: ConfigError| format!("{}: {error}", path.display());
@@ -161,10 +162,10 @@ impl FeedArgs {
         Ok(Some(config.channel(self.channel.as_deref()).map_err(named)?.clone()))
     }
 
-    /// Where that channel is, by way of the interface with this address.
+    /// Returns the addresses of that channel, to be received on the interface with this address.
     ///
     /// # Errors
-    /// One line: which file, and what is wrong.
+    /// One line with the file and the cause.
     pub(super) fn addresses(
         &self,
         channel: &ChannelConfig,
@@ -179,7 +180,7 @@ impl FeedArgs {
         Ok(addresses)
     }
 
-    /// Words about the way of packets that do not go with the others.
+    /// Checks for conflicting arguments about the datapath.
     ///
     /// # Errors
     /// One line.
@@ -190,7 +191,7 @@ impl FeedArgs {
         self.transport.check_interface(self.interface.as_deref())
     }
 
-    /// Says as whom a replay is asked for.
+    /// Returns the logon for the replay server.
     fn log_on(&self, channel: &ChannelConfig, addresses: &mut Addresses) -> Result<(), String> {
         let Addresses::Multicast(Multicast { replay: Some(server), .. }) = addresses else {
             return Err(format!("channel {} has no replay server (feed-type H)", channel.id));
@@ -202,7 +203,7 @@ impl FeedArgs {
         Ok(())
     }
 
-    /// Which instruments are wanted.
+    /// Returns the filter of instruments.
     pub(super) fn filter(&self) -> Filter {
         let mut filter = Filter::default();
         for &symbol in &self.security {
@@ -216,10 +217,10 @@ impl FeedArgs {
         self.asset.iter().fold(filter, |filter, &asset| filter.with_asset(asset))
     }
 
-    /// The groups that a configuration file names, if there is one.
+    /// Returns the groups in the configuration file, if one is given.
     ///
     /// # Errors
-    /// One line: which file, and what is wrong.
+    /// One line with the file and the cause.
     pub(super) fn groups(&self) -> Result<Option<GroupMap>, String> {
         let Some(channel) = self.channel()? else { return Ok(None) };
         let addresses = self.addresses(&channel, Ipv4Addr::UNSPECIFIED)?;
@@ -229,7 +230,7 @@ impl FeedArgs {
             .ok_or_else(|| format!("channel {} goes by TCP, and this reads datagrams", channel.id))
     }
 
-    /// Where and options much is recorded, if anything is.
+    /// Returns where to record and the limits, if recording was requested.
     pub(super) fn recording(&self) -> Option<RecorderSettings> {
         let path = self.log.as_ref()?;
         Some(RecorderSettings {
@@ -240,7 +241,7 @@ impl FeedArgs {
     }
 }
 
-/// Which group carries what; nothing of a channel by TCP.
+/// Returns which group carries which feed; none for a channel over TCP.
 pub(super) fn groups_of(addresses: &Addresses) -> Option<GroupMap> {
     let Addresses::Multicast(feeds) = addresses else { return None };
     let each = Feed::ALL.into_iter().flat_map(|feed| FeedLine::ALL.map(|side| (feed, side)));

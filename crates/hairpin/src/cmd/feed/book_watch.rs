@@ -9,24 +9,24 @@ use hairpin_time::{Duration, Instant, Now};
 use super::screen::{Screen, Size};
 use super::statistics::Traffic;
 
-/// Between two drawings: as fast as a person reads figures that change.
+/// The interval between two drawings: as fast as a person can read changing numbers.
 const INTERVAL: Duration = Duration::from_millis(250);
-/// Lines above the books.
+/// The number of lines above the books.
 const HEADING: usize = 5;
 
-/// What is watched.
+/// The state of the display.
 #[derive(Debug)]
 pub(super) struct BookWatch<O: Write> {
     screen: Screen<O>,
     title: String,
     due: Instant,
     before: Option<(Instant, Traffic, Counters)>,
-    /// Changes of each book since the last drawing, and of late.
+    /// Changes of each book since the last drawing, and their recent average.
     changes: Vec<(u32, f64)>,
 }
 
 impl<O: Write> BookWatch<O> {
-    /// Takes the terminal.
+    /// Takes over the terminal.
     ///
     /// # Errors
     /// The terminal's.
@@ -35,7 +35,7 @@ impl<O: Write> BookWatch<O> {
         Ok(Self { screen, title, due: Instant::ZERO, before: None, changes: Vec::new() })
     }
 
-    /// DecodeCounts the changes of an event.
+    /// Counts the changes of an event.
     pub(super) fn note(&mut self, event: &EndOfEvent<'_>) {
         for (index, ..) in event.changed() {
             let place = index.as_usize();
@@ -46,12 +46,12 @@ impl<O: Write> BookWatch<O> {
         }
     }
 
-    /// When the next drawing is due, on our own clock.
+    /// Returns when the next drawing is due, on this host's clock.
     pub(super) fn due(&self) -> Instant {
         self.due
     }
 
-    /// Draws if that is due at `wall` of our own clock; `now` is the feed's.
+    /// Draws if a drawing is due at `wall` on this host's clock; `now` is the feed's.
     ///
     /// # Errors
     /// The terminal's.
@@ -85,10 +85,10 @@ impl<O: Write> BookWatch<O> {
         let of_late = |index: &InstrumentIndex| {
             self.changes.get(index.as_usize()).map_or(0.0, |(_, late)| *late)
         };
-        // The busiest; of those as busy the first.
+        // The busiest; of equally busy ones, the first.
         order.sort_by(|one, other| of_late(other).total_cmp(&of_late(one)));
         order.truncate(places);
-        // In an order that stays, so that lines do not jump.
+        // In a constant order, so that lines keep their places.
         order.sort();
         lines.extend(order.into_iter().map(|index| book(channel, index)));
         self.before = Some((now.monotonic, *traffic, *channel.counters()));
@@ -138,7 +138,7 @@ impl<O: Write> BookWatch<O> {
     }
 }
 
-/// The best prices of a book.
+/// Returns the best prices of a book as text.
 fn book(channel: &Channel, index: InstrumentIndex) -> String {
     let book = channel.book(index);
     let symbol = channel.definition(index).map(|definition| definition.symbol.to_string());
@@ -154,7 +154,7 @@ fn book(channel: &Channel, index: InstrumentIndex) -> String {
     .to_owned()
 }
 
-/// Price, quantity and orders; where there is nothing a dash.
+/// Returns price, quantity and orders as text, with dashes for a missing level.
 fn words(level: Option<&Level>) -> [String; 3] {
     match level {
         None => ["-".to_owned(), String::new(), String::new()],

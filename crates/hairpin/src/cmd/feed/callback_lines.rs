@@ -1,4 +1,4 @@
-//! Lines of what a listener is told.
+//! Lines of text for the callbacks of a listener.
 
 use hairpin_feed_handler::{
     BookSide, Collateral, DefinitionUpdate, LimitsUpdate, Order, OrderBook, OrderUpdate, Packet,
@@ -10,7 +10,7 @@ use hairpin_sbe::{CharArray, Value};
 use crate::cmd::decode::Format;
 use crate::cmd::decode::message_line;
 
-/// The most lines for an order book that was stated anew: those of top orders.
+/// The most lines for an order book that was replaced: those of the top orders.
 const RANKS: usize = 10;
 
 /// A line in the form of a message's, without a template.
@@ -42,7 +42,7 @@ impl<'a> Record<'a> {
         self.with(name, value.map_or(Value::Null, Into::into))
     }
 
-    /// An enumeration of CME's, by its name where it has one.
+    /// Adds an enumeration of CME's, by its name if it has one.
     fn named(self, name: &'static str, (text, value): (Option<&'static str>, u64)) -> Self {
         self.with(name, Value::Enumeration { name: text, value, character: false })
     }
@@ -55,13 +55,13 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The line.
+    /// Returns the line.
     pub(super) fn line(&self, packet: (u32, u64), format: Format) -> String {
         message_line::record(self.name, packet, &self.values, format)
     }
 }
 
-/// Sequence and sending time, as a line begins.
+/// Returns the sequence number and sending time with which a line begins.
 pub(super) fn of(packet: &Packet) -> (u32, u64) {
     (packet.sequence, packet.sending_time.as_nanos())
 }
@@ -75,7 +75,7 @@ pub(super) fn definition<'a>(update: &DefinitionUpdate<'a>, action: &'a str) -> 
         .text("Action", action)
 }
 
-/// That a book has come in sync, or has fallen out of it.
+/// Returns a line for a book that is in sync again, or no longer.
 pub(super) fn state<'a>(
     name: &'static str,
     security_id: i32,
@@ -85,8 +85,8 @@ pub(super) fn state<'a>(
     Record::new(name).id(security_id, symbol).text("State", state)
 }
 
-/// What entries have done to orders; of a book that was stated anew its best orders, a line for
-/// each rank, one at least.
+/// Returns the changes of orders by entries; for a replaced book its best orders, one line per rank
+/// and at least one.
 pub(super) fn orders<'a>(
     update: &OrderUpdate<'a>,
     symbol: &'a [u8],
@@ -182,7 +182,7 @@ pub(super) fn limits<'a>(update: &LimitsUpdate<'a>, symbol: &'a [u8]) -> Record<
         .or_null("MaxPriceVariation", update.limits.max_price_variation)
 }
 
-/// Tells `each` a line for each instrument that quotes are asked for.
+/// Calls `each` with a line for each instrument of a quote request.
 pub(super) fn quotes(request: &QuoteRequest<'_>, mut each: impl FnMut(&Record<'_>)) {
     for entry in request.entries() {
         let record = Record::new("QuoteRequest")
@@ -195,7 +195,7 @@ pub(super) fn quotes(request: &QuoteRequest<'_>, mut each: impl FnMut(&Record<'_
     }
 }
 
-/// Tells `each` a line for the workup, and one for each order in it.
+/// Calls `each` with a line for the workup, and one for each of its orders.
 pub(super) fn workup(workup: &Workup<'_>, symbol: &[u8], mut each: impl FnMut(&Record<'_>)) {
     let (status, event) = (workup.trading_status, workup.event);
     let record = Record::new("Workup")
@@ -214,7 +214,7 @@ pub(super) fn workup(workup: &Workup<'_>, symbol: &[u8], mut each: impl FnMut(&R
     }
 }
 
-/// Tells `each` a line for each security that is valued.
+/// Calls `each` with a line for each valued security.
 pub(super) fn collateral(collateral: &Collateral<'_>, mut each: impl FnMut(&Record<'_>)) {
     for value in collateral.values() {
         let record = Record::new("Collateral")
@@ -226,7 +226,7 @@ pub(super) fn collateral(collateral: &Collateral<'_>, mut each: impl FnMut(&Reco
     }
 }
 
-/// What has become of a gap that is asked for again.
+/// Returns a line for the replay of a gap.
 pub(super) fn replay<'a>(update: &ReplayUpdate, reason: &'a str) -> Record<'a> {
     let range = |name, first: u32, last: u32| {
         let record = Record::new("Replay").text("Update", name);
@@ -244,7 +244,7 @@ pub(super) fn replay<'a>(update: &ReplayUpdate, reason: &'a str) -> Record<'a> {
     }
 }
 
-/// That something brings nothing, or something again; `feed` is its name.
+/// Returns a line for a feed, group or side that has gone silent or is back; `feed` is its name.
 pub(super) fn silence<'a>(silence: &Silence, feed: &'a str, state: &'a str) -> Record<'a> {
     let record = Record::new("Silence").text("State", state);
     match silence.scope {

@@ -1,4 +1,4 @@
-//! The capture that is read, and its groups where nobody says them.
+//! The capture to read, and its groups if no configuration file names them.
 
 use std::io::{self, Cursor, Read};
 use std::path::Path;
@@ -6,15 +6,15 @@ use std::path::Path;
 use super::group_map::GroupMap;
 use crate::cmd::decode::capture;
 
-/// So much of a pipe is read before anything is printed, to find out its groups: seconds of a busy
-/// channel, in which all its feeds are seen.
+/// The part of a pipe that is read, before anything is printed, to detect its groups: seconds of a
+/// busy channel, enough to see all its feeds.
 const LOOKED_AT: u64 = 32 << 20;
 
-/// Opens a capture at its beginning. GroupMap that are not given are found out: a file is read to its
-/// end once before, of a pipe the beginning is held.
+/// Opens a capture at its beginning. Groups that are not given are detected: a file is read to its
+/// end once before; for a pipe, the beginning is buffered.
 ///
 /// # Errors
-/// If it cannot be read or is no capture, or if there is not one channel in it.
+/// If it cannot be read or is not a capture, or if it does not contain exactly one channel.
 pub(super) fn open(path: &Path, groups: Option<GroupMap>) -> io::Result<(GroupMap, Box<dyn Read>)> {
     let mut input = capture::open(path)?;
     if let Some(groups) = groups {
@@ -29,7 +29,7 @@ pub(super) fn open(path: &Path, groups: Option<GroupMap>) -> io::Result<(GroupMa
     Ok((groups, Box::new(Cursor::new(first).chain(input))))
 }
 
-/// Whether it can be read only once.
+/// Returns `true` if it can be read only once.
 fn is_pipe(path: &Path) -> io::Result<bool> {
     Ok(capture::is_standard_input(path) || !path.metadata()?.is_file())
 }

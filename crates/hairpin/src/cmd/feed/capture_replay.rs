@@ -1,4 +1,4 @@
-//! A capture on its way through a channel.
+//! The replay of a capture through a channel.
 
 use std::io::{self, Read, Write};
 
@@ -13,30 +13,30 @@ use super::printer::Printer;
 use super::statistics::Traffic;
 use crate::cmd::decode::capture::{Captured, Links};
 
-/// The longest sleep: so soon a signal is heard.
+/// The longest sleep: a signal is handled within this time.
 const MAX_SLEEP: Duration = Duration::from_millis(50);
-/// Frames between two looks whether to stop, flat out.
+/// Frames between two checks whether to stop, at full speed.
 const FRAMES_PER_POLL: u64 = 64;
 
-/// A capture on its way through a channel.
+/// The replay of a capture through a channel.
 pub(super) struct CaptureReplay<'a, O, E> {
     pub(super) channel: Channel,
     pub(super) figures: ChannelCounters,
     pub(super) printer: Printer<'a, O, E>,
     pub(super) groups: GroupMap,
     pub(super) clock: Clock,
-    /// When it ends by itself, on our own clock.
+    /// When it ends by itself, on this host's clock.
     pub(super) until: Option<Instant>,
     pub(super) links: Links,
     pub(super) traffic: Traffic,
 }
 
 impl<O: Write, E: Write> CaptureReplay<'_, O, E> {
-    /// Plays the capture to its end, or until `stop_requested`, and prints what the channel has come
-    /// to.
+    /// Replays the capture to its end, or until `stop_requested`, and prints the state of the
+    /// channel.
     ///
     /// # Errors
-    /// If it is no capture, if it has no packet of the channel's groups, or if nothing can be
+    /// If it is not a capture, if it has no packet of the channel's groups, or if nothing can be
     /// written.
     pub(super) fn run(
         mut self,
@@ -50,7 +50,7 @@ impl<O: Write, E: Write> CaptureReplay<'_, O, E> {
         loop {
             frames += 1;
             let is_look = is_paced || frames.is_multiple_of(FRAMES_PER_POLL);
-            // Flat out nothing is due on our own clock but what is looked at now and then.
+            // At full speed nothing is due on this host's clock except the periodic checks.
             let now = if is_look { self.clock.instant() } else { Instant::ZERO };
             match replay.step(now, self.channel.poll_timeout()) {
                 Ok(Step::Frame(at)) => {
@@ -80,12 +80,12 @@ impl<O: Write, E: Write> CaptureReplay<'_, O, E> {
         self.printer.finish(&self.channel, &self.traffic)
     }
 
-    /// Whether the capture has nothing of the channel, and nothing was said that may be why.
+    /// Returns `true` if the capture has no packet of the channel, and no error explains it.
     fn is_anothers(&self) -> bool {
         self.traffic.packets == 0 && self.printer.counts.errors == 0
     }
 
-    /// Takes the next packet of the file.
+    /// Handles the next packet of the file.
     fn frame(&mut self, at: Now, frame: &Frame<'_>) -> io::Result<()> {
         self.printer.counts.packets += 1;
         let Captured { time, payload } = self.links.captured(frame);
@@ -107,7 +107,7 @@ impl<O: Write, E: Write> CaptureReplay<'_, O, E> {
     }
 }
 
-/// Whatever clock the capture was made with, the channel is not to judge SendingTime by it.
+/// The capture's clock is unknown, so the channel must not compare SendingTime with it.
 fn of(now: Now) -> Now {
     Now { utc: Utc::EPOCH, ..now }
 }

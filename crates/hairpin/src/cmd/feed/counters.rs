@@ -1,4 +1,4 @@
-//! What `hairpin stat` sees of a channel.
+//! The counters of a channel for `hairpin stat`.
 
 use hairpin_feed_handler::{Channel, ChannelState};
 use hairpin_host::Clock;
@@ -7,17 +7,17 @@ use hairpin_mapped::{CounterWriter, Unit};
 use crate::cmd::decode::DecodeCounts;
 use crate::harness::counter_publisher::CounterPublisher;
 
-/// Packets between two looks at a clock: a capture's own time says nothing of ours.
+/// Packets between two reads of a clock: a capture's own time is not this host's.
 const PACKETS_PER_POLL: u64 = 64;
 
-/// The publisher counters of a channel.
+/// The counters of a channel.
 pub(super) struct ChannelCounters {
     publisher: CounterPublisher,
     clock: Clock,
 }
 
 impl ChannelCounters {
-    /// Publishes the figures of a channel that is about to begin.
+    /// Publishes the counters of a channel that is about to begin.
     pub(super) fn new(title: &str, channel: &Channel) -> Self {
         let publisher = CounterPublisher::new(title, "feed", |writer| {
             write(writer, &DecodeCounts::default(), channel)
@@ -25,7 +25,7 @@ impl ChannelCounters {
         Self { publisher, clock: Clock::of_kernel() }
     }
 
-    /// A packet was handled: brings the figures up to date now and then.
+    /// Updates the counters from time to time; called after each packet.
     pub(super) fn update_if_due(&mut self, counts: &DecodeCounts, channel: &Channel) {
         if counts.packets.is_multiple_of(PACKETS_PER_POLL) {
             let now = self.clock.instant();
@@ -33,13 +33,13 @@ impl ChannelCounters {
         }
     }
 
-    /// A turn of a loop that waits is over: the same.
+    /// Updates the counters from time to time; called after each turn of a loop that waits.
     pub(super) fn update_in_turn(&mut self, counts: &DecodeCounts, channel: &Channel) {
         let now = self.clock.instant();
         self.publisher.update_if_due(now, true, |writer| write(writer, counts, channel));
     }
 
-    /// The last packet was handled.
+    /// Updates the counters after the last packet.
     pub(super) fn update(&mut self, counts: &DecodeCounts, channel: &Channel) {
         self.publisher.update(self.clock.instant(), |writer| write(writer, counts, channel));
     }

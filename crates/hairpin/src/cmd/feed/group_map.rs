@@ -1,4 +1,4 @@
-//! Which destination carries which side of which feed.
+//! The map from destinations to the feeds and sides that they carry.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read};
@@ -10,32 +10,32 @@ use hairpin_sbe::MessageHeader;
 
 use crate::cmd::decode::capture::{self, Payload};
 
-/// Packets of a group that are compared with another's to know whether both are one feed: minutes
-/// of a busy channel.
+/// The packets of a group that are compared with another's to detect whether both are one feed:
+/// minutes of a busy channel.
 const COMPARED: usize = 1 << 16;
 
-/// Destinations of datagrams, and what they carry. Whoever knows better, as from a config.xml, may
-/// make one with [`GroupMap::new`].
+/// Destinations of datagrams, and what they carry. If the groups are known, as from a config.xml,
+/// create one with [`GroupMap::new`].
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct GroupMap(Vec<(SocketAddr, Feed, FeedLine)>);
 
 impl GroupMap {
-    /// GroupMap that are known.
+    /// Creates a map of known groups.
     pub(crate) fn new(groups: impl IntoIterator<Item = (SocketAddr, Feed, FeedLine)>) -> Self {
         let mut groups: Vec<_> = groups.into_iter().collect();
         groups.sort_by_key(|&(group, feed, side)| (feed as u8, side as u8, group));
         Self(groups)
     }
 
-    /// Finds out the groups of a capture.
+    /// Detects the groups of a capture.
     ///
     /// A destination is a group if one of its datagrams begins with a packet header and a message
-    /// of CME's market data. Its feed follows from what its packets begin with: definitions or
-    /// snapshots alone make it a loop. Two groups of one feed are its sides, A the one that came
-    /// first; of the incremental feed only if packets of the same number are the same.
+    /// of CME's market data. The first messages of its packets determine the feed: with only
+    /// definitions or only snapshots it is a loop. Two groups of one feed are its sides, A the one
+    /// that came first; for the incremental feed only if packets with the same number are equal.
     ///
     /// # Errors
-    /// If the file is no capture, or has no such group, or has several channels.
+    /// If the file is not a capture, has no such group, or has several channels.
     pub(crate) fn detect(input: impl Read) -> io::Result<Self> {
         let mut seen = Vec::<Seen>::new();
         let mut places = HashMap::<SocketAddr, usize>::new();
@@ -57,7 +57,7 @@ impl GroupMap {
             Ok(())
         })?;
         let groups = Self::of(&seen).map_err(|what| match wrong.or(end) {
-            // It may be why there is nothing.
+            // It may explain why there is nothing.
             Some(why) if seen.is_empty() => format!("{what}: {why}"),
             _ => what,
         });
@@ -91,8 +91,8 @@ impl GroupMap {
         Ok(Self::new(groups))
     }
 
-    /// Where each feed is, for whoever receives it by the interface with this address, from that
-    /// interface's own host. GroupMap of IPv6 are left out.
+    /// Returns the addresses of each feed for a receiver on the host and interface with this
+    /// address. IPv6 groups are left out.
     pub(crate) fn multicast(&self, interface: Ipv4Addr) -> Multicast {
         let group = |feed, side| {
             let found = self.0.iter().find(|&&(_, of, on)| (of, on) == (feed, side));
@@ -113,20 +113,20 @@ impl GroupMap {
         }
     }
 
-    /// What a datagram's destination carries. A channel has eight groups at most: that of the
-    /// incremental feed is found faster by looking at each than by their order.
+    /// Returns what a destination carries. A channel has at most eight groups: a scan finds that of
+    /// the incremental feed faster than a search in order.
     #[inline]
     pub(crate) fn find(&self, group: SocketAddr) -> Option<(Feed, FeedLine)> {
         self.0.iter().find(|(other, ..)| *other == group).map(|&(_, feed, side)| (feed, side))
     }
 
-    /// Whether any group carries a feed.
+    /// Returns `true` if any group carries `feed`.
     pub(crate) fn has(&self, feed: Feed) -> bool {
         self.0.iter().any(|&(_, other, _)| other == feed)
     }
 }
 
-/// What a packet begins with.
+/// The beginning of a packet.
 #[derive(Clone, Copy)]
 struct First {
     sequence: u32,
@@ -135,7 +135,7 @@ struct First {
 }
 
 impl First {
-    /// Reads a packet header and the header of the message behind it, if they are that.
+    /// Reads a packet header and the header of the message after it, if that is what the bytes are.
     fn of(bytes: &[u8]) -> Option<Self> {
         let (sequence, rest) = bytes.split_first_chunk()?;
         let (sending_time, messages) = rest.split_first_chunk()?;
@@ -151,14 +151,14 @@ impl First {
     }
 }
 
-/// A destination and what was seen of it.
+/// A destination and its observed packets.
 struct Seen {
     group: SocketAddr,
-    /// Packets that began with a definition, a snapshot, a heartbeat, anything else.
+    /// Packets that began with a definition, a snapshot, a heartbeat, or another message.
     definitions: u64,
     snapshots: u64,
     others: u64,
-    /// Sending times by sequence, of as many packets as are compared.
+    /// Sending times by sequence number, of as many packets as are compared.
     packets: HashMap<u32, BTreeSet<u64>>,
     noted: usize,
 }
@@ -172,7 +172,7 @@ impl Seen {
         match first.template_id {
             54..=58 | 63 => self.definitions += 1,
             52 | 53 | 69 => self.snapshots += 1,
-            // Heartbeats tell nothing: a loop may have them too.
+            // Heartbeats identify no feed: a loop may have them too.
             12 => {}
             _ => self.others += 1,
         }
@@ -182,7 +182,7 @@ impl Seen {
         }
     }
 
-    /// The incremental feed brings definitions too, but never nothing else for long.
+    /// Returns the feed. The incremental feed has definitions too, but never nothing else for long.
     fn feed(&self) -> Feed {
         match (self.others, self.definitions, self.snapshots) {
             (1.., _, _) | (0, 0, 0) => Feed::Incremental,
@@ -191,8 +191,8 @@ impl Seen {
         }
     }
 
-    /// Whether nothing speaks against two groups being sides of one feed: of the numbers that both
-    /// have some packet is the same, or there are no such numbers.
+    /// Returns `true` if two groups may be sides of one feed: they have an equal packet, or no
+    /// sequence numbers in common.
     fn may_be_side_of(&self, other: &Self) -> bool {
         let shared = self.packets.iter().filter_map(|(sequence, times)| {
             other.packets.get(sequence).map(|others| !times.is_disjoint(others))

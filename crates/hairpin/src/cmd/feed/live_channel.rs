@@ -1,4 +1,4 @@
-//! A channel on the network.
+//! A channel received from the network.
 
 use std::io::Write;
 
@@ -18,21 +18,21 @@ use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn, poll};
 use crate::harness::transport;
 
-/// The longest wait: so soon a signal is heard, and what was printed leaves its buffer.
+/// The longest wait: within this time a signal is handled and the output buffer is flushed.
 const MAX_SLEEP: Duration = Duration::from_millis(100);
 
-/// What a channel on the network is made from.
+/// The arguments for a channel on the network.
 pub(super) struct ChannelArgs<'a> {
     pub(super) interface: &'a str,
     pub(super) transport: transport::TransportArgs,
     pub(super) wait: Wait,
-    /// When it ends by itself.
+    /// How long to run, unless until interrupted.
     pub(super) duration: Option<Duration>,
     pub(super) recording: Option<RecorderSettings>,
     pub(super) filter: &'a Filter,
 }
 
-/// A channel that is received.
+/// A received channel.
 pub(super) struct LiveChannel {
     feed: FeedHandler,
     reactor: Reactor,
@@ -40,7 +40,7 @@ pub(super) struct LiveChannel {
     /// Taken by the run loop.
     transport: Option<OpenTransport>,
     until: Option<Instant>,
-    /// That recording has failed was said.
+    /// The failure of the recording has been reported.
     failure_printed: bool,
 }
 
@@ -48,7 +48,7 @@ impl LiveChannel {
     /// Joins the channel.
     ///
     /// # Errors
-    /// Those of the network, and of the file to record in.
+    /// Those of the network and of the recording file.
     pub(super) fn open(
         words: ChannelArgs<'_>,
         channel: &ChannelConfig,
@@ -163,7 +163,7 @@ impl<O: Write, E: Write> Task for LiveTask<'_, O, E> {
         let deadline = deadlines.into_iter().flatten().min();
         let (now, ready) = poll(&channel.clock, &mut channel.reactor, deadline, MAX_SLEEP)?;
         match channel.feed.process(now, ready, &mut channel.reactor, printer) {
-            // The interface is down; the feed handler retries until it returns.
+            // The interface is down; the feed handler retries until it is up again.
             Err(error) if error.is_passing() => printer.error(&error.to_string()),
             outcome => outcome?,
         }
@@ -186,7 +186,7 @@ impl<O: Write, E: Write> Task for LiveTask<'_, O, E> {
     }
 }
 
-/// What has come to the sockets so far.
+/// Returns what the sockets have received so far.
 fn traffic(feed: &FeedHandler) -> Traffic {
     let statistics = feed.statistics();
     Traffic {
@@ -197,11 +197,11 @@ fn traffic(feed: &FeedHandler) -> Traffic {
     }
 }
 
-/// PrintOptions a channel joins: by whatever feeds there are.
+/// Returns how a channel joins, which depends on the feeds that are available.
 pub(super) fn late_join(addresses: &Addresses, by_groups: LateJoin) -> LateJoin {
     match addresses {
         Addresses::Multicast(_) => by_groups,
-        // Each connection brings all feeds.
+        // Each connection carries all feeds.
         Addresses::Tcp(_) => LateJoin::InstrumentsAndBooks,
     }
 }

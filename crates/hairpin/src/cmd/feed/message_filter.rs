@@ -1,20 +1,20 @@
-//! Which messages are printed, and what their instruments are called.
+//! The selection of printed messages, and the symbols of their instruments.
 
 use std::collections::{HashMap, HashSet};
 
 use hairpin_feed_handler::{Definition, Filter, Text};
 
-/// The instruments that somebody has asked for, as far as definitions have named them.
+/// The selected instruments, as far as definitions have named them.
 ///
-/// A message that names instruments is printed if it names one of these; one that names none
-/// concerns all. Which instrument a definition is of is known only after it was shown, so that it
-/// is kept until then.
+/// A message that names instruments is printed if it names a selected one; a message that names
+/// none is always printed. The instrument of a definition is known only after the message was
+/// formatted, so its line is kept until then.
 #[derive(Debug)]
 pub(super) struct MessageFilter {
     filter: Filter,
     wanted: HashSet<i32>,
     symbols: HashMap<i32, Text<20>>,
-    /// The message that was shown last, and whether its template is known.
+    /// The last formatted message, and whether its template is known.
     kept: Option<(String, bool)>,
 }
 
@@ -24,7 +24,7 @@ impl MessageFilter {
         Self { filter, wanted, symbols, kept: None }
     }
 
-    /// The line of a message with these instruments, if it is to be printed now.
+    /// Returns the line of a message with these instruments if it must be printed now.
     pub(super) fn choose(
         &mut self,
         text: String,
@@ -42,8 +42,8 @@ impl MessageFilter {
         None
     }
 
-    /// A definition is told, so that its instrument is wanted; the line that was kept, if it is to
-    /// be printed after all, and whether its template is known.
+    /// Handles a definition: selects its instrument if it matches. Returns the kept line, and
+    /// whether its template is known, if it must be printed after all.
     pub(super) fn meet(&mut self, definition: &Definition) -> Option<(String, bool)> {
         self.symbols.insert(definition.security_id, definition.symbol);
         if self.filter.wants_all() {
@@ -53,12 +53,12 @@ impl MessageFilter {
         self.kept.take()
     }
 
-    /// All that a message means has been told.
+    /// Called after the last callback of a message.
     pub(super) fn end(&mut self) {
         self.kept = None;
     }
 
-    /// The symbol of an instrument; empty where no definition has told it.
+    /// Returns the symbol of an instrument; empty if no definition was received.
     pub(super) fn symbol(&self, security_id: i32) -> Text<20> {
         self.symbols.get(&security_id).copied().unwrap_or(Text::EMPTY)
     }
@@ -87,7 +87,7 @@ mod tests {
         assert!(!choose(&mut selection, BOOK, &[8]));
         assert!(choose(&mut selection, (12, true), &[]));
         assert!(!choose(&mut selection, BOOK, &[]), "it only ends an event");
-        // Of no definition that was told.
+        // Of no received definition.
         selection.end();
         assert_eq!(selection.kept, None);
     }

@@ -1,23 +1,23 @@
-//! `hairpin feed`: a market data channel through the feed handler, from the network or a capture.
+//! `hairpin feed`: runs the feed handler on a market data channel, from the network or a capture.
 //!
-//! What the channel takes is printed in its order: packets of both sides arbitrated, each once, and
-//! of the loops of definitions and snapshots what the channel wants of them. A message is a line as
-//! `hairpin decode` prints it. With `--books` there are lines for what the channel tells, in the
-//! same form without a template: at each end of event a `TopOfBook` for every instrument that is in
-//! sync and whose book the event has changed, and `Gap`, `ChannelState` and `ChannelReset`. With
-//! `--stats` there are lines of statistics in place of messages, and with `--watch` books and rates
-//! on the terminal in place of all lines.
+//! Prints what the channel processes, in order: the packets of both sides, arbitrated, each once,
+//! and the parts of the definition and snapshot loops that the channel needs. A message is a line
+//! as `hairpin decode` prints it. With `--books`, callbacks add lines in the same form without a
+//! template: at each end of event a `TopOfBook` for every instrument that is in sync and whose book
+//! the event has changed, and `Gap`, `ChannelState` and `ChannelReset`. With `--stats`, lines of
+//! statistics replace messages, and with `--watch` a display of books and rates on the terminal
+//! replaces all lines.
 //!
-//! Which group carries which feed and side a config.xml says; of a capture it is else found out by
-//! reading it once before ([`groups`]). PrintOptions the channel joins follows from the feeds that are
-//! there: by definitions and snapshots; by snapshots alone; or, of a capture of the incremental
-//! feed alone, with books that begin empty. In such books entries for levels that were stated
-//! before the capture began are no errors; their number is told.
+//! A config.xml maps groups to feeds and sides; without one, those of a capture are detected by
+//! reading it once before (see [`group_map`]). How the channel joins depends on the available
+//! feeds: with definitions and snapshots; with snapshots alone; or, for a capture of the
+//! incremental feed alone, with empty books. In such books, entries for levels from before the
+//! beginning of the capture are not errors; their number is printed.
 //!
-//! Of a capture time is the capture's, at any `--speed`: gaps, holes and silence are judged as they
-//! would have been then, and what is printed is the same. Other traffic is left out. The last lines
-//! are what the channel has come to and, as of `decode`, the counts; a message by name or unknown
-//! is one that was printed.
+//! For a capture, time is the capture's, at any `--speed`: gaps, holes and silence are detected as
+//! they would have been then, and the output is the same. Other traffic is ignored. The last lines
+//! are the state of the channel and, as for `decode`, the counts; messages and unknown ones are
+//! those that were printed.
 
 mod args;
 mod book_watch;
@@ -59,16 +59,16 @@ use live_channel::LiveChannel;
 use printer::Printer;
 use statistics::Traffic;
 
-/// BufferSize for every instrument that one of CME's channels has; about 25 MB.
+/// Room for every instrument of the largest CME channel; about 25 MB.
 const MOST_INSTRUMENTS: usize = 1 << 15;
-/// A capture may have long runs to be kept until a snapshot comes.
+/// A capture may have long runs that are queued until a snapshot arrives.
 const QUEUE_BYTES: usize = 64 << 20;
 
-/// Runs the command: exit status 0 if everything was understood, 1 if anything was wrong.
+/// Runs the command. Exit status 0 if every packet was understood, 1 after any error.
 ///
 /// # Errors
-/// A schema or configuration file that is wrong, an interface that is missing, a file to record in
-/// that cannot be written, or the network's.
+/// A wrong schema or configuration file, a missing interface, a recording file that cannot be
+/// written, or an error of the network.
 pub(crate) fn run(arguments: &FeedArgs) -> Result<ExitCode> {
     arguments.check()?;
     let files = arguments.schema.iter().map(|path| SchemaFile::read(path));
@@ -108,7 +108,7 @@ pub(crate) fn run(arguments: &FeedArgs) -> Result<ExitCode> {
     Ok(signals.exit_status().unwrap_or(status))
 }
 
-/// PrintOptions a feed is to be printed.
+/// How to print a feed.
 #[derive(Clone, Copy)]
 struct PrintOptions<'a> {
     codecs: &'a Codecs<'a>,
@@ -122,11 +122,11 @@ struct PrintOptions<'a> {
     watch: bool,
 }
 
-/// Prints the capture at `path`, until it ends or `stop_requested`.
+/// Prints the capture at `path`, until it ends or `stop_requested` returns `true`.
 ///
 /// # Errors
-/// If the file cannot be read or is no capture, if there is not one channel in it, or if nothing
-/// can be written.
+/// If the file cannot be read or is not a capture, if it does not contain exactly one channel, or
+/// if nothing can be written.
 fn feed(
     (path, speed, duration): (&Path, Speed, Option<Duration>),
     groups: Option<GroupMap>,
@@ -153,10 +153,10 @@ fn feed(
     replay.run(input, speed, stop_requested)
 }
 
-/// Prints a channel on the network, until `stop_requested`.
+/// Prints a channel on the network until `stop_requested` returns `true`.
 ///
 /// # Errors
-/// A configuration file that is wrong, no such interface, and those of the network.
+/// A wrong configuration file, a missing interface, or an error of the network.
 fn live(
     arguments: &FeedArgs,
     options: PrintOptions<'_>,
@@ -187,7 +187,7 @@ fn live(
     feed.run(&title, printer.of_network(), stop_requested)
 }
 
-/// A channel that joins by what there is.
+/// Returns the settings of a channel that joins with the available feeds.
 fn settings(groups: &GroupMap, order_books: OrderBooks) -> Settings {
     let [incremental, definitions, snapshots] =
         [Feed::Incremental, Feed::Instrument, Feed::Snapshot].map(|feed| groups.has(feed));
@@ -201,7 +201,7 @@ fn settings(groups: &GroupMap, order_books: OrderBooks) -> Settings {
         late_join,
         max_instruments: MOST_INSTRUMENTS,
         queue_bytes: QUEUE_BYTES,
-        // A recording begins and ends, and time passes in it as it likes.
+        // A recording begins and ends at any time, and may contain pauses.
         silence: Duration::ZERO,
         order_books,
         order_snapshots: match groups.has(Feed::SnapshotOrders) {

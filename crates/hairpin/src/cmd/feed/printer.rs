@@ -1,4 +1,4 @@
-//! What the channel tells, printed and counted.
+//! Prints and counts the callbacks of the channel.
 
 use std::io::{self, Write};
 
@@ -20,33 +20,33 @@ use super::throughput::Throughput;
 use crate::cmd::decode::message_line::{self, MessageLine};
 use crate::cmd::decode::{DecodeCounts, Format};
 
-/// Prints and counts, or shows on the terminal.
+/// A listener that prints and counts, or displays on the terminal.
 pub(super) struct Printer<'a, O, E> {
     options: PrintOptions<'a>,
     late_join: LateJoin,
     pub(super) counts: &'a mut DecodeCounts,
     out: O,
     err: E,
-    /// The packet that was told last: sequence and sending time.
+    /// The current packet: sequence number and sending time.
     packet: (u32, u64),
-    /// The message told last could not be printed, which was said.
+    /// The current message could not be printed, and the error was reported.
     is_malformed: bool,
-    /// Events in which the best price of some book has changed.
+    /// Events in which the best price of any book changed.
     best_price_changes: u64,
-    /// Entries for levels that books of unknown beginning do not have.
+    /// Entries for unknown levels of books that began empty.
     unstated: u64,
     outcome: io::Result<()>,
-    /// Errors are of no packet of a file.
+    /// Errors belong to no packet of a file.
     is_of_network: bool,
     statistics: Option<Statistics>,
-    /// With statistics: what it all was, for their last lines.
+    /// With statistics: the totals for the last lines.
     throughput: Option<Throughput>,
     watch: Option<BookWatch<io::Stdout>>,
     selection: MessageFilter,
 }
 
 impl<'a, O: Write, E: Write> Printer<'a, O, E> {
-    /// Prints as it is said options; to watch books takes the terminal.
+    /// Creates a printer; with a display of books it takes over the terminal.
     pub(super) fn new(
         options: PrintOptions<'a>,
         title: &str,
@@ -76,20 +76,20 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
         })
     }
 
-    /// What is printed comes from the network and not from a file.
+    /// Marks the input as coming from the network, not from a file.
     pub(super) fn of_network(self) -> Self {
         Self { is_of_network: true, ..self }
     }
 
-    /// When [`Printer::tick`] is due though nothing has come.
+    /// Returns when [`Printer::tick`] is due even if nothing arrives.
     pub(super) fn due(&self) -> Option<Instant> {
         let statistics = self.statistics.as_ref().and_then(Statistics::due);
         let watch = self.watch.as_ref().map(BookWatch::due);
         statistics.into_iter().chain(watch).min()
     }
 
-    /// Prints statistics and draws if that is due; `wall` is our own clock, `now` the feed's. What
-    /// comes from the network leaves the buffer.
+    /// Prints statistics and draws if that is due; `wall` is this host's clock, `now` the feed's.
+    /// Flushes the output of a channel on the network.
     #[inline]
     pub(super) fn tick(
         &mut self,
@@ -124,16 +124,16 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
         if self.is_of_network { self.out.flush() } else { Ok(()) }
     }
 
-    /// What came of printing since this was asked last: callbacks cannot return it.
+    /// Returns the outcome of printing since the last call: callbacks cannot return it.
     pub(super) fn outcome(&mut self) -> io::Result<()> {
         std::mem::replace(&mut self.outcome, Ok(()))
     }
 
-    /// Says what is wrong with the packet of the file that was read last.
+    /// Reports an error in the last packet of the file.
     pub(super) fn error(&mut self, what: &str) {
         self.counts.errors += 1;
         if self.watch.is_some() {
-            // It would be written over the books; it is counted.
+            // It would overwrite the display; it is counted.
             return;
         }
         let written = match self.is_of_network {
@@ -150,7 +150,7 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
         if let Some(lines) = throughput.map(|it| it.lines(traffic, self.options.format)) {
             writeln!(self.out, "{lines}")?;
         }
-        // The terminal is given back before anything is printed on it.
+        // The terminal is restored before anything is printed on it.
         self.watch = None;
         let instruments = channel.instruments();
         let in_sync = |index: &InstrumentIndex| instruments.book(*index).is_in_sync();
@@ -185,21 +185,21 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
         self.note(written);
     }
 
-    /// Prints what the channel tells, if that is wanted.
+    /// Prints a line of the channel, if such lines are enabled.
     fn tell(&mut self, name: &str, values: &[(&str, Value<'_>)]) {
         if self.options.books {
             self.print(&message_line::record(name, self.packet, values, self.options.format));
         }
     }
 
-    /// The same of what is in the form of a record already.
+    /// Prints a record, if lines of the channel are enabled.
     fn tell_record(&mut self, record: &Record<'_>) {
         if self.options.books {
             self.print(&record.line(self.packet, self.options.format));
         }
     }
 
-    /// Prints a callback, if callbacks are wanted.
+    /// Prints a callback, if callbacks are enabled.
     fn call(&mut self, packet: &Packet, record: &Record<'_>) {
         self.packet = callback_lines::of(packet);
         self.print(&record.line(self.packet, self.options.format));
@@ -231,10 +231,10 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
     }
 }
 
-/// Price, quantity and number of orders.
+/// Returns price, quantity and number of orders.
 fn values(level: Option<Level>) -> [Value<'static>; 3] {
     let Some(Level { price, quantity, orders }) = level else { return [Value::Null; 3] };
-    // Where the exchange does not tell the number of orders it is 0.
+    // The number of orders is 0 if the exchange does not publish it.
     let orders = if orders == 0 { Value::Null } else { Value::Unsigned(orders.into()) };
     [price.into(), quantity.into(), orders]
 }
@@ -420,7 +420,7 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
 
     fn on_error(&mut self, _: Option<&Packet>, error: &Error) {
         match error {
-            // Its line said so already; one of another schema was printed as unknown.
+            // Already reported by its line; one of another schema was printed as unknown.
             Error::MalformedMessage { .. } if self.is_malformed => {}
             Error::ForeignSchema { .. } => {}
             Error::InapplicableEntry { .. } if self.late_join == LateJoin::Nothing => {

@@ -1,21 +1,21 @@
-//! The terminal while books are watched: another screen, drawn again and again.
+//! The terminal while books are displayed: the alternate screen, redrawn periodically.
 
 use std::io::{self, Write};
 
-/// The other screen, no cursor, no wrapping of long lines.
+/// Switches to the alternate screen, hides the cursor, and disables wrapping of long lines.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
-/// As it was.
+/// Restores the terminal.
 const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
-/// To the first place.
+/// Moves to the first position.
 const HOME: &str = "\x1b[H";
-/// What is left of a line, and of the screen.
+/// Clears the rest of a line, and of the screen.
 const CLEAR_LINE: &str = "\x1b[K";
 const CLEAR_REST: &str = "\x1b[J";
 
-/// Where there is no telling options large the terminal is.
+/// The size if the terminal's is unknown.
 const USUAL: Size = Size { columns: 80, rows: 24 };
 
-/// PrintOptions much a terminal shows.
+/// The size of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
     pub(super) columns: usize,
@@ -23,7 +23,7 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// As it is now: it may be another at the next drawing.
+    /// Returns the current size: it may differ at the next drawing.
     pub(super) fn of_terminal() -> Self {
         let size = terminal_size::terminal_size();
         size.map_or(USUAL, |(width, height)| Self {
@@ -33,7 +33,7 @@ impl Size {
     }
 }
 
-/// A terminal that shows another screen until this is dropped.
+/// A terminal that shows the alternate screen until this is dropped.
 #[derive(Debug)]
 pub(super) struct Screen<O: Write> {
     out: O,
@@ -41,7 +41,7 @@ pub(super) struct Screen<O: Write> {
 }
 
 impl<O: Write> Screen<O> {
-    /// Shows the other screen.
+    /// Switches to the alternate screen.
     ///
     /// # Errors
     /// The terminal's.
@@ -51,7 +51,7 @@ impl<O: Write> Screen<O> {
         Ok(Self { out, text: String::new() })
     }
 
-    /// Draws lines in place of those before; of what is too long or too much the end is not shown.
+    /// Replaces the previous lines; cuts what does not fit.
     ///
     /// # Errors
     /// The terminal's.
@@ -64,7 +64,7 @@ impl<O: Write> Screen<O> {
             self.text.push_str(CLEAR_LINE);
         }
         self.text.push_str(CLEAR_REST);
-        // With one write, so that nothing flickers.
+        // One write, to avoid flicker.
         self.out.write_all(self.text.as_bytes())?;
         self.out.flush()
     }
@@ -72,7 +72,7 @@ impl<O: Write> Screen<O> {
 
 impl<O: Write> Drop for Screen<O> {
     fn drop(&mut self) {
-        // A terminal that is gone has nothing to be restored.
+        // A terminal that is gone need not be restored.
         let _ = self.out.write_all(LEAVE.as_bytes()).and_then(|()| self.out.flush());
     }
 }

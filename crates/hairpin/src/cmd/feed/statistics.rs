@@ -1,22 +1,22 @@
-//! A line of statistics now and then.
+//! Periodic lines of statistics.
 
 use hairpin_feed_handler::{Channel, ChannelState, Counters, FeedSkew, InstrumentIndex};
 use hairpin_time::{Duration, Instant, Now};
 
 use crate::cmd::decode::Format;
 
-/// What has come to the sockets, or in the capture, of the channel's feeds.
+/// Packets received by the sockets, or in the capture, of the channel's feeds.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Traffic {
     pub(super) packets: u64,
     pub(super) bytes: u64,
-    /// Packets that the kernel had no room for.
+    /// Packets that the kernel dropped for lack of room.
     pub(super) drops: u64,
-    /// Packets that the recorder had no room for.
+    /// Packets that the recorder dropped for lack of room.
     pub(super) unrecorded: u64,
 }
 
-/// Seconds from 0.1 to an hour.
+/// Parses seconds from 0.1 to an hour.
 pub(super) fn parse_interval(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().unwrap_or(f64::NAN);
     if (0.1..=3_600.0).contains(&seconds) {
@@ -26,7 +26,7 @@ pub(super) fn parse_interval(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// When statistics are due, and what they are compared with.
+/// When statistics are due, and the values of the last line.
 #[derive(Debug)]
 pub(super) struct Statistics {
     interval: Duration,
@@ -37,7 +37,7 @@ pub(super) struct Statistics {
 }
 
 impl Statistics {
-    /// Statistics at each interval of whatever time is told.
+    /// Creates statistics at each interval of any clock.
     pub(super) fn new(interval: Duration) -> Self {
         Self {
             interval,
@@ -48,19 +48,19 @@ impl Statistics {
         }
     }
 
-    /// When the next line is due.
+    /// Returns when the next line is due.
     pub(super) fn due(&self) -> Option<Instant> {
         self.due
     }
 
-    /// Whether [`Statistics::line`] has something to do at `now`.
+    /// Returns `true` if [`Statistics::line`] has work to do at `now`.
     #[inline]
     pub(super) fn is_due(&self, now: Instant) -> bool {
         self.due.is_none_or(|due| now >= due)
     }
 
-    /// The line that is due at `now`, if one is. The first call begins the first interval. Where
-    /// time has leapt over several there is one line, of all of it.
+    /// Returns the line that is due at `now`, if any. The first call begins the first interval. If
+    /// several intervals have passed, one line covers them all.
     pub(super) fn line(
         &mut self,
         now: Now,
@@ -87,7 +87,7 @@ impl Statistics {
     }
 }
 
-/// What a line says.
+/// The contents of a line.
 struct StatisticsLine {
     time: String,
     seconds: f64,
@@ -136,7 +136,7 @@ impl StatisticsLine {
         }
     }
 
-    /// Per cent of packets that side A brought first.
+    /// Returns the percentage of packets that side A delivered first.
     fn share_a(&self) -> Option<f64> {
         let both = self.first_a + self.first_b;
         (both > 0).then(|| self.first_a as f64 * 100.0 / both as f64)

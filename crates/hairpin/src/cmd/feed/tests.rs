@@ -1,4 +1,4 @@
-//! Captures made here, and captures of anything.
+//! Tests with captures built here, and with captures of random bytes.
 
 use std::io::Seek;
 
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A packet of the incremental feed: one price level of instrument 5, and the event's end.
+/// Returns a packet of the incremental feed: one price level of instrument 5, and the event's end.
 fn packet(sequence: u32, action: MDUpdateAction, price: i64) -> Vec<u8> {
     let mut buffer = [0; 128];
     let (mut root, mut groups) = MDIncrementalRefreshBook46::encode(&mut buffer).unwrap();
@@ -39,7 +39,7 @@ fn framed(sequence: u32, message: &[u8]) -> Vec<u8> {
     [&sequence.to_le_bytes()[..], &time.to_le_bytes(), &size.to_le_bytes(), message].concat()
 }
 
-/// A capture of datagrams: milliseconds, last byte of the group, payload.
+/// Returns a capture of datagrams: milliseconds, last byte of the group, payload.
 fn captured(datagrams: &[(u64, u8, Vec<u8>)]) -> Vec<u8> {
     let mut writer = PcapWriter::new(Vec::new()).unwrap();
     for (at, group, payload) in datagrams {
@@ -55,7 +55,7 @@ fn captured(datagrams: &[(u64, u8, Vec<u8>)]) -> Vec<u8> {
     writer.into_writer()
 }
 
-/// As lines of text.
+/// Returns options for lines of text.
 fn options<'a>(codecs: &'a Codecs<'a>, filter: &'a Filter, books: bool) -> PrintOptions<'a> {
     PrintOptions {
         codecs,
@@ -70,7 +70,7 @@ fn options<'a>(codecs: &'a Codecs<'a>, filter: &'a Filter, books: bool) -> Print
     }
 }
 
-/// What is printed, what is said to be wrong, and what is counted.
+/// Returns standard output, standard error, and the counts.
 fn feed_bytes(bytes: &[u8], books: bool) -> io::Result<(String, String, DecodeCounts)> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
@@ -84,7 +84,7 @@ fn feed_bytes(bytes: &[u8], books: bool) -> io::Result<(String, String, DecodeCo
     Ok((text(out), text(err), counts))
 }
 
-/// The lines that are no messages, without the packet's time.
+/// Returns the lines that are not messages, without the packet's time.
 fn told(out: &str) -> Vec<&str> {
     out.lines().filter_map(|line| line.split_once(" - ")).map(|(_, told)| told).collect()
 }
@@ -134,7 +134,7 @@ fn what_neither_side_has_is_a_gap_when_the_captures_time_says_so() {
     assert!(told(&out).contains(&"Gap First=2 Count=1"), "{out}");
     assert_eq!(counts.messages, 2);
     assert!(out.contains(", 1 gaps, "), "{out}");
-    // The capture's end is the end of waiting.
+    // Waiting ends with the capture.
     let (out, _, counts) = feed_bytes(&captured(&[(1, 1, one), (2, 1, three)]), true).unwrap();
     assert!(told(&out).contains(&"Gap First=2 Count=1"), "{out}");
     assert_eq!(counts.messages, 2);
@@ -166,7 +166,7 @@ fn what_is_wrong_is_said_and_counted_once() {
     assert!(out.contains("1 entries for levels not seen"), "{out}");
 }
 
-/// A channel on the network, on a clock of its own.
+/// A channel on the network, with its own clock.
 struct Received<'a> {
     channel: Channel,
     printer: Printer<'a, &'a mut Vec<u8>, &'a mut Vec<u8>>,
@@ -180,7 +180,7 @@ impl Received<'_> {
         while self.channel.poll_action().is_some() {}
     }
 
-    /// Lets time pass, and does what falls due when it falls due.
+    /// Lets time pass, and handles each deadline when it is due.
     fn wait(&mut self, span: Duration) {
         let end = self.now.monotonic + span;
         while let Some(due) = self.channel.poll_timeout().filter(|&due| due <= end) {
@@ -191,7 +191,7 @@ impl Received<'_> {
     }
 }
 
-/// What is told, with `--books`, while `play` goes on.
+/// Returns the lines of `--books` while `play` runs.
 fn received(settings: Settings, play: impl FnOnce(&mut Received<'_>)) -> Vec<String> {
     let (codecs, filter) = (Codecs::default(), Filter::default());
     let (mut counts, mut out, mut err) = (DecodeCounts::default(), Vec::new(), Vec::new());
@@ -259,7 +259,8 @@ fn what_becomes_of_a_replay_is_told() {
     );
 }
 
-/// Those of a channel on the network of which there is the incremental feed alone.
+/// Returns the settings of a channel on the network of which only the incremental feed is
+/// available.
 fn live_settings() -> Settings {
     let group = "239.1.1.1:1".parse().unwrap();
     settings(&GroupMap::new([(group, Feed::Incremental, FeedLine::A)]), OrderBooks::None)

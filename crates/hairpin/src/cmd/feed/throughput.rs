@@ -1,4 +1,4 @@
-//! PrintOptions much a run took and in what time: the last lines of `--stats`.
+//! The volume and duration of a run: the last lines of `--stats`.
 
 use hairpin_feed_handler::Message;
 use hairpin_host::Clock;
@@ -7,7 +7,7 @@ use hairpin_time::Instant;
 use super::statistics::Traffic;
 use crate::cmd::decode::Format;
 
-/// Ids that are counted each; CME's are below.
+/// The number of ids counted separately; CME's are below.
 const TEMPLATES: usize = 128;
 
 /// Messages by template since the beginning.
@@ -15,25 +15,25 @@ const TEMPLATES: usize = 128;
 pub(super) struct Throughput {
     clock: Clock,
     begun: Instant,
-    /// By id; the last one counts all that are higher.
+    /// By id; the last one counts all higher ids.
     templates: [u64; TEMPLATES + 1],
 }
 
 impl Throughput {
-    /// Begins now.
+    /// Starts the clock.
     pub(super) fn begin() -> Self {
         let clock = Clock::of_kernel();
         Self { begun: clock.instant(), clock, templates: [0; TEMPLATES + 1] }
     }
 
-    /// A message has come that the channel wants.
+    /// Counts a message that the channel processes.
     #[inline]
     pub(super) fn note(&mut self, message: &Message<'_>) {
         let id = usize::from(message.header.template_id).min(TEMPLATES);
         self.templates[id] += 1;
     }
 
-    /// What it all was until now: rates by our own clock, and the messages of each template.
+    /// Returns the totals so far: rates on this host's clock, and the messages of each template.
     pub(super) fn lines(&self, traffic: &Traffic, format: Format) -> String {
         let nanos = (self.clock.instant() - self.begun).as_nanos();
         self.lines_of(nanos.max(1) as f64 / 1e9, traffic, format)

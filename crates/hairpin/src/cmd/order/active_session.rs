@@ -10,11 +10,11 @@ use hairpin_order_entry::{
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
-/// A session, and who connects it.
+/// A session and its connection policy.
 pub(super) enum ActiveSession {
-    /// Once: when it ends, all ends.
+    /// Connected once: when it ends, the command ends.
     Once(Box<Session>),
-    /// Whenever it is to be.
+    /// Reconnected according to its settings.
     Kept(Box<ReconnectingSession>),
 }
 
@@ -34,7 +34,7 @@ impl ActiveSession {
     /// Connects.
     ///
     /// # Errors
-    /// That there is a connection.
+    /// A connection exists already.
     pub(super) fn start(&mut self, now: Now) -> Result<()> {
         match self {
             Self::Once(session) => session.connect(now, Binding::New)?,
@@ -43,7 +43,7 @@ impl ActiveSession {
         Ok(())
     }
 
-    /// Terminates, and connects no more.
+    /// Terminates, and does not reconnect.
     pub(super) fn stop(&mut self, now: Now) {
         match self {
             Self::Once(session) => session.terminate(now),
@@ -51,7 +51,7 @@ impl ActiveSession {
         }
     }
 
-    /// Does what a wake calls for.
+    /// Handles a wakeup.
     ///
     /// # Errors
     /// The reactor's.
@@ -68,7 +68,7 @@ impl ActiveSession {
         }
     }
 
-    /// When it has something to do though nothing has arrived.
+    /// Returns when it has work to do even if nothing arrives.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         match self {
             Self::Once(session) => session.next_deadline(),
@@ -76,8 +76,8 @@ impl ActiveSession {
         }
     }
 
-    /// Whether nothing connects it any more. `has_ended` is whether the last thing it told was its
-    /// end, `is_leaving` whether it was stopped.
+    /// Returns `true` if it will not connect again. `has_ended` means that its last callback was
+    /// its end, `is_leaving` that it was stopped.
     pub(super) fn is_over(&self, has_ended: bool, is_leaving: bool) -> bool {
         match self {
             Self::Once(_) => has_ended,
@@ -99,7 +99,7 @@ impl ActiveSession {
         }
     }
 
-    /// Leaves the reactor, if the loop ended before the session did.
+    /// Leaves the reactor, if the loop ended before the session.
     ///
     /// # Errors
     /// The reactor's.

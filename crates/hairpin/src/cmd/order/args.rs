@@ -1,4 +1,4 @@
-//! The tokens of `hairpin order`.
+//! The arguments of `hairpin order`.
 
 use std::path::PathBuf;
 
@@ -7,28 +7,30 @@ use hairpin_time::Utc;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-/// An order entry session driven by a script or by hand, or the journal of one as an audit trail
+/// Run an order entry session from a script or by hand, or print the journal of one as an audit
+/// trail
 ///
-/// With FILE it logs on and does what the script or standard input says, a command a line. With
-/// --journal and --show it prints what a session has written down, one line a record; nothing is
-/// locked or changed, and a session may write meanwhile. Exit status: 0 if all was done, 1 if
-/// anything was wrong, 2 for bad arguments, 130 when interrupted, 143 when terminated.
+/// With FILE it logs on and runs the commands of the script or of standard input, one per line.
+/// With --journal and --show it prints the records of a session, one per line; it locks and changes
+/// nothing, so the session may be running. Exit status: 0 if all was done, 1 after any error, 2 for
+/// wrong arguments, 130 when interrupted, 143 when terminated.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct OrderArgs {
-    /// The settings (TOML): gateway, who logs on, journal, instruments, as every program on order
-    /// entry reads them
+    /// Settings file (TOML) with gateway, credentials, journal and instruments, as every order
+    /// entry program reads it
     #[arg(value_name = "FILE", required_unless_present = "show", conflicts_with = "show")]
     pub(super) settings: Option<PathBuf>,
 
-    /// Commands, one a line [default: standard input]
+    /// Script with one command per line [default: standard input]
     #[arg(long, value_name = "FILE", conflicts_with = "show")]
     pub(super) script: Option<PathBuf>,
 
-    /// Of a file with several sessions, the one of this market segment
+    /// Market segment of the session, if the file has several [default: the only one]
     #[arg(long, value_name = "ID", conflicts_with = "show")]
     pub(super) segment: Option<u8>,
 
-    /// The folder of the journal, whatever the settings say; with --show, of the one to print
+    /// Folder of the journal [default: that of the settings file]; with --show, the journal to
+    /// print
     #[arg(long, value_name = "DIR")]
     pub(super) journal: Option<PathBuf>,
 
@@ -36,35 +38,35 @@ pub(crate) struct OrderArgs {
     #[arg(long, requires = "journal")]
     pub(super) show: bool,
 
-    /// How lines are printed
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(super) format: Format,
 
-    /// Only what was written at this time or later: 2026-11-22 (UTC) or 2026-11-22T18:00:00.5Z
+    /// Only records of TIME or later: 2026-11-22 (UTC) or 2026-11-22T18:00:00.5Z [default: all]
     #[arg(long, value_name = "TIME", requires = "show", value_parser = parse_time)]
     pub(super) from: Option<Utc>,
 
-    /// Only what was written before this time
+    /// Only records before TIME [default: all]
     #[arg(long, value_name = "TIME", requires = "show", value_parser = parse_time)]
     pub(super) to: Option<Utc>,
 
-    /// Only the session of this UUID
+    /// Only the session with this UUID [default: all]
     #[arg(long, value_name = "N", requires = "show")]
     pub(super) uuid: Option<u64>,
 }
 
-/// How records are printed.
+/// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// `field=value`
     Text,
-    /// A line of names, then values between commas; of a journal only
+    /// A line of names, then values separated by commas; only with --show
     Csv,
-    /// A JSON object
+    /// One JSON object per line
     Json,
 }
 
-/// A date, which is its midnight in UTC, or a time with its offset.
+/// Parses a date, which means its midnight in UTC, or a time with its offset.
 fn parse_time(text: &str) -> Result<Utc, String> {
     let day = |date: Date| date.to_zoned(TimeZone::UTC).map(|midnight| midnight.timestamp());
     let time = match text.parse::<jiff::Timestamp>() {

@@ -1,8 +1,8 @@
 //! A journal printed as an audit trail.
 //!
-//! It is read as it is on the disk, without its lock: while a session writes, what was committed
-//! before the end was reached is shown. A damaged segment ends what can be read of it; the next one
-//! is read on.
+//! It is read from the disk without its lock: if a session is writing, the records committed before
+//! the end was reached are printed. A damaged segment ends what can be read of it; reading
+//! continues with the next one.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -14,8 +14,8 @@ use hairpin_mapped::{Checksum, Entry, JournalError, Reader};
 use super::args::{Format, OrderArgs};
 use super::row::{Row, names};
 
-/// Prints the journal. The status is 1 if anything in it was wrong, also if whoever read the output
-/// has closed it since.
+/// Prints the journal. The exit status is 1 if anything in it was wrong, even if the reader of the
+/// output has closed it.
 ///
 /// # Errors
 /// No journal, or one that this user may not read; those of standard output.
@@ -40,7 +40,7 @@ pub(super) fn show(arguments: &OrderArgs, journal: &Path) -> Result<ExitCode> {
 struct AuditTrail<'a, O: Write> {
     arguments: &'a OrderArgs,
     out: O,
-    /// Things that were wrong.
+    /// The number of errors found.
     harms: u64,
 }
 
@@ -73,7 +73,7 @@ impl<O: Write> AuditTrail<'_, O> {
         Ok(())
     }
 
-    /// Says what is wrong, behind what was printed before it.
+    /// Reports an error, after what was printed before it.
     fn harm(&mut self, what: &dyn std::fmt::Display) -> io::Result<()> {
         self.harms += 1;
         self.out.flush()?;

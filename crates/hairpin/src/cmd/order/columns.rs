@@ -1,7 +1,7 @@
-//! The fields of a message that an audit trail shows.
+//! The fields of a message that an audit trail prints.
 //!
-//! It is a list of what is shown, not of what is left out: of a logon neither key id nor signature
-//! is on it.
+//! The list names what is printed, not what is left out: it contains neither the key id nor the
+//! signature of a logon.
 
 use hairpin_order_entry::messages::{OrderCancelReplaceReject536, Terminate507, visit};
 use hairpin_order_entry::{
@@ -10,7 +10,7 @@ use hairpin_order_entry::{
 };
 use hairpin_sbe::{DecodeError, MessageHeader, Value, Visitor};
 
-/// What is shown, under CME's names where the field has one.
+/// The printed fields, with CME's names where they have one.
 pub(super) const NAMES: [&str; 36] = [
     "ClOrdID",
     "OrderID",
@@ -50,20 +50,20 @@ pub(super) const NAMES: [&str; 36] = [
     MISSING,
 ];
 
-/// Whatever CME calls the code that says why not.
+/// The reason of any refusal, whatever CME's name for it.
 const REASON: &str = "RejectReason";
-/// Of a request: the number of our next message when it left.
+/// For a request: the number of our next message when it was sent.
 pub(super) const OUR_NEXT: &str = "OurNext";
-/// Of a request: the number of the exchange's next message then.
+/// For a request: the number of the exchange's next message when it was sent.
 pub(super) const THEIR_NEXT: &str = "TheirNext";
-/// Of a request: the exchange's messages that were missing then.
+/// For a request: the exchange's missing messages when it was sent.
 pub(super) const MISSING: &str = "Missing";
 
-/// A value as it is printed.
+/// A printed value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ColumnValue {
     pub(super) text: String,
-    /// A number in JSON too.
+    /// It is a number in JSON.
     pub(super) is_number: bool,
 }
 
@@ -83,9 +83,9 @@ pub(super) struct Columns {
     pub(super) name: Option<String>,
     cells: [Option<ColumnValue>; NAMES.len()],
     template_id: u16,
-    /// Groups and composites that were begun and have not ended.
+    /// The number of open groups and composites.
     depth: u32,
-    /// OrderID of each order that a mass action has cancelled.
+    /// The OrderID of each order that a mass action has canceled.
     pub(super) affected: Vec<u64>,
 }
 
@@ -102,16 +102,16 @@ impl Default for Columns {
 }
 
 impl Columns {
-    /// Reads a message, given from its SBE header on.
+    /// Reads a message from its SBE header on.
     ///
     /// # Errors
-    /// Why it is no message of order entry.
+    /// Why it is not an order entry message.
     pub(super) fn read(&mut self, message: &[u8]) -> Result<(), DecodeError> {
         let (header, body) = MessageHeader::decode(message)?;
         self.read_body(&header, body)
     }
 
-    /// The same, of a message whose header was read.
+    /// Reads a message whose header was already read.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -124,18 +124,18 @@ impl Columns {
         visit(header, body, self).map(drop)
     }
 
-    /// Columns of something that is no message.
+    /// Creates the columns of a row that is not a message.
     pub(super) fn named(name: &str) -> Self {
         Self { name: Some(name.to_owned()), ..Self::default() }
     }
 
-    /// What stands in a column.
+    /// Returns the value in a column.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let place = NAMES.iter().position(|&column| column == name)?;
         self.cells[place].as_ref().map(|cell| cell.text.as_str())
     }
 
-    /// The number in a column.
+    /// Returns the number in a column.
     pub(super) fn number(&self, name: &str) -> Option<u64> {
         self.get(name)?.parse().ok()
     }
@@ -146,12 +146,12 @@ impl Columns {
         }
     }
 
-    /// Every column in order, with its name.
+    /// Returns every column in order, with its name.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, Option<&ColumnValue>)> {
         NAMES.into_iter().zip(self.cells.iter().map(Option::as_ref))
     }
 
-    /// A code that says why not, with what it means.
+    /// Returns the code of a refusal with its meaning.
     fn reason(&self, field: &str, code: u64) -> Option<String> {
         let code = u16::try_from(code).unwrap_or(u16::MAX);
         let is_replace = self.template_id == OrderCancelReplaceReject536::TEMPLATE_ID;
@@ -187,7 +187,7 @@ impl Visitor for Columns {
         {
             return self.put(REASON, ColumnValue::text(reason));
         }
-        // Some reports say their status by a constant that the schema gives no name.
+        // Some reports give their status as a constant that the schema does not name.
         let is_constant = matches!(value, Value::Character(_) | Value::Text(_));
         if name == "OrdStatus" && is_constant {
             let code = value.to_string();
@@ -195,7 +195,7 @@ impl Visitor for Columns {
         }
         let name = if name == "Reason" { "Text" } else { name };
         let is_number = matches!(value, Value::Signed(_) | Value::Unsigned(_));
-        // A text is itself here: what sets it apart is added where a line wants it.
+        // Text is kept as it is; quotation marks are added where a line needs them.
         let (text, is_absent) = match value {
             Value::Text(text) => (text.to_string(), text.as_bytes().is_empty()),
             value => (value.to_string(), value.to_string() == "-"),
@@ -222,7 +222,7 @@ impl Visitor for Columns {
     }
 }
 
-/// OrdStatus (39) in tokens.
+/// Returns the name of an OrdStatus (39).
 fn status_name(code: &str) -> &'static str {
     match code {
         "0" => "New",

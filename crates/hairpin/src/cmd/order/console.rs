@@ -1,4 +1,4 @@
-//! The listener of a session at the command line: prints what comes, and remembers it.
+//! The listener of a session at the command line: prints events and records them for `expect`.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -22,24 +22,24 @@ use super::orders::{Order, OrderStatus, Orders};
 use super::row::Row;
 use super::script::ExpectedEvent;
 
-/// Happenings that `expect` has not looked at; of more the oldest are forgotten.
+/// The most events kept for `expect`; the oldest of more are dropped.
 const EVENTS_MAX: usize = 1_000;
 
-/// What a session tells, printed and remembered.
+/// Prints and records the events of a session.
 pub(super) struct OrderConsole<O: Write> {
     pub(super) format: Format,
     out: O,
     pub(super) orders: Orders,
     events: VecDeque<ExpectedEvent>,
-    /// What becomes of messages that were not applied, and have yet to be told.
+    /// The outcome of unapplied messages that has yet to be passed to the session.
     answer: Option<NotAppliedAnswer>,
-    /// The time of this turn, and the session: for what is told without a sender.
+    /// The time and session id of the current turn, for callbacks without a sender.
     turn: (Utc, u64),
     pub(super) was_established: bool,
     pub(super) is_over: bool,
-    /// Why the session ended, if that was not asked for.
+    /// Why the session ended, unless by request.
     pub(super) reason: Option<String>,
-    /// Why nothing can be printed any more.
+    /// Why nothing can be printed anymore.
     pub(super) broken: Option<io::Error>,
 }
 
@@ -59,17 +59,17 @@ impl<O: Write> OrderConsole<O> {
         }
     }
 
-    /// A turn begins: what is told in it without a sender is told of this time and session.
+    /// Begins a turn, with the time and session id for callbacks without a sender.
     pub(super) fn turn(&mut self, now: Utc, uuid: u64) {
         self.turn = (now, uuid);
     }
 
-    /// Looks for a event among those that no `expect` has looked at; whether it was there.
+    /// Returns `true` if the event is among those that no `expect` has consumed, and consumes it.
     pub(super) fn expect(&mut self, what: ExpectedEvent) -> bool {
         std::iter::from_fn(|| self.events.pop_front()).any(|event| event == what)
     }
 
-    /// Prints a message of ours from its record.
+    /// Prints a sent message from its record.
     pub(super) fn sent(&mut self, journal: &impl Storage, record: Record) {
         let tag = journal.tag(record);
         let mut columns = Columns::default();
@@ -79,7 +79,7 @@ impl<O: Write> OrderConsole<O> {
         self.print(&Row::of(tag.now.utc, "out", tag.uuid, number, columns));
     }
 
-    /// Prints how an order stands as far as was told.
+    /// Prints the last reported state of an order.
     pub(super) fn order(&mut self, now: Utc, uuid: u64, order: &Order) {
         let mut columns = Columns::named(match order.status {
             OrderStatus::Sent => "sent",
@@ -104,7 +104,7 @@ impl<O: Write> OrderConsole<O> {
         self.print(&Row::of(now, "order", uuid, None, columns));
     }
 
-    /// Prints why a connection has failed: that it has was told before.
+    /// Prints why a connection has failed; the failure itself was printed before.
     pub(super) fn failed(&mut self, now: Utc, uuid: u64, failure: String) {
         self.reason = Some(match self.reason.take() {
             Some(reason) => format!("{reason}: {failure}"),
@@ -113,7 +113,7 @@ impl<O: Write> OrderConsole<O> {
         self.say(now, uuid, "failure", Some(failure));
     }
 
-    /// Prints something of the session.
+    /// Prints an event of the session.
     pub(super) fn say(&mut self, now: Utc, uuid: u64, what: &str, text: Option<String>) {
         let mut columns = Columns::named(what);
         if let Some(text) = text {
@@ -122,7 +122,7 @@ impl<O: Write> OrderConsole<O> {
         self.print(&Row::of(now, "session", uuid, None, columns));
     }
 
-    /// As it comes: whoever waits for a line has it at once.
+    /// Flushes each line: the reader may be waiting for it.
     fn print(&mut self, row: &Row) {
         self.line(&row.line(self.format));
     }
@@ -141,7 +141,7 @@ impl<O: Write> OrderConsole<O> {
     }
 }
 
-/// What a template says that can be expected.
+/// Returns the event of a template, if `expect` has one.
 fn event(template_id: u16) -> Option<ExpectedEvent> {
     Some(match template_id {
         ExecutionReportNew522::TEMPLATE_ID => ExpectedEvent::New,
@@ -160,11 +160,11 @@ fn event(template_id: u16) -> Option<ExpectedEvent> {
 }
 
 impl<O: Write> Listener for OrderConsole<O> {
-    /// All business messages: none has a callback of its own here.
+    /// All business messages: none has its own callback here.
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {
         let mut columns = Columns::default();
         let template_id = message.header.template_id;
-        // A template that is not known has no name and no columns; the line tells its number.
+        // An unknown template has neither name nor columns; the line has its number.
         if columns.read_body(&message.header, message.body).is_err() {
             columns = Columns::named(&format!("template-{template_id}"));
         }
@@ -262,7 +262,7 @@ impl<O: Write> Listener for OrderConsole<O> {
                 "; they are not sent again"
             }
             Some(NotAppliedAnswer::Replay) => "; they are sent again",
-            // It was told before, or there is a warning beside it.
+            // Already printed, or accompanied by a warning.
             None => "",
         };
         let text = format!("{count} messages from {from_seq_no} on{what}");
@@ -291,7 +291,7 @@ impl<O: Write> Listener for OrderConsole<O> {
     }
 }
 
-/// The code, and what the exchange says beside it.
+/// Returns the code, and the exchange's text.
 fn refusal_text(rejected: &Rejected<'_>) -> String {
     format!("{} {}", rejected.code, rejected.reason).trim_end().to_owned()
 }

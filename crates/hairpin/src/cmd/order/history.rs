@@ -1,42 +1,42 @@
-//! Commands of earlier runs, for whoever types.
+//! Commands of earlier runs, for the line editor.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Commands that are remembered.
+/// The most commands kept.
 pub(super) const COMMANDS_MAX: usize = 1_000;
 
-/// The file of commands that were understood, oldest first, which only its owner can read.
+/// The file of valid commands, oldest first, which only its owner can read.
 ///
-/// A line that is no command is never in it: what was pasted by mistake, a key for instance, is not
-/// written down.
+/// A line that is not a command is never stored: it may have been pasted by mistake, and be a key
+/// for instance.
 #[derive(Debug, Default)]
 pub(super) struct CommandHistory {
-    /// None without a place for it.
+    /// `None` if there is no place for it.
     path: Option<PathBuf>,
     file: Option<File>,
 }
 
 impl CommandHistory {
-    /// That of this user: `hairpin/order_history` where the XDG base directories have state,
-    /// `$XDG_STATE_HOME` or else `$HOME/.local/state`.
+    /// Returns the history of this user: `hairpin/order_history` in the state folder of the XDG
+    /// base directories, `$XDG_STATE_HOME` or else `$HOME/.local/state`.
     pub(super) fn of_user() -> Self {
         let folder = |name: &str| std::env::var_os(name).map(PathBuf::from);
         Self::below(folder("XDG_STATE_HOME"), folder("HOME"))
     }
 
-    /// That of whoever has these two folders.
+    /// Returns the history of a user with these two folders.
     fn below(state: Option<PathBuf>, home: Option<PathBuf>) -> Self {
-        // A path there that is not absolute is to be ignored.
+        // A path there that is not absolute must be ignored.
         let state = state.filter(|path| path.is_absolute());
         let state = state.or_else(|| Some(home?.join(".local/state")));
         let path = state.map(|state| state.join("hairpin").join("order_history"));
         Self { path, file: None }
     }
 
-    /// The commands, oldest first. A file that cannot be read holds none.
+    /// Returns the commands, oldest first; none if the file cannot be read.
     pub(super) fn commands(&self) -> Vec<String> {
         let text = self.path.as_ref().and_then(|path| fs::read_to_string(path).ok());
         let text = text.unwrap_or_default();
@@ -44,8 +44,8 @@ impl CommandHistory {
         text.lines().skip(surplus).map(str::to_owned).collect()
     }
 
-    /// Writes a command down. Where that is not possible it is forgotten with the run: no reason
-    /// to disturb a session.
+    /// Stores a command. If that fails, it is lost at the end of the run: no reason to disturb a
+    /// session.
     pub(super) fn keep(&mut self, command: &str) {
         let command = command.trim();
         if command.is_empty() || self.open().is_err() {
@@ -56,7 +56,8 @@ impl CommandHistory {
         }
     }
 
-    /// Opens the file for the first command; one that has grown long is begun anew with the last.
+    /// Opens the file for the first command; a file that has grown long is replaced by one of its
+    /// last lines.
     fn open(&mut self) -> io::Result<()> {
         let (Some(path), None) = (&self.path, &self.file) else { return Ok(()) };
         if let Some(folder) = path.parent() {
@@ -71,7 +72,7 @@ impl CommandHistory {
     }
 }
 
-/// Puts a file with these lines in the place of another.
+/// Replaces a file by one with these lines.
 fn shorten(path: &Path, lines: &[String]) -> io::Result<()> {
     let new = path.with_extension(format!("{}.tmp", std::process::id()));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;

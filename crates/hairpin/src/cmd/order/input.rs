@@ -1,4 +1,4 @@
-//! Where commands come from: a script that was read before, or standard input as it comes.
+//! The source of commands: a script that was read before, or standard input as it arrives.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -16,11 +16,11 @@ use super::settings::OrderSettings;
 /// Lines of standard input read ahead.
 const AHEAD: usize = 16;
 
-/// Commands, with the numbers of their lines.
+/// Commands, with their line numbers.
 pub(super) enum Input {
-    /// All of them are known and right.
+    /// All commands, already parsed.
     Script(VecDeque<(usize, Command)>),
-    /// They come line by line.
+    /// Commands that arrive line by line.
     Lines {
         lines: Receiver<io::Result<String>>,
         /// The number of the last line.
@@ -29,24 +29,24 @@ pub(super) enum Input {
     },
 }
 
-/// Who types the lines: somebody may be wrong, and goes on.
+/// Who enters the lines: a person may continue after an error.
 pub(super) enum LineSource {
-    /// Nobody.
+    /// A program.
     Nobody,
-    /// Somebody who is asked for each line, and may have been.
+    /// A person who is prompted for each line; `true` if the prompt is printed.
     Asked(bool),
-    /// Somebody who edits lines, at a terminal that is to be left as it was found.
+    /// A person who edits lines on a terminal, which is restored at the end.
     Edits { history: CommandHistory, _terminal: Terminal },
 }
 
-/// What comes next.
+/// The next command.
 pub(super) enum Next {
     Command(usize, Command),
-    /// A line that cannot be understood, and why.
+    /// A line that is not valid, and why.
     Wrong(String),
     /// Nothing yet.
     Later,
-    /// Nothing any more.
+    /// The end of the input.
     End,
 }
 
@@ -54,7 +54,7 @@ impl Input {
     /// Reads a script to its end.
     ///
     /// # Errors
-    /// The first line that is wrong, with the file's name; a file that cannot be read.
+    /// The first wrong line, with the file's name; a file that cannot be read.
     pub(super) fn script(path: &Path, settings: &OrderSettings) -> Result<Self> {
         let named = || format!("{} cannot be read", path.display());
         let text = std::fs::read_to_string(path).with_context(named)?;
@@ -68,10 +68,10 @@ impl Input {
         Ok(Self::Script(commands))
     }
 
-    /// Standard input; with what prints above the line that is edited, if lines are.
+    /// Returns standard input, and if lines are edited, the printer above the edited line.
     ///
     /// # Errors
-    /// If there can be no thread that reads it.
+    /// If the thread that reads it cannot be started.
     pub(super) fn standard() -> Result<(Self, Option<PrinterAbove>)> {
         let history = CommandHistory::of_user();
         let Some(Prompt { lines, above, terminal }) = Prompt::open(history.commands())? else {
@@ -81,7 +81,8 @@ impl Input {
         Ok((Self::Lines { lines, number: 0, typist }, Some(above)))
     }
 
-    /// Standard input as it comes. A thread reads it, which ends with it or with the process.
+    /// Returns standard input as it arrives. A thread reads it, which ends with it or with the
+    /// process.
     fn plain() -> Result<Self> {
         let (sender, lines) = sync_channel(AHEAD);
         let read = move || {
@@ -98,17 +99,17 @@ impl Input {
         Ok(Self::Lines { lines, number: 0, typist })
     }
 
-    /// Whether whoever types may go on after an error.
+    /// Returns `true` if the input may continue after an error.
     pub(super) fn is_typed(&self) -> bool {
         matches!(self, Self::Lines { typist: LineSource::Asked(_) | LineSource::Edits { .. }, .. })
     }
 
-    /// Whether lines are edited, so that nothing may be printed but above them.
+    /// Returns `true` if lines are edited, so that everything must be printed above them.
     pub(super) fn is_edited(&self) -> bool {
         matches!(self, Self::Lines { typist: LineSource::Edits { .. }, .. })
     }
 
-    /// The next command. Does not wait.
+    /// Returns the next command without waiting.
     pub(super) fn next(&mut self, settings: &OrderSettings) -> Next {
         let (lines, number, typist) = match self {
             Self::Script(commands) => {
@@ -140,7 +141,7 @@ impl Input {
 }
 
 impl LineSource {
-    /// Asks for a line, unless that was done. An editor asks by itself.
+    /// Prompts for a line, unless already done. A line editor prompts by itself.
     fn ask(&mut self) {
         if let Self::Asked(asked @ false) = self {
             *asked = true;
@@ -149,7 +150,7 @@ impl LineSource {
         }
     }
 
-    /// A line has come. Only what was understood is written down.
+    /// Handles an entered line: only valid commands are stored in the history.
     fn has_typed(&mut self, line: &str, is_understood: bool) {
         match self {
             Self::Nobody => {}

@@ -1,8 +1,8 @@
-//! `hairpin order`: a session at the command line, and the audit trail of one.
+//! `hairpin order`: a session at the command line, and its audit trail.
 //!
-//! With a settings file it logs on, does what a script or standard input says, prints what is sent
-//! and what comes, and logs off. With `--show` it prints the journal that a session has written.
-//! Both print the same lines.
+//! With a settings file it logs on, runs the commands of a script or of standard input, prints sent
+//! and received messages, and logs off. With `--show` it prints the journal of a session. Both
+//! print the same lines.
 
 mod active_session;
 mod args;
@@ -29,11 +29,11 @@ pub(crate) use args::OrderArgs;
 
 use crate::harness::usage;
 
-/// Runs the command: exit status 0 if everything was done and understood, 1 if anything was wrong,
-/// 2 for tokens that do not go together.
+/// Runs the command. Exit status 0 if all was done and understood, 1 after any error, 2 for
+/// conflicting arguments.
 ///
 /// # Errors
-/// Those of the session, or of the trail.
+/// Those of the session, or of the audit trail.
 pub(crate) fn run(arguments: &OrderArgs) -> Result<ExitCode> {
     if let (true, Some(journal)) = (arguments.show, &arguments.journal) {
         return audit_trail::show(arguments, journal);

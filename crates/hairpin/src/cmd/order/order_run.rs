@@ -1,4 +1,4 @@
-//! `hairpin order FILE`: a session that does what a script says.
+//! `hairpin order FILE`: a session that runs the commands of a script.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -22,18 +22,18 @@ use super::settings::OrderSettings;
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn, poll};
 use crate::harness::signals::Signals;
 
-/// The longest sleep of the loop, so that signals and standard input are seen in time.
+/// The longest sleep of the loop: signals and standard input are handled within this time.
 const MAX_SLEEP: Duration = Duration::from_millis(10);
-/// For the exchange to answer a Terminate.
+/// The limit for the exchange to answer a Terminate.
 const TERMINATE_TIMEOUT: Duration = Duration::from_secs(2);
-/// For the exchange to take an order that is to be replaced or cancelled.
+/// The limit for the exchange to accept an order that is to be replaced or canceled.
 const ORDER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Logs on, does what the script or standard input says, and logs off.
+/// Logs on, runs the commands of the script or of standard input, and logs off.
 ///
 /// # Errors
-/// Settings or a script that are wrong, a journal that somebody has open, a logon that failed, a
-/// command that could not be done, an expectation that was not met.
+/// Wrong settings or a wrong script, a locked journal, a failed logon, a command that failed, or an
+/// unmet expectation.
 pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
     let settings = OrderSettings::read(settings, arguments.segment, arguments.journal.as_deref())?;
     let script = arguments.script.as_deref();
@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
         line,
         console: OrderConsole::new(arguments.format, out),
         reactor: Reactor::new(Wait::Epoll)?,
-        // ClOrdIDs go on rising from run to run.
+        // ClOrdIDs keep rising from run to run.
         next_id: clock.now().utc.as_nanos() / 1_000_000,
         settings,
         clock,
@@ -104,11 +104,11 @@ impl Task for OrderRun {
     }
 }
 
-/// What the command that was begun waits for.
+/// What the current command waits for.
 enum Pending {
     Sleep(Instant),
     Expect(ExpectedEvent, Instant),
-    /// The exchange has yet to say that it has the order.
+    /// The exchange has yet to confirm the order.
     Order(Command, Instant),
 }
 
@@ -120,13 +120,13 @@ struct OrderRun {
     settings: OrderSettings,
     input: Input,
     next_id: u64,
-    /// What is waited for, and the line that asked for it.
+    /// The current wait, and the line of its command.
     pending: Option<(usize, Pending)>,
-    /// A Terminate was asked for: until when its answer is waited for.
+    /// A Terminate was sent: when the wait for its answer ends.
     leaving: Option<Instant>,
     /// The exchange has not answered the Terminate in time.
     timed_out: bool,
-    /// What went wrong; the session is ended first.
+    /// The first error; the session is terminated before it is returned.
     failure: Option<anyhow::Error>,
 }
 
@@ -143,7 +143,7 @@ impl OrderRun {
         Ok(())
     }
 
-    /// Prints why a connection has failed, if one has failed since there were `before` failures.
+    /// Prints why a connection has failed, if there are more than `before` failures.
     fn print_new_failure(&mut self, now: Now, before: u64) {
         let session = self.line.session();
         let failure = session.last_failure().filter(|_| session.counters().failures > before);
@@ -153,7 +153,7 @@ impl OrderRun {
         }
     }
 
-    /// Why the session ended by itself.
+    /// Returns why the session ended by itself.
     fn reason(&mut self) -> anyhow::Error {
         let reason = self.console.reason.take();
         let reason = reason.unwrap_or_else(|| "the connection closed".to_owned());
@@ -161,7 +161,7 @@ impl OrderRun {
         anyhow!("the {what}: {reason}")
     }
 
-    /// Logs off, or gives a logon up.
+    /// Logs off, or aborts a logon.
     fn leave(&mut self, now: Now) {
         if self.leaving.is_none() {
             let is_on = self.line.session().state() == State::Established;
@@ -171,7 +171,7 @@ impl OrderRun {
         }
     }
 
-    /// Leaves the reactor, if the loop ended before the session did.
+    /// Leaves the reactor, if the loop ended before the session.
     fn abandon(&mut self) -> Result<()> {
         let now = self.clock.now();
         self.line.abandon(now, &mut self.reactor, &mut self.console)
@@ -203,7 +203,7 @@ impl OrderRun {
         }
     }
 
-    /// Says what went wrong; who types goes on, else this is the end.
+    /// Reports an error. A person at the prompt may continue; otherwise the session is terminated.
     fn fail(&mut self, now: Now, error: anyhow::Error) {
         if self.input.is_edited() {
             self.console.line(&format!("hairpin: {error:#}"));
@@ -215,7 +215,7 @@ impl OrderRun {
         }
     }
 
-    /// Looks whether what was waited for has come.
+    /// Checks whether the current wait is over.
     fn wait(&mut self, now: Now, pending: Pending) -> Result<Option<Pending>> {
         let is_late = |until| now.monotonic >= until;
         match pending {
@@ -265,7 +265,7 @@ impl OrderRun {
         Ok(())
     }
 
-    /// Does what concerns an order the exchange has, once it has said so.
+    /// Runs a command about an order that the exchange has, once it has confirmed it.
     fn with_order(
         &mut self,
         now: Now,
@@ -319,7 +319,7 @@ impl OrderRun {
         self.send(now, &CancelOrder::new(order_id, security_id, side, id)).map(drop)
     }
 
-    /// Prints where the session stands, and every order that works.
+    /// Prints the state of the session, and every open order.
     fn status(&mut self, now: Now) {
         let progress = self.line.session().progress();
         let (ours, theirs) = (progress.next_outgoing, progress.next_incoming);
@@ -330,7 +330,7 @@ impl OrderRun {
         open.iter().for_each(|order| self.console.order(now.utc, progress.uuid, order));
     }
 
-    /// Sends a message and prints it; its number.
+    /// Sends a message and prints it; returns its number.
     fn send<M: Outgoing>(&mut self, now: Now, message: &M) -> Result<u32> {
         let sent = self.line.sender(now).send(message)?;
         let journal = self.line.session().journal();

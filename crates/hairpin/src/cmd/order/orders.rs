@@ -1,4 +1,4 @@
-//! The orders of this run, as the exchange's reports tell them.
+//! The orders of this run, updated from the exchange's reports.
 
 use std::ops::Range;
 
@@ -12,47 +12,47 @@ use hairpin_order_entry::{BusinessReject521, NewOrder};
 use super::columns::Columns;
 use super::script::Target;
 
-/// What has become of an order.
+/// The state of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OrderStatus {
-    /// It has left, and the exchange has not answered.
+    /// Sent, without an answer from the exchange.
     Sent,
-    /// It works.
+    /// Working.
     Working,
-    /// It traded whole, was taken back, refused or eliminated.
+    /// Filled, canceled, rejected or eliminated.
     Over,
-    /// It has left and never arrived: the exchange was moved past it.
+    /// Sent and never received: the exchange's expected number was moved past it.
     Missed,
 }
 
-/// An order that was entered here.
+/// An order of this run.
 #[derive(Debug, Clone)]
 pub(super) struct Order {
-    /// As the exchange has it, or as it left; always under the ClOrdID of its entry.
+    /// The terms at the exchange, or as sent; always under the ClOrdID of its entry.
     pub(super) terms: NewOrder,
-    /// As it is to be, once the exchange has replaced it.
+    /// The new terms, once the exchange has replaced the order.
     pub(super) replacement: Option<NewOrder>,
-    /// As the exchange gave it.
+    /// The exchange's identifier.
     pub(super) order_id: Option<u64>,
     pub(super) leaves: u32,
     pub(super) status: OrderStatus,
-    /// The number it left under.
+    /// The sequence number of its message.
     pub(super) seq_num: u32,
 }
 
-/// All of them, in the order of their entry.
+/// All orders, in the order of entry.
 #[derive(Debug, Default)]
 pub(super) struct Orders(Vec<Order>);
 
 impl Orders {
-    /// An order has left.
+    /// Adds a sent order.
     pub(super) fn push(&mut self, terms: NewOrder, seq_num: u32) {
         let (order_id, replacement, leaves) = (None, None, terms.quantity);
         let status = OrderStatus::Sent;
         self.0.push(Order { terms, replacement, order_id, leaves, status, seq_num });
     }
 
-    /// The order that is meant, if there is one.
+    /// Returns the order with this identifier, if any.
     pub(super) fn find(&mut self, target: Target) -> Option<&mut Order> {
         match target {
             Target::Last => self.0.last_mut(),
@@ -60,14 +60,14 @@ impl Orders {
         }
     }
 
-    /// What works, or may.
+    /// Returns the orders that are or may be working.
     pub(super) fn open(&self) -> impl Iterator<Item = &Order> {
         let is_open =
             |order: &&Order| matches!(order.status, OrderStatus::Sent | OrderStatus::Working);
         self.0.iter().filter(is_open)
     }
 
-    /// What left under these numbers was not applied, and is not sent again.
+    /// Handles messages with these numbers that were not applied and are not sent again.
     pub(super) fn not_applied(&mut self, numbers: &Range<u32>) {
         let is_meant = |order: &&mut Order| {
             order.status == OrderStatus::Sent && numbers.contains(&order.seq_num)
@@ -75,7 +75,7 @@ impl Orders {
         self.0.iter_mut().filter(is_meant).for_each(|order| order.status = OrderStatus::Missed);
     }
 
-    /// Takes what a message of the exchange says; those of other orders say nothing here.
+    /// Handles a message of the exchange; those about other orders are ignored.
     pub(super) fn told(&mut self, template_id: u16, report: &Columns) {
         match template_id {
             OrderMassActionReport562::TEMPLATE_ID => {

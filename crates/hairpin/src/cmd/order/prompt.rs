@@ -1,5 +1,4 @@
-//! A terminal at which commands are typed: lines are edited, and what a session prints stands
-//! above them.
+//! A terminal for commands: lines are edited, and the output of the session is printed above them.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -14,14 +13,14 @@ use signal_hook::consts::SIGINT;
 
 use super::history::COMMANDS_MAX;
 
-/// What asks for a line.
+/// The prompt.
 const PROMPT: &str = "> ";
-/// A line that shows nothing: an empty one would be printed as one.
+/// A line without output: an empty one would print an empty line.
 const NOTHING: &str = "\x1b[A\n";
 /// Lines read ahead.
 const AHEAD: usize = 16;
 
-/// An editor of lines in a thread of its own, which ends with the terminal or the process.
+/// A line editor in its own thread, which ends with the terminal or the process.
 pub(super) struct Prompt {
     pub(super) lines: Receiver<io::Result<String>>,
     pub(super) above: PrinterAbove,
@@ -31,11 +30,11 @@ pub(super) struct Prompt {
 type Printer = Box<dyn ExternalPrinter + Send>;
 
 impl Prompt {
-    /// A prompt that knows these earlier commands; `None` where standard input or output is no
-    /// terminal, or one at which nothing can be edited.
+    /// Opens a prompt with these earlier commands; returns `None` if standard input or output is
+    /// not a terminal, or the terminal cannot edit.
     ///
     /// # Errors
-    /// If there can be no such thread.
+    /// If the thread cannot be started.
     pub(super) fn open(commands: Vec<String>) -> Result<Option<Self>> {
         let (input, output) = (io::stdin(), io::stdout());
         if !input.is_terminal() || !output.is_terminal() {
@@ -57,7 +56,7 @@ impl Prompt {
     }
 }
 
-/// Reads lines until there are no more.
+/// Reads lines until the end of the input.
 fn edit(commands: &[String], tell: &SyncSender<Printer>, sender: &SyncSender<io::Result<String>>) {
     let Ok((mut editor, printer)) = editor(commands) else { return };
     if tell.send(printer).is_err() {
@@ -67,10 +66,10 @@ fn edit(commands: &[String], tell: &SyncSender<Printer>, sender: &SyncSender<io:
         let line = match editor.readline(PROMPT) {
             Ok(line) => Ok(line),
             Err(ReadlineError::Eof) => return,
-            // While lines are edited the terminal sends no signal.
+            // While lines are edited, the terminal sends no signal.
             Err(ReadlineError::Interrupted) => {
                 let _ = signal_hook::low_level::raise(SIGINT);
-                // The session says goodbye first; the end of this channel would be the end too.
+                // The session logs off first; the end of this channel would end it too.
                 loop {
                     thread::park();
                 }
@@ -82,7 +81,7 @@ fn edit(commands: &[String], tell: &SyncSender<Printer>, sender: &SyncSender<io:
             let _ = sender.send(line);
             return;
         };
-        // What was pasted may be of several lines.
+        // Pasted text may have several lines.
         for line in line.lines() {
             if sender.send(Ok(line.to_owned())).is_err() {
                 return;
@@ -102,7 +101,7 @@ fn editor(commands: &[String]) -> rustyline::Result<(Editor<(), MemHistory>, Pri
     Ok((editor, printer))
 }
 
-/// Prints whole lines above the one that is edited.
+/// Prints whole lines above the edited line.
 pub(super) struct PrinterAbove {
     printer: Printer,
     line: Vec<u8>,
@@ -121,8 +120,8 @@ impl Write for PrinterAbove {
     }
 }
 
-/// The editor prints in its own thread, and has room for one line beside that which it prints: once
-/// it takes the second of these, the last line stands there, and the process may end.
+/// The editor prints in its own thread, and has room for one line besides the one that it prints:
+/// once it has accepted the second of these, the last line is printed, and the process may end.
 impl Drop for PrinterAbove {
     fn drop(&mut self) {
         for _ in 0..2 {
@@ -131,7 +130,7 @@ impl Drop for PrinterAbove {
     }
 }
 
-/// A terminal that is left as it was found, whoever edits a line there still.
+/// Restores the terminal even if a line is still being edited.
 pub(super) struct Terminal {
     settings: Termios,
 }
@@ -139,7 +138,7 @@ pub(super) struct Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         let _ = tcsetattr(io::stdin(), SetArg::TCSADRAIN, &self.settings);
-        // The line that nobody will end.
+        // The line that will not be finished.
         let mut out = io::stdout().lock();
         let _ = out.write_all(b"\r\x1b[K").and_then(|()| out.flush());
     }

@@ -1,11 +1,11 @@
-//! Requests beside orders: cancel many, and ask how one stands.
+//! Requests other than orders: cancel many, and query the status of one.
 
 use hairpin_order_entry::messages::{
     MassActionScope, OrderMassActionRequest529, OrderStatusRequest533,
 };
 use hairpin_order_entry::{EncodeError, Outgoing, Stamp};
 
-/// An OrderMassActionRequest529: takes back all orders, or all of an instrument.
+/// An OrderMassActionRequest529: cancels all orders, or all of an instrument.
 pub(super) struct CancelAll {
     pub(super) security_id: Option<i32>,
 }
@@ -37,7 +37,7 @@ impl Outgoing for CancelAll {
 
 /// An OrderStatusRequest533.
 pub(super) struct AskStatus {
-    /// As the exchange gave it.
+    /// The exchange's identifier.
     pub(super) order_id: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A record of a journal, or what happens in a session, as a line.
+//! A record of a journal, or an event of a session, as a line.
 
 use std::fmt::Write;
 
@@ -9,27 +9,27 @@ use hairpin_time::Utc;
 use super::args::Format;
 use super::columns::{ColumnValue, Columns, MISSING, NAMES, OUR_NEXT, THEIR_NEXT};
 
-/// Bytes in front of a message: its frame's length and encoding.
+/// The bytes before a message: its frame's length and encoding.
 const FRAMING_HEADER: usize = 4;
-/// What every line begins with.
+/// The first fields of every line.
 const FIRST: [&str; 5] = ["time", "direction", "uuid", "number", "message"];
-/// What every line ends with.
+/// The last fields of every line.
 const LAST: [&str; 2] = ["marked", "checksum"];
 
-/// A record as it is shown.
+/// A record to print.
 #[derive(Debug)]
 pub(super) struct Row {
     time: Utc,
     direction: &'static str,
     uuid: u64,
-    /// `None` of what has no number.
+    /// `None` for a record without a number.
     number: Option<u32>,
     columns: Columns,
-    /// Of what the exchange sent: whether its callback has returned.
+    /// For messages of the exchange: their callback has returned.
     marked: Option<bool>,
-    /// `None` of what was not read from a journal.
+    /// `None` if it was not read from a journal.
     checksum: Option<Checksum>,
-    /// Why the record holds no message, if that is so.
+    /// Why the record contains no message.
     pub(super) wrong: Option<String>,
 }
 
@@ -54,7 +54,7 @@ impl Row {
         }
     }
 
-    /// Something that happens now.
+    /// Creates a row for an event that happens now.
     pub(super) fn of(
         time: Utc,
         direction: &'static str,
@@ -65,7 +65,7 @@ impl Row {
         Self { time, direction, uuid, number, columns, marked: None, checksum: None, wrong: None }
     }
 
-    /// The line, without its end.
+    /// Returns the line, without its end.
     pub(super) fn line(&self, format: Format) -> String {
         match format {
             Format::Text => self.text(),
@@ -133,12 +133,12 @@ impl Row {
     }
 }
 
-/// The first line of CSV.
+/// Returns the first line of CSV.
 pub(super) fn names() -> String {
     FIRST.into_iter().chain(NAMES).chain(LAST).collect::<Vec<_>>().join(",")
 }
 
-/// Reads the frame in a record, and what stands behind that of a request.
+/// Reads the frame in a record, and the progress after the frame of a request.
 fn read(columns: &mut Columns, entry: &Entry) -> Result<(), String> {
     let payload = &entry.payload[..];
     let size = payload.first_chunk().map_or(0, |&size| usize::from(u16::from_le_bytes(size)));
@@ -151,7 +151,7 @@ fn read(columns: &mut Columns, entry: &Entry) -> Result<(), String> {
     Ok(())
 }
 
-/// Where the session stood when a request left.
+/// Adds the progress of the session when a request was sent.
 fn stood(columns: &mut Columns, status: &Progress) {
     columns.put(OUR_NEXT, ColumnValue::number(status.next_outgoing));
     columns.put(THEIR_NEXT, ColumnValue::number(status.next_incoming));
@@ -163,7 +163,7 @@ fn stood(columns: &mut Columns, status: &Progress) {
     }
 }
 
-/// ` name=value`, in quotation marks if it could be mistaken for anything else.
+/// Appends ` name=value`, with quotation marks if the value would be ambiguous without them.
 fn push_text(line: &mut String, name: &str, cell: Option<&ColumnValue>) {
     let Some(cell) = cell else { return };
     let text = &cell.text;
@@ -186,7 +186,7 @@ fn push_json(object: &mut String, name: &str, cell: Option<&ColumnValue>) {
     };
 }
 
-/// A value between commas, as RFC 4180 has it.
+/// Quotes a value for CSV according to RFC 4180.
 fn quoted(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),

@@ -1,4 +1,4 @@
-//! What `order.toml` says, and where the journal is.
+//! The contents of `order.toml`, and the location of the journal.
 
 use std::path::Path;
 
@@ -8,24 +8,25 @@ use hairpin_order_entry::{Config, ConfigError, JournalPlace, Session};
 
 use super::active_session::ActiveSession;
 
-/// BufferSize for a journal in memory: some ten thousand messages, more than a hand or a script sends.
+/// The size of a journal in memory: some ten thousand messages, more than a person or a script
+/// sends.
 const MEMORY_BYTES: usize = 8 << 20;
 
-/// What a session needs, and what the command needs beside it.
+/// The settings of a session and of the command.
 pub(super) struct OrderSettings {
     config: Config,
 }
 
 impl OrderSettings {
-    /// Reads a settings file and the key that it points to, of several market segments the one
-    /// that is given. A folder that is given here is where the journal is, whatever the file says.
+    /// Reads a settings file and the key that it names, for the given market segment if it has
+    /// several. The given folder replaces that of the journal in the file.
     ///
     /// # Errors
-    /// One line: which file, and what is wrong. Never what a key is.
+    /// One line with the file and the cause. Never the key.
     pub(super) fn read(path: &Path, segment: Option<u8>, folder: Option<&Path>) -> Result<Self> {
         let named = || path.display().to_string();
         let wrong = |error| match error {
-            // It names the file.
+            // It contains the file name.
             ConfigError::File { .. } => anyhow!(error),
             ConfigError::Segments { .. } => anyhow!("{error} with --segment").context(named()),
             _ => anyhow!(error).context(named()),
@@ -50,15 +51,16 @@ impl OrderSettings {
         Ok(Self { config })
     }
 
-    /// The SecurityID of a symbol of the file's.
+    /// Returns the SecurityID of a symbol in the file.
     pub(super) fn instrument(&self, symbol: &str) -> Option<i32> {
         self.config.instruments.get(symbol).copied()
     }
 
-    /// A session with its journal, not yet connected; kept connected if the file says how.
+    /// Creates a session with its journal, not yet connected; kept connected if the file configures
+    /// it.
     ///
     /// # Errors
-    /// A journal that somebody has open, or that cannot be read or made, with its folder.
+    /// A journal that is locked, or that cannot be read or created, with its folder.
     pub(super) fn line(&self) -> Result<ActiveSession> {
         let Config { session, connector, zone, .. } = &self.config;
         let session = Session::new(session.clone(), self.journal()?)?;
@@ -68,7 +70,7 @@ impl OrderSettings {
         })
     }
 
-    /// Whether there is anything to keep a session connected by: a schedule, other hosts, attempts.
+    /// Returns `true` if the file configures reconnection: a schedule, other hosts, attempts.
     fn is_kept(&self) -> bool {
         let connector = &self.config.connector;
         connector.schedule.is_some()

@@ -208,18 +208,16 @@ impl PingArgs {
         raw_args::check(self)?;
         self.check_transport()?;
         if self.protocol.contains(&Protocol::Multicast) && self.connections > 1 {
-            usage_error!(
-                "multicast has one group of pings: --connections is for udp and tcp"
-            );
+            usage_error!("multicast has one group of pings: --connections is for udp and tcp");
         }
         let Some(remote) = self.remote else { return Ok(()) };
         if self.protocol.len() != 1 {
-            usage_error!(
-                "the pong at {remote} has one protocol: give it, such as --protocol udp"
-            );
+            usage_error!("the pong at {remote} has one protocol: give it, such as --protocol udp");
         }
         if self.slowness() != Slowness::default() {
-            usage_error!("only the pong itself can be slowed: give --delay-ns to the pong at {remote}");
+            usage_error!(
+                "only the pong itself can be slowed: give --delay-ns to the pong at {remote}"
+            );
         }
         let is_group = remote.ip().is_multicast();
         match (is_group, self.protocol[0] == Protocol::Multicast) {
@@ -243,7 +241,9 @@ impl PingArgs {
             );
         }
         if self.timestamps != Stamping::None {
-            usage_error!("kernel timestamps need kernel sockets: --timestamps conflicts with --transport xdp");
+            usage_error!(
+                "kernel timestamps need kernel sockets: --timestamps conflicts with --transport xdp"
+            );
         }
         let interface = self.interface.as_deref();
         match self.place() {

@@ -137,7 +137,9 @@ impl PongArgs {
             usage_error!("raw frames need --transport xdp");
         }
         if let Some(listen) = self.listen {
-            usage_error!("raw frames have no address: use --interface instead of --listen {listen}");
+            usage_error!(
+                "raw frames have no address: use --interface instead of --listen {listen}"
+            );
         }
         Ok((PongAddress::NOWHERE.address, Ipv4Addr::UNSPECIFIED))
     }

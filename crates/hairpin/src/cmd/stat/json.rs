@@ -1,4 +1,4 @@
-//! Live counters as JSON, one document a line. Fields are added, never renamed.
+//! Live counters as JSON, one document per line. Fields may be added, never renamed.
 
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ struct Refused {
     reason: String,
 }
 
-/// The document and the end of its line.
+/// Returns the document and the end of its line.
 pub(super) fn render(snapshot: &CounterSnapshot<'_>) -> serde_json::Result<String> {
     let refused = snapshot.refused.iter();
     let document = Document {

@@ -1,16 +1,16 @@
-//! Live counters as lines, for a person and for a script alike.
+//! Live counters as lines, for people and scripts.
 
 use std::fmt::Write;
 
 use super::snapshot::{CounterSnapshot, ProcessPage};
 
-/// A line for each value: process id, command, name, value, unit; columns lined up, words without
-/// spaces.
+/// Returns a line for each value: process id, command, name, value, unit; columns aligned, words
+/// without spaces.
 pub(super) fn render(snapshot: &CounterSnapshot<'_>) -> String {
     lines(snapshot, "")
 }
 
-/// The same with the time at the beginning of each line.
+/// Returns the same with the time at the beginning of each line.
 pub(super) fn render_with_time(snapshot: &CounterSnapshot<'_>) -> String {
     lines(snapshot, &format!("{} ", snapshot.taken))
 }

@@ -1,6 +1,6 @@
-//! `hairpin stat`: live counters of running Hairpin processes.
+//! `hairpin stat`: prints live counters of running Hairpin processes.
 //!
-//! Nobody is asked and nobody is stopped: the pages are found in `/proc`, mapped and read.
+//! It sends them no request and stops none: it finds their pages in `/proc`, maps and reads them.
 
 mod json;
 mod lines;
@@ -22,29 +22,29 @@ use hairpin_mapped::CounterPages;
 use pattern::Pattern;
 use snapshot::{CounterFilter, CounterSnapshot};
 
-/// Live counters of running Hairpin processes.
+/// Print live counters of running Hairpin processes
 ///
-/// A line for each value: process id, command, name, value, unit. An ordinary user sees his own
-/// processes, root sees all. Exit status: 0 if something was shown, 1 if nothing was or a PID that
-/// was asked for publishes nothing that may be read, 2 for bad arguments, 130 when interrupted.
+/// A line for each value: process id, command, name, value, unit. An ordinary user sees only their
+/// own processes, root sees all. Exit status: 0 if anything was printed, 1 if nothing was or if a
+/// given PID publishes nothing that may be read, 2 for wrong arguments, 130 when interrupted.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct StatArgs {
-    /// Of these processes only
+    /// Only these processes [default: all]
     #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
     processes: Vec<u32>,
 
-    /// Only values with PATTERN in their names; with * or ? in it, that are named like it. May be
-    /// given several times
+    /// Only values whose names contain PATTERN, or match it if it has * or ?; may be given several
+    /// times
     #[arg(long = "name", value_name = "PATTERN")]
     names: Vec<Pattern>,
 
-    /// Again and again, every second unless told otherwise: on a terminal a table with rates, else
-    /// lines that begin with the time. PIDs stand previous it
+    /// Repeat every SECONDS seconds: on a terminal as a table with rates, otherwise as lines that
+    /// begin with the time; PIDs must precede it [default: 1]
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1",
           value_parser = watch::parse_interval)]
     watch: Option<std::time::Duration>,
 
-    /// How values are printed
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -53,11 +53,11 @@ pub(crate) struct StatArgs {
 enum Format {
     /// Lines, or a table
     Text,
-    /// A document a line
+    /// One document per line
     Json,
 }
 
-/// Prints once, or again and again.
+/// Prints once, or repeatedly.
 ///
 /// # Errors
 /// No `/proc`; standard output cannot be written.
@@ -84,18 +84,18 @@ fn find() -> Result<CounterPages> {
     CounterPages::find().context("processes cannot be looked for in /proc")
 }
 
-/// Prints to standard output; that nobody reads it is for the caller to know.
+/// Prints to standard output; the caller handles a closed pipe.
 fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
-/// Says a line on standard error.
+/// Prints a line on standard error.
 fn say(words: impl Display) {
     let _ = writeln!(io::stderr(), "hairpin: {words}");
 }
 
-/// Says what is not among the values, and why. Whether each process that was asked for is.
+/// Prints what is missing among the values, and why. Returns `true` if no given process is missing.
 fn tell_the_rest(
     snapshot: &CounterSnapshot<'_>,
     pages: &CounterPages,
@@ -124,7 +124,7 @@ fn tell_the_rest(
     are_all_shown
 }
 
-/// Why nothing was shown of a process that was asked for.
+/// Returns why nothing was printed of a given process.
 fn reason_for_nothing(
     process: u32,
     snapshot: &CounterSnapshot<'_>,

@@ -1,8 +1,8 @@
-//! Which values are filter, by name.
+//! Patterns that select values by name.
 
 use std::str::FromStr;
 
-/// Part of a name; with `*` (any letters) or `?` (any one letter) in it, all of a name.
+/// Part of a name; with `*` (any letters) or `?` (any one letter), a whole name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern(String);
 
@@ -18,7 +18,7 @@ impl FromStr for Pattern {
 }
 
 impl Pattern {
-    /// Whether the name is filter.
+    /// Returns `true` if the name matches.
     pub(super) fn matches(&self, name: &str) -> bool {
         if self.0.contains(['*', '?']) {
             is_like(name.as_bytes(), self.0.as_bytes())
@@ -28,8 +28,8 @@ impl Pattern {
     }
 }
 
-/// Matches from the left; where a `*` has taken too little it takes one letter more. Later stars
-/// need not give anything back to earlier ones, so the time is at most the product of the lengths.
+/// Matches from the left; where a `*` has taken too little, it takes one letter more. Later stars
+/// never return letters to earlier ones, so the time is at most the product of the lengths.
 fn is_like(name: &[u8], pattern: &[u8]) -> bool {
     let (mut at, mut next) = (0, 0);
     let mut star = None;

@@ -1,16 +1,16 @@
-//! What live counters said at one moment.
+//! A snapshot of live counters.
 
 use hairpin_mapped::{CounterPages, CounterView, Found, Metric, PageError};
 use hairpin_time::Utc;
 
 use super::pattern::Pattern;
 
-/// Which processes and values are filter.
+/// The selected processes and values.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CounterFilter {
-    /// By their ids; none means all.
+    /// Process ids; empty means all.
     pub(super) processes: Vec<u32>,
-    /// By their names, any of these; none means all.
+    /// Patterns of names, of which one must match; empty means all.
     pub(super) names: Vec<Pattern>,
 }
 
@@ -24,22 +24,22 @@ impl CounterFilter {
     }
 }
 
-/// All filter values at one moment.
+/// All selected values at one moment.
 #[derive(Debug)]
 pub(super) struct CounterSnapshot<'a> {
     pub(super) taken: Utc,
     pub(super) pages: Vec<ProcessPage<'a>>,
-    /// Pages that are not believed: whose, and why.
+    /// Invalid pages: the process, and the error.
     pub(super) refused: Vec<(u32, &'a PageError)>,
-    /// Processes of other users that might publish something.
+    /// Processes of other users that may publish counters.
     pub(super) unreadable: usize,
 }
 
-/// One page of a process: most have one.
+/// One page of a process; most processes have one.
 #[derive(Debug)]
 pub(super) struct ProcessPage<'a> {
     pub(super) process: u32,
-    /// The process's command; if it has several pages, with the page's name behind a slash.
+    /// The process's command; if it has several pages, followed by a slash and the page's name.
     pub(super) command: String,
     pub(super) name: &'a str,
     pub(super) title: &'a str,
@@ -47,7 +47,7 @@ pub(super) struct ProcessPage<'a> {
     pub(super) values: Vec<(&'a Metric, u64)>,
 }
 
-/// What tells a page from any other, a later one of the same process id included.
+/// Identifies a page uniquely, even among those of a later process with the same id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PageId {
     pub(super) process: u32,
@@ -62,8 +62,7 @@ impl ProcessPage<'_> {
 }
 
 impl<'a> CounterSnapshot<'a> {
-    /// Reads what is filter of the pages that are known. Pages of which no value is filter are left
-    /// out.
+    /// Reads the selected values of the known pages. Pages without a selected value are left out.
     pub(super) fn take(pages: &'a CounterPages, filter: &CounterFilter, taken: Utc) -> Self {
         let found = || pages.found.iter().filter(|found| filter.process(found.process));
         let read = |found: &'a Found| {
@@ -109,7 +108,7 @@ fn found_of(pages: &CounterPages, process: u32) -> impl Iterator<Item = &Found> 
     pages.found.iter().filter(move |found| found.process == process && found.page.is_ok())
 }
 
-/// Pages for the tests of what is printed.
+/// Pages for the tests of output.
 #[cfg(test)]
 pub(super) mod tests {
     use hairpin_mapped::{CounterPage, Kind, Unit};
@@ -120,7 +119,7 @@ pub(super) mod tests {
         Metric { name: name.to_owned(), kind, unit }
     }
 
-    /// Process `process`, an exchange, started at second `started` of time.
+    /// Returns a page of process `process`, an exchange, started at second `started`.
     pub(in crate::cmd::stat) fn page<'a>(
         process: u32,
         started: u64,

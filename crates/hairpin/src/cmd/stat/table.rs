@@ -1,4 +1,4 @@
-//! Live counters as a table that is drawn again and again.
+//! Live counters as a periodically redrawn table.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use hairpin_time::Utc;
 
 use super::snapshot::{CounterSnapshot, PageId, ProcessPage};
 
-/// What the last snapshot said, for rates.
+/// The values of the last snapshot, for rates.
 #[derive(Debug, Default)]
 pub(super) struct PreviousValues {
     taken: Utc,
@@ -16,7 +16,7 @@ pub(super) struct PreviousValues {
 }
 
 impl PreviousValues {
-    /// To be compared with the next snapshot.
+    /// Returns the values for comparison with the next snapshot.
     pub(super) fn of(snapshot: &CounterSnapshot<'_>) -> Self {
         let values = |page: &ProcessPage<'_>| {
             let value = |(metric, value): &(&Metric, u64)| (metric.name.clone(), *value);
@@ -25,7 +25,7 @@ impl PreviousValues {
         Self { taken: snapshot.taken, values: snapshot.pages.iter().map(values).collect() }
     }
 
-    /// By how much a counter has grown per second.
+    /// Returns by how much a counter has grown per second.
     fn rate(&self, page: &PageId, metric: &Metric, value: u64, now: Utc) -> Option<f64> {
         if metric.kind != Kind::Counter {
             return None;
@@ -36,7 +36,7 @@ impl PreviousValues {
     }
 }
 
-/// The table. What is zero is left out unless `with_zeros`, and the title says how many those are.
+/// Returns the table. Zeros are left out unless `with_zeros`, and the title has their number.
 pub(super) fn render(
     snapshot: &CounterSnapshot<'_>,
     previous: &PreviousValues,
@@ -84,12 +84,12 @@ fn render_page(
     }
 }
 
-/// A rate to the digits that are of use.
+/// Formats a rate with the digits that matter.
 fn short(rate: f64) -> String {
     if rate >= 100.0 || rate == 0.0 { format!("{rate:.0}") } else { format!("{rate:.1}") }
 }
 
-/// A time to the second.
+/// Formats a time to the second.
 fn seconds(time: Utc) -> String {
     let mut text = time.to_string();
     text.truncate("2026-11-22T08:00:00".len());
@@ -127,7 +127,7 @@ mod tests {
                         run.bytes_sent            4000 bytes              1000/s\n  \
                         run.traders                  2 connections\n";
         assert!(shown.ends_with(expected), "{shown}");
-        // The next process of that number has another beginning.
+        // The next process with that id has another start time.
         let third = snapshot(105, vec![page(7, 104, values([99, 0, 0]))]);
         let shown = render(&third, &PreviousValues::of(&second), true);
         let expected = "  run.ticks                   99 count\n  \

@@ -1,4 +1,4 @@
-//! Live counters again and again, until a signal comes or nobody is left.
+//! Prints live counters repeatedly, until a signal arrives or no process is left.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -16,11 +16,11 @@ use super::table::PreviousValues;
 use super::{Format, find, json, lines, print, say, table, tell_the_rest};
 use crate::harness::signals::Signals;
 
-/// Looking through all of `/proc` takes some milliseconds of a core that somebody may be measured
-/// on: it is done no more often, however often the values are read.
+/// Searching all of `/proc` takes some milliseconds of a core that may be under measurement, so it
+/// happens no more often than this, however often the values are read.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Seconds from 0.01 to an hour.
+/// Parses seconds from 0.01 to an hour.
 pub(super) fn parse_interval(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().unwrap_or(f64::NAN);
     if (0.01..=3_600.0).contains(&seconds) {
@@ -45,7 +45,7 @@ pub(super) fn run(
     let clock = Clock::of_kernel();
     let mut pages = find()?;
     let first = CounterSnapshot::take(&pages, filter, clock.now().utc);
-    // A table says by itself what else there is.
+    // A table itself shows what is missing.
     let is_to_be_told = !is_table || !filter.processes.is_empty();
     if is_to_be_told && !tell_the_rest(&first, &pages, filter) {
         return Ok(ExitCode::FAILURE);
@@ -59,7 +59,7 @@ pub(super) fn run(
         if !filter.processes.is_empty() && snapshot.pages.is_empty() {
             return Ok(ExitCode::SUCCESS);
         }
-        // Late is late: what was missed is not made up for.
+        // Missed intervals are not made up for.
         due = (due + interval).max(Instant::now());
         pause.until(due, &signals)?;
         if let Some(status) = signals.exit_status() {
@@ -73,14 +73,14 @@ pub(super) fn run(
     }
 }
 
-/// Where readings go.
+/// The output of snapshots.
 struct Screen {
     format: Format,
     /// The table, on a terminal.
     table: Option<ProgressBar>,
     with_zeros: bool,
     previous: PreviousValues,
-    /// The pages of the last snapshot, and what their processes are called.
+    /// The pages of the last snapshot, and the names of their processes.
     known: BTreeMap<PageId, String>,
 }
 
@@ -103,7 +103,7 @@ impl Screen {
         }
     }
 
-    /// Shows a snapshot, and which processes have begun or ended since the last.
+    /// Prints a snapshot, and which processes have started or ended since the last.
     fn show(&mut self, snapshot: &CounterSnapshot<'_>) -> Result<()> {
         let present = names_of(snapshot);
         let ended = self.known.iter().filter(|(id, _)| !present.contains_key(id));
@@ -135,7 +135,7 @@ impl Screen {
         }
     }
 
-    /// Leaves the last table where it is.
+    /// Leaves the last table on the terminal.
     fn end(&self) {
         if let Some(bar) = &self.table {
             bar.abandon();
@@ -147,7 +147,7 @@ fn names_of(snapshot: &CounterSnapshot<'_>) -> BTreeMap<PageId, String> {
     snapshot.pages.iter().map(|page| (page.id(), page.command.clone())).collect()
 }
 
-/// Sleeps without waking in between, except when a signal comes.
+/// Sleeps without intermediate wakeups, except by a signal.
 struct Pause {
     woken: UnixStream,
 }
@@ -180,7 +180,7 @@ impl Pause {
     }
 }
 
-/// The time is over, or a signal came amid the wait.
+/// The time is over, or a signal interrupted the wait.
 fn is_no_error(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
     matches!(error.kind(), Interrupted | TimedOut | WouldBlock)

@@ -1,4 +1,4 @@
-//! The words of `hairpin t2t`.
+//! The arguments of `hairpin t2t`.
 
 use clap::ArgAction;
 use hairpin_reactor::Wait;
@@ -16,27 +16,27 @@ const QUICK_INTERVAL_US: u64 = 500;
 /// Ticks recorded per row with `--full`.
 const FULL_SAMPLES: u64 = 20_000;
 
-/// `hairpin t2t`: for each feed, wait and interval an exchange and a trader are started as two
-/// processes; the exchange publishes a tick at each interval, whatever has become of those before,
-/// and the trader answers each with an order. Latency runs from the intended (and from the actual)
-/// time of the tick to the arrival of its order.
+/// `hairpin t2t`: measures tick-to-trade latency. For each feed, wait and interval, an exchange and
+/// a trader run as two processes. The exchange publishes a tick at each interval, whether or not
+/// earlier ones are answered, and the trader answers each with an order. Latency runs from the
+/// intended (and from the actual) time of the tick to the arrival of its order.
 ///
-/// As root the two processes get a network namespace each, joined by a veth; as an ordinary user
-/// too where the kernel lets users make namespaces; else they speak over loopback.
+/// As root, and as an ordinary user where the kernel allows user namespaces, each process has a
+/// network namespace, joined by a veth. Otherwise both use loopback.
 ///
-/// With --rounds every set of feed, wait and interval is measured in as many rounds, and the sets
-/// take turns: A B C A B C. Its samples are split over them; each round has processes of its own,
-/// which are warmed up by 100 ticks. A round that fails fails its row, and the others go on.
+/// With --rounds, every combination of feed, wait and interval is a case measured in that many
+/// rounds, and the cases alternate: A B C A B C. Its samples are divided over the rounds. Each
+/// round has its own processes, warmed up by 100 ticks. A round that fails also fails its row; the
+/// others continue.
 ///
-/// A set whose generator was late is marked. When the table is through it is run once more, all
-/// its rounds, and both runs are reported; --quick marks it only.
+/// A case whose generator was late is marked. At the end of the table all its rounds run once more,
+/// and both runs are reported; with --quick it is only marked.
 ///
-/// The whole table takes about six minutes, --full an hour, --quick about 15 seconds.
-/// Without a pause (interval 0) a tick is intended at the moment it leaves, so that such a row says
-/// nothing of what had to wait.
+/// The whole table takes about six minutes, --full an hour, --quick about 15 seconds. With interval
+/// 0, a tick is intended at the moment it leaves, so such a row does not show waiting time.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct T2tArgs {
-    /// How market data travels [default: both]
+    /// Transports of market data [default: both]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) feed: Vec<FeedTransport>,
 
@@ -54,23 +54,22 @@ pub(crate) struct T2tArgs {
           value_parser = clap::value_parser!(u64).range(1..=SAMPLES_MAX))]
     pub(crate) samples: u64,
 
-    /// One row per feed and wait: 2,000 samples at 500 us, late ones not run again
+    /// Run one row per feed and wait: 2,000 samples at 500 us, late ones not run again
     #[arg(long, conflicts_with_all = ["samples", "interval_us"])]
     pub(crate) quick: bool,
 
-    /// 20,000 samples a row in 7 rounds: about an hour in all
+    /// Record 20,000 samples per row in 7 rounds: about an hour in all
     #[arg(long, conflicts_with_all = ["samples", "quick"])]
     pub(crate) full: bool,
 
-    /// RoundRunner that the samples of a row are split over, not more than samples [default: 1; with
-    /// --full 7]
+    /// Divide the samples of a row over N rounds, at most --samples [default: 1; with --full: 7]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=ROUNDS_MAX))]
     pub(crate) rounds: Option<u32>,
 
     #[command(flatten)]
     pub(crate) context: RunArgs,
 
-    /// Match the generated orders; off, nothing ticks
+    /// Match the generated orders; with `off` there are no ticks
     #[arg(long, value_name = "on|off", default_value = "on", action = ArgAction::Set,
           value_parser = parse_switch)]
     pub(crate) matching: bool,
@@ -89,7 +88,7 @@ pub(crate) struct T2tArgs {
 }
 
 impl T2tArgs {
-    /// The sets to run, in the order of the table, and in how many rounds.
+    /// Returns the cases to run, in the order of the table, and their number of rounds.
     pub(crate) fn plan(&self) -> RunPlan {
         let feeds = self.context.feeds(&self.feed);
         let waits: &[Wait] = if self.wait.is_empty() { &Wait::ALL } else { &self.wait };

@@ -1,4 +1,4 @@
-//! `hairpin t2t`: tick to trade, an exchange and a trader on this machine.
+//! `hairpin t2t`: tick-to-trade latency of an exchange and a trader on this machine.
 
 mod args;
 mod progress;
@@ -25,14 +25,14 @@ use crate::harness::output;
 /// Runs the plan, prints the table and saves the results.
 ///
 /// # Errors
-/// What stands in the way before the first row: no such interface, core or folder, a bad key.
-/// What goes wrong in a row fails that row.
+/// A condition that prevents the first row: no such interface, core or folder, or a bad key. A
+/// failure within a row fails that row.
 pub(crate) fn run(arguments: &T2tArgs) -> Result<ExitCode> {
     arguments.context.check(&arguments.feed)?;
-    // Before all else: an ordinary user's namespaces are only for a process of one thread.
+    // First of all: an ordinary user's namespaces need a process of one thread.
     let context = RunContext::make("t2t", &arguments.context)?;
     let mut plan = arguments.plan();
-    // Waits that were asked for by name are run, and fail their rows where there is none.
+    // Waits given as arguments run, and fail their rows where they are not available.
     let left_out = if arguments.wait.is_empty() { plan.leave_out() } else { String::new() };
     let Measured { results, said } = context.measure(&plan, &left_out)?;
     let table = Table::new(&results.rows).with_truth(results.truth.as_ref());

@@ -6,8 +6,7 @@ use super::run_plan::{RunPlan, T2tCase};
 use crate::harness::progress::Progress;
 use crate::harness::t2t_setup::Load;
 
-/// A bar over all rounds. Its unit is a microsecond of schedule, so that slow rounds have their
-/// weight.
+/// A bar over all rounds. Its unit is a microsecond of schedule, so that slow rounds weigh more.
 pub(super) struct RunProgress {
     bar: Progress,
     tick_us: Cell<u64>,
@@ -18,7 +17,7 @@ impl RunProgress {
         Self { bar: Progress::new(plan_us(plan), introduction), tick_us: Cell::new(0) }
     }
 
-    /// Adds the rounds of a further plan.
+    /// Adds the rounds of another plan.
     pub(super) fn extend(&self, plan: &RunPlan) {
         self.bar.extend(plan_us(plan));
     }
@@ -43,7 +42,7 @@ impl RunProgress {
     }
 }
 
-/// All rounds of all cases, each with its warm-up.
+/// Returns the duration of all rounds of all cases, each with its warm-up.
 fn plan_us(plan: &RunPlan) -> u64 {
     let rounds = 0..plan.rounds as usize;
     let case =
@@ -51,7 +50,7 @@ fn plan_us(plan: &RunPlan) -> u64 {
     (0..plan.cases.len()).map(case).sum()
 }
 
-/// A tick takes at least about ten microseconds.
+/// Returns the duration of a tick: about ten microseconds or more.
 fn tick_us(load: &Load) -> u64 {
     load.interval_us.max(10)
 }

@@ -1,4 +1,4 @@
-//! One row: an exchange and a trader as two processes, started, watched and asked for the result.
+//! One row: starts an exchange and a trader as two processes, watches them and reads the result.
 
 use std::time::{Duration, Instant};
 
@@ -13,29 +13,29 @@ use crate::harness::t2t_setup::{
     TraderOutcome,
 };
 
-/// How often the parent looks at progress and signals: seldom, because where there are two cores
-/// it takes its time from one of the two processes it watches.
+/// The interval at which the parent checks progress and signals. It is long because, on a host with
+/// two cores, the parent takes its time from one of the processes it watches.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// For the exchange to listen, and for either side to end after the last tick.
+/// The limit for the exchange to listen, and for either process to end after the last tick.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What one row gave.
+/// The outcome of one row.
 pub(super) struct Outcome {
     pub(super) exchange: ExchangeOutcome,
     pub(super) trader: TraderOutcome,
-    /// `None` of a round that ended before it began.
+    /// `None` if the round ended before it began.
     pub(super) start: Option<StartTimes>,
 }
 
-/// The exchange did not get as far as listening: no row can run in these surroundings.
+/// The exchange ended before it listened: no row can run on this host.
 #[derive(Debug, thiserror::Error)]
 #[error("the exchange cannot start")]
 pub(super) struct NotReady;
 
-/// Runs one row on `ground`. `progress` is told the number of ticks that have left so far.
+/// Runs one row on `ground`. Reports the number of ticks sent so far to `progress`.
 ///
 /// # Errors
-/// A child that cannot be started, that fails (with its own words), or that does not end.
+/// A child that cannot be started, that fails (with its own message), or that does not end.
 pub(super) fn run(
     ground: &HostPair,
     exchange: &ExchangeSetup,
@@ -43,7 +43,7 @@ pub(super) fn run(
     signals: &Signals,
     mut progress: impl FnMut(u64),
 ) -> Result<Outcome> {
-    // A page each: between the two of them pass packets and nothing else.
+    // A page each: only packets pass between the two.
     let (page, trader_page) = (ChildCounters::create()?, ChildCounters::create()?);
     let exchange_started_ns = t2t_setup::monotonic_ns();
     let mut exchange_side = ChildProcess::start(ground, Role::Exchange, &page, exchange)?;
@@ -63,7 +63,7 @@ pub(super) fn run(
             bail!("trader: {words}");
         }
         if signals.stop_requested() && !asked {
-            // The exchange alone: it lets the last orders come, then terminates the session.
+            // The exchange alone: it receives the last orders, then terminates the session.
             page.request_stop();
             deadline = Instant::now() + TIMEOUT;
             asked = true;
@@ -81,9 +81,9 @@ pub(super) fn run(
     Ok(Outcome { exchange: outcome, trader, start })
 }
 
-/// How long a row's ticks take if none waits.
+/// Returns how long a row's ticks take if none waits.
 fn length(load: &Load) -> Duration {
     let ticks = load.warm_up + load.samples;
-    // Without a pause the exchange goes as fast as it can: a tick takes well under 100 us.
+    // Without a pause the exchange sends as fast as it can: a tick takes well under 100 us.
     Duration::from_micros(ticks.saturating_mul(load.interval_us.max(100)))
 }

@@ -1,30 +1,30 @@
-//! Sets measured in turn: A B C A B C …, each round of each with processes of its own.
+//! Cases measured alternately: A B C A B C …, each round with its own processes.
 
 use anyhow::Result;
 use hairpin_measure::{Row, interleaved};
 
 use super::run_plan::{RunPlan, T2tCase};
 
-/// What runs a round of a set.
+/// Runs the rounds of a case.
 pub(super) trait Runner {
-    /// One round: the two cases of a row, with the reason where the round failed.
+    /// Runs one round and returns the two rows of a case, with the reason if the round failed.
     ///
     /// # Errors
-    /// What would fail every other round as well.
+    /// A condition that would fail every other round as well.
     fn round(&mut self, case: &T2tCase) -> Result<Vec<Row>>;
 
-    /// Told of a further plan before its first round.
+    /// Called with another plan before its first round.
     fn extend_plan(&mut self, plan: &RunPlan);
 
-    /// Whether no other round is to begin.
+    /// Returns `true` if no other round may begin.
     fn stop_requested(&self) -> bool;
 }
 
-/// The rows of all sets, in the order of the plan; of those whose generator was late, if the plan
-/// has them repeated, the rows of both runs.
+/// Returns the rows of all cases, in the order of the plan. If the plan repeats cases whose
+/// generator was late, these have the rows of both runs.
 ///
-/// Interrupted, it is the rows of what is done: rounds that are missing make a row an interrupted
-/// one, and a set without any has no row.
+/// Interrupted, it returns the rows measured so far: missing rounds make a row an interrupted one,
+/// and a case without any has no row.
 ///
 /// # Errors
 /// Those of the runner.
@@ -47,7 +47,7 @@ pub(super) fn measure(plan: &RunPlan, runner: &mut impl Runner) -> Result<Vec<Ro
     Ok(both.collect())
 }
 
-/// The rows of each case, joined over its rounds.
+/// Returns the rows of each case, joined over its rounds.
 fn in_turn(plan: &RunPlan, runner: &mut impl Runner) -> Result<Vec<Vec<Row>>> {
     let mut sets: Vec<Vec<Vec<Row>>> = vec![Vec::new(); plan.cases.len()];
     for (round, side) in interleaved(plan.cases.len(), plan.rounds as usize) {
@@ -60,7 +60,7 @@ fn in_turn(plan: &RunPlan, runner: &mut impl Runner) -> Result<Vec<Vec<Row>>> {
     Ok(sets.iter().map(|rounds| joined(rounds, plan.rounds as usize)).collect())
 }
 
-/// The rows of one set, case by case.
+/// Returns the rows of one case.
 fn joined(rounds: &[Vec<Row>], planned: usize) -> Vec<Row> {
     let is_cut_short = rounds.len() < planned;
     let cases = rounds.iter().map(Vec::len).min().unwrap_or(0);
@@ -75,7 +75,8 @@ fn joined(rounds: &[Vec<Row>], planned: usize) -> Vec<Row> {
     (0..cases).map(case).collect()
 }
 
-/// One row of several rounds; a round that failed fails it, with its number and its reason.
+/// Joins the rows of several rounds. A round that failed fails the result, with its number and
+/// reason.
 fn of_rounds(rows: &[Row]) -> Row {
     let reasons: Vec<String> = rows
         .iter()
@@ -102,17 +103,17 @@ mod tests {
     use crate::harness::t2t_setup;
     use crate::harness::transport::Transport;
 
-    /// Runs nothing: remembers what it was asked, and does what it is told in certain rounds,
-    /// counted from zero over the whole run.
+    /// A runner that runs nothing: it records the calls and does what the test sets for certain
+    /// rounds, counted from zero over the whole run.
     #[derive(Default)]
     struct Fake {
         /// (interval, samples) of each round.
         ran: Vec<(u64, u64)>,
         fails: Vec<usize>,
         late: Vec<usize>,
-        /// A signal comes in the middle of this one.
+        /// A signal arrives during this round.
         stopped_in: Option<usize>,
-        /// No round can run from here on.
+        /// No round can run from this one on.
         broken_from: Option<usize>,
         further: Vec<RunPlan>,
     }
@@ -158,7 +159,7 @@ mod tests {
         }
     }
 
-    /// The rows, one case of each set, and the runner after it.
+    /// Returns the rows, one per case, and the runner afterwards.
     fn run(plan: &RunPlan, mut fake: Fake) -> (Vec<Row>, Fake) {
         let rows = measure(plan, &mut fake).unwrap();
         assert!(rows.iter().all(|row| row.validate().is_ok()));
@@ -189,7 +190,7 @@ mod tests {
         let (rows, _) = run(&plan(2, 2_000, 7), Fake::default());
         assert_eq!(samples(&rows), [2_000, 2_000]);
         assert!(rows.iter().all(|row| row.setting.rounds == 7 && row.by_round.len() == 7));
-        // Set A had rounds 0, 2 … 12, whose samples begin at 1 µs, 3 µs … 13 µs.
+        // Case A had rounds 0, 2 … 12, whose samples begin at 1 µs, 3 µs … 13 µs.
         assert_eq!((rows[0].summary.min, rows[1].summary.min), (Some(1_000), Some(2_000)));
         let begin: Vec<_> = rows[0].by_round.iter().map(|round| round.min).collect();
         assert_eq!(begin, [1, 3, 5, 7, 9, 11, 13].map(|micros| Some(micros * 1_000)));

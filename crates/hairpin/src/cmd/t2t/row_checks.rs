@@ -1,15 +1,15 @@
-//! Whether a row may be believed: what must add up between the two processes.
+//! Whether a row is valid: the counts of the two processes that must agree.
 
 use crate::harness::t2t_setup::{ExchangeOutcome, Load, TraderOutcome};
 
-/// Packets that may arrive between the joining of side A and of side B.
+/// Packets that may arrive between joining side A and side B.
 const JOINING: u64 = 64;
 
-/// Why the row does not count, or nothing.
+/// Returns why the row is not valid, or `None`.
 ///
-/// Every tick is answered or lost, every order is acknowledged and cancelled, the two sides agree
-/// on all three, and the trader never missed market data nor saw a reject. An interrupted row is
-/// held to the same but for its length.
+/// Every tick is answered or lost, every order is acknowledged and canceled, both processes agree
+/// on all three, and the trader missed no market data and received no reject. The same holds for an
+/// interrupted row, except for its length.
 pub(crate) fn reason_to_fail(
     load: &Load,
     exchange: &ExchangeOutcome,
@@ -21,10 +21,10 @@ pub(crate) fn reason_to_fail(
     (!failed.is_empty()).then(|| failed.join("; "))
 }
 
-/// What must hold, and what to say if it does not.
+/// A condition that must hold, and the message if it does not.
 type Check = (bool, String);
 
-/// Ticks, orders, acknowledgements and cancels add up, and nothing was refused.
+/// Ticks, orders, acknowledgments and cancels add up, and nothing was refused.
 fn sums(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) -> [Check; 10] {
     let expected = if load.matching { load.warm_up + load.samples } else { 0 };
     [
@@ -69,7 +69,7 @@ fn sums(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) -> [Che
     ]
 }
 
-/// Nothing was dropped on the way, on either side, and every sample was kept.
+/// Neither process dropped anything, and every sample was kept.
 fn transport(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) -> [Check; 6] {
     let sent = |side: usize| trader.packets[side] + exchange.muted_datagrams[side];
     [
@@ -88,8 +88,8 @@ fn transport(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) ->
         (trader.kernel_drops == 0, {
             format!("{} packets dropped at the trader's sockets", trader.kernel_drops)
         }),
-        // The first packets may come while one side is joined and the other is not yet. What was
-        // withheld counts the packets of the loops too.
+        // The first packets may arrive when one side is joined and the other is not. Withheld
+        // packets include those of the loops.
         (trader.packets[0] <= sent(1) + JOINING && trader.packets[1] <= sent(0) + JOINING, {
             format!("side A brought {} packets, side B {}", trader.packets[0], trader.packets[1])
         }),
@@ -100,8 +100,8 @@ fn transport(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) ->
     ]
 }
 
-/// A side was silent for as many packets as there were ticks to be silent for, and the trader
-/// missed them there; or it was never silent.
+/// A side was silent for as many packets as configured, and the trader missed them there; or it was
+/// never silent.
 fn is_muted_as_asked(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) -> bool {
     [load.outage_a, load.outage_b].iter().enumerate().all(|(side, mute)| {
         let withheld = exchange.muted_datagrams[side];
@@ -120,7 +120,7 @@ fn all_equal(counts: [u64; 3]) -> bool {
     counts[0] == counts[1] && counts[1] == counts[2]
 }
 
-/// How many gaps, and where the first was: near the start, say, and of how many packets.
+/// Returns how many gaps there were, where the first was, and of how many packets.
 fn gaps(trader: &TraderOutcome) -> String {
     let first = trader.first_gap.map(|(packet, count)| {
         let [a, b] = trader.packets;

@@ -1,4 +1,4 @@
-//! What a run stands on: hosts, cores, a key, and signals to listen to.
+//! The context of a run: hosts, cores, key and signals.
 
 use std::net::SocketAddrV4;
 use std::path::PathBuf;
@@ -21,14 +21,14 @@ use crate::harness::signals::Signals;
 use crate::harness::usage::usage_error;
 use crate::harness::{output, secret_key, transport};
 
-/// The words about it, of every command that runs exchange and trader.
+/// The arguments shared by the commands that run exchange and trader.
 #[derive(clap::Args, Debug, Clone)]
 #[group(skip)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) cores: cores::CoreArgs,
 
-    /// Run over loopback by the address of this interface instead of hosts of our own
+    /// Run over loopback with the address of this interface, not between namespaces
     #[arg(long, value_name = "IF")]
     pub(crate) interface: Option<String>,
 
@@ -52,7 +52,7 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// How market data is to travel: as `asked`, or in each way that there is.
+    /// Returns the transports of market data: those in `asked`, or all.
     pub(crate) fn feeds<'a>(&self, asked: &'a [FeedTransport]) -> &'a [FeedTransport] {
         match (asked.is_empty(), self.transport.is_xdp()) {
             (false, _) => asked,
@@ -61,8 +61,8 @@ impl RunArgs {
         }
     }
 
-    /// Words that contradict each other or what this process may do: to be asked before hosts are
-    /// made.
+    /// Checks for arguments that conflict with each other or with the permissions of this process;
+    /// called before hosts are created.
     ///
     /// # Errors
     /// One line for each.
@@ -76,7 +76,7 @@ impl RunArgs {
     }
 }
 
-/// All that is there before the first round.
+/// Everything that exists before the first round.
 pub(crate) struct RunContext<'a> {
     command: &'static str,
     arguments: &'a RunArgs,
@@ -87,21 +87,21 @@ pub(crate) struct RunContext<'a> {
     clock: Clock,
 }
 
-/// What came of a plan.
+/// The outcome of a plan.
 pub(crate) struct Measured {
     pub(crate) results: Results,
-    /// What a table says at its end and no results file keeps: packets dropped, and how the rounds
-    /// came up.
+    /// Lines under the table that no results file keeps: dropped packets, and start times.
     pub(crate) said: String,
 }
 
 impl<'a> RunContext<'a> {
-    /// Makes the hosts for `command`, chooses the cores, reads the key and takes the signals.
+    /// Creates the hosts for `command`, chooses the cores, reads the key and installs signal
+    /// handlers.
     ///
-    /// To be called while the process is single-threaded: an ordinary user's namespaces need that.
+    /// Must be called while the process has one thread: an ordinary user's namespaces need that.
     ///
     /// # Errors
-    /// What stands in the way: no such interface, core or folder, a bad key.
+    /// A condition that prevents every round: no such interface, core or folder, or a bad key.
     pub(crate) fn make(command: &'static str, arguments: &'a RunArgs) -> Result<Self> {
         let ground = HostPair::new(arguments.interface.as_deref())?;
         ground.check(&arguments.transport)?;
@@ -112,11 +112,11 @@ impl<'a> RunContext<'a> {
         Ok(Self { command, arguments, ground, cores, is_test_key, signals, clock: Clock::new() })
     }
 
-    /// Runs the plan and saves what came of it; `said` is said before, beside what this stands on.
+    /// Runs the plan and saves the results; prints `said` first, with the hosts and cores.
     ///
     /// # Errors
-    /// Surroundings in which no round can run; results that cannot be written. What goes wrong in
-    /// a round fails its row.
+    /// A condition in which no round can run, or results that cannot be written. A failure within a
+    /// round fails its row.
     pub(crate) fn measure(&self, plan: &RunPlan, said: &str) -> Result<Measured> {
         let mut results = output::results(&self.clock, self.ground.nic());
         let checks = HostChecks::start(&self.clock, &self.cores.chosen())?;
@@ -134,7 +134,7 @@ impl<'a> RunContext<'a> {
         Ok(Measured { results, said: checks.describe_drops() + &starts.to_string() })
     }
 
-    /// Failure if a row has failed; 130 or 143 after a signal.
+    /// Returns failure if a row has failed, 130 or 143 after a signal.
     pub(crate) fn exit_status(&self, results: &Results) -> ExitCode {
         let failed = results.rows.iter().any(|row| row.failed.is_some());
         let status = if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };

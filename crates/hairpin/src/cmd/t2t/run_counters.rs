@@ -1,4 +1,4 @@
-//! How far a run has come, for `hairpin stat`.
+//! The progress of a run, for `hairpin stat`.
 
 use hairpin_host::Clock;
 use hairpin_mapped::{CounterWriter, Unit};
@@ -6,7 +6,7 @@ use hairpin_mapped::{CounterWriter, Unit};
 use super::run_plan::RunPlan;
 use crate::harness::counter_publisher::CounterPublisher;
 
-/// The publisher counters of the process that runs the others.
+/// The counters of the process that runs the others.
 pub(super) struct RunCounters {
     publisher: CounterPublisher,
     clock: Clock,
@@ -21,7 +21,7 @@ struct RoundCounts {
 }
 
 impl RunCounters {
-    /// Publishes, as the process of `command`, that nothing of the plan is done yet.
+    /// Publishes the plan, with nothing done, as the process of `command`.
     pub(super) fn publish(command: &str, plan: &RunPlan) -> Self {
         let counts = RoundCounts { planned: rounds_of(plan), ..RoundCounts::default() };
         let title = format!("{command} --rounds {}", plan.rounds);
@@ -29,13 +29,13 @@ impl RunCounters {
         Self { publisher, clock: Clock::of_kernel(), counts }
     }
 
-    /// More than was planned.
+    /// Adds another plan.
     pub(super) fn add(&mut self, plan: &RunPlan) {
         self.counts.planned += rounds_of(plan);
         self.update();
     }
 
-    /// A round is over.
+    /// Counts a round that is over.
     pub(super) fn note(&mut self, has_failed: bool) {
         self.counts.done += 1;
         self.counts.failed += u64::from(has_failed);
@@ -56,7 +56,7 @@ impl RoundCounts {
     }
 }
 
-/// All rounds of all sets.
+/// Returns the number of rounds of all cases.
 fn rounds_of(plan: &RunPlan) -> u64 {
     plan.cases.len() as u64 * u64::from(plan.rounds)
 }

@@ -1,18 +1,18 @@
-//! What is to be measured: sets of feed, wait and load, and in how many rounds.
+//! What to measure: cases of feed, wait and load, and their number of rounds.
 
 use hairpin_reactor::Wait;
 
 use crate::harness::args::FeedTransport;
 use crate::harness::t2t_setup::Load;
 
-/// Intervals of the whole table, in microseconds.
+/// The intervals of the whole table, in microseconds.
 pub(crate) const INTERVALS_US: [u64; 4] = [500, 1_000, 5_000, 10_000];
-/// RoundRunner of what is to be published: an interval over fewer says little.
+/// The number of rounds of published results: an interval over fewer means little.
 pub(crate) const ROUNDS_PUBLISHED: u32 = 7;
-/// More would be all warm-up.
+/// The largest number of rounds: with more, all would be warm-up.
 pub(crate) const ROUNDS_MAX: i64 = 1_000;
 
-/// One set of the plan: what runs, but for where and with what key.
+/// One case of the plan: what runs, without where and with what key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct T2tCase {
     pub(crate) feed: FeedTransport,
@@ -21,7 +21,7 @@ pub(crate) struct T2tCase {
 }
 
 impl T2tCase {
-    /// Every wait at every interval by every feed, in the order of the table.
+    /// Returns every wait at every interval over every feed, in the order of the table.
     pub(crate) fn all(
         feeds: &[FeedTransport],
         intervals: &[u64],
@@ -38,24 +38,24 @@ impl T2tCase {
     }
 }
 
-/// Sets, and in how many rounds each is measured.
+/// Cases, and the number of rounds of each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunPlan {
     pub(crate) cases: Vec<T2tCase>,
     pub(crate) rounds: u32,
-    /// Whether sets whose generator was late are run once more.
+    /// Cases whose generator was late run once more.
     pub(crate) repeats_late: bool,
 }
 
 impl RunPlan {
-    /// A plan of `rounds` rounds, or of as many as there are samples to be split over them.
+    /// Creates a plan of `rounds` rounds, or of one per sample if there are fewer samples.
     pub(crate) fn new(cases: Vec<T2tCase>, rounds: u32, repeats_late: bool) -> Self {
         let fewest = cases.iter().map(|case| case.load.samples).min().unwrap_or(1);
         let rounds = rounds.min(u32::try_from(fewest).unwrap_or(u32::MAX)).max(1);
         Self { cases, rounds, repeats_late }
     }
 
-    /// One round of one set: its part of the samples, of which the first rounds may have one more.
+    /// Returns one round of one case: its part of the samples. The first rounds may have one more.
     pub(super) fn share(&self, side: usize, round: usize) -> T2tCase {
         let case = self.cases[side];
         let (samples, rounds) = (case.load.samples, u64::from(self.rounds));
@@ -63,7 +63,7 @@ impl RunPlan {
         T2tCase { load: Load { samples: samples / rounds + extra, ..case.load }, ..case }
     }
 
-    /// Drops the sets of waits that this host does not have, and says which.
+    /// Drops the cases of waits that this host does not have, and returns a note that names them.
     pub(crate) fn leave_out(&mut self) -> String {
         let mut said = String::new();
         for wait in Wait::ALL {
@@ -81,7 +81,7 @@ impl RunPlan {
 pub(super) mod tests {
     use super::*;
 
-    /// A load of so many samples.
+    /// Returns a load of so many samples.
     pub(in crate::cmd::t2t) fn load(samples: u64, interval_us: u64) -> Load {
         Load {
             interval_us,
@@ -94,7 +94,7 @@ pub(super) mod tests {
         }
     }
 
-    /// So many sets, told apart by their interval: 100, 200, 300 us and so on.
+    /// Returns so many cases with the intervals 100, 200, 300 us and so on.
     pub(in crate::cmd::t2t) fn plan(sets: u64, samples: u64, rounds: u32) -> RunPlan {
         let intervals: Vec<u64> = (1..=sets).map(|set| set * 100).collect();
         let load = |interval_us| load(samples, interval_us);

@@ -1,4 +1,4 @@
-//! Runs rounds: what the two processes of each are told, and the rows that come of it.
+//! Runs rounds: the setup of the two processes, and the resulting rows.
 
 use std::net::SocketAddrV4;
 
@@ -22,7 +22,7 @@ use crate::harness::t2t_setup::{
     self, ExchangeSetup, Load, MarketData, Ready, TraderChildSetup, TraderSetup,
 };
 
-/// Runs each round as an exchange and a trader of its own.
+/// Runs each round with its own exchange and trader.
 pub(super) struct RoundRunner<'a> {
     arguments: &'a RunArgs,
     ground: &'a HostPair,
@@ -47,7 +47,7 @@ impl<'a> RoundRunner<'a> {
         Self { arguments, ground, cores, signals, progress, counters, starts, is_first: true }
     }
 
-    /// How the rounds came up.
+    /// Returns the start times of the rounds.
     pub(super) fn into_starts(self) -> StartSummary {
         self.starts
     }
@@ -62,7 +62,7 @@ impl<'a> RoundRunner<'a> {
         outcome.exchange.rows.into_iter().map(described).collect()
     }
 
-    /// What the row stood on.
+    /// Adds the hosts and cores of the row.
     fn describe(&self, case: &T2tCase, row: Row) -> Row {
         let tick = hairpin_host::kernel_tick();
         Row {
@@ -121,7 +121,7 @@ impl Runner for RoundRunner<'_> {
         let is_first = std::mem::take(&mut self.is_first);
         let rows = match outcome {
             Ok(outcome) => self.rows(case, outcome),
-            // Wrong surroundings (a busy port, a bad key) are wrong for every row: say so once.
+            // A wrong host setup (a busy port, a bad key) is wrong for every row: report it once.
             Err(error) if is_first && error.is::<round::NotReady>() => bail!("{error:#}"),
             Err(error) => {
                 let T2tCase { feed, wait, load } = case;
@@ -148,8 +148,8 @@ impl Runner for RoundRunner<'_> {
     }
 }
 
-/// BufferSize for an order and its cancel a tick (152 and 116 bytes with their record headers), and for
-/// what logs on and off.
+/// Returns room for an order and its cancel per tick (152 and 116 bytes with their record headers),
+/// and for logon and logout.
 fn journal_bytes(load: &Load) -> usize {
     let ticks = usize::try_from(load.warm_up + load.samples).unwrap_or(usize::MAX);
     ticks.saturating_mul(320).saturating_add(1 << 16)

@@ -1,4 +1,4 @@
-//! How long the two sides of a round take to come up.
+//! How long the two processes of a round take to start.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use hairpin_time::Duration;
 
 use crate::harness::t2t_setup::{ExchangeStart, TraderStart};
 
-/// The stages between starting the exchange and the trader's logon, in their order.
+/// The stages between starting the exchange and the trader's logon, in order.
 const STAGES: usize = 7;
 
-/// Their names, for a person.
+/// Their names in the output.
 const NAMES: [&str; STAGES] = [
     "exchange begins",
     "listens",
@@ -20,16 +20,16 @@ const NAMES: [&str; STAGES] = [
     "is logged on",
 ];
 
-/// How many of them lead to the trader in sync: all but the logon.
+/// The number of stages until the trader is in sync: all except the logon.
 const UNTIL_SYNC: usize = 6;
 
-/// What each stage of one round took.
+/// The durations of the stages of one round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StartTimes([Duration; STAGES]);
 
 impl StartTimes {
-    /// From when the parent started each side, and what the sides say; `None` if the trader never
-    /// came in sync or was never logged on.
+    /// Computes them from when the parent started each process and the times that these report;
+    /// `None` if the trader was never in sync or never logged on.
     pub(super) fn of(
         started_ns: [u64; 2],
         exchange: &ExchangeStart,
@@ -54,23 +54,23 @@ impl StartTimes {
         Some(Self(ends.map(stage)))
     }
 
-    /// From starting the first process to the trader in sync.
+    /// Returns the time from starting the first process to the trader in sync.
     pub(crate) fn in_sync(&self) -> Duration {
         self.0[..UNTIL_SYNC].iter().fold(Duration::ZERO, |sum, &stage| sum + stage)
     }
 }
 
-/// How the rounds of a run came up.
+/// The start times of the rounds of a run.
 #[derive(Debug, Default)]
 pub(crate) struct StartSummary(Vec<StartTimes>);
 
 impl StartSummary {
-    /// Notes one round's.
+    /// Records one round's.
     pub(super) fn note(&mut self, start: Option<StartTimes>) {
         self.0.extend(start);
     }
 
-    /// The median of one figure.
+    /// Returns the median of one value.
     fn median(&self, figure: impl Fn(&StartTimes) -> Duration) -> Duration {
         let mut all: Vec<Duration> = self.0.iter().map(figure).collect();
         all.sort_unstable();
@@ -78,7 +78,7 @@ impl StartSummary {
     }
 }
 
-/// Two lines under a table: the whole, and the medians of its parts. Nothing if no round came up.
+/// Two lines under a table: the total, and the medians of its parts. Empty if no round started.
 impl fmt::Display for StartSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(longest) = self.0.iter().map(StartTimes::in_sync).max() else { return Ok(()) };
@@ -101,7 +101,7 @@ impl fmt::Display for StartSummary {
     }
 }
 
-/// Milliseconds with one decimal.
+/// Milliseconds with one decimal place.
 struct Millis(Duration);
 
 impl fmt::Display for Millis {

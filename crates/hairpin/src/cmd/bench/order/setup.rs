@@ -1,4 +1,4 @@
-//! What the parent of a round tells gateway and client, and what they tell it back.
+//! What the parent of a round sends to gateway and client, and what they send back.
 
 use std::net::SocketAddrV4;
 
@@ -9,26 +9,26 @@ use serde::{Deserialize, Serialize};
 use super::order_case::{Load, Subject};
 use super::published::Stage;
 
-/// What the case of a session at a bare gateway says.
+/// Ends the case name of a session against a bare gateway.
 const BARE_GATEWAY: &str = ", bare gateway";
-/// What the case of a socket without a session begins with.
+/// Begins the case name of a socket without a session.
 const BARE: &str = "bare sockets, ";
-/// Of what does not wait or is carried by nothing.
+/// The wait or transport of a row that has none.
 const NONE: &str = "none";
-/// Bytes of an order: NewOrderSingle514 with its framing header.
+/// The length of an order in bytes: NewOrderSingle514 with its framing header.
 pub(super) const ORDER_BYTES: usize = 144;
 
-/// What the gateway needs to know.
+/// The setup of the gateway.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct GatewaySetup {
-    /// Where it listens; port 0 has the kernel choose.
+    /// Where it listens; with port 0 the kernel chooses.
     pub(crate) address: SocketAddrV4,
     pub(crate) core: Option<usize>,
     pub(crate) subject: Subject,
     pub(crate) seed: u64,
 }
 
-/// What the client needs to know.
+/// The setup of the client.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ClientSetup {
     pub(crate) gateway: SocketAddrV4,
@@ -38,13 +38,13 @@ pub(crate) struct ClientSetup {
     pub(crate) load: Load,
 }
 
-/// The gateway listens.
+/// Sent by the gateway once it listens.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Ready {
     pub(crate) address: SocketAddrV4,
 }
 
-/// What came of a round.
+/// The outcome of a round.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub(crate) struct ClientOutcome {
     pub(crate) rows: Vec<Row>,
@@ -52,19 +52,19 @@ pub(crate) struct ClientOutcome {
     pub(crate) interrupted: bool,
 }
 
-/// What beside the samples was counted of a round.
+/// The counts of a round besides its samples.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ClientCounts {
     /// Orders that the connection did not take at once.
     pub(crate) waited: u64,
-    /// Messages that nobody expected: rejects, gaps, warnings.
+    /// Unexpected messages: rejects, gaps, warnings.
     pub(crate) errors: u64,
-    /// Samples that found no room.
+    /// Samples for which there was no room.
     pub(crate) refused: u64,
 }
 
 impl ClientCounts {
-    /// Those of several rounds together.
+    /// Returns the sum of both.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             waited: self.waited + other.waited,
@@ -74,7 +74,7 @@ impl ClientCounts {
     }
 }
 
-/// The clock of a row that is read in this process.
+/// Returns the clock of a row that is read in this process.
 pub(super) fn clock_of(source: ClockSource) -> Clock {
     match source {
         ClockSource::Tsc => Clock::Tsc,
@@ -82,7 +82,7 @@ pub(super) fn clock_of(source: ClockSource) -> Clock {
     }
 }
 
-/// The stages that are measured of a subject, in the order of its rows.
+/// Returns the measured stages of `subject`, in the order of its rows.
 pub(super) fn stages(subject: Subject) -> &'static [Stage] {
     match subject {
         Subject::Gateway | Subject::BareGateway => &Stage::ALL,
@@ -91,7 +91,7 @@ pub(super) fn stages(subject: Subject) -> &'static [Stage] {
     }
 }
 
-/// The settings of the rows of a subject, one a stage.
+/// Returns the settings of the rows of `subject`, one per stage.
 pub(super) fn settings(subject: Subject, wait: &str, load: &Load, clock: Clock) -> Vec<Setting> {
     let is_batch = subject == Subject::Batch;
     let of = |stage: &Stage| Setting {
@@ -118,7 +118,7 @@ pub(super) fn settings(subject: Subject, wait: &str, load: &Load, clock: Clock) 
     stages(subject).iter().map(of).collect()
 }
 
-/// What a row says of its column and its line.
+/// Returns the column and the line of a row.
 pub(super) fn subject_and_stage(setting: &Setting) -> Option<(Subject, Stage)> {
     let case = setting.case.as_str();
     let (subject, case) = match (case.strip_prefix(BARE), case.strip_suffix(BARE_GATEWAY)) {

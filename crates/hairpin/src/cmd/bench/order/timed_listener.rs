@@ -1,4 +1,4 @@
-//! The listener that is timed, and the orders it is told of.
+//! The listener whose callbacks are timed, and the order reported to it.
 
 use hairpin_host::Clock;
 use hairpin_order_entry::{
@@ -9,27 +9,27 @@ use hairpin_time::Instant;
 
 /// The exchange's first instrument.
 const SECURITY_ID: i32 = 1_001;
-/// Far below its book, so that no order changes what is published, and none trades.
+/// A price far below its book, so that no order trades or changes what is published.
 const PRICE: i64 = 1_000_000_000;
 
-/// The order of that number.
+/// Returns the order with number `sequence`.
 #[inline]
 pub(super) fn order(number: u64) -> NewOrder {
     NewOrder::limit(SECURITY_ID, SideReq::BUY, Decimal(PRICE), 1, ClOrdId::from(number))
 }
 
-/// Reads the clock in the callback of a report, which is where a user would decide.
+/// Reads the clock in the callback of a report, where a user would decide.
 #[derive(Debug)]
 pub(super) struct TimedListener {
     clock: Clock,
-    /// When the callback was called, and what takes the order back.
+    /// When the callback was called, and the cancel request for the order.
     pub(super) told: Option<(Instant, CancelOrder)>,
-    /// The order was taken back.
+    /// The order was canceled.
     pub(super) cancelled: bool,
     pub(super) was_established: bool,
     pub(super) is_over: bool,
     pub(super) errors: u64,
-    /// The first of them, or why the session ended.
+    /// The first error, or why the session ended.
     pub(super) reason: Option<String>,
 }
 

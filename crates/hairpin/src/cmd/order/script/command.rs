@@ -1,16 +1,16 @@
-//! What a line can ask for.
+//! The commands of the language.
 
 use std::fmt;
 
 use hairpin_order_entry::{ClOrdId, OrderTimeInForce, Pricing, SideReq};
 use hairpin_time::Duration;
 
-/// One command.
+/// A command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::cmd::order) enum Command {
     /// `buy` and `sell`.
     Enter(Enter),
-    /// `replace`: the order keeps what is not said.
+    /// `replace`: terms that are not given stay as they are.
     Replace {
         target: Target,
         quantity: Option<u32>,
@@ -19,9 +19,10 @@ pub(in crate::cmd::order) enum Command {
     },
     /// `cancel` of one order.
     Cancel(Target),
-    /// `cancel all`, of one instrument if it is named.
+    /// `cancel all`, of one instrument if it is given.
     CancelAll(Option<i32>),
-    /// `status`: of one order, asked of the exchange; else of all, from what it has said.
+    /// `status`: of one order, requested from the exchange; otherwise of all, from its reports so
+    /// far.
     Status(Option<Target>),
     /// `sleep`.
     Sleep(Duration),
@@ -41,35 +42,35 @@ pub(in crate::cmd::order) struct Enter {
     pub(in crate::cmd::order) qualifier: OrderTimeInForce,
     pub(in crate::cmd::order) min_quantity: Option<u32>,
     pub(in crate::cmd::order) display_quantity: Option<u32>,
-    /// One is made if it is not given.
+    /// Generated if it is not given.
     pub(in crate::cmd::order) cl_ord_id: Option<ClOrdId>,
 }
 
-/// Which order is meant.
+/// The order to which a command refers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cmd::order) enum Target {
-    /// The one that was entered last.
+    /// The last entered order.
     Last,
-    /// The one with this ClOrdID.
+    /// The order with this ClOrdID.
     Id(ClOrdId),
 }
 
-/// What can be expected of the exchange.
+/// The events for `expect`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cmd::order) enum ExpectedEvent {
-    /// An order works.
+    /// An order is working.
     New,
     /// It was replaced.
     Replace,
-    /// It traded, wholly or in part.
+    /// It was filled, completely or in part.
     Fill,
-    /// It was cancelled, or orders were cancelled together.
+    /// It was canceled, or orders were canceled together.
     Cancel,
     /// It ended without a cancel.
     Eliminate,
-    /// The exchange has refused something.
+    /// The exchange has rejected a message.
     Reject,
-    /// It says how an order stands.
+    /// The exchange has reported the status of an order.
     Status,
 }
 

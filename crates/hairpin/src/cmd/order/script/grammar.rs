@@ -1,4 +1,4 @@
-//! Which tokens make a command.
+//! The grammar of the commands.
 
 use hairpin_order_entry::{ClOrdId, OrderTimeInForce, Price9, Pricing, SideReq};
 use hairpin_time::Duration;
@@ -8,14 +8,14 @@ use super::command::{Command, Enter, ExpectedEvent, Target};
 use super::tokens::Tokens;
 use super::values;
 
-/// How long `expect` waits unless it says so.
+/// How long `expect` waits by default.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Tokens<'_> {
-    /// The command that the tokens begin with.
+    /// Parses the command at the beginning of the tokens.
     ///
     /// # Errors
-    /// The first word that is wrong.
+    /// The first wrong word.
     pub(super) fn command(&mut self) -> Result<Command, ScriptError> {
         const COMMANDS: &str = "buy, sell, replace, cancel, status, sleep, expect or quit";
         let word = self.next();
@@ -100,7 +100,7 @@ impl Tokens<'_> {
         Ok(Command::Expect { what, within })
     }
 
-    /// How an order is priced, if that is said next.
+    /// Parses the pricing of an order, if it is next.
     fn pricing(&mut self) -> Result<Option<Pricing>, ScriptError> {
         Ok(Some(if self.take("@") {
             Pricing::Limit { price: self.price()? }
@@ -119,7 +119,7 @@ impl Tokens<'_> {
         }))
     }
 
-    /// How long an order stands, if that is said next.
+    /// Parses the time qualifier of an order, if it is next.
     fn qualifier(&mut self) -> Result<Option<OrderTimeInForce>, ScriptError> {
         Ok(Some(if self.take("day") {
             OrderTimeInForce::Day

@@ -1,8 +1,7 @@
-//! The language of `hairpin order`: one command a line.
+//! The language of `hairpin order`: one command per line.
 //!
-//! `docs/guide/order-command.md` describes it. An error names line and column, both from 1, what
-//! was expected
-//! there and what was found.
+//! `docs/guide/order-command.md` describes it. An error has line and column, both from 1, what was
+//! expected there and what was found.
 
 mod command;
 mod grammar;
@@ -12,22 +11,22 @@ mod values;
 pub(super) use command::{Command, Enter, ExpectedEvent, Target};
 use tokens::Tokens;
 
-/// What is wrong with a line.
+/// An error in a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: expected {expected}, found {found}")]
 pub(super) struct ScriptError {
     /// Counted from 1.
     pub(super) line: usize,
-    /// Of the first character that is wrong, counted from 1 in characters.
+    /// The first wrong character, counted from 1 in characters.
     pub(super) column: usize,
     expected: &'static str,
     found: String,
 }
 
-/// Reads the line with this number; `None` if there is nothing on it. `instrument` knows symbols.
+/// Parses the line with this number; returns `None` if it is empty. `instrument` looks up symbols.
 ///
 /// # Errors
-/// The first word that is wrong.
+/// The first wrong word.
 pub(super) fn parse(
     text: &str,
     line: usize,

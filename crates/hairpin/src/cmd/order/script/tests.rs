@@ -1,4 +1,4 @@
-//! What is read, what is refused, and where.
+//! Tests of what is accepted, what is refused, and the position of errors.
 
 use hairpin_order_entry::{ClOrdId, Decimal, OrderTimeInForce, Pricing, SideReq};
 use hairpin_time::Duration;

@@ -1,11 +1,11 @@
-//! The tokens of a line, and where they stand.
+//! The tokens of a line, and their columns.
 
 use super::ScriptError;
 
-/// A word and the column it begins at.
+/// A word and the column at which it begins.
 pub(super) type Token<'a> = (usize, &'a str);
 
-/// The tokens of a line, the last first; `@` is one of its own, and what follows `#` is none.
+/// Returns the tokens of a line, the last first; `@` is its own token, and `#` begins a comment.
 fn split(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut begun: Option<(usize, usize)> = None;
@@ -31,17 +31,17 @@ fn split(text: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// The tokens that have not been read.
+/// The tokens not yet read.
 pub(super) struct Tokens<'a> {
     pub(super) rest: Vec<Token<'a>>,
     line: usize,
-    /// The column behind the last character.
+    /// The column after the last character.
     end: usize,
     pub(super) instrument: &'a dyn Fn(&str) -> Option<i32>,
 }
 
 impl<'a> Tokens<'a> {
-    /// The tokens of a line with this number. `instrument` knows symbols.
+    /// Splits the line with this number. `instrument` looks up symbols.
     pub(super) fn of(
         text: &'a str,
         line: usize,
@@ -54,7 +54,7 @@ impl<'a> Tokens<'a> {
         self.rest.pop()
     }
 
-    /// Takes the next word if it is this one.
+    /// Consumes the next word if it is `word`.
     pub(super) fn take(&mut self, word: &str) -> bool {
         let is_this = self.rest.last().is_some_and(|(_, next)| *next == word);
         if is_this {
@@ -71,7 +71,7 @@ impl<'a> Tokens<'a> {
         ScriptError { line: self.line, column, expected, found }
     }
 
-    /// The next word as `read` understands it.
+    /// Parses the next word with `read`.
     pub(super) fn read<T>(
         &mut self,
         expected: &'static str,

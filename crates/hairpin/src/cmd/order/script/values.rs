@@ -4,10 +4,10 @@ use hairpin_order_entry::{Decimal, Price9};
 use hairpin_time::Duration;
 use jiff::civil::{Date, date};
 
-/// Digits behind the point of a price.
+/// The most digits after the decimal point of a price.
 const PRICE_DIGITS: usize = 9;
 
-/// A decimal number with up to nine digits behind the point.
+/// Parses a decimal number with up to nine digits after the point.
 pub(super) fn price(text: &str) -> Option<Price9> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1, digits),
@@ -24,7 +24,7 @@ pub(super) fn price(text: &str) -> Option<Price9> {
     Some(Decimal(sign * mantissa))
 }
 
-/// A number and its unit.
+/// Parses a number and its unit.
 pub(super) fn duration(text: &str) -> Option<Duration> {
     let digits = text.find(|character: char| !character.is_ascii_digit())?;
     let (number, unit) = text.split_at(digits);
@@ -38,7 +38,7 @@ pub(super) fn duration(text: &str) -> Option<Duration> {
     number.parse::<u64>().ok()?.checked_mul(nanos).map(Duration::from_nanos)
 }
 
-/// Days from the epoch to a date; the last number stands for no date.
+/// Returns the days from the epoch to a date; the last number means no date.
 pub(super) fn days(text: &str) -> Option<u16> {
     let until: Date = text.parse().ok()?;
     let days = date(1970, 1, 1).until(until).ok()?.get_days();
