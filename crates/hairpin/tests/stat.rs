@@ -417,7 +417,7 @@ fn what_cannot_be_shown_is_said_with_the_status() {
     assert!(text(&output.stderr).ends_with("publishes no live counters\n"), "{output:?}");
     let output = stat(&["--name", "no.such.value"]);
     assert_status(&output, 1);
-    assert!(text(&output.stderr).contains("of such names"), "{output:?}");
+    assert!(text(&output.stderr).contains("with such names"), "{output:?}");
     let watch = Watch::start(&[&std::process::id().to_string(), "--watch", "0.01"]);
     assert_eq!(watch.end().0, Some(1));
     for words in [
@@ -461,7 +461,13 @@ fn an_ordinary_user_sees_his_own_processes_and_how_many_he_does_not() {
     let output = nobodys(&["stat", &id]).output().unwrap();
     assert_status(&output, 1);
     let said = text(&output.stderr);
-    assert_eq!(said, format!("hairpin: process {id} is another user's; root may look into it\n"));
+    assert_eq!(
+        said,
+        format!(
+            "hairpin: process {id} belongs to another user; root may read \
+                              it\n"
+        )
+    );
     let output = nobodys(&["stat"]).output().unwrap();
     assert_status(&output, 1);
     let said = text(&output.stderr);

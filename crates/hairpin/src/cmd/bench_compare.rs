@@ -95,7 +95,7 @@ pub(crate) fn run(arguments: &CompareArgs) -> Result<ExitCode> {
 fn save(path: &Path, document: &Document<'_>) -> Result<()> {
     let text = serde_json::to_string_pretty(document)? + "\n";
     let written = write_text(path, &text);
-    written.with_context(|| format!("the comparison cannot be written to {}", path.display()))
+    written.with_context(|| format!("cannot write the comparison to {}", path.display()))
 }
 
 /// Prints the files, and relevant facts about their machines.
@@ -107,7 +107,7 @@ fn head(files: [(&PathBuf, &Results); 2], machines: &[String]) -> String {
     };
     let mut head: String = ["A", "B"].into_iter().zip(files).map(line).collect();
     if !machines.is_empty() {
-        head += "not the same machine, so that any difference may be the machine's: ";
+        head += "different machines, so any difference may be the machine's: ";
         head += &(machines.join("; ") + "\n");
     }
     head
@@ -115,9 +115,9 @@ fn head(files: [(&PathBuf, &Results); 2], machines: &[String]) -> String {
 
 fn reading(allowance: f64) -> String {
     format!(
-        "µs; ratios B / A. p50: the median over rounds; quiet: the lower decile over rounds, whose \
-         ratio has the interval. Within noise if it holds 1; two runs of the same may lie {:.1} % \
-         apart\n",
+        "µs; ratios B / A. p50: the median over rounds; quiet: the lower decile over rounds, \
+         whose ratio has the interval. Within noise if it contains 1; two equal runs may differ \
+         by {:.1} %\n",
         allowance * 100.0
     )
 }
@@ -125,6 +125,6 @@ fn reading(allowance: f64) -> String {
 fn percent(word: &str) -> Result<f64, String> {
     match word.parse::<f64>() {
         Ok(percent) if (0.0..=1_000.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err("a number from 0 to 1000 is needed".to_owned()),
+        _ => Err("expected a number from 0 to 1000".to_owned()),
     }
 }

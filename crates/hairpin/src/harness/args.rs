@@ -59,7 +59,7 @@ pub(crate) fn parse_switch(text: &str) -> Result<bool, String> {
     match text {
         "on" => Ok(true),
         "off" => Ok(false),
-        _ => Err("it is on or off".to_owned()),
+        _ => Err("expected on or off".to_owned()),
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
     use super::parse_mac;
 
     #[test]
-    fn an_ethernet_address_is_six_bytes_of_one_host() {
+    fn parses_unicast_ethernet_address() {
         assert_eq!(parse_mac("02:0a:ff:00:1F:9c"), Ok([2, 0x0a, 0xff, 0, 0x1f, 0x9c]));
         for text in [
             "",

@@ -19,7 +19,7 @@ pub(crate) struct ChildProcess {
     name: &'static str,
     child: Child,
     lines: Receiver<String>,
-    words: Receiver<String>,
+    error_lines: Receiver<String>,
 }
 
 impl ChildProcess {
@@ -30,7 +30,7 @@ impl ChildProcess {
         setup: &impl Serialize,
     ) -> Result<Self> {
         let name = role.name();
-        let program = std::env::current_exe().context("this program's own file is not known")?;
+        let program = std::env::current_exe().context("cannot find this program's own file")?;
         let mut command = Command::new(program);
         command
             .arg(role.subcommand())
@@ -39,16 +39,17 @@ impl ChildProcess {
             .stderr(Stdio::piped());
         let mut child = ground
             .spawn(role, command, page.control())
-            .with_context(|| format!("the {name} cannot be started"))?;
+            .with_context(|| format!("cannot start the {name}"))?;
         let mut stdin = child.stdin.take().context("a child without standard input")?;
         // A child that has already exited reports its error on standard error.
         let _ = stdin.write_all(&serde_json::to_vec(setup)?);
         drop(stdin);
         let lines = child.stdout.take().context("a child without standard output")?;
-        let words = child.stderr.take().context("a child without standard error")?;
+        let error_lines = child.stderr.take().context("a child without standard error")?;
         let lines = read_lines(lines, |_| true);
-        let words = read_lines(words, move |line| !datapath::forward_notice(name, line));
-        Ok(Self { name, child, lines, words })
+        let error_lines =
+            read_lines(error_lines, move |line| !datapath::forward_notice(name, line));
+        Ok(Self { name, child, lines, error_lines })
     }
 
     /// Returns the name of its role.
@@ -61,11 +62,12 @@ impl ChildProcess {
     /// # Errors
     /// No line within `timeout`; a line that cannot be decoded; the child has exited.
     pub(crate) fn line<T: DeserializeOwned>(&mut self, timeout: Duration) -> Result<T> {
-        self.poll_line(timeout)?
-            .ok_or_else(|| anyhow!("the {} says nothing; it has been ended", self.name))
+        self.poll_line(timeout)?.ok_or_else(|| {
+            anyhow!("the {}: no reply within {timeout:?}, process killed", self.name)
+        })
     }
 
-    /// Returns the next line, decoded from JSON, or `None` if there is none within `timeout`.
+    /// Returns the next line, decoded from JSON, or `None` after a timeout of `timeout`.
     pub(crate) fn poll_line<T: DeserializeOwned>(
         &mut self,
         timeout: Duration,
@@ -73,40 +75,40 @@ impl ChildProcess {
         match self.lines.recv_timeout(timeout) {
             Ok(line) => serde_json::from_str(&line)
                 .map(Some)
-                .with_context(|| format!("the {} says what is not understood", self.name)),
+                .with_context(|| format!("the {}: invalid reply", self.name)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(self.complaint()),
+            Err(RecvTimeoutError::Disconnected) => Err(self.named_error()),
         }
     }
 
     /// Returns the child's error message if it has exited with an error.
     pub(crate) fn failed(&mut self) -> Result<Option<String>> {
         match self.child.try_wait()? {
-            Some(status) if !status.success() => Ok(Some(self.last_words())),
+            Some(status) if !status.success() => Ok(Some(self.error_message())),
             _ => Ok(None),
         }
     }
 
     /// Returns the child's error message with its name.
-    fn complaint(&mut self) -> anyhow::Error {
-        let words = self.last_words();
-        anyhow!("{}: {words}", self.name)
+    fn named_error(&mut self) -> anyhow::Error {
+        let message = self.error_message();
+        anyhow!("{}: {message}", self.name)
     }
 
-    /// Returns the last line on standard error, or the exit status if there is none.
-    fn last_words(&mut self) -> String {
+    /// Returns the last line on standard error, or the exit status if it printed nothing.
+    fn error_message(&mut self) -> String {
         let status = self.child.wait();
-        let said: Vec<String> = self.words.iter().collect();
-        match (said.last(), status) {
-            (Some(words), _) => words.trim_start_matches("hairpin: ").to_owned(),
-            (None, Ok(status)) => format!("ended without a word, {status}"),
+        let lines: Vec<String> = self.error_lines.iter().collect();
+        match (lines.last(), status) {
+            (Some(line), _) => line.trim_start_matches("hairpin: ").to_owned(),
+            (None, Ok(status)) => format!("exited without an error message, {status}"),
             (None, Err(error)) => error.to_string(),
         }
     }
 
     /// Waits for the child to exit.
     pub(crate) fn end(mut self) -> Result<()> {
-        if self.child.wait()?.success() { Ok(()) } else { Err(self.complaint()) }
+        if self.child.wait()?.success() { Ok(()) } else { Err(self.named_error()) }
     }
 }
 

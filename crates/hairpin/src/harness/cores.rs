@@ -41,7 +41,7 @@ impl CoreArgs {
     /// A core that is not allowed, both threads on one core, or a file that cannot be read or
     /// parsed.
     pub(crate) fn choose(&self) -> Result<Cores> {
-        let allowed = allowed_cores().context("the cores of this process are not known")?;
+        let allowed = allowed_cores().context("cannot read the allowed cores")?;
         let asked = match (self.cpus, &self.threads) {
             (Some((exchange, trader)), _) => {
                 Cores { exchange: Some(exchange), trader: Some(trader) }
@@ -73,7 +73,7 @@ impl Cores {
             |core: Option<usize>| core.map_or("no core".to_owned(), |core| format!("core {core}"));
         match self {
             Self { exchange: None, trader: None } => {
-                "nothing is pinned, so figures mean little".to_owned()
+                "nothing is pinned, so values mean little".to_owned()
             }
             Self { exchange, trader } => {
                 format!("exchange (spinning) on {}, trader on {}", core(exchange), core(trader))
@@ -84,7 +84,7 @@ impl Cores {
 
 fn read(path: &Path) -> Result<Cores> {
     let text = std::fs::read_to_string(path)
-        .with_context(|| format!("threads cannot be read from {}", path.display()))?;
+        .with_context(|| format!("cannot read threads from {}", path.display()))?;
     let file: File = toml::from_str(&text).map_err(|error| {
         let line = error.span().map_or(1, |span| text[..span.start].lines().count().max(1));
         anyhow::anyhow!("{}, line {line}: {}", path.display(), one_line(error.message()))
@@ -99,7 +99,7 @@ fn one_line(text: &str) -> String {
 fn check(cores: Cores, allowed: &[usize]) -> Result<()> {
     for core in [cores.exchange, cores.trader].into_iter().flatten() {
         if !allowed.contains(&core) {
-            bail!("core {core} is not there or not allowed; this process may use {allowed:?}");
+            bail!("cannot pin to core {core}: allowed cores are {allowed:?}");
         }
     }
     if cores.exchange.is_some() && cores.exchange == cores.trader {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_else_a_file_says_is_refused_in_one_line() {
+    fn rejects_other_files_in_one_line() {
         for text in [
             "",
             "[threads]\nbroker = 1",
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_core_each_and_one_that_is_there() {
+    fn requires_two_allowed_cores() {
         let cores = |exchange, trader| Cores { exchange, trader };
         assert!(check(cores(Some(0), Some(1)), &[0, 1]).is_ok());
         assert!(check(cores(None, Some(1)), &[0, 1]).is_ok());
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_is_two_different_numbers() {
+    fn parses_two_different_numbers() {
         assert_eq!(parse_pair("0, 1"), Ok((0, 1)));
         assert!(["1", "1,1", "a,b", "-1,0", ""].iter().all(|text| parse_pair(text).is_err()));
     }

@@ -67,7 +67,8 @@ impl OpenTransport {
                 ..
             })) if buffer == BufferSize::Large => {
                 print(&format_args!(
-                    "{interface}: {bytes} bytes of frames cannot be locked (ulimit -l); with fewer"
+                    "{interface}: {bytes} bytes of frames exceed the lock limit (ulimit -l); \
+                     using fewer"
                 ));
                 Self::open(args, interface, BufferSize::Default, stamps)
             }
@@ -159,14 +160,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_about_a_way_is_relayed() {
+    fn forwards_datapath_notices_only() {
         assert!(forward_notice("trader", "xdp: veth0: veth, 1 queue, generic mode, copy"));
         assert!(!forward_notice("trader", "hairpin: xdp: no"));
         assert!(!forward_notice("trader", "interface veth7 does not exist"));
     }
 
     #[test]
-    fn by_the_kernel_nothing_is_opened() {
+    fn opens_nothing_for_kernel_transport() {
         let (args, buffer, stamps) =
             (TransportArgs::default(), BufferSize::Default, ReceiveStamps::Off);
         let datapath = OpenTransport::open(&args, "nowhere0", buffer, stamps).unwrap();

@@ -34,7 +34,7 @@ impl HostChecks {
     pub(crate) fn start(clock: &Clock, cores: &[usize]) -> Result<Self> {
         let watched = cores.iter().map(|&core| {
             let watch = watch_core(core, WATCH, THRESHOLD)
-                .with_context(|| format!("core {core} cannot be watched"))?;
+                .with_context(|| format!("cannot watch core {core}"))?;
             Ok(Core { watch, steal: steal_time(core).ok().flatten() })
         });
         let watched = watched.collect::<Result<_>>()?;
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_found_agrees_with_itself() {
+    fn detects_consistent_groups() {
         let clock = Clock::new();
         let core = hairpin_host::allowed_cores().unwrap()[0];
         let checks = HostChecks::start(&clock, &[core]).unwrap();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_core_that_is_not_there_is_named() {
+    fn names_missing_core() {
         let error = HostChecks::start(&Clock::of_kernel(), &[1_023]).err().unwrap();
         assert!(format!("{error:#}").starts_with("core 1023 cannot be watched: "), "{error:#}");
     }

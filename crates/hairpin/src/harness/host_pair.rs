@@ -90,7 +90,7 @@ impl HostPair {
         let groups = Groups::free().context("no free UDP port")?;
         let Some(name) = interface else {
             let testbed =
-                Testbed::available().context("neither namespaces nor loopback can be had")?;
+                Testbed::available().context("neither namespaces nor loopback are available")?;
             let addresses =
                 [Role::Exchange, Role::Trader].map(|role| host(&testbed, role).address());
             let nic = match host(&testbed, Role::Exchange).namespace() {
@@ -102,7 +102,7 @@ impl HostPair {
         };
         // Both ends are this host: the kernel loops the packets back on any interface.
         let address = interface_address(name)?;
-        let testbed = Testbed::loopback(format_args!("by the address of {name}, {address}"))?;
+        let testbed = Testbed::loopback(format_args!("over the address of {name}, {address}"))?;
         let (nic, description) = ("loopback".to_owned(), testbed.describe().to_owned());
         let interface = Some(name.to_owned());
         Ok(Self { testbed, addresses: [address; 2], nic, interface, groups, description })
@@ -116,9 +116,9 @@ impl HostPair {
     pub(crate) fn with_remote(remote: SocketAddrV4, interface: Option<&str>) -> Result<Self> {
         let address = match interface {
             Some(name) => interface_address(name)?,
-            None => address_towards(remote).with_context(|| format!("no way to {remote}"))?,
+            None => address_towards(remote).with_context(|| format!("cannot route to {remote}"))?,
         };
-        let testbed = Testbed::loopback("one of the two hosts is elsewhere")?;
+        let testbed = Testbed::loopback("one of the two hosts is remote")?;
         let groups = Groups::free().context("no free UDP port")?;
         let nic = nic_of(address);
         let description = format!("this host, {address}, and {}", remote.ip());
@@ -132,10 +132,10 @@ impl HostPair {
     /// The interface does not exist; no thread.
     pub(crate) fn with_interface(interface: &str) -> Result<Self> {
         let device = Device::named(interface)?;
-        let testbed = Testbed::loopback("one of the two hosts is elsewhere")?;
+        let testbed = Testbed::loopback("one of the two hosts is remote")?;
         let groups = Groups::free().context("no free UDP port")?;
         let nic = device.driver.unwrap_or_else(|| interface.to_owned());
-        let description = format!("this host and who is behind {interface}");
+        let description = format!("this host and the peer at {interface}");
         let addresses = [Ipv4Addr::UNSPECIFIED; 2];
         let interface = Some(interface.to_owned());
         Ok(Self { testbed, addresses, nic, interface, groups, description })
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sides_of_a_pair_are_on_different_hosts() {
+    fn places_processes_on_different_hosts() {
         for [one, other] in [
             [Role::Exchange, Role::Trader],
             [Role::Pong, Role::Ping],

@@ -33,11 +33,14 @@ impl Groups {
     pub(crate) fn from(first: SocketAddrV4) -> Result<Self, String> {
         let last = Ipv4Addr::from(first.ip().to_bits().saturating_add(5));
         if !first.ip().is_multicast() || !last.is_multicast() {
-            return Err(format!("{} and the five after it are no multicast groups", first.ip()));
+            return Err(format!(
+                "{} and the next five addresses are not multicast groups",
+                first.ip()
+            ));
         }
         let port = first.port();
         if port == 0 || port > u16::MAX - 2 {
-            return Err(format!("{port} and the two after it are no ports"));
+            return Err(format!("{port} and the next two numbers are not ports"));
         }
         Ok(Self::at(*first.ip(), [port, port + 1, port + 2]))
     }
@@ -88,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_group_is_refused() {
+    fn rejects_unicast_address() {
         for bad in ["10.0.0.1:5000", "239.255.255.251:5000", "239.1.1.1:0", "239.1.1.1:65534"] {
             assert!(Groups::from(bad.parse().unwrap()).is_err(), "{bad}");
         }

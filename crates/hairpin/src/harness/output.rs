@@ -67,7 +67,7 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
 
 fn check_writable(path: &Path) -> Result<()> {
     if path.is_dir() {
-        bail!("results cannot be written to {}: it is a folder", path.display());
+        bail!("cannot write results to {}: it is a folder", path.display());
     }
     if path.exists() && !path.is_file() {
         return Ok(());
@@ -79,12 +79,12 @@ fn check_writable(path: &Path) -> Result<()> {
     let probe = folder.join(format!(".hairpin-{}.tmp", std::process::id()));
     std::fs::File::create(&probe)
         .and_then(|_| std::fs::remove_file(&probe))
-        .with_context(|| format!("results cannot be written to {}", path.display()))
+        .with_context(|| format!("cannot write results to {}", path.display()))
 }
 
 fn check_folder(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder)
-        .with_context(|| format!("a report cannot be written to {}", folder.display()))?;
+        .with_context(|| format!("cannot write a report to {}", folder.display()))?;
     check_writable(&folder.join("report.html"))
 }
 

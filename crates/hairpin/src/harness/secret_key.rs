@@ -28,7 +28,7 @@ pub(crate) fn read(file: Option<&Path>) -> Result<SecretKey> {
     let (text, is_test_key) = match (file, std::env::var(VARIABLE)) {
         (Some(path), _) => {
             let text = std::fs::read_to_string(path)
-                .with_context(|| format!("the secret key in {} cannot be read", path.display()))?;
+                .with_context(|| format!("cannot read the secret key in {}", path.display()))?;
             (Zeroizing::new(text), false)
         }
         (None, Ok(text)) => (Zeroizing::new(text), false),

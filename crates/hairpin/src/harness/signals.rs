@@ -27,7 +27,7 @@ impl Signals {
                     let value = usize::try_from(signal).unwrap_or_default();
                     signal_hook::flag::register_usize(signal, Arc::clone(&last), value)
                 })
-                .with_context(|| format!("signal {signal} cannot be handled"))?;
+                .with_context(|| format!("cannot handle signal {signal}"))?;
         }
         Ok(Self { last })
     }
@@ -38,7 +38,7 @@ impl Signals {
         let last = Arc::new(AtomicUsize::new(0));
         signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)))
             .and_then(|_| signal_hook::flag::register_usize(SIGTERM, Arc::clone(&last), 15))
-            .context("signals cannot be handled")?;
+            .context("cannot handle signals")?;
         Ok(Self { last })
     }
 

@@ -110,7 +110,7 @@ impl TransportArgs {
         match interface {
             _ if !self.is_xdp() => Ok(()),
             None => {
-                usage_error!("--transport xdp needs to know by which interface: --interface IF")
+                usage_error!("--transport xdp needs an interface: --interface IF")
             }
             Some("lo") => {
                 usage_error!("--transport xdp needs an interface that leaves this host, not lo")
@@ -125,7 +125,10 @@ impl TransportArgs {
     /// AF_XDP was selected and the channel uses TCP.
     pub(crate) fn check_feed(&self, addresses: &Addresses) -> Result<()> {
         if self.is_xdp() && matches!(addresses, Addresses::Tcp(_)) {
-            bail!("the channel goes by TCP, through the kernel: --transport xdp is for multicast");
+            bail!(
+                "the channel uses TCP, which needs kernel sockets: --transport xdp is for \
+                   multicast"
+            );
         }
         Ok(())
     }
@@ -142,9 +145,7 @@ impl TransportArgs {
             return Ok(());
         }
         if let Some(name) = interface {
-            usage_error!(
-                "both ends at {name} are this host, and the kernel's: --transport xdp needs two"
-            );
+            usage_error!("both ends at {name} are this host: --transport xdp needs two");
         }
         Ok(check_capabilities()?)
     }
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_is_that_of_the_filter() {
+    fn uses_mode_of_filter() {
         let mode = |args: &str| line(args).unwrap().stack_settings().interface.mode;
         assert_eq!(mode("--transport xdp"), Mode::Auto);
         assert_eq!(mode("--transport xdp --xdp-mode generic"), Mode::Generic);
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interface_is_needed_that_leaves_the_host() {
+    fn requires_interface_that_leaves_host() {
         let check = |args: &str, interface| {
             line(args).unwrap().check_interface(interface).map_err(|error| error.to_string())
         };
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn two_hosts_of_which_both_are_this_one_are_none() {
+    fn rejects_pair_within_this_host() {
         let check = |args: &str, interface| line(args).unwrap().check_between_hosts(interface);
         assert!(check("", Some("eth1")).is_ok() && check("", None).is_ok());
         let refused = check("--transport xdp", Some("eth1")).unwrap_err().to_string();
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_strict_has_a_strict_stack() {
+    fn passes_strict_to_stack() {
         let is_strict = |args: &str| line(args).unwrap().stack_settings().strict;
         assert!(is_strict("--transport xdp --strict") && !is_strict("--transport xdp"));
     }

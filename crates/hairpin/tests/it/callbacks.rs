@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::packets::*;
+use crate::market_data::*;
 use crate::support::{assert_done, hairpin};
 use etherparse::PacketBuilder as Frame;
 use pcap_file::pcap::{PcapPacket, PcapWriter};

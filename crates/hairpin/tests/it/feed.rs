@@ -79,7 +79,7 @@ fn messages_are_printed_as_decode_prints_them() {
     // Eight of the fourteen have an entry that adds a level; the others delete what was not seen.
     assert_eq!(told.len(), 8);
     assert!(
-        messages[2].ends_with(" 1 events, 1 best-price changes, 15 entries for levels not seen")
+        messages[2].ends_with(" 1 events, 1 best-price changes, 15 entries for unknown levels")
     );
 }
 
@@ -220,7 +220,7 @@ fn a_recording_has_as_many_best_price_changes_as_the_exchange_had_ticks() {
         market,
         format!(
             "100 of 100 instruments in sync, 0 gaps, {events} events, {TICKS} best-price changes, \
-             0 entries for levels not seen"
+             0 entries for unknown levels"
         )
     );
     let packets = recording.frames.len();

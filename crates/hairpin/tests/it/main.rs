@@ -35,7 +35,7 @@ mod xdp;
 #[path = "../../../exchange/tests/by_hand/mod.rs"]
 mod by_hand;
 #[path = "../../../mdp3/tests/support/mod.rs"]
-mod packets;
+mod market_data;
 #[path = "../support/request.rs"]
 mod request;
 #[path = "../support/processes.rs"]

@@ -240,10 +240,10 @@ fn a_wrong_line_of_standard_input_ends_it_with_status_1() {
 fn what_names_no_order_is_told() {
     let stand = Stand::new();
     for (script, expected) in [
-        ("cancel last", "line 1: no order was entered"),
+        ("cancel last", "line 1: no order entered yet"),
         ("cancel 77", "line 1: there is no order 77"),
         ("buy 1 @ 1 HP001 id a\nbuy 1 @ 1 HP001 id a", "line 2: there is an order a already"),
-        ("buy 1 @ 1 999\nreplace last qty 2", "line 2: the exchange has refused order"),
+        ("buy 1 @ 1 999\nreplace last qty 2", "line 2: the exchange rejected order"),
     ] {
         let output = stand.script(script).output().unwrap();
         assert_status(&output, 1);
@@ -296,7 +296,7 @@ fn a_logon_that_is_refused_is_told() {
     let mut command = stand.script("quit");
     let output = command.env(VARIABLE, "AAAA").output().unwrap();
     assert_status(&output, 1);
-    assert!(said(&output).contains("the logon failed: 0 (signature"), "{}", said(&output));
+    assert!(said(&output).contains("cannot log on: 0 (signature"), "{}", said(&output));
 }
 
 #[test]
@@ -404,7 +404,7 @@ fn of_several_sessions_one_is_chosen() {
                 with --segment\n";
     assert!(status == Some(1) && said(&output).ends_with(told), "{}", said(&output));
     let (status, output) = with(&["--segment", "65"]);
-    let told = "there is no market segment 65, but 64, 80\n";
+    let told = "no market segment 65, only 64, 80\n";
     assert!(status == Some(1) && said(&output).ends_with(told), "{}", said(&output));
     let (_, output) = with(&["--segment", "64"]);
     assert_done(&output);

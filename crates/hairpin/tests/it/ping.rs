@@ -216,7 +216,7 @@ fn stamps_cut_the_way_into_its_stages() {
 
 /// Of a line about stamps: how many pings have all of them, and how many miss one for any reason.
 fn stamped_and_not(line: &str) -> Option<(u64, u64)> {
-    let (stamped, reasons) = line.split_once(" pings stamped both ways, ")?;
+    let (stamped, reasons) = line.split_once(" pings with both timestamps, ")?;
     let stamped = stamped.rsplit(' ').next()?.parse().ok()?;
     let not = reasons.split(", ").map(|reason| reason.split(' ').next()?.parse::<u64>().ok());
     Some((stamped, not.sum::<Option<u64>>()?))

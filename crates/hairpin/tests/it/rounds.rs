@@ -83,7 +83,7 @@ fn rounds_are_printed_and_saved() {
         }
         let said = text(&trader.stdout);
         assert!(
-            said.starts_with("trader 1: 800 orders, 800 acknowledged, 800 cancelled"),
+            said.starts_with("trader 1: 800 orders, 800 acknowledged, 800 canceled"),
             "{said}"
         );
     }

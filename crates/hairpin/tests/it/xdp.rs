@@ -427,7 +427,7 @@ fn the_feeds_tables_have_a_column_past_the_kernel_or_say_why_not() {
     assert_done(&output);
     for row in past_the_kernel() {
         let reason = row["failed"].as_str().unwrap_or_default();
-        assert!(reason.starts_with("xdp cannot be had: "), "{row}");
+        assert!(reason.starts_with("xdp is not available: "), "{row}");
         let told = format!("  xdp, spin: failed: {reason}\n");
         assert!(out(&output).contains(&told), "{}", out(&output));
     }
@@ -484,22 +484,22 @@ fn words_that_do_not_go_together_are_refused_in_one_line() {
     let trader = "trader --config none.xml --gateway 10.0.0.1:9";
     let remote = "10.0.0.1:9 --protocol udp";
     for (words, expected) in [
-        ("feed --pcap none.pcap --transport xdp", "a capture comes by no network"),
+        ("feed --pcap none.pcap --transport xdp", "a capture needs no network"),
         ("feed --config none.xml --interface lo --transport xdp", "not lo"),
         (&format!("{live} --strict"), "--strict is for --transport xdp"),
         (&format!("{live} --xdp-mode native"), "--xdp-mode is for --transport xdp"),
         (&format!("{live} --transport ip"), "invalid value 'ip'"),
         (&format!("{live} --transport xdp --xdp-mode fast"), "invalid value 'fast'"),
         ("exchange --transport xdp", "not lo"),
-        ("exchange --interface eth9 --feed tcp --transport xdp", "by TCP"),
+        ("exchange --interface eth9 --feed tcp --transport xdp", "over TCP"),
         ("exchange --strict", "--strict is for --transport xdp"),
         (&format!("{trader} --transport xdp"), "not lo"),
         (&format!("{trader} --interface eth9 --strict"), "--strict is for --transport xdp"),
-        ("t2t --transport xdp --feed tcp --samples 1 --wait epoll", "by TCP"),
+        ("t2t --transport xdp --feed tcp --samples 1 --wait epoll", "over TCP"),
         ("t2t --transport xdp --interface eth9", "both ends at eth9 are this host"),
         ("t2t --strict", "--strict is for --transport xdp"),
         ("bench t2t --xdp-mode auto", "--xdp-mode is for --transport xdp"),
-        ("ping --transport xdp --protocol udp,tcp", "TCP goes through the kernel"),
+        ("ping --transport xdp --protocol udp,tcp", "TCP needs kernel sockets"),
         ("ping --transport xdp --timestamps software", "--timestamps"),
         ("ping --transport xdp --interface eth9", "both ends at eth9 are this host"),
         (&format!("ping {remote} --transport xdp"), "--interface IF"),
@@ -508,7 +508,7 @@ fn words_that_do_not_go_together_are_refused_in_one_line() {
         ("pong --listen 10.0.0.1:9 --interface lo --transport xdp", "not lo"),
         (
             "pong --listen 10.0.0.1:9 --interface eth9 --protocol tcp --transport xdp",
-            "TCP goes through the kernel",
+            "TCP needs kernel sockets",
         ),
     ] {
         let output = command(words.split(' ')).output().unwrap();

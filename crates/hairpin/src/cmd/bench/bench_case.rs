@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_in_milliseconds() {
+    fn parses_pause_in_milliseconds() {
         let expected = [(0, "no delay"), (1_000, "1 ms"), (500, "0.5 ms"), (5_000, "5 ms")];
         assert!(expected.iter().all(|&(interval, words)| pause(interval) == words));
     }

@@ -100,7 +100,7 @@ impl BenchContext<'_> {
                 asked = true;
             }
             if Instant::now() > deadline {
-                bail!("the round did not end in time");
+                bail!("cannot end the round: timeout");
             }
         };
         told(of.page.ticks());

@@ -55,7 +55,7 @@ pub(super) fn here(host: &Host, row: Option<&Row>, [first, second]: [&str; 2]) -
     let ground = row.and_then(|row| row.ground.as_deref()).unwrap_or("an unknown ground");
     let bound = match row.and_then(|row| row.cores) {
         Some([one, other]) => format!("{first} on core {one}, {second} on core {other}"),
-        None => "nothing bound to a core".to_owned(),
+        None => "no thread pinned".to_owned(),
     };
     let machine = if host.virtualised { "virtual machine" } else { "machine" };
     format!(

@@ -45,8 +45,8 @@ pub(crate) fn run(arguments: &BenchArgs) -> Result<ExitCode> {
         Table::Order(arguments) => order::run(arguments),
         Table::Other(words) => {
             let name = words.first().map(|name| name.to_string_lossy()).unwrap_or_default();
-            let known = "the tables that can be measured are: t2t, feed, order; try --help";
-            let _ = writeln!(std::io::stderr(), "hairpin: there is no table '{name}'; {known}");
+            let known = "the tables are: t2t, feed, order; try --help";
+            let _ = writeln!(std::io::stderr(), "hairpin: unknown table '{name}'; {known}");
             Ok(ExitCode::from(2))
         }
     }

@@ -80,7 +80,7 @@ impl Links {
         match error {
             PacketError::LinkType(link) => {
                 self.refused.push(*link);
-                format!("{error}; all such packets are left out")
+                format!("{error}; all such packets are ignored")
             }
             _ => error.to_string(),
         }

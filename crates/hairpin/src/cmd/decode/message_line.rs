@@ -33,7 +33,7 @@ pub(crate) fn line(
             let surplus = message.len() - known.length;
             // A newer sender may have appended fields that this version does not have.
             if surplus > 0 && header.version <= known.version {
-                return Err(format!("template {}: {surplus} bytes too many", header.template_id));
+                return Err(format!("template {}: {surplus} surplus bytes", header.template_id));
             }
             (header, true)
         }

@@ -181,7 +181,7 @@ impl<O: Write, E: Write> Decoder<'_, O, E> {
     fn segment(&mut self, flow: Flow, at: u32, is_syn: bool, bytes: &[u8]) -> io::Result<()> {
         let mut stream = self.streams.remove(&flow).unwrap_or_default();
         if let Some(missing) = stream.push(at, is_syn, bytes) {
-            self.error(&format!("{missing} bytes of the stream are missing before this packet"))?;
+            self.error(&format!("{missing} bytes of the stream missing before this packet"))?;
         }
         self.stream(&mut stream)?;
         self.streams.insert(flow, stream);
@@ -215,7 +215,7 @@ impl<O: Write, E: Write> Decoder<'_, O, E> {
             DetectedFraming::Text => stream.is_foreign = true,
             DetectedFraming::Foreign => {
                 stream.is_foreign = true;
-                self.error("no framing that is known begins here; try --framing")?;
+                self.error("unknown framing; try --framing")?;
             }
         }
         if stream.is_foreign {
@@ -258,7 +258,7 @@ impl<O: Write, E: Write> Decoder<'_, O, E> {
         let mut left = 0;
         for mut stream in std::mem::take(&mut self.streams).into_values() {
             while let Some(missing) = stream.give_up() {
-                self.error(&format!("{missing} bytes of a stream never came"))?;
+                self.error(&format!("{missing} bytes of a stream missing"))?;
                 self.stream(&mut stream)?;
             }
             left += stream.bytes().len();

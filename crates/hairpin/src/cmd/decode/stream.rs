@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_before_is_left_out() {
+    fn skips_bytes_sent_before() {
         let mut stream = Stream::default();
         stream.push(10, true, &[]);
         assert_eq!(stream.push(11, false, &[1, 2]), None);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_early_waits_for_what_is_missing() {
+    fn keeps_early_segments() {
         let mut stream = Stream::default();
         stream.push(u32::MAX, false, &[1]);
         assert_eq!(stream.push(2, false, &[4, 5]), None);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_given_up_when_too_much_has_come_behind_it() {
+    fn gives_up_missing_bytes_after_limit() {
         let mut stream = Stream::default();
         stream.push(0, false, &[1]);
         for index in 0..MOST_WAITING as u32 {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_acknowledgement_is_nothing() {
+    fn ignores_bare_acknowledgments() {
         let mut stream = Stream::default();
         stream.push(0, false, &[1]);
         assert_eq!(stream.push(7, false, &[]), None);

@@ -95,7 +95,7 @@ fn sequence(next: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_line_has_sequence_time_template_name_and_fields() {
+fn prints_sequence_time_template_name_and_fields() {
     let mut capture = Capture::new();
     capture.datagram(&datagram());
     let (out, err, _) = capture.decode(None, Format::Text);
@@ -157,7 +157,7 @@ fn packets_of_conflated_tcp_are_put_together() {
 }
 
 #[test]
-fn a_message_of_a_conflated_packet_keeps_the_packets_number_across_segments() {
+fn keeps_packet_number_across_segments() {
     let one = datagram();
     let packet = [&[0xfe, 0xca][..], &one, &one[12..]].concat();
     let mut capture = Capture::new();
@@ -169,7 +169,7 @@ fn a_message_of_a_conflated_packet_keeps_the_packets_number_across_segments() {
 }
 
 #[test]
-fn what_travels_otherwise_than_asked_for_is_left_out() {
+fn ignores_other_framings() {
     let capture = |framing| {
         let mut capture = Capture::new();
         capture.datagram(&datagram());
@@ -224,7 +224,7 @@ fn everything_wrong_is_a_line_and_a_count() {
 }
 
 #[test]
-fn a_capture_that_ends_within_a_frame_is_noted_and_no_error() {
+fn notes_capture_that_ends_within_frame() {
     let mut capture = Capture::new();
     capture.segment(1, &[sequence(1), sequence(2)[..9].to_vec()].concat());
     let (out, err, _) = capture.decode(None, Format::Text);
@@ -269,7 +269,7 @@ fn pcapng_is_read_too() {
 }
 
 #[test]
-fn a_file_that_is_no_capture_is_refused() {
+fn rejects_file_that_is_not_a_capture() {
     for bytes in [&b""[..], b"abc", b"not a capture at all, but long enough to have a header"] {
         let error = decode_bytes(bytes, None, Format::Text).unwrap_err();
         assert_eq!(error.to_string(), "not a pcap or pcapng file");
@@ -277,7 +277,7 @@ fn a_file_that_is_no_capture_is_refused() {
 }
 
 #[test]
-fn every_cut_of_a_capture_is_reported_or_whole() {
+fn reports_every_truncation_of_capture() {
     let mut capture = Capture::new();
     capture.datagram(&datagram());
     capture.segment(1, &order(1));
@@ -296,7 +296,7 @@ fn replayed(packet: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_replay_is_told_from_the_rest_and_put_together() {
+fn detects_and_reassembles_replay() {
     let two = [&datagram()[..], &datagram()[12..]].concat();
     let stream = [replayed(&two), replayed(&datagram())].concat();
     for framing in [None, Some(Framing::Replay)] {
@@ -312,7 +312,7 @@ fn a_replay_is_told_from_the_rest_and_put_together() {
 }
 
 #[test]
-fn what_is_wrong_in_a_packet_of_a_replay_ends_with_it() {
+fn limits_error_to_packet_of_replay() {
     let mut wrong = datagram();
     wrong[12] = 200;
     let mut capture = Capture::new();
@@ -336,7 +336,7 @@ fn requests_in_text_are_left_out_and_other_streams_said_once() {
     capture.segment(0, &[0xaa; 50]);
     capture.segment(50, &[0xbb; 50]);
     let (_, err, counts) = capture.decode(None, Format::Text);
-    let what = "hairpin: packet 1: no framing that is known begins here; try --framing\n";
+    let what = "hairpin: packet 1: unknown framing; try --framing\n";
     assert_eq!((err.as_str(), counts.errors), (what, 1));
 }
 
@@ -379,7 +379,7 @@ fn ethernet(tags: usize, options: &[u8], fragment: bool, payload: &[u8]) -> Vec<
 }
 
 #[test]
-fn tags_options_and_padding_are_passed_over_and_fragments_counted() {
+fn skips_tags_options_and_padding_and_counts_fragments() {
     for (tags, options) in [(0, &[][..]), (1, &[]), (2, &[]), (0, &[1; 8]), (2, &[1; 40])] {
         let mut capture = Capture::new();
         capture.packet(&ethernet(tags, options, false, &datagram()));
@@ -395,7 +395,7 @@ fn tags_options_and_padding_are_passed_over_and_fragments_counted() {
 }
 
 #[test]
-fn a_packet_that_was_cut_when_captured_says_so() {
+fn reports_truncated_packet() {
     let frame = ethernet(0, &[], false, &datagram());
     let mut writer = PcapWriter::new(Vec::new()).unwrap();
     let length = frame.len() as u32;
@@ -415,7 +415,7 @@ fn linked(link: pcap_file::DataLink, packets: &[Vec<u8>]) -> Vec<u8> {
 }
 
 #[test]
-fn every_link_type_that_is_supported_is_read_and_others_are_said_once() {
+fn reads_supported_link_types_and_reports_others_once() {
     use pcap_file::DataLink;
     let ip = ethernet(0, &[], false, &datagram())[14..].to_vec();
     let behind = |head: &[u8]| [head, &ip].concat();

@@ -134,7 +134,7 @@ impl ExchangeArgs {
         self.transport.check_interface(Some(&self.interface))?;
         if self.transport.is_xdp() && self.feed == FeedTransport::Tcp {
             usage_error!(
-                "market data by TCP goes through the kernel: --transport xdp is for multicast"
+                "market data over TCP needs kernel sockets: --transport xdp is for multicast"
             );
         }
         Ok(())

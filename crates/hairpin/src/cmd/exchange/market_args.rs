@@ -167,7 +167,7 @@ impl MarketArgs {
 fn parse_faults(text: &str) -> Result<SideFaults, String> {
     let mut faults = SideFaults::default();
     for word in text.split(',') {
-        let (name, value) = word.split_once('=').ok_or("words such as drop=1,delay=2:5")?;
+        let (name, value) = word.split_once('=').ok_or("faults such as drop=1,delay=2:5")?;
         let (share, time) = match value.split_once(':') {
             Some((share, time)) => (share, Some(milliseconds(time)?)),
             None => (value, None),
@@ -182,16 +182,16 @@ fn parse_faults(text: &str) -> Result<SideFaults, String> {
             ("delay" | "silence", None) => {
                 return Err(format!("{name} needs a time in milliseconds, such as {name}=1:5"));
             }
-            _ => return Err(format!("no fault is called {word}")),
+            _ => return Err(format!("unknown fault {word}")),
         }
     }
     Ok(faults)
 }
 
 fn parts_per_million(percent: &str) -> Result<u32, String> {
-    let share: f64 = percent.parse().map_err(|_| format!("{percent} is no number"))?;
+    let share: f64 = percent.parse().map_err(|_| format!("{percent} is not a number"))?;
     if !(0.0..=100.0).contains(&share) {
-        return Err(format!("{percent} is not between 0 and 100 per cent"));
+        return Err(format!("{percent} is not from 0 to 100 percent"));
     }
     // At most a million.
     Ok((share * 10_000.0).round() as u32)
@@ -200,7 +200,7 @@ fn parts_per_million(percent: &str) -> Result<u32, String> {
 fn milliseconds(text: &str) -> Result<Duration, String> {
     text.parse()
         .map(Duration::from_millis)
-        .map_err(|_| format!("{text} is no number of milliseconds"))
+        .map_err(|_| format!("{text} is not a number of milliseconds"))
 }
 
 #[cfg(test)]
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_fault_is_said_to_be_none() {
+    fn rejects_unknown_faults() {
         for text in ["", "drop", "drop=x", "drop=101", "delay=1", "drop=1:5", "rain=1", "delay=1:x"]
         {
             assert!(parse_faults(text).is_err(), "{text}");
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_benchmark_has_the_floor_it_always_had() {
+    fn reads_benchmark_floor() {
         let floor = MarketArgs::benchmark().floor(7);
         let usual = SimulatedMarketSettings { seed: 7, ..SimulatedMarketSettings::default() };
         assert_eq!(floor.instruments, usual.instruments);

@@ -88,8 +88,7 @@ pub(crate) fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
     Ok(signals.exit_status().unwrap_or(status))
 }
 
-/// Prints a message if a recording is incomplete. Returns `true` if it is complete or there is
-/// none.
+/// Prints a message if a recording is incomplete. Returns `false` if one is incomplete.
 fn report(recorded: Result<Option<RecorderCounters>, String>) -> bool {
     let what = match recorded {
         Ok(counters) => match counters.map_or(0, |counters| counters.ring_overflows) {

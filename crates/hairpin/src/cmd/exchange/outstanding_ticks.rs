@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_table_gives_up_the_oldest() {
+    fn drops_oldest_when_full() {
         let mut ticks = OutstandingTicks::new(4);
         for sequence in 1..=4 {
             assert_eq!(ticks.open(tick(sequence, 0)), None);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn an_abandoned_tick_is_neither_lost_nor_answered() {
+    fn abandoned_tick_is_neither_lost_nor_answered() {
         let mut ticks = OutstandingTicks::new(8);
         for sequence in [2, 3, 5] {
             ticks.open(tick(sequence, 0));

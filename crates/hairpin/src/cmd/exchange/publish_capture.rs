@@ -85,8 +85,8 @@ impl std::fmt::Display for PublishedCounts {
         let Self { packets, bytes, groups, lost, others, latest } = self;
         writeln!(
             f,
-            "{packets} packets of {bytes} bytes to {groups} groups, {lost} lost for want of room, \
-             {others} others left out; at most {} µs late",
+            "{packets} packets of {bytes} bytes to {groups} groups, {lost} lost because buffers \
+             were full, {others} others ignored; at most {} µs late",
             latest.as_micros()
         )
     }

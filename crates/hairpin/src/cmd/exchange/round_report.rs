@@ -29,7 +29,7 @@ impl RoundReport {
                 failed: failed.clone(),
                 interrupted: run.interrupted,
                 seed: Some(setup.load.seed),
-                ground: Some(format!("traders by way of {}", setup.interface)),
+                ground: Some(format!("traders over {}", setup.interface)),
                 ..row
             });
             Trader { id: index + 1, counts: trader.counts, rows }
@@ -74,7 +74,7 @@ fn reason_to_fail(trader: &TraderStats) -> Option<String> {
         (unexpected_orders == 0, format!("{unexpected_orders} orders without a tick")),
         (acknowledgements == all, format!("{all} orders but {acknowledgements} acknowledged")),
         (cancels + orphaned == all, {
-            format!("{all} orders but {cancels} cancelled and {orphaned} left behind")
+            format!("{all} orders but {cancels} canceled and {orphaned} left open")
         }),
         (rejects == 0, format!("{rejects} rejects")),
         (refused == 0, format!("{refused} samples not kept")),
@@ -92,13 +92,13 @@ impl fmt::Display for RoundReport {
             write!(
                 f,
                 "round {}, trader {id}: {ticks} ticks, {orders} orders, {acknowledgements} \
-                 acknowledged, {cancels} cancelled, {lost} lost",
+                 acknowledged, {cancels} canceled, {lost} lost",
                 self.number
             )?;
             if counts.departures > 0 {
                 write!(
                     f,
-                    "; left {} times: {} ticks abandoned, {} orders left behind",
+                    "; left {} times: {} ticks abandoned, {} orders left open",
                     counts.departures, counts.abandoned, counts.orphaned
                 )?;
             }

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_to_a_tick_before_its_time_is_early_and_not_wrong() {
+    fn counts_early_order_without_error() {
         let mut trader = trader();
         trader.open(tick(1, 5));
         trader.order(Some(1), at(6));
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_departed_trader_leaves_open_is_abandoned_and_not_lost() {
+    fn departed_traders_ticks_are_abandoned() {
         let mut trader = trader();
         for sequence in 1..=3 {
             trader.open(tick(sequence, 10));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_departures_leave_behind_adds_up() {
+    fn adds_up_orders_of_two_departures() {
         let mut trader = trader();
         for (sequence, orphaned) in [(1, 1), (3, 2)] {
             trader.open(tick(sequence, 20));
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_after_the_patience_is_late_and_its_tick_lost() {
+    fn counts_answer_after_timeout_as_late() {
         let mut trader = trader();
         trader.open(tick(1, 10));
         trader.open(tick(2, 10));
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_round_forgets_counts_but_not_what_is_open() {
+    fn new_round_resets_counts_and_keeps_open_orders() {
         let mut trader = trader();
         trader.open(tick(1, 10));
         trader.begin_round();
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_total_is_of_every_count_and_all_rounds() {
+    fn totals_cover_every_count_and_round() {
         let one = TickCounts {
             ticks: 1,
             lost: 2,

@@ -186,7 +186,7 @@ impl FeedArgs {
     /// One line.
     pub(super) fn check(&self) -> Result<()> {
         if self.pcap.is_some() && self.transport.is_xdp() {
-            usage_error!("a capture comes by no network: --transport xdp is for --interface");
+            usage_error!("a capture needs no network: --transport xdp is for --interface");
         }
         self.transport.check_interface(self.interface.as_deref())
     }
@@ -227,7 +227,7 @@ impl FeedArgs {
         addresses.check().map_err(|error| format!("channel {}: {error}", channel.id))?;
         groups_of(&addresses)
             .map(Some)
-            .ok_or_else(|| format!("channel {} goes by TCP, and this reads datagrams", channel.id))
+            .ok_or_else(|| format!("channel {} uses TCP, and --pcap reads datagrams", channel.id))
     }
 
     /// Returns where to record and the limits, if recording was requested.

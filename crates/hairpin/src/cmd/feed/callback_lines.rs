@@ -244,7 +244,7 @@ pub(super) fn replay<'a>(update: &ReplayUpdate, reason: &'a str) -> Record<'a> {
     }
 }
 
-/// Returns a line for a feed, group or side that has gone silent or is back; `feed` is its name.
+/// Returns a line for a feed, group or side that falls silent or resumes; `feed` is its name.
 pub(super) fn silence<'a>(silence: &Silence, feed: &'a str, state: &'a str) -> Record<'a> {
     let record = Record::new("Silence").text("State", state);
     match silence.scope {

@@ -81,7 +81,7 @@ impl GroupMap {
                 _ => {
                     let names: Vec<_> = same.iter().map(|group| group.group.to_string()).collect();
                     return Err(format!(
-                        "more than one channel: the {feed} feed comes on {}; \
+                        "more than one channel: the {feed} feed is on {}; \
                          filter the capture by group",
                         names.join(", ")
                     ));
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn only_market_data_makes_a_group() {
+    fn detects_groups_of_market_data_only() {
         let heartbeat = [[0; 12].as_slice(), &[10, 0, 0, 0, 12, 0, 1, 0, 13, 0]].concat();
         assert!(First::of(&heartbeat).is_some());
         for (at, value) in [(12, 9), (12, 11), (18, 2)] {

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_an_instrument_that_is_wanted_is_printed_and_what_names_none() {
+    fn prints_messages_of_selected_or_no_instruments() {
         let mut selection = MessageFilter::new(Filter::default().with_security_id(7));
         assert!(choose(&mut selection, BOOK, &[8, 7]));
         assert!(!choose(&mut selection, BOOK, &[8]));

@@ -161,7 +161,7 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
             Format::Text => writeln!(
                 self.out,
                 "{in_sync} of {count} instruments in sync, {gaps} gaps, {events} events, \
-                 {best_price_changes} best-price changes, {unstated} entries for levels not seen"
+                 {best_price_changes} best-price changes, {unstated} entries for unknown levels"
             )?,
             Format::Json => writeln!(
                 self.out,

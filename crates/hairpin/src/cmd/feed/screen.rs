@@ -72,7 +72,7 @@ impl<O: Write> Screen<O> {
 
 impl<O: Write> Drop for Screen<O> {
     fn drop(&mut self) {
-        // A terminal that is gone need not be restored.
+        // A closed terminal need not be restored.
         let _ = self.out.write_all(LEAVE.as_bytes()).and_then(|()| self.out.flush());
     }
 }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_drawn_fits_and_the_terminal_is_given_back() {
+    fn fits_terminal_and_restores_it() {
         let mut out = Vec::new();
         let mut screen = Screen::enter(&mut out).unwrap();
         let lines = ["a title", "a long line", "too much"].map(String::from);

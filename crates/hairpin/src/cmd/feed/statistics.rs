@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn by_how_much_a_side_is_ahead_is_told_once_it_is_known() {
+    fn prints_lead_of_side_once_known() {
         let mut channel = Channel::new(Settings { max_instruments: 4, ..Settings::default() });
         while channel.poll_action().is_some() {}
         for sequence in 1..=200 {
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_a_tenth_of_a_second_to_an_hour() {
+    fn accepts_interval_from_100_ms_to_an_hour() {
         assert_eq!(parse_interval("0.1"), Ok(Duration::from_millis(100)));
         assert_eq!(parse_interval("3600"), Ok(Duration::from_secs(3_600)));
         for text in ["0", "0.09", "3601", "-1", "nan", "inf", "", "1s"] {

@@ -116,12 +116,12 @@ fn sides_are_arbitrated_and_books_told_at_the_events_end() {
     };
     assert_eq!(told(&out), [top(3), top(3), top(4)]);
     let market = "1 of 1 instruments in sync, 0 gaps, 3 events, 2 best-price changes, \
-                  0 entries for levels not seen\n7 packets, 4 messages, 0 unknown, 0 errors\n";
+                  0 entries for unknown levels\n7 packets, 4 messages, 0 unknown, 0 errors\n";
     assert!(out.ends_with(market), "{out}");
 }
 
 #[test]
-fn what_neither_side_has_is_a_gap_when_the_captures_time_says_so() {
+fn detects_gap_by_capture_time() {
     let [one, three] = [1, 3].map(|sequence| packet(sequence, MDUpdateAction::NEW, 1));
     let late = packet(2, MDUpdateAction::NEW, 1);
     let of = |at| captured(&[(1, 1, one.clone()), (2, 1, three.clone()), (at, 1, late.clone())]);
@@ -141,7 +141,7 @@ fn what_neither_side_has_is_a_gap_when_the_captures_time_says_so() {
 }
 
 #[test]
-fn what_is_wrong_is_said_and_counted_once() {
+fn reports_and_counts_error_once() {
     let mut malformed = packet(2, MDUpdateAction::NEW, 1);
     // The group's block length.
     malformed[33] = 0xff;
@@ -163,7 +163,7 @@ fn what_is_wrong_is_said_and_counted_once() {
          hairpin: packet 5: packet of 11 bytes, shorter than its header of 12\n"
     );
     assert_eq!(counts, DecodeCounts { packets: 6, messages: 2, unknown: 1, errors: 2 });
-    assert!(out.contains("1 entries for levels not seen"), "{out}");
+    assert!(out.contains("1 entries for unknown levels"), "{out}");
 }
 
 /// A channel on the network, with its own clock.
@@ -234,7 +234,7 @@ fn silence_is_told_of_a_side_a_feed_and_the_channel() {
 }
 
 #[test]
-fn what_becomes_of_a_replay_is_told() {
+fn prints_outcome_of_replay() {
     let settings = Settings { replay: Some(Refill::default()), ..live_settings() };
     let told = received(settings, |it| {
         it.packet(Feed::Incremental, FeedLine::A, &heartbeat(1));

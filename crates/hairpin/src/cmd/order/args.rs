@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_is_its_midnight_and_a_time_has_an_offset() {
+    fn parses_dates_and_times() {
         let nanos = |text| parse_time(text).map(Utc::as_nanos);
         assert_eq!(nanos("1970-01-02"), Ok(86_400_000_000_000));
         assert_eq!(nanos("1970-01-01T00:00:01.000000002Z"), Ok(1_000_000_002));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_trail_prints_is_understood() {
+    fn parses_values_printed_by_audit_trail() {
         let time = Utc::from_nanos(1_700_000_000_123_456_789);
         assert_eq!(parse_time(&time.to_string()), Ok(time));
     }

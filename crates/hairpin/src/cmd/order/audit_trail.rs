@@ -20,10 +20,10 @@ use super::row::{Row, names};
 /// # Errors
 /// No journal, or one that this user may not read; those of standard output.
 pub(super) fn show(arguments: &OrderArgs, journal: &Path) -> Result<ExitCode> {
-    let named = || format!("the journal in {} cannot be read", journal.display());
+    let named = || format!("cannot read the journal in {}", journal.display());
     let reader = Reader::open(journal).map_err(|error| match error {
         JournalError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-            anyhow::anyhow!("there is no journal in {}", journal.display())
+            anyhow::anyhow!("no journal in {}", journal.display())
         }
         error => anyhow::Error::from(error).context(named()),
     })?;
@@ -65,10 +65,10 @@ impl<O: Write> AuditTrail<'_, O> {
         let (segment, offset) = (entry.record.segment(), entry.record.offset());
         if entry.checksum == Checksum::Wrong {
             self.harm(&format_args!(
-                "segment {segment}, byte {offset}: the record is not what was committed"
+                "segment {segment}, byte {offset}: the record differs from what was committed"
             ))?;
         } else if let Some(wrong) = row.wrong {
-            self.harm(&format_args!("segment {segment}, byte {offset}: no message: {wrong}"))?;
+            self.harm(&format_args!("segment {segment}, byte {offset}: not a message: {wrong}"))?;
         }
         Ok(())
     }

@@ -220,7 +220,7 @@ impl<O: Write> Listener for OrderConsole<O> {
     fn on_active(&mut self, sender: &mut Sender<'_>, active: Active) {
         let Active { next_outgoing, down_for, in_doubt, .. } = active;
         let doubt = match in_doubt {
-            true => "; what was sent before may be missing, the next message shows it",
+            true => "; earlier messages may be missing, as the next message will show",
             false => "",
         };
         let millis = down_for.as_nanos() / 1_000_000;
@@ -265,7 +265,7 @@ impl<O: Write> Listener for OrderConsole<O> {
             // Already printed, or accompanied by a warning.
             None => "",
         };
-        let text = format!("{count} messages from {from_seq_no} on{what}");
+        let text = format!("{count} messages from {from_seq_no}{what}");
         self.tell(sender, "not-applied", text);
     }
 

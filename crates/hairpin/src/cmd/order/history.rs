@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_in_the_state_folder_or_else_at_home() {
+    fn uses_state_folder_or_home() {
         let path = |state: Option<&str>, home: Option<&str>| {
             CommandHistory::below(state.map(PathBuf::from), home.map(PathBuf::from)).path
         };
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_is_there_for_the_next_run_and_for_its_owner_alone() {
+    fn keeps_history_for_owner_only() {
         let folder = tempfile::tempdir().unwrap();
         let mut first = history(&folder);
         assert!(first.commands().is_empty());
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_file_is_cut_to_the_last_commands() {
+    fn shortens_long_file_to_last_commands() {
         let folder = tempfile::tempdir().unwrap();
         let mut first = history(&folder);
         (0..=2 * COMMANDS_MAX).for_each(|number| first.keep(&format!("cancel {number}")));

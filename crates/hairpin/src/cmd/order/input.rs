@@ -93,7 +93,7 @@ impl Input {
             }
         };
         let thread = thread::Builder::new().name("hairpin-input".to_owned());
-        thread.spawn(read).context("standard input cannot be read")?;
+        thread.spawn(read).context("cannot read standard input")?;
         let is_typed = io::stdin().is_terminal();
         let typist = if is_typed { LineSource::Asked(false) } else { LineSource::Nobody };
         Ok(Self::Lines { lines, number: 0, typist })

@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &OrderArgs) -> Result<ExitCode> {
         return audit_trail::show(arguments, journal);
     }
     let Some(settings) = &arguments.settings else {
-        let what = "a settings file is missing, or --journal DIR --show\n";
+        let what = "no settings file and no --journal DIR --show\n";
         return Ok(usage::report(&clap::Error::raw(ErrorKind::MissingRequiredArgument, what)));
     };
     if arguments.format == Format::Csv {

@@ -222,7 +222,7 @@ impl OrderRun {
             Pending::Sleep(until) if is_late(until) => Ok(None),
             Pending::Expect(what, _) if self.console.expect(what) => Ok(None),
             Pending::Expect(what, until) if is_late(until) => {
-                bail!("expected {what}, and it has not come in time")
+                bail!("expected {what}: timeout")
             }
             Pending::Order(command, until) => self.with_order(now, command, until),
             waits => Ok(Some(waits)),
@@ -251,7 +251,7 @@ impl OrderRun {
     fn enter(&mut self, now: Now, enter: &Enter) -> Result<()> {
         let id = enter.cl_ord_id.unwrap_or_else(|| self.new_id());
         if self.console.orders.find(Target::Id(id)).is_some() {
-            bail!("there is an order {id} already");
+            bail!("order {id} exists already");
         }
         let Enter { security_id, side, pricing, quantity, .. } = *enter;
         let order = NewOrder {
@@ -280,16 +280,16 @@ impl OrderRun {
         };
         let Some(order) = self.console.orders.find(target) else {
             match target {
-                Target::Last => bail!("no order was entered"),
-                Target::Id(id) => bail!("there is no order {id}"),
+                Target::Last => bail!("no order entered yet"),
+                Target::Id(id) => bail!("no order {id}"),
             }
         };
         let Some(order_id) = order.order_id else {
             let id = order.terms.cl_ord_id;
             match order.status {
-                OrderStatus::Over => bail!("the exchange has refused order {id}"),
-                OrderStatus::Missed => bail!("order {id} has not reached the exchange"),
-                _ if now.monotonic >= until => bail!("the exchange says nothing of order {id}"),
+                OrderStatus::Over => bail!("the exchange rejected order {id}"),
+                OrderStatus::Missed => bail!("the exchange never received order {id}"),
+                _ if now.monotonic >= until => bail!("no report of order {id}"),
                 _ => return Ok(Some(Pending::Order(command, until))),
             }
         };
@@ -323,7 +323,7 @@ impl OrderRun {
     fn status(&mut self, now: Now) {
         let progress = self.line.session().progress();
         let (ours, theirs) = (progress.next_outgoing, progress.next_incoming);
-        let text = format!("our next message is {ours}, the exchange's {theirs}");
+        let text = format!("next sequence numbers: ours {ours}, the exchange's {theirs}");
         let state = self.line.session().state().to_string();
         self.console.say(now.utc, progress.uuid, &state, Some(text));
         let open: Vec<Order> = self.console.orders.open().cloned().collect();

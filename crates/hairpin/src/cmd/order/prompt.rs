@@ -45,7 +45,7 @@ impl Prompt {
         let (tell, told) = sync_channel(1);
         let edit = move || edit(&commands, &tell, &sender);
         let thread = thread::Builder::new().name("hairpin-input".to_owned());
-        thread.spawn(edit).context("standard input cannot be read")?;
+        thread.spawn(edit).context("cannot read standard input")?;
         // Without an editor the thread has ended.
         let printer = told.recv().ok();
         Ok(printer.map(|printer| Self {

@@ -142,10 +142,10 @@ pub(super) fn names() -> String {
 fn read(columns: &mut Columns, entry: &Entry) -> Result<(), String> {
     let payload = &entry.payload[..];
     let size = payload.first_chunk().map_or(0, |&size| usize::from(u16::from_le_bytes(size)));
-    let frame = payload.get(FRAMING_HEADER..size).ok_or("it is no frame")?;
+    let frame = payload.get(FRAMING_HEADER..size).ok_or("not a frame")?;
     columns.read(frame).map_err(|error| error.to_string())?;
     if entry.tag.direction == Direction::Control && entry.tag.kind == CONTROL_RECORD {
-        let status = standing_of(payload).ok_or("where the session stood is not in it")?;
+        let status = standing_of(payload).ok_or("it lacks the session's progress")?;
         stood(columns, &status);
     }
     Ok(())

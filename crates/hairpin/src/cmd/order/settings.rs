@@ -39,7 +39,7 @@ impl OrderSettings {
                 let found = configs.into_iter().find(|(id, _)| *id == segment);
                 let missing = || {
                     let ids = ids.join(", ");
-                    anyhow!("there is no market segment {segment}, but {ids}").context(named())
+                    anyhow!("no market segment {segment}, only {ids}").context(named())
                 };
                 found.ok_or_else(missing)?.1
             }
@@ -81,8 +81,9 @@ impl OrderSettings {
     fn journal(&self) -> Result<Journal> {
         let journal = self.config.open_journal(MEMORY_BYTES);
         journal.map_err(|error| match (error, &self.config.journal) {
-            (JournalError::Io(error), Some(JournalPlace { folder, .. })) => anyhow!(error)
-                .context(format!("the journal in {} cannot be opened", folder.display())),
+            (JournalError::Io(error), Some(JournalPlace { folder, .. })) => {
+                anyhow!(error).context(format!("cannot open the journal in {}", folder.display()))
+            }
             (error, _) => anyhow!(error),
         })
     }

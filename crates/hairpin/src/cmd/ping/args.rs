@@ -236,9 +236,7 @@ impl PingArgs {
             return Ok(());
         }
         if self.protocol.contains(&Protocol::Tcp) {
-            usage_error!(
-                "TCP goes through the kernel: --transport xdp is for udp, multicast and raw"
-            );
+            usage_error!("TCP needs kernel sockets: --transport xdp is for udp, multicast and raw");
         }
         if self.timestamps != Stamping::None {
             usage_error!(
@@ -258,14 +256,14 @@ impl PingArgs {
     /// # Errors
     /// A core that is not allowed.
     pub(super) fn cores(&self) -> Result<Cores> {
-        let allowed = allowed_cores().context("the cores of this process are not known")?;
+        let allowed = allowed_cores().context("cannot read the allowed cores")?;
         let chosen = match (self.cpus, &allowed[..]) {
             (Some(pair), _) => Some(pair),
             (None, &[pong, ping, ..]) => Some([pong, ping]),
             _ => None,
         };
         if let Some(core) = chosen.iter().flatten().find(|core| !allowed.contains(core)) {
-            bail!("core {core} is not there or not allowed; this process may use {allowed:?}");
+            bail!("cannot pin to core {core}: allowed cores are {allowed:?}");
         }
         let [pong, ping] = chosen.map_or([None; 2], |cores| cores.map(Some));
         Ok(Cores { pong: pong.filter(|_| self.place().is_none()), ping })
@@ -301,7 +299,7 @@ impl Cores {
                 format!("pong on core {pong}, ping on core {ping}")
             }
             Self { pong: None, ping: Some(ping) } => format!("ping on core {ping}"),
-            _ => "nothing is pinned, so figures mean little".to_owned(),
+            _ => "nothing is pinned, so values mean little".to_owned(),
         }
     }
 }
@@ -369,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_an_interval() {
+    fn converts_rate_to_interval() {
         assert_eq!(plan("--rate 40000 --wait spin")[0].load.interval_ns, 25_000);
         assert!(line("--rate 40000 --interval-us 5").is_err());
     }
@@ -383,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pong_elsewhere_has_one_protocol_and_its_own_words() {
+    fn remote_pong_has_one_protocol_and_its_own_arguments() {
         let check = |words: &str| line(words).unwrap().check();
         assert!(check("10.0.0.1:5000 --protocol tcp").is_ok());
         assert!(check("239.1.1.1:5000 --protocol multicast").is_ok());
@@ -401,20 +399,20 @@ mod tests {
     }
 
     #[test]
-    fn a_core_each() {
+    fn assigns_one_core_each() {
         assert!(["1,1", "1", "a,b"].iter().all(|cpus| line(&format!("--cpus {cpus}")).is_err()));
         assert_eq!(line("--cpus 1,0").unwrap().cpus, Some([1, 0]));
     }
 
     #[test]
-    fn a_flood_has_a_time_and_no_samples() {
+    fn flood_has_duration_and_no_samples() {
         assert_eq!(plan("--flood --seconds 3 --wait spin")[0].flood_ms, Some(3_000));
         assert_eq!(plan("--wait spin")[0].flood_ms, None);
         assert!(line("--flood --samples 5").is_err() && line("--seconds 3").is_err());
     }
 
     #[test]
-    fn an_address_without_a_port_means_the_default_port() {
+    fn uses_default_port_for_address_without_port() {
         let remote = |words: &str| line(words).map(|args| args.remote.unwrap().to_string());
         assert_eq!(remote("10.0.0.7").unwrap(), "10.0.0.7:9200");
         assert_eq!(remote("10.0.0.7:80").unwrap(), "10.0.0.7:80");

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_second_has_its_messages() {
+    fn counts_messages_of_each_second() {
         let mut sent = Sent::default();
         for (messages, ms) in [(10, 5), (20, 999), (7, 1_000), (1, 3_500)] {
             sent.count(messages, Duration::from_millis(ms));

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_left_and_did_not_arrive_is_lost() {
+    fn counts_sent_but_unreceived_as_lost() {
         let rounds = [round(1_000, Some(900)), round(2_000, Some(2_000)), round(4_000, Some(400))];
         let cases = line(&case(), &rounds);
         let expected = ["1000", "450", "0.0", "200 to 1000", "7000", "3700", "52.857"];
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_pong_elsewhere_received_is_not_known() {
+    fn remote_pongs_received_count_is_unknown() {
         let cases = line(&case(), &[round(1_000, None)]);
         assert_eq!(cases[3..], ["500", "-", "-", "-", "1000", "-", "-"]);
         assert_eq!(seconds(&round(1_000, None)), "500 > -, 500 > -\n");

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_is_cut_at_its_stamps() {
+    fn divides_latency_at_timestamps() {
         let mut breakdown = breakdown(1, None);
         breakdown.sent(0, at(0));
         breakdown.stamped(0, Transmitted { id: 0, timestamp: software(700) });
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_may_come_after_the_answer() {
+    fn accepts_timestamp_after_answer() {
         let mut breakdown = breakdown(1, None);
         breakdown.sent(0, at(0));
         breakdown.answered(0, software(9_000), at(9_900));
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absent_stamp_is_none_and_never_nought() {
+    fn absent_timestamp_is_none() {
         let mut breakdown = breakdown(1, None);
         for (sequence, answer) in [(0, software(9_000)), (1, Timestamp::None)] {
             breakdown.sent(sequence, at(0));
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cards_clock_is_compared_with_itself_only() {
+    fn compares_hardware_clock_only_with_itself() {
         let mut breakdown = breakdown(1, None);
         breakdown.sent(0, at(0));
         breakdown.stamped(0, Transmitted { id: 0, timestamp: hardware(50) });
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn stamps_of_a_stream_are_named_by_their_last_byte_and_connection() {
+    fn identifies_stream_timestamps_by_last_byte_and_connection() {
         let mut breakdown = breakdown(2, Some(100));
         for sequence in 0..6 {
             breakdown.sent(sequence, at(sequence));
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn the_warm_up_leaves_no_trace() {
+    fn excludes_warm_up() {
         let load = Load { interval_ns: 0, warm_up: 1, samples: 8, connections: 1 };
         let mut breakdown = LatencyBreakdown::new(&load, 14, false);
         breakdown.sent(0, at(0));

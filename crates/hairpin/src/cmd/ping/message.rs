@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_of_any_length_carries_its_number() {
+    fn carries_sequence_in_message_of_any_length() {
         for length in 1..=20 {
             for sequence in [0_u64, 1, 127, 128, 255, 256, 70_000, 1 << 33] {
                 let mut message = vec![0xFF; length];
@@ -72,14 +72,14 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_behind_the_header_are_left_alone() {
+    fn leaves_bytes_after_header_unchanged() {
         let mut message = [9; 14];
         write(&mut message, u64::MAX, u32::MAX);
         assert_eq!(message[HEADER..], [9, 9]);
     }
 
     #[test]
-    fn the_nearest_number_is_behind_or_ahead() {
+    fn restores_number_nearest_to_last() {
         assert_eq!(nearest(0xFF, 8, 0x100), 0xFF);
         assert_eq!(nearest(0x01, 8, 0xFF), 0x101);
         assert_eq!(nearest(0xFF, 8, 0), 0xFF, "there is nothing before the first");

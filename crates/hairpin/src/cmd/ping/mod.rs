@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &PingArgs) -> Result<ExitCode> {
 
     let (plan, left_out) = leave_out(arguments.plan(), arguments);
     if plan.is_empty() {
-        bail!("no wait is left{left_out}");
+        bail!("no wait is available{left_out}");
     }
     let mut clock = Clock::new();
     let checks = HostChecks::start(&clock, &cores.chosen())?;
@@ -209,7 +209,7 @@ pub(crate) fn joined(rounds: Vec<Vec<Row>>, planned: usize) -> Vec<Row> {
             .filter_map(|(row, round)| Some(format!("round {round}: {}", row.failed.as_ref()?)))
             .collect();
         let row = Row::of_rounds(&rows).unwrap_or_else(|error| {
-            let reason = format!("the rounds do not agree: {error}");
+            let reason = format!("the rounds differ: {error}");
             Row::failed(rows[0].setting.clone(), reason)
         });
         let failed = (!reasons.is_empty()).then(|| reasons.join("; "));
@@ -227,7 +227,7 @@ fn leave_out(mut plan: Vec<PingCase>, arguments: &PingArgs) -> (Vec<PingCase>, S
         for wait in Wait::ALL {
             if let Err(error) = wait.probe() {
                 plan.retain(|case| case.wait != wait);
-                said += &format!("\nwait {wait} is left out: {error}");
+                said += &format!("\nwait {wait} is not available: {error}");
             }
         }
     }

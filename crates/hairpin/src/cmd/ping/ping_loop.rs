@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_closed_loop_the_next_ping_leaves_when_the_last_is_answered() {
+    fn closed_loop_sends_after_answer() {
         let mut ping_loop = warm(load(Duration::ZERO, 1), 0);
         for sequence in WARM_UP..WARM_UP + 4 {
             let sent = at(sequence * 50);
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn in_an_open_loop_pings_leave_on_time_whatever_has_become_of_the_last() {
+    fn open_loop_sends_on_schedule() {
         let mut ping_loop = warm(load(INTERVAL, 1), 0);
         assert_eq!(ping_loop.depart(at(0)), None);
         assert_eq!(ping_loop.poll_timeout(), Some(at(1_000)), "after the lead");
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn latency_counts_from_the_intended_time_and_beside_it_from_the_actual_one() {
+    fn measures_from_intended_and_actual_time() {
         let mut ping_loop = warm(load(INTERVAL, 1), 0);
         ping_loop.depart(at(0));
         ping_loop.depart(at(1_030));
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_found_too_late_is_lost_and_late() {
+    fn counts_late_answer_as_lost_and_late() {
         let mut ping_loop = warm(load(Duration::ZERO, 1), 0);
         ping_loop.depart(at(0));
         assert_eq!(ping_loop.answer(0, WARM_UP, at(1_000_001)), None);
@@ -419,12 +419,12 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_loop_goes_on_after_a_loss() {
+    fn closed_loop_continues_after_loss() {
         let mut ping_loop = warm(load(Duration::ZERO, 1), 0);
         ping_loop.depart(at(0));
         ping_loop.handle_timeout(at(1_000_001));
         assert_eq!(ping_loop.depart(at(1_000_002)).unwrap().sequence, WARM_UP + 1);
-        assert!(!ping_loop.is_unanswered(), "somebody answered the warm-up");
+        assert!(!ping_loop.is_unanswered(), "the warm-up was answered");
     }
 
     #[test]
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stopped_ends_with_what_is_under_way() {
+    fn stops_after_pings_in_flight() {
         let mut ping_loop = warm(load(INTERVAL, 1), 0);
         ping_loop.depart(at(0));
         ping_loop.depart(at(1_000));

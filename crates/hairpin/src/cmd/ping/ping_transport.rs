@@ -214,7 +214,10 @@ fn connected(mut stream: TcpStream, clock: &Clock) -> Result<TcpStream> {
     let until = clock.instant() + CONNECT_TIMEOUT;
     while !stream.finish_connect()? {
         if clock.instant() > until {
-            bail!("nothing answers at {} within {CONNECT_TIMEOUT}", stream.peer_address());
+            bail!(
+                "cannot connect to {}: no answer within {CONNECT_TIMEOUT}",
+                stream.peer_address()
+            );
         }
         std::thread::sleep(core::time::Duration::from_micros(100));
     }

@@ -151,7 +151,7 @@ impl<'a, L: PingTransport> Pinger<'a, L> {
                 self.set_full(index, false)?;
             }
             if ready.is_readable(token) && self.receive(index)?.closed {
-                bail!("the pong has closed the connection");
+                bail!("connection closed by the pong");
             }
         }
         Ok(())

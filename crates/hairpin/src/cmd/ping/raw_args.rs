@@ -17,20 +17,23 @@ pub(super) fn check(arguments: &PingArgs) -> Result<()> {
         return check_others(arguments);
     }
     if !is_xdp {
-        usage_error!("raw frames go past the kernel: --transport xdp");
+        usage_error!("raw frames need --transport xdp");
     }
     if arguments.protocol.iter().any(|&protocol| protocol != Protocol::Raw) {
-        usage_error!("raw frames have no addresses: --protocol raw goes alone");
+        usage_error!("raw frames have no addresses: --protocol raw must be the only protocol");
     }
     if let Some(remote) = arguments.remote {
-        usage_error!("raw frames know no {remote}: --interface IF, and --peer MAC if it is known");
+        usage_error!(
+            "raw frames have no address: use --interface IF and --peer MAC instead of \
+                      {remote}"
+        );
     }
     if arguments.connections > 1 {
         usage_error!("raw frames have no connections: --connections is for udp and tcp");
     }
     if arguments.timestamps != Stamping::None {
         usage_error!(
-            "nobody stamps raw frames that leave: --timestamps is for the other protocols"
+            "raw frames have no transmit timestamps: --timestamps is for the other protocols"
         );
     }
     arguments.interface.as_deref().map_or(Ok(()), |interface| check_elsewhere(arguments, interface))
@@ -39,13 +42,19 @@ pub(super) fn check(arguments: &PingArgs) -> Result<()> {
 /// Checks the arguments for a pong that runs elsewhere.
 fn check_elsewhere(arguments: &PingArgs, interface: &str) -> Result<()> {
     if arguments.slowness() != Slowness::default() {
-        usage_error!("the pong behind {interface} is told by its own words how slow to be");
+        usage_error!(
+            "only the pong itself can be slowed: give --delay-ns to the pong at \
+                      {interface}"
+        );
     }
     if arguments.pong_wait.is_some() {
-        usage_error!("the pong behind {interface} is told by its own words how to wait");
+        usage_error!(
+            "only the pong itself can choose its wait: give --wait to the pong at \
+                      {interface}"
+        );
     }
     if arguments.flood && arguments.peer.is_none() {
-        usage_error!("a flood of raw frames is for one host: --peer MAC");
+        usage_error!("a flood of raw frames needs one receiver: --peer MAC");
     }
     Ok(())
 }

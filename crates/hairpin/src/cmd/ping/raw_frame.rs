@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_whatever_its_length() {
+    fn reads_frames_of_any_length() {
         for size in [0, 1, 43, 44, 45, 255, 256, 1_498] {
             let message: Vec<u8> = (0..size).map(|at| at as u8).collect();
             let frame = framed(&message);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_the_frame_has_not_is_not_believed() {
+    fn rejects_length_beyond_frame() {
         let mut frame = framed(&[7; 44]);
         frame[15] = 45;
         assert_eq!(parse(&frame).unwrap().message, None);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_goes_to_the_sender_from_whoever_answers() {
+    fn answers_to_sender_from_own_address() {
         let mut frame = framed(b"hello");
         let own = MacAddress([2, 0, 0, 0, 0, 9]);
         turn_round(&mut frame, own);

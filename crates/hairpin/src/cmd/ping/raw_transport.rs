@@ -39,7 +39,7 @@ pub(crate) fn raw(setup: &PingSetup) -> Result<(Vec<RawTransport>, String)> {
     let port = RawPort::open(device, transport, ETHER_TYPE)?;
     let most = port.longest - HEADER;
     if *size > most {
-        bail!("a raw frame carries a message of {most} bytes at the most");
+        bail!("a raw frame carries at most {most} bytes");
     }
     let datapath = port.datapath.clone();
     let line = RawTransport { port, peer: remote.mac.map(MacAddress), run: std::process::id() };
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_who_answers_is_the_pong() {
+    fn uses_first_answer_as_pong() {
         let answer = frame(OWN, PONG, RUN);
         let Arrival::Introduced(peer, message) = judge(&answer, OWN, None, RUN) else {
             panic!("an answer introduces the pong");
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_of_this_run_introduces_nobody() {
+    fn ignores_answers_of_other_runs() {
         let other = frame(OWN, OTHER, RUN + 1);
         assert!(matches!(judge(&other, OWN, None, RUN), Arrival::Delivered([])));
         let mut cut = frame(OWN, PONG, RUN);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_pong_answers_to_nothing() {
+    fn ignores_answers_of_second_pong() {
         let other = frame(OWN, OTHER, RUN);
         assert!(matches!(judge(&other, OWN, Some(PONG), RUN), Arrival::Delivered([])));
     }

@@ -57,7 +57,7 @@ pub(super) struct Outcome {
 
 /// The error of a round that cannot run on this host, whatever its case.
 #[derive(Debug, thiserror::Error)]
-#[error("the pong cannot start")]
+#[error("cannot start the pong")]
 pub(super) struct NotReady;
 
 impl PingContext<'_> {
@@ -127,7 +127,7 @@ impl PingContext<'_> {
                 asked = true;
             }
             if Instant::now() > deadline {
-                bail!("the ping did not end the round in time");
+                bail!("cannot end the round: no report from the ping in time");
             }
         };
         told(RoundEvent::Sent(page.ticks()));

@@ -110,7 +110,7 @@ impl fmt::Display for PongAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.mac {
             Some(mac) => MacAddress(mac).fmt(f),
-            None if *self == Self::NOWHERE => f.write_str("whoever answers"),
+            None if *self == Self::NOWHERE => f.write_str("the first that answers"),
             None => self.address.fmt(f),
         }
     }
@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_open_loop_never_reads_as_a_closed_one() {
+    fn distinguishes_open_from_closed_loop() {
         assert_eq!([0, 1, 1_499, 1_500, 33_333].map(micros), [0, 1, 1, 2, 33]);
     }
 

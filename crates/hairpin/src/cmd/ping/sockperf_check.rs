@@ -55,12 +55,12 @@ pub(crate) struct SockperfArgs {
 pub(crate) fn run(arguments: &SockperfArgs) -> Result<ExitCode> {
     let ground = HostPair::new(None)?;
     if !is_there() {
-        output::print("skipped: there is no sockperf, and it cannot be installed here\n")?;
+        output::print("skipped: sockperf is not installed and cannot be installed\n")?;
         return Ok(ExitCode::SUCCESS);
     }
     let signals = Signals::take()?;
     let [pong, ping, ..] = hairpin_host::allowed_cores()?[..] else {
-        bail!("ping and pong need a core each, and there is one");
+        bail!("ping and pong need a core each, and there is only one");
     };
     let cores = Cores { pong: Some(pong), ping: Some(ping) };
     let checks = HostChecks::start(&hairpin_host::Clock::new(), &cores.chosen())?;
@@ -181,7 +181,7 @@ fn theirs(context: &PingContext<'_>, case: &PingCase) -> Result<f64> {
     let said = String::from_utf8_lossy(&client.stdout);
     p50_ns(&said).ok_or_else(|| {
         let last = said.lines().last().unwrap_or("nothing").trim();
-        anyhow!("sockperf says no median; its last words: {last}")
+        anyhow!("no median in sockperf's output, which ends with: {last}")
     })
 }
 
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_is_found_in_what_sockperf_prints() {
+    fn finds_median_in_sockperf_output() {
         let said = "sockperf: Summary: Latency is 6.012 usec\n\
                     sockperf: ---> percentile 75.000 =    6.500\n\
                     sockperf: ---> percentile 50.000 =    5.977\n";
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_meets_five_per_cent_agrees() {
+    fn interval_that_meets_five_percent_agrees() {
         let theirs: Vec<f64> = (0..15).map(|round| 10_000.0 + f64::from(round)).collect();
         let times = |factor: f64| -> Vec<f64> { theirs.iter().map(|it| it * factor).collect() };
         assert!(pair(&times(1.04), &theirs).agrees());
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_noisy_side_widens_the_interval() {
+    fn noise_widens_interval() {
         let theirs = vec![10_000.0; 15];
         let ours: Vec<f64> = (0..15).map(|it| 9_000.0 + 300.0 * f64::from(it)).collect();
         let [ratio, low, high] = pair(&ours, &theirs).ratio().unwrap();

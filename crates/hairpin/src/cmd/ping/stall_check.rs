@@ -25,7 +25,7 @@ pub(super) fn lines(stall: Option<Stall>, rows: &[Row]) -> String {
     let mut text = String::new();
     for row in rows.iter().filter(is_whole).filter(|row| row.failed.is_none() && row.samples > 0) {
         let setting = &row.setting;
-        let (load, said) = match setting.interval_us {
+        let (load, result) = match setting.interval_us {
             0 => ("closed loop".to_owned(), closed(stall, row)),
             interval => (format!("{interval} µs"), open(stall, row)),
         };
@@ -34,7 +34,7 @@ pub(super) fn lines(stall: Option<Stall>, rows: &[Row]) -> String {
         let _ = writeln!(
             text,
             "stall of {length_ms} ms every {every_ms} ms, {protocol}, {wait}, {size} bytes, \
-             {load}: {said}"
+             {load}: {result}"
         );
     }
     text
@@ -45,25 +45,25 @@ pub(super) fn lines(stall: Option<Stall>, rows: &[Row]) -> String {
 fn open(stall: Stall, row: &Row) -> String {
     let length = stall.length_ms as f64;
     if length * 1e6 >= TIMEOUT.as_nanos() as f64 {
-        return "pings wait longer than they may, and are lost: nothing to check".to_owned();
+        return "pings exceed their timeout and are lost: nothing to check".to_owned();
     }
     let share = share(stall, row);
     if share <= 0.0 {
-        return "a round is over before its first stall: nothing to check".to_owned();
+        return "a round ends before its first stall: nothing to check".to_owned();
     }
     let max = millis(row.summary.max);
     let mut holds = max.is_some_and(|max| max >= length);
-    let mut said = String::new();
+    let mut result = String::new();
     match (p99_9_of(length, share), millis(row.summary.p99_9)) {
         (Some(must), Some(is)) => {
             holds &= (is / must - 1.0).abs() <= TOLERANCE;
-            let _ = write!(said, "p99.9 must be {must:.2} ms ± 10 %, is {is:.2} ms; ");
+            let _ = write!(result, "p99.9 must be {must:.2} ms ± 10 %, is {is:.2} ms; ");
         }
-        (Some(_), None) => said += "too few samples for p99.9; ",
-        (None, _) => said += "too few pings meet a stall for p99.9 to tell; ",
+        (Some(_), None) => result += "too few samples for p99.9; ",
+        (None, _) => result += "too few pings meet a stall for p99.9; ",
     }
     let max = max.unwrap_or_default();
-    said + &format!("max must be {length:.2} ms at least, is {max:.2} ms: {}", verdict(holds))
+    result + &format!("max must be {length:.2} ms at least, is {max:.2} ms: {}", verdict(holds))
 }
 
 /// Checks a closed loop: a stall delays only the one ping in flight.
@@ -71,7 +71,7 @@ fn closed(stall: Stall, row: &Row) -> String {
     let length = stall.length_ms as f64;
     let max = millis(row.summary.max).unwrap_or_default();
     if max < length {
-        return format!("max is {max:.2} ms, so that no stall was met: nothing to check");
+        return format!("max is {max:.2} ms, so no ping met a stall: nothing to check");
     }
     let Some(is) = millis(row.summary.p99_9) else {
         return "too few samples for p99.9: nothing to check".to_owned();
@@ -125,11 +125,11 @@ mod tests {
     }
 
     /// Returns the text about a row after its name.
-    fn said(stall: Stall, row: Row) -> String {
+    fn result(stall: Stall, row: Row) -> String {
         let text = lines(Some(stall), &[row]);
         assert_eq!(text.lines().count(), 1, "{text}");
-        let (_, said) = text.trim_end().split_once(": ").unwrap();
-        said.to_owned()
+        let (_, result) = text.trim_end().split_once(": ").unwrap();
+        result.to_owned()
     }
 
     /// Returns two seconds of pings every 100 µs, of which those in the two stalls waited evenly
@@ -140,27 +140,27 @@ mod tests {
     }
 
     #[test]
-    fn an_open_loop_must_have_the_tail_that_follows_from_the_stall() {
+    fn open_loop_must_show_tail_of_stall() {
         let good = "p99.9 must be 9.00 ms ± 10 %, is 9.05 ms; max must be 10.00 ms at least, is \
                     10.05 ms: as it must be";
-        assert_eq!(said(STALL, stalled(10_050)), good);
+        assert_eq!(result(STALL, stalled(10_050)), good);
         for wrong in [stalled(9_950), stalled(12_000), row(100, 20_000, [])] {
-            assert!(said(STALL, wrong).ends_with("ms: not as it must be"));
+            assert!(result(STALL, wrong).ends_with("ms: not as it must be"));
         }
         // Only the tail is wrong: it contains only the pings that were sent.
-        let hidden = said(STALL, row(100, 19_998, [10_050, 10_050]));
+        let hidden = result(STALL, row(100, 19_998, [10_050, 10_050]));
         assert!(hidden.starts_with("p99.9 must be 9.00 ms ± 10 %, is 0.01 ms; "), "{hidden}");
         assert!(hidden.ends_with("is 10.05 ms: not as it must be"), "{hidden}");
     }
 
     #[test]
-    fn a_closed_loop_must_hide_all_but_the_greatest() {
+    fn closed_loop_must_hide_all_but_maximum() {
         let good = "p99.9 must be below 1.00 ms, is 0.01 ms; max is 10.05 ms: as it must be";
-        assert_eq!(said(STALL, row(0, 20_000, [10_050; 2])), good);
-        let seen = said(STALL, row(0, 20_000, [10_050; 40]));
+        assert_eq!(result(STALL, row(0, 20_000, [10_050; 2])), good);
+        let seen = result(STALL, row(0, 20_000, [10_050; 40]));
         assert!(seen.ends_with(": not as it must be"), "{seen}");
-        let none = "max is 0.01 ms, so that no stall was met: nothing to check";
-        assert_eq!(said(STALL, row(0, 20_000, [])), none);
+        let none = "max is 0.01 ms, so no ping met a stall: nothing to check";
+        assert_eq!(result(STALL, row(0, 20_000, [])), none);
     }
 
     #[test]
@@ -175,27 +175,27 @@ mod tests {
         assert_eq!(of_rounds(7), 0.0, "each is over after 0.57 s");
         let mut short = row(100, 40_000, []);
         short.setting.rounds = 7;
-        assert_eq!(said(STALL, short), "a round is over before its first stall: nothing to check");
+        assert_eq!(result(STALL, short), "a round ends before its first stall: nothing to check");
     }
 
     #[test]
-    fn what_has_no_such_percentile_is_judged_by_its_greatest() {
+    fn checks_maximum_without_percentile() {
         let rare = Stall { length_ms: 1, every_ms: 1_000 };
-        let few = said(rare, row(100, 19_999, [1_200]));
-        assert!(few.starts_with("too few pings meet a stall for p99.9 to tell; max"), "{few}");
+        let few = result(rare, row(100, 19_999, [1_200]));
+        assert!(few.starts_with("too few pings meet a stall for p99.9; max"), "{few}");
         assert!(few.ends_with("is 1.20 ms: as it must be"), "{few}");
-        let short = said(STALL, row(1_000, 5_000, [10_100]));
+        let short = result(STALL, row(1_000, 5_000, [10_100]));
         assert!(short.starts_with("too few samples for p99.9; max"), "{short}");
         let long = Stall { length_ms: 1_000, every_ms: 3_000 };
-        assert!(said(long, row(100, 99_999, [])).contains("are lost"));
+        assert!(result(long, row(100, 99_999, [])).contains("are lost"));
     }
 
     #[test]
-    fn only_whole_round_trips_that_were_measured_are_checked() {
+    fn checks_measured_round_trips_only() {
         assert_eq!(lines(None, &[stalled(10_050)]), "");
         let mut sent = stalled(10_050);
         sent.setting.case = super::super::setup::SENT.to_owned();
-        let failed = Row { failed: Some("nobody".to_owned()), ..stalled(10_050) };
+        let failed = Row { failed: Some("timeout".to_owned()), ..stalled(10_050) };
         let mut stage = stalled(10_050);
         stage.setting.kind = Kind::Stage;
         assert_eq!(lines(Some(STALL), &[sent, failed, stage]), "");

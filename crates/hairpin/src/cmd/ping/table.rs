@@ -176,9 +176,9 @@ impl Tally {
         let stamps = self.stamps.map(|stamps| {
             let StampCounts { complete, no_transmit, no_receive, contradictory } = stamps;
             format!(
-                "{}, {}, {} bytes: {complete} pings stamped both ways, {no_transmit} not when \
-                 they left, {no_receive} not when their answer came, {contradictory} by clocks \
-                 that do not compare\n",
+                "{}, {}, {} bytes: {complete} pings with both timestamps, {no_transmit} without a \
+                 transmit one, {no_receive} without a receive one, {contradictory} with clocks \
+                 that contradict each other\n",
                 case.protocol.name(),
                 case.wait,
                 case.size,
@@ -194,7 +194,7 @@ impl Tally {
         }
         format!(
             "{}, {}, {} bytes: of {sent} pings {lost} lost, {late} answered late; {duplicated} \
-             answers twice, {out_of_order} out of order, {unexpected} to nothing; {} answers \
+             duplicate answers, {out_of_order} out of order, {unexpected} unexpected; {} answers \
              refused by the kernel\n",
             case.protocol.name(),
             case.wait,
@@ -235,7 +235,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_closed_loop_is_printed_whole_and_half() {
+    fn prints_closed_loop_with_half_round_trips() {
         let text = render(&[row(0)], Style::Plain);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[2].contains("closed loop") && lines[2].contains("12.00"), "{text}");
@@ -244,15 +244,15 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_open_loop_is_printed_whole_only() {
+    fn prints_open_loop_without_half_round_trips() {
         let text = render(&[row(100)], Style::Plain);
         assert!(text.contains("100 µs") && !text.contains("Half"), "{text}");
     }
 
     #[test]
-    fn a_failed_row_says_why() {
-        let failed = Row::failed(row(0).setting, "nobody");
+    fn prints_reason_of_failed_row() {
+        let failed = Row::failed(row(0).setting, "timeout");
         let text = render(&[failed], Style::Plain);
-        assert!(text.contains("failed: nobody") && !text.contains("Half"), "{text}");
+        assert!(text.contains("failed: timeout") && !text.contains("Half"), "{text}");
     }
 }

@@ -55,7 +55,7 @@ fn against(interval_ns: u64, stall: Option<Stall>) -> Vec<Row> {
         }
         let arrival = under_way.front().map(|&(_, at)| at);
         let due = [arrival, ping_loop.poll_timeout()].into_iter().flatten().min();
-        now = due.expect("a ping is under way or due").max(now);
+        now = due.expect("a ping is in flight or due").max(now);
         while let Some((sequence, at)) = under_way.pop_front_if(|&mut (_, at)| at <= now) {
             ping_loop.answer(0, sequence, at);
         }
@@ -87,7 +87,7 @@ fn tail(row: &Row) -> (u64, u64) {
 }
 
 #[test]
-fn an_open_loop_sees_what_a_stall_did_to_everyone_who_waited() {
+fn open_loop_shows_stall_in_all_waiting_pings() {
     let rows = against_a_stall(100_000);
     let (p99_9, max) = tail(&rows[0]);
     let nine = 9 * MILLISECOND;
@@ -97,7 +97,7 @@ fn an_open_loop_sees_what_a_stall_did_to_everyone_who_waited() {
 }
 
 #[test]
-fn a_closed_loop_on_the_same_server_sees_next_to_nothing() {
+fn closed_loop_hardly_shows_stall() {
     let rows = against_a_stall(0);
     let (p99_9, max) = tail(&rows[0]);
     assert!(p99_9 < MILLISECOND, "p99.9 {p99_9} ns");
@@ -110,7 +110,7 @@ fn said(rows: &[Row]) -> String {
 }
 
 #[test]
-fn what_a_stall_shows_is_said_to_be_as_it_must_be() {
+fn reports_expected_stall() {
     let open = said(&against_a_stall(100_000));
     assert!(open.contains("p99.9 must be 9.00 ms ± 10 %, is 9.0"), "{open}");
     assert!(open.ends_with(" ms: as it must be\n") && open.lines().count() == 1, "{open}");
@@ -120,7 +120,7 @@ fn what_a_stall_shows_is_said_to_be_as_it_must_be() {
 }
 
 #[test]
-fn a_pong_that_stalls_otherwise_is_found_out() {
+fn detects_other_stalls() {
     for stall in
         [None, Some(Stall { length_ms: 20, ..STALL }), Some(Stall { length_ms: 8, ..STALL })]
     {

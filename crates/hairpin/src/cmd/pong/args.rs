@@ -106,12 +106,10 @@ impl PongArgs {
     fn addresses(&self) -> Result<(SocketAddrV4, Ipv4Addr)> {
         self.transport.check_interface(self.interface.as_deref())?;
         if self.transport.is_xdp() && self.protocol == Protocol::Tcp {
-            usage_error!(
-                "TCP goes through the kernel: --transport xdp is for udp, multicast and raw"
-            );
+            usage_error!("TCP needs kernel sockets: --transport xdp is for udp, multicast and raw");
         }
         let interface = match &self.interface {
-            Some(name) => interface_address(name).context("groups cannot be joined")?,
+            Some(name) => interface_address(name).context("cannot join groups")?,
             None => Ipv4Addr::UNSPECIFIED,
         };
         let listen = match (self.listen, self.protocol) {
@@ -161,13 +159,13 @@ mod tests {
     use crate::harness::args::parse_line;
 
     #[test]
-    fn a_stall_is_shorter_than_what_it_comes_in() {
+    fn requires_stall_shorter_than_period() {
         assert_eq!(parse_stall("10, 1000"), Ok(Stall { length_ms: 10, every_ms: 1_000 }));
         assert!(["10", "10,10", "10,9", "a,b", "", "-1,5"].iter().all(|t| parse_stall(t).is_err()));
     }
 
     #[test]
-    fn a_pong_listens_by_default_on_the_default_port() {
+    fn listens_on_default_port() {
         let setup = |words: &str| {
             let args: PongArgs = parse_line(words.split_whitespace()).unwrap();
             args.setup().map(|setup| setup.address.to_string())

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_has_at_least_its_messages_and_its_time() {
+    fn window_has_minimum_messages_and_time() {
         let mut tally = FloodTally::default();
         tally.count(1, at(0));
         tally.count(60, at(1_500));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn every_second_has_its_messages() {
+    fn counts_messages_of_each_second() {
         let mut tally = FloodTally::default();
         for (messages, ms) in [(3, 500), (4, 1_499), (5, 1_500), (6, 3_600)] {
             tally.count(messages, at(ms * 1_000));
@@ -154,11 +154,11 @@ mod tests {
         assert!(tally.is_silent(at(1_000_001), SECOND));
         tally.number(7);
         assert_eq!((tally.take().numbered, tally.expected()), (8, 0));
-        assert!(!tally.is_silent(at(9_000_000), SECOND), "it has begun anew");
+        assert!(!tally.is_silent(at(9_000_000), SECOND), "it has started again");
     }
 
     #[test]
-    fn what_did_not_arrive_is_lost() {
+    fn counts_missing_messages_as_lost() {
         use hairpin_measure::{Clock, Kind};
         let setting = Setting {
             bench: "ping".to_owned(),

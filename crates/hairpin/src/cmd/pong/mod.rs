@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &PongArgs) -> Result<ExitCode> {
         let protocol = setup.protocol.name();
         let done = if setup.is_flood { "counts floods" } else { "answers" };
         datapath.map_or(Ok(()), |datapath| writeln!(std::io::stderr(), "{datapath}"))?;
-        writeln!(std::io::stdout(), "pong {done} by {protocol} at {place}").map_err(Into::into)
+        writeln!(std::io::stdout(), "pong {done} over {protocol} at {place}").map_err(Into::into)
     };
     // A closed standard output does not stop the pong.
     let flooded = |flood| drop(write!(std::io::stdout(), "{}", describe(&flood)));

@@ -65,21 +65,21 @@ mod tests {
     }
 
     #[test]
-    fn a_quick_pong_answers_at_once() {
+    fn answers_immediately_without_delay() {
         let mut pause = ResponseDelay::new(Slowness::default());
         assert!(pause.is_none());
         assert_eq!(pause.answer_at(at(5)), at(5));
     }
 
     #[test]
-    fn a_delay_is_the_same_for_every_answer() {
+    fn delays_every_answer_equally() {
         let mut pause = ResponseDelay::new(Slowness { delay_ns: 2_000_000, stall: None });
         assert!(!pause.is_none());
         assert_eq!([1, 2, 3].map(|ms| pause.answer_at(at(ms))), [at(3), at(4), at(5)]);
     }
 
     #[test]
-    fn a_stall_comes_once_in_its_time() {
+    fn stalls_once_per_period() {
         let stall = Some(Stall { length_ms: 10, every_ms: 1_000 });
         let mut pause = ResponseDelay::new(Slowness { delay_ns: 0, stall });
         let times = [500, 1_499, 1_500, 1_511, 2_499, 2_501, 2_512, 3_500, 9_000, 9_011];

@@ -194,13 +194,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_greeting_names_the_length_of_messages() {
+    fn greeting_contains_message_length() {
         assert_eq!(length_in(*b"ping\x0e\0\0\0"), Some(14));
         assert_eq!(length_in(*b"ping\0\0\x10\0"), Some(MESSAGE_MAX));
     }
 
     #[test]
-    fn what_is_no_greeting_is_refused() {
+    fn rejects_invalid_greeting() {
         for bytes in [b"pong\x0e\0\0\0", b"ping\0\0\0\0", b"ping\x01\0\x10\0", b"GET / HT"] {
             assert_eq!(length_in(*bytes), None, "{bytes:?}");
         }

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reading_is_one_line_with_all_there_is() {
+    fn renders_snapshot_as_one_line() {
         let waiting = metric("session.waiting", Kind::Gauge, Unit::Bytes);
         let mut snapshot = snapshot(2, vec![page(7, 1, vec![(&waiting, u64::MAX)])]);
         let error = PageError::Newer(2);

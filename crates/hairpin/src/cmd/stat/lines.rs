@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_a_value() {
+    fn prints_one_line_per_value() {
         let ticks = metric("exchange.ticks", Kind::Counter, Unit::Count);
         let bytes = metric("exchange.bytes_sent", Kind::Counter, Unit::Bytes);
         let pages = vec![
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_no_line() {
+    fn skips_empty_lines() {
         assert_eq!(render(&snapshot(0, Vec::new())), "");
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &StatArgs) -> Result<ExitCode> {
 }
 
 fn find() -> Result<CounterPages> {
-    CounterPages::find().context("processes cannot be looked for in /proc")
+    CounterPages::find().context("cannot search /proc for processes")
 }
 
 /// Prints to standard output; the caller handles a closed pipe.
@@ -102,11 +102,11 @@ fn tell_the_rest(
     filter: &CounterFilter,
 ) -> bool {
     for (process, why) in &snapshot.refused {
-        say(format_args!("the counters of process {process} cannot be shown: {why}"));
+        say(format_args!("cannot read the counters of process {process}: {why}"));
     }
     if filter.processes.is_empty() && snapshot.unreadable > 0 {
         let count = snapshot.unreadable;
-        say(format_args!("{count} processes of other users were not looked into; root may"));
+        say(format_args!("{count} processes of other users skipped; root may read them"));
     }
     let mut are_all_shown = true;
     for &process in &filter.processes {
@@ -117,8 +117,8 @@ fn tell_the_rest(
     }
     if filter.processes.is_empty() && snapshot.pages.is_empty() {
         say(match filter.names[..] {
-            [] => "no process publishes live counters that may be read",
-            _ => "no process publishes live counters of such names that may be read",
+            [] => "no readable process publishes live counters",
+            _ => "no readable process publishes live counters with such names",
         });
     }
     are_all_shown
@@ -135,11 +135,11 @@ fn reason_for_nothing(
     }
     let mut found = pages.found.iter().filter(|found| found.process == process);
     Some(if pages.unreadable.contains(&process) {
-        "is another user's; root may look into it"
+        "belongs to another user; root may read it"
     } else if found.any(|found| found.page.is_ok()) {
-        "publishes no live counters of such names"
+        "publishes no live counters with such names"
     } else if snapshot.refused.iter().any(|(refused, _)| *refused == process) {
-        "has shown nothing"
+        "has no valid counters"
     } else if Path::new(&format!("/proc/{process}")).exists() {
         "publishes no live counters"
     } else {

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_looked_for_anywhere() {
+    fn matches_word_anywhere_in_name() {
         assert!(matches("gaps", "feed.gaps"));
         assert!(matches("feed", "feed.gaps"));
         assert!(matches("d.g", "feed.gaps"));
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_is_all_of_a_name() {
+    fn matches_pattern_against_whole_name() {
         for (pattern, name, is_match) in [
             ("feed.*", "feed.gaps", true),
             ("feed.*", "a.feed.gaps", false),

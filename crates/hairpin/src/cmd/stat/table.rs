@@ -44,7 +44,7 @@ pub(super) fn render(
 ) -> String {
     let mut text = format!("hairpin stat, {}", seconds(snapshot.taken));
     if snapshot.unreadable > 0 {
-        let _ = write!(text, "; {} processes of other users not looked into", snapshot.unreadable);
+        let _ = write!(text, "; {} processes of other users skipped", snapshot.unreadable);
     }
     text.push('\n');
     if snapshot.pages.is_empty() {
@@ -56,7 +56,7 @@ pub(super) fn render(
         render_page(&mut text, page, snapshot, previous, with_zeros);
     }
     for (process, why) in &snapshot.refused {
-        let _ = writeln!(text, "\n{process} cannot be shown: {why}");
+        let _ = writeln!(text, "\ncannot read {process}: {why}");
     }
     text
 }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_goes_back_and_a_clock_that_stands_have_no_rate() {
+    fn has_no_rate_for_falling_counter_or_stopped_clock() {
         let ticks = metric("run.ticks", Kind::Counter, Unit::Count);
         let at = |taken, value| snapshot(taken, vec![page(7, 50, vec![(&ticks, value)])]);
         let shown = render(&at(101, 9), &PreviousValues::of(&at(100, 10)), false);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_shown_is_said() {
+    fn reports_values_not_shown() {
         let mut snapshot = snapshot(0, Vec::new());
         let error = PageError::Newer(2);
         snapshot.refused.push((8, &error));

@@ -33,7 +33,7 @@ pub(super) fn parse_interval(text: &str) -> Result<Duration, String> {
 /// Prints at every interval.
 ///
 /// # Errors
-/// No `/proc`; standard output cannot be written; signals cannot be handled.
+/// No `/proc`; standard output cannot be written; cannot handle signals.
 pub(super) fn run(
     filter: &CounterFilter,
     interval: Duration,
@@ -68,7 +68,7 @@ pub(super) fn run(
         }
         if looked.elapsed() + interval / 2 >= POLL_INTERVAL {
             looked = Instant::now();
-            pages.refresh().context("processes cannot be looked for in /proc")?;
+            pages.refresh().context("cannot search /proc for processes")?;
         }
     }
 }
@@ -154,11 +154,11 @@ struct Pause {
 
 impl Pause {
     fn new() -> Result<Self> {
-        let (woken, waker) = UnixStream::pair().context("no descriptor is left")?;
+        let (woken, waker) = UnixStream::pair().context("cannot create a descriptor")?;
         for signal in [SIGINT, SIGTERM] {
-            let waker = waker.try_clone().context("no descriptor is left")?;
+            let waker = waker.try_clone().context("cannot create a descriptor")?;
             signal_hook::low_level::pipe::register(signal, waker)
-                .with_context(|| format!("signal {signal} cannot be handled"))?;
+                .with_context(|| format!("cannot handle signal {signal}"))?;
         }
         Ok(Self { woken })
     }
@@ -173,7 +173,7 @@ impl Pause {
             match self.woken.read(&mut [0]) {
                 Ok(_) => {}
                 Err(error) if is_no_error(&error) => {}
-                Err(error) => return Err(error).context("no signal can be waited for"),
+                Err(error) => return Err(error).context("cannot wait for signals"),
             }
         }
         Ok(())
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_is_a_hundredth_of_a_second_to_an_hour() {
+    fn accepts_interval_from_10_ms_to_an_hour() {
         assert_eq!(parse_interval("0.1"), Ok(Duration::from_millis(100)));
         assert_eq!(parse_interval("3600"), Ok(Duration::from_secs(3_600)));
         for text in ["0", "0.009", "3601", "-1", "nan", "inf", "", "1s"] {

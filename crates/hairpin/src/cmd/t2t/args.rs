@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn published_figures_take_seven_rounds_and_others_as_many_as_they_ask_for() {
+    fn uses_seven_rounds_for_published_results() {
         let rounds = |words: &[&str]| plan(words).rounds;
         assert_eq!((rounds(&[]), rounds(&["--quick"]), rounds(&["--full"])), (1, 1, 7));
         assert_eq!((rounds(&["--rounds", "9"]), rounds(&["--full", "--rounds", "3"])), (9, 3));

@@ -29,7 +29,7 @@ pub(super) struct Outcome {
 
 /// The exchange ended before it listened: no row can run on this host.
 #[derive(Debug, thiserror::Error)]
-#[error("the exchange cannot start")]
+#[error("cannot start the exchange")]
 pub(super) struct NotReady;
 
 /// Runs one row on `ground`. Reports the number of ticks sent so far to `progress`.
@@ -69,7 +69,7 @@ pub(super) fn run(
             asked = true;
         }
         if Instant::now() > deadline {
-            bail!("the exchange did not end the row in time");
+            bail!("cannot end the row: no report from the exchange in time");
         }
     };
     progress(page.ticks());

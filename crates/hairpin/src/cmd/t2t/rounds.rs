@@ -84,7 +84,7 @@ fn of_rounds(rows: &[Row]) -> Row {
         .filter_map(|(row, round)| Some(format!("round {round}: {}", row.failed.as_ref()?)))
         .collect();
     let row = Row::of_rounds(rows).unwrap_or_else(|error| {
-        Row::failed(rows[0].setting.clone(), format!("the rounds do not agree: {error}"))
+        Row::failed(rows[0].setting.clone(), format!("the rounds differ: {error}"))
     });
     let failed = (!reasons.is_empty()).then(|| reasons.join("; "));
     let interrupted = rows.iter().any(|row| row.interrupted);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rounds_of_a_set_are_one_row() {
+    fn joins_rounds_of_case_into_row() {
         let (rows, _) = run(&plan(2, 2_000, 7), Fake::default());
         assert_eq!(samples(&rows), [2_000, 2_000]);
         assert!(rows.iter().all(|row| row.setting.rounds == 7 && row.by_round.len() == 7));
@@ -197,14 +197,14 @@ mod tests {
     }
 
     #[test]
-    fn a_single_round_is_the_row_itself() {
+    fn single_round_is_its_row() {
         let (rows, _) = run(&plan(1, 400, 1), Fake::default());
         assert_eq!((rows[0].setting.rounds, rows[0].samples), (1, 400));
         assert!(!rows[0].over_time.is_empty() && !rows[0].interrupted);
     }
 
     #[test]
-    fn a_round_that_fails_fails_its_row_and_the_others_go_on() {
+    fn failed_round_fails_its_row_only() {
         let fails = vec![3, 5];
         let (rows, fake) = run(&plan(2, 90, 3), Fake { fails, ..Fake::default() });
         assert_eq!(fake.ran.len(), 6);
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(intervals(&rows), [100, 100, 200, 300, 300]);
         let late: Vec<bool> = rows.iter().map(|row| row.late).collect();
         assert_eq!(late, [true, false, false, true, false]);
-        assert_eq!(fake.further.len(), 1, "the progress bar was told");
+        assert_eq!(fake.further.len(), 1, "the progress bar was extended");
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_may_leave_late_sets_as_they_are() {
+    fn repeats_late_cases_only_if_configured() {
         let plan = RunPlan { repeats_late: false, ..plan(2, 90, 3) };
         let (rows, fake) = run(&plan, Fake { late: (0..6).collect(), ..Fake::default() });
         assert_eq!((rows.len(), fake.ran.len()), (2, 6));
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_that_has_not_begun_when_interrupted_has_no_row() {
+    fn interrupted_case_without_rounds_has_no_row() {
         let stopped_in = Some(1);
         let (rows, _) = run(&plan(3, 90, 3), Fake { stopped_in, ..Fake::default() });
         assert_eq!(intervals(&rows), [100, 200]);

@@ -43,7 +43,7 @@ fn sums(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) -> [Che
         }),
         (all_equal([exchange.orders, exchange.acknowledgements, exchange.cancels]), {
             format!(
-                "exchange: {} orders, {} acknowledged, {} cancelled",
+                "exchange: {} orders, {} acknowledged, {} canceled",
                 exchange.orders, exchange.acknowledgements, exchange.cancels
             )
         }),
@@ -52,13 +52,13 @@ fn sums(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) -> [Che
                 && trader.orders == exchange.orders,
             {
                 format!(
-                    "trader: {} orders, {} acknowledged, {} cancelled; exchange: {} orders",
+                    "trader: {} orders, {} acknowledged, {} canceled; exchange: {} orders",
                     trader.orders, trader.acknowledgements, trader.cancels, exchange.orders
                 )
             },
         ),
         (trader.gaps == 0, gaps(trader)),
-        (trader.unsynced == 0, format!("{} times a book out of sync", trader.unsynced)),
+        (trader.unsynced == 0, format!("a book was out of sync {} times", trader.unsynced)),
         (exchange.rejects + trader.rejects == 0, {
             format!("{} rejects sent, {} received", exchange.rejects, trader.rejects)
         }),
@@ -77,13 +77,13 @@ fn transport(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) ->
             exchange.interrupted
                 || !load.matching
                 || exchange.rows.iter().all(|row| row.samples + row.lost >= load.samples),
-            "fewer samples than asked for".to_owned(),
+            "fewer samples than requested".to_owned(),
         ),
         (exchange.refused_samples == 0, {
             format!("{} samples not kept", exchange.refused_samples)
         }),
         (exchange.lost_datagrams == 0, {
-            format!("{} packets the exchange could not send", exchange.lost_datagrams)
+            format!("{} packets not sent by the exchange", exchange.lost_datagrams)
         }),
         (trader.kernel_drops == 0, {
             format!("{} packets dropped at the trader's sockets", trader.kernel_drops)
@@ -91,7 +91,7 @@ fn transport(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) ->
         // The first packets may arrive when one side is joined and the other is not. Withheld
         // packets include those of the loops.
         (trader.packets[0] <= sent(1) + JOINING && trader.packets[1] <= sent(0) + JOINING, {
-            format!("side A brought {} packets, side B {}", trader.packets[0], trader.packets[1])
+            format!("side A delivered {} packets, side B {}", trader.packets[0], trader.packets[1])
         }),
         (exchange.interrupted || is_muted_as_asked(load, exchange, trader), {
             let [a, b] = exchange.muted_datagrams;
@@ -124,7 +124,7 @@ fn all_equal(counts: [u64; 3]) -> bool {
 fn gaps(trader: &TraderOutcome) -> String {
     let first = trader.first_gap.map(|(packet, count)| {
         let [a, b] = trader.packets;
-        format!(", the first of {count} packets from number {packet} on ({a} came by A, {b} by B)")
+        format!(", the first of {count} packets from number {packet} ({a} arrived on A, {b} on B)")
     });
     format!("{} gaps in the market data{}", trader.gaps, first.unwrap_or_default())
 }
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_told_with_its_place() {
+    fn reports_position_of_gap() {
         let outcome = TraderOutcome { gaps: 2, first_gap: Some((17, 3)), ..trader() };
         let reason = reason_to_fail(&LOAD, &exchange(), &outcome).unwrap();
         let expected = "2 gaps in the market data, the first of 3 packets from number 17 on";
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_row_may_be_shorter_but_must_add_up() {
+    fn checks_counts_of_interrupted_row() {
         let mut outcome = ExchangeOutcome { ticks: 10, interrupted: true, ..exchange() };
         let load = Load { samples: 500, ..LOAD };
         assert_eq!(reason_to_fail(&load, &outcome, &trader()), None);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mute_must_have_been_one() {
+    fn requires_configured_silence() {
         let mute = Some(LineOutage { from_tick: 2, ticks: 100 });
         let sides: [(Load, [u64; 2], [u64; 2]); 2] = [
             (Load { outage_a: mute, ..LOAD }, [100, 0], [200, 300]),

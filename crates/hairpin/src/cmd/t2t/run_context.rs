@@ -69,7 +69,7 @@ impl RunArgs {
     pub(crate) fn check(&self, asked: &[FeedTransport]) -> Result<()> {
         if self.transport.is_xdp() && asked.contains(&FeedTransport::Tcp) {
             usage_error!(
-                "market data by TCP goes through the kernel: --transport xdp is for multicast"
+                "market data over TCP needs kernel sockets: --transport xdp is for multicast"
             );
         }
         self.transport.check_between_hosts(self.interface.as_deref())

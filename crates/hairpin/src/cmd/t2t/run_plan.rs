@@ -70,7 +70,7 @@ impl RunPlan {
             let has_it = self.cases.iter().any(|case| case.wait == wait);
             if let (true, Err(error)) = (has_it, wait.probe()) {
                 self.cases.retain(|case| case.wait != wait);
-                said += &format!("\nwait {wait} is left out: {error}");
+                said += &format!("\nwait {wait} is not available: {error}");
             }
         }
         said
@@ -114,7 +114,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_share_changes_nothing_but_the_samples() {
+    fn share_changes_only_samples() {
         let plan = plan(3, 70, 7);
         let share = plan.share(2, 4);
         let whole = plan.cases[2];

@@ -92,7 +92,7 @@ impl fmt::Display for StartSummary {
             Millis(longest),
             self.0.len(),
         )?;
-        f.write_str("  medians of its parts:")?;
+        f.write_str(" medians of its parts:")?;
         for (index, name) in NAMES.iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };
             write!(f, "{comma} {name} {}", Millis(self.median(|start| start.0[index])))?;
@@ -132,12 +132,12 @@ mod tests {
     }
 
     #[test]
-    fn in_sync_is_counted_from_the_first_process_and_without_the_logon() {
+    fn measures_sync_from_first_process_to_before_logon() {
         assert_eq!(start(50).map(|start| start.in_sync()), Some(Duration::from_millis(40)));
     }
 
     #[test]
-    fn a_side_that_never_came_up_has_no_start() {
+    fn process_that_never_started_has_no_start_times() {
         let started = [10 * MILLI, 21 * MILLI];
         assert_eq!(StartTimes::of(started, &exchange(Some(52)), &trader(None)), None);
         assert_eq!(StartTimes::of(started, &exchange(None), &trader(Some(50))), None);

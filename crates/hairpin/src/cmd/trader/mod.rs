@@ -148,7 +148,7 @@ fn open(
 
 fn session(setup: &TraderSetup) -> Result<Session> {
     let logon = logon(Account::of(setup.id), setup.secret_key_file.as_deref())?;
-    let journal = Journal::anonymous(setup.journal_bytes).context("no memory for the journal")?;
+    let journal = Journal::anonymous(setup.journal_bytes).context("cannot allocate the journal")?;
     let settings = SessionSettings {
         waiting_max: WAITING_MAX,
         when_full: WhenFull::BeginAgain,
@@ -196,14 +196,14 @@ fn describe(id: u32, counts: &TraderCounts, before_sockets: Option<u64>) -> Stri
         counts;
     let [a, b] = counts.packets;
     let first_gap = counts.first_gap.map(|(first, count)| {
-        format!(" (the first of {count} from packet {first} on; side A brought {a}, side B {b})")
+        format!(" (the first of {count} from packet {first}; side A delivered {a}, side B {b})")
     });
     let before_sockets = before_sockets.map(|drops| format!(" and {drops} before them"));
     let first = counts.first_error.as_ref().map(|words| format!(", the first: {words}"));
     format!(
-        "trader {id}: {orders} orders, {acknowledgements} acknowledged, {cancels} cancelled, \
-         {rejects} rejects; {gaps} gaps{}, {unsynced} times a book out of sync, {} packets dropped \
-         at the sockets{}, {errors} errors{}\n",
+        "trader {id}: {orders} orders, {acknowledgements} acknowledged, {cancels} canceled, \
+         {rejects} rejects; {gaps} gaps{}, a book was out of sync {unsynced} times, {} packets \
+         dropped at the sockets{}, {errors} errors{}\n",
         first_gap.unwrap_or_default(),
         counts.kernel_drops,
         before_sockets.unwrap_or_default(),
@@ -216,23 +216,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gap_is_told_with_what_was_lost_where() {
+    fn reports_gap_with_packets_per_side() {
         let clean = TraderCounts { orders: 2, ..TraderCounts::default() };
-        let said = describe(3, &clean, Some(0));
-        assert!(said.starts_with("trader 3: 2 orders, 0 acknowledged"), "{said}");
-        let rest = "; 0 gaps, 0 times a book out of sync, 0 packets dropped at the sockets and 0 \
+        let line = describe(3, &clean, Some(0));
+        assert!(line.starts_with("trader 3: 2 orders, 0 acknowledged"), "{line}");
+        let rest = "; 0 gaps, a book was out of sync 0 times, 0 packets dropped at the sockets and 0 \
                     before them, 0 errors\n";
-        assert!(said.ends_with(rest), "{said}");
+        assert!(line.ends_with(rest), "{line}");
         let counts = TraderCounts {
             gaps: 1,
             first_gap: Some((7, 2)),
             packets: [40, 41],
             ..TraderCounts::default()
         };
-        let said = describe(3, &counts, None);
+        let line = describe(3, &counts, None);
         let gap =
-            "; 1 gaps (the first of 2 from packet 7 on; side A brought 40, side B 41), 0 times";
-        assert!(said.contains(gap), "{said}");
-        assert!(said.contains("0 packets dropped at the sockets, 0 errors"), "{said}");
+            "; 1 gaps (the first of 2 from packet 7; side A delivered 40, side B 41), a book";
+        assert!(line.contains(gap), "{line}");
+        assert!(line.contains("0 packets dropped at the sockets, 0 errors"), "{line}");
     }
 }

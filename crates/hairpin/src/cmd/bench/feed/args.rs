@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn both_pauses_have_the_handler_and_a_bare_receiver_and_there_is_a_batch() {
+    fn plans_handler_bare_receiver_and_batch() {
         let expected = [
             (5_000, "spin"),
             (5_000, "spin, kept warm"),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sleeps_is_not_kept_warm_and_columns_can_be_left_out() {
+    fn keeps_spinning_receiver_warm_only() {
         let all = names(&["--wait", "spin,epoll"]);
         assert_eq!(all.iter().filter(|(_, name)| name.contains("warm")).count(), 1);
         let by_kernel = names(&["--xdp", "off"]);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_from_a_file_is_not_measured() {
+    fn prints_file_without_measuring() {
         assert!(parse(&["--from", "a.json"]).is_ok());
         for words in ["--samples 9", "--rounds 7", "--wait spin", "--seed 1", "--xdp-mode generic"]
         {

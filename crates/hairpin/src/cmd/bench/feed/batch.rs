@@ -71,7 +71,7 @@ pub(super) fn measure(
         }
         page.set_ticks(recorder.means().samples().len() as u64);
         if bench.seen.events != bench.made {
-            bail!("{} events were told, of {}", bench.seen.events, bench.made);
+            bail!("{} of {} events were delivered", bench.seen.events, bench.made);
         }
     }
     Ok(outcome(setup, clock, &[recorder.means()], ReceiverCounts::default()))
@@ -109,7 +109,7 @@ impl Bench {
                 return Ok(bench);
             }
         }
-        bail!("the channel does not come in sync");
+        bail!("the channel does not get in sync");
     }
 
     fn pass(&mut self) {
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_packet_of_a_batch_is_an_event_of_a_book_in_sync() {
+    fn batch_packets_are_events_of_synced_book() {
         let utc = Utc::from_nanos(1_800_000_000_000_000_000);
         let now = Now { monotonic: Instant::from_nanos(1), utc };
         let mut bench = Bench::new(3, now).unwrap();

@@ -71,8 +71,8 @@ impl Bench for Feed {
         let ReceiverCounts { errors, refused, .. } = received.counts;
         let reason = match (errors, refused) {
             (0, 0) => None,
-            (0, refused) => Some(format!("{refused} samples found no room")),
-            (errors, _) => Some(format!("{errors} packets were not understood")),
+            (0, refused) => Some(format!("{refused} samples exceeded the reserved room")),
+            (errors, _) => Some(format!("{errors} packets were not decoded")),
         };
         let interrupted = received.interrupted;
         let row = |row: Row| Row { interrupted, failed: reason.clone(), ..row };
@@ -83,7 +83,7 @@ impl Bench for Feed {
     fn refusal(context: &BenchContext<'_>, case: &FeedCase) -> Option<String> {
         let words = &case.transport;
         let may = words.check_between_hosts(None).and_then(|()| context.ground.check(words));
-        may.err().map(|error| format!("xdp cannot be had: {error}"))
+        may.err().map(|error| format!("xdp is not available: {error}"))
     }
 
     fn failed(case: &FeedCase, reason: &str) -> Vec<Row> {
@@ -115,7 +115,8 @@ impl Tally {
         if [unsynced, unstamped, gaps, drops, self.unsent] != [0; 5] {
             text += &format!(
                 "{name}, {pause}: {drops} packets dropped at a receive buffer of {buffer} bytes, \
-                 {} not sent for want of room, {gaps} gaps; {unsynced} events of books out of \
+                 {} not sent because buffers were full, {gaps} gaps; {unsynced} events of books \
+                 out of \
                  sync, {unstamped} packets without a timestamp\n",
                 self.unsent
             );

@@ -57,7 +57,7 @@ const fn column(engine: &'static str, micros: [f64; 6]) -> Column {
 const SOCKETS: &str = "SocketFeedEngine";
 const ONLOAD: &str = "+ OpenOnload";
 const SOLARFLARE: &str = "SolarflareFeedEngine";
-/// Of channel 360, on an i7-7700K: a packet's messages told, and no book.
+/// For channel 360, on an i7-7700K: the callbacks of a packet's messages, without a book.
 const MESSAGES: &str = "messages, no network";
 
 /// All four.
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn each_span_has_both_intervals() {
+    fn plans_both_intervals_for_each_span() {
         let mut sets = TABLES.map(|table| (table.span.case(), table.interval_us));
         sets.sort_unstable();
         let expected = [

@@ -44,7 +44,7 @@ pub(super) fn run(
     let mut receiver =
         MonitoredChild::start(context.ground, Role::Receiver, &receiver_setup(context, case))?;
     let _: Ready =
-        context.ready(&mut receiver, &mut sender, "the receiver does not come in sync")?;
+        context.ready(&mut receiver, &mut sender, "the receiver does not get in sync")?;
     let start = begun.elapsed();
     sender.page.allow_start();
     let sent: SenderOutcome = context.wait(sender, Some(&mut receiver.side), length, told)?;
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_and_not_recorded_is_lost_and_lateness_is_the_senders() {
+    fn counts_unrecorded_as_lost_and_lateness_of_sender() {
         let load = Load { interval_us: 5_000, warm_up: 0, samples: 100, seed: 1 };
         let setting = |_: ()| -> Setting {
             setup::settings(Receiver::Bare, Transport::Kernel, "spin", &load, Clock::Tsc).remove(0)

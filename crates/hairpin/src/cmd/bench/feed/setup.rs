@@ -196,7 +196,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_row_tells_who_received_it_and_which_span_it_is() {
+    fn row_has_receiver_and_span() {
         let load = Load { interval_us: 0, warm_up: 0, samples: 1, seed: 1 };
         for receiver in RECEIVERS {
             let settings = settings(receiver, Transport::Kernel, "spin", &load, Clock::Tsc);

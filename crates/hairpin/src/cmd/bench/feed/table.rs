@@ -23,11 +23,11 @@ pub(super) fn render(results: &Results) -> String {
 }
 
 const LEGEND: &str = "
-figures of ours are of all samples; the interval is where the median over the rounds lies with 95 %
-confidence. xdp: the same feed handler, its packets past the kernel (AF_XDP), receive timestamps by
+our values cover all samples; the interval contains the median over the rounds with 95 %
+confidence. xdp: the same feed handler, its packets bypassing the kernel (AF_XDP), receive timestamps by
 the filter on the interface, with the kernel's clock. batch: the mean of 64 packets back to back,
-from memory, in the channel alone. bare receiver: a socket with nothing behind it, receive timestamp
-to user space. *: below 20 steps of the clock, so that one reading says little; see batch. No floor
+from memory, in the channel alone. bare receiver: a socket without a feed handler, receive timestamp
+to user space. *: below 20 steps of the clock, where one reading is inexact; see batch. No floor
 was subtracted. A percentile that has not 10 samples beyond it is -.
 ";
 
@@ -87,7 +87,7 @@ fn heading(row: &Row) -> String {
 fn machines(host: &Host, row: Option<&Row>) -> String {
     format!(
         "published: {SOURCE}.\nBook updates, with its engines on kernel sockets, on those under \
-         OpenOnload, and on ef_vi of a Solarflare card;\nmachine and packets are not told there. \
+         OpenOnload, and on ef_vi of a Solarflare card;\nit does not state machine and packets. \
          \"messages, no network\": channel 360, i7-7700K, no book.\n{} One side (A), packets of 76 \
          bytes, kernel sockets unless xdp, software timestamps.\n",
         here(host, row, ["publisher", "receiver"]),
@@ -171,13 +171,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_or_failed_says_so() {
+    fn reports_missing_and_failed_rows() {
         let handler = Receiver::Handler { is_kept_warm: false };
         let mut few = rows(handler, 5_000, 900);
-        few[0].failed = Some("3 packets were not understood".to_owned());
+        few[0].failed = Some("3 packets were not decoded".to_owned());
         few[1].late = true;
         let text = render(&results(few));
-        assert!(text.contains("  spin: failed: 3 packets were not understood\n"), "{text}");
+        assert!(text.contains("  spin: failed: 3 packets were not decoded\n"), "{text}");
         assert!(text.contains("  spin: late\n"), "{text}");
         assert_eq!(text.matches("  not measured\n").count(), 2, "{text}");
     }

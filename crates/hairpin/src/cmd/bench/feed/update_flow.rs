@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_event_is_one_entry_in_one_packet() {
+    fn puts_each_event_in_one_packet() {
         let utc = Utc::from_nanos(1_800_000_000_000_000_000);
         let mut now = Now { monotonic: Instant::from_nanos(1), utc };
         let mut flow = UpdateFlow::new(7, now);

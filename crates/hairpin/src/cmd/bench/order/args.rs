@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn both_pauses_have_a_session_and_its_floors_and_there_is_a_batch() {
+    fn plans_session_floors_and_batch() {
         let expected = [
             (1_000, "spin"),
             (1_000, "bare gateway, spin"),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn of_batches_there_are_half_as_many() {
+    fn halves_number_of_batches() {
         let plan = parse(&["--samples", "71"]).unwrap().plan();
         let samples: Vec<u64> = plan.iter().map(|case| case.load.samples).collect();
         assert_eq!(samples, [71, 71, 71, 71, 71, 71, 36]);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_from_a_file_is_not_measured() {
+    fn prints_file_without_measuring() {
         assert!(parse(&["--from", "a.json"]).is_ok());
         let measured =
             [["--samples", "9"], ["--rounds", "7"], ["--wait", "spin"], ["--interval-us", "1"]];
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_ends_before_a_session_would() {
+    fn limits_pause_to_session_lifetime() {
         assert!(parse(&["--interval-us", "1000000"]).is_ok());
         assert!(parse(&["--interval-us", "1000001"]).is_err());
     }

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_comes_for_each_whole_order() {
+    fn reports_each_complete_order() {
         let mut echo = Echo::default();
         for (bytes, reports) in [(143, 0), (1, 1), (300, 3), (132, 4)] {
             echo.take(&vec![0; bytes]).unwrap();

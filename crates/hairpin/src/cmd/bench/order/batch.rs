@@ -171,7 +171,7 @@ impl Bench {
         let written = self.wire.written() - before.0;
         let heard = u64::from(self.session.progress().next_incoming - before.1);
         if (written, heard) != (orders * BATCH * ORDER_BYTES as u64, reports * BATCH) {
-            bail!("of a batch {written} bytes left and {heard} reports came");
+            bail!("batch incomplete: {written} bytes sent, {heard} reports received");
         }
         Ok(span)
     }

@@ -73,8 +73,8 @@ impl Bench for Order {
         let ClientCounts { errors, refused, .. } = outcome.counts;
         let reason = match (errors, refused) {
             (0, 0) => None,
-            (0, refused) => Some(format!("{refused} samples found no room")),
-            (errors, _) => Some(format!("{errors} messages were not expected")),
+            (0, refused) => Some(format!("{refused} samples exceeded the reserved room")),
+            (errors, _) => Some(format!("{errors} messages were unexpected")),
         };
         let interrupted = outcome.interrupted;
         let row = |row: Row| Row { interrupted, failed: reason.clone(), ..row };
@@ -89,7 +89,7 @@ impl Bench for Order {
         match counts.waited {
             0 => String::new(),
             waited => format!(
-                "{}, {}: {waited} orders that the connection did not take at once\n",
+                "{}, {}: {waited} orders that the connection did not accept at once\n",
                 case.name(),
                 case.pause()
             ),

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_left_and_was_not_answered_is_lost() {
+    fn counts_unanswered_as_lost() {
         let setup = setup(Subject::Gateway);
         let mut samples = Samples::new(&setup);
         for answered in [true, true, false] {

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_tells_what_was_measured_and_which_stage_it_is() {
+    fn row_has_subject_and_stage() {
         let load = Load { interval_us: 0, warm_up: 0, samples: 1, seed: 1 };
         let subjects =
             [Subject::Gateway, Subject::BareGateway, Subject::BareSockets, Subject::Batch];

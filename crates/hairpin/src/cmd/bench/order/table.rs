@@ -29,9 +29,9 @@ handler receive: report in the process to its callback. handler send: call to th
 order's bytes. OS + handler send: call to its return. one way: half of the way from the call to the
 callback. batch: the mean of 64 back to back, in memory, a turn of the session each. bare gateway:
 it reports every order as new and does nothing else. bare sockets: no session on either side.
-Figures of ours are of all samples, with the readings of the clock in them: one in each handler
+Our values cover all samples and include the readings of the clock: one in each handler
 stage, two in OS + handler send, three in one way's whole. Their floor stands below and was not
-subtracted. *: below 20 steps of the clock, so that one reading says little; see batch. A percentile
+subtracted. *: below 20 steps of the clock, where one reading is inexact; see batch. A percentile
 that has not 10 samples beyond it is -. between: where the median over the rounds lies with 95 %
 confidence.
 ";
@@ -141,7 +141,7 @@ fn between(stage: Stage, row: &Row) -> String {
 /// Describes the differences between this machine and the published one.
 fn machines(host: &Host, row: Option<&Row>) -> String {
     format!(
-        "published: {SOURCE}.\nIts journal, message and pause are not told there.\n{}\n\
+        "published: {SOURCE}.\nIt does not state journal, message and pause.\n{}\n\
          NewOrderSingle514 of 144 bytes and ExecutionReportNew522, kernel sockets.\n",
         here(host, row, ["gateway", "session"]),
     )
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn our_figures_stand_beside_the_published_ones_in_all_five_stages() {
+    fn prints_our_values_next_to_published_ones() {
         let subjects = [Subject::Gateway, Subject::BareGateway, Subject::BareSockets];
         let mut all: Vec<Row> = subjects.iter().flat_map(|&of| rows(of, 1_000)).collect();
         all.extend(rows(Subject::Batch, 0));

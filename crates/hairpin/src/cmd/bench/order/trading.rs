@@ -118,7 +118,7 @@ impl<'a> Trading<'a> {
             let now = self.turn(None)?;
             self.check()?;
             if now > until || stop_requested() {
-                bail!("the gateway does not let us in");
+                bail!("cannot log on to the gateway");
             }
         }
         Ok(())

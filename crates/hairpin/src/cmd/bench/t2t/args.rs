@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_published_table_is_poll_and_epoll_of_both_feeds_at_four_intervals() {
+    fn plans_poll_and_epoll_for_feeds_at_four_intervals() {
         let plan = plan(&[]);
         assert_eq!((plan.cases.len(), plan.rounds, plan.repeats_late), (16, 7, true));
         assert!(plan.cases.iter().all(|case| case.load.samples == 20_000));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_from_a_file_is_not_measured() {
+    fn prints_file_without_measuring() {
         assert!(parse(&["--from", "a.json"]).is_ok());
         for words in [["--samples", "9"], ["--rounds", "7"], ["--feed", "tcp"], ["--seed", "1"]] {
             assert!(parse(&[&["--from", "a.json"], &words[..]].concat()).is_err());

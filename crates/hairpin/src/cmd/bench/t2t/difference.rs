@@ -80,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn the_difference_is_that_of_the_medians() {
+    fn computes_difference_of_medians() {
         let difference = shifted(30.0);
         assert_eq!((difference.a, difference.b, difference.difference()), (1_330.0, 1_300.0, 30.0));
         assert_eq!(difference.per_cent().map(|part| (part * 100.0).round()), Some(231.0));
     }
 
     #[test]
-    fn what_drifts_through_both_is_no_difference() {
+    fn common_drift_is_not_a_difference() {
         assert_eq!(shifted(30.0).interval, Some([30.0, 30.0]));
         let verdicts = [30.0, -30.0, 0.0].map(|by| shifted(by).verdict());
         let expected = [Verdict::Greater, Verdict::Less, Verdict::WithinNoise];
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_nothing_is_not_known() {
+    fn share_of_zero_is_unknown() {
         assert_eq!(Difference::of_all(3.0, 0.0).per_cent(), None);
         assert_eq!(Difference::of_all(3.0, 2.0).per_cent(), Some(50.0));
     }

@@ -68,15 +68,15 @@ fn machines(host: &Host, row: Option<&Row>) -> String {
     let ground = row.and_then(|row| row.ground.as_deref()).unwrap_or("an unknown ground");
     let bound = match row.and_then(|row| row.cores) {
         Some([exchange, trader]) => format!("exchange on core {exchange}, trader on core {trader}"),
-        None => "nothing bound to a core".to_owned(),
+        None => "no thread pinned".to_owned(),
     };
     let machine = if host.virtualised { "virtual machine" } else { "machine" };
     format!(
         "published: feed by TCP or multicast, orders by TCP, with and without OpenOnload; threads \
-         bound to\ncores that other processes were kept off. Its figures and its machine are not \
+         pinned to\nisolated cores. Its figures and its machine are not \
          public, so that none\nstand beside ours.\n\
-         here: {}, {} cores, {machine}, Linux {}; {ground},\nwithout OpenOnload; {bound}, other \
-         processes not kept off.\n",
+         here: {}, {} cores, {machine}, Linux {}; {ground},\nwithout OpenOnload; {bound}, cores \
+         not isolated.\n",
         host.cpu, host.cores, host.kernel,
     )
 }
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn each_figure_is_half_the_round_trip_of_both_with_difference_and_interval() {
+    fn prints_half_round_trips_with_difference_and_interval() {
         let all = [rows("tcp", "poll", 2_000), rows("tcp", "epoll", 0)].concat();
         let text = render(&results(all), Case::Intended);
         assert!(text.contains("half the round trip, intended to order"), "{text}");
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_case_is_there_too() {
+    fn keeps_second_case() {
         let all = [rows("tcp", "poll", 2_000), rows("tcp", "epoll", 0)].concat();
         let text = render(&results(all), Case::Sent);
         assert!(text.contains("sent to order"), "{text}");
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_that_is_none_is_within_noise() {
+    fn reports_equal_rows_as_within_noise() {
         let all = [rows("tcp", "poll", 0), rows("tcp", "epoll", 0)].concat();
         let text = render(&results(all), Case::Intended);
         assert!(words(&text, "p50").ends_with("within noise"), "{text}");
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_set_run_twice_the_later_one_stands_that_was_not_late() {
+    fn prefers_later_run_that_was_not_late() {
         let late = |rows: Vec<Row>| rows.into_iter().map(|row| Row { late: true, ..row });
         let all = [rows("tcp", "poll", 6_000), rows("tcp", "poll", 2_000), rows("tcp", "epoll", 0)];
         let [mut first, mut again, other] = all;
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_compared_says_why() {
+    fn explains_missing_comparison() {
         let failed = |rows: Vec<Row>| {
             let failed = |row| Row { failed: Some("3 ticks lost".to_owned()), ..row };
             rows.into_iter().map(failed).collect::<Vec<Row>>()

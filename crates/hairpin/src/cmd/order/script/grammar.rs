@@ -39,10 +39,9 @@ impl Tokens<'_> {
         let word = self.rest.last().copied();
         let pricing = self.pricing()?.ok_or_else(|| self.wrong(word, PRICED))?;
         let instrument = self.instrument;
-        let security_id = self
-            .read("an instrument: a SecurityID, or a symbol that [instruments] has", |word| {
-                instrument(word).or_else(|| word.parse().ok().filter(|&id: &i32| id > 0))
-            })?;
+        let security_id = self.read("a SecurityID, or a symbol from [instruments]", |word| {
+            instrument(word).or_else(|| word.parse().ok().filter(|&id: &i32| id > 0))
+        })?;
         let mut enter = Enter {
             side,
             quantity,

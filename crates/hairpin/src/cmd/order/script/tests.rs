@@ -72,7 +72,7 @@ fn orders_of_every_type_and_qualifier_are_read() {
 }
 
 #[test]
-fn the_other_commands_are_read() {
+fn parses_other_commands() {
     let target = Target::Last;
     let (quantity, qualifier) = (Some(5), Some(OrderTimeInForce::GoodTillCancel));
     let pricing = Some(limit(4_500_500_000_000));
@@ -101,7 +101,7 @@ fn the_other_commands_are_read() {
 }
 
 #[test]
-fn what_is_expected_is_shown_as_it_is_written() {
+fn displays_event_as_written() {
     let within = Duration::from_secs(5);
     for (name, what) in ExpectedEvent::NAMES {
         assert_eq!(read(&format!("expect {name}")), Command::Expect { what, within });
@@ -110,7 +110,7 @@ fn what_is_expected_is_shown_as_it_is_written() {
 }
 
 #[test]
-fn a_symbol_may_look_like_a_security_id() {
+fn accepts_symbol_of_digits() {
     assert_eq!(read("buy 10 market 2026"), Command::Enter(Enter { security_id: 8, ..BUY }));
     assert_eq!(read("cancel all 2026"), Command::CancelAll(Some(8)));
     assert_eq!(read("cancel all 2027"), Command::CancelAll(Some(2_027)));
@@ -136,7 +136,7 @@ fn prices_are_exact() {
 }
 
 #[test]
-fn an_error_says_where_what_was_expected_and_what_was_found() {
+fn error_has_position_expected_and_found() {
     for (text, column, expected, found) in [
         ("hold", 1, "buy, sell", "`hold`"),
         ("buy", 4, "contracts", "the end"),
@@ -184,12 +184,12 @@ fn an_error_says_where_what_was_expected_and_what_was_found() {
 
 proptest! {
     #[test]
-    fn no_line_panics(text in ".*") {
+    fn parses_any_line_without_panic(text in ".*") {
         let _ = parse(&text, 1, &symbol);
     }
 
     #[test]
-    fn no_line_of_our_words_panics_and_an_error_is_within_it(
+    fn parses_lines_of_known_words_without_panic(
         tokens in prop::collection::vec(prop::sample::select(vec![
             "buy", "sell", "replace", "cancel", "status", "sleep", "expect", "quit", "last",
             "all", "@", "market", "stop", "ESZ6", "1", "4500.25", "gtd", "2026-12-31", "day",
@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn a_price_is_what_was_written(mantissa in -9_000_000_000_000_000_000_i64..) {
+    fn parses_exact_price(mantissa in -9_000_000_000_000_000_000_i64..) {
         let price_of = Decimal::<-9>(mantissa);
         prop_assume!(mantissa < 9_000_000_000_000_000_000);
         prop_assert_eq!(price(&price_of.to_string()), Some(price_of));
