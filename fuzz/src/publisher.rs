@@ -175,7 +175,7 @@ impl World {
             Loop::Snapshots => Feed::Snapshot,
             Loop::SnapshotOrders => Feed::SnapshotOrders,
         };
-        let input = Input { feed, side: Line::A, received: None };
+        let input = Input { feed, line: Line::A, received: None };
         self.whole.handle_packet(self.now, input, bytes, &mut ());
         // A reset that begins a numbering anew is not lost, nor is packet 1: a receiver that has
         // neither, or of a numbering the reset alone, may take the new numbers for the old.

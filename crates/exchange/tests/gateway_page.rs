@@ -25,7 +25,8 @@ fn named(page: &str) -> impl Iterator<Item = (&str, &str)> {
 #[test]
 fn every_test_that_the_page_names_is_there() {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = fs::read_to_string(crate_folder.join("../../docs/reference/simulated-gateway.md")).unwrap();
+    let page =
+        fs::read_to_string(crate_folder.join("../../docs/reference/simulated-gateway.md")).unwrap();
     let tests = crate_folder.join("tests");
     let mut count = 0;
     for (module, name) in named(&page) {

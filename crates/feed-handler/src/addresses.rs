@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_endpoint::Transport;
-use hairpin_mdp3::{Feed, FeedLine, Feeds, Settings, Sides};
+use hairpin_mdp3::{Feed, FeedLine, FeedLines, Feeds, Settings};
 
 use crate::{FeedError, LineAddress, ReplayServer};
 
@@ -169,7 +169,7 @@ impl Multicast {
     /// The feeds and sides that there are.
     #[must_use]
     pub fn feeds(&self) -> Feeds {
-        let sides = |lines: &Lines| Sides::of(lines.a.is_some(), lines.b.is_some());
+        let sides = |lines: &Lines| FeedLines::new(lines.a.is_some(), lines.b.is_some());
         Feeds {
             incremental: sides(&self.incremental),
             instrument: sides(&self.instrument),
@@ -182,7 +182,7 @@ impl Multicast {
     /// someone to ask.
     pub(crate) fn fit(&self, settings: Settings) -> Settings {
         let replay = settings.replay.filter(|_| self.replay.is_some());
-        Settings { feeds: settings.feeds.and(self.feeds()), replay, ..settings }
+        Settings { feeds: settings.feeds.intersection(self.feeds()), replay, ..settings }
     }
 
     /// Whether there are groups, and different ones.
@@ -224,15 +224,15 @@ impl Addresses {
         match self {
             Self::Multicast(multicast) => multicast.fit(settings),
             Self::Tcp(lines) => {
-                let sides = Sides::of(lines.a.is_some(), lines.b.is_some());
+                let sides = FeedLines::new(lines.a.is_some(), lines.b.is_some());
                 // Snapshots of orders are among those of prices.
                 let feeds = Feeds {
                     incremental: sides,
                     instrument: sides,
                     snapshot: sides,
-                    snapshot_orders: Sides::None,
+                    snapshot_orders: FeedLines::None,
                 };
-                Settings { feeds: settings.feeds.and(feeds), replay: None, ..settings }
+                Settings { feeds: settings.feeds.intersection(feeds), replay: None, ..settings }
             }
         }
     }
@@ -310,23 +310,23 @@ mod tests {
         let replay = Some(crate::Replay::default());
         let fitted = addresses().fit(Settings { replay, ..Settings::default() });
         let feeds = Feeds {
-            incremental: Sides::Both,
-            instrument: Sides::A,
-            snapshot: Sides::B,
-            snapshot_orders: Sides::None,
+            incremental: FeedLines::Both,
+            instrument: FeedLines::A,
+            snapshot: FeedLines::B,
+            snapshot_orders: FeedLines::None,
         };
         assert_eq!((fitted.feeds, fitted.replay), (feeds, None));
         // What the user does not want stays unwanted.
-        let wanted = Feeds { incremental: Sides::A, ..Feeds::ALL };
+        let wanted = Feeds { incremental: FeedLines::A, ..Feeds::ALL };
         let server = ReplayServer::new("310", &[group("10.0.0.1:10000")]);
         let addresses = Multicast { replay: Some(server), ..addresses() };
         let fitted = addresses.fit(Settings { feeds: wanted, replay, ..Settings::default() });
-        assert_eq!(fitted.feeds, Feeds { incremental: Sides::A, ..feeds });
+        assert_eq!(fitted.feeds, Feeds { incremental: FeedLines::A, ..feeds });
         assert_eq!(fitted.replay, replay);
         assert_eq!(addresses.fit(Settings::default()).replay, None);
         let tcp = TcpLines { b: None, ..TcpLines::both(group("10.0.0.1:1"), group("10.0.0.1:2")) };
         let fitted = Addresses::from(tcp).fit(Settings { replay, ..Settings::default() });
-        assert_eq!((fitted.feeds.snapshot, fitted.replay), (Sides::A, None));
+        assert_eq!((fitted.feeds.snapshot, fitted.replay), (FeedLines::A, None));
     }
 
     #[test]

@@ -410,7 +410,7 @@ impl Intake<'_> {
             self.statistics.packets_not_joined += 1;
             return true;
         }
-        let input = Input { feed, side: self.side, received: self.received };
+        let input = Input { feed, line: self.side, received: self.received };
         self.inlet.handle_packet(self.now, input, packet, listener);
         true
     }

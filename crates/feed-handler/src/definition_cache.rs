@@ -165,7 +165,7 @@ impl DefinitionCache {
                 let header = PacketHeader { sequence, sending_time }.encode();
                 packet[..PacketHeader::LENGTH].copy_from_slice(&header);
                 sequence += 1;
-                let input = Input { feed: Feed::Instrument, side: FeedLine::A, received: None };
+                let input = Input { feed: Feed::Instrument, line: FeedLine::A, received: None };
                 channel.handle_packet(now, input, packet, listener);
             }
             packet.clear();

@@ -489,7 +489,7 @@ fn dispatch<E: FeedEngine>(
         subscription.packets += 1;
         subscription.bytes += length;
         let Subscription { handler, feed, side, .. } = *subscription;
-        let input = Input { feed, side, received: arrival.timestamp.utc() };
+        let input = Input { feed, line: side, received: arrival.timestamp.utc() };
         let listener = listeners.of(HandlerId(handler as u32));
         let feed = &mut channels[handler];
         feed.inlet.handle_packet(at, input, arrival.bytes, listener);

@@ -125,7 +125,7 @@ impl KeepWarm {
     pub fn turn(&mut self, now: Now, dry: &mut impl Listener) -> bool {
         self.turn_by(now, |arrival, _, [feed]| {
             let received = arrival.timestamp.utc();
-            let input = Input { feed: Feed::Incremental, side: FeedLine::A, received };
+            let input = Input { feed: Feed::Incremental, line: FeedLine::A, received };
             deliver(now, &mut feed.inlet.channel, input, arrival.bytes, dry);
         })
     }

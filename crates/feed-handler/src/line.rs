@@ -119,7 +119,7 @@ impl Line {
             if let Some(recorder) = recorder {
                 recorder.record(number, meta.source, meta.timestamp, now.utc, datagram);
             }
-            let input = Input { feed, side, received: meta.timestamp.utc() };
+            let input = Input { feed, line: side, received: meta.timestamp.utc() };
             inlet.handle_packet(now, input, datagram, listener);
         });
         match received {

@@ -99,7 +99,7 @@ impl ReplayLine {
         inlet: &mut Inlet,
         listener: &mut impl Listener,
     ) {
-        let input = Input { feed: Feed::Replay, side: FeedLine::A, received: None };
+        let input = Input { feed: Feed::Replay, line: FeedLine::A, received: None };
         let statistics = &mut self.statistics;
         let end = self.client.process(now.monotonic, ready, reactor, &mut |packet| {
             statistics.replayed_packets += 1;

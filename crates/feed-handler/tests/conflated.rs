@@ -65,7 +65,7 @@ impl Market {
                 Published::SnapshotOrders => Feed::SnapshotOrders,
             };
             if self.joined[feed as usize] {
-                let input = Input { feed, side: FeedLine::A, received: None };
+                let input = Input { feed, line: FeedLine::A, received: None };
                 let bytes = &packet[..transmit.length];
                 self.channel.handle_packet(self.now, input, bytes, &mut ());
                 self.act();

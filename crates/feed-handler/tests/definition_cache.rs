@@ -88,7 +88,7 @@ fn a_channel_joins_books_at_once_and_follows_the_loop_nevertheless() {
     assert_eq!(joined(&mut channel), feeds.map(Action::Join));
     // Both books can come in sync before the loop of definitions has brought a packet.
     let mut give = |feed, packet: &PacketBuilder| {
-        let input = Input { feed, side: FeedLine::A, received: None };
+        let input = Input { feed, line: FeedLine::A, received: None };
         channel.handle_packet(now(), input, packet.bytes(), &mut told);
     };
     give(Feed::Incremental, &packet(10).heartbeat());
@@ -179,7 +179,7 @@ fn a_loop_that_began_after_the_cache_was_saved_completes_what_could_not_be_loade
     assert_eq!(cache.load_into(&mut channel, now(), &mut told).unwrap(), 2);
     assert_eq!(told.0, [(7, 5, updated(1))]);
     // Sent a millisecond after the cache was saved, an hour before it was loaded.
-    let input = Input { feed: Feed::Instrument, side: FeedLine::A, received: None };
+    let input = Input { feed: Feed::Instrument, line: FeedLine::A, received: None };
     let packet = definition(8, 1, b'A', 5, CHANNEL);
     channel.handle_packet(now(), input, packet.bytes(), &mut told);
     assert_eq!(told.0[1..], [(8, 5, updated(1))]);

@@ -101,7 +101,7 @@ impl Market {
         };
         for side in SIDES {
             if self.joined[feed as usize] && !self.dice.falls(self.loss_permille) {
-                let input = Input { feed, side, received: None };
+                let input = Input { feed, line: side, received: None };
                 let bytes = &packet[..transmit.length];
                 self.channel.handle_packet(self.now, input, bytes, &mut self.events);
                 self.act();

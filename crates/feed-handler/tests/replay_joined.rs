@@ -273,7 +273,7 @@ fn is_given_up(bench: &mut Bench, reason: ReplayFailure) -> Statistics {
     });
     let reasons: Vec<_> = given_up.collect();
     // Where attempts take long, what comes behind many holes is more than can be held.
-    let is_other = |why: &&ReplayFailure| **why != reason && **why != ReplayFailure::HoldingFull;
+    let is_other = |why: &&ReplayFailure| **why != reason && **why != ReplayFailure::BufferFull;
     assert_eq!((reasons[0], reasons.iter().find(is_other)), (reason, None), "{reasons:?}");
     let counters = bench.handler.channel().counters();
     assert_eq!(counters.replays_given_up, reasons.len() as u64);

@@ -200,7 +200,7 @@ impl World {
             };
             for side in FeedLine::ALL {
                 let Self { now, strategy, session, channel, packet, .. } = self;
-                let input = Input { feed, side, received: Some(now.utc) };
+                let input = Input { feed, line: side, received: Some(now.utc) };
                 let mut reaction = Reaction { strategy, session, now: *now };
                 channel.handle_packet(*now, input, &packet[..sent.length], &mut reaction);
             }
