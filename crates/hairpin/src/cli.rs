@@ -9,7 +9,7 @@ use crate::cmd::{
     bench, bench_compare, decode, exchange, feed, generate, order, ping, pong, report, stat, t2t,
     trader,
 };
-use crate::harness::t2t_setup as setup;
+use crate::harness::child_protocol::ChildArgs;
 use crate::harness::usage;
 
 /// A low-latency CME trading stack for Linux: market data, order entry, an exchange simulator and
@@ -50,31 +50,31 @@ enum Command {
     BenchCompare(bench_compare::CompareArgs),
     /// Run the exchange of one `t2t` row; its setup is read from standard input
     #[command(hide = true)]
-    T2tExchange(exchange::child::ChildArgs),
+    T2tExchange(ChildArgs),
     /// Run the trader of one `t2t` row; its setup is read from standard input
     #[command(hide = true)]
-    T2tTrader(trader::child::ChildArgs),
+    T2tTrader(ChildArgs),
     /// Compare our ping latencies with those of sockperf
     #[command(hide = true)]
     PingSockperf(ping::sockperf_check::SockperfArgs),
     /// Run the ping of one round; its setup is read from standard input
     #[command(hide = true)]
-    PingPing(ping::child::ChildArgs),
+    PingPing(ChildArgs),
     /// Run the pong of one round; its setup is read from standard input
     #[command(hide = true)]
-    PingPong(pong::child::ChildArgs),
+    PingPong(ChildArgs),
     /// Run the sender of one round of `bench feed`; its setup is read from standard input
     #[command(hide = true)]
-    BenchSender(setup::ChildArgs),
+    BenchSender(ChildArgs),
     /// Run the receiver of one round of `bench feed`; its setup is read from standard input
     #[command(hide = true)]
-    BenchReceiver(setup::ChildArgs),
+    BenchReceiver(ChildArgs),
     /// Run the gateway of one round of `bench order`; its setup is read from standard input
     #[command(hide = true)]
-    BenchGateway(setup::ChildArgs),
+    BenchGateway(ChildArgs),
     /// Run the client of one round of `bench order`; its setup is read from standard input
     #[command(hide = true)]
-    BenchClient(setup::ChildArgs),
+    BenchClient(ChildArgs),
 }
 
 /// Runs the `hairpin` command on this process's arguments and returns its exit status.

@@ -10,9 +10,9 @@ use anyhow::{Context, Result, anyhow};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::harness::child_protocol::ChildCounters;
 use crate::harness::datapath;
 use crate::harness::host_pair::{HostPair, Role};
-use crate::harness::t2t_setup::ChildCounters;
 
 /// A child process. Its setup was written to its standard input; a thread reads its output lines.
 pub(crate) struct ChildProcess {

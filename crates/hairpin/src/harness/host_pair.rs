@@ -11,7 +11,7 @@ use hairpin_mapped::SharedCounterPage;
 use hairpin_testbed::{Host, Testbed};
 use hairpin_xdp::Device;
 
-use crate::harness::multicast_groups::Groups;
+use crate::harness::multicast_groups::MulticastGroups;
 use crate::harness::transport;
 
 /// The role of a process.
@@ -74,7 +74,7 @@ pub(crate) struct HostPair {
     nic: String,
     /// The named interface, which is this host's.
     interface: Option<String>,
-    pub(crate) groups: Groups,
+    pub(crate) groups: MulticastGroups,
     description: String,
 }
 
@@ -87,7 +87,7 @@ impl HostPair {
     /// # Errors
     /// The interface does not exist or has no IPv4 address; no thread or no free port.
     pub(crate) fn new(interface: Option<&str>) -> Result<Self> {
-        let groups = Groups::free().context("no free UDP port")?;
+        let groups = MulticastGroups::free().context("no free UDP port")?;
         let Some(name) = interface else {
             let testbed =
                 Testbed::available().context("neither namespaces nor loopback are available")?;
@@ -119,7 +119,7 @@ impl HostPair {
             None => address_towards(remote).with_context(|| format!("cannot route to {remote}"))?,
         };
         let testbed = Testbed::loopback("one of the two hosts is remote")?;
-        let groups = Groups::free().context("no free UDP port")?;
+        let groups = MulticastGroups::free().context("no free UDP port")?;
         let nic = nic_of(address);
         let description = format!("this host, {address}, and {}", remote.ip());
         let interface = interface.map(str::to_owned);
@@ -133,7 +133,7 @@ impl HostPair {
     pub(crate) fn with_interface(interface: &str) -> Result<Self> {
         let device = Device::named(interface)?;
         let testbed = Testbed::loopback("one of the two hosts is remote")?;
-        let groups = Groups::free().context("no free UDP port")?;
+        let groups = MulticastGroups::free().context("no free UDP port")?;
         let nic = device.driver.unwrap_or_else(|| interface.to_owned());
         let description = format!("this host and the peer at {interface}");
         let addresses = [Ipv4Addr::UNSPECIFIED; 2];

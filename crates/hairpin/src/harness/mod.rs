@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 pub(crate) mod child_process;
+pub(crate) mod child_protocol;
 pub(crate) mod cores;
 pub(crate) mod counter_publisher;
 pub(crate) mod datapath;

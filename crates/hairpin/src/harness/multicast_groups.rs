@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 /// The destinations of a channel's six streams: lines [A, B] of each feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Groups {
+pub(crate) struct MulticastGroups {
     pub(crate) incremental: [SocketAddrV4; 2],
     pub(crate) instrument: [SocketAddrV4; 2],
     pub(crate) snapshot: [SocketAddrV4; 2],
 }
 
-impl Groups {
+impl MulticastGroups {
     /// Returns six groups of 239.192/16, chosen by process id, on ports that are free now, so that
     /// two runs at once do not collide.
     ///
@@ -21,7 +21,7 @@ impl Groups {
     /// No free port.
     pub(crate) fn free() -> io::Result<Self> {
         let [_, _, high, low] = std::process::id().wrapping_mul(8).to_be_bytes();
-        Ok(Self::at(Ipv4Addr::new(239, 192, high, low), free_ports()?))
+        Ok(Self::new(Ipv4Addr::new(239, 192, high, low), free_ports()?))
     }
 
     /// Returns six groups starting at `first`: lines A and B of the incremental, instrument and
@@ -42,10 +42,10 @@ impl Groups {
         if port == 0 || port > u16::MAX - 2 {
             return Err(format!("{port} and the next two numbers are not ports"));
         }
-        Ok(Self::at(*first.ip(), [port, port + 1, port + 2]))
+        Ok(Self::new(*first.ip(), [port, port + 1, port + 2]))
     }
 
-    fn at(first: Ipv4Addr, [incremental, instrument, snapshot]: [u16; 3]) -> Self {
+    fn new(first: Ipv4Addr, [incremental, instrument, snapshot]: [u16; 3]) -> Self {
         let group = |index, port| SocketAddrV4::new(Ipv4Addr::from(first.to_bits() + index), port);
         let sides = |first, port| [group(first, port), group(first + 1, port)];
         Self {
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn groups_and_ports_are_all_different() {
-        let groups = Groups::free().unwrap();
+        let groups = MulticastGroups::free().unwrap();
         let all = [groups.incremental, groups.instrument, groups.snapshot].concat();
         for (index, one) in all.iter().enumerate() {
             assert_eq!(one.ip().octets()[..2], [239, 192]);
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn six_groups_follow_a_given_one() {
-        let groups = Groups::from("239.1.2.255:5000".parse().unwrap()).unwrap();
+        let groups = MulticastGroups::from("239.1.2.255:5000".parse().unwrap()).unwrap();
         assert_eq!(groups.incremental[1], "239.1.3.0:5000".parse().unwrap());
         assert_eq!(groups.snapshot[1], "239.1.3.4:5002".parse().unwrap());
     }
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn rejects_unicast_address() {
         for bad in ["10.0.0.1:5000", "239.255.255.251:5000", "239.1.1.1:0", "239.1.1.1:65534"] {
-            assert!(Groups::from(bad.parse().unwrap()).is_err(), "{bad}");
+            assert!(MulticastGroups::from(bad.parse().unwrap()).is_err(), "{bad}");
         }
     }
 }

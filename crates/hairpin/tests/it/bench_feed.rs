@@ -51,7 +51,8 @@ fn all_four_tables_are_measured_and_printed_again_from_the_file_alone() {
     assert_eq!(rows.iter().filter(is_xdp).count(), 4);
     for row in &rows {
         let failed = row["failed"].as_str();
-        if is_xdp(&row) && failed.is_some_and(|reason| reason.starts_with("xdp is not available: ")) {
+        if is_xdp(&row) && failed.is_some_and(|reason| reason.starts_with("xdp is not available: "))
+        {
             // Only root can. Whether it does is tested where root is.
             continue;
         }

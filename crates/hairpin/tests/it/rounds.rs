@@ -82,10 +82,7 @@ fn rounds_are_printed_and_saved() {
             assert!(said.contains(round), "{said}");
         }
         let said = text(&trader.stdout);
-        assert!(
-            said.starts_with("trader 1: 800 orders, 800 acknowledged, 800 canceled"),
-            "{said}"
-        );
+        assert!(said.starts_with("trader 1: 800 orders, 800 acknowledged, 800 canceled"), "{said}");
     }
 }
 

@@ -6,10 +6,10 @@ use anyhow::{Result, bail};
 use serde::de::DeserializeOwned;
 
 use crate::harness::child_process::ChildProcess;
+use crate::harness::child_protocol::ChildCounters;
 use crate::harness::cores::Cores;
 use crate::harness::host_pair::{HostPair, Role};
 use crate::harness::signals::Signals;
-use crate::harness::t2t_setup::ChildCounters;
 
 /// The interval at which the parent checks progress and signals. It is long because with two cores
 /// each check takes time from one of the two processes.

@@ -14,7 +14,7 @@ use super::market_args;
 use crate::harness::args::{
     FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP, parse_line_outage, parse_wait,
 };
-use crate::harness::multicast_groups::Groups;
+use crate::harness::multicast_groups::MulticastGroups;
 use crate::harness::t2t_setup::{LineOutage, Load, MarketData, TRADERS_MAX};
 use crate::harness::usage::usage_error;
 use crate::harness::{cores, output, transport};
@@ -46,7 +46,7 @@ pub(crate) struct ExchangeArgs {
 
     /// First of six multicast groups and of three ports [default: free ones of 239.192/16]
     #[arg(long, value_name = "GROUP:PORT", value_parser = parse_groups)]
-    pub(crate) groups: Option<Groups>,
+    pub(crate) groups: Option<MulticastGroups>,
 
     /// TCP port of side A of market data, side B at the next one [default: free ports]
     #[arg(long, value_name = "PORT", conflicts_with = "groups",
@@ -218,7 +218,7 @@ impl ExchangeArgs {
     }
 }
 
-fn parse_groups(text: &str) -> Result<Groups, String> {
+fn parse_groups(text: &str) -> Result<MulticastGroups, String> {
     let first = text.parse().map_err(|_| "a group and a port, such as 239.1.1.0:14310")?;
-    Groups::from(first)
+    MulticastGroups::from(first)
 }

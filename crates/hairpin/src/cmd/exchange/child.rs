@@ -12,9 +12,9 @@ use super::exchange_run::ExchangeRun;
 use super::measurement::Measurement;
 use super::open_exchange;
 use super::trader_stats::TickCounts;
+use crate::harness::child_protocol::{self, ChildArgs};
 use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::signals::Signals;
-pub(crate) use crate::harness::t2t_setup::ChildArgs;
 use crate::harness::t2t_setup::{self, ExchangeOutcome, ExchangeSetup, ExchangeStart, Ready};
 
 /// The limit for the trader to get in sync and log on.
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     )?;
     let open = open_exchange::open(&setup, TRADERS, &clock, datapath)?;
     let listened_ns = t2t_setup::monotonic_ns();
-    t2t_setup::say(&Ready { gateway: open.gateway, market_data: open.market_data })?;
+    child_protocol::print_line(&Ready { gateway: open.gateway, market_data: open.market_data })?;
 
     let measurement = Measurement::new(clock, &setup.load, TRADERS);
     let title = counters::title("t2t-exchange", &setup, open.gateway);
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let start = ExchangeStart { began_ns, listened_ns, joined_ns };
     let outcome = outcome(&run, &setup, start);
     run.finish()?;
-    t2t_setup::say(&outcome)?;
+    child_protocol::print_line(&outcome)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -32,7 +32,7 @@ use round_report::RoundReport;
 use crate::harness::args::FeedTransport;
 use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::host_checks::HostChecks;
-use crate::harness::multicast_groups::Groups;
+use crate::harness::multicast_groups::MulticastGroups;
 use crate::harness::signals::Signals;
 use crate::harness::t2t_setup::{ExchangeSetup, MarketData, TRADERS_MAX};
 use crate::harness::{output, secret_key};
@@ -114,7 +114,7 @@ fn rounds(
     while !run.interrupted && arguments.rounds.is_none_or(|rounds| number < rounds) {
         run.round(|| signals.stop_requested(), |_| ())?;
         number += 1;
-        let round = RoundReport::of(number, run, setup);
+        let round = RoundReport::new(number, run, setup);
         if round.is_empty() {
             continue;
         }
@@ -138,7 +138,7 @@ fn setup(arguments: &ExchangeArgs) -> Result<ExchangeSetup> {
     let market_data = match arguments.feed {
         FeedTransport::Multicast => MarketData::Multicast(match arguments.groups {
             Some(groups) => groups,
-            None => Groups::free().context("no free UDP port")?,
+            None => MulticastGroups::free().context("no free UDP port")?,
         }),
         FeedTransport::Tcp => {
             MarketData::Tcp(arguments.feed_ports().map(|port| SocketAddrV4::new(interface, port)))

@@ -84,7 +84,7 @@ fn settings(
 ) -> Result<ExchangeSettings> {
     let key = secret_key::read(setup.secret_key_file.as_deref())?;
     let account = |id| {
-        let account = t2t_setup::Account::of(id);
+        let account = t2t_setup::Account::new(id);
         Credentials::new(&account.access_key_id, &key.base64url, &account.session, t2t_setup::FIRM)
     };
     Ok(ExchangeSettings {

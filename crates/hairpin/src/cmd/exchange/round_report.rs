@@ -22,7 +22,7 @@ struct Trader {
 
 impl RoundReport {
     /// Returns the report of the round that `run` has just completed.
-    pub(super) fn of(number: u64, run: &ExchangeRun, setup: &ExchangeSetup) -> Self {
+    pub(super) fn new(number: u64, run: &ExchangeRun, setup: &ExchangeSetup) -> Self {
         let trader = |(index, trader): (usize, &TraderStats)| {
             let failed = reason_to_fail(trader);
             let rows = run.measurement.rows(trader, setup).map(|row| Row {

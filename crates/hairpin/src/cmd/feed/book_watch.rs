@@ -36,7 +36,7 @@ impl<O: Write> BookWatch<O> {
     }
 
     /// Counts the changes of an event.
-    pub(super) fn note(&mut self, event: &EndOfEvent<'_>) {
+    pub(super) fn count(&mut self, event: &EndOfEvent<'_>) {
         for (index, ..) in event.changed() {
             let place = index.as_usize();
             if place >= self.changes.len() {

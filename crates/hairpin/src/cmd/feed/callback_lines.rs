@@ -62,7 +62,7 @@ impl<'a> Record<'a> {
 }
 
 /// Returns the sequence number and sending time with which a line begins.
-pub(super) fn of(packet: &Packet) -> (u32, u64) {
+pub(super) fn position(packet: &Packet) -> (u32, u64) {
     (packet.sequence, packet.sending_time.as_nanos())
 }
 

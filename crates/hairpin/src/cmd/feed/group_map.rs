@@ -43,12 +43,12 @@ impl GroupMap {
         let end = capture::read(input, |packet| {
             match packet.payload {
                 Ok(Payload::Datagram { destination: to, bytes, .. }) => {
-                    if let Some(first) = First::of(bytes) {
+                    if let Some(first) = First::parse(bytes) {
                         let place = *places.entry(to).or_insert_with(|| {
                             seen.push(Seen::new(to));
                             seen.len() - 1
                         });
-                        seen[place].note(first);
+                        seen[place].record(first);
                     }
                 }
                 Ok(_) => {}
@@ -56,7 +56,7 @@ impl GroupMap {
             }
             Ok(())
         })?;
-        let groups = Self::of(&seen).map_err(|what| match wrong.or(end) {
+        let groups = Self::from_seen(&seen).map_err(|what| match wrong.or(end) {
             // It may explain why there is nothing.
             Some(why) if seen.is_empty() => format!("{what}: {why}"),
             _ => what,
@@ -64,7 +64,7 @@ impl GroupMap {
         groups.map_err(|what| io::Error::new(io::ErrorKind::InvalidData, what))
     }
 
-    fn of(seen: &[Seen]) -> Result<Self, String> {
+    fn from_seen(seen: &[Seen]) -> Result<Self, String> {
         if seen.is_empty() {
             return Err("no market data over UDP in this capture".into());
         }
@@ -136,7 +136,7 @@ struct First {
 
 impl First {
     /// Reads a packet header and the header of the message after it, if that is what the bytes are.
-    fn of(bytes: &[u8]) -> Option<Self> {
+    fn parse(bytes: &[u8]) -> Option<Self> {
         let (sequence, rest) = bytes.split_first_chunk()?;
         let (sending_time, messages) = rest.split_first_chunk()?;
         let (size, rest) = messages.split_first_chunk()?;
@@ -168,7 +168,7 @@ impl Seen {
         Self { group, definitions: 0, snapshots: 0, others: 0, packets: HashMap::new(), noted: 0 }
     }
 
-    fn note(&mut self, first: First) {
+    fn record(&mut self, first: First) {
         match first.template_id {
             54..=58 | 63 => self.definitions += 1,
             52 | 53 | 69 => self.snapshots += 1,
@@ -213,14 +213,14 @@ mod tests {
     fn seen(port: u16, packets: &[(u32, u64, u16)]) -> Seen {
         let mut seen = Seen::new(group(port));
         for &(sequence, sending_time, template_id) in packets {
-            seen.note(First { sequence, sending_time, template_id });
+            seen.record(First { sequence, sending_time, template_id });
         }
         seen
     }
 
     #[test]
     fn feeds_follow_from_templates_and_sides_from_equal_packets() {
-        let groups = GroupMap::of(&[
+        let groups = GroupMap::from_seen(&[
             seen(1, &[(7, 70, 54), (8, 80, 46), (9, 90, 12)]),
             seen(2, &[(1, 10, 54), (2, 20, 63)]),
             seen(3, &[(1, 30, 52), (1, 40, 53)]),
@@ -239,23 +239,24 @@ mod tests {
 
     #[test]
     fn equal_numbers_of_different_packets_are_two_channels() {
-        let error = GroupMap::of(&[seen(1, &[(7, 70, 46)]), seen(2, &[(7, 71, 46)])]).unwrap_err();
+        let error =
+            GroupMap::from_seen(&[seen(1, &[(7, 70, 46)]), seen(2, &[(7, 71, 46)])]).unwrap_err();
         assert!(error.starts_with("more than one channel: the incremental feed"), "{error}");
         assert!(error.contains("239.1.1.1:1, 239.1.1.1:2"), "{error}");
-        let sides = GroupMap::of(&[seen(1, &[(7, 70, 46)]), seen(2, &[(8, 80, 46)])]);
+        let sides = GroupMap::from_seen(&[seen(1, &[(7, 70, 46)]), seen(2, &[(8, 80, 46)])]);
         assert!(sides.is_ok());
     }
 
     #[test]
     fn detects_groups_of_market_data_only() {
         let heartbeat = [[0; 12].as_slice(), &[10, 0, 0, 0, 12, 0, 1, 0, 13, 0]].concat();
-        assert!(First::of(&heartbeat).is_some());
+        assert!(First::parse(&heartbeat).is_some());
         for (at, value) in [(12, 9), (12, 11), (18, 2)] {
             let mut other = heartbeat.clone();
             other[at] = value;
-            assert!(First::of(&other).is_none(), "{at}");
+            assert!(First::parse(&other).is_none(), "{at}");
         }
-        assert!((0..heartbeat.len()).all(|length| First::of(&heartbeat[..length]).is_none()));
-        assert!(GroupMap::of(&[]).is_err());
+        assert!((0..heartbeat.len()).all(|length| First::parse(&heartbeat[..length]).is_none()));
+        assert!(GroupMap::from_seen(&[]).is_err());
     }
 }

@@ -44,7 +44,7 @@ impl MessageFilter {
 
     /// Handles a definition: selects its instrument if it matches. Returns the kept line, and
     /// whether its template is known, if it must be printed after all.
-    pub(super) fn meet(&mut self, definition: &Definition) -> Option<(String, bool)> {
+    pub(super) fn on_definition(&mut self, definition: &Definition) -> Option<(String, bool)> {
         self.symbols.insert(definition.security_id, definition.symbol);
         if self.filter.accepts_all() {
             return None;

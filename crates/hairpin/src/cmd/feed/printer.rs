@@ -140,7 +140,7 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
             true => writeln!(self.err, "hairpin: {what}"),
             false => writeln!(self.err, "hairpin: packet {}: {what}", self.counts.packets),
         };
-        self.note(written);
+        self.record_outcome(written);
     }
 
     /// Prints the last lines.
@@ -174,7 +174,7 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
         self.out.flush()
     }
 
-    fn note(&mut self, written: io::Result<()>) {
+    fn record_outcome(&mut self, written: io::Result<()>) {
         if self.outcome.is_ok() {
             self.outcome = written;
         }
@@ -182,18 +182,18 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
 
     fn print(&mut self, text: &str) {
         let written = writeln!(self.out, "{text}");
-        self.note(written);
+        self.record_outcome(written);
     }
 
     /// Prints a line of the channel, if such lines are enabled.
-    fn tell(&mut self, name: &str, values: &[(&str, Value<'_>)]) {
+    fn print_line(&mut self, name: &str, values: &[(&str, Value<'_>)]) {
         if self.options.books {
             self.print(&message_line::record(name, self.packet, values, self.options.format));
         }
     }
 
     /// Prints a record, if lines of the channel are enabled.
-    fn tell_record(&mut self, record: &Record<'_>) {
+    fn print_record(&mut self, record: &Record<'_>) {
         if self.options.books {
             self.print(&record.line(self.packet, self.options.format));
         }
@@ -201,7 +201,7 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
 
     /// Prints a callback, if callbacks are enabled.
     fn call(&mut self, packet: &Packet, record: &Record<'_>) {
-        self.packet = callback_lines::of(packet);
+        self.packet = callback_lines::position(packet);
         self.print(&record.line(self.packet, self.options.format));
     }
 
@@ -215,7 +215,7 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
         let symbol = instruments.definition(index).map(|definition| definition.symbol);
         let symbol = symbol.as_ref().map_or(&[][..], |symbol| symbol.as_bytes());
         let [bid, ask] = [book.best_bid(), book.best_ask()].map(|level| values(level.copied()));
-        self.tell(
+        self.print_line(
             "TopOfBook",
             &[
                 ("SecurityID", Value::Signed(book.security_id().into())),
@@ -244,7 +244,7 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
         self.packet = (packet.sequence, packet.sending_time.as_nanos());
         let PrintOptions { codecs, format, messages, .. } = self.options;
         if let Some(throughput) = &mut self.throughput {
-            throughput.note(message);
+            throughput.count(message);
         }
         if !messages {
             self.is_malformed = false;
@@ -269,7 +269,7 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
     }
 
     fn on_definition(&mut self, update: &DefinitionUpdate<'_>) {
-        if let Some((text, is_known)) = self.selection.meet(update.definition) {
+        if let Some((text, is_known)) = self.selection.on_definition(update.definition) {
             self.print_message((&text, is_known));
         }
         if self.options.callbacks {
@@ -292,7 +292,7 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
             let id = change.book.security_id();
             let (symbol, state) = (self.selection.symbol(id), format!("{:?}", change.state));
             let name = "OrderBookState";
-            self.tell_record(&callback_lines::state(name, id, symbol.as_bytes(), &state));
+            self.print_record(&callback_lines::state(name, id, symbol.as_bytes(), &state));
         }
     }
 
@@ -301,7 +301,7 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
             let id = change.book.security_id();
             let (symbol, state) = (self.selection.symbol(id), format!("{:?}", change.state));
             let name = "InstrumentState";
-            self.tell_record(&callback_lines::state(name, id, symbol.as_bytes(), &state));
+            self.print_record(&callback_lines::state(name, id, symbol.as_bytes(), &state));
         }
     }
 
@@ -373,7 +373,7 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
             ReplayUpdate::GivenUp { reason, .. } => format!("{reason:?}"),
             _ => String::new(),
         };
-        self.tell_record(&callback_lines::replay(update, &reason));
+        self.print_record(&callback_lines::replay(update, &reason));
     }
 
     fn on_silence(&mut self, silence: &Silence) {
@@ -382,19 +382,19 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
             _ => String::new(),
         };
         let state = format!("{:?}", silence.state);
-        self.tell_record(&callback_lines::silence(silence, &feed, &state));
+        self.print_record(&callback_lines::silence(silence, &feed, &state));
     }
 
     fn on_warning(&mut self, warning: &Warning) {
         let text = warning.to_string();
-        self.tell_record(&Record::new("Warning").text("Text", &text));
+        self.print_record(&Record::new("Warning").text("Text", &text));
     }
 
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         let is_change = event.changed().any(|(.., changes)| changes.best_price());
         self.best_price_changes += u64::from(is_change);
         if let Some(watch) = &mut self.watch {
-            watch.note(event);
+            watch.count(event);
         }
         if self.options.books {
             self.packet = (event.packet.sequence, event.packet.sending_time.as_nanos());
@@ -405,17 +405,17 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
     }
 
     fn on_channel_reset(&mut self, _: &ChannelReset<'_>) {
-        self.tell("ChannelReset", &[]);
+        self.print_line("ChannelReset", &[]);
     }
 
     fn on_gap(&mut self, gap: &Gap) {
         let values = [("First", u64::from(gap.first)), ("Count", gap.count.into())];
-        self.tell("Gap", &values.map(|(name, value)| (name, value.into())));
+        self.print_line("Gap", &values.map(|(name, value)| (name, value.into())));
     }
 
     fn on_channel_state(&mut self, state: ChannelState) {
         let name = format!("{state:?}");
-        self.tell("ChannelState", &[("State", Value::Text(CharArray::new(name.as_bytes())))]);
+        self.print_line("ChannelState", &[("State", Value::Text(CharArray::new(name.as_bytes())))]);
     }
 
     fn on_error(&mut self, _: Option<&Packet>, error: &Error) {

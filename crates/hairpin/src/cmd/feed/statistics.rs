@@ -76,7 +76,7 @@ impl Statistics {
         if at < due {
             return None;
         }
-        let figures = StatisticsLine::of(self, now, traffic, channel);
+        let figures = StatisticsLine::new(self, now, traffic, channel);
         let missed = at.saturating_since(due).as_nanos() / self.interval.as_nanos().max(1);
         self.due = Some(due + self.interval * (missed + 1));
         (self.since, self.traffic, self.counters) = (at, *traffic, *channel.counters());
@@ -110,7 +110,7 @@ struct StatisticsLine {
 }
 
 impl StatisticsLine {
-    fn of(before: &Statistics, now: Now, traffic: &Traffic, channel: &Channel) -> Self {
+    fn new(before: &Statistics, now: Now, traffic: &Traffic, channel: &Channel) -> Self {
         let seconds = now.monotonic.saturating_since(before.since).as_nanos() as f64 / 1e9;
         let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
         let (counters, old) = (channel.counters(), &before.counters);

@@ -28,7 +28,7 @@ impl Throughput {
 
     /// Counts a message that the channel processes.
     #[inline]
-    pub(super) fn note(&mut self, message: &Message<'_>) {
+    pub(super) fn count(&mut self, message: &Message<'_>) {
         let id = usize::from(message.header.template_id).min(TEMPLATES);
         self.templates[id] += 1;
     }
@@ -88,7 +88,7 @@ mod tests {
         let mut throughput = Throughput::begin();
         for &template_id in ids {
             let header = MessageHeader { block_length: 0, template_id, schema_id: 1, version: 13 };
-            throughput.note(&Message { header, body: &[], bytes: &[] });
+            throughput.count(&Message { header, body: &[], bytes: &[] });
         }
         throughput
     }

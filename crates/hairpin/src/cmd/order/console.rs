@@ -76,7 +76,7 @@ impl<O: Write> OrderConsole<O> {
         // What was just encoded can be decoded.
         let _ = columns.read(journal.bytes(record).get(4..).unwrap_or_default());
         let number = Some(tag.seq_num);
-        self.print(&Row::of(tag.now.utc, "out", tag.uuid, number, columns));
+        self.print(&Row::event(tag.now.utc, "out", tag.uuid, number, columns));
     }
 
     /// Prints the last reported state of an order.
@@ -101,7 +101,7 @@ impl<O: Write> OrderConsole<O> {
             columns.put("StopPx", ColumnValue::text(price));
         }
         columns.put("LeavesQty", ColumnValue::number(order.leaves));
-        self.print(&Row::of(now, "order", uuid, None, columns));
+        self.print(&Row::event(now, "order", uuid, None, columns));
     }
 
     /// Prints why a connection has failed; the failure itself was printed before.
@@ -110,16 +110,16 @@ impl<O: Write> OrderConsole<O> {
             Some(reason) => format!("{reason}: {failure}"),
             None => failure.clone(),
         });
-        self.say(now, uuid, "failure", Some(failure));
+        self.print_event(now, uuid, "failure", Some(failure));
     }
 
     /// Prints an event of the session.
-    pub(super) fn say(&mut self, now: Utc, uuid: u64, what: &str, text: Option<String>) {
+    pub(super) fn print_event(&mut self, now: Utc, uuid: u64, what: &str, text: Option<String>) {
         let mut columns = Columns::named(what);
         if let Some(text) = text {
             columns.put("Text", ColumnValue::text(text));
         }
-        self.print(&Row::of(now, "session", uuid, None, columns));
+        self.print(&Row::event(now, "session", uuid, None, columns));
     }
 
     /// Flushes each line: the reader may be waiting for it.
@@ -135,9 +135,9 @@ impl<O: Write> OrderConsole<O> {
         }
     }
 
-    fn tell(&mut self, sender: &Sender<'_>, what: &str, text: impl ToString) {
+    fn print_now(&mut self, sender: &Sender<'_>, what: &str, text: impl ToString) {
         let (now, uuid) = (sender.now().utc, sender.progress().uuid);
-        self.say(now, uuid, what, Some(text.to_string()));
+        self.print_event(now, uuid, what, Some(text.to_string()));
     }
 }
 
@@ -168,7 +168,7 @@ impl<O: Write> Listener for OrderConsole<O> {
         if columns.read_body(&message.header, message.body).is_err() {
             columns = Columns::named(&format!("template-{template_id}"));
         }
-        self.orders.told(template_id, &columns);
+        self.orders.on_report(template_id, &columns);
         let is_refused = columns.get("MassActionResponse") == Some("Rejected(0)");
         let event = match template_id {
             OrderMassActionReport562::TEMPLATE_ID if is_refused => Some(ExpectedEvent::Reject),
@@ -180,7 +180,7 @@ impl<O: Write> Listener for OrderConsole<O> {
         }
         self.events.extend(event);
         let (now, number) = (sender.now().utc, Some(message.seq_num));
-        self.print(&Row::of(now, "in", message.uuid, number, columns));
+        self.print(&Row::event(now, "in", message.uuid, number, columns));
     }
 
     fn on_state(&mut self, sender: &mut Sender<'_>, state: State) {
@@ -190,13 +190,13 @@ impl<O: Write> Listener for OrderConsole<O> {
         }
         if !matches!(state, State::Established) {
             let (now, uuid) = (sender.now().utc, sender.progress().uuid);
-            self.say(now, uuid, &state.to_string(), None);
+            self.print_event(now, uuid, &state.to_string(), None);
         }
     }
 
     fn on_established(&mut self, sender: &mut Sender<'_>, established: &Established) {
         self.was_established = true;
-        self.say(sender.now().utc, established.uuid, "established", None);
+        self.print_event(sender.now().utc, established.uuid, "established", None);
     }
 
     fn on_backup(&mut self, notice: &BackupNotice<'_>) {
@@ -210,11 +210,11 @@ impl<O: Write> Listener for OrderConsole<O> {
             _ => return,
         };
         let (now, uuid) = self.turn;
-        self.say(now, uuid, "backup", Some(text));
+        self.print_event(now, uuid, "backup", Some(text));
     }
 
     fn on_failover(&mut self, sender: &mut Sender<'_>, _: Failover) {
-        self.tell(sender, "failover", "the exchange has made the backup the primary");
+        self.print_now(sender, "failover", "the exchange has made the backup the primary");
     }
 
     fn on_active(&mut self, sender: &mut Sender<'_>, active: Active) {
@@ -228,19 +228,19 @@ impl<O: Write> Listener for OrderConsole<O> {
             "on the backup's connection: our next message is {next_outgoing}, \
              nothing could be sent for {millis} ms{doubt}"
         );
-        self.tell(sender, "active", text);
+        self.print_now(sender, "active", text);
     }
 
     fn on_reject(&mut self, sender: &mut Sender<'_>, rejected: &Rejected<'_>) {
         let reason = refusal_text(rejected);
-        self.tell(sender, "refused", &reason);
+        self.print_now(sender, "refused", &reason);
         self.reason = Some(reason);
     }
 
     fn on_terminate(&mut self, sender: &mut Sender<'_>, terminated: &Terminated<'_>) {
         if !terminated.answer {
             let reason = termination_text(terminated);
-            self.tell(sender, "terminated", &reason);
+            self.print_now(sender, "terminated", &reason);
             self.reason = Some(reason);
         }
     }
@@ -266,28 +266,28 @@ impl<O: Write> Listener for OrderConsole<O> {
             None => "",
         };
         let text = format!("{count} messages from {from_seq_no}{what}");
-        self.tell(sender, "not-applied", text);
+        self.print_now(sender, "not-applied", text);
     }
 
     fn on_gap(&mut self, sender: &mut Sender<'_>, gap: Gap) {
-        self.tell(sender, "gap", gap_text(gap));
+        self.print_now(sender, "gap", gap_text(gap));
     }
 
     fn on_lost(&mut self, sender: &mut Sender<'_>, gap: Gap) {
-        self.tell(sender, "lost", gap_text(gap));
+        self.print_now(sender, "lost", gap_text(gap));
     }
 
     fn on_retransmit_reject(&mut self, sender: &mut Sender<'_>, rejected: &RetransmitRejected<'_>) {
-        self.tell(sender, "not-retransmitted", rejected.code);
+        self.print_now(sender, "not-retransmitted", rejected.code);
     }
 
     fn on_error(&mut self, sender: &mut Sender<'_>, error: &Error) {
-        self.tell(sender, "error", error);
+        self.print_now(sender, "error", error);
         self.reason.get_or_insert_with(|| error.to_string());
     }
 
     fn on_warning(&mut self, sender: &mut Sender<'_>, warning: &Warning) {
-        self.tell(sender, "warning", warning);
+        self.print_now(sender, "warning", warning);
     }
 }
 

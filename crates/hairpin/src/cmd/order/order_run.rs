@@ -325,7 +325,7 @@ impl OrderRun {
         let (ours, theirs) = (progress.next_outgoing, progress.next_incoming);
         let text = format!("next sequence numbers: ours {ours}, the exchange's {theirs}");
         let state = self.line.session().state().to_string();
-        self.console.say(now.utc, progress.uuid, &state, Some(text));
+        self.console.print_event(now.utc, progress.uuid, &state, Some(text));
         let open: Vec<Order> = self.console.orders.open().cloned().collect();
         open.iter().for_each(|order| self.console.order(now.utc, progress.uuid, order));
     }

@@ -76,7 +76,7 @@ impl Orders {
     }
 
     /// Handles a message of the exchange; those about other orders are ignored.
-    pub(super) fn told(&mut self, template_id: u16, report: &Columns) {
+    pub(super) fn on_report(&mut self, template_id: u16, report: &Columns) {
         match template_id {
             OrderMassActionReport562::TEMPLATE_ID => {
                 let affected = |order: &&mut Order| {
@@ -105,13 +105,13 @@ impl Orders {
             None => Some(order.terms.cl_ord_id.to_string().as_str()) == cl_ord_id,
         });
         if let Some(order) = order {
-            order.told(template_id, report);
+            order.on_report(template_id, report);
         }
     }
 }
 
 impl Order {
-    fn told(&mut self, template_id: u16, report: &Columns) {
+    fn on_report(&mut self, template_id: u16, report: &Columns) {
         let leaves = report.number("LeavesQty").and_then(|leaves| u32::try_from(leaves).ok());
         match template_id {
             ExecutionReportNew522::TEMPLATE_ID => {

@@ -55,7 +55,7 @@ impl Row {
     }
 
     /// Creates a row for an event that happens now.
-    pub(super) fn of(
+    pub(super) fn event(
         time: Utc,
         direction: &'static str,
         uuid: u64,

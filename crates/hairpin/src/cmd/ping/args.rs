@@ -195,7 +195,7 @@ impl PingArgs {
     /// Returns the address of a running pong, or `None` if one must be started.
     pub(super) fn place(&self) -> Option<PongAddress> {
         let is_behind = self.is_raw() && self.interface.is_some();
-        let raw = is_behind.then(|| PongAddress::of_raw(self.peer));
+        let raw = is_behind.then(|| PongAddress::raw(self.peer));
         self.remote.map(PongAddress::from).or(raw)
     }
 

@@ -17,10 +17,10 @@ use super::ping_transport::{self, PingTransport};
 use super::pinger::Pinger;
 use super::raw_transport;
 use super::setup::{PingOutcome, PingReady, PingSetup, Protocol, Stamping};
+use crate::harness::child_protocol::ChildCounters;
+use crate::harness::child_protocol::{self, ChildArgs};
 use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::signals::Signals;
-pub(crate) use crate::harness::t2t_setup::ChildArgs;
-use crate::harness::t2t_setup::{self, ChildCounters};
 
 /// Runs the round whose setup is on standard input.
 ///
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
         Protocol::Raw => raw_transport::raw(&setup)
             .and_then(|(lines, datapath)| round.run_with(lines, clock, Some(datapath))),
     };
-    t2t_setup::say(&outcome.with_context(|| round.place())?)?;
+    child_protocol::print_line(&outcome.with_context(|| round.place())?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -90,7 +90,7 @@ impl Round<'_> {
         if self.setup.stamping != Stamping::None {
             kernel_stamps::await_begin(&clock);
         }
-        t2t_setup::say(&PingReady { datapath })?;
+        child_protocol::print_line(&PingReady { datapath })?;
         let wait: Wait = self.setup.wait.parse()?;
         let reactor = Reactor::new(wait)?;
         match self.setup.flood_ms {

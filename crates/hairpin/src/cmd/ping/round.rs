@@ -15,9 +15,9 @@ use super::setup::{
 };
 use crate::cmd::pong::Slowness;
 use crate::harness::child_process::ChildProcess;
+use crate::harness::child_protocol::ChildCounters;
 use crate::harness::host_pair::{HostPair, Role};
 use crate::harness::signals::Signals;
-use crate::harness::t2t_setup::ChildCounters;
 use crate::harness::transport;
 
 /// The interval at which the parent checks progress and signals. It is long because with two cores

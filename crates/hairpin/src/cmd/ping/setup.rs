@@ -95,7 +95,7 @@ impl PongAddress {
         Self { address: SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0), mac: None };
 
     /// Returns the address for raw frames.
-    pub(crate) fn of_raw(mac: Option<[u8; 6]>) -> Self {
+    pub(crate) fn raw(mac: Option<[u8; 6]>) -> Self {
         Self { mac, ..Self::NOWHERE }
     }
 }
@@ -146,7 +146,7 @@ pub(crate) struct PongReady {
 
 impl PongReady {
     /// Returns the address of a pong on kernel sockets.
-    pub(crate) fn at(address: SocketAddrV4) -> Self {
+    pub(crate) fn new(address: SocketAddrV4) -> Self {
         Self { place: address.into(), datapath: None }
     }
 }

@@ -5,9 +5,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::cmd::ping::{PongReady, PongSetup};
+use crate::harness::child_protocol::{self, ChildArgs};
 use crate::harness::signals::Signals;
-use crate::harness::t2t_setup;
-pub(crate) use crate::harness::t2t_setup::ChildArgs;
 
 /// Serves until the parent requests a stop, and prints the counts.
 ///
@@ -16,7 +15,7 @@ pub(crate) use crate::harness::t2t_setup::ChildArgs;
 pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<PongSetup>()?;
     let signals = Signals::take_as_child()?;
-    let listening = |ready: PongReady| t2t_setup::say(&ready);
+    let listening = |ready: PongReady| child_protocol::print_line(&ready);
     let stop_requested = || page.stop_requested() || signals.stop_requested();
     // A flood with a silent interval in the middle is still one flood.
     let mut floods = Vec::new();
@@ -25,6 +24,6 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
         floods.push(last);
         outcome.flood = floods.into_iter().max_by_key(|flood| flood.messages);
     }
-    t2t_setup::say(&outcome)?;
+    child_protocol::print_line(&outcome)?;
     Ok(ExitCode::SUCCESS)
 }

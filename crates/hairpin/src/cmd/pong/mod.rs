@@ -103,7 +103,7 @@ fn serve(
                 ReceiveStamps::Off,
             )?;
             let socket = UdpSocket::bind_by(datapath.transport(), address, options)?;
-            let at = PongReady::at(socket.local_address());
+            let at = PongReady::new(socket.local_address());
             let server = PongServer::new(wait, state, |reactor| {
                 Ok(UdpResponder::new(socket, size, reactor)?)
             })?;
@@ -124,18 +124,18 @@ fn serve(
                 Ok(UdpResponder::new(socket, size, reactor)?)
             })?;
             let server = server.with_transport(datapath);
-            finish(server, title, PongReady::at(address), listening, stop_requested, flooded)
+            finish(server, title, PongReady::new(address), listening, stop_requested, flooded)
         }
         Protocol::Tcp => {
             let listener = TcpListener::bind(address)?;
-            let at = PongReady::at(listener.local_address());
+            let at = PongReady::new(listener.local_address());
             let server =
                 PongServer::new(wait, state, |reactor| Ok(TcpResponder::new(listener, reactor)?))?;
             finish(server, title, at, listening, stop_requested, flooded)
         }
         Protocol::Raw => {
             let port = RawPort::open(&setup.device, &setup.transport, raw_frame::ETHER_TYPE)?;
-            let place = PongAddress::of_raw(Some(port.own.0));
+            let place = PongAddress::raw(Some(port.own.0));
             let at = PongReady { place, datapath: Some(port.datapath.clone()) };
             let server =
                 PongServer::new(wait, state, |reactor| Ok(RawResponder::new(port, reactor)?))?;

@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &StatArgs) -> Result<ExitCode> {
         Format::Json => json::render(&snapshot)?,
     };
     print(&text)?;
-    let are_all_shown = tell_the_rest(&snapshot, &pages, &filter);
+    let are_all_shown = print_missing(&snapshot, &pages, &filter);
     let is_shown = !snapshot.pages.is_empty() && are_all_shown;
     Ok(if is_shown { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -91,32 +91,32 @@ fn print(text: &str) -> io::Result<()> {
 }
 
 /// Prints a line on standard error.
-fn say(words: impl Display) {
+fn print_message(words: impl Display) {
     let _ = writeln!(io::stderr(), "hairpin: {words}");
 }
 
 /// Prints what is missing among the values, and why. Returns `true` if no given process is missing.
-fn tell_the_rest(
+fn print_missing(
     snapshot: &CounterSnapshot<'_>,
     pages: &CounterPages,
     filter: &CounterFilter,
 ) -> bool {
     for (process, why) in &snapshot.refused {
-        say(format_args!("cannot read the counters of process {process}: {why}"));
+        print_message(format_args!("cannot read the counters of process {process}: {why}"));
     }
     if filter.processes.is_empty() && snapshot.unreadable > 0 {
         let count = snapshot.unreadable;
-        say(format_args!("{count} processes of other users skipped; root may read them"));
+        print_message(format_args!("{count} processes of other users skipped; root may read them"));
     }
     let mut are_all_shown = true;
     for &process in &filter.processes {
         if let Some(why) = reason_for_nothing(process, snapshot, pages) {
             are_all_shown = false;
-            say(format_args!("process {process} {why}"));
+            print_message(format_args!("process {process} {why}"));
         }
     }
     if filter.processes.is_empty() && snapshot.pages.is_empty() {
-        say(match filter.names[..] {
+        print_message(match filter.names[..] {
             [] => "no readable process publishes live counters",
             _ => "no readable process publishes live counters with such names",
         });

@@ -17,7 +17,7 @@ pub(super) struct PreviousValues {
 
 impl PreviousValues {
     /// Returns the values for comparison with the next snapshot.
-    pub(super) fn of(snapshot: &CounterSnapshot<'_>) -> Self {
+    pub(super) fn new(snapshot: &CounterSnapshot<'_>) -> Self {
         let values = |page: &ProcessPage<'_>| {
             let value = |(metric, value): &(&Metric, u64)| (metric.name.clone(), *value);
             (page.id(), page.values.iter().map(value).collect())
@@ -122,14 +122,14 @@ mod tests {
              and 1 that are 0\n"
         );
         let second = snapshot(104, vec![page(7, 50, values([15, 4_000, 2]))]);
-        let shown = render(&second, &PreviousValues::of(&first), false);
+        let shown = render(&second, &PreviousValues::new(&first), false);
         let expected = "  run.ticks                   15 count               1.2/s\n  \
                         run.bytes_sent            4000 bytes              1000/s\n  \
                         run.traders                  2 connections\n";
         assert!(shown.ends_with(expected), "{shown}");
         // The next process with that id has another start time.
         let third = snapshot(105, vec![page(7, 104, values([99, 0, 0]))]);
-        let shown = render(&third, &PreviousValues::of(&second), true);
+        let shown = render(&third, &PreviousValues::new(&second), true);
         let expected = "  run.ticks                   99 count\n  \
                         run.bytes_sent               0 bytes\n  \
                         run.traders                  0 connections\n";
@@ -140,9 +140,9 @@ mod tests {
     fn has_no_rate_for_falling_counter_or_stopped_clock() {
         let ticks = metric("run.ticks", Kind::Counter, Unit::Count);
         let at = |taken, value| snapshot(taken, vec![page(7, 50, vec![(&ticks, value)])]);
-        let shown = render(&at(101, 9), &PreviousValues::of(&at(100, 10)), false);
+        let shown = render(&at(101, 9), &PreviousValues::new(&at(100, 10)), false);
         assert!(shown.contains(" 0/s"), "{shown}");
-        let shown = render(&at(100, 11), &PreviousValues::of(&at(100, 10)), false);
+        let shown = render(&at(100, 11), &PreviousValues::new(&at(100, 10)), false);
         assert!(!shown.contains("/s"), "{shown}");
     }
 

@@ -13,7 +13,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::snapshot::{CounterFilter, CounterSnapshot, PageId};
 use super::table::PreviousValues;
-use super::{Format, find, json, lines, print, say, table, tell_the_rest};
+use super::{Format, find, json, lines, print, print_message, print_missing, table};
 use crate::harness::signals::Signals;
 
 /// Searching all of `/proc` takes some milliseconds of a core that may be under measurement, so it
@@ -46,8 +46,8 @@ pub(super) fn run(
     let mut pages = find()?;
     let first = CounterSnapshot::take(&pages, filter, clock.now().utc);
     // A table itself shows what is missing.
-    let is_to_be_told = !is_table || !filter.processes.is_empty();
-    if is_to_be_told && !tell_the_rest(&first, &pages, filter) {
+    let warns = !is_table || !filter.processes.is_empty();
+    if warns && !print_missing(&first, &pages, filter) {
         return Ok(ExitCode::FAILURE);
     }
     let mut screen = Screen::new(format, is_table, !filter.names.is_empty());
@@ -112,7 +112,7 @@ impl Screen {
             [("has ended", ended.collect::<Vec<_>>()), ("has begun", begun.collect())]
         {
             for (id, command) in pages {
-                self.tell(&format!("{command}, process {}, {change}", id.process));
+                self.print_line(&format!("{command}, process {}, {change}", id.process));
             }
         }
         self.known = present;
@@ -120,7 +120,7 @@ impl Screen {
             Some(bar) => {
                 bar.set_message(table::render(snapshot, &self.previous, self.with_zeros));
                 bar.tick();
-                self.previous = PreviousValues::of(snapshot);
+                self.previous = PreviousValues::new(snapshot);
             }
             None if self.format == Format::Json => print(&json::render(snapshot)?)?,
             None => print(&lines::render_with_time(snapshot))?,
@@ -128,10 +128,10 @@ impl Screen {
         Ok(())
     }
 
-    fn tell(&self, words: &str) {
+    fn print_line(&self, words: &str) {
         match &self.table {
             Some(bar) => bar.println(words),
-            None => say(words),
+            None => print_message(words),
         }
     }
 

@@ -30,7 +30,7 @@ use crate::harness::output;
 pub(crate) fn run(arguments: &T2tArgs) -> Result<ExitCode> {
     arguments.context.check(&arguments.feed)?;
     // First of all: an ordinary user's namespaces need a process of one thread.
-    let context = RunContext::make("t2t", &arguments.context)?;
+    let context = RunContext::new("t2t", &arguments.context)?;
     let mut plan = arguments.plan();
     // Waits given as arguments run, and fail their rows where they are not available.
     let left_out = if arguments.wait.is_empty() { plan.leave_out() } else { String::new() };

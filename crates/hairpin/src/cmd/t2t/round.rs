@@ -6,11 +6,11 @@ use anyhow::{Result, bail};
 
 use super::start_times::StartTimes;
 use crate::harness::child_process::ChildProcess;
+use crate::harness::child_protocol::ChildCounters;
 use crate::harness::host_pair::{HostPair, Role};
 use crate::harness::signals::Signals;
 use crate::harness::t2t_setup::{
-    self, ChildCounters, ExchangeOutcome, ExchangeSetup, Load, Ready, TraderChildSetup,
-    TraderOutcome,
+    self, ExchangeOutcome, ExchangeSetup, Load, Ready, TraderChildSetup, TraderOutcome,
 };
 
 /// The interval at which the parent checks progress and signals. It is long because, on a host with
@@ -77,7 +77,7 @@ pub(super) fn run(
     let trader: TraderOutcome = trader_side.line(TIMEOUT)?;
     trader_side.end()?;
     exchange_side.end()?;
-    let start = StartTimes::of(started_ns, &outcome.start, &trader.start);
+    let start = StartTimes::new(started_ns, &outcome.start, &trader.start);
     Ok(Outcome { exchange: outcome, trader, start })
 }
 

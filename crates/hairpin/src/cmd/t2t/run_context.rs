@@ -102,7 +102,7 @@ impl<'a> RunContext<'a> {
     ///
     /// # Errors
     /// A condition that prevents every round: no such interface, core or folder, or a bad key.
-    pub(crate) fn make(command: &'static str, arguments: &'a RunArgs) -> Result<Self> {
+    pub(crate) fn new(command: &'static str, arguments: &'a RunArgs) -> Result<Self> {
         let ground = HostPair::new(arguments.interface.as_deref())?;
         ground.check(&arguments.transport)?;
         let cores = arguments.cores.choose()?;

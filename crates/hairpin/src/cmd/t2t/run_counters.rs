@@ -36,7 +36,7 @@ impl RunCounters {
     }
 
     /// Counts a round that is over.
-    pub(super) fn note(&mut self, has_failed: bool) {
+    pub(super) fn record_round(&mut self, has_failed: bool) {
         self.counts.done += 1;
         self.counts.failed += u64::from(has_failed);
         self.update();
@@ -69,8 +69,8 @@ mod tests {
     #[test]
     fn rounds_are_counted_and_those_that_failed_apart() {
         let mut counters = RunCounters::publish("t2t", &plan(3, 90, 7));
-        counters.note(false);
-        counters.note(true);
+        counters.record_round(false);
+        counters.record_round(true);
         counters.add(&plan(1, 90, 7));
         assert_eq!(counters.counts, RoundCounts { planned: 28, done: 2, failed: 1 });
     }

@@ -53,7 +53,7 @@ impl<'a> RoundRunner<'a> {
     }
 
     fn rows(&mut self, case: &T2tCase, outcome: round::Outcome) -> Vec<Row> {
-        self.starts.note(outcome.start);
+        self.starts.record(outcome.start);
         let failed = row_checks::reason_to_fail(&case.load, &outcome.exchange, &outcome.trader);
         let interrupted = outcome.exchange.interrupted;
         let start_ns = outcome.start.map(|start| start.in_sync().as_nanos());
@@ -134,7 +134,7 @@ impl Runner for RoundRunner<'_> {
                 settings.map(failed).into()
             }
         };
-        self.counters.note(rows.iter().any(|row| row.failed.is_some()));
+        self.counters.record_round(rows.iter().any(|row| row.failed.is_some()));
         Ok(rows)
     }
 

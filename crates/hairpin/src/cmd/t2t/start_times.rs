@@ -30,7 +30,7 @@ pub(crate) struct StartTimes([Duration; STAGES]);
 impl StartTimes {
     /// Computes them from when the parent started each process and the times that these report;
     /// `None` if the trader was never in sync or never logged on.
-    pub(super) fn of(
+    pub(super) fn new(
         started_ns: [u64; 2],
         exchange: &ExchangeStart,
         trader: &TraderStart,
@@ -66,7 +66,7 @@ pub(crate) struct StartSummary(Vec<StartTimes>);
 
 impl StartSummary {
     /// Records one round's.
-    pub(super) fn note(&mut self, start: Option<StartTimes>) {
+    pub(super) fn record(&mut self, start: Option<StartTimes>) {
         self.0.extend(start);
     }
 
@@ -128,7 +128,7 @@ mod tests {
 
     fn start(in_sync_ms: u64) -> Option<StartTimes> {
         let joined = exchange(Some(in_sync_ms + 2));
-        StartTimes::of([10 * MILLI, 21 * MILLI], &joined, &trader(Some(in_sync_ms)))
+        StartTimes::new([10 * MILLI, 21 * MILLI], &joined, &trader(Some(in_sync_ms)))
     }
 
     #[test]
@@ -139,14 +139,14 @@ mod tests {
     #[test]
     fn process_that_never_started_has_no_start_times() {
         let started = [10 * MILLI, 21 * MILLI];
-        assert_eq!(StartTimes::of(started, &exchange(Some(52)), &trader(None)), None);
-        assert_eq!(StartTimes::of(started, &exchange(None), &trader(Some(50))), None);
+        assert_eq!(StartTimes::new(started, &exchange(Some(52)), &trader(None)), None);
+        assert_eq!(StartTimes::new(started, &exchange(None), &trader(Some(50))), None);
     }
 
     #[test]
     fn says_median_maximum_and_parts() {
         let mut starts = StartSummary::default();
-        [start(50), None, start(40), start(90)].into_iter().for_each(|start| starts.note(start));
+        [start(50), None, start(40), start(90)].into_iter().for_each(|start| starts.record(start));
         let text = starts.to_string();
         assert!(text.contains("median 40.0 ms, at most 80.0 ms, 3 rounds"), "{text}");
         let parts = "exchange begins 2.0 ms, listens 8.0 ms, trader is started 1.0 ms, \

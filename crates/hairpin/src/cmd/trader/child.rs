@@ -6,9 +6,9 @@ use anyhow::Result;
 use hairpin_time::Instant;
 use hairpin_xdp::ReceiveStamps;
 
+use crate::harness::child_protocol::{self, ChildArgs};
 use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::signals::Signals;
-pub(crate) use crate::harness::t2t_setup::ChildArgs;
 use crate::harness::t2t_setup::{self, TraderChildSetup, TraderOutcome, TraderStart};
 use crate::trader::TraderCounts;
 
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let counts =
         super::run_trader(&mut task, "t2t-trader", &setup.trader, transport, stop_requested)?;
     let in_sync_ns = counts.in_sync_at.map(Instant::as_nanos);
-    t2t_setup::say(&outcome(counts, TraderStart { began_ns, opened_ns, in_sync_ns }))?;
+    child_protocol::print_line(&outcome(counts, TraderStart { began_ns, opened_ns, in_sync_ns }))?;
     Ok(ExitCode::SUCCESS)
 }
 

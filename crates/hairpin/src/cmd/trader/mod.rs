@@ -147,7 +147,7 @@ fn open(
 }
 
 fn session(setup: &TraderSetup) -> Result<Session> {
-    let logon = logon(Account::of(setup.id), setup.secret_key_file.as_deref())?;
+    let logon = logon(Account::new(setup.id), setup.secret_key_file.as_deref())?;
     let journal = Journal::anonymous(setup.journal_bytes).context("cannot allocate the journal")?;
     let settings = SessionSettings {
         waiting_max: WAITING_MAX,
@@ -230,8 +230,7 @@ mod tests {
             ..TraderCounts::default()
         };
         let line = describe(3, &counts, None);
-        let gap =
-            "; 1 gaps (the first of 2 from packet 7; side A delivered 40, side B 41), a book";
+        let gap = "; 1 gaps (the first of 2 from packet 7; side A delivered 40, side B 41), a book";
         assert!(line.contains(gap), "{line}");
         assert!(line.contains("0 packets dropped at the sockets, 0 errors"), "{line}");
     }

@@ -11,8 +11,8 @@ use hairpin_time::Instant;
 use super::receiver::{Idle, MAX_SLEEP, outcome};
 use super::setup::{Ready, ReceiverCounts, ReceiverOutcome, ReceiverSetup};
 use super::update_flow::PACKET_BYTES;
+use crate::harness::child_protocol;
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
-use crate::harness::t2t_setup;
 
 /// The datagrams received per turn, the same as in the feed handler's engine.
 const BUDGET: usize = 64;
@@ -38,7 +38,7 @@ pub(super) fn receive(
     let samples = usize::try_from(setup.load.samples).unwrap_or(usize::MAX);
     let samples = Samples { skip: setup.load.warm_up, ..Samples::new(samples) };
     let idle = Idle::new(clock.instant());
-    t2t_setup::say(&Ready {})?;
+    child_protocol::print_line(&Ready {})?;
     let mut task = BareTask { clock, reactor, receiver, token, samples, idle, stopped: false };
     RunLoop::default().run(&mut task, stop_requested)?;
     let BareTask { clock, receiver, samples, .. } = task;

@@ -12,7 +12,7 @@ use hairpin_time::{Duration, Now};
 use super::receiver::outcome;
 use super::setup::{ReceiverCounts, ReceiverOutcome, ReceiverSetup, channel_settings};
 use super::update_flow::UpdateFlow;
-use crate::harness::t2t_setup::ChildCounters;
+use crate::harness::child_protocol::ChildCounters;
 
 /// The packets of one batch.
 const BATCH: u64 = BatchRecorder::OPERATIONS_MIN;

@@ -87,7 +87,7 @@ impl Probe {
     }
 
     #[inline]
-    fn note(&mut self, now: Instant, utc: Utc, event: &EndOfEvent<'_>) {
+    fn record(&mut self, now: Instant, utc: Utc, event: &EndOfEvent<'_>) {
         if self.skip > 0 {
             self.skip -= 1;
             return;
@@ -109,7 +109,7 @@ impl Listener for Probe {
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         let now = self.clock.instant();
         let utc = self.kernel.now().utc;
-        self.note(now, utc, event);
+        self.record(now, utc, event);
     }
 
     fn on_gap(&mut self, _: &Gap) {

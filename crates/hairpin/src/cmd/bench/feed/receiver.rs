@@ -19,10 +19,10 @@ use super::probe::{ArrivalTime, Probe};
 use super::setup::{self as words, Ready, ReceiverCounts, ReceiverOutcome, ReceiverSetup};
 use super::{bare_receiver, batch};
 use crate::cmd::bench::run::calibrated;
+use crate::harness::child_protocol::{self, ChildArgs};
 use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
 use crate::harness::signals::Signals;
-use crate::harness::t2t_setup::{self, ChildArgs};
 
 /// The longest sleep, so that a stop request is seen in time.
 pub(super) const MAX_SLEEP: Duration = Duration::from_millis(10);
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
         Receiver::Batch => batch::measure(&setup, &clock, &page, &stop_requested)?,
     };
     outcome.interrupted = signals.stop_requested();
-    t2t_setup::say(&outcome)?;
+    child_protocol::print_line(&outcome)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -152,7 +152,7 @@ impl<E: FeedEngine> Task for HandlerTask<E> {
         }
         if !probe.is_armed() && feeds.channel(self.handler).state() == ChannelState::InSync {
             probe.arm(self.warm_up);
-            t2t_setup::say(&Ready {})?;
+            child_protocol::print_line(&Ready {})?;
         }
         Ok(Turn { now: now.monotonic, activity: Activity::Idle })
     }

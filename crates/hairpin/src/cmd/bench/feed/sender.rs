@@ -13,8 +13,8 @@ use hairpin_time::{Duration, Instant, Now};
 use super::feed_case::Receiver;
 use super::setup::{self as words, Ready, SenderOutcome, SenderSetup};
 use super::update_flow::UpdateFlow;
+use crate::harness::child_protocol::{self, ChildArgs, ChildCounters};
 use crate::harness::signals::Signals;
-use crate::harness::t2t_setup::{self, ChildArgs, ChildCounters};
 use crate::harness::transport::Transport;
 
 /// The TTL: packets stay on the link.
@@ -40,11 +40,11 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     setup.core.map_or(Ok(()), hairpin_host::pin)?;
     let clock = Clock::new();
     let mut sender = Sender::open(&setup, clock)?;
-    t2t_setup::say(&Ready {})?;
+    child_protocol::print_line(&Ready {})?;
     let stop_requested = || page.stop_requested() || signals.stop_requested();
     sender.bring_in(|| page.start_allowed(), stop_requested)?;
     let interrupted = sender.publish(&page, stop_requested)?;
-    t2t_setup::say(&sender.outcome(interrupted))?;
+    child_protocol::print_line(&sender.outcome(interrupted))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::feed_case::{Load, Receiver};
 use super::published::Span;
 use super::update_flow::{INSTRUMENTS, PACKET_BYTES};
-use crate::harness::multicast_groups::Groups;
+use crate::harness::multicast_groups::MulticastGroups;
 use crate::harness::transport::{self, Transport};
 
 /// The case of a bare socket.
@@ -24,7 +24,7 @@ const NONE: &str = "none";
 /// The setup of the sender.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SenderSetup {
-    pub(crate) groups: Groups,
+    pub(crate) groups: MulticastGroups,
     /// The address to send from.
     pub(crate) interface: Ipv4Addr,
     pub(crate) core: Option<usize>,
@@ -36,7 +36,7 @@ pub(crate) struct SenderSetup {
 /// The setup of the receiver.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ReceiverSetup {
-    pub(crate) groups: Groups,
+    pub(crate) groups: MulticastGroups,
     /// The address of the interface that joins the groups.
     pub(crate) interface: Ipv4Addr,
     /// The sender's address.

@@ -11,7 +11,7 @@ use super::bare_gateway::REPORT_BYTES;
 use super::samples::{OrderTimes, Samples};
 use super::setup::{ClientCounts, ClientOutcome, ClientSetup, ORDER_BYTES};
 use super::trading::MAX_SLEEP;
-use crate::harness::t2t_setup::ChildCounters;
+use crate::harness::child_protocol::ChildCounters;
 
 /// Sends the bytes of an order and waits for the bytes of a report.
 ///

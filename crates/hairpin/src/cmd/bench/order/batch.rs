@@ -17,7 +17,7 @@ use super::samples::rows;
 use super::setup::{ClientCounts, ClientOutcome, ClientSetup, ORDER_BYTES};
 use super::timed_listener::{TimedListener, order};
 use super::trading::{JOURNAL_BYTES, session_settings};
-use crate::harness::t2t_setup::ChildCounters;
+use crate::harness::child_protocol::ChildCounters;
 
 /// The operations of one batch.
 const BATCH: u64 = BatchRecorder::OPERATIONS_MIN;
@@ -129,7 +129,7 @@ impl Bench {
 
     /// Runs one turn of the session, which reads one report.
     #[inline]
-    fn hear(&mut self) -> Result<()> {
+    fn read_reports(&mut self) -> Result<()> {
         self.process()?;
         black_box(&self.listener.told);
         Ok(())
@@ -137,7 +137,7 @@ impl Bench {
 
     fn receive(&mut self) -> Result<Duration> {
         self.offer();
-        self.timed(Self::hear, 0, 1)
+        self.timed(Self::read_reports, 0, 1)
     }
 
     fn send(&mut self) -> Result<Duration> {
@@ -147,7 +147,7 @@ impl Bench {
     fn both(&mut self) -> Result<Duration> {
         let both = |bench: &mut Self| {
             bench.submit()?;
-            bench.hear()
+            bench.read_reports()
         };
         self.offer();
         self.timed(both, 1, 1)

@@ -9,8 +9,8 @@ use super::order_case::Subject;
 use super::setup::ClientSetup;
 use super::{bare_sockets, batch, trading};
 use crate::cmd::bench::run::calibrated;
+use crate::harness::child_protocol::{self, ChildArgs};
 use crate::harness::signals::Signals;
-use crate::harness::t2t_setup::{self, ChildArgs};
 
 /// Measures the round whose setup is on standard input.
 ///
@@ -32,6 +32,6 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     };
     let mut outcome = measure(&setup, &clock, &page, &stop_requested)?;
     outcome.interrupted = signals.stop_requested() || page.stop_requested();
-    t2t_setup::say(&outcome)?;
+    child_protocol::print_line(&outcome)?;
     Ok(ExitCode::SUCCESS)
 }

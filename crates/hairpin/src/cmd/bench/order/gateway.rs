@@ -15,10 +15,11 @@ use super::bare_gateway::BareGateway;
 use super::bare_server::{self, Echo};
 use super::order_case::Subject;
 use super::setup::{GatewaySetup, Ready};
+use crate::harness::child_protocol::{self, ChildArgs};
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
 use crate::harness::secret_key;
 use crate::harness::signals::Signals;
-use crate::harness::t2t_setup::{self, Account, ChildArgs};
+use crate::harness::t2t_setup::{self, Account};
 
 /// Serves the round whose setup is on standard input.
 ///
@@ -35,7 +36,7 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut listener = TcpListener::bind(setup.address)?;
-    t2t_setup::say(&Ready { address: listener.local_address() })?;
+    child_protocol::print_line(&Ready { address: listener.local_address() })?;
     match setup.subject {
         Subject::BareGateway => {
             bare_server::serve(&mut listener, BareGateway::default(), &stop_requested)?
@@ -51,7 +52,7 @@ fn exchange(setup: &GatewaySetup, stop_requested: &dyn Fn() -> bool) -> Result<(
     let mut reactor = Reactor::new(Wait::Spin)?;
     let mut exchange = Exchange::new(settings(setup)?, clock.now(), &mut reactor)?;
     exchange.set_pace(Pace::Paced, clock.now());
-    t2t_setup::say(&Ready { address: exchange.gateway_address() })?;
+    child_protocol::print_line(&Ready { address: exchange.gateway_address() })?;
     let mut task = GatewayTask { clock, reactor, exchange, stopped: false };
     RunLoop::default().run(&mut task, stop_requested).map(drop)
 }
@@ -89,7 +90,7 @@ impl Task for GatewayTask {
 
 fn settings(setup: &GatewaySetup) -> Result<ExchangeSettings> {
     let key = secret_key::read(None)?;
-    let Account { access_key_id, session } = Account::of(1);
+    let Account { access_key_id, session } = Account::new(1);
     let account = Credentials::new(&access_key_id, &key.base64url, &session, t2t_setup::FIRM)?;
     Ok(ExchangeSettings {
         floor: SimulatedMarketSettings {

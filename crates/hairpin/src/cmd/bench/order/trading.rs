@@ -18,7 +18,8 @@ use super::setup::{ClientCounts, ClientOutcome, ClientSetup};
 use super::stamped_stream::{StampedConnect, Stamps};
 use super::timed_listener::{TimedListener, order};
 use crate::cmd::trader::logon;
-use crate::harness::t2t_setup::{Account, ChildCounters};
+use crate::harness::child_protocol::ChildCounters;
+use crate::harness::t2t_setup::Account;
 
 /// The longest sleep, so that a stop request is seen in time.
 pub(super) const MAX_SLEEP: Duration = Duration::from_millis(10);
@@ -54,7 +55,7 @@ pub(super) fn measure(
 /// # Errors
 /// An invalid key.
 pub(super) fn session_settings(setup: &ClientSetup) -> Result<SessionSettings> {
-    let logon = logon(Account::of(1), None)?;
+    let logon = logon(Account::new(1), None)?;
     let when_full = WhenFull::BeginAgain;
     Ok(SessionSettings { when_full, ..SessionSettings::new(setup.gateway, logon) })
 }

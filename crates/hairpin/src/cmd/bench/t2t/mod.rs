@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &BenchT2tArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     arguments.context.check(arguments.feeds())?;
-    let context = RunContext::make("bench t2t", &arguments.context)?;
+    let context = RunContext::new("bench t2t", &arguments.context)?;
     let Measured { results, said } = context.measure(&arguments.plan(), "")?;
     output::print(&(render(&results, arguments.case) + &said))?;
     Ok(context.exit_status(&results))
@@ -91,7 +91,7 @@ fn blocks(rows: &[Row], case: Case) -> Vec<Block<'_>> {
     let mut blocks: Vec<Block<'_>> = Vec::new();
     for row in rows.iter().filter(is_ours) {
         let index = blocks.iter().position(|block| block.is_of(row)).unwrap_or_else(|| {
-            blocks.push(Block::of(row));
+            blocks.push(Block::new(row));
             blocks.len() - 1
         });
         let side = usize::from(row.setting.wait == WAITS[1].name());

@@ -49,7 +49,7 @@ fn float(nanos: Option<u64>) -> Option<f64> {
 
 impl<'a> Block<'a> {
     /// Returns a block for rows with the same feed and interval as this row.
-    pub(super) fn of(row: &'a Row) -> Self {
+    pub(super) fn new(row: &'a Row) -> Self {
         Self { first: row, sides: <[WaitRuns<'a>; 2]>::default() }
     }
 

@@ -32,7 +32,7 @@ pub(super) fn parse(
     line: usize,
     instrument: &dyn Fn(&str) -> Option<i32>,
 ) -> Result<Option<Command>, ScriptError> {
-    let mut tokens = Tokens::of(text, line, instrument);
+    let mut tokens = Tokens::new(text, line, instrument);
     if tokens.rest.is_empty() {
         return Ok(None);
     }

@@ -42,7 +42,7 @@ pub(super) struct Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     /// Splits the line with this number. `instrument` looks up symbols.
-    pub(super) fn of(
+    pub(super) fn new(
         text: &'a str,
         line: usize,
         instrument: &'a dyn Fn(&str) -> Option<i32>,
