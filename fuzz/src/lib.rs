@@ -7,7 +7,7 @@
 //! `cargo xtask fuzz` runs them; see `docs/design/testing.md`.
 #![forbid(unsafe_code)]
 
-#[path = "../../crates/exchange/tests/client/mod.rs"]
+#[path = "../../crates/exchange/tests/it/client.rs"]
 #[allow(clippy::unwrap_used, reason = "tests use more of it")]
 mod client;
 #[path = "../../crates/cme-codecs/tests/codecs/copy/mod.rs"]
@@ -18,9 +18,9 @@ mod filter_frames;
 #[path = "../../crates/xdp/tests/filter/reference.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "tests use more of it")]
 mod filter_reference;
-#[path = "../../crates/feed-handler/src/frames.rs"]
+#[path = "../../crates/feed-handler/src/frame_decoder.rs"]
 #[allow(unreachable_pub, reason = "they are the feed handler's own")]
-mod frames;
+mod frame_decoder;
 #[path = "../../crates/cme-codecs/tests/codecs/item.rs"]
 #[allow(dead_code, reason = "tests compare more of it")]
 mod item;
@@ -33,7 +33,7 @@ mod metric;
 #[path = "../../crates/mdp3/tests/support/packets.rs"]
 #[allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "tests use more of it")]
 mod packets;
-#[path = "../../crates/exchange/tests/matching/reference.rs"]
+#[path = "../../crates/exchange/tests/it/matching/reference.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "a test of the engine has it too")]
 mod reference;
 

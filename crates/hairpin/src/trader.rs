@@ -96,7 +96,7 @@ impl Trader {
         let mut reaction = Reaction { strategy, session, now };
         match feed.process(now, ready, reactor, &mut reaction) {
             // The feed handler tries again by itself.
-            Err(error) if error.is_passing() => {
+            Err(error) if error.is_transient() => {
                 let _ = writeln!(io::stderr(), "hairpin: {error}");
             }
             outcome => outcome?,

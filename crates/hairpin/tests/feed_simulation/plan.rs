@@ -59,7 +59,7 @@ impl Kind {
             Self::Levels | Self::Unnumbered => PublisherSettings::default(),
             Self::Premium => PublisherSettings::premium(),
             Self::PremiumApart => {
-                let orders = Some(FullOrders { path: OrderPath::Apart, chunk: 9 });
+                let orders = Some(FullOrders { path: OrderPath::Separate, chunk: 9 });
                 PublisherSettings {
                     group: Group::Premium { orders },
                     ..PublisherSettings::premium()

@@ -32,7 +32,7 @@ mod t2t;
 mod throughput;
 mod xdp;
 
-#[path = "../../../exchange/tests/by_hand/mod.rs"]
+#[path = "../../../exchange/tests/it/handwritten_client.rs"]
 mod by_hand;
 #[path = "../../../mdp3/tests/support/mod.rs"]
 mod market_data;

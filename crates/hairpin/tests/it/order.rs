@@ -311,7 +311,10 @@ fn settings_that_are_wrong_are_named_and_no_key_repeated() {
         (good.replace("firm", "#"), "missing field `firm`"),
         (good.replace("127.0.0.1", "nowhere"), "line 2: `nowhere:"),
         (good.replace("1001", "\"one\""), "line 17: invalid type"),
-        (key("secret_env = \"HAIRPIN_NOT_SET\""), "HAIRPIN_NOT_SET: no such environment variable"),
+        (
+            key("secret_env = \"HAIRPIN_NOT_SET\""),
+            "environment variable HAIRPIN_NOT_SET is not set",
+        ),
         (key(""), "either `secret_file` or `secret_env`"),
         (key("secret_file = \"key\""), "not base64url"),
     ] {
@@ -400,7 +403,7 @@ fn of_several_sessions_one_is_chosen() {
         (output.status.code(), output)
     };
     let (status, output) = with(&[]);
-    let told = "line 1: a file with `[[segment]]` is of several sessions: choose one \
+    let told = "line 1: file with `[[segment]]` has several sessions: choose one \
                 with --segment\n";
     assert!(status == Some(1) && said(&output).ends_with(told), "{}", said(&output));
     let (status, output) = with(&["--segment", "65"]);

@@ -62,7 +62,7 @@ fn run(stop: &AtomicBool, fail: &AtomicBool, told: &mpsc::Sender<(SocketAddrV4, 
     let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
     let account = |session| Credentials::new(ACCESS_KEY_ID, KEY, session, "DEFGH").unwrap();
     let settings = ExchangeSettings {
-        floor: SimulatedMarketSettings {
+        market: SimulatedMarketSettings {
             instruments: exchange::Instrument::numbered(2),
             ..SimulatedMarketSettings::default()
         },

@@ -2,7 +2,7 @@
 //! gateway, in rounds of ticks on an open-loop schedule.
 
 use anyhow::{Result, bail};
-use hairpin_exchange::{Exchange, FeedSide, Pace};
+use hairpin_exchange::{Exchange, FeedLine, Pace};
 use hairpin_host::Clock;
 use hairpin_mapped::CounterWriter;
 use hairpin_measure::Schedule;
@@ -184,7 +184,7 @@ impl ExchangeRun {
             return Ok(Activity::Idle);
         }
         let Some(departure) = schedule.depart(at) else { return Ok(Activity::Critical) };
-        for (line, outage) in [(FeedSide::A, self.load.outage_a), (FeedSide::B, self.load.outage_b)]
+        for (line, outage) in [(FeedLine::A, self.load.outage_a), (FeedLine::B, self.load.outage_b)]
         {
             if let Some(LineOutage { from_tick, ticks: count }) = outage {
                 self.exchange.set_muted(line, ticks >= from_tick && ticks < from_tick + count);

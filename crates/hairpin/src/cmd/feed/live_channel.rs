@@ -164,7 +164,7 @@ impl<O: Write, E: Write> Task for LiveTask<'_, O, E> {
         let (now, ready) = poll(&channel.clock, &mut channel.reactor, deadline, MAX_SLEEP)?;
         match channel.feed.process(now, ready, &mut channel.reactor, printer) {
             // The interface is down; the feed handler retries until it is up again.
-            Err(error) if error.is_passing() => printer.error(&error.to_string()),
+            Err(error) if error.is_transient() => printer.error(&error.to_string()),
             outcome => outcome?,
         }
         let is_idle = channel.print_pending(now, printer, counters)?;

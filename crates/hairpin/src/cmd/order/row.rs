@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use hairpin_mapped::{Checksum, Direction, Entry};
-use hairpin_order_entry::{CONTROL_RECORD, Progress, standing_of};
+use hairpin_order_entry::{CONTROL_RECORD, Progress, snapshot_from_record};
 use hairpin_time::Utc;
 
 use super::args::Format;
@@ -145,7 +145,7 @@ fn read(columns: &mut Columns, entry: &Entry) -> Result<(), String> {
     let frame = payload.get(FRAMING_HEADER..size).ok_or("not a frame")?;
     columns.read(frame).map_err(|error| error.to_string())?;
     if entry.tag.direction == Direction::Control && entry.tag.kind == CONTROL_RECORD {
-        let status = standing_of(payload).ok_or("it lacks the session's progress")?;
+        let status = snapshot_from_record(payload).ok_or("it lacks the session's progress")?;
         stood(columns, &status);
     }
     Ok(())

@@ -78,7 +78,7 @@ impl Bench {
         let wire = Rc::new(Wire::new());
         let journal = Journal::anonymous(JOURNAL_BYTES)?;
         let dial = MemoryConnect(Rc::clone(&wire));
-        let session = Session::with_dial(session_settings(setup)?, journal, dial)?;
+        let session = Session::with_connect(session_settings(setup)?, journal, dial)?;
         let mut bench = Self {
             session,
             wire,

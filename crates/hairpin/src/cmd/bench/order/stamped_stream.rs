@@ -45,8 +45,8 @@ pub(super) struct StampedConnect {
 impl Connect for StampedConnect {
     type Stream = StampedStream;
 
-    fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<StampedStream> {
-        let stream = TcpConnect::default().dial(gateway)?;
+    fn connect(&mut self, gateway: SocketAddrV4) -> io::Result<StampedStream> {
+        let stream = TcpConnect::default().connect(gateway)?;
         Ok(StampedStream { stream, clock: self.clock.clone(), stamps: Rc::clone(&self.stamps) })
     }
 }
