@@ -13,8 +13,8 @@ use hairpin_exchange::ConnectionId;
 
 use crate::Seed;
 use crate::client::{
-    ACCESS_KEY, CrossSide, Definition, CancelNames, QuoteEntry, SYSTEM, SideEntry, cancel_with, cross_of,
-    definition, establish_by, mass_action_with, mass_quote, mass_quote_request_with,
+    ACCESS_KEY, CancelNames, CrossSide, Definition, QuoteEntry, SYSTEM, SideEntry, cancel_with,
+    cross_of, definition, establish_by, mass_action_with, mass_quote, mass_quote_request_with,
     mass_status_request_with, negotiate_by, order_with, party_list_request, quote_cancel,
     replace_with, request_for_cross, request_for_quote, retransmit_request_of, sequence, terminate,
 };

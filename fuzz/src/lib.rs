@@ -12,10 +12,10 @@
 mod client;
 #[path = "../../crates/cme-codecs/tests/codecs/copy/mod.rs"]
 mod copy;
-#[path = "../../crates/xdp/tests/filter/frames.rs"]
+#[path = "../../crates/xdp/tests/it/filter/frames.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "tests use more of it")]
 mod filter_frames;
-#[path = "../../crates/xdp/tests/filter/reference.rs"]
+#[path = "../../crates/xdp/tests/it/filter/reference.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "tests use more of it")]
 mod filter_reference;
 #[path = "../../crates/feed-handler/src/frame_decoder.rs"]
@@ -46,7 +46,7 @@ mod stack_netlink {
     pub(crate) mod change;
     pub(crate) mod link;
     pub(crate) mod message;
-    pub(crate) mod neighbour;
+    pub(crate) mod neighbor;
     pub(crate) mod route;
     /// It is never asked: that of a forked child is no matter here.
     mod socket {
@@ -56,7 +56,7 @@ mod stack_netlink {
 #[path = "../../crates/stack/src/memberships"]
 #[allow(dead_code, reason = "the stack uses more of it")]
 mod stack_memberships_of_kernel {
-    pub(crate) mod list;
+    pub(crate) mod igmp_list;
     pub(crate) mod listener;
 }
 

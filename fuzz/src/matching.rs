@@ -14,7 +14,7 @@ use hairpin_exchange::{
 use hairpin_sbe::Decimal;
 
 use crate::Seed;
-use crate::reference::{Outcome, Reference, OrderRequest};
+use crate::reference::{OrderRequest, Outcome, Reference};
 use crate::script::Script;
 
 const TICK: i64 = 250_000_000;

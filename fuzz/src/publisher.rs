@@ -9,8 +9,8 @@
 //! An input is steps of four bytes.
 
 use hairpin_exchange::{
-    Capacity, Feed as Loop, BackgroundFlow, Instrument, MAX_PAYLOAD, Market, NewOrder, OrderId, OrderKind,
-    Owner, Pace, PriceLevel, Publication, Replacement, Side, SimulatedMarket,
+    BackgroundFlow, Capacity, Feed as Loop, Instrument, MAX_PAYLOAD, Market, NewOrder, OrderId,
+    OrderKind, Owner, Pace, PriceLevel, Publication, Replacement, Side, SimulatedMarket,
     SimulatedMarketSettings, TimeInForce, TradingStatus,
 };
 use hairpin_mdp3::{

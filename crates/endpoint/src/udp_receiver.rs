@@ -61,7 +61,7 @@ impl UdpReceiver {
         let mut incoming = match stack {
             None => Carrier::Kernel(Self::open_shared(address, options)?),
             Some(stack) => {
-                let shared = SocketOptions { shares: true, ..SocketOptions::default() };
+                let shared = SocketOptions { reuse_address: true, ..SocketOptions::default() };
                 Self::open_past_kernel(stack, address, options, shared)?
             }
         };

@@ -13,7 +13,7 @@
 //! };
 //! let transport = Transport::Xdp(stack.clone());
 //! let feed = UdpReceiver::join_by(&transport, group, UdpOptions::default())?;
-//! while let Some(notice) = stack.notice() {
+//! while let Some(notice) = stack.next_event() {
 //!     println!("{notice}");
 //! }
 //! # drop(feed);

@@ -83,7 +83,7 @@ impl XdpDatagrams {
     }
 
     pub(crate) fn dropped(&self) -> u64 {
-        self.socket.lost()
+        self.socket.dropped()
     }
 
     pub(crate) fn truncated(&self) -> u64 {

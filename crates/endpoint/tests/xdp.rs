@@ -104,7 +104,10 @@ fn a_connected_socket_sends_elsewhere_through_the_kernel() {
         let mut bytes = [0; 10];
         let local = SocketAddr::V4(socket.local_address());
         assert_eq!(elsewhere.recv_from(&mut bytes).unwrap(), (9, local));
-        let told = format!("to {} by the kernel: the socket has another peer", past.peer_at(9_003));
+        let told = format!(
+            "sending to {} falls back to the kernel: the socket is connected to another peer",
+            past.peer_at(9_003)
+        );
         assert_eq!(past.notices(), [told]);
     });
 }

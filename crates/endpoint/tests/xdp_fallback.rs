@@ -16,7 +16,7 @@ use past::{GROUP, PORT, Past, eventually, one, past, send, strictly};
 
 const LOCALHOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const AT_LOCALHOST: SocketAddrV4 = SocketAddrV4::new(LOCALHOST, PORT);
-const OTHER: &str = "the way is by another interface";
+const OTHER: &str = "the path is on another interface";
 
 fn options() -> UdpOptions {
     UdpOptions::default()
@@ -40,7 +40,7 @@ fn what_is_of_another_interface_is_left_to_the_kernel_and_told() {
         let by = &past.transport;
         let mut receiver = UdpReceiver::join_by(by, on(LOCALHOST), options()).unwrap();
         let told = |words: &str| assert_eq!(past.notices(), [format!("{words}: {OTHER}")]);
-        told("group 239.192.9.1:7100 comes by the kernel");
+        told("group 239.192.9.1:7100 falls back to the kernel");
         assert!(receiver.is_joined());
         let mut sender = UdpSender::new_by(by, GROUP, LOCALHOST, 1).unwrap();
         told("to group 239.192.9.1:7100 by the kernel");
@@ -52,7 +52,7 @@ fn what_is_of_another_interface_is_left_to_the_kernel_and_told() {
         receiver.rejoin().unwrap();
 
         let mut bound = UdpReceiver::bind_by(by, AT_LOCALHOST, options()).unwrap();
-        told("127.0.0.1:7000 comes by the kernel");
+        told("127.0.0.1:7000 falls back to the kernel");
         let mut sender = UdpSender::connect_by(by, AT_LOCALHOST, LOCALHOST).unwrap();
         told("to 127.0.0.1:7000 by the kernel");
         sender.set_transmit_timestamping(Timestamping::Software).unwrap();
@@ -62,10 +62,10 @@ fn what_is_of_another_interface_is_left_to_the_kernel_and_told() {
         drop(bound);
 
         let mut pong = UdpSocket::bind_by(by, AT_LOCALHOST, options()).unwrap();
-        told("127.0.0.1:7000 comes by the kernel");
+        told("127.0.0.1:7000 falls back to the kernel");
         let local = SocketAddrV4::new(LOCALHOST, 0);
         let mut ping = UdpSocket::connect_by(by, local, AT_LOCALHOST, options()).unwrap();
-        told("127.0.0.1:0 comes by the kernel");
+        told("127.0.0.1:0 falls back to the kernel");
         send(&mut ping, b"ping");
         let (meta, _) = one(&mut pong);
         pong.transmit_to(meta.source, 4, |answer| answer.copy_from_slice(b"pong")).unwrap();
@@ -81,7 +81,7 @@ fn a_strict_stack_refuses_what_is_of_another_interface() {
         let by = &past.transport;
         let words = refused(UdpReceiver::join_by(by, on(LOCALHOST), options()));
         let expected = "cannot join 239.192.9.1 on interface 127.0.0.1: strict: group \
-                        239.192.9.1:7100 comes by the kernel: the way is by another interface";
+                        239.192.9.1:7100 falls back to the kernel: the path is on another interface";
         assert_eq!(words, expected);
         let words = refused(UdpReceiver::bind_by(by, AT_LOCALHOST, options()));
         assert!(words.starts_with("cannot receive on 127.0.0.1:7000: strict: "), "{words}");
@@ -94,7 +94,10 @@ fn a_strict_stack_refuses_what_is_of_another_interface() {
         refused(UdpSender::connect_by(by, AT_LOCALHOST, LOCALHOST));
         // The way is to this very host.
         let words = refused(UdpSender::connect_by(by, past.at(PORT), past.here));
-        assert!(words.ends_with("by the kernel: that is this host"), "{words}");
+        assert!(
+            words.ends_with("falls back to the kernel: the destination is this host"),
+            "{words}"
+        );
         refused(UdpSocket::connect_by(by, past.at(0), past.at(PORT), options()));
         refused(UdpSender::new_by(by, GROUP, past.here, 0));
     });
@@ -131,15 +134,14 @@ fn a_group_with_other_members_comes_by_the_kernel_for_as_long_as_they_are() {
         let mut publisher = past.on_peer(|| UdpSender::new(GROUP, past.peer.address(), 1));
         let mut other = stranger(past);
         let mut receiver = UdpReceiver::join_by(&past.transport, on(past.here), options()).unwrap();
-        let others = "group 239.192.9.1:7100 comes by the kernel: other sockets of this host are \
-                      members";
+        let others = "group 239.192.9.1:7100 falls back to the kernel: other members on this host";
         assert_eq!(past.notices(), [others]);
         send(&mut publisher, b"both");
         assert_eq!(one(&mut receiver).1, b"both");
         assert_eq!(one(&mut other).1, b"both");
         drop(other);
         // As the stranger goes, it is for a moment no member any more, but there.
-        let past_again = "group 239.192.9.1:7100 comes past the kernel";
+        let past_again = "group 239.192.9.1:7100 bypasses the kernel again";
         eventually("the group", || past.notices().last().is_some_and(|told| told == past_again));
         send(&mut publisher, b"one");
         assert_eq!(one(&mut receiver).1, b"one");
@@ -152,7 +154,7 @@ fn a_strict_stack_refuses_a_group_with_other_members_then_and_later() {
     strictly(|past| {
         let other = stranger(past);
         let words = refused(UdpReceiver::join_by(&past.transport, on(past.here), options()));
-        assert!(words.ends_with("other sockets of this host are members"), "{words}");
+        assert!(words.ends_with("other members on this host"), "{words}");
         drop(other);
         let mut receiver = UdpReceiver::join_by(&past.transport, on(past.here), options()).unwrap();
         assert_eq!(receiver.receive(1, |_, _| {}).unwrap().count, 0);
@@ -174,14 +176,20 @@ fn a_group_with_members_here_is_sent_to_through_the_kernel() {
         let member = on(past.peer.address());
         let mut there = past.on_peer(|| UdpReceiver::join(member, options()));
         let mut sender = UdpSender::new_by(&past.transport, GROUP, past.here, 1).unwrap();
-        let words = "to group 239.192.9.1:7100 by the kernel: sockets of this host are members";
+        let words =
+            "sending to group 239.192.9.1:7100 falls back to the kernel: members on this host";
         assert_eq!(past.notices(), [words]);
         send(&mut sender, b"both");
         assert_eq!((one(&mut here).1, one(&mut there).1), (b"both".to_vec(), b"both".to_vec()));
         drop(sender);
         // Not even to this host.
         let mut sender = UdpSender::new_by(&past.transport, GROUP, past.here, 0).unwrap();
-        assert_eq!(past.notices(), ["to group 239.192.9.1:7100 by the kernel: that is this host"]);
+        assert_eq!(
+            past.notices(),
+            [
+                "sending to group 239.192.9.1:7100 falls back to the kernel: the destination is this host"
+            ]
+        );
         send(&mut sender, b"here");
         assert_eq!(one(&mut here).1, b"here");
     });

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! `docs/reference/simulated-gateway.md` lists every rule that a client may rely on, with its test:
-//! framing, logon, sequence numbers, keep-alive, Terminate, retransmission across UUIDs and of messages published
+//! framing, logon, sequence numbers, keep-alive, Terminate, retransmission across UUIDs and of
+//! messages published
 //! before the week's first logon, port closure, rate limits, cancel on disconnect, primary and
 //! backup. [`GatewaySettings`] enables the rules of the second half.
 //!

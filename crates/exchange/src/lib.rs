@@ -1,7 +1,8 @@
 //! An exchange simulator to trade against: matching engine, MDP 3.0 market data publisher, iLink 3
 //! order entry gateway.
 //!
-//! Layer L3. The crate is a partner for tests and benchmarks, not a venue: it has no risk checks and
+//! Layer L3. The crate is a partner for tests and benchmarks, not a venue: it has no risk checks
+//! and
 //! stores nothing on disk. It never uses `mdp3` or `ilink3`, not even in tests. It is a second,
 //! independent implementation of CME's documents and shares only the generated codecs with Hairpin's
 //! clients. So each side can reveal the other's misreadings.
@@ -23,10 +24,14 @@
 //!
 //! | file | contents | I/O |
 //! |---|---|---|
-//! | `exchange.rs` | [`Exchange`]: the loop on UDP and TCP sockets, its settings and counters | yes |
-//! | `simulated_market.rs` | [`SimulatedMarket`]: matching, background flow and publisher as one market | no |
-//! | `matching.rs` | [`Matching`]: price-time priority; limit, market and stop orders; replace, cancel | no |
-//! | `matching/accumulator.rs` | [`Accumulator`]: trades and changed books until they are published | no |
+//! | `exchange.rs` | [`Exchange`]: the loop on UDP and TCP sockets, its settings and counters | yes
+//! |
+//! | `simulated_market.rs` | [`SimulatedMarket`]: matching, background flow and publisher as one
+//! market | no |
+//! | `matching.rs` | [`Matching`]: price-time priority; limit, market and stop orders; replace,
+//! cancel | no |
+//! | `matching/accumulator.rs` | [`Accumulator`]: trades and changed books until they are published
+//! | no |
 //! | `flow_generator.rs` | [`FlowGenerator`]: seeded background flow, which always changes a best price | no |
 //! | `publisher.rs` | [`Publisher`]: MDP 3.0, a Premium or a conflated group with all its feeds | no |
 //! | `publisher/admin_events.rs` | trading status, book and channel resets, implied levels | no |

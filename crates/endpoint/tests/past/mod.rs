@@ -67,7 +67,7 @@ impl Past<'_> {
 
     /// What the stack has said since it was asked last.
     pub(crate) fn notices(&self) -> Vec<String> {
-        std::iter::from_fn(|| self.stack.notice())
+        std::iter::from_fn(|| self.stack.next_event())
             .map(|notice: PathEvent| notice.to_string())
             .collect()
     }

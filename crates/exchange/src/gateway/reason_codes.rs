@@ -181,7 +181,8 @@ impl LogonReject {
 pub enum RetransmitReason {
     /// The messages were not published, or are no longer stored.
     OutOfRange = 0,
-    /// No message was published under this UUID this week, no message of it is stored, or this is the
+    /// No message was published under this UUID this week, no message of it is stored, or this is
+    /// the
     /// backup.
     InvalidUuid = 1,
     /// More than 2,500 messages were requested.

@@ -159,7 +159,8 @@ pub struct Replacement {
     pub minimum: u32,
     /// The time in force.
     pub time_in_force: TimeInForce,
-    /// The in-flight mitigation (OFMOverride, tag 9768): traded contracts count against `quantity`. The
+    /// The in-flight mitigation (OFMOverride, tag 9768): traded contracts count against `quantity`.
+    /// The
     /// first replacement of an order decides for all later ones.
     pub mitigates: bool,
 }

@@ -204,7 +204,7 @@ fn exchange_publishes_with_kernel_bypass() {
         }
         assert!(received.iter().all(|&count| count > 10), "{received:?}");
         let Transport::Xdp(stack) = transport else { unreachable!("the transport is XDP") };
-        assert_eq!(stack.notice(), None);
+        assert_eq!(stack.next_event(), None);
     };
     here.run(run).unwrap();
 }

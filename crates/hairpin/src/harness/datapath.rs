@@ -63,7 +63,7 @@ impl OpenTransport {
         }
         match Stack::open(interface, &settings) {
             Err(StackError::Interface(InterfaceError::Socket {
-                reason: SocketError::Locked(bytes),
+                reason: SocketError::MemlockLimit(bytes),
                 ..
             })) if buffer == BufferSize::Large => {
                 print(&format_args!(
@@ -124,7 +124,7 @@ impl OpenTransport {
     #[cold]
     pub(crate) fn print_notices(&self) {
         let Transport::Xdp(stack) = &self.transport else { return };
-        std::iter::from_fn(|| stack.notice()).for_each(|notice| print(&notice));
+        std::iter::from_fn(|| stack.next_event()).for_each(|notice| print(&notice));
     }
 }
 

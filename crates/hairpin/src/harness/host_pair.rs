@@ -131,7 +131,7 @@ impl HostPair {
     /// # Errors
     /// The interface does not exist; no thread.
     pub(crate) fn with_interface(interface: &str) -> Result<Self> {
-        let device = Device::named(interface)?;
+        let device = Device::from_name(interface)?;
         let testbed = Testbed::loopback("one of the two hosts is remote")?;
         let groups = MulticastGroups::free().context("no free UDP port")?;
         let nic = device.driver.unwrap_or_else(|| interface.to_owned());

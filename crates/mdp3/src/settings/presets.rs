@@ -76,7 +76,7 @@ impl Settings {
     /// Settings for one line. No other line can fill a gap, so waiting for it only costs time. Not
     /// suitable for a network that reorders packets.
     #[must_use]
-    pub fn single_side() -> Self {
+    pub fn single_line() -> Self {
         Self { reorder_packets: 0, reorder_wait: Duration::ZERO, ..Self::default() }
     }
 }
@@ -102,7 +102,7 @@ mod tests {
             Settings::conflated(),
             Settings::premium(),
             Settings::premium_orders(),
-            Settings::single_side(),
+            Settings::single_line(),
         ] {
             assert_eq!(joins(settings), all);
         }

@@ -34,7 +34,8 @@ pub(super) struct Chunk {
 /// A function that calls its argument for each order.
 type ForEachOrder<'a> = &'a dyn Fn(&mut dyn FnMut(&PublishedOrder));
 
-/// Appends a chunk of `count` orders that `for_each_order` visits. Returns `false` if it does not fit.
+/// Appends a chunk of `count` orders that `for_each_order` visits. Returns `false` if it does not
+/// fit.
 pub(super) fn append(
     packet: &mut Packet<'_>,
     header: &LoopHeader,

@@ -3,6 +3,7 @@
 use hairpin_cme_codecs::ilink3::{KeepAliveLapsed, OrderTypeReq};
 use hairpin_exchange::{Action, SessionState};
 use hairpin_sbe::Decimal;
+use hairpin_testbed::scaled;
 use hairpin_time::Duration;
 use proptest::prelude::*;
 
@@ -62,7 +63,7 @@ fn modified_bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: scaled(500) as u32, ..ProptestConfig::default() })]
     #[test]
     fn arbitrary_bytes_are_counted_without_panic(
         is_established: bool,

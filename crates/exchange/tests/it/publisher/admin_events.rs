@@ -5,6 +5,7 @@ use hairpin_exchange::{
     Side, StepKind, TradingStatus,
 };
 use hairpin_sbe::Decimal;
+use hairpin_testbed::scaled;
 use hairpin_time::Duration;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -120,7 +121,7 @@ fn assert_nothing_missing(seed: u64, census: &Census) {
 
 #[test]
 fn receiver_follows_all_admin_events() {
-    for seed in 0..10 {
+    for seed in 0..scaled(4) {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut harness = harness(seed);
         let mut kinds = [0_u32; StepKind::ALL.len()];

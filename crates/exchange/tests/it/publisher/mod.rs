@@ -8,6 +8,7 @@ use crate::receiver::{Census, Receiver, SnapshotLoop};
 use hairpin_cme_codecs::mdp3::AggressorSide;
 use hairpin_exchange::{Feed, NewOrder, Owner, Pace, Publication, Side, StepKind};
 use hairpin_sbe::Decimal;
+use hairpin_testbed::scaled;
 use hairpin_time::Duration;
 use harness::{Harness, INSTRUMENTS};
 
@@ -37,13 +38,13 @@ fn run(seed: u64, events: u32) -> Census {
     harness.receiver.census
 }
 
-/// The number of events of a seed, fewer in unoptimized builds.
-const EVENTS: u32 = if cfg!(debug_assertions) { 20_000 } else { 100_000 };
+/// The number of events of a seed.
+const EVENTS: u32 = 5_000;
 
 #[test]
 fn receiver_has_the_same_books_after_every_event() {
     let mut total = Census::default();
-    for seed in 0..20 {
+    for seed in 0..scaled(20) {
         let census = run(seed, EVENTS);
         println!("seed {seed}: {census:?}");
         for (class, count) in [

@@ -31,13 +31,13 @@ impl RawResponder {
         let RawPort { frames, own, .. } = &mut self.port;
         let Some(mut packet) = frames.receive()? else { return Ok(()) };
         if ping(frames.bytes(&packet), *own).is_none() {
-            frames.give(packet);
+            frames.release(packet);
             return Ok(());
         }
         state.before_answer();
         raw_frame::turn_round(frames.bytes_mut(&mut packet), *own);
         let outcome = frames.transmit(packet)?.map_err(|packet| {
-            frames.give(packet);
+            frames.release(packet);
             io::ErrorKind::WouldBlock.into()
         });
         state.answered(&outcome);
@@ -54,7 +54,7 @@ impl RawResponder {
                 state.number(message);
                 messages += 1;
             }
-            frames.give(packet);
+            frames.release(packet);
         }
         if messages > 0 {
             state.tally.count(messages, state.clock.instant());
