@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `cli` | the command line, and the dispatch to subcommands |
 //! | `cmd` | one module per subcommand: `ping`, `pong`, `t2t`, `exchange`, `feed`, `order`, … |
-//! | `harness` | host pairs, child processes, the run loop, datapaths, host checks, counters, output |
+//! | `harness` | host pairs, child processes, the run loop, datapaths, checks, counters, output |
 //! | [`trader`] | the trader of `trader` and `t2t`: a strategy between feed handler and session |
 //!
 //! A command that measures starts this program again as two child processes, with a core and

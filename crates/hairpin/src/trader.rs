@@ -1,8 +1,9 @@
-//! The example trader: answers each tick with an order and cancels the order when it is acknowledged.
+//! The example trader: answers each tick with an order and cancels the order once it is
+//! acknowledged.
 //!
 //! The module names only what a user's own program would name: feed handler, order entry, reactor,
-//! endpoint, time and host (`cargo xtask tidy` checks it). `hairpin trader` and the trader of a `t2t`
-//! row run it; tests and benchmarks drive its callbacks.
+//! endpoint, time and host (`cargo xtask tidy` checks it). `hairpin trader` and the trader of a
+//! `t2t` row run it; tests and benchmarks drive its callbacks.
 
 use std::io::{self, Write};
 

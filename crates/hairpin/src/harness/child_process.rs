@@ -24,7 +24,7 @@ pub(crate) struct ChildProcess {
 
 impl ChildProcess {
     pub(crate) fn start(
-        ground: &HostPair,
+        hosts: &HostPair,
         role: Role,
         page: &ChildCounters,
         setup: &impl Serialize,
@@ -37,7 +37,7 @@ impl ChildProcess {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut child = ground
+        let mut child = hosts
             .spawn(role, command, page.control())
             .with_context(|| format!("cannot start the {name}"))?;
         let mut stdin = child.stdin.take().context("a child without standard input")?;

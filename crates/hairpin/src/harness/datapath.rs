@@ -142,15 +142,15 @@ fn print(line: &impl std::fmt::Display) {
 /// Prints a child's line about its datapath, once per distinct line. Returns `false` if the line is
 /// not about the datapath.
 pub(crate) fn forward_notice(child: &str, line: &str) -> bool {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let Some(line) = line.strip_prefix(PREFIX) else { return false };
     let line = format!("{PREFIX}{child}: {line}");
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    if !said.contains(&line) {
+    let mut printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !printed.contains(&line) {
         // The line replaces the progress bar, which is drawn again.
         let clear = if io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
         let _ = writeln!(io::stderr(), "{clear}{line}");
-        said.insert(line);
+        printed.insert(line);
     }
     true
 }

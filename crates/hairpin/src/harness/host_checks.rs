@@ -120,6 +120,6 @@ mod tests {
     #[test]
     fn names_missing_core() {
         let error = HostChecks::start(&Clock::of_kernel(), &[1_023]).err().unwrap();
-        assert!(format!("{error:#}").starts_with("core 1023 cannot be watched: "), "{error:#}");
+        assert!(format!("{error:#}").starts_with("cannot watch core 1023: "), "{error:#}");
     }
 }

@@ -10,8 +10,8 @@ pub(crate) struct UsageError(pub(crate) String);
 
 /// Returns a [`UsageError`] with a `format!` message.
 macro_rules! usage_error {
-    ($($said:tt)*) => {
-        return Err($crate::harness::usage::UsageError(format!($($said)*)).into())
+    ($($message:tt)*) => {
+        return Err($crate::harness::usage::UsageError(format!($($message)*)).into())
     };
 }
 pub(crate) use usage_error;

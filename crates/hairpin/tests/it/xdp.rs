@@ -366,7 +366,8 @@ fn an_ordinary_user_needs_three_capabilities_and_no_more() {
     };
     let lacking = run(&[]);
     assert_status(&lacking, 1);
-    let expected = "cannot open an interface: missing CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF (root is not required)";
+    let expected = "cannot open an interface: missing CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF \
+                    (root is not required)";
     let text = said(&lacking);
     assert!(text.contains(expected) && text.lines().count() == 1, "{text}");
     let lacking = run(&["net_admin", "net_raw"]);

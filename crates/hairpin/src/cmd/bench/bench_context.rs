@@ -19,7 +19,7 @@ pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The parameters that all rounds have in common.
 pub(super) struct BenchContext<'a> {
-    pub(super) ground: &'a HostPair,
+    pub(super) hosts: &'a HostPair,
     /// The cores of the two processes, the exchange's first.
     pub(super) cores: Cores,
     pub(super) signals: &'a Signals,
@@ -33,12 +33,12 @@ pub(super) struct MonitoredChild {
 
 impl MonitoredChild {
     pub(super) fn start(
-        ground: &HostPair,
+        hosts: &HostPair,
         role: Role,
         setup: &impl serde::Serialize,
     ) -> Result<Self> {
         let page = ChildCounters::create()?;
-        Ok(Self { side: ChildProcess::start(ground, role, &page, setup)?, page })
+        Ok(Self { side: ChildProcess::start(hosts, role, &page, setup)?, page })
     }
 }
 

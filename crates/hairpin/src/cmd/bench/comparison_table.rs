@@ -52,14 +52,14 @@ pub(super) fn note(row: &Row) -> String {
 
 /// Describes this machine and the cores of the two named processes.
 pub(super) fn here(host: &Host, row: Option<&Row>, [first, second]: [&str; 2]) -> String {
-    let ground = row.and_then(|row| row.ground.as_deref()).unwrap_or("an unknown ground");
+    let hosts = row.and_then(|row| row.ground.as_deref()).unwrap_or("an unknown hosts");
     let bound = match row.and_then(|row| row.cores) {
         Some([one, other]) => format!("{first} on core {one}, {second} on core {other}"),
         None => "no thread pinned".to_owned(),
     };
     let machine = if host.virtualised { "virtual machine" } else { "machine" };
     format!(
-        "here: {}, {} cores, {machine}, Linux {}; {ground};\n{bound}.",
+        "here: {}, {} cores, {machine}, Linux {}; {hosts};\n{bound}.",
         host.cpu, host.cores, host.kernel
     )
 }

@@ -119,7 +119,7 @@ fn describe(context: &BenchContext<'_>, case: &impl BenchCase, row: Row) -> Row 
     let is_blocked = row.setting.wait == Wait::Block.name();
     Row {
         cores: context.cores.exchange.zip(context.cores.trader).map(|(one, other)| [one, other]),
-        ground: Some(context.ground.describe().to_owned()),
+        ground: Some(context.hosts.describe().to_owned()),
         block_deadline_ns: is_blocked.then(|| tick.as_nanos()),
         seed: Some(case.load().seed),
         ..row

@@ -41,16 +41,16 @@ pub(super) fn run<B: Bench>(words: &BenchOptions<'_>, plan: &[B::Case]) -> Resul
         return print_again::<B>(path, words.output);
     }
     // This must be first: an ordinary user's namespaces require a single-threaded process.
-    let ground = HostPair::new(words.interface)?;
+    let hosts = HostPair::new(words.interface)?;
     let cores = words.cores.choose()?;
     words.output.check()?;
     let signals = Signals::take()?;
     let mut clock = Clock::new();
     let checks = HostChecks::start(&clock, &cores.chosen())?;
     clock.recalibrate();
-    let mut results = output::results(&clock, ground.nic());
-    let progress = BenchProgress::new(plan, words.rounds, introduction::<B>(&ground, cores, plan));
-    let context = BenchContext { ground: &ground, cores, signals: &signals };
+    let mut results = output::results(&clock, hosts.nic());
+    let progress = BenchProgress::new(plan, words.rounds, introduction::<B>(&hosts, cores, plan));
+    let context = BenchContext { hosts: &hosts, cores, signals: &signals };
     let measured = measure::<B>(&context, plan, words.rounds, &progress)?;
     let Measured { rows, said, has_failed } = measured;
     progress.finish();
@@ -73,7 +73,7 @@ fn print_again<B: Bench>(path: &Path, output: &output::OutputArgs) -> Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-fn introduction<B: Bench>(ground: &HostPair, cores: Cores, plan: &[B::Case]) -> String {
+fn introduction<B: Bench>(hosts: &HostPair, cores: Cores, plan: &[B::Case]) -> String {
     let core =
         |core: Option<usize>| core.map_or("no core".to_owned(), |core| format!("core {core}"));
     let [first, second] = B::SIDES;
@@ -89,7 +89,7 @@ fn introduction<B: Bench>(ground: &HostPair, cores: Cores, plan: &[B::Case]) -> 
         ),
         false => String::new(),
     };
-    format!("{}; {bound}{tick}", ground.describe())
+    format!("{}; {bound}{tick}", hosts.describe())
 }
 
 /// Returns a clock that was calibrated several times.

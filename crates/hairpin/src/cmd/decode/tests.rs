@@ -198,7 +198,7 @@ fn everything_wrong_is_a_line_and_a_count() {
             &[&whole[..12], &[10, 0, 11, 0, 46, 0, 1, 0, 13, 0]].concat(),
             "template 46: root block is cut short",
         ),
-        (&long, "packet 1: template 46: 8 bytes too many"),
+        (&long, "packet 1: template 46: 8 surplus bytes"),
         (&[&whole[..], &[9]].concat(), "packet 1: message is longer than its datagram"),
     ];
     for (payload, what) in cases {

@@ -53,9 +53,9 @@ use crate::harness::signals::Signals;
 pub(crate) fn run(arguments: &PingArgs) -> Result<ExitCode> {
     arguments.check()?;
     // This must be first: an ordinary user's namespaces require a single-threaded process.
-    let ground = ground(arguments)?;
+    let hosts = hosts(arguments)?;
     if arguments.place().is_none() {
-        ground.check(&arguments.transport)?;
+        hosts.check(&arguments.transport)?;
     }
     let cores = arguments.cores()?;
     arguments.output.check()?;
@@ -68,11 +68,11 @@ pub(crate) fn run(arguments: &PingArgs) -> Result<ExitCode> {
     let mut clock = Clock::new();
     let checks = HostChecks::start(&clock, &cores.chosen())?;
     clock.recalibrate();
-    let mut results = output::results(&clock, ground.nic());
-    let introduction = introduction(&ground, cores, &plan) + &left_out;
+    let mut results = output::results(&clock, hosts.nic());
+    let introduction = introduction(&hosts, cores, &plan) + &left_out;
     let progress = PingProgress::new(&plan, arguments.rounds(), introduction);
     let context = PingContext {
-        ground: &ground,
+        hosts: &hosts,
         cores,
         remote: arguments.place(),
         transport: arguments.transport,
@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: &PingArgs) -> Result<ExitCode> {
 }
 
 /// Returns the hosts of the rounds.
-fn ground(arguments: &PingArgs) -> Result<HostPair> {
+fn hosts(arguments: &PingArgs) -> Result<HostPair> {
     let interface = arguments.interface.as_deref();
     match (arguments.remote, interface) {
         (Some(remote), interface) => HostPair::with_remote(remote, interface),
@@ -189,7 +189,7 @@ impl Session<'_> {
         let cores = self.context.cores;
         Row {
             cores: cores.pong.zip(cores.ping).map(|(pong, ping)| [pong, ping]),
-            ground: Some(self.context.ground.describe().to_owned()),
+            ground: Some(self.context.hosts.describe().to_owned()),
             block_deadline_ns: (case.wait == Wait::Block).then(|| tick.as_nanos()),
             ..row
         }
@@ -234,8 +234,8 @@ fn leave_out(mut plan: Vec<PingCase>, arguments: &PingArgs) -> (Vec<PingCase>, S
     (plan, said)
 }
 
-fn introduction(ground: &HostPair, cores: args::Cores, plan: &[PingCase]) -> String {
-    let mut text = format!("{}; {}", ground.describe(), cores.describe());
+fn introduction(hosts: &HostPair, cores: args::Cores, plan: &[PingCase]) -> String {
+    let mut text = format!("{}; {}", hosts.describe(), cores.describe());
     if plan.iter().any(|case| case.wait == Wait::Block) {
         let tick = hairpin_host::kernel_tick();
         text += &format!("; wait block rounds deadlines up to the kernel's tick ({tick})");

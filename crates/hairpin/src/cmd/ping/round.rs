@@ -30,7 +30,7 @@ const SETTLE: Duration = Duration::from_millis(50);
 
 /// The parameters that all rounds have in common.
 pub(super) struct PingContext<'a> {
-    pub(super) ground: &'a HostPair,
+    pub(super) hosts: &'a HostPair,
     pub(super) cores: Cores,
     /// The pong that runs already; otherwise one is started.
     pub(super) remote: Option<PongAddress>,
@@ -61,32 +61,32 @@ pub(super) struct Outcome {
 pub(super) struct NotReady;
 
 impl PingContext<'_> {
-    /// Runs one round. `told` receives its events.
+    /// Runs one round. `on_event` receives its events.
     ///
     /// # Errors
     /// A process that cannot be started, fails (with its error message) or does not exit.
     pub(super) fn round(
         &self,
         case: &PingCase,
-        told: impl FnMut(RoundEvent<'_>),
+        on_event: impl FnMut(RoundEvent<'_>),
     ) -> Result<Outcome> {
-        let Some(remote) = self.remote else { return self.round_of_both(case, told) };
-        let ping = self.ping(case, remote, None, told)?;
+        let Some(remote) = self.remote else { return self.round_of_both(case, on_event) };
+        let ping = self.ping(case, remote, None, on_event)?;
         Ok(Outcome { ping, pong: None })
     }
 
     fn round_of_both(
         &self,
         case: &PingCase,
-        mut told: impl FnMut(RoundEvent<'_>),
+        mut on_event: impl FnMut(RoundEvent<'_>),
     ) -> Result<Outcome> {
         let page = ChildCounters::create()?;
-        let mut pong = ChildProcess::start(self.ground, Role::Pong, &page, &self.pong_setup(case))?;
+        let mut pong = ChildProcess::start(self.hosts, Role::Pong, &page, &self.pong_setup(case))?;
         let ready: PongReady = pong.line(TIMEOUT).map_err(|error| error.context(NotReady))?;
         if let Some(datapath) = &ready.datapath {
-            told(RoundEvent::Datapath(pong.name(), datapath));
+            on_event(RoundEvent::Datapath(pong.name(), datapath));
         }
-        let ping = self.ping(case, ready.place, Some(&mut pong), told)?;
+        let ping = self.ping(case, ready.place, Some(&mut pong), on_event)?;
         if case.flood_ms.is_some() {
             std::thread::sleep(SETTLE);
         }
@@ -102,21 +102,21 @@ impl PingContext<'_> {
         case: &PingCase,
         remote: PongAddress,
         mut pong: Option<&mut ChildProcess>,
-        mut told: impl FnMut(RoundEvent<'_>),
+        mut on_event: impl FnMut(RoundEvent<'_>),
     ) -> Result<PingOutcome> {
         let page = ChildCounters::create()?;
         let setup = self.ping_setup(case, remote);
-        let mut ping = ChildProcess::start(self.ground, Role::Ping, &page, &setup)?;
+        let mut ping = ChildProcess::start(self.hosts, Role::Ping, &page, &setup)?;
         let ready: PingReady = ping.line(TIMEOUT)?;
         if let Some(datapath) = &ready.datapath {
-            told(RoundEvent::Datapath(ping.name(), datapath));
+            on_event(RoundEvent::Datapath(ping.name(), datapath));
         }
         let mut deadline = Instant::now() + length(case) + TIMEOUT;
         let mut asked = false;
         let outcome = loop {
             match ping.poll_line(POLL_INTERVAL)? {
                 Some(outcome) => break outcome,
-                None => told(RoundEvent::Sent(page.ticks())),
+                None => on_event(RoundEvent::Sent(page.ticks())),
             }
             if let Some(words) = pong.as_mut().and_then(|pong| pong.failed().transpose()) {
                 bail!("pong: {}", words?);
@@ -130,7 +130,7 @@ impl PingContext<'_> {
                 bail!("cannot end the round: no report from the ping in time");
             }
         };
-        told(RoundEvent::Sent(page.ticks()));
+        on_event(RoundEvent::Sent(page.ticks()));
         ping.end()?;
         Ok(outcome)
     }
@@ -152,8 +152,8 @@ impl PingContext<'_> {
         PingSetup {
             protocol: case.protocol,
             remote,
-            interface: self.ground.address(Role::Ping),
-            device: self.ground.interface(Role::Ping).to_owned(),
+            interface: self.hosts.address(Role::Ping),
+            device: self.hosts.interface(Role::Ping).to_owned(),
             transport: self.transport,
             wait: case.wait.to_string(),
             core: self.cores.ping,
@@ -165,8 +165,8 @@ impl PingContext<'_> {
     }
 
     fn pong_setup(&self, case: &PingCase) -> PongSetup {
-        let interface = self.ground.address(Role::Pong);
-        let group = self.ground.groups.incremental[0];
+        let interface = self.hosts.address(Role::Pong);
+        let group = self.hosts.groups.incremental[0];
         PongSetup {
             protocol: case.protocol,
             address: match case.protocol {
@@ -175,7 +175,7 @@ impl PingContext<'_> {
                 Protocol::Raw => PongAddress::NOWHERE.address,
             },
             interface,
-            device: self.ground.interface(Role::Pong).to_owned(),
+            device: self.hosts.interface(Role::Pong).to_owned(),
             transport: self.transport,
             wait: case.pong_wait.to_string(),
             core: self.cores.pong,

@@ -53,7 +53,7 @@ pub(crate) struct SockperfArgs {
 /// # Errors
 /// Those of either program.
 pub(crate) fn run(arguments: &SockperfArgs) -> Result<ExitCode> {
-    let ground = HostPair::new(None)?;
+    let hosts = HostPair::new(None)?;
     if !is_there() {
         output::print("skipped: sockperf is not installed and cannot be installed\n")?;
         return Ok(ExitCode::SUCCESS);
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &SockperfArgs) -> Result<ExitCode> {
     let cores = Cores { pong: Some(pong), ping: Some(ping) };
     let checks = HostChecks::start(&hairpin_host::Clock::new(), &cores.chosen())?;
     let context = PingContext {
-        ground: &ground,
+        hosts: &hosts,
         cores,
         remote: None,
         transport: transport::TransportArgs::default(),
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &SockperfArgs) -> Result<ExitCode> {
     }
     let text = render(&pairs);
     let truth = checks.after().describe();
-    output::print(&format!("{}; {}\n{text}\n{truth}", ground.describe(), cores.describe()))?;
+    output::print(&format!("{}; {}\n{text}\n{truth}", hosts.describe(), cores.describe()))?;
     let status = if pairs.iter().all(Pair::agrees) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     Ok(signals.exit_status().unwrap_or(status))
 }
@@ -165,22 +165,22 @@ fn ours(context: &PingContext<'_>, case: &PingCase) -> Result<f64> {
 
 /// Runs a round of sockperf: a second of pings.
 fn theirs(context: &PingContext<'_>, case: &PingCase) -> Result<f64> {
-    let address = context.ground.address(Role::Pong).to_string();
+    let address = context.hosts.address(Role::Pong).to_string();
     let port = PORT.to_string();
     let mut words = vec!["-i", &*address, "-p", &*port];
     words.extend((case.protocol == Protocol::Tcp).then_some("--tcp"));
     words.extend((case.wait == Wait::Spin).then_some("--nonblocked"));
     let mut server = pinned("sockperf", context.cores.pong);
     server.arg("server").args(&words).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut server = Process(context.ground.start(Role::Pong, server)?);
+    let mut server = Process(context.hosts.start(Role::Pong, server)?);
     server.wait_for("to block on socket")?;
     let mut client = pinned("sockperf", context.cores.ping);
     client.arg("ping-pong").args(&words).args(["-m", "14", "--mps=3000000", "-t", "1"]);
     client.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let client = context.ground.start(Role::Ping, client)?.wait_with_output()?;
-    let said = String::from_utf8_lossy(&client.stdout);
-    p50_ns(&said).ok_or_else(|| {
-        let last = said.lines().last().unwrap_or("nothing").trim();
+    let client = context.hosts.start(Role::Ping, client)?.wait_with_output()?;
+    let output = String::from_utf8_lossy(&client.stdout);
+    p50_ns(&output).ok_or_else(|| {
+        let last = output.lines().last().unwrap_or("nothing").trim();
         anyhow!("no median in sockperf's output, which ends with: {last}")
     })
 }
@@ -193,8 +193,8 @@ fn pinned(program: &str, core: Option<usize>) -> Command {
 }
 
 /// Returns the median that sockperf prints, half a round trip in microseconds, in nanoseconds.
-fn p50_ns(said: &str) -> Option<f64> {
-    let line = said.lines().find(|line| line.contains("percentile 50.000"))?;
+fn p50_ns(output: &str) -> Option<f64> {
+    let line = output.lines().find(|line| line.contains("percentile 50.000"))?;
     let micros: f64 = line.rsplit('=').next()?.trim().parse().ok()?;
     Some(micros * 1e3)
 }
@@ -247,10 +247,10 @@ mod tests {
 
     #[test]
     fn finds_median_in_sockperf_output() {
-        let said = "sockperf: Summary: Latency is 6.012 usec\n\
+        let output = "sockperf: Summary: Latency is 6.012 usec\n\
                     sockperf: ---> percentile 75.000 =    6.500\n\
                     sockperf: ---> percentile 50.000 =    5.977\n";
-        assert_eq!(p50_ns(said), Some(5_977.0));
+        assert_eq!(p50_ns(output), Some(5_977.0));
         assert_eq!(p50_ns("nothing of the kind"), None);
     }
 

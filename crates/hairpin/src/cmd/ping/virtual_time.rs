@@ -105,16 +105,16 @@ fn closed_loop_hardly_shows_stall() {
 }
 
 /// Returns the lines that the command prints below the table.
-fn said(rows: &[Row]) -> String {
+fn check_text(rows: &[Row]) -> String {
     stall_check::lines(Some(STALL), rows)
 }
 
 #[test]
 fn reports_expected_stall() {
-    let open = said(&against_a_stall(100_000));
+    let open = check_text(&against_a_stall(100_000));
     assert!(open.contains("p99.9 must be 9.00 ms ± 10 %, is 9.0"), "{open}");
     assert!(open.ends_with(" ms: as it must be\n") && open.lines().count() == 1, "{open}");
-    let closed = said(&against_a_stall(0));
+    let closed = check_text(&against_a_stall(0));
     assert!(closed.contains("p99.9 must be below 1.00 ms, is 0.01 ms; max is 10.0"), "{closed}");
     assert!(closed.ends_with(" ms: as it must be\n"), "{closed}");
 }
@@ -124,7 +124,7 @@ fn detects_other_stalls() {
     for stall in
         [None, Some(Stall { length_ms: 20, ..STALL }), Some(Stall { length_ms: 8, ..STALL })]
     {
-        let open = said(&against(100_000, stall));
+        let open = check_text(&against(100_000, stall));
         assert!(open.ends_with(" ms: not as it must be\n"), "{open}");
     }
 }

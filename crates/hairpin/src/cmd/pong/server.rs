@@ -101,7 +101,8 @@ pub(super) struct PongServer<S> {
 }
 
 impl<S: Responder> PongServer<S> {
-    /// Returns a pong that waits with `wait`; `open` opens the responder and adds it to the reactor.
+    /// Creates a pong that waits with `wait`; `open` opens its responder and adds it to the
+    /// reactor.
     ///
     /// # Errors
     /// Those of the kernel.

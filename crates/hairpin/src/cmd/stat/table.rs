@@ -154,9 +154,9 @@ mod tests {
         snapshot.unreadable = 3;
         let shown = render(&snapshot, &PreviousValues::default(), false);
         for expected in [
-            "Z; 3 processes of other users not looked into\n",
+            "Z; 3 processes of other users skipped\n",
             "\nno process publishes such counters\n",
-            "\n8 cannot be shown: a page of version 2, and this program knows version 1\n",
+            "\ncannot read 8: a page of version 2, and this program knows version 1\n",
         ] {
             assert!(shown.contains(expected), "{shown}");
         }

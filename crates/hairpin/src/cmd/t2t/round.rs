@@ -32,12 +32,12 @@ pub(super) struct Outcome {
 #[error("cannot start the exchange")]
 pub(super) struct NotReady;
 
-/// Runs one row on `ground`. Reports the number of ticks sent so far to `progress`.
+/// Runs one row on `hosts`. Reports the number of ticks sent so far to `progress`.
 ///
 /// # Errors
 /// A child that cannot be started, that fails (with its own message), or that does not end.
 pub(super) fn run(
-    ground: &HostPair,
+    hosts: &HostPair,
     exchange: &ExchangeSetup,
     trader: impl FnOnce(Ready) -> TraderChildSetup,
     signals: &Signals,
@@ -46,11 +46,11 @@ pub(super) fn run(
     // A page each: only packets pass between the two.
     let (page, trader_page) = (ChildCounters::create()?, ChildCounters::create()?);
     let exchange_started_ns = t2t_setup::monotonic_ns();
-    let mut exchange_side = ChildProcess::start(ground, Role::Exchange, &page, exchange)?;
+    let mut exchange_side = ChildProcess::start(hosts, Role::Exchange, &page, exchange)?;
     let ready: Ready = exchange_side.line(TIMEOUT).map_err(|error| error.context(NotReady))?;
     progress(0);
     let started_ns = [exchange_started_ns, t2t_setup::monotonic_ns()];
-    let mut trader_side = ChildProcess::start(ground, Role::Trader, &trader_page, &trader(ready))?;
+    let mut trader_side = ChildProcess::start(hosts, Role::Trader, &trader_page, &trader(ready))?;
 
     let mut deadline = Instant::now() + length(&exchange.load) + TIMEOUT;
     let mut asked = false;

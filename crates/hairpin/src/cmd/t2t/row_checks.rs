@@ -215,7 +215,7 @@ mod tests {
     fn reports_position_of_gap() {
         let outcome = TraderOutcome { gaps: 2, first_gap: Some((17, 3)), ..trader() };
         let reason = reason_to_fail(&LOAD, &exchange(), &outcome).unwrap();
-        let expected = "2 gaps in the market data, the first of 3 packets from number 17 on";
+        let expected = "2 gaps in the market data, the first of 3 packets from number 17 (";
         assert!(reason.starts_with(expected), "{reason}");
     }
 

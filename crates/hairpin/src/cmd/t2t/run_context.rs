@@ -80,7 +80,7 @@ impl RunArgs {
 pub(crate) struct RunContext<'a> {
     command: &'static str,
     arguments: &'a RunArgs,
-    ground: HostPair,
+    hosts: HostPair,
     cores: Cores,
     is_test_key: bool,
     signals: Signals,
@@ -103,13 +103,13 @@ impl<'a> RunContext<'a> {
     /// # Errors
     /// A condition that prevents every round: no such interface, core or folder, or a bad key.
     pub(crate) fn new(command: &'static str, arguments: &'a RunArgs) -> Result<Self> {
-        let ground = HostPair::new(arguments.interface.as_deref())?;
-        ground.check(&arguments.transport)?;
+        let hosts = HostPair::new(arguments.interface.as_deref())?;
+        hosts.check(&arguments.transport)?;
         let cores = arguments.cores.choose()?;
         let is_test_key = secret_key::read(arguments.secret_key_file.as_deref())?.is_test_key;
         arguments.output.check()?;
         let signals = Signals::take()?;
-        Ok(Self { command, arguments, ground, cores, is_test_key, signals, clock: Clock::new() })
+        Ok(Self { command, arguments, hosts, cores, is_test_key, signals, clock: Clock::new() })
     }
 
     /// Runs the plan and saves the results; prints `said` first, with the hosts and cores.
@@ -118,13 +118,13 @@ impl<'a> RunContext<'a> {
     /// A condition in which no round can run, or results that cannot be written. A failure within a
     /// round fails its row.
     pub(crate) fn measure(&self, plan: &RunPlan, said: &str) -> Result<Measured> {
-        let mut results = output::results(&self.clock, self.ground.nic());
+        let mut results = output::results(&self.clock, self.hosts.nic());
         let checks = HostChecks::start(&self.clock, &self.cores.chosen())?;
         let progress = RunProgress::new(plan, self.introduction() + said);
-        let (arguments, ground, cores) = (self.arguments, &self.ground, self.cores);
+        let (arguments, hosts, cores) = (self.arguments, &self.hosts, self.cores);
         let counters = RunCounters::publish(self.command, plan);
         let watched = (&progress, counters);
-        let mut runner = RoundRunner::new(arguments, ground, cores, &self.signals, watched);
+        let mut runner = RoundRunner::new(arguments, hosts, cores, &self.signals, watched);
         let rows = rounds::measure(plan, &mut runner);
         let starts = runner.into_starts();
         progress.finish();
@@ -147,7 +147,7 @@ impl<'a> RunContext<'a> {
         format!(
             "{}; {}\ngateway without rate limits; \
              wait block rounds deadlines up to the kernel's tick ({tick}){key}",
-            self.ground.describe(),
+            self.hosts.describe(),
             self.cores.describe(),
         )
     }

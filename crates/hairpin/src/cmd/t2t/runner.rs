@@ -25,7 +25,7 @@ use crate::harness::t2t_setup::{
 /// Runs each round with its own exchange and trader.
 pub(super) struct RoundRunner<'a> {
     arguments: &'a RunArgs,
-    ground: &'a HostPair,
+    hosts: &'a HostPair,
     cores: Cores,
     signals: &'a Signals,
     progress: &'a RunProgress,
@@ -38,13 +38,13 @@ pub(super) struct RoundRunner<'a> {
 impl<'a> RoundRunner<'a> {
     pub(super) fn new(
         arguments: &'a RunArgs,
-        ground: &'a HostPair,
+        hosts: &'a HostPair,
         cores: Cores,
         signals: &'a Signals,
         (progress, counters): (&'a RunProgress, RunCounters),
     ) -> Self {
         let starts = StartSummary::default();
-        Self { arguments, ground, cores, signals, progress, counters, starts, is_first: true }
+        Self { arguments, hosts, cores, signals, progress, counters, starts, is_first: true }
     }
 
     /// Returns the start times of the rounds.
@@ -68,17 +68,17 @@ impl<'a> RoundRunner<'a> {
         Row {
             cores: self.cores.exchange.zip(self.cores.trader).map(|(a, b)| [a, b]),
             seed: Some(case.load.seed),
-            ground: Some(self.ground.describe().to_owned()),
+            ground: Some(self.hosts.describe().to_owned()),
             block_deadline_ns: (case.wait == Wait::Block).then(|| tick.as_nanos()),
             ..row
         }
     }
 
     fn exchange_setup(&self, case: &T2tCase) -> ExchangeSetup {
-        let interface = self.ground.address(Role::Exchange);
+        let interface = self.hosts.address(Role::Exchange);
         ExchangeSetup {
             market_data: match case.feed {
-                FeedTransport::Multicast => MarketData::Multicast(self.ground.groups),
+                FeedTransport::Multicast => MarketData::Multicast(self.hosts.groups),
                 FeedTransport::Tcp => MarketData::Tcp([SocketAddrV4::new(interface, 0); 2]),
             },
             interface,
@@ -92,7 +92,7 @@ impl<'a> RoundRunner<'a> {
     }
 
     fn trader_setup(&self, case: &T2tCase, ready: Ready) -> TraderChildSetup {
-        let source = self.ground.address(Role::Exchange);
+        let source = self.hosts.address(Role::Exchange);
         TraderChildSetup {
             trader: TraderSetup {
                 id: 1,
@@ -104,7 +104,7 @@ impl<'a> RoundRunner<'a> {
                 journal_bytes: journal_bytes(&case.load),
             },
             market_data: ready.market_data,
-            interface: self.ground.address(Role::Trader),
+            interface: self.hosts.address(Role::Trader),
             sources: if self.arguments.any_source { Vec::new() } else { vec![source] },
         }
     }
@@ -116,7 +116,7 @@ impl Runner for RoundRunner<'_> {
         let trader = |ready| self.trader_setup(case, ready);
         let told = |ticks| self.progress.advance(ticks);
         let outcome =
-            round::run(self.ground, &self.exchange_setup(case), trader, self.signals, told);
+            round::run(self.hosts, &self.exchange_setup(case), trader, self.signals, told);
         self.progress.end();
         let is_first = std::mem::take(&mut self.is_first);
         let rows = match outcome {

@@ -220,8 +220,8 @@ mod tests {
         let clean = TraderCounts { orders: 2, ..TraderCounts::default() };
         let line = describe(3, &clean, Some(0));
         assert!(line.starts_with("trader 3: 2 orders, 0 acknowledged"), "{line}");
-        let rest = "; 0 gaps, a book was out of sync 0 times, 0 packets dropped at the sockets and 0 \
-                    before them, 0 errors\n";
+        let rest = "; 0 gaps, a book was out of sync 0 times, 0 packets dropped at the sockets \
+                    and 0 before them, 0 errors\n";
         assert!(line.ends_with(rest), "{line}");
         let counts = TraderCounts {
             gaps: 1,

@@ -82,7 +82,7 @@ impl Bench for Feed {
     /// Returns the reason if AF_XDP is not available: it requires two hosts and capabilities.
     fn refusal(context: &BenchContext<'_>, case: &FeedCase) -> Option<String> {
         let words = &case.transport;
-        let may = words.check_between_hosts(None).and_then(|()| context.ground.check(words));
+        let may = words.check_between_hosts(None).and_then(|()| context.hosts.check(words));
         may.err().map(|error| format!("xdp is not available: {error}"))
     }
 

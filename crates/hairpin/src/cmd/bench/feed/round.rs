@@ -33,16 +33,16 @@ pub(super) fn run(
     let length = length(case);
     if case.receiver == Receiver::Batch {
         let receiver =
-            MonitoredChild::start(context.ground, Role::Receiver, &receiver_setup(context, case))?;
+            MonitoredChild::start(context.hosts, Role::Receiver, &receiver_setup(context, case))?;
         let received = context.wait(receiver, None, length, told)?;
         return Ok(Outcome { received, unsent: 0 });
     }
     let begun = Instant::now();
     let mut sender =
-        MonitoredChild::start(context.ground, Role::Sender, &sender_setup(context, case))?;
+        MonitoredChild::start(context.hosts, Role::Sender, &sender_setup(context, case))?;
     let _: Ready = sender.side.line(TIMEOUT)?;
     let mut receiver =
-        MonitoredChild::start(context.ground, Role::Receiver, &receiver_setup(context, case))?;
+        MonitoredChild::start(context.hosts, Role::Receiver, &receiver_setup(context, case))?;
     let _: Ready =
         context.ready(&mut receiver, &mut sender, "the receiver does not get in sync")?;
     let start = begun.elapsed();
@@ -70,8 +70,8 @@ pub(super) fn failed(case: &FeedCase, reason: &str) -> Vec<Row> {
 
 fn sender_setup(context: &BenchContext<'_>, case: &FeedCase) -> SenderSetup {
     SenderSetup {
-        groups: context.ground.groups,
-        interface: context.ground.address(Role::Sender),
+        groups: context.hosts.groups,
+        interface: context.hosts.address(Role::Sender),
         core: context.cores.exchange,
         load: case.load,
         wait: case.wait.to_string(),
@@ -80,9 +80,9 @@ fn sender_setup(context: &BenchContext<'_>, case: &FeedCase) -> SenderSetup {
 
 fn receiver_setup(context: &BenchContext<'_>, case: &FeedCase) -> ReceiverSetup {
     ReceiverSetup {
-        groups: context.ground.groups,
-        interface: context.ground.address(Role::Receiver),
-        source: context.ground.address(Role::Sender),
+        groups: context.hosts.groups,
+        interface: context.hosts.address(Role::Receiver),
+        source: context.hosts.address(Role::Sender),
         core: context.cores.trader,
         wait: case.wait.to_string(),
         receiver: case.receiver,

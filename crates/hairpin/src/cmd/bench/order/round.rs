@@ -24,14 +24,14 @@ pub(super) fn run(
     told: &mut dyn FnMut(u64),
 ) -> Result<ClientOutcome> {
     let start = |gateway| {
-        MonitoredChild::start(context.ground, Role::Client, &client_setup(context, case, gateway))
+        MonitoredChild::start(context.hosts, Role::Client, &client_setup(context, case, gateway))
     };
     if case.subject == Subject::Batch {
         return context.wait(start(NOWHERE)?, None, length(case), told);
     }
     let begun = Instant::now();
     let mut gateway =
-        MonitoredChild::start(context.ground, Role::Gateway, &gateway_setup(context, case))?;
+        MonitoredChild::start(context.hosts, Role::Gateway, &gateway_setup(context, case))?;
     let Ready { address } = gateway.side.line(TIMEOUT)?;
     let client = start(address)?;
     let start_ns = u64::try_from(begun.elapsed().as_nanos()).ok();
@@ -56,7 +56,7 @@ fn clock() -> Clock {
 
 fn gateway_setup(context: &BenchContext<'_>, case: &OrderCase) -> GatewaySetup {
     GatewaySetup {
-        address: SocketAddrV4::new(context.ground.address(Role::Gateway), 0),
+        address: SocketAddrV4::new(context.hosts.address(Role::Gateway), 0),
         core: context.cores.exchange,
         subject: case.subject,
         seed: case.load.seed,
