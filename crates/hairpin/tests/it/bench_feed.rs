@@ -112,7 +112,7 @@ fn a_sender_that_dies_is_named() {
     let output = parent.wait_with_output().unwrap();
     assert_status(&output, 1);
     let said = text(&output.stderr);
-    assert!(said.contains("sender: ended without a word"), "{said}");
+    assert!(said.contains("sender: exited without an error message"), "{said}");
     assert!(said.lines().all(|line| !line.contains("panicked")), "{said}");
 }
 

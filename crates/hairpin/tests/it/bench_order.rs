@@ -148,10 +148,7 @@ fn a_gateway_that_dies_is_named() {
     let output = parent.wait_with_output().unwrap();
     assert_status(&output, 1);
     let said = text(&output.stderr);
-    assert!(
-        said.contains("gateway: ended") || said.contains("client: the session ended"),
-        "{said}"
-    );
+    assert!(said.contains("gateway: exited") || said.contains("client: session ended"), "{said}");
     assert!(said.lines().all(|line| !line.contains("panicked")), "{said}");
 }
 

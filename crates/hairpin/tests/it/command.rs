@@ -151,7 +151,7 @@ fn a_configuration_that_leads_nowhere_is_named() {
     let gateway = ["--gateway", "127.0.0.1:1"];
     for (text, said) in [
         ("", ""),
-        ("<configuration/>", "there are none"),
+        ("<configuration/>", "no channel"),
         ("<configuration><channel id='1'/></configuration>", "no incremental feed"),
     ] {
         let (_folder, path) = file(text);

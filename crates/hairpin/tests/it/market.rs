@@ -80,7 +80,7 @@ fn what_is_no_fault_is_one_line_and_status_two() {
     let output = hairpin().args(["exchange", "--faults-a", "rain=1"]).output().unwrap();
     assert_status(&output, 2);
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("no fault is called rain=1"), "{told}");
+    assert!(told.contains("unknown fault rain=1"), "{told}");
 }
 
 /// `hairpin feed` on a channel, by way of the loopback interface.

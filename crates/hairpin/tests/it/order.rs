@@ -197,7 +197,7 @@ fn what_never_comes_is_one_line_and_status_1() {
     let script = "buy 1 @ 1 HP001\nexpect new within 60s\nexpect fill within 50ms\ncancel last\n";
     let output = stand.script(script).output().unwrap();
     assert_status(&output, 1);
-    assert_eq!(said(&output), "hairpin: line 3: expected fill, and it has not come in time\n");
+    assert_eq!(said(&output), "hairpin: line 3: expected fill: timeout\n");
     assert_eq!(messages(&output).len(), 2, "nothing was done after it");
     assert!(lines(&output).last().unwrap().ends_with(" disconnected"), "it has logged off");
 }
@@ -241,8 +241,8 @@ fn what_names_no_order_is_told() {
     let stand = Stand::new();
     for (script, expected) in [
         ("cancel last", "line 1: no order entered yet"),
-        ("cancel 77", "line 1: there is no order 77"),
-        ("buy 1 @ 1 HP001 id a\nbuy 1 @ 1 HP001 id a", "line 2: there is an order a already"),
+        ("cancel 77", "line 1: no order 77"),
+        ("buy 1 @ 1 HP001 id a\nbuy 1 @ 1 HP001 id a", "line 2: order a exists already"),
         ("buy 1 @ 1 999\nreplace last qty 2", "line 2: the exchange rejected order"),
     ] {
         let output = stand.script(script).output().unwrap();
@@ -424,7 +424,7 @@ fn when_all_attempts_have_failed_it_says_why() {
     stand.replace("[logon]", "attempts = 2\ninterval_ms = 10\n[logon]");
     let output = stand.script("quit").output().unwrap();
     assert_status(&output, 1);
-    let reason = "the logon failed: connection lost while connecting: ";
+    let reason = "cannot log on: connection lost while connecting: ";
     let said = said(&output);
     assert!(said.contains(reason) && said.contains(&nobody.to_string()), "{said}");
     let told = lines(&output);

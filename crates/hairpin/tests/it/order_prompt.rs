@@ -196,7 +196,7 @@ fn a_later_run_knows_the_commands_and_nothing_else_that_was_typed() {
     let mut typist = Typist::new(folder.path(), &venue);
     typist.sees(" established");
     typist.enters(&format!("{UP}{UP}"));
-    typist.sees("our next message is ");
+    typist.sees("next sequence numbers: ");
     typist.types("quit\r");
     assert_status(&typist.output(), 0);
 }
@@ -228,7 +228,7 @@ fn where_nothing_is_edited_each_line_is_asked_for_once() {
     let screen = Arc::clone(&typist.screen);
     let output = typist.output();
     assert_status(&output, 0);
-    assert!(String::from_utf8(output.stdout).unwrap().contains("our next message is 1"));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("next sequence numbers: ours 1"));
     let screen = screen.lock().unwrap().replace('\n', "");
     let (before, after) = screen.split_once("hairpin: line 4, column 1: expected buy").unwrap();
     assert_eq!(before, "> > > > ");

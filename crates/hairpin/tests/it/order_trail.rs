@@ -193,7 +193,7 @@ fn a_record_that_was_changed_is_told_by_its_checksum() {
     let changed: Vec<_> =
         lines(&output).into_iter().filter(|line| line.ends_with("checksum=wrong")).collect();
     assert!(changed.len() == 1 && changed[0].contains(" OrderQty=77 "), "{changed:?}");
-    assert!(said(&output).contains("not what was committed"));
+    assert!(said(&output).contains("differs from what was committed"));
 }
 
 #[test]

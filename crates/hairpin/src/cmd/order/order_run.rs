@@ -156,9 +156,9 @@ impl OrderRun {
     /// Returns why the session ended by itself.
     fn reason(&mut self) -> anyhow::Error {
         let reason = self.console.reason.take();
-        let reason = reason.unwrap_or_else(|| "the connection closed".to_owned());
-        let what = if self.console.was_established { "session ended" } else { "logon failed" };
-        anyhow!("the {what}: {reason}")
+        let reason = reason.unwrap_or_else(|| "connection closed".to_owned());
+        let what = if self.console.was_established { "session ended" } else { "cannot log on" };
+        anyhow!("{what}: {reason}")
     }
 
     /// Logs off, or aborts a logon.

@@ -132,9 +132,9 @@ impl<'a> Trading<'a> {
         }
         let failure = || self.session.last_failure().map(ToString::to_string);
         let reason = self.listener.reason.clone().or_else(failure);
-        let reason = reason.unwrap_or_else(|| "the connection closed".to_owned());
-        let what = if self.listener.was_established { "session ended" } else { "logon failed" };
-        bail!("the {what}: {reason}")
+        let reason = reason.unwrap_or_else(|| "connection closed".to_owned());
+        let what = if self.listener.was_established { "session ended" } else { "cannot log on" };
+        bail!("{what}: {reason}")
     }
 
     /// Sends one order after the other until all are answered.
@@ -142,17 +142,17 @@ impl<'a> Trading<'a> {
         let load = self.setup.load;
         let start = self.clock.instant() + START_DELAY;
         let mut pace = ClosedLoop::new(start, Duration::from_micros(load.interval_us));
-        let mut under_way: Option<OutstandingOrder> = None;
+        let mut outstanding: Option<OutstandingOrder> = None;
         let mut answered = 0;
         while answered < load.warm_up + load.samples && !stop_requested() {
             let now = self.turn(pace.next_departure())?;
             self.check()?;
             if let Some(departure) = pace.depart(now) {
                 self.samples.departed(departure.lateness);
-                under_way = Some(self.send(departure.index)?);
+                outstanding = Some(self.send(departure.index)?);
             }
             let Some((called, cancel)) = self.listener.told.take() else { continue };
-            let Some(OutstandingOrder { begun, written, sent }) = under_way.take() else {
+            let Some(OutstandingOrder { begun, written, sent }) = outstanding.take() else {
                 continue;
             };
             let received = self.stamps.received();
