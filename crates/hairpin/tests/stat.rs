@@ -187,7 +187,7 @@ fn watch_at_work(venue: Venue, host: Option<&Host>) {
         ("ticks", "trader.1.ticks"),
         ("orders", "trader.1.orders"),
         ("acknowledged", "trader.1.acknowledgements"),
-        ("cancelled", "trader.1.cancels"),
+        ("canceled", "trader.1.cancels"),
         ("lost", "trader.1.lost"),
     ] {
         let sum: u64 = rounds.iter().map(|line| number_before(line, word)).sum();
@@ -471,7 +471,7 @@ fn an_ordinary_user_sees_his_own_processes_and_how_many_he_does_not() {
     let output = nobodys(&["stat"]).output().unwrap();
     assert_status(&output, 1);
     let said = text(&output.stderr);
-    assert!(said.contains(" processes of other users were not looked into; root may\n"), "{said}");
+    assert!(said.contains(" processes of other users skipped; root may read them\n"), "{said}");
     assert!(number_before(&said, "processes") >= 2, "{said}");
     roots.exchange.signal("TERM");
     let _ = roots.exchange.output();

@@ -406,21 +406,21 @@ fn wrong_words_are_told_in_one_line() {
         ("ping --protocol raw --transport xdp --connections 2", 2, "--connections"),
         ("ping --protocol raw --transport xdp --timestamps software", 2, "--timestamps"),
         ("ping --protocol raw --transport xdp --interface lo --flood", 2, "--peer"),
-        ("ping --protocol raw --transport xdp --interface lo --delay-ns 5", 2, "behind lo"),
-        ("ping --protocol raw --transport xdp --interface lo --pong-wait spin", 2, "behind lo"),
+        ("ping --protocol raw --transport xdp --interface lo --delay-ns 5", 2, "at lo"),
+        ("ping --protocol raw --transport xdp --interface lo --pong-wait spin", 2, "at lo"),
         ("ping --protocol raw --transport xdp --interface nope0", 1, "nope0"),
         ("ping --protocol raw --transport xdp --peer 02:00:00:00:00:01", 2, "--interface"),
         ("ping --protocol raw --transport xdp --interface lo --peer x", 2, "--peer"),
         ("ping --interface lo --peer 02:00:00:00:00:01", 2, "--peer"),
         ("ping --xdp-mode native", 2, "--xdp-mode"),
-        ("pong --protocol raw", 2, "--listen"),
+        ("pong --protocol raw", 2, "--transport xdp"),
+        ("pong --protocol raw --transport xdp", 2, "--interface"),
         ("pong --protocol raw --interface lo", 2, "--transport xdp"),
         (
             "pong --protocol raw --transport xdp --interface lo --listen 10.0.0.1:5",
             2,
             "--interface",
         ),
-        ("pong --interface lo", 2, "--listen"),
     ] {
         let output = hairpin().args(words.split_whitespace()).output().unwrap();
         assert_status(&output, status);
