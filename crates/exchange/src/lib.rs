@@ -24,16 +24,12 @@
 //!
 //! | file | contents | I/O |
 //! |---|---|---|
-//! | `exchange.rs` | [`Exchange`]: the loop on UDP and TCP sockets, its settings and counters | yes
-//! |
+//! | `exchange.rs` | [`Exchange`]: the loop on UDP and TCP sockets | yes |
 //! | `simulated_market.rs` | [`SimulatedMarket`]: matching, background flow and publisher | no |
-//! market | no |
 //! | `matching.rs` | [`Matching`]: price-time priority, all order types, replace, cancel | no |
-//! cancel | no |
 //! | `matching/accumulator.rs` | [`Accumulator`]: trades and changed books until published | no |
-//! | no |
 //! | `flow_generator.rs` | [`FlowGenerator`]: the seeded background flow | no |
-//! | `publisher.rs` | [`Publisher`]: MDP 3.0, a Premium or a conflated group with all its feeds | no |
+//! | `publisher.rs` | [`Publisher`]: MDP 3.0, a Premium or a conflated group, all feeds | no |
 //! | `publisher/admin_events.rs` | trading status, book and channel resets, implied levels | no |
 //! | `publisher/instrument_events.rs` | statistics, limits, quote requests, definitions | no |
 //! | `feed_faults.rs` | [`FeedFaults`]: loss, duplication, reordering, delay, outages | no |
