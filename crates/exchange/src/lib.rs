@@ -2,8 +2,7 @@
 //! order entry gateway.
 //!
 //! Layer L3. The crate is a partner for tests and benchmarks, not a venue: it has no risk checks
-//! and
-//! stores nothing on disk. It never uses `mdp3` or `ilink3`, not even in tests. It is a second,
+//! and stores nothing on disk. It never uses `mdp3` or `ilink3`, not even in tests. It is a second,
 //! independent implementation of CME's documents and shares only the generated codecs with
 //! Hairpin's clients. So each side can reveal the other's misreadings.
 //!
