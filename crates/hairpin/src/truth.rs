@@ -41,7 +41,7 @@ impl Checks {
         let watched = watched.collect::<Result<_>>()?;
         Ok(Self {
             cost: ClockCost::measure(clock),
-            drift: Drift::begin(clock),
+            drift: Drift::new(clock),
             floor: floor(clock),
             cores: watched,
             drops: backlog_drops().ok(),
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_core_that_is_not_there_is_named() {
-        let error = Checks::before(&Clock::of_kernel(), &[1_023]).err().unwrap();
+        let error = Checks::before(&Clock::from_kernel(), &[1_023]).err().unwrap();
         assert!(format!("{error:#}").starts_with("core 1023 cannot be watched: "), "{error:#}");
     }
 }

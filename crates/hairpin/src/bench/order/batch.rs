@@ -84,7 +84,7 @@ impl Bench {
             session,
             wire,
             reactor: Reactor::new(Wait::Spin)?,
-            ready: Ready::NOTHING,
+            ready: Ready::EMPTY,
             trader: Trader::new(clock.clone()),
             now: clock.now(),
             clock: clock.clone(),
