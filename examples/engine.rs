@@ -19,7 +19,7 @@ use hairpin_time::{Instant, Now};
 struct Stdin {
     input: StdinLock<'static>,
     lines: Vec<SocketAddrV4>,
-    is_over: bool,
+    is_finished: bool,
 }
 
 impl FeedEngine for Stdin {
@@ -46,7 +46,7 @@ impl FeedEngine for Stdin {
         on: &mut impl FnMut(Now, Arrival<'_>),
     ) -> Result<(), EngineError> {
         let mut text = String::new();
-        self.is_over = self.input.read_line(&mut text)? == 0;
+        self.is_finished = self.input.read_line(&mut text)? == 0;
         let packet = text.trim().split_once(' ').and_then(|(line, digits)| {
             Some((line.parse().ok().filter(|line| *line < self.lines.len())?, bytes(digits)?))
         });
@@ -57,8 +57,8 @@ impl FeedEngine for Stdin {
         Ok(())
     }
 
-    fn is_over(&self) -> bool {
-        self.is_over
+    fn is_finished(&self) -> bool {
+        self.is_finished
     }
 }
 
@@ -88,10 +88,10 @@ fn main() -> Result<()> {
         transport: Default::default(),
         replay: None,
     };
-    let stdin = Stdin { input: io::stdin().lock(), lines: Vec::new(), is_over: false };
+    let stdin = Stdin { input: io::stdin().lock(), lines: Vec::new(), is_finished: false };
     let (clock, mut feeds) = (Clock::new(), FeedHandlers::new(stdin));
     let handler = feeds.add(Settings::default(), &addresses)?;
-    while !feeds.engine().is_over() {
+    while !feeds.engine().is_finished() {
         feeds.process(clock.now(), &mut [Printer])?;
     }
     println!("{:?}", feeds.channel(handler).state());

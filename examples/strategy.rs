@@ -120,6 +120,6 @@ fn session(gateway: SocketAddrV4) -> Result<Session> {
     };
     let settings = order_entry::Settings::new(gateway, logon);
     // A full journal refuses orders, unless it may forget the oldest ones.
-    let settings = order_entry::Settings { when_full: WhenFull::BeginAgain, ..settings };
+    let settings = order_entry::Settings { when_full: WhenFull::Restart, ..settings };
     Ok(Session::new(settings, Journal::anonymous(1 << 20)?)?)
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use hairpin_exchange::{
-    Addresses, Credentials, Exchange, ExchangeSettings, FeedSide, Pace, SimulatedMarketSettings,
+    Addresses, Credentials, Exchange, ExchangeSettings, FeedLine, Pace, SimulatedMarketSettings,
     TcpFeed,
 };
 use hairpin_feed_handler::TcpLines;
@@ -41,7 +41,7 @@ impl Bench {
     fn new() -> Self {
         let account = Credentials::new("HAIRPIN-TRADER-00001", TEST_KEY, "H01", "HPIN0").unwrap();
         let settings = ExchangeSettings {
-            floor: SimulatedMarketSettings::default(),
+            market: SimulatedMarketSettings::default(),
             matching: true,
             accounts: vec![account],
             connections: 1,
@@ -56,8 +56,8 @@ impl Bench {
         let now = clock.now();
         let exchange = Exchange::new(settings, now, &mut reactor).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let [a, b] = FeedSide::ALL.map(|side| exchange.tcp_feed_address(side).unwrap());
-        let channel = ChannelConfig::of("310", "Hairpin", &TcpLines::both(a, b).into());
+        let [a, b] = FeedLine::ALL.map(|side| exchange.tcp_feed_address(side).unwrap());
+        let channel = ChannelConfig::from_addresses("310", "Hairpin", &TcpLines::both(a, b).into());
         let config = Config { channels: vec![channel], ..Config::default() };
         std::fs::write(folder.path().join("config.xml"), config.to_string()).unwrap();
         let deadline = now.monotonic + PATIENCE;

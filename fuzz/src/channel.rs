@@ -2,9 +2,9 @@
 
 use hairpin_mdp3::{
     Action, Book, BookSide, BookUpdate, Channel, ChannelReset, ChannelState, EndOfEvent, Error,
-    Feed, FeedLine, Feeds, Gap, Input, InstrumentStateChange, LateJoin, Listener, MAX_DEPTH,
-    MAX_TOP_ORDERS, Order, OrderBook, OrderBookStateChange, OrderBooks, OrderUpdate, Replay,
-    ReplayOutcome, ReplayUpdate, Settings, Sides, Silence, SilenceScope, SilenceState, SyncState,
+    Feed, FeedLine, FeedLines, Feeds, Gap, Input, InstrumentStateChange, LateJoin, Listener,
+    MAX_DEPTH, MAX_TOP_ORDERS, Order, OrderBook, OrderBookStateChange, OrderBooks, OrderUpdate,
+    Replay, ReplayOutcome, ReplayUpdate, Settings, Silence, SilenceScope, SilenceState, SyncState,
     TemplateIds, Trade, UpdateSource, Volume, Warning,
 };
 use hairpin_time::{Duration, Instant, Now};
@@ -53,11 +53,11 @@ fn settings(byte: u8) -> Settings {
         _ => (OrderBooks::Full, Feed::Snapshot),
     };
     let feeds = match choice >> 3 {
-        1 => Feeds { instrument: Sides::None, ..Feeds::ALL },
-        2 => Feeds { snapshot: Sides::None, ..Feeds::ALL },
-        3 => Feeds { instrument: Sides::None, snapshot: Sides::None, ..Feeds::ALL },
-        4 => one_side(Sides::A),
-        5 => one_side(Sides::B),
+        1 => Feeds { instrument: FeedLines::None, ..Feeds::ALL },
+        2 => Feeds { snapshot: FeedLines::None, ..Feeds::ALL },
+        3 => Feeds { instrument: FeedLines::None, snapshot: FeedLines::None, ..Feeds::ALL },
+        4 => one_side(FeedLines::A),
+        5 => one_side(FeedLines::B),
         _ => Feeds::ALL,
     };
     Settings {
@@ -103,7 +103,7 @@ impl Watched {
 
     /// A packet arrives, whether its feed is joined or not: the network may be late.
     pub(crate) fn packet(&mut self, feed: Feed, side: FeedLine, bytes: &[u8]) {
-        let input = Input { feed, side, received: None };
+        let input = Input { feed, line: side, received: None };
         self.channel.handle_packet(self.now(), input, bytes, &mut self.told);
         self.check();
     }

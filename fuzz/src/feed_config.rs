@@ -71,7 +71,7 @@ fn check_addresses(config: &Config) {
     for channel in &config.channels {
         match channel.addresses(INTERFACE) {
             Ok(addresses) => {
-                let made = ChannelConfig::of(&channel.id, &channel.label, &addresses);
+                let made = ChannelConfig::from_addresses(&channel.id, &channel.label, &addresses);
                 let same = made.addresses(INTERFACE);
                 assert_eq!(same.expect("they were addresses"), addresses);
             }

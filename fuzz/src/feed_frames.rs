@@ -11,7 +11,7 @@
 use hairpin_feed_handler::{Feed, FrameError};
 
 use crate::Seed;
-use crate::frames::{Frames, feed_of, sequence_of};
+use crate::frame_decoder::{FrameDecoder, packet_feed, packet_sequence};
 use crate::script::Script;
 
 /// Of a packet's header.
@@ -31,13 +31,17 @@ pub fn run(bytes: &[u8]) {
         false => stream_of(script.0, max),
     };
     let (expected, outcome, missing) = whole(&stream, max);
-    let mut reader =
-        Reader { frames: Frames::new(max, MAX_CHUNK), refusals, refused: 0, received: Vec::new() };
+    let mut reader = Reader {
+        frames: FrameDecoder::new(max, MAX_CHUNK),
+        refusals,
+        refused: 0,
+        received: Vec::new(),
+    };
     assert_eq!(reader.read(&stream, sizes), outcome);
     assert_eq!(reader.received, expected);
     if outcome.is_ok() {
         assert_eq!(reader.frames.missing(), missing);
-        assert!(reader.frames.refused().is_none());
+        assert!(reader.frames.deferred().is_none());
     }
     // Whatever was, it begins anew.
     reader.frames.clear();
@@ -86,7 +90,7 @@ fn whole(mut stream: &[u8], max: usize) -> Whole {
 }
 
 struct Reader {
-    frames: Frames,
+    frames: FrameDecoder,
     /// Of eight packets in turn, which are refused, once or twice.
     refusals: u8,
     refused: u32,
@@ -110,7 +114,7 @@ impl Reader {
             let Self { frames, refusals, refused, received } = self;
             let mut take = |packet: &[u8]| Self::take(*refusals, refused, received, packet);
             frames.handle_bytes(chunk, &mut take)?;
-            while let Some(held) = frames.refused() {
+            while let Some(held) = frames.deferred() {
                 let held = held.to_vec();
                 frames.resume(|packet| {
                     assert!(!held.is_empty() || packet.is_empty());
@@ -144,12 +148,12 @@ fn check(packet: &[u8]) {
         _ => Feed::Incremental,
     };
     assert_eq!(
-        feed_of(packet, &hairpin_feed_handler::TemplateIds::AS_PUBLISHED),
+        packet_feed(packet, &hairpin_feed_handler::TemplateIds::AS_PUBLISHED),
         feed,
         "{template:?}"
     );
     let number = packet[..4].iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte));
-    assert_eq!(sequence_of(packet), number);
+    assert_eq!(packet_sequence(packet), number);
 }
 
 /// Whole packets, cut packets, packets of each feed, and a bad length of each kind.

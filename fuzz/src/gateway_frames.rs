@@ -13,8 +13,8 @@ use hairpin_exchange::ConnectionId;
 
 use crate::Seed;
 use crate::client::{
-    ACCESS_KEY, CrossSide, Definition, Named, QuoteEntry, SYSTEM, SideEntry, cancel_with, cross_of,
-    definition, establish_by, mass_action_with, mass_quote, mass_quote_request_with,
+    ACCESS_KEY, CancelNames, CrossSide, Definition, QuoteEntry, SYSTEM, SideEntry, cancel_with,
+    cross_of, definition, establish_by, mass_action_with, mass_quote, mass_quote_request_with,
     mass_status_request_with, negotiate_by, order_with, party_list_request, quote_cancel,
     replace_with, request_for_cross, request_for_quote, retransmit_request_of, sequence, terminate,
 };
@@ -130,10 +130,10 @@ fn many(number: u32, (a, b, c): (u8, u8, u8), price: i64) -> Vec<u8> {
             quote_cancel(
                 number,
                 match b % 4 {
-                    0 => Named::All,
-                    1 => Named::Instruments(&ids),
-                    2 => Named::Sets(&sets),
-                    _ => Named::Type(c),
+                    0 => CancelNames::All,
+                    1 => CancelNames::Instruments(&ids),
+                    2 => CancelNames::Sets(&sets),
+                    _ => CancelNames::Type(c),
                 },
             )
         }
@@ -180,7 +180,7 @@ fn parties(number: u32, (a, b, c): (u8, u8, u8)) -> Vec<u8> {
     match a % 4 {
         0 | 1 => {
             let action = if c & 1 == 0 { ListUpdAct::ADD } else { ListUpdAct::DELETE };
-            definition(&Definition { number, action, ..Definition::of(id) })
+            definition(&Definition { number, action, ..Definition::new(id) })
         }
         2 => party_list_request(number, &["DEFGH"][..usize::from(c & 1)], &[id]),
         _ => {

@@ -4,36 +4,36 @@
 //! `fuzz_targets/` hands them to libFuzzer. [`TARGETS`] lists them all. Nothing here is needed to
 //! trade: no other crate depends on this one.
 //!
-//! `cargo xtask fuzz` runs them; see `docs/testing.md`.
+//! `cargo xtask fuzz` runs them; see `docs/design/testing.md`.
 #![forbid(unsafe_code)]
 
-#[path = "../../crates/exchange/tests/client/mod.rs"]
+#[path = "../../crates/exchange/tests/it/client.rs"]
 #[allow(clippy::unwrap_used, reason = "tests use more of it")]
 mod client;
 #[path = "../../crates/cme-codecs/tests/codecs/copy/mod.rs"]
 mod copy;
-#[path = "../../crates/xdp/tests/filter/frames.rs"]
+#[path = "../../crates/xdp/tests/it/filter/frames.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "tests use more of it")]
 mod filter_frames;
-#[path = "../../crates/xdp/tests/filter/reference.rs"]
+#[path = "../../crates/xdp/tests/it/filter/reference.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "tests use more of it")]
 mod filter_reference;
-#[path = "../../crates/feed-handler/src/frames.rs"]
+#[path = "../../crates/feed-handler/src/frame_decoder.rs"]
 #[allow(unreachable_pub, reason = "they are the feed handler's own")]
-mod frames;
+mod frame_decoder;
 #[path = "../../crates/cme-codecs/tests/codecs/item.rs"]
 #[allow(dead_code, reason = "tests compare more of it")]
 mod item;
-#[path = "../../crates/mapped/src/layout.rs"]
+#[path = "../../crates/mapped/src/page_layout.rs"]
 #[allow(dead_code, unreachable_pub, reason = "its crate uses more of it")]
-mod layout;
+mod page_layout;
 #[path = "../../crates/mapped/src/metric.rs"]
 #[allow(dead_code, unreachable_pub, reason = "its crate uses more of it")]
 mod metric;
 #[path = "../../crates/mdp3/tests/support/packets.rs"]
 #[allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "tests use more of it")]
 mod packets;
-#[path = "../../crates/exchange/tests/matching/reference.rs"]
+#[path = "../../crates/exchange/tests/it/matching/reference.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "a test of the engine has it too")]
 mod reference;
 
@@ -46,7 +46,7 @@ mod stack_netlink {
     pub(crate) mod change;
     pub(crate) mod link;
     pub(crate) mod message;
-    pub(crate) mod neighbour;
+    pub(crate) mod neighbor;
     pub(crate) mod route;
     /// It is never asked: that of a forked child is no matter here.
     mod socket {
@@ -56,7 +56,7 @@ mod stack_netlink {
 #[path = "../../crates/stack/src/memberships"]
 #[allow(dead_code, reason = "the stack uses more of it")]
 mod stack_memberships_of_kernel {
-    pub(crate) mod list;
+    pub(crate) mod igmp_list;
     pub(crate) mod listener;
 }
 

@@ -14,7 +14,7 @@ use hairpin_exchange::{
 use hairpin_sbe::Decimal;
 
 use crate::Seed;
-use crate::reference::{Outcome, Reference, Wish};
+use crate::reference::{OrderRequest, Outcome, Reference};
 use crate::script::Script;
 
 const TICK: i64 = 250_000_000;
@@ -29,7 +29,7 @@ pub fn run(bytes: &[u8]) {
         let [kind, side, flags, price, quantity, minimum] = [(); 6].map(|()| script.byte());
         both.events.clear();
         let quantity = u32::from(quantity % 32);
-        let wish = Wish {
+        let wish = OrderRequest {
             side: Side::BOTH[usize::from(side & 1)],
             kind: [OrderKind::Limit, OrderKind::Limit, OrderKind::Market, OrderKind::MarketLimit]
                 [usize::from(flags & 3)],
@@ -74,7 +74,7 @@ impl Both {
     }
 
     /// What the reference does not know of: sizes, and whether there is trading.
-    fn refusal(&self, wish: &Wish) -> Option<Rejection> {
+    fn refusal(&self, wish: &OrderRequest) -> Option<Rejection> {
         if !self.is_open {
             Some(Rejection::Closed)
         } else if wish.quantity == 0 {
@@ -89,7 +89,7 @@ impl Both {
         self.matching.resting() == CAPACITY.orders || levels == CAPACITY.levels
     }
 
-    fn submit(&mut self, wish: &Wish) {
+    fn submit(&mut self, wish: &OrderRequest) {
         let new = NewOrder {
             instrument: 1,
             side: wish.side,
@@ -119,7 +119,7 @@ impl Both {
         }
     }
 
-    fn replace(&mut self, name: usize, wish: &Wish, mitigates: bool) {
+    fn replace(&mut self, name: usize, wish: &OrderRequest, mitigates: bool) {
         let Some(name) = self.name(name) else { return };
         let replacement = Replacement {
             kind: wish.kind,
@@ -178,14 +178,14 @@ impl Both {
     }
 
     fn outcome(&self, open: u32, submitted: &Submitted) -> Outcome {
-        let mut met = Vec::new();
+        let mut matched = Vec::new();
         for trade in self.events.trades() {
             for fill in &self.events.fills_of(trade)[1..] {
                 let name = self.ids.iter().position(|&id| id == fill.order);
-                met.push((name.expect("it rested"), trade.price.0 / TICK, fill.quantity));
+                matched.push((name.expect("it rested"), trade.price.0 / TICK, fill.quantity));
             }
         }
-        Outcome { open, met, rests: submitted.remaining, eliminated: submitted.eliminated }
+        Outcome { open, matched, rests: submitted.remaining, eliminated: submitted.eliminated }
     }
 
     /// Both have the same orders in the same queues, level by level.

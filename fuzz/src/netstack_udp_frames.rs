@@ -62,7 +62,7 @@ pub fn run(bytes: &[u8]) {
                 frames += 1;
                 (
                     engine.handle_frame(NOW, device, &frame, &mut seen),
-                    general.handle_frame_generally(NOW, device, &frame, &mut others),
+                    general.handle_frame_slow(NOW, device, &frame, &mut others),
                 )
             }
         };
@@ -71,7 +71,7 @@ pub fn run(bytes: &[u8]) {
         let verdict = match kind >> 6 {
             2 => quick.handle_icmpv4(NOW, &frame, &mut third),
             3 => quick.handle_icmpv6(NOW, &frame, &mut third),
-            _ => match quick.take_known(device, &frame) {
+            _ => match quick.deliver_known_flow(device, &frame) {
                 Some(known) => {
                     assert_eq!(Some(known), others.last);
                     DELIVERED
@@ -120,7 +120,7 @@ fn engine(memory: &mut [u8]) -> Engine<'_> {
     engine.add_device(&vlan).expect("there is room");
     let hosts =
         [Address::from(std::net::Ipv4Addr::from(HOST)), std::net::Ipv6Addr::from(HOST6).into()];
-    let options = SocketOptions { shares: true, ..SocketOptions::default() };
+    let options = SocketOptions { reuse_address: true, ..SocketOptions::default() };
     for host in hosts {
         engine.add_address(device, host, None).expect("there is room");
         for local in [host, host.any(), host.any()] {
@@ -166,7 +166,7 @@ impl Listener for Seen<'_> {
         self.payload = Some(&self.frame[at..at + datagram.payload.len()]);
         let place = Payload { offset: at as u32, length: datagram.payload.len() as u32 };
         assert_eq!(place.offset, datagram.offset);
-        assert_eq!(place.ends(self.frame), Some((datagram.source, datagram.destination)));
+        assert_eq!(place.endpoints(self.frame), Some((datagram.source, datagram.destination)));
         self.last = Some((socket, place));
         self.told.push((socket, format!("{datagram:?}")));
     }

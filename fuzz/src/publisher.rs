@@ -9,8 +9,8 @@
 //! An input is steps of four bytes.
 
 use hairpin_exchange::{
-    Capacity, Feed as Loop, Flow, Instrument, MAX_PAYLOAD, Market, NewOrder, OrderId, OrderKind,
-    Owner, Pace, PriceLevel, Publication, Replacement, Side, SimulatedMarket,
+    BackgroundFlow, Capacity, Feed as Loop, Instrument, MAX_PAYLOAD, Market, NewOrder, OrderId,
+    OrderKind, Owner, Pace, PriceLevel, Publication, Replacement, Side, SimulatedMarket,
     SimulatedMarketSettings, TimeInForce, TradingStatus,
 };
 use hairpin_mdp3::{
@@ -57,10 +57,10 @@ impl World {
             utc: Utc::from_nanos(1_700_000_000_000_000_000),
         };
         let mut instruments = Instrument::numbered(INSTRUMENTS);
-        instruments[0].has_implied = true;
+        instruments[0].implied_book = true;
         let settings = SimulatedMarketSettings {
             instruments,
-            flow: Flow::default(),
+            flow: BackgroundFlow::default(),
             capacity: Capacity { orders: 512, levels: 256 },
             ..SimulatedMarketSettings::default()
         };
@@ -111,7 +111,7 @@ impl World {
                 (0..1 + b % 32).for_each(|_| self.pump(a));
             }
         }
-        while self.floor.next_notice().is_some() {}
+        while self.floor.next_order_event().is_some() {}
         if self.floor.is_deferred() {
             let _: Publication = self.floor.publish(self.now);
         }
@@ -175,7 +175,7 @@ impl World {
             Loop::Snapshots => Feed::Snapshot,
             Loop::SnapshotOrders => Feed::SnapshotOrders,
         };
-        let input = Input { feed, side: Line::A, received: None };
+        let input = Input { feed, line: Line::A, received: None };
         self.whole.handle_packet(self.now, input, bytes, &mut ());
         // A reset that begins a numbering anew is not lost, nor is packet 1: a receiver that has
         // neither, or of a numbering the reset alone, may take the new numbers for the old.

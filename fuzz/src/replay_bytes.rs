@@ -42,7 +42,7 @@ pub fn run(bytes: &[u8]) {
             assert!((next..=last).contains(&header.sequence));
             next = header.sequence + 1;
         });
-        assert_eq!((request.next(), request.is_over()), (next, next > last));
+        assert_eq!((request.next(), request.is_complete()), (next, next > last));
         if let Err(error) = outcome {
             assert!(!error.to_string().contains(['\n', '\r']), "{error}");
             return;

@@ -6,7 +6,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::Seed;
-use crate::stack_memberships_of_kernel::list::{members_v4, members_v6};
+use crate::stack_memberships_of_kernel::igmp_list::{members_v4, members_v6};
 use crate::stack_memberships_of_kernel::listener;
 
 const INTERFACE: u32 = 4;
@@ -39,7 +39,7 @@ pub fn run(bytes: &[u8]) {
         assert!(bytes.len() >= 72);
         for group in [SocketAddr::new(V4.into(), 7_000), SocketAddr::new(V6.into(), 7_000)] {
             // Who hears on no interface in particular is bound to none.
-            assert!(!listener.hears(0, group) || listener.hears(INTERFACE, group));
+            assert!(!listener.receives(0, group) || listener.receives(INTERFACE, group));
         }
     }
 }

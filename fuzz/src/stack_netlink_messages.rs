@@ -19,11 +19,11 @@ use crate::Seed;
 use crate::stack_netlink::address::InterfaceAddress;
 use crate::stack_netlink::change::{Change, change};
 use crate::stack_netlink::link::Link;
-use crate::stack_netlink::message::{Asked, Dump, Message, messages};
-use crate::stack_netlink::neighbour;
+use crate::stack_netlink::message::{Dump, Message, RequestId, messages};
+use crate::stack_netlink::neighbor;
 use crate::stack_netlink::route::Found;
 
-const ASKED: Asked = Asked { sequence: 1, port: 2 };
+const ASKED: RequestId = RequestId { sequence: 1, port: 2 };
 const INTERFACE: u32 = 3;
 /// The kinds of notifications that tell a change, but for neighbours.
 const NEWS: [u16; 10] = [16, 17, 20, 21, 24, 25, 32, 33, 104, 105];
@@ -52,9 +52,9 @@ fn check_change(message: Message<'_>) {
     if !NEIGHBOURS.contains(&message.kind) {
         return;
     }
-    if let Some(Change::Neighbour { mac, .. }) = told {
-        let entry = neighbour::parse(message.kind, message.payload).expect("it was told");
-        assert_eq!(mac, entry.neighbour.map(|neighbour| neighbour.mac));
+    if let Some(Change::Neighbor { mac, .. }) = told {
+        let entry = neighbor::parse(message.kind, message.payload).expect("it was told");
+        assert_eq!(mac, entry.neighbor.map(|neighbor| neighbor.mac));
     }
 }
 

@@ -57,7 +57,7 @@ impl Kernel {
             Outcome::Kernel => Verdict::Kernel,
             Outcome::Slot(number) => Verdict::Slot(self.filter.slot(number).expect("of sixteen")),
         };
-        self.filter.enter(entry, verdict).expect("there is room");
+        self.filter.insert(entry, verdict).expect("there is room");
         assert_eq!(self.filter.verdict(entry).expect("it can be asked"), Some(verdict));
     }
 }

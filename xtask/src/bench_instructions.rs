@@ -105,7 +105,8 @@ const CASES: [Case; 16] = [
 /// The smallest and the largest of the markets that differ only in the number of instruments.
 const SMALLEST: &str = "of-10";
 const LARGEST: &str = "of-100000";
-/// The most by which an event of the largest market may exceed an event of the smallest, in percent.
+/// The most by which an event of the largest market may exceed an event of the smallest, in
+/// percent.
 const GROWTH_PERCENT: u64 = 5;
 
 /// The most by which a count may increase, in percent: libraries and compilers differ slightly

@@ -13,6 +13,7 @@
 //! | `deny` | licenses, banned crates and sources of dependencies |
 //! | `fuzz` | runs the fuzz targets |
 //! | `no_std` | links the L0 and L1 crates without std |
+//! | `reference` | writes the reference of counters from the code |
 //! | `sim` | runs simulations over many seeds, or against mutants |
 //! | `bench_instructions` | counts instructions on the hot path |
 #![forbid(unsafe_code)]
@@ -24,6 +25,7 @@ mod deny;
 mod fuzz;
 mod no_std;
 mod quick;
+mod reference;
 mod shell;
 mod sim;
 mod test;
@@ -61,6 +63,8 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Link the L0 and L1 crates into a program without std
     NoStd,
+    /// Write docs/reference/counters.md from the counters' doc comments
+    Reference,
     /// Run a simulation over many seeds
     Sim(sim::Arguments),
     /// Count instructions on the hot path and compare them with the committed counts
@@ -78,6 +82,7 @@ fn main() -> ExitCode {
         Command::Deny => deny::run(&workspace),
         Command::Fuzz(arguments) => fuzz::run(&workspace, &arguments),
         Command::NoStd => no_std::run(&workspace),
+        Command::Reference => reference::run(&workspace),
         Command::Sim(arguments) => sim::run(&workspace, &arguments),
         Command::BenchInstructions(arguments) => bench_instructions::run(&workspace, &arguments),
     });

@@ -7,6 +7,7 @@
 //! | `banned_words`, `prose` | plain words in comments, strings and docs |
 //! | `text`, `functions` | lines, file names, function lengths |
 //! | `counters` | every error counter has a description and a test |
+//! | `links` | links between Markdown pages; every page of `docs/` is reachable from the index |
 //! | `generated` | the size of generated code |
 
 mod banned_words;
@@ -14,6 +15,7 @@ mod counters;
 mod functions;
 mod generated;
 mod layers;
+mod links;
 mod manifests;
 mod prose;
 mod purity;
@@ -22,6 +24,7 @@ mod text;
 
 use std::fmt;
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
@@ -61,6 +64,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     findings.extend(sources.iter().flat_map(check));
     findings.extend(generated::check(&sources));
     findings.extend(counters::check(&sources));
+    findings.extend(counters::check_page(&sources));
+    findings.extend(links::check(&workspace.root, &sources));
     let mut report = notes(&sources);
     report.extend(findings.iter().map(|finding| format!("{finding}\n")));
     report.push(format!("tidy: {} files, {} findings\n", sources.len(), findings.len()));
@@ -68,6 +73,11 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     std::io::stdout().write_all(report.concat().as_bytes()).context("cannot print the report")?;
     ensure!(findings.is_empty(), "tidy: {} findings", findings.len());
     Ok(())
+}
+
+/// Returns the reference page of all counters, as Markdown.
+pub(crate) fn counters_page(root: &Path) -> Result<String> {
+    Ok(counters::page(&source::read_all(root)?))
 }
 
 fn notes(sources: &[Source]) -> Vec<String> {

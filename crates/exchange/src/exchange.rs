@@ -1,16 +1,16 @@
-//! The exchange on real sockets: the one module of this crate that does IO.
+//! The exchange on UDP and TCP sockets: the only module of this crate that does I/O.
 
 mod acceptor;
 mod connections;
 mod counters;
 mod feeds;
-mod replay_side;
+mod replay_service;
 mod settings;
 mod subscriber;
-mod tcp_side;
+mod tcp_line;
 
 pub use counters::ExchangeCounters;
-pub use settings::{Addresses, ExchangeSettings, FeedSide, Groups, Multicast, TcpFeed};
+pub use settings::{Addresses, ExchangeSettings, FeedLine, Groups, Multicast, TcpFeed};
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -28,16 +28,16 @@ use crate::{
 use acceptor::{Accepted, Acceptor};
 use connections::Connections;
 use feeds::Feeds;
-use replay_side::ReplaySide;
-use tcp_side::TcpSide;
+use replay_service::ReplayService;
+use tcp_line::TcpLine;
 
-/// Bytes read from a session at once.
+/// The most bytes read from a session in one receive call.
 const CHUNK_MAX: usize = 16 << 10;
 const _: () = assert!(CHUNK_MAX <= Gateway::CHUNK_MAX);
 
 /// Matching, publisher and gateway on UDP and TCP sockets, driven by one thread.
 ///
-/// The owner runs the loop, reads the clock and keeps the schedule of ticks:
+/// The owner runs the loop, reads the clock and schedules the ticks:
 ///
 /// ```no_run
 /// # use hairpin_exchange::*;
@@ -63,15 +63,15 @@ const _: () = assert!(CHUNK_MAX <= Gateway::CHUNK_MAX);
 /// ```
 #[derive(Debug)]
 pub struct Exchange {
-    floor: SimulatedMarket,
+    market: SimulatedMarket,
     gateway: Gateway,
     feeds: Feeds,
-    replay: Option<ReplaySide>,
+    replay: Option<ReplayService>,
     acceptor: Acceptor,
     backup: Option<Acceptor>,
     connections: Connections,
     matching: bool,
-    /// The event that is being sent is this tick's.
+    /// The number of the tick whose event is being sent.
     tick: Option<u64>,
     counters: ExchangeCounters,
 }
@@ -81,24 +81,24 @@ fn gateway_options() -> TcpOptions {
 }
 
 impl Exchange {
-    /// Opens all sockets and seeds the books. Nothing is sent before the first
-    /// [`Exchange::step`]; loops go flat out until [`Exchange::set_pace`].
+    /// Opens all sockets and seeds the books. The first packet is sent by the first
+    /// [`Exchange::step`]. The feed loops run at [`Pace::FlatOut`] until [`Exchange::set_pace`].
     ///
     /// # Errors
-    /// Those of the sockets, with the address that could not be used; `OutOfMemory` if the reactor
+    /// Errors of the sockets, with the address that cannot be used. `OutOfMemory` if the reactor
     /// has no room for the listeners.
     ///
     /// # Panics
-    /// If instruments are not as [`crate::Instrument`] says.
+    /// If an instrument violates the rules of [`crate::Instrument`].
     pub fn new(settings: ExchangeSettings, now: Now, reactor: &mut Reactor) -> io::Result<Self> {
         let addresses = &settings.addresses;
         let options = gateway_options();
         let start = now.monotonic;
-        // What is likely to fail comes first, so that nothing is left in the reactor.
+        // Operations that are likely to fail come first, so that no entry is left in the reactor.
         let listener = TcpListener::bind(addresses.gateway)?;
-        let orders = settings.floor.capacity.orders;
+        let orders = settings.market.capacity.orders;
         Ok(Self {
-            floor: SimulatedMarket::new(&settings.floor, now),
+            market: SimulatedMarket::new(&settings.market, now),
             gateway: Gateway::new(settings.accounts, settings.connections, orders),
             feeds: Feeds::new(addresses, &settings.transport, start, reactor)?,
             replay: None,
@@ -111,13 +111,13 @@ impl Exchange {
         })
     }
 
-    /// A tick is due: makes one matching event that changes a best price, and sends all packets
-    /// of it. `false` if there was none: matching is off, or nothing could be changed.
+    /// Makes one matching event that changes a best price, and sends all its packets. Returns
+    /// `false` if there was no event: matching is off, or no price could be changed.
     ///
-    /// Never waits, whatever became of earlier ticks.
+    /// The exchange does not wait for the answers to earlier ticks.
     ///
     /// # Errors
-    /// Those of the network but for want of room, which is counted.
+    /// Errors of the network. A full send queue is not an error: the datagram is counted as lost.
     pub fn tick(
         &mut self,
         now: Now,
@@ -128,25 +128,26 @@ impl Exchange {
             return Ok(false);
         }
         self.send_events(now, listener)?;
-        let Some((_, publication)) = self.floor.step(now) else { return Ok(false) };
-        let is_seen = matches!(publication, Publication::Event(_) | Publication::Conflated);
-        debug_assert!(is_seen, "{publication:?}");
+        let Some((_, publication)) = self.market.step(now) else { return Ok(false) };
+        let visible = matches!(publication, Publication::Event(_) | Publication::Conflated);
+        debug_assert!(visible, "{publication:?}");
         self.counters.ticks += 1;
         let number = self.counters.ticks;
         listener.on_event(Tick { number, intended });
         self.tick = Some(number);
         self.send_events(now, listener)?;
         self.tick = None;
-        self.gateway.handle_fills(now, &mut self.floor, listener);
+        self.gateway.handle_fills(now, &mut self.market, listener);
         Ok(true)
     }
 
-    /// One turn: reads orders, matches, answers, sends what they caused, and one packet of the
-    /// loops if one is due. `ready` is what the reactor that was given to [`Exchange::new`] found.
+    /// Runs one iteration of the loop: reads orders, matches, sends reports and the resulting
+    /// market data, and one packet of the feed loops if one is due. `ready` is the result of the
+    /// last wait of the reactor that was passed to [`Exchange::new`].
     ///
     /// # Errors
-    /// Those of the network but for want of room, which is counted, and of connections, which end
-    /// only these. That a connection cannot be accepted is counted, and tried again later.
+    /// Errors of the network, with two exceptions. A full send queue is counted. An error of one
+    /// connection ends that connection only. A failed accept is counted and retried later.
     pub fn step(
         &mut self,
         now: Now,
@@ -155,77 +156,78 @@ impl Exchange {
         listener: &mut impl Listener,
     ) -> io::Result<()> {
         self.send_events(now, listener)?;
-        for id in self.connections.places() {
+        for id in self.connections.slots() {
             self.receive(now, id, ready, reactor, listener)?;
         }
         if self.gateway.poll_timeout().is_some_and(|deadline| now.monotonic >= deadline) {
             self.gateway.handle_timeout(now, listener);
         }
-        if self.gateway.has_lost() {
-            self.gateway.handle_fills(now, &mut self.floor, listener);
+        if self.gateway.has_lost_sessions() {
+            self.gateway.handle_fills(now, &mut self.market, listener);
             self.send_events(now, listener)?;
         }
-        for id in self.connections.places() {
+        for id in self.connections.slots() {
             self.transmit(id, reactor, listener)?;
         }
         while let Some(Action::Close(id)) = self.gateway.poll_action(listener) {
             self.connections.finish(id, now.monotonic, reactor)?;
         }
-        self.connections.linger(now.monotonic, ready, reactor)?;
+        self.connections.poll_lingering(now.monotonic, ready, reactor)?;
         self.accept(now, Designation::Primary, ready, reactor, listener)?;
         if self.backup.is_some() {
             self.accept(now, Designation::Backup, ready, reactor, listener)?;
         }
-        self.feeds.tend(now.monotonic, ready, reactor, &mut self.counters)?;
+        self.feeds.poll(now.monotonic, ready, reactor, &mut self.counters)?;
         if let Some(replay) = &mut self.replay {
-            replay.tend(now, ready, reactor, &mut self.counters)?;
+            replay.poll(now, ready, reactor, &mut self.counters)?;
         }
         self.send_packet(now, listener).map(drop)
     }
 
-    /// When [`Exchange::step`] has something to do although nothing arrives.
+    /// Returns the time at which [`Exchange::step`] has work to do even if nothing arrives.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let deadlines = [
-            self.floor.publisher().poll_timeout(),
+            self.market.publisher().poll_timeout(),
             self.gateway.poll_timeout(),
             self.connections.poll_timeout(),
             self.acceptor.poll_timeout(),
             self.backup.as_ref().and_then(Acceptor::poll_timeout),
             self.feeds.poll_timeout(),
-            self.replay.as_ref().and_then(ReplaySide::poll_timeout),
+            self.replay.as_ref().and_then(ReplayService::poll_timeout),
         ];
         deadlines.into_iter().flatten().min()
     }
 
-    /// Sets how fast the loops go: [`Pace::FlatOut`] until a trader is in sync.
+    /// Sets the pace of the feed loops. They start at [`Pace::FlatOut`], which suits receivers that
+    /// are not in sync yet.
     pub fn set_pace(&mut self, pace: Pace, now: Now) {
-        self.floor.publisher_mut().set_pace(pace, now.monotonic);
+        self.market.publisher_mut().set_pace(pace, now.monotonic);
     }
 
-    /// Withholds all packets of a side, by multicast and by TCP, or sends them again: a fault for
-    /// tests. The packets are made all the same, so their numbers are missing on that side.
-    pub fn set_muted(&mut self, side: FeedSide, muted: bool) {
-        self.feeds.set_muted(side, muted);
+    /// Withholds all packets of a feed line, both multicast and TCP, or sends them again. This is a
+    /// fault for tests: packets still get their sequence numbers, which are missing on that line.
+    pub fn set_muted(&mut self, line: FeedLine, muted: bool) {
+        self.feeds.set_muted(line, muted);
     }
 
-    /// Makes faults on what leaves by multicast from now on, or none. Packets that are held back
-    /// when faults are replaced are lost.
+    /// Injects faults into the multicast packets from now on, or stops with `None`. Replacing the
+    /// faults drops the packets that are being held back.
     pub fn set_faults(&mut self, faults: Option<FeedFaults>) {
         self.feeds.set_faults(faults);
     }
 
-    /// What faults have happened on a side, if any are made.
+    /// Returns the counts of faults injected on a line, or `None` without faults.
     #[must_use]
-    pub fn fault_tally(&self, side: FeedSide) -> Option<&FaultTally> {
-        self.feeds.faults().map(|faults| faults.tally(side))
+    pub fn fault_tally(&self, line: FeedLine) -> Option<&FaultTally> {
+        self.feeds.faults().map(|faults| faults.tally(line))
     }
 
-    /// Keeps packets of the incremental feed from now on and replays them by TCP; returns where it
-    /// listens. Port 0 has the kernel choose one.
+    /// Starts the TCP replay service: stores packets of the incremental feed from now on. Returns
+    /// the listening address. With port 0 the kernel chooses a port.
     ///
     /// # Errors
-    /// Those of the listener; `OutOfMemory` if the reactor has no room for it.
+    /// Errors of the listener. `OutOfMemory` if the reactor has no room for it.
     pub fn serve_replay(
         &mut self,
         settings: ReplaySettings,
@@ -233,18 +235,18 @@ impl Exchange {
         now: Now,
         reactor: &mut Reactor,
     ) -> io::Result<SocketAddrV4> {
-        let replay = ReplaySide::new(settings, address, now.monotonic, reactor)?;
+        let replay = ReplayService::new(settings, address, now.monotonic, reactor)?;
         let address = replay.address();
         self.replay = Some(replay);
         Ok(address)
     }
 
-    /// Listens for the gateway's backup too from now on; returns where. Port 0 has the kernel
-    /// choose one. What is connected there and at the primary together has the places that
-    /// [`ExchangeSettings::connections`] says.
+    /// Starts listening as the backup gateway and returns the address. With port 0 the kernel
+    /// chooses a port. Connections to primary and backup share the limit
+    /// [`ExchangeSettings::connections`].
     ///
     /// # Errors
-    /// Those of the listener; `OutOfMemory` if the reactor has no room for it.
+    /// Errors of the listener. `OutOfMemory` if the reactor has no room for it.
     pub fn serve_backup(
         &mut self,
         address: SocketAddrV4,
@@ -258,38 +260,39 @@ impl Exchange {
         Ok(address)
     }
 
-    /// Puts another gateway in the place of this one, with other accounts or other rules: before
-    /// anybody has connected. It has no more places than
-    /// [`ExchangeSettings::connections`] says and holds as many orders as the floor.
+    /// Replaces the gateway, with other accounts or other rules. Call it before the first client
+    /// connects. The new gateway has at most [`ExchangeSettings::connections`] connections, and as
+    /// many orders as the matching engine.
     pub fn set_gateway(&mut self, settings: GatewaySettings) {
-        let orders = self.floor.matching().capacity();
+        let orders = self.market.matching().capacity();
         let connections = settings.connections.min(self.connections.count());
         let settings = GatewaySettings { orders, connections, ..settings };
         self.gateway = Gateway::with_settings(settings);
     }
 
-    /// The gateway, for what the house can do: a week begins, the primary fails, ports are opened.
+    /// Returns the gateway, for administrative actions: start a trading week, fail the primary,
+    /// open ports.
     pub fn gateway_mut(&mut self) -> &mut Gateway {
         &mut self.gateway
     }
 
-    /// What has happened at the replay service, if there is one.
+    /// Returns the counters of the replay service, if there is one.
     #[must_use]
     pub fn replay_counters(&self) -> Option<&ReplayCounters> {
         self.replay.as_ref().map(|replay| replay.server().counters())
     }
 
-    /// Records what is published by multicast from now on, each side as it is sent, in a capture
-    /// with an interface for each side of each feed; `channel` is put into their names. The file is
-    /// written by a thread of its own, see [`Recorder`]; a packet costs a copy.
+    /// Records the multicast packets from now on, each line as it is sent. The capture has one
+    /// interface for each line of each feed; `channel` is part of the interface names. A separate
+    /// thread writes the file (see [`Recorder`]); recording costs one copy per packet.
     ///
     /// # Errors
-    /// Those of the file system, with the path. `Unsupported`: all feeds go by TCP.
+    /// Errors of the file system, with the path. `Unsupported` if all feeds use TCP.
     pub fn record(&mut self, settings: &RecorderSettings, channel: &str) -> io::Result<()> {
         self.feeds.record(settings, channel)
     }
 
-    /// The recorder, if [`Exchange::record`] has begun one: to be looked at, or taken to end it.
+    /// Returns the recorder that [`Exchange::record`] started. Take it to stop recording.
     pub fn recorder(&mut self) -> &mut Option<Recorder> {
         self.feeds.recorder()
     }
@@ -299,75 +302,76 @@ impl Exchange {
         self.matching = matching;
     }
 
-    /// Begins to end every session: Terminate, and then its answer or an interval.
+    /// Starts terminating every session: sends Terminate, then waits up to one keep-alive interval
+    /// for the answer.
     pub fn terminate(&mut self, now: Now, listener: &mut impl Listener) {
-        for id in self.connections.places() {
+        for id in self.connections.slots() {
             self.gateway.terminate(now, id, listener);
         }
     }
 
-    /// Whether a connection is open, or was ended but has yet to be read to its end by the peer.
+    /// Returns `true` if a connection is open, or is closed on this side but not yet on the peer's.
     #[must_use]
     pub fn has_connections(&self) -> bool {
         !self.connections.is_empty()
     }
 
-    /// Whether a session is established.
+    /// Returns `true` if at least one session is established.
     #[must_use]
     pub fn has_session(&self) -> bool {
         let is_established = |id| self.gateway.state(id) == SessionState::Established;
-        self.connections.places().any(is_established)
+        self.connections.slots().any(is_established)
     }
 
-    /// The address that the gateway listens on.
+    /// Returns the address that the gateway listens on.
     #[must_use]
     pub fn gateway_address(&self) -> SocketAddrV4 {
         self.acceptor.address()
     }
 
-    /// The address that a feed's datagrams of a side come from, if it is sent there by multicast.
+    /// Returns the source address of a feed line, if it is sent by multicast.
     #[must_use]
-    pub fn feed_source(&self, feed: Feed, side: FeedSide) -> Option<SocketAddrV4> {
-        self.feeds.source(feed, side)
+    pub fn feed_source(&self, feed: Feed, line: FeedLine) -> Option<SocketAddrV4> {
+        self.feeds.source(feed, line)
     }
 
-    /// The address that a side of the feeds listens on, if they go by TCP there.
+    /// Returns the listening address of a TCP feed line, if there is one.
     #[must_use]
-    pub fn tcp_feed_address(&self, side: FeedSide) -> Option<SocketAddrV4> {
-        self.feeds.tcp_side(side).map(TcpSide::address)
+    pub fn tcp_feed_address(&self, line: FeedLine) -> Option<SocketAddrV4> {
+        self.feeds.tcp_line(line).map(TcpLine::address)
     }
 
-    /// Traders connected to a side of the feeds by TCP.
+    /// Returns the number of traders connected to a TCP feed line.
     #[must_use]
-    pub fn tcp_feed_connections(&self, side: FeedSide) -> usize {
-        self.feeds.tcp_side(side).map_or(0, TcpSide::connections)
+    pub fn tcp_feed_connections(&self, line: FeedLine) -> usize {
+        self.feeds.tcp_line(line).map_or(0, TcpLine::connections)
     }
 
-    /// The market behind the sockets.
+    /// Returns the simulated market.
     #[must_use]
-    pub fn floor(&self) -> &SimulatedMarket {
-        &self.floor
+    pub fn market(&self) -> &SimulatedMarket {
+        &self.market
     }
 
-    /// What has happened at the sockets.
+    /// Returns the counters of the sockets.
     #[must_use]
     pub fn counters(&self) -> &ExchangeCounters {
         &self.counters
     }
 
-    /// What has happened at the gateway.
+    /// Returns the counters of the gateway.
     #[must_use]
     pub fn gateway_counters(&self) -> &GatewayCounters {
         self.gateway.counters()
     }
 
-    /// Sends events until none waits.
+    /// Sends event packets until none is pending.
     fn send_events(&mut self, now: Now, listener: &mut impl Listener) -> io::Result<()> {
         loop {
-            while self.floor.publisher().has_event() {
+            while self.market.publisher().has_event() {
                 self.send_packet(now, listener)?;
             }
-            if !self.floor.is_deferred() || self.floor.publish(now) == Publication::Deferred {
+            if !self.market.is_deferred() || self.market.publish(now) == Publication::Deferred {
                 return Ok(());
             }
         }
@@ -376,7 +380,7 @@ impl Exchange {
     /// Sends the next packet, if one is due.
     fn send_packet(&mut self, now: Now, listener: &mut impl Listener) -> io::Result<bool> {
         let packet = self.feeds.packet();
-        let Some(transmit) = self.floor.publisher_mut().poll_transmit(now, packet) else {
+        let Some(transmit) = self.market.publisher_mut().poll_transmit(now, packet) else {
             return Ok(false);
         };
         if let Some(EventPart { begins, ends, .. }) = transmit.event {
@@ -391,7 +395,7 @@ impl Exchange {
         };
         *counter += 1;
         if let (Feed::Incremental, Some(replay)) = (transmit.feed, &mut self.replay) {
-            replay.keep(transmit.sequence, &self.feeds.packet()[..transmit.length]);
+            replay.store(transmit.sequence, &self.feeds.packet()[..transmit.length]);
         }
         self.feeds.send(now, &transmit, &mut self.counters)?;
         Ok(true)
@@ -405,10 +409,10 @@ impl Exchange {
         reactor: &mut Reactor,
         listener: &mut impl Listener,
     ) -> io::Result<()> {
-        let Self { floor, gateway, counters, .. } = self;
-        let Some(connection) = self.connections.at(id) else { return Ok(()) };
+        let Self { market, gateway, counters, .. } = self;
+        let Some(connection) = self.connections.connection_mut(id) else { return Ok(()) };
         if gateway.is_stalled(id) {
-            gateway.handle_bytes(now, id, &[], floor, listener);
+            gateway.handle_bytes(now, id, &[], market, listener);
         }
         if !ready.is_readable(connection.token) || !gateway.can_receive(id) {
             return Ok(());
@@ -416,7 +420,7 @@ impl Exchange {
         let outcome = connection.stream.receive(1, |_, bytes| {
             listener.on_received(id, bytes.len());
             counters.bytes_received += bytes.len() as u64;
-            gateway.handle_bytes(now, id, bytes, floor, listener);
+            gateway.handle_bytes(now, id, bytes, market, listener);
         });
         let has_ended = outcome.as_ref().map_or(true, |received| received.closed);
         counters.broken_connections += u64::from(outcome.is_err());
@@ -427,14 +431,14 @@ impl Exchange {
         self.send_events(now, listener)
     }
 
-    /// Sends what waits for a client.
+    /// Writes pending reports to a client.
     fn transmit(
         &mut self,
         id: ConnectionId,
         reactor: &mut Reactor,
         listener: &mut impl Listener,
     ) -> io::Result<()> {
-        let Some(connection) = self.connections.at(id) else { return Ok(()) };
+        let Some(connection) = self.connections.connection_mut(id) else { return Ok(()) };
         let Some(bytes) = self.gateway.poll_transmit(id) else { return Ok(()) };
         let length = bytes.len();
         let sent = match connection.stream.write(bytes) {
@@ -448,7 +452,7 @@ impl Exchange {
         };
         self.gateway.handle_sent(id, sent);
         self.counters.bytes_sent += sent as u64;
-        // A client that has to read first is not listened to meanwhile.
+        // While a client does not read its reports, its requests are not read.
         let interest = match (sent < length, self.gateway.can_receive(id)) {
             (false, _) => Interest::READABLE,
             (true, true) => Interest::BOTH,
@@ -471,13 +475,13 @@ impl Exchange {
         };
         let stream = match acceptor.accept(now.monotonic, ready, reactor)? {
             Accepted::Stream(stream) => stream,
-            Accepted::Nobody => return Ok(()),
+            Accepted::None => return Ok(()),
             Accepted::Failed => {
                 self.counters.failed_accepts += 1;
                 return Ok(());
             }
         };
-        // Without a place the stream is dropped, which closes it.
+        // Dropping the stream closes the connection.
         let Some(id) = self.gateway.handle_connected_at(now, at, listener) else { return Ok(()) };
         if self.connections.insert(id, stream, reactor).is_err() {
             self.counters.failed_accepts += 1;

@@ -1,29 +1,31 @@
-//! The instruments that are traded here.
+//! The instruments of the simulated market.
 
 use crate::Price;
 use crate::matching::{Side, Terms};
 use hairpin_sbe::Decimal;
 
-/// One instrument, as its definition and its order flow need it.
+/// An instrument: the data for its definition message, matching and background flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instrument {
-    /// CME's number of it (tag 48), positive.
+    /// SecurityID (tag 48), positive.
     pub security_id: i32,
-    /// Its name (tag 55), at most 20 ASCII characters.
+    /// Symbol (tag 55), at most 20 ASCII characters.
     pub symbol: String,
-    /// The smallest step of its price (tag 969), positive.
+    /// The smallest price increment (tag 969), positive.
     pub tick: Price,
-    /// The price that the generator's flow stays around, a multiple of the tick.
+    /// The price around which the background flow trades, a multiple of the tick.
     pub reference: Price,
-    /// How far beyond the best price a market order may trade, a multiple of the tick.
+    /// The distance beyond the best price to which a market order may trade, a multiple of the
+    /// tick.
     pub protection: Price,
-    /// Whether it has an implied book beside its own, [`crate::IMPLIED_DEPTH`] levels deep.
-    pub has_implied: bool,
-    /// What kind of instrument its definition says it is.
+    /// The instrument has an implied book of [`crate::IMPLIED_DEPTH`] levels in addition to its
+    /// own.
+    pub implied_book: bool,
+    /// The kind of instrument in its definition.
     pub kind: InstrumentKind,
 }
 
-/// Kinds of instrument, each with its own definition message.
+/// The kinds of instruments, each with its own definition message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InstrumentKind {
     /// A future: template 54.
@@ -34,63 +36,63 @@ pub enum InstrumentKind {
         right: OptionRight,
         /// The strike price (tag 202).
         strike: Price,
-        /// SecurityID and symbol (tags 309 and 311) of what it is an option on.
+        /// SecurityID and symbol of the underlying (tags 309 and 311).
         underlying: (i32, String),
     },
     /// A spread: template 56.
     Spread {
-        /// Its legs, 1 to 8.
+        /// The legs, 1 to 8.
         legs: Vec<Leg>,
     },
     /// A bond or note: template 57.
     Bond {
-        /// The yearly coupon in per cent (tag 223).
+        /// The yearly coupon in percent (tag 223).
         coupon: Price,
     },
     /// A repurchase agreement: template 58.
     Repo {
-        /// Of the one security it names, else of general collateral (tag 762).
-        is_special: bool,
-        /// SecurityID and symbol (tags 309 and 311) of what is lent.
+        /// The repo is on one special security; otherwise on general collateral (tag 762).
+        special: bool,
+        /// SecurityID and symbol of the collateral (tags 309 and 311).
         underlying: (i32, String),
     },
-    /// Foreign exchange: template 63. Its quantities fit in 32 bits here, so that its book is sent
-    /// by the templates of the others, not by those for long quantities.
+    /// Foreign exchange: template 63. The quantities fit in 32 bits, so the book is sent with the
+    /// ordinary templates, not with those for long quantities.
     Fx {
-        /// The currency that is bought and sold (tag 15), three letters.
+        /// The traded currency (tag 15), three letters.
         currency: [u8; 3],
         /// The currency of the price (tag 1524), three letters.
         price_currency: [u8; 3],
     },
 }
 
-/// What an option gives the right to.
+/// The right that an option gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OptionRight {
-    /// To sell.
+    /// The right to sell.
     Put,
-    /// To buy.
+    /// The right to buy.
     Call,
 }
 
-/// One leg of a spread.
+/// A leg of a spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leg {
     /// The instrument (tag 602).
     pub security_id: i32,
-    /// What a buyer of the spread does in it (tag 624).
+    /// The side of the leg for a buyer of the spread (tag 624).
     pub side: Side,
-    /// Contracts of it in one of the spread (tag 623), positive.
+    /// The contracts of the leg per contract of the spread (tag 623), positive.
     pub ratio: i8,
 }
 
-/// The most legs of a spread: with them its definition still fits in a packet.
+/// The maximum number of legs, with which the definition still fits in a packet.
 pub(crate) const MAX_LEGS: usize = 8;
 
 impl Instrument {
-    /// `count` futures `HP001`, `HP002`… with ids from 1001, ticks of 0.25, and reference
-    /// prices of 1,000 and 10 more for each. Market orders may trade six points, 24 ticks, beyond
-    /// the best price.
+    /// Creates `count` futures `HP001`, `HP002` and so on, with ids from 1001 and ticks of 0.25.
+    /// The reference prices are 1,000, 1,010, 1,020 and so on. Market orders may trade six points
+    /// (24 ticks) beyond the best price.
     #[must_use]
     pub fn numbered(count: u32) -> Vec<Self> {
         const FIRST_ID: i32 = 1_001;
@@ -105,13 +107,13 @@ impl Instrument {
                 tick: Decimal(TICK),
                 reference: Decimal(FIRST_REFERENCE + STEP * i64::from(n)),
                 protection: Decimal(PROTECTION),
-                has_implied: false,
+                implied_book: false,
                 kind: InstrumentKind::Future,
             })
             .collect()
     }
 
-    /// What matching has to know of it.
+    /// Returns the terms for the matching engine.
     #[must_use]
     pub fn terms(&self) -> Terms {
         Terms { tick: self.tick, protection: self.protection }

@@ -1,44 +1,74 @@
-//! An exchange to trade with: matching engine, market data publisher, order entry gateway.
+//! An exchange simulator to trade against: matching engine, MDP 3.0 market data publisher, iLink 3
+//! order entry gateway.
 //!
-//! Layer L3. CME's protocols, read from CME's documents a second time: this crate shares only the
-//! generated codecs with Hairpin's clients, so that each side can find the other's misreadings.
-//! It is a partner for tests and benchmarks, not a venue: no risk checks, nothing kept on disk.
+//! Layer L3. The crate is a partner for tests and benchmarks, not a venue: it has no risk checks
+//! and
+//! stores nothing on disk. It never uses `mdp3` or `ilink3`, not even in tests. It is a second,
+//! independent implementation of CME's documents and shares only the generated codecs with Hairpin's
+//! clients. So each side can reveal the other's misreadings.
 //!
-//! | module | is | IO |
+//! ```text
+//!              SimulatedMarket
+//!              ┌─────────────────────────────────────────────────────────────────────┐
+//!              │ FlowGenerator (background orders)                                   │ UDP, TCP
+//!  TCP         │      ▼                                                              │ lines A, B
+//! ────▶ Gateway ─▶ Matching ─▶ Accumulator (trades, changed books) ─▶ Publisher ─────┼─▶ packets
+//! ◀────        ◀─ OrderEvent (fills, eliminations, triggers)                         │
+//!   reports    └─────────────────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! [`SimulatedMarket`] combines matching engine, background flow, accumulator and publisher.
+//! [`Exchange`] runs all of them on sockets.
+//!
+//! # Where to start
+//!
+//! | file | contents | I/O |
 //! |---|---|---|
-//! | [`Matching`] | price-time priority: limit, market and stop orders, replace, cancel | no |
-//! | [`Generator`] | seeded order flow that always changes a best price | no |
-//! | [`Publisher`] | MDP 3.0: a Premium or a conflated group, all its feeds | no |
-//! | [`FeedFaults`] | loss, repetition, reordering, delay and silence on side A and side B | no |
-//! | [`ReplayServer`] | packets of the incremental feed again, by TCP | no |
-//! | [`Gateway`] | iLink 3: sessions, orders, reports | no |
-//! | [`SimulatedMarket`] | the first three as one market | no |
-//! | [`Exchange`] | all of it on UDP and TCP sockets | yes |
+//! | `exchange.rs` | [`Exchange`]: the loop on UDP and TCP sockets, its settings and counters | yes
+//! |
+//! | `simulated_market.rs` | [`SimulatedMarket`]: matching, background flow and publisher as one
+//! market | no |
+//! | `matching.rs` | [`Matching`]: price-time priority; limit, market and stop orders; replace,
+//! cancel | no |
+//! | `matching/accumulator.rs` | [`Accumulator`]: trades and changed books until they are published
+//! | no |
+//! | `flow_generator.rs` | [`FlowGenerator`]: seeded background flow, which always changes a best price | no |
+//! | `publisher.rs` | [`Publisher`]: MDP 3.0, a Premium or a conflated group with all its feeds | no |
+//! | `publisher/admin_events.rs` | trading status, book and channel resets, implied levels | no |
+//! | `publisher/instrument_events.rs` | statistics, limits, quote requests, workups, definitions | no |
+//! | `feed_faults.rs` | [`FeedFaults`]: loss, duplication, reordering, delay, outages on lines A and B | no |
+//! | `replay.rs` | [`ReplayServer`]: packets of the incremental feed on request, over TCP | no |
+//! | `gateway.rs` | [`Gateway`]: iLink 3 sessions, orders and reports | no |
+//! | `gateway/counters.rs` | [`GatewayCounters`]: add a counter of the gateway here | no |
+//! | `exchange/counters.rs` | [`ExchangeCounters`]: add a counter of the sockets here | no |
+//! | `market.rs` | [`Market`]: the interface between gateway and market | no |
+//! | `listener.rs` | [`Listener`]: the callbacks for measurements | no |
 //!
-//! Nothing allocates after start-up, but for a connection when it is accepted. No clock is read:
-//! time is a parameter, and a [`Listener`] is called where a measurement needs one.
+//! Nothing allocates after start-up, except for each accepted connection. No clock is read: time is a
+//! parameter, and a [`Listener`] is called where a measurement needs a timestamp.
 //!
 //! ```
-//! use hairpin_exchange::{Feed, SimulatedMarket, SimulatedMarketSettings, MAX_PAYLOAD,
-//! Publication};
+//! use hairpin_exchange::{
+//!     Feed, MAX_PAYLOAD, Publication, SimulatedMarket, SimulatedMarketSettings,
+//! };
 //! use hairpin_time::{Instant, Now, Utc};
 //!
 //! let now = Now { monotonic: Instant::ZERO, utc: Utc::from_nanos(1_700_000_000_000_000_000) };
-//! let mut floor = SimulatedMarket::new(&SimulatedMarketSettings::default(), now);
+//! let mut market = SimulatedMarket::new(&SimulatedMarketSettings::default(), now);
 //! let mut packet = [0; MAX_PAYLOAD];
-//! while floor.publisher().has_event() {
-//!     let transmit = floor.publisher_mut().poll_transmit(now, &mut packet).unwrap();
+//! while market.publisher().has_event() {
+//!     let transmit = market.publisher_mut().poll_transmit(now, &mut packet).unwrap();
 //!     assert_eq!(transmit.feed, Feed::Incremental);
 //! }
-//! let (step, publication) = floor.step(now).unwrap();
+//! let (step, publication) = market.step(now).unwrap();
 //! assert!(step.instrument < 100 && matches!(publication, Publication::Event(_)));
 //! ```
 #![forbid(unsafe_code)]
 
 mod exchange;
-mod faults;
+mod feed_faults;
+mod flow_generator;
 mod gateway;
-mod generator;
 mod instrument;
 mod listener;
 mod market;
@@ -49,22 +79,24 @@ mod simulated_market;
 mod slab;
 
 pub use exchange::{
-    Addresses, Exchange, ExchangeCounters, ExchangeSettings, FeedSide, Groups, Multicast, TcpFeed,
+    Addresses, Exchange, ExchangeCounters, ExchangeSettings, FeedLine, Groups, Multicast, TcpFeed,
 };
-pub use faults::{FaultSettings, FaultTally, FeedFaults, SideFaults};
+pub use feed_faults::{FaultSettings, FaultTally, FeedFaults, LineFaults};
+pub use flow_generator::{
+    BOOK_RANGE, BackgroundFlow, FlowGenerator, FlowStep, STEP_RANGE, StepKind,
+};
 pub use gateway::{
     Action, BusinessReason, ConnectionId, Credentials, CredentialsError, Designation, Gateway,
     GatewayCounters, GatewayFaultTally, GatewayFaults, GatewaySettings, LogonReject,
     MassActionReason, OrderReason, QuoteReason, RateLimit, RateLimits, Rejected, RetransmitReason,
     SessionState, TerminateCode,
 };
-pub use generator::{EXTENT, Flow, Generator, Kind, REACH, Step};
 pub use instrument::{Instrument, InstrumentKind, Leg, OptionRight};
 pub use listener::{EventPacket, Listener, Tick};
-pub use market::{Market, Notice, SessionElimination, SessionFill};
+pub use market::{Market, OrderEvent, SessionElimination, SessionFill};
 pub use matching::{
     Accumulator, Capacity, Fill, Matching, NewOrder, Order, OrderId, OrderKind, Owner, PriceLevel,
-    Rejection, Replaced, Replacement, Side, Stop, Submitted, Terms, TimeInForce, Trade,
+    Rejection, Replaced, Replacement, Side, StopOrder, Submitted, Terms, TimeInForce, Trade,
 };
 pub use publisher::{
     BROKERTEC_INTERVAL, Collateral, DEPTH, Daily, DailyStatistic, DefinitionChange, Digest,
@@ -78,5 +110,5 @@ pub use replay::{
 };
 pub use simulated_market::{SimulatedMarket, SimulatedMarketSettings};
 
-/// A price: a mantissa with nine decimals, as MDP 3.0 and iLink 3 have it.
+/// A price: a mantissa with nine decimals, as in MDP 3.0 and iLink 3.
 pub type Price = hairpin_sbe::Decimal<-9>;

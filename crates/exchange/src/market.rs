@@ -1,4 +1,4 @@
-//! The market as a gateway sees it.
+//! The interface between gateway and market.
 
 use hairpin_time::Now;
 
@@ -7,69 +7,69 @@ use crate::matching::{
 };
 use crate::{Price, QuoteRequest};
 
-/// One order's part in a trade, for the session whose order it is.
+/// An order's part in a trade, for the session that owns the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionFill {
     /// The order.
     pub order: OrderId,
-    /// Whose it is: not the house's.
+    /// The owner, never [`Owner::BACKGROUND`].
     pub owner: Owner,
     /// The price of the trade.
     pub price: Price,
-    /// Contracts of this order that traded.
+    /// The contracts of this order traded now.
     pub quantity: u32,
-    /// Contracts of it that are still open.
+    /// The contracts of this order that are still open.
     pub remaining: u32,
-    /// Contracts of it that have traded, these included.
+    /// The contracts of this order traded so far, including these.
     pub traded: u32,
-    /// Number of the trade (tag 37711).
+    /// MDTradeEntryID of the trade (tag 37711).
     pub trade: u32,
-    /// Number of this side of the trade (tag 1506).
+    /// SideTradeID of this side of the trade (tag 1506).
     pub side_trade: u32,
-    /// Whether this order came in and met others, or rested.
-    pub is_aggressor: bool,
+    /// The order was the aggressor; otherwise it was resting.
+    pub aggressor: bool,
 }
 
-/// An order of a session that left without being cancelled: the rest of one that may not rest, or
-/// a day order at the end of the session.
+/// A session's order that left the book without a cancel: the remainder of an order that may not
+/// rest, or a day order at the end of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionElimination {
     /// The order.
     pub order: OrderId,
-    /// Whose it is: not the house's.
+    /// The owner, never [`Owner::BACKGROUND`].
     pub owner: Owner,
-    /// Contracts of it that have traded.
+    /// The contracts of this order traded so far.
     pub traded: u32,
 }
 
-/// What has happened to a session's order without its asking.
+/// An event of a session's order that its session did not request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Notice {
-    /// It has traded.
+pub enum OrderEvent {
+    /// The order has traded.
     Fill(SessionFill),
-    /// It is gone.
+    /// The order has been eliminated.
     Elimination(SessionElimination),
-    /// A stop order has been triggered and has come in.
+    /// A stop order has been triggered and has entered the book.
     Trigger {
         /// The order.
         order: OrderId,
-        /// Whose it is: not the house's.
+        /// The owner, never [`Owner::BACKGROUND`].
         owner: Owner,
     },
 }
 
-/// Where a gateway's orders go.
+/// The market that receives a gateway's orders.
 pub trait Market {
-    /// The index of the instrument with this SecurityID.
+    /// Returns the index of the instrument with this SecurityID.
     fn instrument(&self, security_id: i32) -> Option<u32>;
 
-    /// CME's group of an instrument (tag 1151).
+    /// Returns CME's security group of an instrument (tag 1151).
     fn security_group(&self, instrument: u32) -> &[u8];
 
-    /// An order that rests, or a stop order that waits, whoever's it is.
+    /// Returns a resting order or a pending stop order, of any owner.
     fn order(&self, order: OrderId) -> Option<&Order>;
 
-    /// Whether an order would be taken, as far as that does not depend on what rests.
+    /// Checks that an order would be accepted, regardless of the resting orders.
     ///
     /// # Errors
     /// See [`Rejection`].
@@ -81,10 +81,10 @@ pub trait Market {
     /// See [`Rejection`].
     fn submit(&mut self, now: Now, order: &NewOrder) -> Result<Submitted, Rejection>;
 
-    /// Whether an order is a stop order that waits.
+    /// Returns `true` if an order is a pending stop order.
     fn is_stop(&self, order: OrderId) -> bool;
 
-    /// Accepts a stop order that `trigger` triggers; the order as it waits.
+    /// Accepts a stop order with this trigger price. Returns the pending order.
     ///
     /// # Errors
     /// See [`Rejection`].
@@ -95,7 +95,7 @@ pub trait Market {
         trigger: Price,
     ) -> Result<Order, Rejection>;
 
-    /// Replaces a stop order of `owner` that waits.
+    /// Replaces a pending stop order of `owner`.
     ///
     /// # Errors
     /// See [`Rejection`]; [`Rejection::UnknownOrder`] if `owner` has no such order.
@@ -119,23 +119,23 @@ pub trait Market {
         replacement: &Replacement,
     ) -> Result<Replaced, Rejection>;
 
-    /// Takes an order out of its book, or a stop order from where it waits; `None` if `owner` has
-    /// no such order there.
+    /// Cancels a resting order or a pending stop order. Returns `None` if `owner` has no such
+    /// order.
     fn cancel(&mut self, now: Now, order: OrderId, owner: Owner) -> Option<Order>;
 
-    /// Whether an instrument takes orders now.
+    /// Returns `true` if an instrument accepts orders now.
     ///
     /// # Panics
-    /// May, if there is no such instrument.
+    /// May panic if the instrument does not exist.
     fn is_open(&self, instrument: u32) -> bool;
 
-    /// Publishes a request for quotes, or the same ahead of a cross; `false` if there is no room
-    /// for it.
+    /// Publishes a request for quotes, or the announcement of a cross. Returns `false` if there is
+    /// no room for it.
     ///
     /// # Panics
-    /// May, if there is no such instrument.
+    /// May panic if the instrument does not exist.
     fn request_quote(&mut self, now: Now, request: &QuoteRequest<'_>, is_cross: bool) -> bool;
 
-    /// The oldest notice to a session that has not been asked for yet.
-    fn next_notice(&mut self) -> Option<Notice>;
+    /// Removes and returns the oldest order event.
+    fn next_order_event(&mut self) -> Option<OrderEvent>;
 }

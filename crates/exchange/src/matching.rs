@@ -1,98 +1,98 @@
-//! The matching engine: limit and market orders, price-time priority, replace and cancel.
+//! The matching engine: limit, market and stop orders, price-time priority, replace and cancel.
 //!
-//! Sans-IO. Orders of one price form a queue, the prices of a side a list that begins with the
-//! best; both are intrusive lists through slabs sized at the start, so nothing allocates. Trading
-//! and cancelling cost the same however deep the book; joining a book walks from the best price
-//! to the order's own, because order flow crowds near the best.
+//! Sans-IO. Orders at one price form a queue; the prices of a side form a list that starts with the
+//! best. Both are intrusive lists through slabs that are sized at the start, so nothing allocates.
+//! The cost of trading and canceling does not depend on the depth of the book. Adding an order
+//! walks from the best price to the order's price, because most orders are near the best price.
 //!
-//! What happens is collected in an [`Accumulator`]; the engine tells nobody itself.
+//! Results are collected in an [`Accumulator`]; the engine calls no callbacks.
 //!
 //! CME's rules, from its pages on order types, order qualifiers and cancel-replace:
 //!
-//! | order | its limit |
+//! | order | limit |
 //! |---|---|
 //! | limit | its price |
-//! | market with protection | the other side's best price, and the protection points beyond |
-//! | market-limit | the other side's best price |
+//! | market with protection | the opposite side's best price, plus the protection points |
+//! | market-limit | the opposite side's best price |
 //!
-//! A market order of either kind is refused when the other side is empty. What cannot trade within
-//! the limit rests at it, behind all orders of that price; a fill-and-kill order's rest is
-//! eliminated instead. An order with a minimum quantity is eliminated whole when that much cannot
-//! trade at once.
+//! A market order of either kind is rejected if the opposite side is empty. The quantity that
+//! cannot trade within the limit rests at the limit, behind all orders at that price. For a
+//! fill-and-kill order it is eliminated instead. An order with a minimum quantity is eliminated as
+//! a whole if that quantity cannot trade at once.
 //!
-//! Stop orders wait outside the books until a trade triggers them; see [`Stop`].
+//! Stop orders are stored outside the books until a trade triggers them; see [`StopOrder`].
 //!
-//! A replaced order keeps its place when its price and kind stay and no more contracts are open
-//! than before; else it comes in again, and may trade. Orders of one owner trade with each other
-//! like any others: there is no self-match prevention.
+//! A replaced order keeps its priority if its price and kind stay and its open quantity does not
+//! grow. Otherwise it enters the book again, and may trade. Orders of one owner trade with each
+//! other like any others: there is no self-match prevention.
 
 mod accumulator;
 mod order;
 mod replace;
-mod session;
-mod stops;
+mod stop_orders;
+mod trading_session;
 
 pub use accumulator::{Accumulator, Fill, Trade};
 pub use order::{
     NewOrder, Order, OrderId, OrderKind, Owner, Rejection, Replacement, Side, TimeInForce,
 };
 pub use replace::Replaced;
-pub use stops::Stop;
+pub use stop_orders::StopOrder;
 
-use accumulator::{Taken, TradeNumbers};
+use accumulator::{Match, TradeNumbers};
 
 use crate::Price;
 use crate::slab::{NONE, Slab};
 
-/// Sizes of an engine.
+/// The sizes of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
-    /// Orders that rest at once in all books together, up to 16,777,215; of these up to 200,000 in
-    /// one book.
+    /// The maximum number of resting orders in all books together, up to 16,777,215. One book holds
+    /// up to 200,000 of them.
     pub orders: u32,
-    /// Prices at which orders rest at once, in all books together.
+    /// The maximum number of price levels in all books together.
     pub levels: u32,
 }
 
 impl Default for Capacity {
-    /// A hundred books as the generator seeds them hold some 8,000 orders on 4,000 levels; the
-    /// rest is for sessions.
+    /// Returns sizes for the default flow. A hundred seeded books contain about 8,000 orders on
+    /// 4,000 levels; the rest is for sessions.
     fn default() -> Self {
         Self { orders: 32_768, levels: 16_384 }
     }
 }
 
-/// What became of an order that came in. Contracts that neither rest nor were eliminated have
-/// traded.
+/// The result of a new order. Contracts that neither rest nor were eliminated have traded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Submitted {
-    /// Its number.
+    /// The id of the order.
     pub order: OrderId,
-    /// Its limit, which a market order was given.
+    /// The limit; for a market order the assigned one.
     pub price: Price,
-    /// Contracts that rest.
+    /// The contracts that rest.
     pub remaining: u32,
-    /// Contracts that were neither traded nor may rest.
+    /// The contracts that did not trade and may not rest.
     pub eliminated: u32,
 }
 
-/// The rules of one instrument.
+/// The trading rules of one instrument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
-    /// The smallest step of its price, positive.
+    /// The minimum price increment, positive.
     pub tick: Price,
-    /// How far beyond the best price a market order may trade: a multiple of the tick, or 0.
+    /// The distance beyond the best price to which a market order may trade: a multiple of the
+    /// tick, or 0.
     pub protection: Price,
 }
 
-/// All that rests at one price.
+/// The resting orders at one price, as a sum.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct PriceLevel {
     /// The price.
     pub price: Price,
-    /// Contracts, the sum of the orders.
+    /// The quantity in contracts, summed over the orders.
     pub quantity: u32,
-    /// Orders, at least one.
+    /// The number of orders, at least 1.
     pub orders: u32,
 }
 
@@ -103,12 +103,12 @@ pub struct Matching {
     orders: Slab<Order>,
     levels: Slab<Level>,
     submissions: u64,
-    /// Orders that have joined a queue, those that came in again included.
+    /// The number of times an order has joined a queue, including re-entries.
     priorities: u64,
     numbers: TradeNumbers,
-    /// Stop orders that wait, oldest first. Their slots are taken, and have no order.
-    stops: Vec<Stop>,
-    /// The last trade of each instrument, for stop orders.
+    /// The pending stop orders, oldest first. Their order slots are reserved and empty.
+    stops: Vec<StopOrder>,
+    /// The price of the last trade of each instrument, for stop orders.
     last: Box<[Option<Price>]>,
 }
 
@@ -116,14 +116,14 @@ pub struct Matching {
 struct Book {
     tick: i64,
     protection: i64,
-    is_open: bool,
+    open: bool,
     best: [u32; 2],
     depth: [u32; 2],
     orders: u32,
     volume: u64,
 }
 
-/// Orders that one book holds at most.
+/// The maximum number of orders in one book.
 const BOOK_ORDERS_MAX: u32 = 200_000;
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -136,22 +136,30 @@ struct Level {
 }
 
 impl Matching {
-    /// Empty books, one for each of `terms`, open for trading.
+    /// Creates empty books, one for each of `terms`, open for trading.
     ///
     /// # Panics
-    /// If terms are not as [`Terms`] says or `capacity.orders` exceeds 16,777,215.
+    /// If terms violate the rules of [`Terms`] or `capacity.orders` exceeds 16,777,215.
     #[must_use]
     pub fn new(terms: impl IntoIterator<Item = Terms>, capacity: Capacity) -> Self {
-        const LONGEST: u64 = BOOK_ORDERS_MAX as u64 * NewOrder::MAX_QUANTITY as u64;
-        const { assert!(LONGEST < i32::MAX as u64) };
-        assert!(capacity.orders < 1 << OrderId::SLOT_BITS, "{} orders", capacity.orders);
+        const LEVEL_QUANTITY_MAX: u64 = BOOK_ORDERS_MAX as u64 * NewOrder::MAX_QUANTITY as u64;
+        const { assert!(LEVEL_QUANTITY_MAX < i32::MAX as u64) };
+        assert!(
+            capacity.orders < 1 << OrderId::SLOT_BITS,
+            "capacity of {} orders exceeds 16777215",
+            capacity.orders
+        );
         let book = |Terms { tick, protection }: Terms| {
-            assert!(tick.0 > 0, "a tick of {}", tick.0);
-            let is_sound = protection.0 >= 0 && protection.0 % tick.0 == 0;
-            assert!(is_sound, "protection of {}", protection.0);
+            assert!(tick.0 > 0, "tick {} is not positive", tick.0);
+            let is_valid = protection.0 >= 0 && protection.0 % tick.0 == 0;
+            assert!(
+                is_valid,
+                "protection {} is negative or not a multiple of the tick",
+                protection.0
+            );
             let (best, depth) = ([NONE; 2], [0; 2]);
             let (tick, protection) = (tick.0, protection.0);
-            Book { tick, protection, is_open: true, best, depth, orders: 0, volume: 0 }
+            Book { tick, protection, open: true, best, depth, orders: 0, volume: 0 }
         };
         let books: Box<[Book]> = terms.into_iter().map(book).collect();
         Self {
@@ -166,8 +174,8 @@ impl Matching {
         }
     }
 
-    /// Matches an order against the other side as far as its limit allows; what is left rests
-    /// behind all orders of its price, or is eliminated.
+    /// Matches an order against the opposite side within its limit. The remainder rests behind all
+    /// orders at its price, or is eliminated.
     ///
     /// # Errors
     /// See [`Rejection`]; nothing has changed then.
@@ -201,10 +209,10 @@ impl Matching {
             ahead: NONE,
             behind: NONE,
         };
-        Ok(self.enter(order, new.minimum, events))
+        Ok(self.execute(order, new.minimum, events))
     }
 
-    /// Takes an order out of its book; returns it as it rested, or `None` if it does not rest.
+    /// Cancels a resting order. Returns the order as it rested, or `None` if it does not rest.
     pub fn cancel(&mut self, id: OrderId, events: &mut Accumulator) -> Option<Order> {
         let order = *self.order(id)?;
         self.detach(id.slot());
@@ -214,90 +222,90 @@ impl Matching {
         Some(order)
     }
 
-    /// A resting order.
+    /// Returns a resting order.
     #[must_use]
     pub fn order(&self, id: OrderId) -> Option<&Order> {
         self.orders.at(id.slot()).filter(|order| order.id == id && id != OrderId::NONE)
     }
 
-    /// The best level of a side.
+    /// Returns the best level of a side.
     #[must_use]
     pub fn best(&self, instrument: u32, side: Side) -> Option<PriceLevel> {
         self.levels(instrument, side).next()
     }
 
-    /// The levels of a side, best first.
+    /// Returns the levels of a side, best first.
     pub fn levels(&self, instrument: u32, side: Side) -> impl Iterator<Item = PriceLevel> + '_ {
         self.level_slots(instrument, side).map(|slot| self.levels[slot].view)
     }
 
-    /// The orders at the best price of a side, first in priority first.
+    /// Returns the orders at the best price of a side, in order of priority.
     pub fn orders_at_best(&self, instrument: u32, side: Side) -> impl Iterator<Item = &Order> + '_ {
         let best = self.books[instrument as usize].best[side.index()];
         self.queue_from(if best == NONE { NONE } else { self.levels[best].first })
     }
 
-    /// The orders of a side, best price first, and at each price first in priority first.
+    /// Returns the orders of a side, best price first, in order of priority at each price.
     pub fn orders(&self, instrument: u32, side: Side) -> impl Iterator<Item = &Order> + '_ {
         self.level_slots(instrument, side)
             .flat_map(|level| self.queue_from(self.levels[level].first))
     }
 
-    /// The order that rests in a slot.
-    pub(crate) fn in_slot(&self, slot: u32) -> Option<&Order> {
+    /// Returns the resting order in a slot.
+    pub(crate) fn order_in_slot(&self, slot: u32) -> Option<&Order> {
         self.orders.at(slot).filter(|order| order.id != OrderId::NONE)
     }
 
-    /// An order and those behind it in its queue; nothing from [`NONE`].
+    /// Returns an order and the ones behind it in its queue; nothing for [`NONE`].
     fn queue_from(&self, first: u32) -> impl Iterator<Item = &Order> + '_ {
         let behind = |&slot: &u32| Some(self.orders[slot].behind).filter(|&slot| slot != NONE);
         core::iter::successors(Some(first).filter(|&slot| slot != NONE), behind)
             .map(|slot| &self.orders[slot])
     }
 
-    /// How many levels a side has.
+    /// Returns the number of levels of a side.
     #[must_use]
     pub fn depth(&self, instrument: u32, side: Side) -> u32 {
         self.books[instrument as usize].depth[side.index()]
     }
 
-    /// Contracts traded in an instrument.
+    /// Returns the number of contracts traded in an instrument.
     #[must_use]
     pub fn volume(&self, instrument: u32) -> u64 {
         self.books[instrument as usize].volume
     }
 
-    /// Orders that can rest in all books, or wait, at once.
+    /// Returns the maximum number of resting and pending orders.
     #[must_use]
     pub fn capacity(&self) -> u32 {
         self.orders.capacity()
     }
 
-    /// Orders that rest in all books, and stop orders that wait.
+    /// Returns the number of resting orders and pending stop orders.
     #[must_use]
     pub fn resting(&self) -> u32 {
         self.orders.used()
     }
 
-    /// Instruments.
+    /// Returns the number of instruments.
     #[must_use]
     pub fn instruments(&self) -> u32 {
-        // As many as settings asked for in a `u32`.
+        // The number was given as a `u32`.
         self.books.len() as u32
     }
 
-    /// An accumulator of the right size for this engine.
+    /// Creates an accumulator of the right size for this engine.
     #[must_use]
     pub fn accumulator(&self) -> Accumulator {
         Accumulator::new(self.instruments(), self.orders.capacity())
     }
 
-    /// Whether the market takes such orders now.
+    /// Checks that the market accepts such an order now.
     pub(crate) fn check(&self, new: &NewOrder) -> Result<(), Rejection> {
-        // Far from where adding a few thousand ticks could overflow.
-        const FARTHEST: u64 = i64::MAX as u64 / 4;
+        // Adding a few thousand ticks to such a price cannot overflow.
+        const PRICE_MAX: u64 = i64::MAX as u64 / 4;
         let book = self.books.get(new.instrument as usize).ok_or(Rejection::UnknownInstrument)?;
-        if !book.is_open {
+        if !book.open {
             return Err(Rejection::Closed);
         }
         if new.quantity == 0 || new.quantity > NewOrder::MAX_QUANTITY {
@@ -307,13 +315,13 @@ impl Matching {
             return Err(Rejection::Minimum);
         }
         let is_priced = new.kind == OrderKind::Limit;
-        if is_priced && (new.price.0 % book.tick != 0 || new.price.0.unsigned_abs() > FARTHEST) {
+        if is_priced && (new.price.0 % book.tick != 0 || new.price.0.unsigned_abs() > PRICE_MAX) {
             return Err(Rejection::Price);
         }
         Ok(())
     }
 
-    /// The limit of an order that comes in now.
+    /// Returns the limit of an order that enters the book now.
     fn limit(&self, new: &NewOrder) -> Result<Price, Rejection> {
         let opposite = || {
             let best = self.best(new.instrument, new.side.opposite());
@@ -329,16 +337,16 @@ impl Matching {
         }
     }
 
-    /// Matches an order whose slot is taken, and rests, eliminates or forgets what is left of it.
-    fn enter(&mut self, mut order: Order, minimum: u32, events: &mut Accumulator) -> Submitted {
+    /// Matches an order with a reserved slot, then rests or eliminates its remainder.
+    fn execute(&mut self, mut order: Order, minimum: u32, events: &mut Accumulator) -> Submitted {
         let slot = order.id.slot();
-        if minimum == 0 || self.can_take(&order, minimum) {
-            self.take(&mut order, events);
+        if minimum == 0 || self.can_fill(&order, minimum) {
+            self.match_order(&mut order, events);
         } else {
             order.time_in_force = TimeInForce::FillAndKill;
         }
-        let is_killed = order.time_in_force == TimeInForce::FillAndKill;
-        if order.remaining == 0 || is_killed {
+        let is_fill_and_kill = order.time_in_force == TimeInForce::FillAndKill;
+        if order.remaining == 0 || is_fill_and_kill {
             self.free(slot);
         } else {
             self.rest(slot, order);
@@ -346,12 +354,12 @@ impl Matching {
         events.touch(order.instrument);
         events.touch_order(slot);
         let (remaining, eliminated) =
-            if is_killed { (0, order.remaining) } else { (order.remaining, 0) };
+            if is_fill_and_kill { (0, order.remaining) } else { (order.remaining, 0) };
         Submitted { order: order.id, price: order.price, remaining, eliminated }
     }
 
-    /// Whether the other side has `minimum` contracts within the limit of `order`.
-    fn can_take(&self, order: &Order, minimum: u32) -> bool {
+    /// Returns `true` if the opposite side has `minimum` contracts within the limit of `order`.
+    fn can_fill(&self, order: &Order, minimum: u32) -> bool {
         let mut found = 0;
         self.levels(order.instrument, order.side.opposite())
             .take_while(|level| !order.side.is_better(level.price, order.price))
@@ -361,8 +369,8 @@ impl Matching {
             })
     }
 
-    /// Trades an incoming order against the other side.
-    fn take(&mut self, order: &mut Order, events: &mut Accumulator) {
+    /// Matches an incoming order against the opposite side.
+    fn match_order(&mut self, order: &mut Order, events: &mut Accumulator) {
         let (instrument, side) = (order.instrument, order.side);
         while order.remaining > 0 {
             let best = self.books[instrument as usize].best[side.opposite().index()];
@@ -388,7 +396,7 @@ impl Matching {
             };
             let traded = resting.traded.saturating_add(quantity);
             events.record(
-                &Taken { instrument, price, side },
+                &Match { instrument, price, side },
                 &fill_of(order, order.remaining, order.traded),
                 fill_of(&resting, resting.remaining - quantity, traded),
                 &mut self.numbers,
@@ -396,7 +404,7 @@ impl Matching {
         }
     }
 
-    /// Puts an order at the end of the queue of its price.
+    /// Adds an order at the end of the queue at its price.
     fn rest(&mut self, slot: u32, order: Order) {
         let level = self.level_for(&order);
         let queue = &mut self.levels[level];
@@ -415,7 +423,7 @@ impl Matching {
         self.orders[slot] = Order { priority, level, ahead, behind: NONE, ..order };
     }
 
-    /// The level at an order's price, made if there is none.
+    /// Returns the level at an order's price, adding it if needed.
     fn level_for(&mut self, order: &Order) -> u32 {
         let (mut better, mut worse) = (NONE, NONE);
         for slot in self.level_slots(order.instrument, order.side) {
@@ -431,7 +439,7 @@ impl Matching {
         }
         let view = PriceLevel { price: order.price, quantity: 0, orders: 0 };
         let level = Level { view, first: NONE, last: NONE, better, worse };
-        let slot = self.levels.insert(level).expect("a free level was seen before the order");
+        let slot = self.levels.insert(level).expect("submit checked that a level is free");
         self.link(order.instrument, order.side, better, slot);
         if worse != NONE {
             self.levels[worse].better = slot;
@@ -440,7 +448,7 @@ impl Matching {
         slot
     }
 
-    /// Makes `slot` what follows the level `better`, or the best.
+    /// Links `slot` behind the level `better`, or as the best level.
     fn link(&mut self, instrument: u32, side: Side, better: u32, slot: u32) {
         if better == NONE {
             self.books[instrument as usize].best[side.index()] = slot;
@@ -449,7 +457,7 @@ impl Matching {
         }
     }
 
-    /// Trades `quantity` contracts of a resting order, which leaves the book with its last.
+    /// Trades `quantity` contracts of a resting order. A filled order leaves the book.
     fn fill(&mut self, slot: u32, quantity: u32) {
         if quantity == self.orders[slot].remaining {
             self.detach(slot);
@@ -461,15 +469,15 @@ impl Matching {
         }
     }
 
-    /// Takes `quantity` contracts, less than all, off a resting order, which keeps its place.
+    /// Reduces a resting order by `quantity`, less than its total. The order keeps its priority.
     fn reduce(&mut self, slot: u32, quantity: u32) {
         let order = &mut self.orders[slot];
         order.remaining -= quantity;
         self.levels[order.level].view.quantity -= quantity;
     }
 
-    /// Takes a resting order out of its queue, and the level with its last order; the slot stays
-    /// the order's.
+    /// Removes a resting order from its queue, and its level if it was the last order there. The
+    /// order keeps its slot.
     fn detach(&mut self, slot: u32) {
         let order = self.orders[slot];
         self.books[order.instrument as usize].orders -= 1;
@@ -494,7 +502,7 @@ impl Matching {
         }
     }
 
-    /// Gives back the slot of an order that is in no queue.
+    /// Frees the slot of an order that is in no queue.
     fn free(&mut self, slot: u32) {
         self.orders[slot].id = OrderId::NONE;
         self.orders.remove(slot);

@@ -1,33 +1,33 @@
 //! The market data publisher: MDP 3.0 (schema 1 version 13), sans-IO.
 //!
 //! ```text
-//! Premium:    matching → Accumulator → publish: diff against what was published → queue
-//! Conflated:  matching → Accumulator → publish: what is latest; at the end of the interval the
-//!             diff of that against what was published → queue
+//! Premium:    matching → Accumulator → publish: diff against the published state → queue
+//! Conflated:  matching → Accumulator → publish: latest state; at the end of the interval the diff
+//!             of the latest against the published state → queue
 //! both:       queue → poll_transmit
 //! ```
 //!
-//! Up to four feeds, each with its own packet sequence, every packet on both sides A and B:
+//! Up to four feeds, each with its own packet sequence. Every packet is sent on both lines A and B:
 //!
-//! - **incremental**: per event trades (48), volume (37), orders (47, and in 46; or the best of
-//!   them, 59), book (46), statistics of the session (51) and implied book (46) with the bits of
-//!   MatchEventIndicator, a packet never holding two events; statuses (30, 60), definitions (54 to
-//!   58, 63), statistics of the day (49), limits (50), quote requests (39), values of collateral
-//!   (62) and resets of the channel (4), events of their own; heartbeats (12) after silence;
+//! - **incremental**: the messages of each event with the bits of MatchEventIndicator. These are
+//!   trades (48), volume (37), orders (47 and in 46, or the top orders, 59), book (46), session
+//!   statistics (51) and implied book (46). A packet never contains two events. Separate events are
+//!   statuses (30, 60), definitions (54 to 58, 63), daily statistics (49), limits (50), quote
+//!   requests (39), collateral values (62) and channel resets (4). Heartbeats (12) are sent after
+//!   silence;
 //! - **instruments**: a loop of definitions;
-//! - **snapshots**: a loop of snapshots (52, in a conflated group with 53), made from what was
-//!   published and nothing else; while no instrument was ever active, a heartbeat (12) a pass, so
-//!   that nobody takes it for lost;
-//! - **snapshots of orders** (53, in chunks), where a Premium group has orders.
+//! - **snapshots**: a loop of snapshots (52, and 53 in a conflated group) of the published state.
+//!   While no instrument was ever active, a heartbeat (12) per loop shows that the feed is alive;
+//! - **order snapshots** (53, in chunks), if a Premium group publishes orders.
 //!
-//! With [`PublisherSettings::long_quantities`] 64, 65, 66, 67 and 69 stand for 46, 48, 37, 51 and
-//! 52. Each call of [`Publisher::poll_transmit`] makes one packet, incremental before loops.
+//! With [`PublisherSettings::long_quantities`], templates 64, 65, 66, 67 and 69 replace 46, 48, 37,
+//! 51 and 52. Each call of [`Publisher::poll_transmit`] writes one packet; incremental packets
+//! precede loops.
 //!
-//! Not here: the templates of conflated TCP (61 and 68). Replay over TCP is
-//! [`crate::ReplayServer`]'s.
+//! Not supported: the templates of conflated TCP (61 and 68). [`crate::ReplayServer`] does TCP
+//! replay.
 
-mod announcements;
-mod carousel;
+mod admin_events;
 mod channel;
 mod conflation;
 mod definitions;
@@ -35,7 +35,9 @@ mod diff;
 mod encode;
 mod fingerprint;
 mod incremental;
+mod instrument_events;
 mod ladder;
+mod loop_pacer;
 mod orders;
 mod packet;
 mod queue;
@@ -45,13 +47,12 @@ mod statistics;
 mod status;
 mod top_orders;
 mod transmit;
-mod verbs;
 
-pub use announcements::{Collateral, QuoteRequest, Workup, WorkupOrder};
-pub use carousel::Pace;
 pub use definitions::DefinitionChange;
 pub use fingerprint::{Digest, Fingerprint};
+pub use instrument_events::{Collateral, QuoteRequest, Workup, WorkupOrder};
 pub use ladder::{DEPTH, IMPLIED_DEPTH, Ladder};
+pub use loop_pacer::Pace;
 pub use orders::PublishedOrder;
 pub use packet::MAX_PAYLOAD;
 pub(crate) use packet::Packet;
@@ -67,23 +68,23 @@ use hairpin_time::{Duration, Instant, Now};
 
 use crate::Instrument;
 use crate::matching::{Accumulator, Matching, Side};
-use carousel::Carousel;
+use admin_events::Implied;
 use channel::Channel;
 use conflation::Conflation;
 use definitions::Listings;
 use fingerprint::Fingerprints;
+use loop_pacer::LoopPacer;
 use orders::OrderBooks;
 use queue::Queue;
-use snapshots::{Books, Heading};
-use verbs::Implied;
+use snapshots::{Books, LoopHeader};
 
-/// The security group (tag 1151) of all instruments.
+/// SecurityGroup (tag 1151) of all instruments.
 pub(crate) const SECURITY_GROUP: &[u8] = b"HP";
-/// Silence after which a heartbeat is sent while loops go flat out: whoever is being waited for
-/// can be sure of a book only from its first incremental packet on.
-const HURRIED_HEARTBEAT: Duration = Duration::from_millis(10);
+/// The silence before a heartbeat at [`Pace::FlatOut`]. A receiver that is synchronizing is sure of
+/// a book only after its first incremental packet.
+const FLAT_OUT_HEARTBEAT: Duration = Duration::from_millis(10);
 
-/// Which feed a packet belongs to.
+/// The feed of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Feed {
     /// Events and heartbeats.
@@ -92,52 +93,52 @@ pub enum Feed {
     Instruments,
     /// The loop of snapshots.
     Snapshots,
-    /// The loop of snapshots of orders, where that is a feed of its own.
+    /// The loop of order snapshots, if it is a separate feed.
     SnapshotOrders,
 }
 
-/// A packet that has been written and is to leave at once, on side A and on side B.
+/// An encoded packet to send at once, on line A and on line B.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transmit {
-    /// Where it goes.
+    /// The feed of the packet.
     pub feed: Feed,
-    /// Bytes of it, from the start of the buffer.
+    /// The length of the packet in bytes, from the start of the buffer.
     pub length: usize,
-    /// Its MsgSeqNum, in the numbering of its feed.
+    /// MsgSeqNum of the packet, in the sequence of its feed.
     pub sequence: u32,
-    /// The event it carries all or part of; `None` for heartbeats and loops.
+    /// The event that the packet contains all or part of; `None` for heartbeats and loops.
     pub event: Option<EventPart>,
-    /// Whether its first message shows which feed it is of, where all of them share a connection:
-    /// a heartbeat there is the incremental feed's, so that of an empty loop of snapshots does not;
-    /// and snapshots are of one feed there, so those of the orders' own do not.
+    /// The first message identifies the feed where all feeds share a connection. A heartbeat there
+    /// belongs to the incremental feed, so a heartbeat for an empty snapshot loop has `false`.
+    /// Snapshots there belong to one feed, so packets of the order snapshot feed have `false`.
     pub shows_feed: bool,
 }
 
-/// The part of an event that a packet carries.
+/// The part of an event in a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventPart {
-    /// The event's number, from 1.
+    /// The number of the event, starting at 1.
     pub number: u64,
-    /// Whether the packet is the event's first.
+    /// The packet is the first one of the event.
     pub begins: bool,
-    /// Whether the packet carries the event's end (0x80).
+    /// The packet contains the end of the event (0x80).
     pub ends: bool,
 }
 
-/// What became of what matching had collected.
+/// The result of publishing the collected changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Publication {
-    /// It will be sent as the event of this number.
+    /// The changes are queued as the event of this number.
     Event(u64),
-    /// Nothing of it is to be seen in the published books.
+    /// The changes are not visible in the published books.
     Unchanged,
-    /// It waits for the end of its segment's interval, with whatever else happens until then.
+    /// The changes are stored until the end of their segment's interval.
     Conflated,
-    /// The queue is full: it stays in the accumulator. Send, then try again.
+    /// The queue is full; the changes stay in the accumulator. Send packets, then try again.
     Deferred,
 }
 
-/// Publishes the books of one matching engine.
+/// A publisher of the books of one matching engine.
 #[derive(Debug)]
 pub struct Publisher {
     settings: PublisherSettings,
@@ -148,37 +149,36 @@ pub struct Publisher {
     implied: Implied,
     /// All orders, if they are published.
     orders: Option<OrderBooks>,
-    /// The best orders, if they are published.
+    /// The top orders, if they are published.
     tops: Option<Books<TopOrders>>,
     conflation: Option<Conflation>,
-    /// Session statistics as they are now, by instrument, if they are published.
+    /// The current session statistics by instrument, if they are published.
     sessions: Box<[Session]>,
-    /// By instrument: the last event that had entries of its book, and where in the queue these
-    /// begin and end.
+    /// The last event of each instrument with entries of its book, and their range in the queue.
     entries: Box<[(u64, usize, usize)]>,
     fingerprints: Option<Fingerprints>,
     queue: Queue,
     events: u64,
     sequence: u32,
     epoch: u32,
-    has_begun: bool,
+    started: bool,
     last_sent: Instant,
     pace: Pace,
-    definitions: Carousel,
-    snapshots: Carousel,
-    heading: Heading,
-    order_snapshots: Carousel,
-    order_heading: Heading,
+    definitions: LoopPacer,
+    snapshots: LoopPacer,
+    snapshot_header: LoopHeader,
+    order_snapshots: LoopPacer,
+    order_snapshot_header: LoopHeader,
 }
 
 impl Publisher {
-    /// A publisher of empty books. `instruments` and the engine's books have the same indices;
-    /// `accumulator` is the one that will be published, for its size.
+    /// Creates a publisher of empty books. `instruments` and the engine's books have the same
+    /// indices. `accumulator` is the one to be published; its sizes are used.
     ///
     /// # Panics
-    /// If instruments are not as [`Instrument`] says, settings not as [`PublisherSettings`], or
-    /// the group has orders in full and the accumulator was not made
-    /// [`Accumulator::with_orders`].
+    /// If an instrument violates the rules of [`Instrument`], the settings those of
+    /// [`PublisherSettings`], or if the group publishes all orders and the accumulator was not
+    /// created by [`Accumulator::with_orders`].
     #[must_use]
     pub fn new(
         settings: PublisherSettings,
@@ -186,14 +186,14 @@ impl Publisher {
         accumulator: &Accumulator,
         now: Now,
     ) -> Self {
-        assert!(instruments.iter().all(definitions::is_sound), "instruments");
-        assert!(settings.is_sound(), "settings");
+        assert!(instruments.iter().all(definitions::is_valid), "invalid instrument");
+        assert!(settings.is_valid(), "invalid settings");
         let count = instruments.len();
         let total = u32::try_from(count).unwrap_or(u32::MAX);
-        let carousel = || Carousel::new(total, settings.loop_period, now.monotonic);
+        let pacer = || LoopPacer::new(total, settings.loop_period, now.monotonic);
         let (has_orders, has_tops) = (settings.orders().is_some(), settings.has_top_orders());
         let slots = accumulator.order_capacity();
-        assert!(!has_orders || slots > 0, "an accumulator without orders");
+        assert!(!has_orders || slots > 0, "accumulator was created without orders");
         Self {
             settings,
             channel: Channel::new(&settings, now.utc),
@@ -211,20 +211,20 @@ impl Publisher {
             events: 0,
             sequence: 0,
             epoch: 0,
-            has_begun: false,
+            started: false,
             last_sent: now.monotonic,
             pace: Pace::FlatOut,
-            definitions: carousel(),
-            snapshots: carousel(),
-            heading: Heading::default(),
-            order_snapshots: carousel(),
-            order_heading: Heading::default(),
+            definitions: pacer(),
+            snapshots: pacer(),
+            snapshot_header: LoopHeader::default(),
+            order_snapshots: pacer(),
+            order_snapshot_header: LoopHeader::default(),
         }
     }
 
-    /// Publishes what has happened, and clears `events`: how `events` and the books of `matching`
-    /// differ from what was published, and the implied levels that were set since. A Premium group
-    /// queues that at once, as one event. In a conflated group it waits for the end of its
+    /// Publishes the changes and clears `events`. The changes are the differences of `events` and
+    /// the books of `matching` from the published state, and new implied levels. A Premium group
+    /// queues them at once, as one event. A conflated group stores them until the end of their
     /// segment's interval.
     pub fn publish(
         &mut self,
@@ -238,7 +238,7 @@ impl Publisher {
         if !self.queue.has_room(events, self.implied.changed().len()) {
             return Publication::Deferred;
         }
-        let before = self.queue.ends();
+        let before = self.queue.lengths();
         self.queue_trades(now.utc, events);
         for &instrument in events.touched() {
             self.queue_volume(instrument, matching.volume(instrument));
@@ -252,23 +252,23 @@ impl Publisher {
             self.queue_statistics(instrument);
         }
         self.queue_changed_implied(now.utc);
-        let after = self.queue.ends();
+        let after = self.queue.lengths();
         if after == before {
-            self.end_changed_implied(None);
+            self.finish_changed_implied(None);
             events.clear();
             return Publication::Unchanged;
         }
         for &instrument in events.touched() {
-            self.changing(instrument).transact_time = now.utc;
+            self.published_mut(instrument).transact_time = now.utc;
         }
         let number = self.queue_market(now.utc, after, false);
-        self.take_fingerprints(number, events.touched());
-        self.end_changed_implied(Some(number));
+        self.record_fingerprints(number, events.touched());
+        self.finish_changed_implied(Some(number));
         events.clear();
         Publication::Event(number)
     }
 
-    /// When [`Publisher::poll_transmit`] has something to send next.
+    /// Returns the time at which [`Publisher::poll_transmit`] has a packet to send next.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         if !self.queue.is_empty() {
@@ -280,48 +280,49 @@ impl Publisher {
         Some(conflated.map_or(due, |conflated| due.min(conflated)))
     }
 
-    /// When the silence of the incremental feed has lasted long enough.
+    /// Returns the time of the next heartbeat of the incremental feed.
     fn heartbeat_due(&self) -> Instant {
         let silence = match self.pace {
-            Pace::FlatOut => self.settings.heartbeat.min(HURRIED_HEARTBEAT),
+            Pace::FlatOut => self.settings.heartbeat.min(FLAT_OUT_HEARTBEAT),
             Pace::Paced => self.settings.heartbeat,
         };
         self.last_sent + silence
     }
 
-    /// Whether an event waits to be sent; what waits for the end of an interval is none yet.
+    /// Returns `true` if an event is queued. Conflated changes are not queued before their interval
+    /// ends.
     #[must_use]
     pub fn has_event(&self) -> bool {
         !self.queue.is_empty()
     }
 
-    /// Sets how fast the loops go.
+    /// Sets the pace of the feed loops.
     pub fn set_pace(&mut self, pace: Pace, now: Instant) {
         self.pace = pace;
         if pace == Pace::FlatOut {
-            self.definitions.hurry(now);
-            self.snapshots.hurry(now);
-            self.order_snapshots.hurry(now);
+            self.definitions.schedule_now(now);
+            self.snapshots.schedule_now(now);
+            self.order_snapshots.schedule_now(now);
         }
     }
 
-    /// Whether an instrument has a definition that was not deleted.
+    /// Returns `true` if an instrument has a definition that was not deleted.
     ///
     /// # Panics
-    /// If there is no such instrument.
+    /// If the instrument does not exist.
     #[must_use]
     pub fn is_listed(&self, instrument: u32) -> bool {
         self.listings.is_listed(instrument)
     }
 
-    /// What the world has been told of an instrument, or will be by what is queued.
+    /// Returns the published state of an instrument, including queued events.
     #[must_use]
     pub fn published(&self, instrument: u32) -> &Published {
         self.books.at(instrument)
     }
 
-    /// The orders of a side that the world has been told of, best first; none unless the group has
-    /// orders in full.
+    /// Returns the published orders of a side, best first. Empty unless the group publishes all
+    /// orders.
     pub fn published_orders(
         &self,
         instrument: u32,
@@ -330,25 +331,25 @@ impl Publisher {
         self.orders.iter().flat_map(move |orders| orders.side(instrument, side))
     }
 
-    /// The top orders that the world has been told of, if the group has them.
+    /// Returns the published top orders of an instrument, if the group publishes them.
     #[must_use]
     pub fn published_top_orders(&self, instrument: u32) -> Option<&TopOrders> {
         self.tops.as_ref().map(|tops| tops.at(instrument))
     }
 
-    /// MsgSeqNum of the last incremental packet, 0 before the first.
+    /// Returns MsgSeqNum of the last incremental packet, 0 before the first.
     #[must_use]
     pub fn sequence(&self) -> u32 {
         self.sequence
     }
 
-    /// Events published so far.
+    /// Returns the number of events published so far.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// Resets of the channel that have left.
+    /// Returns the number of channel resets sent.
     #[must_use]
     pub fn epoch(&self) -> u32 {
         self.epoch

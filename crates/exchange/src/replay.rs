@@ -1,7 +1,7 @@
-//! The replay service: packets of the incremental feed again, over TCP, for whoever has missed
-//! some.
+//! The replay service: packets of the incremental feed on request, over TCP, for clients that
+//! missed some.
 //!
-//! Sans-IO. One request a connection, as CME has it:
+//! Sans-IO. One request per connection, as in CME's service:
 //!
 //! ```text
 //! client, FIX in ASCII, fields end with 0x01          server, each u16 length (LE) + a packet
@@ -11,9 +11,9 @@
 //! 9=…|35=5|10=…|                                →     AdminLogout16, if it was not sent yet
 //! ```
 //!
-//! A request that cannot be served is answered by AdminLogout16 with the reason as its text. The
-//! latest packets are kept in a ring: those of the present numbering only, since what was numbered
-//! before a reset of the channel cannot be asked for by number.
+//! A rejected request is answered by AdminLogout16 with the reason as its text. The latest packets
+//! are stored in a ring, of the current packet sequence only. Packets from before a channel reset
+//! cannot be requested by number.
 
 mod history;
 mod request;
@@ -26,52 +26,53 @@ use hairpin_time::Now;
 use history::History;
 use session::Session;
 
-/// The most packets of one request.
+/// The maximum number of packets in a request.
 pub const REPLAY_MAX: u32 = 2_000;
 
-/// What a replay server needs to know.
+/// The settings of a replay server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplaySettings {
-    /// The channel's number (tag 1180).
+    /// ApplID, the number of the channel (tag 1180).
     pub channel: i16,
-    /// Who may log on (tag 553).
+    /// The user that may log on (tag 553).
     pub user: String,
-    /// With which password (tag 554).
+    /// The user's password (tag 554).
     pub password: String,
-    /// Packets that are kept, at least 1.
+    /// The number of packets to store, at least 1.
     pub packets: u32,
-    /// Connections at once.
+    /// The maximum number of connections.
     pub sessions: u32,
 }
 
 impl Default for ReplaySettings {
-    /// Channel 310, CME with the password CME, 65,536 packets (some 90 MiB), eight connections.
+    /// Returns channel 310, user and password `CME`, 65,536 packets (about 90 MiB), eight
+    /// connections.
     fn default() -> Self {
         let name = || "CME".to_owned();
         Self { channel: 310, user: name(), password: name(), packets: 65_536, sessions: 8 }
     }
 }
 
-/// A connection of the replay service: its place, from 0.
+/// A connection of the replay service: its slot, starting at 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ReplayId(pub u32);
 
-/// What the replay service has done.
+/// Counters of the replay service.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct ReplayCounters {
-    /// Connections that have come.
+    /// Connections accepted.
     pub connections: u64,
-    /// Requests that were served.
+    /// Requests served.
     pub requests: u64,
     /// Packets replayed.
     pub packets: u64,
-    /// Warnings: connections refused since all places were taken.
+    /// Warnings: connections refused because all slots were taken.
     pub refused: u64,
-    /// Errors: requests that were rejected, each with a text.
+    /// Errors: requests rejected with a reason.
     pub rejected: u64,
 }
 
-/// Keeps packets, and sends them again to those who ask.
+/// A server that stores packets and sends them again on request.
 #[derive(Debug)]
 pub struct ReplayServer {
     settings: ReplaySettings,
@@ -81,14 +82,14 @@ pub struct ReplayServer {
 }
 
 impl ReplayServer {
-    /// A server without packets. All memory that will ever be used is taken here, but for what a
-    /// connection needs.
+    /// Creates a server without packets. Allocates all memory that it will ever use, except for
+    /// connections.
     ///
     /// # Panics
-    /// If no packet is to be kept.
+    /// If `settings.packets` is 0.
     #[must_use]
     pub fn new(settings: ReplaySettings) -> Self {
-        assert!(settings.packets > 0, "a history of nothing");
+        assert!(settings.packets > 0, "capacity of 0 packets");
         Self {
             history: History::new(settings.packets),
             sessions: (0..settings.sessions).map(|_| None).collect(),
@@ -97,25 +98,26 @@ impl ReplayServer {
         }
     }
 
-    /// A packet of the incremental feed leaves. A number that is not the next begins the history
-    /// anew: after a reset of the channel, or a pause.
-    pub fn keep(&mut self, sequence: u32, packet: &[u8]) {
-        self.history.keep(sequence, packet);
+    /// Stores a sent packet of the incremental feed. If the number is not the next one, as after a
+    /// channel reset, the history restarts.
+    pub fn store(&mut self, sequence: u32, packet: &[u8]) {
+        self.history.store(sequence, packet);
     }
 
-    /// Somebody has connected; `None` if all places are taken: close the connection.
+    /// Handles a new connection. Returns `None` if no slot is free; the caller then closes the
+    /// connection.
     pub fn handle_connected(&mut self) -> Option<ReplayId> {
-        let Some(place) = self.sessions.iter().position(Option::is_none) else {
+        let Some(slot) = self.sessions.iter().position(Option::is_none) else {
             self.counters.refused += 1;
             return None;
         };
-        self.sessions[place] = Some(Session::new());
+        self.sessions[slot] = Some(Session::new());
         self.counters.connections += 1;
-        // As many places as settings asked for in a `u32`.
-        Some(ReplayId(place as u32))
+        // The number was given as a `u32`.
+        Some(ReplayId(slot as u32))
     }
 
-    /// Bytes of a connection, in any pieces. Those of one that is ending are ignored.
+    /// Handles received bytes, in chunks of any size. Input of an ending connection is ignored.
     pub fn handle_bytes(&mut self, id: ReplayId, bytes: &[u8]) {
         let Self { settings, history, sessions, counters } = self;
         if let Some(Some(session)) = sessions.get_mut(id.0 as usize) {
@@ -123,40 +125,40 @@ impl ReplayServer {
         }
     }
 
-    /// Bytes that are to be written to a connection next; `None` if there are none.
+    /// Returns the next bytes to write to a connection, or `None`.
     pub fn poll_transmit(&mut self, now: Now, id: ReplayId) -> Option<&[u8]> {
         let Self { history, sessions, counters, .. } = self;
         sessions.get_mut(id.0 as usize)?.as_mut()?.poll_transmit(now, history, counters)
     }
 
-    /// So many of these bytes are written.
+    /// Removes the first `count` bytes, which have been written.
     pub fn handle_sent(&mut self, id: ReplayId, count: usize) {
         if let Some(Some(session)) = self.sessions.get_mut(id.0 as usize) {
             session.handle_sent(count);
         }
     }
 
-    /// Whether all is written that the connection will ever get: close it.
+    /// Returns `true` if all output is written and the connection must be closed.
     #[must_use]
-    pub fn is_over(&self, id: ReplayId) -> bool {
+    pub fn is_finished(&self, id: ReplayId) -> bool {
         let session = self.sessions.get(id.0 as usize).and_then(Option::as_ref);
-        session.is_none_or(Session::is_over)
+        session.is_none_or(Session::is_finished)
     }
 
-    /// The connection is closed; its place is free.
+    /// Frees the slot of a closed connection.
     pub fn handle_closed(&mut self, id: ReplayId) {
-        if let Some(place) = self.sessions.get_mut(id.0 as usize) {
-            *place = None;
+        if let Some(slot) = self.sessions.get_mut(id.0 as usize) {
+            *slot = None;
         }
     }
 
-    /// First and last number of the packets that can be had.
+    /// Returns the first and last number of the stored packets.
     #[must_use]
-    pub fn kept(&self) -> Option<(u32, u32)> {
+    pub fn stored(&self) -> Option<(u32, u32)> {
         self.history.range()
     }
 
-    /// What has happened.
+    /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> &ReplayCounters {
         &self.counters

@@ -1,65 +1,67 @@
-//! The trading floor: matching, order flow and publisher as one market, sans-IO.
+//! The simulated market: matching, background order flow and publisher as one sans-IO value.
 
 use std::collections::VecDeque;
 
 use hairpin_time::Now;
 
 use crate::{
-    Accumulator, Capacity, DefinitionChange, Flow, Generator, Group, Instrument, Market, Matching,
-    NewOrder, Notice, Order, OrderId, Owner, Price, PriceLevel, Publication, Publisher,
-    PublisherSettings, QuoteRequest, Rejection, Replaced, Replacement, SessionElimination,
-    SessionFill, Side, Step, Submitted, TradingStatus,
+    Accumulator, BackgroundFlow, Capacity, DefinitionChange, FlowGenerator, FlowStep, Group,
+    Instrument, Market, Matching, NewOrder, Order, OrderEvent, OrderId, Owner, Price, PriceLevel,
+    Publication, Publisher, PublisherSettings, QuoteRequest, Rejection, Replaced, Replacement,
+    SessionElimination, SessionFill, Side, Submitted, TradingStatus,
 };
 
-/// What a [`SimulatedMarket`] is made from.
+/// The settings of a [`SimulatedMarket`].
 #[derive(Debug, Clone)]
 pub struct SimulatedMarketSettings {
-    /// What is traded.
+    /// The instruments to trade.
     pub instruments: Vec<Instrument>,
-    /// Seed of the order flow.
+    /// The seed of the background flow.
     pub seed: u64,
-    /// What that flow is made of.
-    pub flow: Flow,
-    /// Sizes of the matching engine.
+    /// The composition of the background flow.
+    pub flow: BackgroundFlow,
+    /// The sizes of the matching engine.
     pub capacity: Capacity,
-    /// The publisher's.
+    /// The settings of the publisher.
     pub publisher: PublisherSettings,
 }
 
 impl Default for SimulatedMarketSettings {
-    /// A hundred futures, seed 1, the default flow.
+    /// Returns a hundred futures, seed 1 and the default flow.
     fn default() -> Self {
         Self {
             instruments: Instrument::numbered(100),
             seed: 1,
-            flow: Flow::default(),
+            flow: BackgroundFlow::default(),
             capacity: Capacity::default(),
             publisher: PublisherSettings::default(),
         }
     }
 }
 
-/// Every order and every step of the order flow is matched and published as one event.
+/// A matching engine, a background flow and a publisher. Each order and each step of the background
+/// flow is matched and published as one event.
 #[derive(Debug)]
 pub struct SimulatedMarket {
     matching: Matching,
     events: Accumulator,
-    generator: Generator,
+    generator: FlowGenerator,
     publisher: Publisher,
-    /// (SecurityID, index), sorted.
+    /// The pairs (SecurityID, index), sorted by SecurityID.
     securities: Box<[(i32, u32)]>,
-    notices: VecDeque<Notice>,
-    /// Fills of `events` that are in `notices` already.
-    noted_fills: usize,
-    /// Trades of `events` that stop orders have been looked through for.
-    seen_trades: usize,
+    order_events: VecDeque<OrderEvent>,
+    /// The number of fills of `events` that are already in `order_events`.
+    queued_fills: usize,
+    /// The number of trades of `events` already checked for triggered stop orders.
+    checked_trades: usize,
 }
 
 impl SimulatedMarket {
-    /// A floor with seeded books. Each book is an event of its own, yet to be sent.
+    /// Creates a market with seeded books. Each book is one event, which is not sent yet.
     ///
     /// # Panics
-    /// If instruments are not as [`Instrument`] says, or do not fit the capacity.
+    /// If an instrument violates the rules of [`Instrument`], or the instruments exceed the
+    /// capacity.
     #[must_use]
     pub fn new(settings: &SimulatedMarketSettings, now: Now) -> Self {
         let instruments = &settings.instruments;
@@ -72,24 +74,24 @@ impl SimulatedMarket {
         let mut securities: Box<[(i32, u32)]> =
             (0..).zip(instruments).map(|(index, i)| (i.security_id, index)).collect();
         securities.sort_unstable();
-        let mut floor = Self {
+        let mut market = Self {
             publisher: Publisher::new(settings.publisher, instruments, &events, now),
-            generator: Generator::with_flow(settings.seed, instruments, settings.flow),
-            // All fills there can be, and every order triggered and eliminated.
-            notices: VecDeque::with_capacity(
+            generator: FlowGenerator::with_flow(settings.seed, instruments, settings.flow),
+            // Room for every possible fill, and for every order being triggered and eliminated.
+            order_events: VecDeque::with_capacity(
                 events.capacity().1 + 2 * settings.capacity.orders as usize,
             ),
             matching,
             events,
             securities,
-            noted_fills: 0,
-            seen_trades: 0,
+            queued_fills: 0,
+            checked_trades: 0,
         };
-        let all = floor.matching.instruments();
+        let all = market.matching.instruments();
         let listed = all.saturating_sub(settings.publisher.unlisted);
-        (0..listed).for_each(|instrument| floor.seed(now, instrument));
-        (listed..all).for_each(|instrument| floor.matching.set_open(instrument, false));
-        floor
+        (0..listed).for_each(|instrument| market.seed(now, instrument));
+        (listed..all).for_each(|instrument| market.matching.set_open(instrument, false));
+        market
     }
 
     fn seed(&mut self, now: Now, instrument: u32) {
@@ -97,53 +99,54 @@ impl SimulatedMarket {
         self.publish(now);
     }
 
-    /// One step of the order flow; `None` if there was nothing to change.
-    pub fn step(&mut self, now: Now) -> Option<(Step, Publication)> {
+    /// Runs one step of the background flow. Returns `None` if nothing could be changed.
+    pub fn step(&mut self, now: Now) -> Option<(FlowStep, Publication)> {
         let step = self.generator.step(&mut self.matching, &mut self.events);
         let publication = self.publish(now);
         Some((step?, publication))
     }
 
-    /// Publishes what has happened; only needed after [`Publication::Deferred`].
+    /// Publishes pending changes. Only needed after [`Publication::Deferred`].
     pub fn publish(&mut self, now: Now) -> Publication {
-        self.note_fills();
-        if self.events.trades().len() > self.seen_trades {
+        self.queue_fills();
+        if self.events.trades().len() > self.checked_trades {
             self.trigger_stops();
         }
         let publication = self.publisher.publish(now, &self.matching, &mut self.events);
         if publication != Publication::Deferred {
-            self.noted_fills = 0;
-            self.seen_trades = 0;
+            self.queued_fills = 0;
+            self.checked_trades = 0;
         }
         publication
     }
 
-    /// Ends the session: orders good for the day leave their books, and those good till the day
-    /// that `now` is in or till one before; others stay, the house's and sessions' alike. Sessions
-    /// have notices of theirs; the books are published as one event. No status changes by it.
+    /// Ends the trading session. Day orders leave their books, and so do GTD orders of the day
+    /// of `now` or an earlier one. Other orders stay. This applies to background orders and to
+    /// those of client sessions. Client sessions receive order events. The books are published as
+    /// one event. The trading status does not change.
     pub fn end_session(&mut self, now: Now) -> Publication {
-        let notices = &mut self.notices;
+        let order_events = &mut self.order_events;
         // Days since 1970 fit in 16 bits until 2149.
         let day = now.utc.days() as u16;
-        self.matching.end_session_of(day, &mut self.events, |order| {
-            if order.owner != Owner::HOUSE {
+        self.matching.end_session_on(day, &mut self.events, |order| {
+            if order.owner != Owner::BACKGROUND {
                 let &Order { id: order, owner, traded, .. } = order;
                 let elimination = SessionElimination { order, owner, traded };
-                notices.push_back(Notice::Elimination(elimination));
+                order_events.push_back(OrderEvent::Elimination(elimination));
             }
         });
         self.publish(now)
     }
 
-    /// Halts, closes or opens an instrument, or with `None` the whole group, and publishes that.
-    /// Only where it is [`TradingStatus::ReadyToTrade`] are orders taken and does the order flow
-    /// go on; elsewhere orders may be cancelled, nothing else. What rests stays. What is not listed
-    /// does not trade, whatever its group's status.
+    /// Halts, closes or opens an instrument, or the whole group with `None`, and publishes the
+    /// status. Orders are accepted and the background flow runs only while an instrument is
+    /// [`TradingStatus::ReadyToTrade`]. Otherwise only cancels are accepted. Resting orders stay.
+    /// An unlisted instrument does not trade, regardless of its group's status.
     ///
-    /// Nothing has changed if it is [`Publication::Deferred`].
+    /// If the result is [`Publication::Deferred`], nothing has changed.
     ///
     /// # Panics
-    /// If there is no such instrument.
+    /// If the instrument does not exist.
     pub fn set_status(
         &mut self,
         now: Now,
@@ -164,10 +167,10 @@ impl SimulatedMarket {
         publication
     }
 
-    /// Publishes that a book is empty, and what it is; see [`Publisher::reset_book`].
+    /// Publishes an empty book, then its contents; see [`Publisher::reset_book`].
     ///
     /// # Panics
-    /// If there is no such instrument.
+    /// If the instrument does not exist.
     pub fn reset_book(&mut self, now: Now, instrument: u32) -> Publication {
         match self.publish(now) {
             Publication::Deferred => Publication::Deferred,
@@ -175,7 +178,7 @@ impl SimulatedMarket {
         }
     }
 
-    /// Resets the channel, with or without a new numbering; see [`Publisher::reset_channel`].
+    /// Resets the channel, with or without new sequence numbers; see [`Publisher::reset_channel`].
     pub fn reset_channel(&mut self, now: Now, restarts: bool) -> Publication {
         match self.publish(now) {
             Publication::Deferred => Publication::Deferred,
@@ -186,7 +189,7 @@ impl SimulatedMarket {
     /// Sets and publishes the implied levels of a side; see [`Publisher::set_implied`].
     ///
     /// # Panics
-    /// If there is no such instrument or it has no implied book.
+    /// If the instrument does not exist or has no implied book.
     pub fn set_implied(
         &mut self,
         now: Now,
@@ -198,25 +201,25 @@ impl SimulatedMarket {
         self.publish(now)
     }
 
-    /// Publishes what the exchange says besides its books, behind all that has happened: `say` is
-    /// one of the publisher's verbs, such as [`Publisher::set_limits`].
+    /// Publishes an administrative event after all pending changes. `publish_event` calls one of
+    /// the publisher's methods, such as [`Publisher::set_limits`].
     pub fn announce(
         &mut self,
         now: Now,
-        say: impl FnOnce(&mut Publisher) -> Publication,
+        publish_event: impl FnOnce(&mut Publisher) -> Publication,
     ) -> Publication {
         match self.publish(now) {
             Publication::Deferred => Publication::Deferred,
-            _ => say(&mut self.publisher),
+            _ => publish_event(&mut self.publisher),
         }
     }
 
-    /// Publishes what becomes of an instrument's definition; see
-    /// [`Publisher::change_definition`]. One that is added trades from now on, its book seeded if
-    /// it is empty; one that is deleted trades no more.
+    /// Adds, modifies or deletes an instrument definition and publishes it; see
+    /// [`Publisher::change_definition`]. An added instrument starts trading; its book is seeded if
+    /// it is empty. A deleted instrument stops trading.
     ///
     /// # Panics
-    /// As [`Publisher::change_definition`].
+    /// Same as [`Publisher::change_definition`].
     pub fn change_definition(
         &mut self,
         now: Now,
@@ -236,53 +239,54 @@ impl SimulatedMarket {
         publication
     }
 
-    /// Whether something has happened that is not published yet.
+    /// Returns `true` if changes are not published yet.
     #[must_use]
     pub fn is_deferred(&self) -> bool {
         !self.events.is_empty() || self.publisher.has_unpublished()
     }
 
-    /// The books.
+    /// Returns the matching engine with its books.
     #[must_use]
     pub fn matching(&self) -> &Matching {
         &self.matching
     }
 
-    /// The publisher.
+    /// Returns the publisher.
     #[must_use]
     pub fn publisher(&self) -> &Publisher {
         &self.publisher
     }
 
-    /// The publisher, to be asked for packets.
+    /// Returns the publisher, to poll packets.
     pub fn publisher_mut(&mut self) -> &mut Publisher {
         &mut self.publisher
     }
 
-    /// Has stop orders come in that the latest trades have triggered, and those that these trigger.
+    /// Activates the stop orders triggered by the latest trades, and by their own trades in turn.
     fn trigger_stops(&mut self) {
-        while let Some(order) = self.matching.trigger_next(&mut self.seen_trades, &mut self.events)
+        while let Some(order) =
+            self.matching.trigger_next(&mut self.checked_trades, &mut self.events)
         {
-            if order.owner != Owner::HOUSE {
+            if order.owner != Owner::BACKGROUND {
                 let Order { id: order, owner, .. } = order;
-                self.notices.push_back(Notice::Trigger { order, owner });
+                self.order_events.push_back(OrderEvent::Trigger { order, owner });
             }
-            self.note_fills();
+            self.queue_fills();
         }
     }
 
-    /// Keeps what sessions have to be told of the latest trades.
-    fn note_fills(&mut self) {
-        if self.events.fills().len() == self.noted_fills {
+    /// Queues an order event for each client session's fill in the latest trades.
+    fn queue_fills(&mut self) {
+        if self.events.fills().len() == self.queued_fills {
             return;
         }
         let mut first = 0;
         for trade in self.events.trades() {
             let fills = self.events.fills_of(trade);
-            for (place, fill) in fills.iter().enumerate() {
-                let is_new = first + place >= self.noted_fills;
-                if is_new && fill.owner != Owner::HOUSE {
-                    self.notices.push_back(Notice::Fill(SessionFill {
+            for (index, fill) in fills.iter().enumerate() {
+                let is_new = first + index >= self.queued_fills;
+                if is_new && fill.owner != Owner::BACKGROUND {
+                    self.order_events.push_back(OrderEvent::Fill(SessionFill {
                         order: fill.order,
                         owner: fill.owner,
                         price: trade.price,
@@ -291,28 +295,28 @@ impl SimulatedMarket {
                         traded: fill.traded,
                         trade: trade.id,
                         side_trade: fill.side_trade,
-                        is_aggressor: place == 0,
+                        aggressor: index == 0,
                     }));
                 }
             }
             first += fills.len();
         }
-        self.noted_fills = self.events.fills().len();
+        self.queued_fills = self.events.fills().len();
     }
 
-    /// Keeps that `eliminated` contracts of a session's order are gone, if any are.
-    fn note_elimination(&mut self, submitted: &Submitted, owner: Owner, traded: u32) {
-        if submitted.eliminated > 0 && owner != Owner::HOUSE {
+    /// Queues an order event if `eliminated` contracts of a session's order were eliminated.
+    fn queue_elimination(&mut self, submitted: &Submitted, owner: Owner, traded: u32) {
+        if submitted.eliminated > 0 && owner != Owner::BACKGROUND {
             let elimination = SessionElimination { order: submitted.order, owner, traded };
-            self.notices.push_back(Notice::Elimination(elimination));
+            self.order_events.push_back(OrderEvent::Elimination(elimination));
         }
     }
 }
 
 impl Market for SimulatedMarket {
     fn instrument(&self, security_id: i32) -> Option<u32> {
-        let place = self.securities.binary_search_by_key(&security_id, |&(id, _)| id).ok()?;
-        Some(self.securities[place].1)
+        let index = self.securities.binary_search_by_key(&security_id, |&(id, _)| id).ok()?;
+        Some(self.securities[index].1)
     }
 
     fn security_group(&self, _: u32) -> &[u8] {
@@ -343,8 +347,8 @@ impl Market for SimulatedMarket {
         owner: Owner,
         (replacement, trigger): (&Replacement, Price),
     ) -> Result<Order, Rejection> {
-        let waits = self.matching.stop(order).is_some_and(|stop| stop.order.owner == owner);
-        if !waits {
+        let is_pending = self.matching.stop(order).is_some_and(|stop| stop.order.owner == owner);
+        if !is_pending {
             return Err(Rejection::UnknownOrder);
         }
         self.matching.replace_stop(order, replacement, trigger)
@@ -357,7 +361,7 @@ impl Market for SimulatedMarket {
     fn submit(&mut self, now: Now, order: &NewOrder) -> Result<Submitted, Rejection> {
         let submitted = self.matching.submit(order, &mut self.events)?;
         self.publish(now);
-        self.note_elimination(&submitted, order.owner, order.quantity - submitted.eliminated);
+        self.queue_elimination(&submitted, order.owner, order.quantity - submitted.eliminated);
         Ok(submitted)
     }
 
@@ -375,15 +379,15 @@ impl Market for SimulatedMarket {
         let replaced = self.matching.replace(order, replacement, &mut self.events)?;
         self.publish(now);
         if let Replaced::Modified { order, submitted } = &replaced {
-            let at_once = order.remaining - submitted.remaining - submitted.eliminated;
-            self.note_elimination(submitted, owner, order.traded.saturating_add(at_once));
+            let traded_now = order.remaining - submitted.remaining - submitted.eliminated;
+            self.queue_elimination(submitted, owner, order.traded.saturating_add(traded_now));
         }
         Ok(replaced)
     }
 
     fn cancel(&mut self, now: Now, order: OrderId, owner: Owner) -> Option<Order> {
-        let known = self.order(order).filter(|order| order.owner == owner)?;
-        if known.priority == 0 {
+        let target = self.order(order).filter(|order| order.owner == owner)?;
+        if target.priority == 0 {
             return self.matching.cancel_stop(order);
         }
         let cancelled = self.matching.cancel(order, &mut self.events);
@@ -403,7 +407,7 @@ impl Market for SimulatedMarket {
         publication != Publication::Deferred
     }
 
-    fn next_notice(&mut self) -> Option<Notice> {
-        self.notices.pop_front()
+    fn next_order_event(&mut self) -> Option<OrderEvent> {
+        self.order_events.pop_front()
     }
 }

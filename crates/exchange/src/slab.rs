@@ -1,14 +1,14 @@
-//! A fixed number of slots, handed out and taken back without allocation.
+//! A fixed number of slots that are allocated and freed without heap allocation.
 
 use core::ops::{Index, IndexMut};
 
 /// No slot: the end of an intrusive list.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Slots of `T`, addressed by index; the free ones form a list through `next_free`.
+/// Slots of `T`, addressed by index. The free slots form a list through `next_free`.
 ///
-/// A slot that is taken back keeps its last value until it is handed out again, so an owner
-/// that marks its values (an order's id) can recognise a stale index.
+/// A freed slot keeps its last value until it is allocated again. An owner that marks its values
+/// (an order's id) can therefore recognize a stale index.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
     slots: Box<[T]>,
@@ -18,18 +18,18 @@ pub(crate) struct Slab<T> {
 }
 
 impl<T: Copy + Default> Slab<T> {
-    /// `capacity` free slots.
+    /// Creates `capacity` free slots.
     ///
     /// # Panics
     /// If `capacity` is `u32::MAX`, which means no slot.
     pub(crate) fn new(capacity: u32) -> Self {
-        assert!(capacity < NONE, "a slab of {capacity} slots");
+        assert!(capacity < NONE, "capacity {capacity} is reserved for no slot");
         let next_free = (1..=capacity).map(|n| if n == capacity { NONE } else { n }).collect();
         let free = if capacity == 0 { NONE } else { 0 };
         Self { slots: vec![T::default(); capacity as usize].into(), next_free, free, used: 0 }
     }
 
-    /// Puts `value` into a free slot; `None` if there is none left.
+    /// Stores `value` in a free slot. Returns `None` if all slots are in use.
     pub(crate) fn insert(&mut self, value: T) -> Option<u32> {
         let slot = self.free;
         if slot == NONE {
@@ -41,7 +41,7 @@ impl<T: Copy + Default> Slab<T> {
         Some(slot)
     }
 
-    /// Takes back a slot that [`Slab::insert`] handed out.
+    /// Frees a slot allocated by [`Slab::insert`].
     pub(crate) fn remove(&mut self, slot: u32) {
         self.next_free[slot as usize] = self.free;
         self.free = slot;
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hands_out_every_slot_once_and_again_after_removal() {
+    fn allocates_each_slot_once_until_removed() {
         let mut slab = Slab::new(3);
         let slots = [slab.insert(10), slab.insert(11), slab.insert(12)].map(Option::unwrap);
         assert_eq!(slots, [0, 1, 2]);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn holds_nothing_without_capacity() {
+    fn slab_of_capacity_zero_is_full() {
         let mut slab = Slab::new(0);
         assert_eq!((slab.insert(1), slab.is_full(), slab.capacity()), (None, true, 0));
     }

@@ -1,7 +1,8 @@
-//! What becomes of the exchange when no more connections can be accepted.
+//! Behavior of the exchange when no more connections can be accepted.
 
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
+#[path = "it/client.rs"]
 mod client;
 
 use std::fs::File;
@@ -10,25 +11,25 @@ use std::process::Command;
 
 use client::credentials;
 use hairpin_exchange::{
-    Addresses, Exchange, ExchangeSettings, FeedSide, SimulatedMarketSettings, TcpFeed,
+    Addresses, Exchange, ExchangeSettings, FeedLine, SimulatedMarketSettings, TcpFeed,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
 const LOCAL: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
-/// Set in the process that may open few files.
-const FEW: &str = "HAIRPIN_TEST_FEW_DESCRIPTORS";
+/// The environment variable set in the process with a low descriptor limit.
+const LOW_LIMIT: &str = "HAIRPIN_TEST_FEW_DESCRIPTORS";
 
-struct Bench {
+struct Harness {
     reactor: Reactor,
     exchange: Exchange,
     now: Now,
 }
 
-impl Bench {
+impl Harness {
     fn new(wait: Wait) -> Self {
         let settings = ExchangeSettings {
-            floor: SimulatedMarketSettings::default(),
+            market: SimulatedMarketSettings::default(),
             matching: false,
             accounts: vec![credentials()],
             connections: 2,
@@ -61,14 +62,14 @@ impl Bench {
                 return;
             }
         }
-        panic!("it did not happen: {:?}", self.exchange.counters());
+        panic!("condition not reached: {:?}", self.exchange.counters());
     }
 
     fn failed(&self) -> u64 {
         self.exchange.counters().failed_accepts
     }
 
-    /// No descriptor is left while somebody connects; later there is one.
+    /// Connects while no descriptor is free, then frees descriptors.
     #[must_use]
     fn run_out(
         &mut self,
@@ -82,7 +83,7 @@ impl Bench {
             files.push(file);
         }
         self.until(|exchange| exchange.counters().failed_accepts > before);
-        // It is not asked again at once, though the connection waits.
+        // The listener is not retried at once, though the connection is pending.
         let failed = self.failed();
         (0..50).for_each(|_| self.turn());
         assert_eq!(self.failed(), failed);
@@ -94,48 +95,48 @@ impl Bench {
     }
 }
 
-/// The limit is the process's, so that the test runs in one of its own.
+/// The descriptor limit applies to a process, so this test runs in a child process.
 #[test]
 fn counts_failed_accepts_only() {
-    if std::env::var_os(FEW).is_none() {
+    if std::env::var_os(LOW_LIMIT).is_none() {
         let test = std::env::current_exe().unwrap();
         let mut shell = Command::new("sh");
         shell.args(["-c", "ulimit -n 64 && exec \"$0\" --exact counts_failed_accepts_only"]);
-        assert!(shell.arg(test).env(FEW, "").status().unwrap().success());
+        assert!(shell.arg(test).env(LOW_LIMIT, "").status().unwrap().success());
         return;
     }
-    let mut bench = Bench::new(Wait::Epoll);
-    let _client = bench.run_out(bench.exchange.gateway_address(), Exchange::has_connections);
-    for (other, count) in bench.exchange.counters().iter().skip(14) {
+    let mut harness = Harness::new(Wait::Epoll);
+    let _client = harness.run_out(harness.exchange.gateway_address(), Exchange::has_connections);
+    for (other, count) in harness.exchange.counters().iter().skip(14) {
         assert_eq!(count, u64::from(other == "failed_accepts"), "{other}");
     }
-    // A wait that has everything tried fails at all three listeners, whoever is asked for.
+    // A wait that reports everything as ready fails at all three listeners.
     for wait in Wait::ALL {
-        let mut bench = Bench::new(wait);
-        let gateway = bench.exchange.gateway_address();
-        // It stays, since each descriptor counts.
-        let _client = bench.run_out(gateway, Exchange::has_connections);
-        let side = bench.exchange.tcp_feed_address(FeedSide::B).unwrap();
-        let is_there = |exchange: &Exchange| exchange.tcp_feed_connections(FeedSide::B) == 1;
-        let _trader = bench.run_out(side, is_there);
+        let mut harness = Harness::new(wait);
+        let gateway = harness.exchange.gateway_address();
+        // The client stays connected, since each descriptor counts.
+        let _client = harness.run_out(gateway, Exchange::has_connections);
+        let side = harness.exchange.tcp_feed_address(FeedLine::B).unwrap();
+        let is_there = |exchange: &Exchange| exchange.tcp_feed_connections(FeedLine::B) == 1;
+        let _trader = harness.run_out(side, is_there);
     }
 }
 
 #[test]
-fn counts_failed_accepts_where_the_reactor_is_full() {
-    let mut bench = Bench::new(Wait::Epoll);
+fn counts_failed_accepts_when_the_reactor_is_full() {
+    let mut harness = Harness::new(Wait::Epoll);
     let mut sources = Vec::new();
     loop {
         let mut source = hairpin_endpoint::TcpListener::bind(LOCAL).unwrap();
-        if bench.reactor.add(&mut source, hairpin_reactor::Interest::READABLE).is_err() {
+        if harness.reactor.add(&mut source, hairpin_reactor::Interest::READABLE).is_err() {
             break;
         }
         sources.push(source);
     }
-    let _trader = TcpStream::connect(bench.exchange.tcp_feed_address(FeedSide::A).unwrap());
-    bench.until(|exchange| exchange.counters().failed_accepts == 1);
-    let _client = TcpStream::connect(bench.exchange.gateway_address());
-    bench.until(|exchange| exchange.counters().failed_accepts == 2);
-    assert!(!bench.exchange.has_connections());
-    assert_eq!(bench.exchange.tcp_feed_connections(FeedSide::A), 0);
+    let _trader = TcpStream::connect(harness.exchange.tcp_feed_address(FeedLine::A).unwrap());
+    harness.until(|exchange| exchange.counters().failed_accepts == 1);
+    let _client = TcpStream::connect(harness.exchange.gateway_address());
+    harness.until(|exchange| exchange.counters().failed_accepts == 2);
+    assert!(!harness.exchange.has_connections());
+    assert_eq!(harness.exchange.tcp_feed_connections(FeedLine::A), 0);
 }

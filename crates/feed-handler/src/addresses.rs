@@ -1,49 +1,51 @@
-//! Where a channel's feeds are.
+//! The addresses of a channel's feeds.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_endpoint::Transport;
-use hairpin_mdp3::{Feed, FeedLine, Feeds, Settings, Sides};
+use hairpin_mdp3::{Feed, FeedLine, FeedLines, Feeds, Settings};
 
 use crate::{FeedError, LineAddress, ReplayServer};
 
-/// The feeds of a channel: a multicast group for each side of each feed, or a TCP connection for
-/// each side, which brings all feeds.
+/// The addresses of a channel's feeds.
+///
+/// Multicast has one group per side of each feed. TCP has one connection per side, which carries
+/// all feeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(clippy::large_enum_variant, reason = "there is one for a channel, when it is made")]
+#[allow(clippy::large_enum_variant, reason = "one value per channel, built at startup")]
 pub enum Addresses {
-    /// As CME sends them.
+    /// Multicast groups, as CME publishes them.
     Multicast(Multicast),
-    /// As Hairpin's exchange can send them; see `docs/wire-formats.md`.
+    /// TCP connections, as Hairpin's exchange can serve them; see `docs/reference/wire-formats.md`.
     Tcp(TcpLines),
 }
 
-/// The feeds of a channel by multicast, and the network they come by.
+/// The multicast groups of a channel's feeds, and how to receive them.
 ///
-/// Any feed may be missing, on one side or on both: the channel is told
-/// ([`Settings::feeds`](crate::Settings::feeds)), and does without as [`Feeds`] says.
+/// Any feed may be missing on one side or on both. The channel then works without the feed, as
+/// [`Feeds`] describes ([`Settings::feeds`](crate::Settings::feeds)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Multicast {
-    /// Feed I: everything as it happens.
+    /// Feed I (incremental): market data as events happen.
     pub incremental: Lines,
-    /// Feed N: the loop of definitions.
+    /// Feed N (instrument replay): instrument definitions in a loop.
     pub instrument: Lines,
-    /// Feed S: the loop of snapshots.
+    /// Feed S (snapshot): market-by-price snapshots in a loop.
     pub snapshot: Lines,
-    /// Feed SMBO: the loop of snapshots of orders, where they have one of their own and the channel
-    /// keeps orders.
+    /// Feed SMBO: market-by-order snapshots in a loop. Used if the exchange publishes them
+    /// separately and the channel keeps order books.
     pub snapshot_orders: Lines,
-    /// The local address of the interface to receive on; unspecified (0.0.0.0): the kernel's
-    /// choice. A group may have another: [`Group::interface`].
+    /// The local address of the receiving interface. Unspecified (0.0.0.0) leaves the choice to the
+    /// kernel. [`Group::interface`] overrides this address for one group.
     pub interface: Ipv4Addr,
-    /// How every group comes, through the kernel or past it.
+    /// The receive path of every group: kernel sockets or kernel bypass.
     pub transport: Transport,
-    /// Whom to ask for packets that neither side has brought, if the channel is to
+    /// The replay server for packets lost on both sides. Used if the channel enables replay
     /// ([`Settings::replay`](crate::Settings::replay)).
     pub replay: Option<ReplayServer>,
 }
 
-/// No feed, by whatever interface leads there.
+/// A channel without feeds, on the kernel's choice of interface.
 impl Default for Multicast {
     fn default() -> Self {
         Self {
@@ -61,51 +63,51 @@ impl Default for Multicast {
 /// The multicast groups of one feed. Either side may be missing.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Lines {
-    /// FeedLine A.
+    /// The group of side A.
     pub a: Option<Group>,
-    /// FeedLine B.
+    /// The group of side B.
     pub b: Option<Group>,
 }
 
-/// The multicast group of one side of one feed.
+/// The multicast group of one side of a feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// Group and port.
+    /// Group address and UDP port.
     pub address: SocketAddrV4,
-    /// The only senders to receive from (source-specific multicast), ten at most unless the host
-    /// says otherwise (`net.ipv4.igmp_max_msf`); empty: any.
+    /// The allowed senders (source-specific multicast); empty allows any sender. Linux accepts at
+    /// most ten by default (`net.ipv4.igmp_max_msf`).
     pub sources: Vec<Ipv4Addr>,
-    /// The local address of the interface to receive this group on, if it is not that of
-    /// [`Multicast::interface`]: sides may come by networks of their own.
+    /// The local address of this group's interface, if it differs from [`Multicast::interface`].
+    /// Sides A and B can arrive on separate networks.
     pub interface: Option<Ipv4Addr>,
 }
 
-/// The connections of a channel by TCP. One side alone is enough.
+/// The TCP connections of a channel. One side is sufficient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpLines {
-    /// Where side A listens.
+    /// The exchange's address for side A.
     pub a: Option<SocketAddrV4>,
-    /// Where side B listens.
+    /// The exchange's address for side B.
     pub b: Option<SocketAddrV4>,
-    /// The local address to connect from; unspecified (0.0.0.0): the kernel's choice.
+    /// The local address to connect from. Unspecified (0.0.0.0) leaves the choice to the kernel.
     pub interface: Ipv4Addr,
 }
 
 impl Group {
-    /// A group that is received from these senders alone; with none, from any.
+    /// Creates a group that accepts these senders only; an empty list accepts any sender.
     #[must_use]
     pub fn new(address: SocketAddrV4, sources: &[Ipv4Addr]) -> Self {
         Self { address, sources: sources.to_vec(), interface: None }
     }
 
-    /// The same group, received on the interface with this local address.
+    /// Sets the local address of the interface to receive this group on.
     #[must_use]
     pub fn on(self, interface: Ipv4Addr) -> Self {
         Self { interface: Some(interface), ..self }
     }
 }
 
-/// A group received from any sender.
+/// Creates a group that accepts any sender.
 impl From<SocketAddrV4> for Group {
     fn from(address: SocketAddrV4) -> Self {
         Self::new(address, &[])
@@ -113,13 +115,13 @@ impl From<SocketAddrV4> for Group {
 }
 
 impl Lines {
-    /// A feed on both sides.
+    /// Creates a feed with both sides.
     #[must_use]
     pub fn both(a: impl Into<Group>, b: impl Into<Group>) -> Self {
         Self { a: Some(a.into()), b: Some(b.into()) }
     }
 
-    /// A feed on side A alone.
+    /// Creates a feed with side A only.
     #[must_use]
     pub fn only_a(a: impl Into<Group>) -> Self {
         Self { a: Some(a.into()), b: None }
@@ -134,13 +136,13 @@ impl Lines {
 }
 
 impl TcpLines {
-    /// Both sides, by whatever interface leads there.
+    /// Creates a configuration with both sides and the kernel's choice of interface.
     #[must_use]
     pub const fn both(a: SocketAddrV4, b: SocketAddrV4) -> Self {
         Self { a: Some(a), b: Some(b), interface: Ipv4Addr::UNSPECIFIED }
     }
 
-    /// The sides that there are, A first.
+    /// Returns the configured sides, A first.
     pub(crate) fn sides(&self) -> impl Iterator<Item = (FeedLine, SocketAddrV4)> + use<> {
         let sides = [(FeedLine::A, self.a), (FeedLine::B, self.b)];
         sides.into_iter().filter_map(|(side, address)| Some((side, address?)))
@@ -148,7 +150,7 @@ impl TcpLines {
 }
 
 impl Multicast {
-    /// The group of one side of a feed, if it is sent there.
+    /// Returns the group of one side of a feed, or `None` if that side is not configured.
     #[must_use]
     pub fn group(&self, feed: Feed, side: FeedLine) -> Option<&Group> {
         match feed {
@@ -160,16 +162,16 @@ impl Multicast {
         }
     }
 
-    /// Each side of each feed with its group, the incremental feed first.
+    /// Returns each configured side of each feed with its group, the incremental feed first.
     pub(crate) fn groups(&self) -> impl Iterator<Item = (Feed, FeedLine, &Group)> {
         let sides = Feed::ALL.into_iter().flat_map(|feed| FeedLine::ALL.map(|side| (feed, side)));
         sides.filter_map(|(feed, side)| Some((feed, side, self.group(feed, side)?)))
     }
 
-    /// The feeds and sides that there are.
+    /// Returns the feeds and sides that have a group.
     #[must_use]
     pub fn feeds(&self) -> Feeds {
-        let sides = |lines: &Lines| Sides::of(lines.a.is_some(), lines.b.is_some());
+        let sides = |lines: &Lines| FeedLines::new(lines.a.is_some(), lines.b.is_some());
         Feeds {
             incremental: sides(&self.incremental),
             instrument: sides(&self.instrument),
@@ -178,14 +180,14 @@ impl Multicast {
         }
     }
 
-    /// The settings of a channel that has these feeds alone, and asks for a replay only if there is
-    /// someone to ask.
+    /// Restricts a channel's settings to these feeds. Disables replay if no replay server is
+    /// configured.
     pub(crate) fn fit(&self, settings: Settings) -> Settings {
         let replay = settings.replay.filter(|_| self.replay.is_some());
-        Settings { feeds: settings.feeds.and(self.feeds()), replay, ..settings }
+        Settings { feeds: settings.feeds.intersection(self.feeds()), replay, ..settings }
     }
 
-    /// Whether there are groups, and different ones.
+    /// Checks that at least one group is configured and that no two lines are the same.
     pub(crate) fn check(&self) -> Result<(), FeedError> {
         if self.groups().next().is_none() {
             return Err(FeedError::NoFeed);
@@ -206,7 +208,7 @@ impl Multicast {
         Ok(())
     }
 
-    /// Where a group is received.
+    /// Returns the line address of a group.
     pub(crate) fn line(&self, group: &Group) -> LineAddress {
         LineAddress {
             group: group.address,
@@ -218,27 +220,28 @@ impl Multicast {
 }
 
 impl Addresses {
-    /// The settings of a channel that comes from here: see [`Multicast::fit`]. By TCP nothing is
-    /// asked for again: what one connection has lost, so has the other.
+    /// Restricts a channel's settings to these feeds; see [`Multicast::fit`]. Disables replay over
+    /// TCP: both connections carry the same stream, so a loss affects both.
     pub(crate) fn fit(&self, settings: Settings) -> Settings {
         match self {
             Self::Multicast(multicast) => multicast.fit(settings),
             Self::Tcp(lines) => {
-                let sides = Sides::of(lines.a.is_some(), lines.b.is_some());
-                // Snapshots of orders are among those of prices.
+                let sides = FeedLines::new(lines.a.is_some(), lines.b.is_some());
+                // Order snapshots arrive together with price snapshots.
                 let feeds = Feeds {
                     incremental: sides,
                     instrument: sides,
                     snapshot: sides,
-                    snapshot_orders: Sides::None,
+                    snapshot_orders: FeedLines::None,
                 };
-                Settings { feeds: settings.feeds.and(feeds), replay: None, ..settings }
+                Settings { feeds: settings.feeds.intersection(feeds), replay: None, ..settings }
             }
         }
     }
 
-    /// Whether there are addresses, and different ones. Every handler asks; whoever only reads a
-    /// capture asks here.
+    /// Checks that an address is configured and that no two lines are the same.
+    ///
+    /// Every handler calls this function. A program that only reads captures calls it itself.
     ///
     /// # Errors
     /// [`FeedError::NoFeed`], [`FeedError::NoSide`], [`FeedError::SameAddress`].
@@ -288,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn any_feed_may_be_missing_but_not_all() {
+    fn accepts_a_missing_feed_but_not_all() {
         assert!(addresses().check().is_ok());
         for feed in Feed::ALL {
             let mut without = addresses();
@@ -302,45 +305,45 @@ mod tests {
             assert!(!without.feeds().has(feed), "{feed}");
         }
         let error = Multicast::default().check().unwrap_err();
-        assert_eq!(error.to_string(), "no address for any feed");
+        assert_eq!(error.to_string(), "cannot start the feed handler: no feed has an address");
     }
 
     #[test]
-    fn the_channel_is_told_which_feeds_and_sides_there_are() {
+    fn settings_are_restricted_to_configured_feeds() {
         let replay = Some(crate::Replay::default());
         let fitted = addresses().fit(Settings { replay, ..Settings::default() });
         let feeds = Feeds {
-            incremental: Sides::Both,
-            instrument: Sides::A,
-            snapshot: Sides::B,
-            snapshot_orders: Sides::None,
+            incremental: FeedLines::Both,
+            instrument: FeedLines::A,
+            snapshot: FeedLines::B,
+            snapshot_orders: FeedLines::None,
         };
         assert_eq!((fitted.feeds, fitted.replay), (feeds, None));
-        // What the user does not want stays unwanted.
-        let wanted = Feeds { incremental: Sides::A, ..Feeds::ALL };
+        // A feed that the settings exclude stays excluded.
+        let wanted = Feeds { incremental: FeedLines::A, ..Feeds::ALL };
         let server = ReplayServer::new("310", &[group("10.0.0.1:10000")]);
         let addresses = Multicast { replay: Some(server), ..addresses() };
         let fitted = addresses.fit(Settings { feeds: wanted, replay, ..Settings::default() });
-        assert_eq!(fitted.feeds, Feeds { incremental: Sides::A, ..feeds });
+        assert_eq!(fitted.feeds, Feeds { incremental: FeedLines::A, ..feeds });
         assert_eq!(fitted.replay, replay);
         assert_eq!(addresses.fit(Settings::default()).replay, None);
         let tcp = TcpLines { b: None, ..TcpLines::both(group("10.0.0.1:1"), group("10.0.0.1:2")) };
         let fitted = Addresses::from(tcp).fit(Settings { replay, ..Settings::default() });
-        assert_eq!((fitted.feeds.snapshot, fitted.replay), (Sides::A, None));
+        assert_eq!((fitted.feeds.snapshot, fitted.replay), (FeedLines::A, None));
     }
 
     #[test]
-    fn two_sides_do_not_share_a_group_and_port() {
+    fn rejects_the_same_group_and_port_on_two_sides() {
         let shared = group("239.192.0.1:1");
         let addresses = Multicast { snapshot: Lines::only_a(shared), ..addresses() };
         let error = addresses.check().unwrap_err();
-        let told = "239.192.0.1:1 is given for two sides: incremental feed, side A, and snapshot \
-                    feed, side A";
-        assert_eq!(error.to_string(), told);
+        let expected = "cannot use 239.192.0.1:1 twice: assigned to incremental feed, side A, \
+                        and to snapshot feed, side A";
+        assert_eq!(error.to_string(), expected);
     }
 
     #[test]
-    fn two_sides_share_a_group_and_port_if_they_come_by_two_interfaces() {
+    fn accepts_the_same_group_on_two_interfaces() {
         let shared = group("239.192.0.1:1");
         let other = Group::from(shared).on(Ipv4Addr::new(10, 0, 0, 2));
         let addresses = Multicast { incremental: Lines::both(shared, other), ..addresses() };
@@ -351,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn feeds_share_a_port_if_their_groups_differ() {
+    fn accepts_the_same_port_for_different_groups() {
         let [i, n, s] = ["239.192.0.1:1", "239.192.0.2:1", "239.192.0.3:1"].map(group);
         let lines = [i, n, s].map(Lines::only_a);
         let [incremental, instrument, snapshot] = lines;
@@ -360,16 +363,16 @@ mod tests {
     }
 
     #[test]
-    fn by_tcp_one_side_is_enough_but_not_none_and_not_the_same_twice() {
+    fn tcp_requires_one_side_and_distinct_addresses() {
         let [a, b] = ["10.0.0.1:1", "10.0.0.1:2"].map(group);
         let check = |lines: TcpLines| Addresses::from(lines).check();
         assert!(check(TcpLines::both(a, b)).is_ok());
         assert!(check(TcpLines { a: None, ..TcpLines::both(a, b) }).is_ok());
         assert!(check(TcpLines { b: None, ..TcpLines::both(a, b) }).is_ok());
         let error = check(TcpLines { a: None, b: None, ..TcpLines::both(a, b) }).unwrap_err();
-        assert_eq!(error.to_string(), "no address for either side");
+        assert_eq!(error.to_string(), "cannot start the feed handler: no side has an address");
         let error = check(TcpLines::both(a, a)).unwrap_err();
-        let told = "10.0.0.1:1 is given for two sides: side A, and side B";
-        assert_eq!(error.to_string(), told);
+        let expected = "cannot use 10.0.0.1:1 twice: assigned to side A, and to side B";
+        assert_eq!(error.to_string(), expected);
     }
 }

@@ -1,6 +1,6 @@
-//! CME's configuration file, config.xml: which channels there are and where their feeds are.
+//! CME's configuration file, config.xml: channels and the addresses of their feeds.
 //!
-//! CME publishes it by SFTP and replaces it daily. What is read of it, and what is written:
+//! CME publishes the file by SFTP and replaces it daily. This module reads and writes:
 //!
 //! ```xml
 //! <configuration environment="Production" updated="2016/11/14-21:12:02">
@@ -20,12 +20,12 @@
 //! </configuration>
 //! ```
 //!
-//! Channels that no such file lists, as CME's conflated ones, are written in TOML by hand
-//! ([`Config::from_toml`]) and give the same.
+//! config.xml does not list conflated channels. [`Config::from_toml`] reads the same information
+//! from a hand-written TOML file.
 //!
-//! Other elements and attributes are passed over. A feed by TCP has `TCP/IP` for its protocol, no
-//! `ip`, and its addresses in `host-ip`; feed-type `I` by TCP is Hairpin's own, and brings all
-//! three feeds (`docs/wire-formats.md`).
+//! Other elements and attributes are ignored. A TCP connection has the protocol `TCP/IP`, no `ip`,
+//! and its addresses in `host-ip`. Feed-type `I` over TCP is Hairpin's own: one connection carries
+//! all three feeds (`docs/reference/wire-formats.md`).
 
 mod addresses;
 mod error;
@@ -38,77 +38,77 @@ use std::net::Ipv4Addr;
 pub use error::ConfigError;
 use hairpin_mdp3::FeedLine;
 
-/// A whole file.
+/// The contents of a configuration file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Config {
-    /// Which of CME's environments: `Production`.
+    /// CME's environment, for example `Production`.
     pub environment: String,
-    /// When it was written, in CME's words.
+    /// The time of the last update, as written in the file.
     pub updated: String,
-    /// The channels, in the file's order.
+    /// The channels in file order.
     pub channels: Vec<ChannelConfig>,
 }
 
-/// One channel.
+/// A channel with its products and connections.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChannelConfig {
-    /// Its number, as text: `310`.
+    /// The channel number as text, for example `310`.
     pub id: String,
-    /// What it carries, for a person.
+    /// A description for display.
     pub label: String,
-    /// The products on it.
+    /// The products on the channel.
     pub products: Vec<Product>,
-    /// Its feeds, each side one.
+    /// The connections: one per side of each feed.
     pub connections: Vec<ConnectionConfig>,
 }
 
-/// A product and the security groups of it that are on the channel.
+/// A product and its security groups on the channel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Product {
     /// Asset (6937).
     pub code: String,
-    /// SecurityGroup (1151) of each.
+    /// SecurityGroup (1151) of each group.
     pub groups: Vec<String>,
 }
 
-/// One side of one feed.
+/// The connection of one side of a feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectionConfig {
-    /// Its name: channel, feed type and side, `310IA`.
+    /// The connection's name: channel, feed type and side, for example `310IA`.
     pub id: String,
-    /// What it brings.
+    /// The feed type.
     pub feed_type: FeedType,
-    /// How it is reached.
+    /// The transport protocol.
     pub protocol: Protocol,
-    /// The multicast group, if it is one.
+    /// The multicast group, or `None` for a TCP connection.
     pub group: Option<Ipv4Addr>,
-    /// The hosts that send, or that listen for connections.
+    /// The sending hosts, or for TCP the hosts to connect to.
     pub hosts: Vec<Ipv4Addr>,
     /// UDP or TCP port.
     pub port: u16,
-    /// FeedLine A or B.
+    /// Side A or B.
     pub side: FeedLine,
 }
 
-/// What a connection brings.
+/// The type of a feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FeedType {
-    /// `I`: everything as it happens.
+    /// `I`: market data as events happen.
     Incremental,
-    /// `N`: the loop of definitions.
+    /// `N`: instrument definitions in a loop.
     Instrument,
-    /// `S`: the loop of snapshots.
+    /// `S`: market-by-price snapshots in a loop.
     Snapshot,
-    /// `SMBO`: the loop of snapshots of order books.
+    /// `SMBO`: market-by-order snapshots in a loop.
     SnapshotMbo,
-    /// `H`: packets asked for again, by TCP.
+    /// `H`: TCP replay of lost packets.
     HistoricalReplay,
-    /// Another, by its feed-type.
+    /// Any other feed-type code.
     Other(String),
 }
 
 impl FeedType {
-    /// The types that the file names by a code of its own.
+    /// The feed types with a code in config.xml: type, code, label.
     const KNOWN: [(Self, &'static str, &'static str); 5] = [
         (Self::Incremental, "I", "Incremental"),
         (Self::Instrument, "N", "Instrument Replay"),
@@ -117,14 +117,14 @@ impl FeedType {
         (Self::HistoricalReplay, "H", "Historical Replay"),
     ];
 
-    /// The type of a feed-type attribute.
+    /// Returns the feed type of a feed-type attribute.
     #[must_use]
     pub fn from_code(code: &str) -> Self {
         let known = Self::KNOWN.into_iter().find(|(_, known, _)| *known == code);
         known.map_or_else(|| Self::Other(code.to_owned()), |(feed_type, ..)| feed_type)
     }
 
-    /// Its feed-type attribute.
+    /// Returns the feed-type attribute.
     #[must_use]
     pub fn code(&self) -> &str {
         match self {
@@ -135,27 +135,27 @@ impl FeedType {
         }
     }
 
-    /// What the file calls it.
+    /// Returns the label that config.xml uses.
     fn label(&self) -> &str {
         Self::KNOWN.iter().find(|(it, ..)| it == self).map_or("", |(.., label)| label)
     }
 }
 
-/// How a connection is reached.
+/// The transport protocol of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Protocol {
-    /// `UDP/IP`: by joining a multicast group.
+    /// `UDP/IP`: a multicast group.
     Udp,
-    /// `TCP/IP`: by connecting to a host.
+    /// `TCP/IP`: a connection to a host.
     Tcp,
-    /// Another, by its name without white space around it. A channel may have one that is not
-    /// needed to receive it.
+    /// Any other protocol, by its trimmed name. The channel can still be received if the connection
+    /// is not required.
     Other(String),
 }
 
 impl Protocol {
-    /// The protocol of a name.
+    /// Returns the protocol of a name.
     #[must_use]
     pub fn from_name(name: &str) -> Self {
         match name {
@@ -165,7 +165,7 @@ impl Protocol {
         }
     }
 
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -177,10 +177,11 @@ impl Protocol {
 }
 
 impl Config {
-    /// A channel by its id; without one, the only channel there is.
+    /// Returns the channel with this id. Without an id, returns the only channel.
     ///
     /// # Errors
-    /// [`ConfigError::NoSuchChannel`], [`ConfigError::SeveralChannels`]; both say which there are.
+    /// [`ConfigError::NoSuchChannel`], [`ConfigError::SeveralChannels`]; both list the channels in
+    /// the file.
     pub fn channel(&self, id: Option<&str>) -> Result<&ChannelConfig, ConfigError> {
         let known = || self.channels.iter().map(|channel| channel.id.clone()).collect();
         match (id, &self.channels[..]) {

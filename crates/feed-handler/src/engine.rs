@@ -1,4 +1,4 @@
-//! Where packets come from: what the engines of several handlers have in common.
+//! The interface between packet sources and feed handlers.
 
 mod capture;
 mod sockets;
@@ -12,22 +12,22 @@ use hairpin_endpoint::{ReceiveBuffer, Timestamp, Transport};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
-pub use capture::{CaptureEngine, CaptureSource, Captured};
+pub use capture::{CaptureEngine, CaptureSource, CapturedPacket};
 pub use sockets::SocketEngine;
 pub use tapped::TappedEngine;
 
-/// A line: one multicast group and port, on one interface, from these senders.
+/// A line: one multicast group and port on one interface, with its allowed senders.
 ///
-/// Feeds and channels whose lines are equal share one.
+/// Feeds and channels with equal line addresses share one line.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LineAddress {
-    /// Group and port.
+    /// Group address and UDP port.
     pub group: SocketAddrV4,
-    /// The local address of the interface; unspecified: the kernel's choice.
+    /// The local address of the interface. Unspecified (0.0.0.0) leaves the choice to the kernel.
     pub interface: Ipv4Addr,
-    /// The only senders to receive from; empty: any.
+    /// The allowed senders; empty allows any sender.
     pub sources: Vec<Ipv4Addr>,
-    /// How it comes, through the kernel or past it.
+    /// The receive path: kernel sockets or kernel bypass.
     pub transport: Transport,
 }
 
@@ -37,21 +37,21 @@ impl fmt::Display for LineAddress {
     }
 }
 
-/// The number of a line of one engine.
+/// The index of a line in one engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LineId(u32);
 
 impl LineId {
-    /// The line with this number, from 0.
+    /// Creates the id of the line with this index, counted from 0.
     ///
     /// # Panics
-    /// If there cannot be so many.
+    /// If the index exceeds `u32::MAX`.
     #[must_use]
     pub fn new(number: usize) -> Self {
         Self(u32::try_from(number).expect("an engine has fewer than four billion lines"))
     }
 
-    /// The number: that of the call of [`FeedEngine::open`] which made it, from 0.
+    /// Returns the index: the number of earlier [`FeedEngine::open`] calls of the engine.
     #[inline]
     #[must_use]
     pub const fn as_usize(self) -> usize {
@@ -59,144 +59,148 @@ impl LineId {
     }
 }
 
-/// A packet that has arrived on a line.
+/// A packet received on a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival<'a> {
     /// The line.
     pub line: LineId,
-    /// The sender.
+    /// The sender's address and port.
     pub source: SocketAddrV4,
-    /// When it arrived, by whose clock.
+    /// The receive timestamp, with its clock.
     pub timestamp: Timestamp,
-    /// The payload of the datagram: borrowed from the engine, good for the length of the call.
+    /// The UDP payload, borrowed from the engine for the duration of the call.
     pub bytes: &'a [u8],
 }
 
-/// What an engine knows of a line beside what it has handed on.
+/// Counters of a line that only the engine can provide.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct LineFigures {
-    /// The kernel's receive buffer, asked for and granted, where there is one.
+pub struct LineCounters {
+    /// The socket receive buffer, requested and granted, if there is one.
     pub receive_buffer: Option<ReceiveBuffer>,
-    /// Packets that were lost for want of room, as far as is known.
+    /// Packets dropped for lack of buffer space, as far as the engine can count them.
     pub drops: u64,
-    /// Packets that were longer than a place for one, and were cut.
+    /// Packets longer than a receive slot, delivered truncated.
     pub truncated: u64,
 }
 
-/// Why an engine cannot do what it should.
+/// An error of an engine.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// A line cannot be read. The engine goes on with the others.
+    /// A line cannot be opened, joined or read. The engine continues with the other lines.
     #[error("{address}: {error}")]
     Line {
         /// The line.
         address: LineAddress,
-        /// Why.
+        /// The cause.
         #[source]
         error: io::Error,
     },
-    /// An interface is gone, or is down. Told once; its lines are joined again when it returns.
-    #[error("the interface with address {interface} is gone; waiting for it to return")]
-    InterfaceGone {
-        /// The address it had.
+    /// An interface is down or was removed. Reported once; its lines are rejoined when it returns.
+    #[error(
+        "cannot receive on interface {interface}: interface down or removed; rejoining on return"
+    )]
+    InterfaceLost {
+        /// The interface's former address.
         interface: Ipv4Addr,
     },
-    /// Nothing can be had any more: a capture is damaged, a wait fails.
+    /// The engine cannot continue: a capture is damaged, or a wait failed.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
-/// Brings packets of lines to handlers.
+/// A source of packets for feed handlers.
 ///
-/// An engine is asked by [`FeedHandlers`](crate::FeedHandlers) and knows nothing of channels: it
-/// opens, joins and leaves lines, waits, and hands on what arrives. Kernel sockets
-/// ([`SocketEngine`]) and captures ([`CaptureEngine`]) are here; any other source of packets is an
-/// engine with the five methods that have no default (`examples/engine.rs`). What a bypass of the
-/// kernel needs is in the shape: frames are lent for the length of a call, the receive timestamp
-/// comes with each, [`FeedEngine::wait`] is where a device is polled or slept on, and a line can
-/// tell that it has more to read.
+/// [`FeedHandlers`](crate::FeedHandlers) drives an engine, which has no notion of channels. An
+/// engine opens, joins and leaves lines, waits, and delivers packets. This crate provides kernel
+/// sockets and kernel bypass ([`SocketEngine`]) and captures ([`CaptureEngine`]). Any other packet
+/// source implements the five methods without a default (`examples/engine.rs`).
+///
+/// The interface suits kernel bypass. FrameDecoder are borrowed for the duration of a call, each
+/// with its receive timestamp. [`FeedEngine::wait`] is the place to poll a device or to block on
+/// it, and a line can report unread packets.
 pub trait FeedEngine {
-    /// Whether the time is the engine's own ([`FeedEngine::now`]): then what is due is done between
-    /// one packet and the next, and joins and leaves take effect from packet to packet.
-    const HAS_OWN_TIME: bool = false;
+    /// `true` if the engine has a clock of its own ([`FeedEngine::now`]). Timeouts then run between
+    /// packets, and joins and leaves take effect from packet to packet.
+    const HAS_OWN_CLOCK: bool = false;
 
-    /// Makes a line that is not received yet. Numbers are given in the order of the calls, from 0.
+    /// Opens a line without joining its group. Ids count the calls, from 0.
     ///
     /// # Errors
-    /// What the system said, and to what. The number is not used up.
+    /// The system's error, with the line's address. The id is not consumed.
     fn open(&mut self, address: &LineAddress) -> io::Result<LineId>;
 
-    /// Receives a line from now on.
+    /// Starts to receive a line.
     ///
     /// # Errors
-    /// What the system said. The line is not received; it may be tried again.
+    /// The system's error. The line is not joined; the call may be repeated.
     fn join(&mut self, line: LineId) -> io::Result<()>;
 
-    /// Receives a line no longer.
+    /// Stops receiving a line.
     ///
     /// # Errors
-    /// What the system said. The line counts as left.
+    /// The system's error. The line counts as left.
     fn leave(&mut self, line: LineId) -> io::Result<()>;
 
-    /// Gives up all lines, which are left by now: their numbers begin anew from 0. For an engine
-    /// that is used again; one that only ends has nothing to do.
+    /// Closes all lines, which must have been left. Ids then start from 0 again.
+    ///
+    /// Required for an engine that is used again. An engine that is dropped needs no call.
     ///
     /// # Errors
-    /// The first of the system's. The lines count as closed.
+    /// The first of the system's errors. All lines count as closed.
     fn close(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Waits until something may have arrived, until `deadline`, or for a while.
+    /// Waits until packets may have arrived, or until `deadline` or a limit of the engine.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     fn wait(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<()>;
 
-    /// Hands on what has arrived, in the order of arrival on each line, with the time to process it
-    /// at: `now`, or the engine's own. A call ends after a bounded number of packets.
+    /// Delivers received packets, in order of arrival on each line, with the time to process each
+    /// at: `now`, or the engine's own time. A call delivers a bounded number of packets.
     ///
     /// # Errors
-    /// The first, if there are several. Lines without one were read nevertheless.
+    /// The first of several errors. Lines without an error are still read.
     fn receive(
         &mut self,
         now: Now,
         on: &mut impl FnMut(Now, Arrival<'_>),
     ) -> Result<(), EngineError>;
 
-    /// Whether the last [`FeedEngine::receive`] has left something of this line unread: a hole in
-    /// the stream may be filled by it.
+    /// Returns `true` if the last [`FeedEngine::receive`] left packets of this line unread. Unread
+    /// packets may fill a sequence gap.
     fn has_more(&self, line: LineId) -> bool {
         let _ = line;
         false
     }
 
-    /// The time it is for what this engine brings.
+    /// Returns the current time for this engine's packets.
     fn now(&self, now: Now) -> Now {
         now
     }
 
-    /// When [`FeedEngine::receive`] is due though nothing has arrived.
+    /// Returns the next time at which [`FeedEngine::receive`] must run without input.
     fn next_deadline(&self) -> Option<Instant> {
         None
     }
 
-    /// Where connections can be made and waited for beside the lines, and what the last wait has
-    /// found: TCP replay needs it. An engine without has no replay.
+    /// Returns the reactor for connections in addition to lines, and the result of the last wait.
+    /// TCP replay requires a reactor; an engine without one has no replay.
     fn streams(&mut self) -> Option<(&mut Reactor, Ready)> {
         None
     }
 
-    /// What is known of a line.
-    fn figures(&self, line: LineId) -> LineFigures {
+    /// Returns the engine's counters of a line.
+    fn line_counters(&self, line: LineId) -> LineCounters {
         let _ = line;
-        LineFigures::default()
+        LineCounters::default()
     }
 
-    /// Whether nothing will ever come any more, as at the end of a capture.
-    fn is_over(&self) -> bool {
+    /// Returns `true` if no packet can arrive any more, as at the end of a capture.
+    fn is_finished(&self) -> bool {
         false
     }
 }

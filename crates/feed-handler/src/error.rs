@@ -1,4 +1,4 @@
-//! What can be wrong with addresses and sockets.
+//! Errors of addresses, sockets and connections.
 
 use std::fmt;
 use std::io;
@@ -8,71 +8,71 @@ use hairpin_mdp3::{Feed, FeedLine};
 
 use crate::{EngineError, ReplayError};
 
-/// Why a feed handler could not start, or what has failed while it runs.
+/// An error of a feed handler, at startup or at run time.
 ///
-/// What is wrong with packets is no such error: that is told to the listener and counted. A
-/// connection that is lost is none either; see [`ConnectionError`].
+/// Malformed packets are not errors: they are reported to the listener and counted. A lost
+/// connection is not an error either; see [`ConnectionError`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FeedError {
     /// No feed has an address.
-    #[error("no address for any feed")]
+    #[error("cannot start the feed handler: no feed has an address")]
     NoFeed,
     /// Neither side has an address to connect to.
-    #[error("no address for either side")]
+    #[error("cannot start the feed handler: no side has an address")]
     NoSide,
-    /// Two sides have the same address and port, so that each would receive both.
-    #[error("{address} is given for two sides: {first}, and {second}")]
+    /// Two lines have the same address and port, so that each would receive both.
+    #[error("cannot use {address} twice: assigned to {first}, and to {second}")]
     SameAddress {
         /// The address and port.
         address: SocketAddrV4,
-        /// What it is given for.
+        /// The first line with this address.
         first: LineName,
-        /// What it is given for too.
+        /// The second line with this address.
         second: LineName,
     },
-    /// What brings the packets; see [`EngineError`].
+    /// The packet source failed; see [`EngineError`].
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The replay server cannot be asked: no host, or a user, password or channel that is none.
+    /// The replay client cannot be created: no host, or an invalid user, password or channel.
     #[error(transparent)]
     Replay(#[from] ReplayError),
-    /// A socket: no such interface, no multicast group, a port that is taken; later whatever the
-    /// kernel says when it is read, or its group joined or left.
+    /// A multicast socket failed. At startup: no such interface, not a multicast address, or port
+    /// in use. Later: the kernel's error on a receive, join or leave.
     #[error("{feed} feed, side {side}: {error}")]
     Socket {
         /// The feed.
         feed: Feed,
         /// The side.
         side: FeedLine,
-        /// What the kernel said, and to what.
+        /// The kernel's error, with its context.
         #[source]
         error: io::Error,
     },
-    /// A connection that cannot be tried at all: no such interface; later the reactor's errors.
+    /// A TCP connection failed permanently: no such interface, or later an error of the reactor.
     #[error("side {side}: {error}")]
     Connection {
         /// The side.
         side: FeedLine,
-        /// What the kernel said, and to what.
+        /// The kernel's error, with its context.
         #[source]
         error: io::Error,
     },
 }
 
 impl FeedError {
-    /// Whether it will pass without anyone's doing: an interface that has gone, and whose lines
-    /// are joined again when it returns. Told once; a loop goes on.
+    /// Returns `true` if the condition resolves by itself: an interface is lost, and its lines are
+    /// rejoined when it returns. Such an error is reported once; the loop continues.
     #[must_use]
-    pub fn is_passing(&self) -> bool {
-        matches!(self, Self::Engine(EngineError::InterfaceGone { .. }))
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Engine(EngineError::InterfaceLost { .. }))
     }
 }
 
-/// A side of a feed, or of all feeds.
+/// A side of one feed, or of all feeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineName {
-    /// The feed; `None` where all feeds come the same way.
+    /// The feed; `None` if one connection carries all feeds.
     pub feed: Option<Feed>,
     /// The side.
     pub side: FeedLine,
@@ -93,53 +93,53 @@ impl fmt::Display for LineName {
     }
 }
 
-/// Why a connection was lost, or not made. It is made again after a pause, and each cause has a
+/// The cause of a lost or failed connection. The side reconnects after a delay. Each cause has a
 /// counter in [`Statistics`](crate::Statistics).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectionError {
-    /// It was refused, or there was no answer in time.
+    /// The attempt was refused, or timed out.
     #[error("{0}")]
     Failed(#[source] io::Error),
-    /// The network or the peer has broken it.
-    #[error("the connection broke: {0}")]
+    /// The network or the peer reset the connection.
+    #[error("connection failed: {0}")]
     Broken(#[source] io::Error),
-    /// The exchange has ended it, behind a whole packet.
-    #[error("the exchange has ended the connection")]
+    /// The exchange closed the connection after a complete packet.
+    #[error("exchange closed the connection")]
     Ended,
-    /// It ended amid a packet, as it does when the exchange gives up who reads too slowly.
-    #[error("the connection ended {missing} bytes before the end of a packet")]
-    EndedAmidPacket {
-        /// Bytes that were missing, as far as the packet's length had come.
+    /// The connection closed inside a packet, as when the exchange drops a slow reader.
+    #[error("connection closed {missing} bytes before the end of a packet")]
+    EndedMidPacket {
+        /// The missing bytes, as far as the packet's length was received.
         missing: usize,
     },
-    /// Nothing has come for so long that the exchange must be gone.
-    #[error("nothing has come for {0}")]
+    /// No data arrived for this time, so that the exchange counts as dead.
+    #[error("no data received for {0}")]
     Silent(hairpin_time::Duration),
-    /// The bytes are no feed, or one was lost among them.
+    /// The byte stream is not a feed, or bytes were lost in it.
     #[error(transparent)]
     Frame(#[from] FrameError),
 }
 
-/// A length that no packet has. What follows cannot be told apart, so that the connection is lost.
+/// An invalid packet length. The stream cannot be resynchronized, so the connection is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {
-    /// A packet of no bytes.
-    #[error("a packet of 0 bytes")]
+    /// The length is 0.
+    #[error("invalid packet length 0")]
     Empty,
-    /// A packet shorter than the 12 bytes of its header.
-    #[error("a packet of {length} bytes, shorter than its header of 12")]
+    /// The length is shorter than the 12-byte packet header.
+    #[error("invalid packet length {length}: shorter than the 12-byte header")]
     TooShort {
-        /// The length that was stated, 1 to 11.
+        /// The received length, 1 to 11.
         length: usize,
     },
-    /// A packet longer than the channel takes.
-    #[error("a packet of {length} bytes, longer than {max}")]
+    /// The length exceeds the channel's limit.
+    #[error("invalid packet length {length}: longest allowed is {max}")]
     TooLong {
-        /// The length that was stated.
+        /// The received length.
         length: usize,
-        /// The longest packet there may be: [`Settings::max_packet`](crate::Settings::max_packet).
+        /// The limit: [`Settings::max_packet`](crate::Settings::max_packet).
         max: usize,
     },
 }

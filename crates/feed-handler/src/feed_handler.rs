@@ -1,4 +1,4 @@
-//! One channel on kernel sockets.
+//! A feed handler for one channel.
 
 use std::io;
 
@@ -7,56 +7,54 @@ use hairpin_mdp3::{Action, Channel, ChannelState, FeedLine, Filter, Listener, Se
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-use crate::backlog::Backlog;
-use crate::connection::Connection;
-use crate::connections::Connections;
-use crate::groups::Groups;
-use crate::inlet::Inlet;
-use crate::replay_line::ReplayLine;
+use crate::channel_input::ChannelInput;
+use crate::channel_replay::ChannelReplay;
+use crate::multicast_sockets::MulticastSockets;
+use crate::tcp_connection::TcpConnection;
+use crate::tcp_connections::TcpConnections;
+use crate::unread_sockets::UnreadSockets;
 use crate::{
     Addresses, CacheError, ConnectionError, ConnectionStatistics, DefinitionCache, FeedError,
     LineStatistics, Multicast, ReplayError, Statistics,
 };
 
-/// While books are not in sync, the longest time from one wake to the next: a wait may watch one
-/// socket only (`Wait::Block`), and recovery comes by others.
+/// The longest time between two wakeups while books are out of sync. `Wait::Block` watches one
+/// socket only, and recovery data arrives on others.
 pub(crate) const RECOVERY_WAKE: Duration = Duration::from_millis(10);
 
-/// A market data channel and the sockets it is fed by: multicast groups, or TCP connections.
+/// A market data channel with its sockets: multicast groups or TCP connections.
 ///
-/// Groups are joined and left as the channel asks for it; connections are made at the start, and
-/// again, after a pause, whenever one is lost; groups too, when their interface has gone and
-/// returned. What neither side has brought is asked for by TCP replay, if
-/// [`Settings::replay`](crate::Settings::replay) is set and [`Multicast::replay`] says where.
-/// Nothing is allocated after the start but for what is made again, and for each replay.
+/// The handler joins and leaves groups as the channel requests. After an interface returns, it
+/// rejoins the groups. TCP connections are opened at startup and reopened after a delay. Packets
+/// lost on both sides are requested by TCP replay, if [`Settings::replay`](crate::Settings::replay)
+/// and [`Multicast::replay`] are set. After startup only reconnections and replays allocate.
 ///
-/// For several channels, or other sources of packets than sockets in the caller's reactor, see
+/// For several channels, or for packet sources other than sockets in the caller's reactor, see
 /// [`FeedHandlers`](crate::FeedHandlers).
 #[derive(Debug)]
 pub struct FeedHandler {
-    inlet: Inlet,
+    channel_input: ChannelInput,
     sockets: Sockets,
-    replay: Option<Box<ReplayLine>>,
-    backlog: Backlog,
+    replay: Option<Box<ChannelReplay>>,
+    unread: UnreadSockets,
     processed: Instant,
 }
 
 #[derive(Debug)]
 enum Sockets {
-    Multicast(Groups),
-    Tcp(Connections),
+    Multicast(MulticastSockets),
+    Tcp(TcpConnections),
 }
 
 impl FeedHandler {
-    /// A handler that has joined the incremental feed, and what it needs to come in sync; or that
-    /// has begun to connect. Of the feeds and sides that the settings name those are used that have
-    /// an address.
+    /// Creates a handler and joins the incremental feed and the recovery feeds, or starts to
+    /// connect. Uses the feeds and sides that are in `settings` and have an address.
     ///
     /// # Errors
-    /// [`FeedError::NoFeed`], [`FeedError::NoSide`], [`FeedError::SameAddress`]: the addresses will
-    /// not do. [`FeedError::Replay`]: the replay server cannot be asked. [`FeedError::Socket`],
-    /// [`FeedError::Connection`]: one cannot be opened. That nobody answers at an address is no
-    /// error: it is tried again.
+    /// [`FeedError::NoFeed`], [`FeedError::NoSide`], [`FeedError::SameAddress`]: the addresses are
+    /// invalid. [`FeedError::Replay`]: the replay client cannot be created. [`FeedError::Socket`],
+    /// [`FeedError::Connection`]: a socket cannot be opened. An exchange that does not answer is
+    /// not an error: the connection is retried.
     pub fn new(
         settings: Settings,
         addresses: impl Into<Addresses>,
@@ -65,10 +63,10 @@ impl FeedHandler {
         Self::new_with_filter(settings, Filter::default(), addresses, reactor)
     }
 
-    /// The same for some of the channel's instruments.
+    /// Creates a handler for a subset of the channel's instruments.
     ///
     /// # Errors
-    /// Those of [`FeedHandler::new`].
+    /// The errors of [`FeedHandler::new`].
     pub fn new_with_filter(
         settings: Settings,
         filter: Filter,
@@ -80,47 +78,48 @@ impl FeedHandler {
         let settings = addresses.fit(settings);
         let replay = match &addresses {
             Addresses::Multicast(Multicast { replay: Some(server), interface, .. }) => {
-                ReplayLine::open(server, &settings, *interface)?
+                ChannelReplay::open(server, &settings, *interface)?
             }
             _ => None,
         };
         let sockets = match &addresses {
-            Addresses::Multicast(groups) => Sockets::Multicast(Groups::open(groups, reactor)?),
-            Addresses::Tcp(lines) => Sockets::Tcp(Connections::open(lines, &settings, reactor)?),
+            Addresses::Multicast(groups) => {
+                Sockets::Multicast(MulticastSockets::open(groups, reactor)?)
+            }
+            Addresses::Tcp(lines) => Sockets::Tcp(TcpConnections::open(lines, &settings, reactor)?),
         };
         let mut handler = Self {
-            inlet: Inlet::new(Channel::new_with_filter(settings, filter)),
+            channel_input: ChannelInput::new(Channel::new_with_filter(settings, filter)),
             sockets,
             replay,
-            backlog: Backlog::default(),
+            unread: UnreadSockets::default(),
             processed: Instant::ZERO,
         };
-        // Nothing has come that could be told.
+        // No packet has arrived, so there is nothing to report.
         let start = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
-        match handler.act(start, reactor, &mut ()) {
+        match handler.handle_actions(start, reactor, &mut ()) {
             Ok(()) => Ok(handler),
             Err(error) => {
-                // The first error tells what is wrong; those of taking back would not.
+                // The first error is the cause; a close error would hide it.
                 let _ = handler.close(reactor);
                 Err(error)
             }
         }
     }
 
-    /// Does what a wake calls for: hands the channel what has arrived, calls the listener, does
-    /// what is due, joins and leaves, connects. If nothing has arrived, the listener is told that
-    /// the loop is idle.
+    /// Processes one wakeup: delivers received packets to the channel, runs timers, joins and
+    /// leaves groups, and connects. Reports an idle loop to the listener if no packet arrived.
     ///
-    /// A hole in the stream does not become a gap while an incremental line has more to read, nor
-    /// before a wait that began when its time was over has brought nothing to fill it: so what had
-    /// arrived by then is read first, though this thread was not let run for a while. `now` is read
-    /// behind the wait that `ready` is of, and that wait began behind the call before this one.
+    /// A sequence gap is declared only when no incremental line has unread packets, and when a wait
+    /// that began after the gap's timeout delivered nothing to fill it. Packets that arrived in
+    /// time are read first, even if this thread was descheduled. `now` must be read after the wait
+    /// that produced `ready`, and that wait must have begun after the previous call.
     ///
     /// # Errors
-    /// [`FeedError::Socket`], [`FeedError::Connection`], the first if there are several; the other
-    /// lines were read nevertheless. [`EngineError::InterfaceGone`](crate::EngineError): told once;
-    /// the groups are joined again when it returns ([`FeedError::is_passing`]). That a connection
-    /// is lost is no error: see [`FeedHandler::last_failure`].
+    /// [`FeedError::Socket`], [`FeedError::Connection`]: the first of several; the other lines are
+    /// still read. [`EngineError::InterfaceLost`](crate::EngineError): reported once; groups are
+    /// rejoined when the interface returns ([`FeedError::is_transient`]). A lost connection is not
+    /// an error: see [`FeedHandler::last_failure`].
     #[inline]
     pub fn process(
         &mut self,
@@ -129,41 +128,43 @@ impl FeedHandler {
         reactor: &mut Reactor,
         listener: &mut impl Listener,
     ) -> Result<(), FeedError> {
-        let by_then = waited_from(&mut self.processed, now);
-        let inlet = &mut self.inlet;
-        let (received, backlog) = match &mut self.sockets {
-            Sockets::Multicast(groups) => groups.receive(now, ready, reactor, inlet, listener),
+        let timeout_now = previous_process_time(&mut self.processed, now);
+        let channel_input = &mut self.channel_input;
+        let (received, unread) = match &mut self.sockets {
+            Sockets::Multicast(groups) => {
+                groups.receive(now, ready, reactor, channel_input, listener)
+            }
             Sockets::Tcp(connections) => {
-                connections.receive((now, by_then), ready, reactor, inlet, listener)
+                connections.receive((now, timeout_now), ready, reactor, channel_input, listener)
             }
         };
-        self.backlog = backlog;
+        self.unread = unread;
         let mut outcome = received;
         if self.replay.as_ref().is_some_and(|replay| replay.is_busy()) {
-            outcome = outcome.and(self.refill(now, ready, reactor, listener));
+            outcome = outcome.and(self.poll_replay(now, ready, reactor, listener));
         }
-        if !backlog.may_fill_hole {
-            self.inlet.channel.handle_timeout(by_then, listener);
+        if !unread.may_fill_gap {
+            self.channel_input.channel.handle_timeout(timeout_now, listener);
         }
-        outcome = outcome.and(self.act(now, reactor, listener));
-        if backlog.is_idle {
+        outcome = outcome.and(self.handle_actions(now, reactor, listener));
+        if unread.idle {
             listener.on_idle(now);
         }
         outcome
     }
 
-    /// When [`process`](Self::process) is due though nothing has arrived.
+    /// Returns the next time at which [`process`](Self::process) must run without input.
     #[must_use]
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
-        if self.backlog.is_any {
+        if self.unread.any {
             return Some(self.processed);
         }
-        let is_in_sync = self.inlet.channel.state() == ChannelState::InSync;
-        let is_refilling = self.replay.as_ref().is_some_and(|replay| replay.is_busy());
+        let is_in_sync = self.channel_input.channel.state() == ChannelState::InSync;
+        let is_replaying = self.replay.as_ref().is_some_and(|replay| replay.is_busy());
         let deadlines = [
-            self.inlet.channel.poll_timeout(),
-            (!is_in_sync || is_refilling).then(|| self.processed + RECOVERY_WAKE),
+            self.channel_input.channel.poll_timeout(),
+            (!is_in_sync || is_replaying).then(|| self.processed + RECOVERY_WAKE),
             self.replay.as_ref().and_then(|replay| replay.next_deadline()),
             match &self.sockets {
                 Sockets::Multicast(groups) => groups.next_deadline(),
@@ -173,23 +174,23 @@ impl FeedHandler {
         deadlines.into_iter().flatten().min()
     }
 
-    /// Records every datagram that is received from now on in a capture, duplicates too, with its
-    /// receive timestamp and an interface for each side of each feed; `channel` is put into their
-    /// names. The file is written by a thread of its own; see [`Recorder`].
+    /// Starts to record every received datagram in a capture, including duplicates, with receive
+    /// timestamps. Each side of each feed gets a capture interface whose name contains `channel`. A
+    /// separate thread writes the file; see [`Recorder`].
     ///
     /// # Errors
-    /// Those of the file system, with the path. `Unsupported`: the channel goes by TCP.
+    /// The file system's error, with the path. `Unsupported` for a TCP channel.
     pub fn record(&mut self, settings: &RecorderSettings, channel: &str) -> io::Result<()> {
         match &mut self.sockets {
             Sockets::Multicast(groups) => groups.record(settings, channel),
             Sockets::Tcp(_) => Err(io::Error::new(
                 io::ErrorKind::Unsupported,
-                "market data by TCP is not recorded",
+                "cannot record market data over TCP: only multicast is supported",
             )),
         }
     }
 
-    /// The recorder, if [`FeedHandler::record`] has begun one: to be looked at, or taken to end it.
+    /// Returns the recorder of [`FeedHandler::record`], to read its state or to take and stop it.
     pub fn recorder(&mut self) -> Option<&mut Option<Recorder>> {
         match &mut self.sockets {
             Sockets::Multicast(groups) => Some(groups.recorder()),
@@ -197,11 +198,11 @@ impl FeedHandler {
         }
     }
 
-    /// Takes the sockets from the reactor and closes them.
+    /// Removes the sockets from the reactor and closes them.
     ///
     /// # Errors
-    /// [`FeedError::Socket`], [`FeedError::Connection`], the first if there are several; all are
-    /// closed nevertheless.
+    /// [`FeedError::Socket`], [`FeedError::Connection`]: the first of several; all sockets are
+    /// closed.
     pub fn close(mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
         if let Some(replay) = &mut self.replay {
             replay.close(reactor);
@@ -212,18 +213,19 @@ impl FeedHandler {
         }
     }
 
-    /// The channel: its state, instruments, books and counters.
+    /// Returns the channel: state, instruments, books and counters.
     #[must_use]
     pub fn channel(&self) -> &Channel {
-        &self.inlet.channel
+        &self.channel_input.channel
     }
 
-    /// Gives the channel the definitions of a cache before the first packet; returns how many. The
-    /// listener is told of each. Books are joined at once; the loop of definitions is followed
-    /// nevertheless, and corrects what has changed.
+    /// Passes cached definitions to the channel before its first packet. Returns their number.
+    ///
+    /// The listener receives each definition. The channel joins books at once; the instrument feed
+    /// then corrects outdated definitions.
     ///
     /// # Errors
-    /// [`CacheError::NotWanted`], the feeds' errors not counted in: they come with the next
+    /// [`CacheError::NotCollecting`]. Errors of the feeds are reported by the next
     /// [`process`](Self::process).
     pub fn load_definitions(
         &mut self,
@@ -231,20 +233,20 @@ impl FeedHandler {
         now: Now,
         listener: &mut impl Listener,
     ) -> Result<usize, CacheError> {
-        cache.load_into(&mut self.inlet.channel, now, listener)
+        cache.load_into(&mut self.channel_input.channel, now, listener)
     }
 
-    /// Has a cache note every definition from now on.
-    pub fn keep_definitions(&mut self, cache: DefinitionCache) {
-        self.inlet.definitions = Some(Box::new(cache));
+    /// Sets a cache that records every definition from now on.
+    pub fn set_definition_cache(&mut self, cache: DefinitionCache) {
+        self.channel_input.definitions = Some(Box::new(cache));
     }
 
-    /// The cache that notes the definitions, to be saved.
-    pub fn definitions(&mut self) -> Option<&mut DefinitionCache> {
-        self.inlet.definitions.as_deref_mut()
+    /// Returns the cache that records definitions, to save it.
+    pub fn definition_cache(&mut self) -> Option<&mut DefinitionCache> {
+        self.channel_input.definitions.as_deref_mut()
     }
 
-    /// What the sockets have counted since the start, all together.
+    /// Returns the sum of the sockets' counters since startup.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         let lines = self.lines().map(Statistics::from);
@@ -253,14 +255,14 @@ impl FeedHandler {
         lines.chain(connections).chain(replay).fold(Statistics::default(), Statistics::plus)
     }
 
-    /// The smallest receive buffer that the kernel granted a line of multicast, in bytes; asked for
-    /// are 4 MiB.
+    /// Returns the smallest receive buffer that the kernel granted to a multicast line, in bytes.
+    /// The requested size is 4 MiB.
     #[must_use]
     pub fn least_receive_buffer(&self) -> Option<usize> {
         self.lines().map(|line| line.receive_buffer.granted).min()
     }
 
-    /// What each side of each feed has received since the start, by multicast.
+    /// Returns the multicast counters of each side of each feed since startup.
     pub fn lines(&self) -> impl Iterator<Item = LineStatistics> {
         let groups = match &self.sockets {
             Sockets::Multicast(groups) => Some(groups.statistics()),
@@ -269,72 +271,74 @@ impl FeedHandler {
         groups.into_iter().flatten()
     }
 
-    /// What each side has received since the start, by TCP.
+    /// Returns the TCP counters of each side since startup.
     pub fn connections(&self) -> impl Iterator<Item = ConnectionStatistics> {
-        self.sides().iter().map(Connection::statistics)
+        self.sides().iter().map(TcpConnection::statistics)
     }
 
-    /// Why the last connection of a side was lost, or the last attempt failed.
+    /// Returns the cause of the last lost connection or failed attempt of a side.
     #[must_use]
     pub fn last_failure(&self, side: FeedLine) -> Option<&ConnectionError> {
         self.sides().iter().find_map(|connection| connection.last_failure(side))
     }
 
-    /// Why the last request to the replay server that failed has failed.
+    /// Returns the cause of the last failed replay request.
     #[must_use]
     pub fn last_replay_failure(&self) -> Option<&ReplayError> {
         self.replay.as_ref()?.last_failure()
     }
 
-    fn sides(&self) -> &[Connection] {
+    fn sides(&self) -> &[TcpConnection] {
         match &self.sockets {
             Sockets::Multicast(_) => &[],
             Sockets::Tcp(connections) => connections.sides(),
         }
     }
 
-    /// Does what the channel asks for.
+    /// Executes the actions that the channel requests.
     #[inline]
-    fn act(
+    fn handle_actions(
         &mut self,
         now: Now,
         reactor: &mut Reactor,
         listener: &mut impl Listener,
     ) -> Result<(), FeedError> {
         let mut outcome = Ok(());
-        while let Some(action) = self.inlet.channel.poll_action() {
-            outcome = outcome.and(self.sockets.act(action, reactor));
+        while let Some(action) = self.channel_input.channel.poll_action() {
+            outcome = outcome.and(self.sockets.handle_action(action, reactor));
             if let Some(replay) = &mut self.replay {
-                replay.note(action);
-                replay.settle(now, reactor, &mut self.inlet, listener);
+                replay.handle_action(action);
+                replay.start_requested(now, reactor, &mut self.channel_input, listener);
             }
         }
         outcome
     }
 
-    /// Hands over what the replay server has sent. What has been asked for in this very turn takes
-    /// the place of what is under way first.
+    /// Delivers packets from the replay server. A request made during this call first replaces the
+    /// request in progress.
     #[cold]
-    fn refill(
+    fn poll_replay(
         &mut self,
         now: Now,
         ready: Ready,
         reactor: &mut Reactor,
         listener: &mut impl Listener,
     ) -> Result<(), FeedError> {
-        let outcome = self.act(now, reactor, listener);
+        let outcome = self.handle_actions(now, reactor, listener);
         if let Some(replay) = &mut self.replay {
-            replay.turn(now, ready, reactor, &mut self.inlet, listener);
+            replay.poll(now, ready, reactor, &mut self.channel_input, listener);
         }
         outcome
     }
 }
 
-/// The time by which a turn at `now` judges what has not come: that of the turn before, which is
-/// noted in `processed`. All that had arrived by then is known to the wait between the two; what
-/// came since may lie unread. In the first turn nothing is overdue.
+/// Returns the time at which timeouts are judged in a call at `now`: the time of the previous call,
+/// which `processed` holds.
+///
+/// The wait between the two calls reported all packets that had arrived by then. Packets that
+/// arrived later may be unread. In the first call nothing is overdue.
 #[inline]
-pub(crate) fn waited_from(processed: &mut Instant, now: Now) -> Now {
+pub(crate) fn previous_process_time(processed: &mut Instant, now: Now) -> Now {
     match core::mem::replace(processed, now.monotonic) {
         Instant::ZERO => now,
         before => Now { monotonic: before, ..now },
@@ -343,11 +347,11 @@ pub(crate) fn waited_from(processed: &mut Instant, now: Now) -> Now {
 
 impl Sockets {
     #[cold]
-    fn act(&mut self, action: Action, reactor: &mut Reactor) -> Result<(), FeedError> {
+    fn handle_action(&mut self, action: Action, reactor: &mut Reactor) -> Result<(), FeedError> {
         match self {
-            Self::Multicast(groups) => groups.act(action, reactor),
+            Self::Multicast(groups) => groups.handle_action(action, reactor),
             Self::Tcp(connections) => {
-                connections.act(action);
+                connections.handle_action(action);
                 Ok(())
             }
         }

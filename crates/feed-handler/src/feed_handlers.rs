@@ -10,23 +10,23 @@ use hairpin_mdp3::{Action, Channel, ChannelState, Filter, Input, Listener, Setti
 use hairpin_time::{Instant, Now};
 
 pub(crate) use channel_feed::ChannelFeed;
-pub use listeners::{Listeners, Same};
+pub use listeners::{Listeners, SharedListener};
 pub(crate) use shared_line::{SharedLine, Subscription};
 
-use crate::feed_handler::{RECOVERY_WAKE, waited_from};
-use crate::inlet::Inlet;
-use crate::replay_line::ReplayLine;
+use crate::channel_input::ChannelInput;
+use crate::channel_replay::ChannelReplay;
+use crate::feed_handler::{RECOVERY_WAKE, previous_process_time};
 use crate::{
-    Arrival, CacheError, DefinitionCache, EngineError, FeedEngine, FeedError, KeepWarm,
+    Arrival, CacheError, CacheWarmer, DefinitionCache, EngineError, FeedEngine, FeedError,
     LineAddress, LineId, LineStatistics, Multicast, ReplayError, Statistics,
 };
 
-/// The number of a channel among [`FeedHandlers`], in the order of [`FeedHandlers::add`], from 0.
+/// The index of a channel in [`FeedHandlers`], in the order of [`FeedHandlers::add`], from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HandlerId(u32);
 
 impl HandlerId {
-    /// The number.
+    /// Returns the index.
     #[inline]
     #[must_use]
     pub const fn as_usize(self) -> usize {
@@ -34,12 +34,11 @@ impl HandlerId {
     }
 }
 
-/// Several market data channels that are fed by one engine, each with a listener of its own.
+/// Several market data channels on one engine, each with a listener.
 ///
-/// Feeds and channels may share ports and whole lines: each line is opened once, and what arrives
-/// on it is handed to every feed that is there. A line is joined for as long as any of its feeds is
-/// wanted. Nothing is allocated after the last [`FeedHandlers::add`], but where an interface has
-/// returned, and for each replay.
+/// Feeds and channels may share ports and whole lines. Each line is opened once, and each packet is
+/// delivered to every feed on its line. A line stays joined while any of its feeds needs it. After
+/// the last [`FeedHandlers::add`] only rejoined interfaces and replays allocate.
 ///
 /// ```no_run
 /// use hairpin_feed_handler::{FeedHandlers, Listener, Multicast, Settings, SocketEngine};
@@ -58,7 +57,7 @@ impl HandlerId {
 /// loop {
 ///     feeds.wait(now())?;
 ///     if let Err(error) = feeds.process(now(), &mut listeners) {
-///         eprintln!("{error}"); // told once; the handlers go on
+///         eprintln!("{error}"); // reported once; the handlers continue
 ///     }
 /// }
 /// # #[allow(unreachable_code)]
@@ -67,30 +66,31 @@ impl HandlerId {
 #[derive(Debug)]
 pub struct FeedHandlers<E> {
     engine: E,
-    /// By the engine's numbers.
+    /// The lines by [`LineId`].
     lines: Vec<SharedLine>,
     channels: Vec<ChannelFeed>,
-    /// When the last turn was, by the engine's time.
+    /// The engine's time at the last call of [`FeedHandlers::process`].
     processed: Instant,
-    has_more: bool,
+    /// A line has unread packets.
+    unread: bool,
 }
 
 impl<E: FeedEngine> FeedHandlers<E> {
-    /// No channels yet.
+    /// Creates handlers without channels.
     #[must_use]
     pub fn new(engine: E) -> Self {
         let (lines, channels) = (Vec::new(), Vec::new());
-        Self { engine, lines, channels, processed: Instant::ZERO, has_more: false }
+        Self { engine, lines, channels, processed: Instant::ZERO, unread: false }
     }
 
-    /// Adds a channel, which joins what it needs to come in sync. Of the feeds and sides that the
-    /// settings name those are used that have an address; a replay is asked for only if the engine
-    /// has a way ([`FeedEngine::streams`]).
+    /// Adds a channel and joins the feeds that it needs to synchronize. Uses the feeds and sides
+    /// that are in `settings` and have an address. Replay requires an engine with
+    /// [`FeedEngine::streams`].
     ///
     /// # Errors
-    /// [`FeedError::NoFeed`], [`FeedError::SameAddress`]: the addresses will not do.
-    /// [`FeedError::Replay`]: the replay server cannot be asked.
-    /// [`FeedError::Engine`]: a line cannot be opened or joined. Nothing of the channel stays.
+    /// [`FeedError::NoFeed`], [`FeedError::SameAddress`]: the addresses are invalid.
+    /// [`FeedError::Replay`]: the replay client cannot be created.
+    /// [`FeedError::Engine`]: a line cannot be opened or joined. The channel is not added.
     pub fn add(
         &mut self,
         settings: Settings,
@@ -99,10 +99,10 @@ impl<E: FeedEngine> FeedHandlers<E> {
         self.add_with_filter(settings, Filter::default(), addresses)
     }
 
-    /// Adds a channel of which some instruments are wanted.
+    /// Adds a channel with a filter for its instruments.
     ///
     /// # Errors
-    /// Those of [`FeedHandlers::add`].
+    /// The errors of [`FeedHandlers::add`].
     pub fn add_with_filter(
         &mut self,
         settings: Settings,
@@ -115,7 +115,7 @@ impl<E: FeedEngine> FeedHandlers<E> {
             settings.replay = None;
         }
         let replay = match &addresses.replay {
-            Some(server) => ReplayLine::open(server, &settings, addresses.interface)?,
+            Some(server) => ChannelReplay::open(server, &settings, addresses.interface)?,
             None => None,
         };
         let handler = self.channels.len();
@@ -128,16 +128,16 @@ impl<E: FeedEngine> FeedHandlers<E> {
             let line = &mut self.lines[line.as_usize()];
             line.subscriptions.push(Subscription::new(handler, feed, side));
         }
-        let inlet = Inlet::new(Channel::new_with_filter(settings, filter));
-        self.channels.push(ChannelFeed::new(inlet, lines, replay));
-        let outcome = self.act(handler);
+        let channel_input = ChannelInput::new(Channel::new_with_filter(settings, filter));
+        self.channels.push(ChannelFeed::new(channel_input, lines, replay));
+        let outcome = self.handle_actions(handler);
         if outcome.is_err() {
-            self.take_back(handler);
+            self.remove_last(handler);
         }
         outcome.map(|()| HandlerId(handler as u32))
     }
 
-    /// Waits until something may have arrived or something is due.
+    /// Waits until packets may have arrived or a timer is due.
     ///
     /// # Errors
     /// [`FeedError::Engine`].
@@ -146,7 +146,7 @@ impl<E: FeedEngine> FeedHandlers<E> {
         self.wait_until(now, None)
     }
 
-    /// Waits as [`FeedHandlers::wait`], and not beyond `deadline`.
+    /// Waits like [`FeedHandlers::wait`], but no later than `deadline`.
     ///
     /// # Errors
     /// [`FeedError::Engine`].
@@ -156,16 +156,16 @@ impl<E: FeedEngine> FeedHandlers<E> {
         self.engine.wait(now.monotonic, deadline).map_err(|error| EngineError::Io(error).into())
     }
 
-    /// Does what a wake calls for: hands the channels what has arrived, calls their listeners, does
-    /// what is due, joins and leaves. If nothing has arrived for any channel, each listener is told
-    /// that the loop is idle, once for each channel.
+    /// Processes one wakeup: delivers received packets to the channels, runs timers, joins and
+    /// leaves lines. If no channel received a packet, reports an idle loop to each listener, once
+    /// per channel.
     ///
-    /// The listeners are as many as the channels, in the order in which these were added; or one
-    /// for all ([`Same`]).
+    /// `listeners` holds one listener per channel, in the order in which the channels were added,
+    /// or one for all channels ([`SharedListener`]).
     ///
     /// # Errors
-    /// The first, if there are several; everything that could be done was done nevertheless, and
-    /// the next call goes on. An interface that has gone is told once.
+    /// The first of several; all other work is done, and the next call continues. The loss of an
+    /// interface is reported once.
     #[inline]
     pub fn process(
         &mut self,
@@ -176,62 +176,63 @@ impl<E: FeedEngine> FeedHandlers<E> {
         let mut is_idle = true;
         let received = engine.receive(now, &mut |at, arrival| {
             is_idle = false;
-            if E::HAS_OWN_TIME {
-                pass_to(at, channels, listeners);
+            if E::HAS_OWN_CLOCK {
+                advance_time(at, channels, listeners);
             }
             dispatch::<E>(at, &arrival, lines, channels, listeners);
         });
         let now = self.engine.now(now);
-        let before = waited_from(&mut self.processed, now);
-        // Time that is the engine's own does not pass while packets lie unread.
-        let by_then = if E::HAS_OWN_TIME { now } else { before };
-        self.has_more = false;
+        let before = previous_process_time(&mut self.processed, now);
+        // An engine's own time does not advance while packets are unread.
+        let timeout_now = if E::HAS_OWN_CLOCK { now } else { before };
+        self.unread = false;
         let mut outcome = received.map_err(FeedError::from);
         for handler in 0..self.channels.len() {
-            if self.channels[handler].is_refilling() {
-                let listener = listeners.of(HandlerId(handler as u32));
-                outcome = outcome.and(self.refill(handler, now, listener));
+            if self.channels[handler].is_replaying() {
+                let listener = listeners.listener(HandlerId(handler as u32));
+                outcome = outcome.and(self.poll_replay(handler, now, listener));
             }
-            if !self.may_fill_hole(handler) {
-                let channel = &mut self.channels[handler].inlet.channel;
-                channel.handle_timeout(by_then, listeners.of(HandlerId(handler as u32)));
+            if !self.may_fill_gap(handler) {
+                let channel = &mut self.channels[handler].channel_input.channel;
+                channel.handle_timeout(timeout_now, listeners.listener(HandlerId(handler as u32)));
             }
-            outcome = outcome.and(self.act(handler));
-            if self.channels[handler].is_refilling() {
-                self.ask(handler, now, listeners.of(HandlerId(handler as u32)));
+            outcome = outcome.and(self.handle_actions(handler));
+            if self.channels[handler].is_replaying() {
+                self.start_replay(handler, now, listeners.listener(HandlerId(handler as u32)));
             }
             if is_idle {
-                listeners.of(HandlerId(handler as u32)).on_idle(now);
+                listeners.listener(HandlerId(handler as u32)).on_idle(now);
             }
         }
         outcome
     }
 
-    /// When [`FeedHandlers::process`] is due though nothing has arrived, by the engine's time.
+    /// Returns the next time, on the engine's clock, at which [`FeedHandlers::process`] must run
+    /// without input.
     #[must_use]
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
-        if self.has_more {
+        if self.unread {
             return Some(self.processed);
         }
         let channels = self.channels.iter().flat_map(|feed| {
-            let is_in_sync = feed.inlet.channel.state() == ChannelState::InSync;
-            let is_slow = !is_in_sync || feed.is_refilling();
+            let is_in_sync = feed.channel_input.channel.state() == ChannelState::InSync;
+            let is_slow = !is_in_sync || feed.is_replaying();
             let recovery = is_slow.then(|| self.processed + RECOVERY_WAKE);
             let replay = feed.replay.as_ref().and_then(|replay| replay.next_deadline());
-            [feed.inlet.channel.poll_timeout(), recovery, replay]
+            [feed.channel_input.channel.poll_timeout(), recovery, replay]
         });
         channels.chain([self.engine.next_deadline()]).flatten().min()
     }
 
-    /// Gives a channel the definitions of a cache before its first packet; see
+    /// Passes cached definitions to a channel before its first packet; see
     /// [`FeedHandler::load_definitions`](crate::FeedHandler::load_definitions).
     ///
     /// # Errors
-    /// [`CacheError::NotWanted`].
+    /// [`CacheError::NotCollecting`].
     ///
     /// # Panics
-    /// If the number is of others.
+    /// If the handler id is unknown.
     pub fn load_definitions(
         &mut self,
         handler: HandlerId,
@@ -239,100 +240,106 @@ impl<E: FeedEngine> FeedHandlers<E> {
         now: Now,
         listener: &mut impl Listener,
     ) -> Result<usize, CacheError> {
-        cache.load_into(&mut self.channels[handler.as_usize()].inlet.channel, now, listener)
+        cache.load_into(&mut self.channels[handler.as_usize()].channel_input.channel, now, listener)
     }
 
-    /// Has a cache note every definition of a channel from now on.
+    /// Sets a cache that records every definition of a channel from now on.
     ///
     /// # Panics
-    /// If the number is of others.
-    pub fn keep_definitions(&mut self, handler: HandlerId, cache: DefinitionCache) {
-        self.channels[handler.as_usize()].inlet.definitions = Some(Box::new(cache));
+    /// If the handler id is unknown.
+    pub fn set_definition_cache(&mut self, handler: HandlerId, cache: DefinitionCache) {
+        self.channels[handler.as_usize()].channel_input.definitions = Some(Box::new(cache));
     }
 
-    /// The cache that notes a channel's definitions, to be saved.
+    /// Returns the cache that records a channel's definitions, to save it.
     ///
     /// # Panics
-    /// If the number is of others.
-    pub fn definitions(&mut self, handler: HandlerId) -> Option<&mut DefinitionCache> {
-        self.channels[handler.as_usize()].inlet.definitions.as_deref_mut()
+    /// If the handler id is unknown.
+    pub fn definition_cache(&mut self, handler: HandlerId) -> Option<&mut DefinitionCache> {
+        self.channels[handler.as_usize()].channel_input.definitions.as_deref_mut()
     }
 
-    /// Keeps the way of a packet warm, to be called when [`FeedHandlers::process`] has brought
-    /// nothing: reads what the next packet of a channel would read, and puts a dry packet through
-    /// the path if it is time, from the engine's hand to the callbacks; whether it did. `dry` is
-    /// told of it as the listener of channel 0 ([`KeepWarm`]).
+    /// Keeps a packet's code path warm in the CPU caches. Call when [`FeedHandlers::process`]
+    /// received nothing.
+    ///
+    /// Reads the memory that the channel's next packet would read. At each interval of `warmer`
+    /// also sends a synthetic packet through the path, from the engine to the callbacks. Returns
+    /// `true` if it did. `listeners` receives the synthetic packet as channel 0 ([`CacheWarmer`]).
     ///
     /// # Panics
+    /// If the handler id is unknown.
     /// If the number is of others.
     #[inline]
     pub fn keep_warm(
         &self,
         handler: HandlerId,
-        warm: &mut KeepWarm,
+        warmer: &mut CacheWarmer,
         now: Now,
-        dry: &mut (impl Listeners + ?Sized),
+        listeners: &mut (impl Listeners + ?Sized),
     ) -> bool {
         let feed = &self.channels[handler.as_usize()];
         for &line in &feed.lines {
             self.lines[line.as_usize()].prefetch();
         }
-        warm.prefetch(&feed.inlet.channel);
-        warm.turn_by(now, |arrival, line, channel| dispatch::<E>(now, arrival, line, channel, dry))
+        warmer.prefetch(&feed.channel_input.channel);
+        warmer.poll_with(now, |arrival, line, channel| {
+            dispatch::<E>(now, arrival, line, channel, listeners);
+        })
     }
 
-    /// How many channels there are.
+    /// Returns the number of channels.
     #[must_use]
     pub fn count(&self) -> usize {
         self.channels.len()
     }
 
-    /// A channel: its state, instruments, books and counters.
+    /// Returns a channel: state, instruments, books and counters.
     ///
     /// # Panics
-    /// If the number is of others.
+    /// If the handler id is unknown.
     #[must_use]
     pub fn channel(&self, handler: HandlerId) -> &Channel {
-        &self.channels[handler.as_usize()].inlet.channel
+        &self.channels[handler.as_usize()].channel_input.channel
     }
 
-    /// Every channel with its number.
+    /// Returns every channel with its id.
     pub fn channels(&self) -> impl Iterator<Item = (HandlerId, &Channel)> {
-        (0..).map(HandlerId).zip(self.channels.iter().map(|feed| &feed.inlet.channel))
+        (0..).map(HandlerId).zip(self.channels.iter().map(|feed| &feed.channel_input.channel))
     }
 
-    /// The engine.
+    /// Returns the engine.
     #[must_use]
     pub fn engine(&self) -> &E {
         &self.engine
     }
 
-    /// The engine, for what it can do beside feeding channels.
+    /// Returns the engine mutably, for functions beyond [`FeedEngine`].
     pub fn engine_mut(&mut self) -> &mut E {
         &mut self.engine
     }
 
-    /// What each side of each feed of a channel has received. Feeds that share a line have each
-    /// counted what came while they were joined; buffer, drops and cuts are the line's.
+    /// Returns the counters of each side of each feed of a channel. Feeds that share a line each
+    /// count the packets received while they were joined. Buffer, drops and truncations are the
+    /// line's.
     pub fn lines(&self, handler: HandlerId) -> impl Iterator<Item = LineStatistics> {
         let feed = &self.channels[handler.as_usize()];
         feed.lines.iter().flat_map(move |&id| {
-            let (line, figures) = (&self.lines[id.as_usize()], self.engine.figures(id));
-            line.statistics(handler.as_usize(), figures)
+            let (line, counters) = (&self.lines[id.as_usize()], self.engine.line_counters(id));
+            line.statistics(handler.as_usize(), counters)
         })
     }
 
-    /// What the lines have counted since the start, all together and each line once.
+    /// Returns the sum of the lines' counters since startup, each line once.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         let each = self.lines.iter().enumerate().map(|(number, line)| {
-            let figures = self.engine.figures(LineId::new(number));
-            let is_short = figures.receive_buffer.is_some_and(|buffer| buffer.is_short());
+            let counters = self.engine.line_counters(LineId::new(number));
+            let is_short = counters.receive_buffer.is_some_and(|buffer| buffer.is_short());
             Statistics {
                 packets: line.packets,
                 bytes: line.bytes,
-                kernel_drops: figures.drops,
-                truncated: figures.truncated,
+                kernel_drops: counters.drops,
+                truncated: counters.truncated,
                 receive_buffers_short: u64::from(is_short),
                 ..Statistics::default()
             }
@@ -342,133 +349,133 @@ impl<E: FeedEngine> FeedHandlers<E> {
             .fold(Statistics::default(), Statistics::plus)
     }
 
-    /// Why the last request of a channel to its replay server that failed has failed.
+    /// Returns the cause of a channel's last failed replay request.
     ///
     /// # Panics
-    /// If the number is of others.
+    /// If the handler id is unknown.
     #[must_use]
     pub fn last_replay_failure(&self, handler: HandlerId) -> Option<&ReplayError> {
         self.channels[handler.as_usize()].replay.as_ref()?.last_failure()
     }
 
-    /// Takes everything from the engine and closes it: lines, and connections for replay. The
-    /// engine, with the reactor of others in it, goes on, and may feed other handlers.
+    /// Closes all lines and replay connections, and returns the engine. The engine and its reactor
+    /// remain usable, and may serve other handlers.
     pub fn close(mut self) -> (E, Result<(), FeedError>) {
         if let Some((reactor, _)) = self.engine.streams() {
             let replays = self.channels.iter_mut().filter_map(|feed| feed.replay.as_mut());
             replays.for_each(|replay| replay.close(reactor));
         }
         let mut outcome = Ok(());
-        for (number, line) in self.lines.iter().enumerate().filter(|(_, line)| line.is_joined) {
+        for (number, line) in self.lines.iter().enumerate().filter(|(_, line)| line.joined) {
             let left = self.engine.leave(LineId::new(number));
-            outcome = outcome.and(left.map_err(|error| named(&line.address, error)));
+            outcome = outcome.and(left.map_err(|error| line_error(&line.address, error)));
         }
         let closed = self.engine.close().map_err(|error| EngineError::Io(error).into());
         (self.engine, outcome.and(closed))
     }
 
-    /// The line of this address, opened if it is new.
+    /// Returns the line with this address; opens a new line if necessary.
     fn line(&mut self, address: &LineAddress) -> Result<LineId, FeedError> {
         if let Some(number) = self.lines.iter().position(|line| line.address == *address) {
             return Ok(LineId::new(number));
         }
-        let line = self.engine.open(address).map_err(|error| named(address, error))?;
-        assert_eq!(line.as_usize(), self.lines.len(), "an engine numbers lines as they are opened");
+        let line = self.engine.open(address).map_err(|error| line_error(address, error))?;
+        assert_eq!(line.as_usize(), self.lines.len(), "an engine numbers its lines in order");
         self.lines.push(SharedLine::new(address.clone()));
         Ok(line)
     }
 
-    /// Whether a line of the incremental feed has more to read.
+    /// Returns `true` if a line of the channel's incremental feed has unread packets.
     #[inline]
-    fn may_fill_hole(&mut self, handler: usize) -> bool {
-        let mut may_fill_hole = false;
+    fn may_fill_gap(&mut self, handler: usize) -> bool {
+        let mut may_fill_gap = false;
         for &line in &self.channels[handler].lines {
             if self.engine.has_more(line) {
-                self.has_more = true;
+                self.unread = true;
                 let mut feeds = self.lines[line.as_usize()].subscriptions.iter();
-                may_fill_hole |= feeds.any(|it| it.handler == handler && it.is_incremental());
+                may_fill_gap |= feeds.any(|it| it.handler == handler && it.is_incremental());
             }
         }
-        may_fill_hole
+        may_fill_gap
     }
 
-    /// Does what a channel asks for.
+    /// Executes the actions that a channel requests.
     #[inline]
-    fn act(&mut self, handler: usize) -> Result<(), FeedError> {
-        note_actions(handler, &mut self.lines, &mut self.channels[handler]);
-        if self.channels[handler].has_acted { self.settle(handler) } else { Ok(()) }
+    fn handle_actions(&mut self, handler: usize) -> Result<(), FeedError> {
+        record_actions(handler, &mut self.lines, &mut self.channels[handler]);
+        if self.channels[handler].joins_changed { self.update_joins(handler) } else { Ok(()) }
     }
 
-    /// Hands over what the replay server has sent. What has been asked for in this very turn takes
-    /// the place of what is under way first.
+    /// Delivers packets from the replay server. A request made during this call first replaces the
+    /// request in progress.
     #[cold]
-    fn refill(
+    fn poll_replay(
         &mut self,
         handler: usize,
         now: Now,
         listener: &mut impl Listener,
     ) -> Result<(), FeedError> {
-        let outcome = self.act(handler);
-        self.ask(handler, now, listener);
-        let ChannelFeed { inlet, replay, .. } = &mut self.channels[handler];
+        let outcome = self.handle_actions(handler);
+        self.start_replay(handler, now, listener);
+        let ChannelFeed { channel_input, replay, .. } = &mut self.channels[handler];
         if let (Some(replay), Some((reactor, ready))) = (replay, self.engine.streams()) {
-            replay.turn(now, ready, reactor, inlet, listener);
+            replay.poll(now, ready, reactor, channel_input, listener);
         }
         outcome
     }
 
-    /// Asks for what a channel wants replayed.
+    /// Starts the replay that a channel requested.
     #[cold]
-    fn ask(&mut self, handler: usize, now: Now, listener: &mut impl Listener) {
-        let ChannelFeed { inlet, replay, .. } = &mut self.channels[handler];
+    fn start_replay(&mut self, handler: usize, now: Now, listener: &mut impl Listener) {
+        let ChannelFeed { channel_input, replay, .. } = &mut self.channels[handler];
         if let (Some(replay), Some((reactor, _))) = (replay, self.engine.streams()) {
-            replay.settle(now, reactor, inlet, listener);
+            replay.start_requested(now, reactor, channel_input, listener);
         }
     }
 
-    /// Has the engine join the lines that are wanted, and leave those that are not.
+    /// Joins the lines that a feed needs, and leaves the others.
     #[cold]
-    fn settle(&mut self, handler: usize) -> Result<(), FeedError> {
+    fn update_joins(&mut self, handler: usize) -> Result<(), FeedError> {
         let mut outcome = Ok(());
-        self.channels[handler].has_acted = false;
+        self.channels[handler].joins_changed = false;
         for &id in &self.channels[handler].lines {
             let line = &mut self.lines[id.as_usize()];
             let is_wanted = line.is_wanted();
-            if is_wanted == line.is_joined {
+            if is_wanted == line.joined {
                 continue;
             }
-            line.is_joined = is_wanted;
+            line.joined = is_wanted;
             let done = if is_wanted { self.engine.join(id) } else { self.engine.leave(id) };
-            outcome = outcome.and(done.map_err(|error| named(&line.address, error)));
+            outcome = outcome.and(done.map_err(|error| line_error(&line.address, error)));
         }
         outcome
     }
 
-    /// Forgets the channel added last. Its lines stay open, and left.
+    /// Removes the channel added last. Its lines stay open, but are left.
     #[cold]
-    fn take_back(&mut self, handler: usize) {
+    fn remove_last(&mut self, handler: usize) {
         for line in &mut self.lines {
             line.subscriptions.retain(|subscription| subscription.handler != handler);
         }
-        // The first error tells what is wrong; those of taking back would not.
-        let _ = self.settle(handler);
+        // The first error is the cause; a leave error would hide it.
+        let _ = self.update_joins(handler);
         self.channels.truncate(handler);
     }
 }
 
-/// Time of the engine's own has come so far: does what was due before.
+/// Advances the channels' time on an engine with its own clock: runs the timeouts due by then.
 #[inline]
-fn pass_to(at: Now, channels: &mut [ChannelFeed], listeners: &mut (impl Listeners + ?Sized)) {
+fn advance_time(at: Now, channels: &mut [ChannelFeed], listeners: &mut (impl Listeners + ?Sized)) {
     for (handler, feed) in (0..).zip(channels) {
-        if feed.inlet.channel.poll_timeout().is_some_and(|due| due <= at.monotonic) {
-            feed.inlet.channel.handle_timeout(at, listeners.of(HandlerId(handler)));
+        if feed.channel_input.channel.poll_timeout().is_some_and(|due| due <= at.monotonic) {
+            feed.channel_input.channel.handle_timeout(at, listeners.listener(HandlerId(handler)));
         }
     }
 }
 
-/// Hands a packet to every feed on its line that is joined.
+/// Delivers a packet to every joined feed on its line.
 ///
-/// Never inlined: dry packets ([`KeepWarm`]) pass the same instructions.
+/// Never inlined: synthetic packets ([`CacheWarmer`]) must execute the same instructions.
 #[inline(never)]
 fn dispatch<E: FeedEngine>(
     at: Now,
@@ -483,46 +490,46 @@ fn dispatch<E: FeedEngine>(
     line.bytes += length;
     for index in 0..line.subscriptions.len() {
         let subscription = &mut lines[number].subscriptions[index];
-        if !subscription.is_joined {
+        if !subscription.joined {
             continue;
         }
         subscription.packets += 1;
         subscription.bytes += length;
         let Subscription { handler, feed, side, .. } = *subscription;
-        let input = Input { feed, side, received: arrival.timestamp.utc() };
-        let listener = listeners.of(HandlerId(handler as u32));
+        let input = Input { feed, line: side, received: arrival.timestamp.utc() };
+        let listener = listeners.listener(HandlerId(handler as u32));
         let feed = &mut channels[handler];
-        feed.inlet.handle_packet(at, input, arrival.bytes, listener);
-        if E::HAS_OWN_TIME {
-            note_actions(handler, lines, feed);
+        feed.channel_input.handle_packet(at, input, arrival.bytes, listener);
+        if E::HAS_OWN_CLOCK {
+            record_actions(handler, lines, feed);
         }
     }
 }
 
-/// Notes which feeds a channel wants.
+/// Records the feeds that a channel joins and leaves, and its replay requests.
 #[inline]
-fn note_actions(handler: usize, lines: &mut [SharedLine], feed: &mut ChannelFeed) {
-    while let Some(action) = feed.inlet.channel.poll_action() {
-        let (changed, is_joined) = match action {
+fn record_actions(handler: usize, lines: &mut [SharedLine], feed: &mut ChannelFeed) {
+    while let Some(action) = feed.channel_input.channel.poll_action() {
+        let (changed, joined) = match action {
             Action::Join(changed) => (changed, true),
             Action::Leave(changed) => (changed, false),
             other => {
                 if let Some(replay) = &mut feed.replay {
-                    replay.note(other);
+                    replay.handle_action(other);
                 }
                 continue;
             }
         };
-        feed.has_acted = true;
+        feed.joins_changed = true;
         for &line in &feed.lines {
             let subscriptions = lines[line.as_usize()].subscriptions.iter_mut();
-            let of = subscriptions.filter(|it| it.handler == handler && it.feed == changed);
-            of.for_each(|subscription| subscription.is_joined = is_joined);
+            let matching = subscriptions.filter(|it| it.handler == handler && it.feed == changed);
+            matching.for_each(|subscription| subscription.joined = joined);
         }
     }
 }
 
 #[cold]
-fn named(address: &LineAddress, error: io::Error) -> FeedError {
+fn line_error(address: &LineAddress, error: io::Error) -> FeedError {
     EngineError::Line { address: address.clone(), error }.into()
 }

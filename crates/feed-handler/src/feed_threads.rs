@@ -1,7 +1,7 @@
-//! Channels on threads of their own.
+//! Channels on dedicated threads.
 
-mod body;
 mod error;
+mod worker;
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -10,49 +10,49 @@ use hairpin_mdp3::{Filter, Listener, Settings};
 use hairpin_reactor::{CallError, Caller, Panic, Thread, Wait, calls, check_spinning, spawn};
 use hairpin_time::Now;
 
-use body::Body;
 pub use error::{ThreadError, ThreadsError};
+use worker::Worker;
 
 use crate::{FeedHandlers, Multicast, SocketEngine};
 
-/// Calls that may wait for a thread at once.
+/// The number of calls that can wait for a thread.
 const CALLS_MAX: usize = 16;
-/// Errors that are kept until somebody asks for them.
+/// The number of errors kept per thread until they are read.
 const ERRORS_MAX: usize = 64;
 
-/// A thread to be, and the channels on it.
+/// A thread to spawn, with its channels.
 #[derive(Debug)]
 pub struct FeedThread<L> {
-    /// Its name; `ps -L` and `top -H` show the first 15 bytes.
+    /// The thread name; `ps -L` and `top -H` show the first 15 bytes.
     pub name: String,
-    /// The core it runs on, alone; `None`: wherever the kernel puts it.
+    /// The core to pin the thread to, or `None` for the scheduler's choice.
     pub core: Option<usize>,
-    /// How it waits.
+    /// The wait of the thread's reactor.
     pub wait: Wait,
-    /// Its channels, and who listens to each.
+    /// The thread's channels with their listeners.
     pub channels: Vec<ThreadChannel<L>>,
 }
 
 /// A channel of a thread.
 #[derive(Debug)]
 pub struct ThreadChannel<L> {
-    /// How large it is and how patient.
+    /// The channel's sizes and timeouts.
     pub settings: Settings,
-    /// Which of its instruments are wanted.
+    /// The filter of the channel's instruments.
     pub filter: Filter,
-    /// Where its feeds are.
+    /// The addresses of the channel's feeds.
     pub addresses: Multicast,
-    /// Who listens. It lives on the thread until that ends.
+    /// The channel's listener. It stays on the thread until the thread ends.
     pub listener: L,
 }
 
-/// What runs on a thread when it is called ([`FeedThreads::call`]).
+/// A function to run on a thread ([`FeedThreads::call`]).
 type Call<L> = Box<dyn FnOnce(&mut FeedHandlers<SocketEngine>, &mut [L]) + Send>;
 
-/// Named threads, each pinned if that is wanted, with a reactor, an engine and channels of its own.
+/// Named threads, optionally pinned, each with its own reactor, engine and channels.
 ///
-/// Nothing is shared between them. A call, or that an end is asked for, ends a thread's wait. When
-/// this is dropped the threads are stopped and waited for.
+/// Threads share no state. A call or a stop request interrupts a thread's wait. Dropping this value
+/// stops the threads and waits for them.
 ///
 /// ```no_run
 /// use hairpin_feed_handler::{
@@ -84,7 +84,7 @@ type Call<L> = Box<dyn FnOnce(&mut FeedHandlers<SocketEngine>, &mut [L]) + Send>
 ///     let clock = Clock::new();
 ///     move || clock.now()
 /// })?;
-/// // … until it is time to end.
+/// // … until it is time to stop.
 /// for (name, outcome) in threads.stop() {
 ///     if let Err(error) = outcome {
 ///         eprintln!("{name}: {error}");
@@ -93,10 +93,10 @@ type Call<L> = Box<dyn FnOnce(&mut FeedHandlers<SocketEngine>, &mut [L]) + Send>
 /// # Ok::<(), hairpin_feed_handler::ThreadsError>(())
 /// ```
 pub struct FeedThreads<L> {
-    threads: Vec<Threaded<L>>,
+    threads: Vec<RunningThread<L>>,
 }
 
-struct Threaded<L> {
+struct RunningThread<L> {
     name: String,
     thread: Thread<Result<Vec<L>, ThreadError>>,
     caller: Caller<Call<L>>,
@@ -104,13 +104,13 @@ struct Threaded<L> {
 }
 
 impl<L: Listener + Send + 'static> FeedThreads<L> {
-    /// Starts the threads, and returns when all of them have opened their lines. `clock` makes each
-    /// its clock, on the thread.
+    /// Spawns the threads, and returns when all of them have opened their lines. Each thread calls
+    /// `clock` to create its clock.
     ///
     /// # Errors
-    /// [`ThreadsError::Spin`]: threads that spin would take turns on a core.
-    /// [`ThreadsError::Spawn`]: a core is not to be had. [`ThreadsError::Thread`]: a channel cannot
-    /// be opened. Those that were started are stopped.
+    /// [`ThreadsError::Spin`]: more spinning threads than cores. [`ThreadsError::Spawn`]: a thread
+    /// cannot be spawned or pinned. [`ThreadsError::Thread`]: a channel cannot be opened. Threads
+    /// that were started are stopped.
     pub fn spawn<C>(
         threads: Vec<FeedThread<L>>,
         clock: impl Fn() -> C + Clone + Send + 'static,
@@ -127,7 +127,7 @@ impl<L: Listener + Send + 'static> FeedThreads<L> {
             outcomes.push(outcome);
         }
         for (threaded, outcome) in started.threads.iter().zip(outcomes) {
-            // A thread that panicked has dropped its end; join tells why.
+            // A thread that panicked has dropped its sender; join returns the panic.
             let opened = outcome.recv().unwrap_or(Ok(()));
             let name = threaded.name.clone();
             opened.map_err(|error| ThreadsError::Thread { name, error })?;
@@ -135,21 +135,22 @@ impl<L: Listener + Send + 'static> FeedThreads<L> {
         Ok(started)
     }
 
-    /// How many threads there are.
+    /// Returns the number of threads.
     #[must_use]
     pub fn count(&self) -> usize {
         self.threads.len()
     }
 
-    /// Has a thread run something between two turns: to read its books and statistics, say. It
-    /// must be short, since packets wait meanwhile. Returns at once; what is found out is sent by
-    /// whatever the call has with it.
+    /// Runs a function on a thread between two wakeups, for example to read books and counters.
+    ///
+    /// The function delays packet processing, so it must be short. Returns at once; the function
+    /// sends its result itself.
     ///
     /// # Errors
-    /// [`CallError::Full`] if 16 calls wait already, [`CallError::Ended`] if the thread has ended.
+    /// [`CallError::Full`] if 16 calls are waiting, [`CallError::Ended`] if the thread has ended.
     ///
     /// # Panics
-    /// If there is no such thread.
+    /// If `thread` is out of range.
     pub fn call(
         &self,
         thread: usize,
@@ -158,26 +159,26 @@ impl<L: Listener + Send + 'static> FeedThreads<L> {
         self.threads[thread].caller.call(Box::new(call))
     }
 
-    /// What has gone wrong since somebody asked, with the threads' names; 64 of each thread are
-    /// kept. None of these has ended a thread.
+    /// Returns the errors since the last call, with the threads' names. Keeps at most 64 per
+    /// thread. None of these errors has ended a thread.
     pub fn errors(&self) -> impl Iterator<Item = (&str, ThreadError)> {
         self.threads
             .iter()
             .flat_map(|thread| thread.errors.try_iter().map(|error| (thread.name.as_str(), error)))
     }
 
-    /// Whether a thread has ended by itself: it has panicked, or cannot wait any more.
-    /// [`FeedThreads::stop`] tells why.
+    /// Returns `true` if a thread has ended unexpectedly: it panicked, or its wait failed.
+    /// [`FeedThreads::stop`] returns the cause.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.threads.iter().any(|thread| thread.thread.is_finished())
     }
 
-    /// Stops all threads, waits for them, and gives back the listeners of each, or why it has ended
-    /// before: a panic with its words.
+    /// Stops all threads and waits for them. Returns each thread's listeners, or the error that
+    /// ended the thread earlier, such as a panic with its message.
     pub fn stop(mut self) -> Vec<(String, Result<Vec<L>, ThreadError>)> {
         self.threads.iter().for_each(|thread| thread.caller.stop());
-        self.threads.drain(..).map(Threaded::join).collect()
+        self.threads.drain(..).map(RunningThread::join).collect()
     }
 }
 
@@ -185,7 +186,7 @@ impl<L> Drop for FeedThreads<L> {
     fn drop(&mut self) {
         self.threads.iter().for_each(|thread| thread.caller.stop());
         for thread in self.threads.drain(..) {
-            // Nobody is left to be told.
+            // The value is dropped, so there is no caller to report to.
             let _ = thread.join();
         }
     }
@@ -197,22 +198,22 @@ impl<L> fmt::Debug for FeedThreads<L> {
     }
 }
 
-impl<L> Threaded<L> {
+impl<L> RunningThread<L> {
     fn join(self) -> (String, Result<Vec<L>, ThreadError>) {
         let outcome = self.thread.join();
-        let outcome = outcome.unwrap_or_else(|payload| Err(Panic::of(&*payload).into()));
+        let outcome = outcome.unwrap_or_else(|payload| Err(Panic::from_payload(&*payload).into()));
         (self.name, outcome)
     }
 }
 
-/// What a thread says when its lines are open.
+/// The receiver of a thread's startup result.
 type Opened = Receiver<Result<(), ThreadError>>;
 
 /// Starts a thread.
 fn start<L, C>(
     thread: FeedThread<L>,
     clock: impl Fn() -> C + Send + 'static,
-) -> Result<(Threaded<L>, Opened), ThreadsError>
+) -> Result<(RunningThread<L>, Opened), ThreadsError>
 where
     L: Listener + Send + 'static,
     C: FnMut() -> Now,
@@ -223,17 +224,17 @@ where
         ThreadsError::Thread { name, error }
     };
     let (caller, called) = calls(CALLS_MAX, wait).map_err(refused)?;
-    let (tell, errors) = sync_channel(ERRORS_MAX);
+    let (error_sender, errors) = sync_channel(ERRORS_MAX);
     let (report, outcome) = sync_channel(1);
     let thread = spawn(&name, core, move || {
-        let opened = Body::open(wait, channels, called, tell);
-        let (answer, body) = match opened {
-            Ok(body) => (Ok(()), Some(body)),
+        let opened = Worker::open(wait, channels, called, error_sender);
+        let (answer, worker) = match opened {
+            Ok(worker) => (Ok(()), Some(worker)),
             Err(error) => (Err(error), None),
         };
-        // Whoever started the thread waits for this.
+        // The spawning thread waits for this result.
         let _ = report.send(answer);
-        body.map_or(Ok(Vec::new()), |body| body.run(clock()))
+        worker.map_or(Ok(Vec::new()), |worker| worker.run(clock()))
     })?;
-    Ok((Threaded { name, thread, caller, errors }, outcome))
+    Ok((RunningThread { name, thread, caller, errors }, outcome))
 }

@@ -1,16 +1,53 @@
-//! CME market data channels on endpoints.
+//! CME MDP 3.0 feed handlers: market data channels on sockets, captures or any packet source.
 //!
-//! [`FeedHandler`] joins the protocol of `hairpin-mdp3` to sockets, multicast or TCP: it joins and
-//! leaves the feeds the channel asks for, or connects, hands over every packet with its feed, side
-//! and receive timestamp, and calls the listener. The application owns it beside its session and
-//! its strategy and drives the loop: [`FeedHandler::process`] after each wake,
-//! [`FeedHandler::next_deadline`] before the next. Callbacks run within `process`; they reach the
-//! session through a struct of two `&mut`s that implements [`Listener`], made anew for each call.
+//! The crate connects `hairpin-mdp3`, the protocol of one channel, to I/O. It opens and joins the
+//! lines, reads packets with their receive timestamps, passes them to the channel, and runs its
+//! timers. It does not decode or arbitrate packets itself; `hairpin-mdp3` does. Layer L3, no
+//! `unsafe`.
 //!
-//! [`FeedHandlers`] joins several channels to one [`FeedEngine`]: kernel sockets, a capture, or a
-//! source of packets of one's own; [`FeedThreads`] has such on named and pinned threads. Beside
-//! them stand what a handler can do without: [`DefinitionCache`], [`ReplayClient`], [`KeepWarm`].
-//! The user's guide is `docs/feed-handler.md`. Layer L3, no `unsafe`.
+//! ```text
+//!   multicast groups / TCP / AF_XDP / captures
+//!        │ datagrams with receive timestamps
+//!   line sockets        LineSocket, TcpConnection, FeedEngine
+//!        │ (feed, side, bytes)
+//!   channel input       ChannelInput ── DefinitionCache
+//!        │ handle_packet
+//!   mdp3::Channel       A/B arbitration, recovery, books ── replay over TCP (ReplayClient)
+//!        │ callbacks in stream order
+//!   Listener            the strategy
+//! ```
+//!
+//! # Where to start
+//!
+//! | type | purpose |
+//! |---|---|
+//! | [`FeedHandler`] | one channel on sockets in the caller's reactor |
+//! | [`FeedHandlers`] | several channels on one [`FeedEngine`]: sockets, capture, custom source |
+//! | [`FeedThreads`] | channels on named, pinned threads |
+//! | [`config`] | CME's config.xml, and TOML for conflated channels |
+//! | [`DefinitionCache`] | instrument definitions that survive a restart |
+//! | [`ReplayClient`] | CME's TCP replay |
+//! | [`CacheWarmer`] | synthetic packets that keep an idle path warm |
+//!
+//! | file | contents |
+//! |---|---|
+//! | `addresses.rs` | the feed addresses of a channel |
+//! | `feed_handler.rs` | one channel, and the socket set it runs on |
+//! | `multicast_sockets.rs` | multicast: all sockets of a channel |
+//! | `feed_socket.rs`, `line_socket.rs` | multicast: one side of a feed, and its socket |
+//! | `tcp_connections.rs`, `tcp_connection.rs` | TCP: both sides, one side with reconnection |
+//! | `frame_decoder.rs`, `sequence_gate.rs` | TCP: packet framing, and the order of A and B |
+//! | `channel_input.rs` | the entry point of packets to the channel |
+//! | `feed_handlers.rs`, `engine.rs` | several channels, and the interface to packet sources |
+//! | `interface_monitor.rs` | detection of a lost interface |
+//! | `channel_replay.rs`, `replay.rs` | replay of lost packets for a channel, and its client |
+//! | `statistics.rs`, `error.rs` | I/O counters (add new error counters here), and errors |
+//!
+//! The application owns the handler next to its session and its strategy, and drives the loop:
+//! [`FeedHandler::process`] after each wakeup, [`FeedHandler::next_deadline`] before the next wait.
+//! Callbacks run inside `process`. They reach the session through a struct of two `&mut`s that
+//! implements [`Listener`], created for each call. The user's guide is
+//! `docs/guide/feed-library.md`.
 //!
 //! ```no_run
 //! use std::net::Ipv4Addr;
@@ -20,8 +57,8 @@
 //! use hairpin_reactor::{Reactor, Wait};
 //! # fn now() -> hairpin_time::Now { unreachable!() }
 //!
-//! struct Session; // what sends orders
-//! struct Position; // what decides on them
+//! struct Session; // sends orders
+//! struct Position; // decides on orders
 //!
 //! struct Strategy<'a> {
 //!     session: &'a mut Session,
@@ -63,38 +100,39 @@
 #![forbid(unsafe_code)]
 
 mod addresses;
-mod backlog;
+mod cache_warmer;
+mod channel_input;
+mod channel_replay;
 pub mod config;
-mod connection;
-mod connections;
 mod definition_cache;
 mod engine;
 mod error;
 mod feed_handler;
 mod feed_handlers;
+mod feed_socket;
 mod feed_threads;
-mod frames;
-mod groups;
-mod inlet;
-mod interface_watch;
-mod keep_warm;
-mod line;
-mod order;
+mod frame_decoder;
+mod interface_monitor;
+mod line_socket;
+mod multicast_sockets;
 mod replay;
-mod replay_line;
-mod socket_line;
+mod sequence_gate;
 mod statistics;
+mod tcp_connection;
+mod tcp_connections;
+mod unread_sockets;
 
 pub use addresses::{Addresses, Group, Lines, Multicast, TcpLines};
-pub use connection::ConnectionStatistics;
+pub use cache_warmer::CacheWarmer;
 pub use definition_cache::{CacheError, DefinitionCache};
 pub use engine::{
-    Arrival, CaptureEngine, CaptureSource, Captured, EngineError, FeedEngine, LineAddress,
-    LineFigures, LineId, SocketEngine, TappedEngine,
+    Arrival, CaptureEngine, CaptureSource, CapturedPacket, EngineError, FeedEngine, LineAddress,
+    LineCounters, LineId, SocketEngine, TappedEngine,
 };
 pub use error::{ConnectionError, FeedError, FrameError, LineName};
 pub use feed_handler::FeedHandler;
-pub use feed_handlers::{FeedHandlers, HandlerId, Listeners, Same};
+pub use feed_handlers::{FeedHandlers, HandlerId, Listeners, SharedListener};
+pub use feed_socket::LineStatistics;
 pub use feed_threads::{FeedThread, FeedThreads, ThreadChannel, ThreadError, ThreadsError};
 pub use hairpin_endpoint::capture::Speed;
 pub use hairpin_endpoint::{ReceiveBuffer, Timestamp, Transport, UdpOptions};
@@ -102,7 +140,7 @@ pub use hairpin_mdp3::{
     Action, AggressorFlag, AggressorSide, Best, Book, BookCopy, BookDisplay, BookSide, BookUpdate,
     Changes, Channel, ChannelReset, ChannelState, Collateral, CollateralValue, ConsolidatedBook,
     ConsolidatedLevel, Counters, DecimalQty, Definition, DefinitionAction, DefinitionUpdate,
-    Details, DisplayPrice, EndOfEvent, Error, Feed, FeedLine, FeedSkew, Feeds, Filter,
+    Details, DisplayPrice, EndOfEvent, Error, Feed, FeedLine, FeedLines, FeedSkew, Feeds, Filter,
     FixedIncomeDetails, FxDetails, Gap, HaltReason, ImpliedBook, Input, InstAttribValue,
     InstrumentIndex, InstrumentStateChange, InstrumentStatistics, InstrumentStatus, Instruments,
     LateJoin, Leg, LegSide, Level, Levels, LevelsIter, LimitsUpdate, Listener, LotTypeRule,
@@ -111,15 +149,14 @@ pub use hairpin_mdp3::{
     OrderChange, OrderIter, OrderUpdate, Packet, Price9, PriceLimits, PriceSource, PutOrCall,
     QuoteRequest, QuoteRequestEntry, Related, Replay, ReplayFailure, ReplayOutcome, ReplayUpdate,
     RepoDetails, RepoSubType, SecurityAltIDSource, SecurityStatus, SecurityTradingEvent,
-    SecurityTradingStatus, Settings, SettlPriceType, Sides, Silence, SilenceScope, SilenceState,
+    SecurityTradingStatus, Settings, SettlPriceType, Silence, SilenceScope, SilenceState,
     SpreadDetails, Statistic, StatisticKind, StatisticValue, StatusScope, SyncState, TemplateIds,
     Text, Trade, TradeOrder, TradeOrders, Underlying, UpdateSource, Volume, Warning, Workup,
     WorkupOrder,
 };
 pub use hairpin_reactor::{CallError, Panic, SpawnError, SpinError};
-pub use keep_warm::KeepWarm;
-pub use line::LineStatistics;
 pub use replay::{
-    ReplayClient, ReplayEnd, ReplayError, ReplayRequest, ReplayServer, ReplaySettings,
+    ReplayClient, ReplayCompletion, ReplayError, ReplayRequest, ReplayServer, ReplaySettings,
 };
 pub use statistics::Statistics;
+pub use tcp_connection::ConnectionStatistics;

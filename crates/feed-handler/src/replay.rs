@@ -1,4 +1,4 @@
-//! Packets asked for again, by TCP.
+//! CME's TCP replay of lost packets.
 
 mod error;
 mod fix;
@@ -16,27 +16,28 @@ pub use error::ReplayError;
 pub use request::ReplayRequest;
 pub use server::ReplayServer;
 
-/// Bytes read at once.
+/// The bytes per read.
 const CHUNK_MAX: usize = 16 << 10;
-/// Chunks read in one turn.
+/// The number of chunks read per call.
 const BUDGET: usize = 16;
-/// How often a wait that has everything tried asks about an attempt: it costs system calls.
-const LOOK: Duration = Duration::from_millis(1);
+/// The interval of connect status checks under a wait that reports every socket as ready: each
+/// check costs system calls.
+const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// How packets are asked for again. User and password are not shown by `Debug`.
+/// Settings of a replay client. `Debug` hides user and password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ReplaySettings {
-    /// Username (553); `CME` unless set.
+    /// Username (553); default `CME`.
     pub user: String,
-    /// Password (554); `CME` unless set.
+    /// Password (554); default `CME`.
     pub password: String,
-    /// The most packets of one request: 2,000, which is CME's limit.
+    /// The largest number of packets per request; default 2,000, CME's limit.
     pub packets_max: u32,
-    /// How long nothing may come before an attempt is given up: 4 s.
-    pub patience: Duration,
-    /// How many connections are tried for one request, the hosts in turns: 3.
+    /// The longest silence before an attempt is abandoned; default 4 s.
+    pub timeout: Duration,
+    /// The number of connections tried per request, over the hosts in turn; default 3.
     pub attempts: u32,
-    /// The longest packet, in bytes: 2,048.
+    /// The longest packet, in bytes; default 2,048.
     pub max_packet: usize,
 }
 
@@ -46,7 +47,7 @@ impl Default for ReplaySettings {
             user: "CME".to_owned(),
             password: "CME".to_owned(),
             packets_max: 2_000,
-            patience: Duration::from_secs(4),
+            timeout: Duration::from_secs(4),
             attempts: 3,
             max_packet: 2_048,
         }
@@ -55,48 +56,49 @@ impl Default for ReplaySettings {
 
 impl fmt::Debug for ReplaySettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { user: _, password: _, packets_max, patience, attempts, max_packet } = self;
+        let Self { user: _, password: _, packets_max, timeout, attempts, max_packet } = self;
         f.debug_struct("ReplaySettings")
             .field("packets_max", packets_max)
-            .field("patience", patience)
+            .field("timeout", timeout)
             .field("attempts", attempts)
             .field("max_packet", max_packet)
             .finish_non_exhaustive()
     }
 }
 
-/// What has become of a request.
+/// The result of a request.
 #[derive(Debug)]
-pub struct ReplayEnd {
-    /// The first packet asked for.
+pub struct ReplayCompletion {
+    /// The first requested packet.
     pub first: u32,
-    /// The last.
+    /// The last requested packet.
     pub last: u32,
-    /// How many have come.
+    /// The number of received packets.
     pub packets: u32,
-    /// Whether they are all; why not, by the last attempt.
+    /// `Ok` if all packets were received, otherwise the error of the last attempt.
     pub outcome: Result<(), ReplayError>,
 }
 
-/// Asks a channel's replay server for packets of the incremental feed, one range at a time, each by
-/// a connection of its own (CME Client Systems Wiki, "MDP 3.0 - TCP Recovery").
+/// A client of a channel's replay server. Requests one range of the incremental feed at a time,
+/// each on a connection of its own (CME Client Systems Wiki, "MDP 3.0 - TCP Recovery").
 ///
-/// It stands in the caller's loop like a feed handler. An attempt that fails is repeated at the
-/// next host for what has not come yet; a later request begins with the host that answered last.
+/// The caller's loop drives the client like a feed handler. After a failed attempt the client
+/// requests the rest of the range from the next host. Later requests start at the host that
+/// answered last.
 #[derive(Debug)]
 pub struct ReplayClient {
     settings: ReplaySettings,
     channel: String,
     hosts: Vec<SocketAddrV4>,
-    /// The one whose turn it is.
+    /// The index of the host for the next attempt.
     host: usize,
     local: Option<SocketAddrV4>,
-    /// Requests made, for their ids.
+    /// The number of requests, used for request ids.
     requests: u32,
     task: Option<Task>,
 }
 
-/// A range that is being asked for.
+/// A range in progress.
 #[derive(Debug)]
 struct Task {
     first: u32,
@@ -111,18 +113,18 @@ struct Task {
 struct Link {
     stream: TcpStream,
     token: Token,
-    is_connected: bool,
-    next_look: Instant,
+    connected: bool,
+    next_check: Instant,
 }
 
 impl ReplayClient {
-    /// A client for a channel (its number, as text) and the hosts that serve it: `host-ip` and port
-    /// of its connections of feed-type `H`. Connects from `interface`; unspecified: the kernel's
-    /// choice.
+    /// Creates a client for a channel, given as text, and its replay hosts: `host-ip` and port of
+    /// the connections of feed-type `H`. Connects from `interface`; an unspecified address leaves
+    /// the choice to the kernel.
     ///
     /// # Errors
-    /// [`ReplayError::NoHost`], [`ReplayError::BadText`]: a user, password or channel with control
-    /// characters in it.
+    /// [`ReplayError::NoHost`]. [`ReplayError::InvalidText`]: user, password or channel is empty or
+    /// has control characters.
     pub fn new(
         settings: ReplaySettings,
         channel: &str,
@@ -132,8 +134,8 @@ impl ReplayClient {
         if hosts.is_empty() {
             return Err(ReplayError::NoHost);
         }
-        if [channel, &settings.user, &settings.password].iter().any(|text| !fix::is_sound(text)) {
-            return Err(ReplayError::BadText);
+        if [channel, &settings.user, &settings.password].iter().any(|text| !fix::is_valid(text)) {
+            return Err(ReplayError::InvalidText);
         }
         Ok(Self {
             settings,
@@ -146,14 +148,14 @@ impl ReplayClient {
         })
     }
 
-    /// Whether a range is being asked for.
+    /// Returns `true` while a request is in progress.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.task.is_some()
     }
 
-    /// Begins to ask for the packets `first` to `last`. What fails from here on is told by
-    /// [`ReplayClient::process`].
+    /// Starts to request the packets `first` to `last`. [`ReplayClient::process`] reports later
+    /// errors.
     ///
     /// # Errors
     /// [`ReplayError::Busy`], [`ReplayError::BadRange`], [`ReplayError::TooMany`].
@@ -167,26 +169,26 @@ impl ReplayClient {
         if self.is_busy() {
             return Err(ReplayError::Busy);
         }
-        let request = self.attempt(now, first, last)?;
+        let request = self.next_request(now, first, last)?;
         let attempts_left = self.settings.attempts.max(1);
         let mut task = Task { first, last, packets: 0, attempts_left, request, link: None };
-        // A failure is found by the next turn.
-        let _ = self.dial(&mut task, now, reactor);
+        // The next call of `process` finds a failure.
+        let _ = self.start_connect(&mut task, now, reactor);
         self.task = Some(task);
         Ok(())
     }
 
-    /// Does what a wake calls for; hands each packet that has come to `on`, with its header, as on
-    /// the feed. Returns what has become of the request when it has ended.
+    /// Processes one wakeup: passes each received packet, with its header, to `on`. Returns the
+    /// result of the request when it completes.
     pub fn process(
         &mut self,
         now: Instant,
         ready: Ready,
         reactor: &mut Reactor,
         on: &mut impl FnMut(&[u8]),
-    ) -> Option<ReplayEnd> {
+    ) -> Option<ReplayCompletion> {
         let mut task = self.task.take()?;
-        let outcome = match turn(&mut task, now, ready, reactor, on) {
+        let outcome = match poll_task(&mut task, now, ready, reactor, on) {
             Ok(false) => {
                 self.task = Some(task);
                 return None;
@@ -194,15 +196,15 @@ impl ReplayClient {
             Ok(true) => Ok(()),
             Err(error) => Err(error),
         };
-        hang_up(&mut task, reactor);
+        disconnect(&mut task, reactor);
         if let Err(error) = outcome {
-            return self.try_again(task, error, now, reactor);
+            return self.retry(task, error, now, reactor);
         }
         let Task { first, last, packets, .. } = task;
-        Some(ReplayEnd { first, last, packets, outcome })
+        Some(ReplayCompletion { first, last, packets, outcome })
     }
 
-    /// When [`ReplayClient::process`] is due though nothing has arrived.
+    /// Returns the next time at which [`ReplayClient::process`] must run without input.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         self.task.as_ref().map(|task| match task.link {
@@ -211,14 +213,14 @@ impl ReplayClient {
         })
     }
 
-    /// Gives up what is being asked for, and takes its socket from the reactor.
+    /// Aborts the request in progress and removes its socket from the reactor.
     pub fn close(&mut self, reactor: &mut Reactor) {
         if let Some(mut task) = self.task.take() {
-            hang_up(&mut task, reactor);
+            disconnect(&mut task, reactor);
         }
     }
 
-    fn attempt(
+    fn next_request(
         &mut self,
         now: Instant,
         first: u32,
@@ -230,8 +232,8 @@ impl ReplayClient {
         Ok(request)
     }
 
-    /// Connects to the host whose turn it is.
-    fn dial(
+    /// Starts to connect to the current host.
+    fn start_connect(
         &self,
         task: &mut Task,
         now: Instant,
@@ -243,38 +245,40 @@ impl ReplayClient {
             TcpOptions { chunk_max: CHUNK_MAX, local: self.local, ..TcpOptions::default() };
         let mut stream = TcpStream::connect(host, options)?;
         let token = reactor.add(&mut stream, Interest::WRITABLE)?;
-        task.link = Some(Link { stream, token, is_connected: false, next_look: now });
+        task.link = Some(Link { stream, token, connected: false, next_check: now });
         Ok(())
     }
 
     #[cold]
-    fn try_again(
+    fn retry(
         &mut self,
         mut task: Task,
         error: ReplayError,
         now: Instant,
         reactor: &mut Reactor,
-    ) -> Option<ReplayEnd> {
+    ) -> Option<ReplayCompletion> {
         let Task { first, last, packets, .. } = task;
         self.host = (self.host + 1) % self.hosts.len();
         let next = task.request.next();
-        let is_useless = matches!(error, ReplayError::Refused(_));
-        if task.attempts_left == 0 || is_useless || next > last {
-            return Some(ReplayEnd { first, last, packets, outcome: Err(error) });
+        let is_final = matches!(error, ReplayError::Refused(_));
+        if task.attempts_left == 0 || is_final || next > last {
+            return Some(ReplayCompletion { first, last, packets, outcome: Err(error) });
         }
-        match self.attempt(now, next, last) {
+        match self.next_request(now, next, last) {
             Ok(request) => task.request = request,
-            Err(error) => return Some(ReplayEnd { first, last, packets, outcome: Err(error) }),
+            Err(error) => {
+                return Some(ReplayCompletion { first, last, packets, outcome: Err(error) });
+            }
         }
-        // A failure is found by the next turn.
-        let _ = self.dial(&mut task, now, reactor);
+        // The next call of `process` finds a failure.
+        let _ = self.start_connect(&mut task, now, reactor);
         self.task = Some(task);
         None
     }
 }
 
-/// One turn of a request; true when it has ended well.
-fn turn(
+/// Advances a request; returns `true` when it has completed.
+fn poll_task(
     task: &mut Task,
     now: Instant,
     ready: Ready,
@@ -284,15 +288,15 @@ fn turn(
     let Task { request, link, packets, .. } = task;
     let Some(link) = link else { return Err(ReplayError::NoConnection) };
     request.handle_timeout(now)?;
-    if !link.is_connected {
-        if !ready.is_writable(link.token) || now < link.next_look {
+    if !link.connected {
+        if !ready.is_writable(link.token) || now < link.next_check {
             return Ok(false);
         }
-        link.next_look = now + LOOK;
+        link.next_check = now + CHECK_INTERVAL;
         if !link.stream.finish_connect()? {
             return Ok(false);
         }
-        link.is_connected = true;
+        link.connected = true;
         reactor.set_interest(link.token, &link.stream, Interest::READABLE)?;
         request.handle_connected(now);
         transmit(request, link)?;
@@ -311,13 +315,13 @@ fn turn(
     })?;
     outcome?;
     transmit(request, link)?;
-    if request.is_over() {
+    if request.is_complete() {
         return Ok(true);
     }
-    if received.closed { Err(ReplayError::Ended) } else { Ok(false) }
+    if received.closed { Err(ReplayError::ConnectionClosed) } else { Ok(false) }
 }
 
-/// Sends what the request has to say. Its few hundred bytes fit into any send buffer.
+/// Sends the request's pending message. Its few hundred bytes fit into any send buffer.
 fn transmit(request: &mut ReplayRequest, link: &mut Link) -> Result<(), ReplayError> {
     if let Some(message) = request.poll_transmit() {
         link.stream.write(&message)?;
@@ -325,9 +329,9 @@ fn transmit(request: &mut ReplayRequest, link: &mut Link) -> Result<(), ReplayEr
     Ok(())
 }
 
-fn hang_up(task: &mut Task, reactor: &mut Reactor) {
+fn disconnect(task: &mut Task, reactor: &mut Reactor) {
     if let Some(mut link) = task.link.take() {
-        // It is closed, whatever the reactor says of it.
+        // The socket is closed in any case; the reactor's error does not matter.
         let _ = reactor.remove(link.token, &mut link.stream);
     }
 }

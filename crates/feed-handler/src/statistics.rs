@@ -1,11 +1,11 @@
-//! What the sockets of a feed handler have counted.
+//! The I/O counters of a feed handler.
 
 use crate::{ConnectionError, FrameError};
 
 macro_rules! statistics {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What the sockets of a feed handler have counted since it was made, all together; every
-        /// counter only grows. What the packets said is counted by the channel.
+        /// The I/O counters of a feed handler since its creation, summed over all sockets. Counters
+        /// only increase. The channel counts packet contents.
         #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Statistics {
@@ -13,12 +13,12 @@ macro_rules! statistics {
         }
 
         impl Statistics {
-            /// Every counter with its name, in the order of declaration.
+            /// Returns every counter with its name, in order of declaration.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
                 [$((stringify!($name), self.$name)),*].into_iter()
             }
 
-            /// Both together.
+            /// Returns the sum of both sets of counters.
             #[must_use]
             pub(crate) fn plus(self, other: Self) -> Self {
                 Self { $($name: self.$name + other.$name),* }
@@ -30,57 +30,56 @@ macro_rules! statistics {
 statistics! {
     /// Packets received: datagrams, or packets of a connection.
     packets,
-    /// Their bytes, without what stands around them.
+    /// Payload bytes of these packets, without framing.
     bytes,
-    /// Packets that a connection brought though the channel had not joined their feed: they were
-    /// not handed over.
+    /// Packets of a feed that the channel has not joined, received over TCP and not delivered.
     packets_not_joined,
-    /// Connections made.
+    /// TcpConnections established.
     connections,
-    /// Connections made on a side that had lost one.
+    /// TcpConnections established on a side after an earlier one was lost.
     reconnections,
-    /// Requests for packets that were sent to the replay server, or tried to be.
+    /// Requests sent, or attempted, to the replay server.
     replay_requests,
-    /// Packets that it has sent and that were handed to the channel.
+    /// Packets received from the replay server and delivered to the channel.
     replayed_packets,
-    /// Their bytes.
+    /// Bytes of these packets.
     replayed_bytes,
     /// Errors: datagrams that the kernel dropped because a receive buffer was full.
     kernel_drops,
-    /// Errors: datagrams longer than a receive slot, which were cut.
+    /// Errors: datagrams longer than a receive slot, delivered truncated.
     truncated,
-    /// Errors: attempts to connect that were refused or had no answer in time.
+    /// Errors: connection attempts that were refused or timed out.
     failed_connects,
-    /// Errors: connections that the network or the peer has broken.
+    /// Errors: connections reset by the network or the peer.
     broken_connections,
-    /// Errors: connections that ended amid a packet.
+    /// Errors: connections closed inside a packet.
     packets_cut,
-    /// Errors: connections given up because nothing came any more.
+    /// Errors: connections dropped after the silence timeout.
     silent_connections,
-    /// Errors: packets whose length was stated as 0; the connection was given up.
+    /// Errors: packets of length 0; the connection was dropped.
     empty_frames,
-    /// Errors: packets whose length was stated as less than a header's; the same.
+    /// Errors: packets shorter than a packet header; the connection was dropped.
     short_frames,
-    /// Errors: packets whose length was stated as more than the channel takes; the same.
+    /// Errors: packets longer than the channel's limit; the connection was dropped.
     long_frames,
-    /// Errors: requests that the replay server did not answer, or not to the end.
+    /// Errors: requests that the replay server did not answer completely.
     failed_replays,
-    /// Warnings: requests that the replay server has refused.
+    /// Warnings: requests that the replay server refused.
     refused_replays,
-    /// Warnings: connections that the exchange has ended behind a whole packet.
+    /// Warnings: connections that the exchange closed after a complete packet.
     ended_connections,
-    /// Warnings: lines whose receive buffer is smaller than was asked for.
+    /// Warnings: lines whose receive buffer is smaller than requested.
     receive_buffers_short,
 }
 
 impl Statistics {
-    /// The counter of a cause.
+    /// Returns the counter of a failure cause.
     pub(crate) fn counter(&mut self, cause: &ConnectionError) -> &mut u64 {
         match cause {
             ConnectionError::Failed(_) => &mut self.failed_connects,
             ConnectionError::Broken(_) => &mut self.broken_connections,
             ConnectionError::Ended => &mut self.ended_connections,
-            ConnectionError::EndedAmidPacket { .. } => &mut self.packets_cut,
+            ConnectionError::EndedMidPacket { .. } => &mut self.packets_cut,
             ConnectionError::Silent(_) => &mut self.silent_connections,
             ConnectionError::Frame(FrameError::Empty) => &mut self.empty_frames,
             ConnectionError::Frame(FrameError::TooShort { .. }) => &mut self.short_frames,
@@ -94,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_listed_with_their_values_and_added() {
+    fn lists_and_adds_counters_by_name() {
         let one = Statistics { bytes: 3, ..Statistics::default() };
         let both = one.plus(Statistics { bytes: 4, packets: 1, ..Statistics::default() });
         assert_eq!(both.iter().find(|(name, _)| *name == "bytes"), Some(("bytes", 7)));

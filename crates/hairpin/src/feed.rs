@@ -139,7 +139,7 @@ fn feed(
     let settings = settings(&groups, how.orders);
     let channel = Channel::new_with_filter(settings, how.filter.clone());
     let title = format!("feed --pcap {}", path.display());
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     let replay = Replay {
         figures: Figures::publish(&title, &channel),
         channel,

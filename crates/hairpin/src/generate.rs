@@ -20,8 +20,9 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use hairpin_endpoint::capture::{CaptureClock, CaptureFormat, CaptureWriter};
 use hairpin_exchange::{
-    Capacity, Feed, Flow, Instrument, InstrumentKind, Leg, MAX_PAYLOAD, OptionRight, Pace,
-    PriceLevel, PublisherSettings, Side, SimulatedMarket, SimulatedMarketSettings, TradingStatus,
+    BackgroundFlow, Capacity, Feed, Instrument, InstrumentKind, Leg, MAX_PAYLOAD, OptionRight,
+    Pace, PriceLevel, PublisherSettings, Side, SimulatedMarket, SimulatedMarketSettings,
+    TradingStatus,
 };
 use hairpin_sbe::Decimal;
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -100,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let path = &arguments.file;
     let named = || format!("{} cannot be written", path.display());
     let file = BufWriter::with_capacity(1 << 18, File::create(path).with_context(named)?);
-    let writer = CaptureWriter::new(file, CaptureFormat::of(path)).with_context(named)?;
+    let writer = CaptureWriter::new(file, CaptureFormat::from_path(path)).with_context(named)?;
     let mut generation = Generation::new(arguments, writer).with_context(named)?;
     generation.run(&|| signals.asked_to_stop()).with_context(named)?;
     output::print(&format!(
@@ -134,12 +135,12 @@ impl<W: Write> Generation<W> {
     fn new(arguments: &Arguments, mut writer: CaptureWriter<W>) -> std::io::Result<Self> {
         let now = Now { monotonic: Instant::from_nanos(1_000_000_000), utc: BEGINNING };
         let instruments = instruments(arguments.instruments);
-        let implied = (0..).zip(&instruments).filter(|(_, it)| it.has_implied);
+        let implied = (0..).zip(&instruments).filter(|(_, it)| it.implied_book);
         let implied = implied.map(|(index, _)| index).collect();
         let settings = SimulatedMarketSettings {
             instruments: instruments.clone(),
             seed: arguments.seed,
-            flow: Flow::ALL,
+            flow: BackgroundFlow::ALL,
             capacity: Capacity {
                 orders: (arguments.instruments * ORDERS).max(Capacity::default().orders),
                 levels: (arguments.instruments * LEVELS).max(Capacity::default().levels),
@@ -288,7 +289,7 @@ fn instruments(count: u32) -> Vec<Instrument> {
             9 => InstrumentKind::Fx { currency: *b"EUR", price_currency: *b"USD" },
             _ => continue,
         };
-        instruments[place].has_implied = matches!(kind, InstrumentKind::Spread { .. });
+        instruments[place].implied_book = matches!(kind, InstrumentKind::Spread { .. });
         instruments[place].kind = kind;
     }
     instruments

@@ -128,7 +128,7 @@ impl Ground {
     /// # Errors
     /// The interface does not exist; no thread.
     pub(crate) fn by(interface: &str) -> Result<Self> {
-        let device = Device::named(interface)?;
+        let device = Device::from_name(interface)?;
         let bed = Testbed::loopback("one of the two hosts is elsewhere")?;
         let groups = Groups::free().context("no free UDP port")?;
         let nic = device.driver.unwrap_or_else(|| interface.to_owned());

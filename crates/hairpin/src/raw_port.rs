@@ -40,7 +40,7 @@ impl RawPort {
         let settings = transport.stack_settings().interface;
         let frames = RawFrames::open(interface, ether_type, &settings)?;
         let own = MacAddress(frames.mac());
-        let longest = Device::named(interface)?.mtu as usize + HEADER;
+        let longest = Device::from_name(interface)?.mtu as usize + HEADER;
         Ok(Self { way: frames.to_string(), frames, own, longest })
     }
 }

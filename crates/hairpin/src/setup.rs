@@ -319,7 +319,7 @@ pub(crate) struct TraderStart {
 
 /// The kernel's monotonic clock, for what happens before a process has calibrated one of its own.
 pub(crate) fn monotonic_ns() -> u64 {
-    Clock::of_kernel().instant().as_nanos()
+    Clock::from_kernel().instant().as_nanos()
 }
 
 /// What the exchange measured and counted.

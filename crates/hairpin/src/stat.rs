@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         return watch::run(&wanted, interval, arguments.format, is_table);
     }
     let pages = find()?;
-    let reading = Reading::take(&pages, &wanted, Clock::of_kernel().now().utc);
+    let reading = Reading::take(&pages, &wanted, Clock::from_kernel().now().utc);
     let text = match arguments.format {
         Format::Text => lines::render(&reading),
         Format::Json => json::render(&reading)?,

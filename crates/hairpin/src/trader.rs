@@ -99,7 +99,7 @@ impl Trader {
                 Reaction { strategy: &mut strategy, session: &mut self.session, now };
             match self.feed.process(now, ready, &mut self.reactor, &mut reaction) {
                 // It is told, and the feed comes back by itself.
-                Err(error) if error.is_passing() => {
+                Err(error) if error.is_transient() => {
                     let _ = writeln!(io::stderr(), "hairpin: {error}");
                 }
                 outcome => outcome?,

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use hairpin_host::{Clock, ClockCost, CoreWatch, Drift, backlog_drops, steal_time, watch_core};
-use hairpin_measure::{CoreTruth, EnvironmentReport};
+use hairpin_measure::{CoreReport, EnvironmentReport};
 use hairpin_time::Duration;
 
 /// How long each core is watched: long enough to see a timer tick, of 1 to 10 ms, many times.
@@ -41,7 +41,7 @@ impl Checks {
         let watched = watched.collect::<Result<_>>()?;
         Ok(Self {
             cost: ClockCost::measure(clock),
-            drift: Drift::begin(clock),
+            drift: Drift::new(clock),
             floor: floor(clock),
             cores: watched,
             drops: backlog_drops().ok(),
@@ -74,10 +74,10 @@ impl Checks {
 }
 
 impl Core {
-    fn after(&self) -> CoreTruth {
+    fn after(&self) -> CoreReport {
         let CoreWatch { core, watched, interruptions, interrupted, longest } = self.watch;
         let steal = steal_time(core).ok().flatten().zip(self.steal);
-        CoreTruth {
+        CoreReport {
             core,
             watched_ns: watched.as_nanos(),
             interruptions,
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_core_that_is_not_there_is_named() {
-        let error = Checks::before(&Clock::of_kernel(), &[1_023]).err().unwrap();
+        let error = Checks::before(&Clock::from_kernel(), &[1_023]).err().unwrap();
         assert!(format!("{error:#}").starts_with("core 1023 cannot be watched: "), "{error:#}");
     }
 }

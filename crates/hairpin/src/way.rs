@@ -63,7 +63,7 @@ impl Way {
         }
         match Stack::open(interface, &settings) {
             Err(StackError::Interface(InterfaceError::Socket {
-                reason: SocketError::Locked(bytes),
+                reason: SocketError::MemlockLimit(bytes),
                 ..
             })) if room == Room::Ample => {
                 say(&format_args!(
@@ -123,7 +123,7 @@ impl Way {
     #[cold]
     pub(crate) fn tell(&self) {
         let Transport::Xdp(stack) = &self.transport else { return };
-        std::iter::from_fn(|| stack.notice()).for_each(|notice| say(&notice));
+        std::iter::from_fn(|| stack.next_event()).for_each(|notice| say(&notice));
     }
 }
 

@@ -113,7 +113,7 @@ struct MemoryDial(Rc<RefCell<Wire>>);
 
 impl Connect for MemoryDial {
     type Stream = Connection;
-    fn dial(&mut self, _: SocketAddrV4) -> io::Result<Connection> {
+    fn connect(&mut self, _: SocketAddrV4) -> io::Result<Connection> {
         Ok(Connection { wire: Rc::clone(&self.0), descriptor: File::open("/dev/null")? })
     }
 }
@@ -162,7 +162,7 @@ impl World {
         let nowhere = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
         // Messages of both sides fill it again and again.
         let journal = Journal::anonymous(1 << 24).unwrap();
-        let when_full = WhenFull::BeginAgain;
+        let when_full = WhenFull::Restart;
         let settings = Settings { when_full, ..Settings::new(nowhere, logon) };
         let dial = MemoryDial(Rc::clone(&wire));
         Self {
@@ -179,7 +179,7 @@ impl World {
                 max_instruments: 128,
                 ..Default::default()
             }),
-            session: Session::with_dial(settings, journal, dial).unwrap(),
+            session: Session::with_connect(settings, journal, dial).unwrap(),
             reactor: Reactor::new(Wait::Spin).unwrap(),
             strategy: Strategy::default(),
         }
@@ -204,7 +204,7 @@ impl World {
             };
             for side in FeedLine::ALL {
                 let Self { now, strategy, session, channel, packet, .. } = self;
-                let input = Input { feed, side, received: Some(now.utc) };
+                let input = Input { feed, line: side, received: Some(now.utc) };
                 let mut reaction = Reaction { strategy, session, now: *now };
                 channel.handle_packet(*now, input, &packet[..sent.length], &mut reaction);
             }

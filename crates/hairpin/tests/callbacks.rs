@@ -128,7 +128,7 @@ fn orders_and_states_are_lines_with_their_fields() {
         packet(101).orders(END, &two),
         packet(102).orders(END, &[buy(7, 5, 50, 1).changed(), sell(7, 6, 51, 2).deleted()]),
         packet(103).book(END, &[bid(7, 1).add(1, 50, 3)]),
-        packet(104).book(END, &[bid(7, 2).of_kind(b'J')]),
+        packet(104).book(END, &[bid(7, 2).with_entry_type(b'J')]),
         packet(105).channel_reset(),
         packet(107).heartbeat(),
     ]);
@@ -176,7 +176,7 @@ fn the_best_orders_are_a_line_a_rank_and_what_is_unknown_a_warning() {
              AskOrderID=7 AskPx=51 AskSize=2",
             "101 TopOrders SecurityID=7 Symbol=ES7 Rank=2 BidOrderID=6 BidPx=49 BidSize=1 \
              AskOrderID=- AskPx=- AskSize=-",
-            "102 Warning Text=\"unknown template 99, skipped\"",
+            "102 Warning Text=\"skipped message of unknown template 99\"",
         ]
     );
 }

@@ -205,11 +205,11 @@ fn a_configuration_that_does_not_fit_a_capture_is_one_line_and_status_1() {
     let config = folder.path().join("config.toml");
     let words = ["--config", config.to_str().unwrap()];
     let one = ("I", "A", "239.192.9.1");
-    let same = "hairpin: channel 310: 239.192.9.1:14310 is given for two sides: incremental feed, \
-                side A, and ";
+    let same = "hairpin: channel 310: cannot use 239.192.9.1:14310 twice: assigned to \
+                incremental feed, side A, and to ";
     for (connections, channel_id, what) in [
         (&[one][..], "310", format!("hairpin: {}: no packet of the", path.display())),
-        (&[one], "311", format!("hairpin: {}: no channel 311", config.display())),
+        (&[one], "311", format!("hairpin: {}: cannot find channel 311", config.display())),
         (&[one, ("I", "B", one.2)], "310", format!("{same}incremental feed, side B")),
         (&[one, ("S", "A", one.2)], "310", format!("{same}snapshot feed, side A")),
     ] {

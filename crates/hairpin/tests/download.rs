@@ -9,8 +9,8 @@ use hairpin_ilink3::{
     Settings, State,
 };
 use hairpin_order_entry::{
-    Download, DownloadEnd, DownloadError, Downloaded, Established, Listener, OrderTracking, Orders,
-    TrackOrders,
+    Download, DownloadError, DownloadResult, Downloaded, Established, Listener, OrderTracking,
+    Orders, TrackOrders,
 };
 use hairpin_sbe::Decimal;
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -48,7 +48,7 @@ struct Desk {
     orders: Orders,
     download: Download,
     starts: bool,
-    ends: Vec<DownloadEnd>,
+    ends: Vec<DownloadResult>,
 }
 
 impl Desk {
@@ -72,7 +72,7 @@ impl TrackOrders for Desk {
     fn download(&mut self) -> Option<&mut Download> {
         Some(&mut self.download)
     }
-    fn on_download(&mut self, _: &mut Sender<'_>, end: DownloadEnd) {
+    fn on_download(&mut self, _: &mut Sender<'_>, end: DownloadResult) {
         self.ends.push(end);
     }
 }
@@ -205,7 +205,7 @@ fn all_orders_that_outlive_the_day_are_told_and_tracked() {
     let mut expected = expected;
     expected.sort();
     assert_eq!(world.known(), expected, "not those for the day");
-    assert!(!world.desk.download.is_under_way());
+    assert!(!world.desk.download.is_in_progress());
     assert_eq!(world.desk.orders.counters().adopted, 43);
 }
 
@@ -222,7 +222,7 @@ fn where_there_are_none_that_is_told() {
 #[test]
 fn a_part_of_the_market_can_be_asked_for() {
     let security = exchange::Instrument::numbered(2)[1].security_id;
-    let mut world = World::new(Download::of(MassStatus::instrument(security), TIMEOUT));
+    let mut world = World::new(Download::with_request(MassStatus::instrument(security), TIMEOUT));
     world.log_on();
     world.trade(0, 2, 2);
     world.begin_anew();
@@ -231,7 +231,7 @@ fn a_part_of_the_market_can_be_asked_for() {
 
 #[test]
 fn a_download_that_is_refused_says_why() {
-    let mut world = World::new(Download::of(MassStatus::instrument(7), TIMEOUT));
+    let mut world = World::new(Download::with_request(MassStatus::instrument(7), TIMEOUT));
     world.log_on();
     world.begin_anew();
     let [Err(DownloadError::Refused(reason))] = world.desk.ends[..] else {
@@ -273,5 +273,5 @@ fn a_download_that_is_lost_ends_with_its_request_or_its_connection() {
     let mut sender = world.session.sender(world.now, &mut world.wire);
     let refused = world.desk.download.start(&mut sender);
     assert_eq!(refused, Err(SendError::NotEstablished(State::Disconnected)));
-    assert!(!world.desk.download.is_under_way());
+    assert!(!world.desk.download.is_in_progress());
 }

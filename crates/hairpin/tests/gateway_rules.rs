@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-#[path = "../../exchange/tests/by_hand/mod.rs"]
+#[path = "../../exchange/tests/it/handwritten_client.rs"]
 mod by_hand;
 mod support;
 
@@ -147,7 +147,7 @@ fn all_but_the_lenient_cancel_the_orders_of_a_session_that_is_lost() {
         let published = if rules == "lenient" { 1 } else { 2 };
         assert_eq!((answer.template, answer.u32(20)), (504, published), "{rules}");
         if rules != "lenient" {
-            client.ask_again(timestamp(), 2, 1);
+            client.request_retransmission(timestamp(), 2, 1);
             assert_eq!(client.receive().template, 509);
             let gone = client.receive();
             // ExecRestatementReason.
@@ -165,11 +165,11 @@ fn so_many_messages_are_kept() {
         let mut client = house.log_on();
         orders(&mut client, 5);
         if oldest > 1 {
-            client.ask_again(timestamp(), oldest - 1, 1);
+            client.request_retransmission(timestamp(), oldest - 1, 1);
             let answer = client.receive();
             assert_eq!((answer.template, answer.u16(72)), (510, 0), "{words:?}");
         }
-        client.ask_again(timestamp(), oldest, 0);
+        client.request_retransmission(timestamp(), oldest, 0);
         let announced = client.receive();
         assert_eq!((announced.template, u32::from(announced.u16(28))), (509, 6 - oldest));
         for number in oldest..=5 {

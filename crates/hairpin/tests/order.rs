@@ -277,7 +277,7 @@ fn a_journal_has_one_session_at_a_time() {
     assert_status(&output, 1);
     let said = said(&output);
     let journal = stand.path("journal");
-    assert!(said.contains(journal.to_str().unwrap()) && said.contains("open already"), "{said}");
+    assert!(said.contains(journal.to_str().unwrap()) && said.contains("already open"), "{said}");
     first.signal("TERM");
     assert_status(&first.output(), 143);
     assert_done(&stand.script("quit").output().unwrap());
@@ -315,7 +315,10 @@ fn settings_that_are_wrong_are_named_and_no_key_repeated() {
         (good.replace("firm", "#"), "missing field `firm`"),
         (good.replace("127.0.0.1", "nowhere"), "line 2: `nowhere:"),
         (good.replace("1001", "\"one\""), "line 17: invalid type"),
-        (key("secret_env = \"HAIRPIN_NOT_SET\""), "HAIRPIN_NOT_SET: no such environment variable"),
+        (
+            key("secret_env = \"HAIRPIN_NOT_SET\""),
+            "environment variable HAIRPIN_NOT_SET is not set",
+        ),
         (key(""), "either `secret_file` or `secret_env`"),
         (key("secret_file = \"key\""), "not base64url"),
     ] {
@@ -404,7 +407,7 @@ fn of_several_sessions_one_is_chosen() {
         (output.status.code(), output)
     };
     let (status, output) = with(&[]);
-    let told = "line 1: a file with `[[segment]]` is of several sessions: choose one \
+    let told = "line 1: file with `[[segment]]` has several sessions: choose one \
                 with --segment\n";
     assert!(status == Some(1) && said(&output).ends_with(told), "{}", said(&output));
     let (status, output) = with(&["--segment", "65"]);
@@ -434,7 +437,7 @@ fn when_all_attempts_have_failed_it_says_why() {
 
 #[test]
 fn the_documented_file_trades_at_an_exchange_of_ones_own() {
-    let document = include_str!("../../../docs/order.md");
+    let document = include_str!("../../../docs/guide/order-command.md");
     let block = |which: usize| {
         let block = document.split("```toml\n").nth(which).unwrap();
         block.split("```").next().unwrap().to_owned()

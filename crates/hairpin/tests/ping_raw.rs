@@ -154,7 +154,7 @@ fn against(
                 frames.wait(Some(Duration::from_millis(10))).unwrap();
                 while let Some(packet) = frames.receive().unwrap() {
                     let bytes = frames.bytes(&packet).to_vec();
-                    frames.give(packet);
+                    frames.release(packet);
                     on_frame(&mut frames, &bytes);
                 }
             }
@@ -388,7 +388,7 @@ fn a_pong_answers_nothing_but_pings_to_it() {
     assert!(frames.wait(Some(Duration::from_secs(10))).unwrap());
     let packet = frames.receive().unwrap().unwrap();
     assert_eq!(frames.bytes(&packet), ping(own, pong_mac, 44));
-    frames.give(packet);
+    frames.release(packet);
     assert_eq!(pong.end(), "1 answered, 0 answers refused\n");
 }
 

@@ -506,7 +506,7 @@ fn config(folder: &Path) -> PathBuf {
         transport: Default::default(),
         replay: None,
     });
-    let channels = vec![ChannelConfig::of("310", "a test's", &addresses)];
+    let channels = vec![ChannelConfig::from_addresses("310", "a test's", &addresses)];
     let path = folder.join("config.xml");
     fs::write(&path, Config { channels, ..Config::default() }.to_string()).unwrap();
     path

@@ -63,7 +63,7 @@ fn assert_introduced(output: &Output, side: &str) {
     let begin = format!("xdp: {side}veth0: veth, ");
     let lines = text.lines().filter(|line| line.contains(&begin));
     assert_eq!(lines.count(), 1, "{begin}\n{text}");
-    assert!(!text.contains("by the kernel:"), "{text}");
+    assert!(!text.contains("falls back to the kernel:"), "{text}");
 }
 
 /// Datagrams that the kernel of a host has received and sent for its sockets.
@@ -311,15 +311,14 @@ fn a_fall_back_is_told_and_by_the_strict_refused() {
     assert_done(&told);
     assert_eq!(in_sync(&told), 100, "{told:?}");
     assert!(by_kernel(market.host())[0] > packets(&told) / 3);
-    let line = "xdp: group 239.77.1.0:14310 comes by the kernel: other sockets of this host are \
-                members\n";
+    let line = "xdp: group 239.77.1.0:14310 falls back to the kernel: other members on this host\n";
     assert!(said(&told).contains(line), "{}", said(&told));
 
     let refused = start(market.host(), market.feed(words.into_iter().chain(["--strict"]))).output();
     assert_status(&refused, 1);
     let text = said(&refused);
     let last = text.lines().last().unwrap_or_default();
-    assert!(last.starts_with("hairpin: ") && last.contains("comes by the kernel"), "{text}");
+    assert!(last.starts_with("hairpin: ") && last.contains("falls back to the kernel"), "{text}");
     drop(member);
     let alone = start(market.host(), market.feed(words.into_iter().chain(["--strict"]))).output();
     assert_done(&alone);
@@ -378,12 +377,16 @@ fn an_ordinary_user_needs_three_capabilities_and_no_more() {
     };
     let lacking = run(&[]);
     assert_status(&lacking, 1);
-    let expected = "this process lacks CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF;";
+    let expected = "cannot open an interface: missing CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF (root is not required)";
     let text = said(&lacking);
     assert!(text.contains(expected) && text.lines().count() == 1, "{text}");
     let lacking = run(&["net_admin", "net_raw"]);
     assert_status(&lacking, 1);
-    assert!(said(&lacking).contains("this process lacks CAP_BPF;"), "{}", said(&lacking));
+    assert!(
+        said(&lacking).contains("cannot open an interface: missing CAP_BPF (root is not required)"),
+        "{}",
+        said(&lacking)
+    );
 
     let able = run(&["net_admin", "net_raw", "bpf"]);
     assert_done(&able);

@@ -1,117 +1,130 @@
-//! A direct price book, and how it is looked at.
+//! Price books: the public view of a direct book, and the storage and rules behind it.
+
+pub(crate) mod apply_entry;
+pub(crate) mod book_copy;
+pub(crate) mod book_display;
+pub(crate) mod book_slot;
+pub(crate) mod changes;
+pub(crate) mod consolidated_book;
+pub(crate) mod implied_book;
+pub(crate) mod ladder;
+pub(crate) mod level_order;
+pub(crate) mod levels;
+pub(crate) mod natural_refresh_book;
+pub(crate) mod orders;
 
 use core::fmt;
 
-use crate::cell::DirectCell;
-use crate::levels::{Level, Levels};
-use crate::sync::SyncState;
+use crate::book::book_slot::DirectBookSlot;
+use crate::book::levels::{Level, Levels};
+use crate::recovery::sync_state::SyncState;
 
-/// One side of a book.
+/// A side of a book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BookSide {
     /// Buyers, highest price first.
     Bid,
-    /// Sellers, lowest price first. CME says offer.
+    /// Sellers, lowest price first (CME: offer).
     Ask,
 }
 
-/// The best of both sides of a book.
+/// The best level of each side of a book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Best<'a> {
-    /// The highest price someone buys at.
+    /// The highest bid.
     pub bid: Option<&'a Level>,
-    /// The lowest price someone sells at.
+    /// The lowest ask.
     pub ask: Option<&'a Level>,
 }
 
 /// A view of an instrument's direct book.
 #[derive(Clone, Copy)]
 pub struct Book<'a> {
-    cell: &'a DirectCell,
+    slot: &'a DirectBookSlot,
 }
 
 impl<'a> Book<'a> {
-    pub(crate) const fn new(cell: &'a DirectCell) -> Self {
-        Self { cell }
+    pub(crate) const fn new(slot: &'a DirectBookSlot) -> Self {
+        Self { slot }
     }
 
     /// SecurityID.
     #[must_use]
     pub const fn security_id(self) -> i32 {
-        self.cell.head.security_id
+        self.slot.head.security_id
     }
 
-    /// Whether the book is what the exchange published last. If not, its levels are old or none
-    /// and must not be traded on.
+    /// Returns `true` if the book equals the last state that the exchange published. Otherwise its
+    /// levels are outdated or missing; do not trade on them.
     #[must_use]
     #[inline]
     pub fn is_in_sync(self) -> bool {
         self.sync_state() == SyncState::InSync
     }
 
-    /// What is known of the book.
+    /// Returns the sync state of the book.
     #[must_use]
     #[inline]
     pub fn sync_state(self) -> SyncState {
-        self.cell.head.state.into()
+        self.slot.head.state.into()
     }
 
-    /// RptSeq of the last entry, of whatever kind, that the exchange sent for the instrument.
-    /// `None` if there was none, or if the feed carries none.
+    /// Returns the RptSeq of the last entry of any kind for the instrument, or `None` if there was
+    /// none or the feed carries no RptSeq.
     #[must_use]
     pub const fn rpt_seq(self) -> Option<u32> {
-        self.cell.head.next_rpt_seq.checked_sub(1)
+        self.slot.head.next_rpt_seq.checked_sub(1)
     }
 
-    /// How many levels a side can have.
+    /// Returns the maximum number of levels per side.
     #[must_use]
     pub fn depth(self) -> usize {
-        usize::from(self.cell.head.depth)
+        usize::from(self.slot.head.depth)
     }
 
-    /// The highest price someone buys at.
+    /// Returns the highest bid.
     #[must_use]
     #[inline]
     pub fn best_bid(self) -> Option<&'a Level> {
-        self.cell.best_bid()
+        self.slot.best_bid()
     }
 
-    /// The lowest price someone sells at.
+    /// Returns the lowest ask.
     #[must_use]
     #[inline]
     pub fn best_ask(self) -> Option<&'a Level> {
-        self.cell.best_ask()
+        self.slot.best_ask()
     }
 
-    /// The best of both sides; no more than ten instructions.
+    /// Returns the best level of each side, in at most ten instructions.
     #[must_use]
     #[inline]
     pub fn best(self) -> Best<'a> {
-        Best { bid: self.cell.best_bid(), ask: self.cell.best_ask() }
+        Best { bid: self.slot.best_bid(), ask: self.slot.best_ask() }
     }
 
-    /// The level that CME numbers `level`: 1 is the best.
+    /// Returns the level that CME numbers `level`: 1 is the best.
     #[must_use]
     pub fn level(self, side: BookSide, level: usize) -> Option<&'a Level> {
         self.levels(side).get(level.checked_sub(1)?)
     }
 
-    /// The levels of a side, best first.
+    /// Returns the levels of a side, best first.
     #[must_use]
     pub fn levels(self, side: BookSide) -> Levels<'a> {
-        self.cell.levels(side)
+        self.slot.levels(side)
     }
 
-    /// The bids, highest price first.
+    /// Returns the bids, highest price first.
     #[must_use]
     pub fn bids(self) -> Levels<'a> {
-        self.cell.levels(BookSide::Bid)
+        self.slot.levels(BookSide::Bid)
     }
 
-    /// The asks, lowest price first.
+    /// Returns the asks, lowest price first.
     #[must_use]
     pub fn asks(self) -> Levels<'a> {
-        self.cell.levels(BookSide::Ask)
+        self.slot.levels(BookSide::Ask)
     }
 }
 
@@ -136,18 +149,18 @@ mod tests {
         Level { price: Price9(price), quantity, orders: 1 }
     }
 
-    fn cell(bids: &[Level], asks: &[Level]) -> DirectCell {
-        let mut cell = DirectCell::VACANT;
-        cell.set_depth(10);
-        cell.load(bids, asks);
-        cell.settle_best();
-        cell
+    fn slot(bids: &[Level], asks: &[Level]) -> DirectBookSlot {
+        let mut slot = DirectBookSlot::EMPTY;
+        slot.set_depth(10);
+        slot.load(bids, asks);
+        slot.update_best();
+        slot
     }
 
     #[test]
     fn levels_are_numbered_from_1() {
-        let cell = cell(&[level(9, 5), level(8, 5)], &[]);
-        let book = Book::new(&cell);
+        let slot = slot(&[level(9, 5), level(8, 5)], &[]);
+        let book = Book::new(&slot);
         assert_eq!(book.level(BookSide::Bid, 1), Some(&level(9, 5)));
         assert_eq!(book.level(BookSide::Bid, 2), Some(&level(8, 5)));
         assert_eq!(book.level(BookSide::Bid, 3), None);

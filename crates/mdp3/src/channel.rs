@@ -1,114 +1,115 @@
-//! A channel: all feeds and sides of it, in; callbacks and actions, out.
+//! A market data channel: packets of all feeds and lines in; callbacks and actions out.
 
 use hairpin_time::{Instant, Now, Utc};
 
-use crate::arbiter::Arbiter;
-use crate::aside::Aside;
-use crate::feed_skew::{FeedSkew, FeedSkewMeter};
-use crate::holding::HoldingArea;
+use crate::feed::arbiter::Arbiter;
+use crate::feed::feed_skew::{FeedSkew, FeedSkewMeter};
+use crate::feed::pending_packet::PendingPacket;
+use crate::feed::reorder_buffer::ReorderBuffer;
+use crate::feed::silence::SilenceDetector;
 use crate::market::Market;
-use crate::silence::SilenceWatch;
-use crate::tcp_replay::{ReplayDesk, ReplayFailure};
+use crate::recovery::tcp_replay::{ReplayFailure, ReplayRequester};
 use crate::{
     Book, ChannelState, Counters, Definition, Feed, FeedLine, Filter, InstrumentIndex, Instruments,
     Listener, OrderBook, Packet, PacketHeader, Settings, Warning,
 };
 
-/// Where a packet came from and when.
+/// The source and receive time of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Input {
     /// The feed.
     pub feed: Feed,
-    /// The side.
-    pub side: FeedLine,
-    /// When the network card or the kernel received it, where they tell.
+    /// The line.
+    pub line: FeedLine,
+    /// The receive timestamp of the network card or the kernel, if available.
     pub received: Option<Utc>,
 }
 
-/// What only IO can do. A feed is joined on all its sides.
+/// An I/O operation that the channel requests. Joining and leaving apply to all lines of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
-    /// Receive a feed from now on.
+    /// Joins the multicast groups of a feed.
     Join(Feed),
-    /// Receive it no longer.
+    /// Leaves the multicast groups of a feed.
     Leave(Feed),
-    /// Ask the replay server for packets of the incremental feed, and hand over what it sends as
-    /// [`Feed::Replay`]; tell its end by [`Channel::handle_replay_end`]. Replaces what was asked
-    /// for before.
+    /// Requests packets of the incremental feed from the replay server. Pass its packets to the
+    /// channel as [`Feed::Replay`] and report the end by [`Channel::handle_replay_end`]. Replaces
+    /// an earlier request.
     Replay {
-        /// MsgSeqNum of the first.
+        /// MsgSeqNum of the first packet.
         first: u32,
-        /// MsgSeqNum of the last.
+        /// MsgSeqNum of the last packet.
         last: u32,
     },
-    /// What was asked for last is not needed any more: its connection can be closed.
+    /// Cancels the last replay request: its connection can be closed.
     EndReplay,
 }
 
-/// A market data channel: packets and time go in; callbacks, actions and a deadline come out.
+/// A CME MDP 3.0 market data channel: packets and time in; callbacks, actions and a deadline out.
 ///
 /// See the [crate] for an example.
 #[derive(Debug)]
 pub struct Channel {
     pub(crate) arbiter: Arbiter,
-    pub(crate) holding: HoldingArea,
-    pub(crate) lead: FeedSkewMeter,
-    /// More is to be done after the next packet: some are held, or it is to be measured.
-    pub(crate) has_more: bool,
-    /// When the hole before the lowest packet held is called a gap. `None` while it is asked for.
-    pub(crate) hole_deadline: Option<Instant>,
-    pub(crate) replay: ReplayDesk,
-    pub(crate) aside: Aside,
+    pub(crate) reorder_buffer: ReorderBuffer,
+    pub(crate) feed_skew: FeedSkewMeter,
+    /// The next packet needs follow-up work: packets are buffered, or it is to be sampled for the
+    /// feed skew.
+    pub(crate) followup_pending: bool,
+    /// The time when the gap before the lowest buffered packet is declared lost. `None` during a
+    /// replay.
+    pub(crate) gap_deadline: Option<Instant>,
+    pub(crate) replay: ReplayRequester,
+    pub(crate) pending: PendingPacket,
     pub(crate) market: Market,
-    silence: SilenceWatch,
-    /// Which feeds the caller has been told to join.
+    silence: SilenceDetector,
+    /// The feeds that the caller was asked to join.
     joined: [bool; Feed::ALL.len()],
 }
 
 impl Channel {
-    /// Reads what a packet of the incremental feed with an entry for the instrument at `place`
-    /// would read, and does nothing: its lines are in the caches then and its pages' translations
-    /// at hand. Returns the place of the next; any number may be given.
+    /// Reads the memory that an incremental packet for the instrument at `index` would read,
+    /// to keep it in the caches and TLB. Changes nothing. Returns the next index; any start value
+    /// is allowed.
     ///
-    /// A loop that spins and has nothing to do calls it each turn; it takes some tens of
-    /// nanoseconds.
+    /// A spinning loop calls this when idle. A call takes some tens of nanoseconds.
     #[inline]
-    pub fn prefetch(&self, place: usize) -> usize {
+    pub fn prefetch(&self, index: usize) -> usize {
         self.arbiter.prefetch();
-        core::hint::black_box((self.has_more, self.hole_deadline, self.joined));
-        self.market.prefetch(place)
+        core::hint::black_box((self.followup_pending, self.gap_deadline, self.joined));
+        self.market.prefetch(index)
     }
 
-    /// A channel that has seen nothing. Takes all the memory it will ever use.
+    /// Creates a channel and allocates all the memory it will ever use.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self::new_with_filter(settings, Filter::default())
     }
 
-    /// The same for some of the channel's instruments.
+    /// Creates a channel for the instruments that `filter` accepts.
     #[must_use]
     pub fn new_with_filter(settings: Settings, filter: Filter) -> Self {
-        let replay = ReplayDesk::new(settings.replay);
+        let replay = ReplayRequester::new(settings.replay);
         let max_held = settings.reorder_packets.max(replay.max_held());
         Self {
             arbiter: Arbiter::new(settings.reorder_packets),
-            holding: HoldingArea::new(max_held, settings.max_packet),
-            lead: FeedSkewMeter::new(),
-            has_more: false,
-            hole_deadline: None,
+            reorder_buffer: ReorderBuffer::new(max_held, settings.max_packet),
+            feed_skew: FeedSkewMeter::new(),
+            followup_pending: false,
+            gap_deadline: None,
             replay,
-            aside: Aside::new(settings.max_packet),
+            pending: PendingPacket::new(settings.max_packet),
             market: Market::new(settings, filter),
-            silence: SilenceWatch::new(settings.silence, settings.feeds),
+            silence: SilenceDetector::new(settings.silence, settings.feeds),
             joined: [false; Feed::ALL.len()],
         }
     }
 
-    /// Takes a packet: the payload of one datagram.
+    /// Processes a packet: the payload of one datagram.
     ///
-    /// What is wrong with it is counted and told; nothing in it can stop the channel. Packets of a
-    /// feed that was left are dropped.
+    /// Malformed packets are counted and reported to the listener; they never stop the channel.
+    /// Packets of a feed that was left are dropped.
     #[inline]
     pub fn handle_packet(
         &mut self,
@@ -123,7 +124,7 @@ impl Channel {
         };
         let packet = Packet {
             feed: input.feed,
-            side: input.side,
+            line: input.line,
             sequence: header.sequence,
             sending_time: header.sending_time,
             received: input.received,
@@ -133,174 +134,175 @@ impl Channel {
             Feed::Incremental => self.handle_incremental(now.utc, &packet, messages, listener),
             Feed::Replay => self.handle_replayed(&packet, messages, listener),
             Feed::Instrument | Feed::Snapshot | Feed::SnapshotOrders => {
-                self.handle_loop(now.utc, &packet, messages, listener);
+                self.handle_loop_packet(now.utc, &packet, messages, listener);
             }
         }
     }
 
-    /// Does what is due: a hole that nobody has filled is asked for, or becomes a gap; what was
-    /// asked for in vain is asked for again, or given up.
+    /// Runs the actions that are due: requests a gap by replay or declares it lost, repeats or
+    /// gives up a replay, and checks for silent lines.
     pub fn handle_timeout(&mut self, now: Now, listener: &mut impl Listener) {
         let now = now.monotonic;
         if self.replay.deadline().is_some_and(|deadline| deadline <= now) {
-            self.repeat_replay(now, ReplayFailure::TimedOut, listener);
+            self.retry_replay(now, ReplayFailure::TimedOut, listener);
         }
-        self.settle_holes(now, listener);
-        self.silence.look(now, self.joined, &mut self.market.counters, listener);
+        self.handle_overdue_gaps(now, listener);
+        self.silence.poll(now, self.joined, &mut self.market.counters, listener);
     }
 
-    /// When [`Self::handle_timeout`] is due next.
+    /// Returns when [`Self::handle_timeout`] is due next.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        // While a hole is asked for it has no deadline of its own.
-        let of_hole = self.hole_deadline.or(self.replay.deadline());
-        match (of_hole, self.silence.deadline()) {
-            (Some(of_hole), Some(of_silence)) => Some(of_hole.min(of_silence)),
-            (of_hole, of_silence) => of_hole.or(of_silence),
+        // A gap has no deadline of its own during a replay.
+        let of_gap = self.gap_deadline.or(self.replay.deadline());
+        match (of_gap, self.silence.deadline()) {
+            (Some(of_gap), Some(of_silence)) => Some(of_gap.min(of_silence)),
+            (of_gap, of_silence) => of_gap.or(of_silence),
         }
     }
 
-    /// The next thing the caller should do, until there is none.
+    /// Returns the next action for the caller, or `None`.
     pub fn poll_action(&mut self) -> Option<Action> {
         if let Some(action) = self.replay.poll_action() {
             return Some(action);
         }
         for feed in Feed::ALL {
             let joined = &mut self.joined[feed as usize];
-            let is_wanted = self.market.wants(feed);
-            if is_wanted != *joined {
-                *joined = is_wanted;
-                self.silence.expect();
-                return Some(if is_wanted { Action::Join(feed) } else { Action::Leave(feed) });
+            let needed = self.market.subscribes_to(feed);
+            if needed != *joined {
+                *joined = needed;
+                self.silence.restart_watch();
+                return Some(if needed { Action::Join(feed) } else { Action::Leave(feed) });
             }
         }
         None
     }
 
-    /// Whether definitions are being collected from the instrument feed.
+    /// Returns `true` while the channel collects definitions from the instrument feed.
     #[must_use]
     pub fn is_collecting_definitions(&self) -> bool {
         self.market.definition_loop.is_collecting()
     }
 
-    /// Has definitions collected from the instrument feed once more, while books go on; of no
-    /// effect while that is done. For one who has given the channel definitions that may be
+    /// Collects definitions from the instrument feed again, without interrupting the books. Has no
+    /// effect during a collection. For callers that loaded cached definitions which may be
     /// outdated.
     pub fn collect_definitions(&mut self) {
-        self.market.definition_loop.collect();
+        self.market.definition_loop.start_collection();
     }
 
-    /// The state of the channel.
+    /// Returns the state of the channel.
     #[must_use]
     pub fn state(&self) -> ChannelState {
         self.market.state()
     }
 
-    /// Whether a side of a feed has brought nothing for [`Settings::silence`].
+    /// Returns `true` if a line of a feed has delivered no packet for [`Settings::silence`].
     #[must_use]
-    pub fn is_silent(&self, feed: Feed, side: FeedLine) -> bool {
-        self.silence.is_silent(feed, side)
+    pub fn is_silent(&self, feed: Feed, line: FeedLine) -> bool {
+        self.silence.is_silent(feed, line)
     }
 
-    /// By how much one side of the incremental feed is ahead of the other.
+    /// Returns the time by which one line of the incremental feed is ahead of the other.
     #[must_use]
-    pub fn lead(&self) -> FeedSkew {
-        self.lead.lead()
+    pub fn feed_skew(&self) -> FeedSkew {
+        self.feed_skew.skew()
     }
 
-    /// What has been counted.
+    /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.market.counters
     }
 
-    /// All instruments.
+    /// Returns all instruments.
     #[must_use]
     pub fn instruments(&self) -> &Instruments {
         &self.market.instruments
     }
 
-    /// Sets the user's own word for an instrument; see [`Instruments::user_data`].
+    /// Sets the user data of an instrument; see [`Instruments::user_data`].
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
-    pub fn set_user_data(&mut self, instrument: InstrumentIndex, word: u64) {
-        self.market.instruments.user_data[instrument.as_usize()] = word;
+    /// Panics if the index belongs to a larger channel.
+    pub fn set_user_data(&mut self, instrument: InstrumentIndex, value: u64) {
+        self.market.instruments.user_data[instrument.as_usize()] = value;
     }
 
-    /// The instrument with a SecurityID.
+    /// Returns the instrument with a SecurityID.
     #[must_use]
     pub fn find(&self, security_id: i32) -> Option<InstrumentIndex> {
         self.market.instruments.find(security_id)
     }
 
-    /// The book of an instrument.
+    /// Returns the direct book of an instrument.
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
+    /// Panics if the index belongs to a larger channel.
     #[must_use]
     pub fn book(&self, instrument: InstrumentIndex) -> Book<'_> {
         self.market.instruments.book(instrument)
     }
 
-    /// The book of the instrument with a SecurityID.
+    /// Returns the direct book of the instrument with a SecurityID.
     #[must_use]
     pub fn book_of(&self, security_id: i32) -> Option<Book<'_>> {
         self.market.instruments.book_of(security_id)
     }
 
-    /// The order book of an instrument; always empty if [`Settings::order_books`] is `None`.
+    /// Returns the order book of an instrument; always empty if [`Settings::order_books`] is
+    /// `None`.
     #[must_use]
     pub const fn order_book(&self, instrument: InstrumentIndex) -> OrderBook<'_> {
         self.market.instruments.order_book(instrument)
     }
 
-    /// The definition of an instrument; `None` if it has none in force.
+    /// Returns the definition of an instrument, or `None` if it has none in force.
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
+    /// Panics if the index belongs to a larger channel.
     #[must_use]
     pub fn definition(&self, instrument: InstrumentIndex) -> Option<&Definition> {
         self.market.instruments.definition(instrument)
     }
 
-    /// A packet came, of a side that may have been silent.
+    /// Ends the silence of a line that may have been silent.
     #[cold]
-    pub(crate) fn hear(&mut self, feed: Feed, side: FeedLine, listener: &mut impl Listener) {
-        if self.silence.is_silent(feed, side) {
-            self.silence.review(false, self.joined, &mut self.market.counters, listener);
+    pub(crate) fn end_silence(&mut self, feed: Feed, line: FeedLine, listener: &mut impl Listener) {
+        if self.silence.is_silent(feed, line) {
+            self.silence.update(false, self.joined, &mut self.market.counters, listener);
         }
     }
 
     #[cold]
-    pub(crate) fn warn_doubtful(&mut self, packet: &Packet, listener: &mut impl Listener) {
+    pub(crate) fn warn_suspect(&mut self, packet: &Packet, listener: &mut impl Listener) {
         let (feed, sequence) = (packet.feed, packet.sequence);
-        self.market.warn(&Warning::DoubtfulPacket { feed, sequence }, listener);
+        self.market.warn(&Warning::SuspectPacket { feed, sequence }, listener);
     }
 
     #[cold]
-    fn handle_loop(
+    fn handle_loop_packet(
         &mut self,
         utc: Utc,
         packet: &Packet,
         messages: &[u8],
         listener: &mut impl Listener,
     ) {
-        self.silence.count(packet.feed, packet.side);
-        self.hear(packet.feed, packet.side, listener);
-        // One sent at the very time of the restart may be either; the loop comes round again.
+        self.silence.count(packet.feed, packet.line);
+        self.end_silence(packet.feed, packet.line, listener);
+        // A packet with the time of the restart may belong to either epoch; the loop repeats it.
         let is_of_older_epoch =
             packet.feed != Feed::Instrument && packet.sending_time <= self.arbiter.epoch_began();
-        if !self.market.wants(packet.feed) || is_of_older_epoch {
+        if !self.market.subscribes_to(packet.feed) || is_of_older_epoch {
             self.market.counters.unwanted_packets += 1;
             return;
         }
         if packet.sending_time > self.arbiter.latest_credible(utc) {
-            // It would pass for the start of a pass that later ones come before.
-            return self.warn_doubtful(packet, listener);
+            // It would start a pass that all later packets precede.
+            return self.warn_suspect(packet, listener);
         }
         match packet.feed {
             Feed::Instrument => self.market.process_instrument(packet, messages, listener),
@@ -314,6 +316,6 @@ impl Channel {
                 }
             }
         }
-        self.market.settle_state(listener);
+        self.market.update_state(listener);
     }
 }

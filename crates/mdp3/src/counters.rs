@@ -1,11 +1,11 @@
-//! What a channel has counted since it began.
+//! The counters of a channel.
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What a channel has counted since it began; every counter only grows.
+        /// Counters of a channel since its creation. They only increase.
         ///
-        /// "Sequenced" packets are those of the incremental feed, the only feed whose packet
-        /// sequence is arbitrated between A and B.
+        /// "Sequenced" packets are those of the incremental feed, the only feed arbitrated between
+        /// lines A and B.
         #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Counters {
@@ -13,7 +13,7 @@ macro_rules! counters {
         }
 
         impl Counters {
-            /// Every counter with its name, in the order of declaration.
+            /// Returns all counters with their names, in order of declaration.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
                 [$((stringify!($name), self.$name)),*].into_iter()
             }
@@ -22,53 +22,53 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Sequenced packets received on side A, duplicates included.
+    /// Sequenced packets received on line A, including duplicates.
     packets_a,
-    /// Sequenced packets received on side B, duplicates included.
+    /// Sequenced packets received on line B, including duplicates.
     packets_b,
-    /// Sequenced packets that side A delivered first, so that its copy was the one processed.
+    /// Sequenced packets that arrived first on line A, so that this copy was processed.
     first_a,
-    /// Sequenced packets that side B delivered first, so that its copy was the one processed.
+    /// Sequenced packets that arrived first on line B, so that this copy was processed.
     first_b,
-    /// Sequenced packets dropped because the other side, or the same, had delivered them before,
-    /// or because they are of a numbering that their side has left.
+    /// Sequenced packets dropped as already received on either line, or as belonging to an epoch
+    /// that their line has left.
     duplicates,
-    /// Sequenced packets dropped because their side has not restarted its numbering yet.
+    /// Sequenced packets dropped because their line has not restarted its numbering yet.
     older_epoch_packets,
-    /// Sequenced packets that came early and were held for the other side to fill the hole.
+    /// Sequenced packets that arrived early and were buffered until the gap before them was filled.
     held_packets,
-    /// Held packets of the sides thrown away because the numbering restarted before they could be
+    /// Buffered packets of the lines discarded because numbering restarted before they were
     /// processed.
     abandoned_packets,
-    /// Runs of sequenced packets that neither side delivered.
+    /// Gaps: runs of sequenced packets that neither line delivered.
     gaps,
-    /// Sequenced packets that neither side delivered.
+    /// Sequenced packets that neither line delivered.
     missed_packets,
-    /// Gaps asked for by TCP replay.
+    /// Gaps requested by TCP replay.
     replays,
-    /// Gaps that were filled while TCP replay was asked for them.
+    /// Gaps filled during their TCP replay.
     replays_filled,
-    /// Gaps that were asked for in vain, as a whole or in part.
+    /// Gaps that TCP replay did not fill, entirely or in part.
     replays_given_up,
-    /// Attempts at TCP replay that failed or took too long.
+    /// TCP replay attempts that failed or timed out.
     replay_failures,
-    /// Sequenced packets that TCP replay delivered first, so that its copy was the one processed.
+    /// Sequenced packets that TCP replay delivered first, so that this copy was processed.
     replayed_packets,
-    /// Packets of TCP replay dropped because they were at hand.
+    /// TCP replay packets dropped as already received.
     replay_duplicates,
     /// Restarts of the incremental feed's numbering.
     restarts,
-    /// ChannelReset messages obeyed.
+    /// ChannelReset messages applied.
     resets,
     /// Packets of the instrument feed.
     instrument_packets,
     /// Packets of the snapshot feed.
     snapshot_packets,
-    /// Packets of the instrument or snapshot feed that repeated what the loop had already told.
+    /// Packets of the instrument or snapshot feed that the loop already delivered.
     loop_duplicates,
-    /// Packets of the instrument, snapshot or replay feed while nothing was wanted from it.
+    /// Packets of the instrument, snapshot or replay feed received while the feed was not needed.
     unwanted_packets,
-    /// Messages whose frame was sound, of all feeds, whatever their template.
+    /// Messages with a valid frame, of all feeds and templates.
     messages,
     /// AdminHeartbeat messages.
     heartbeats,
@@ -78,7 +78,7 @@ counters! {
     book_entries,
     /// Price level entries of the incremental feed that changed an implied book.
     implied_entries,
-    /// BookReset entries obeyed, which empty both books of one instrument.
+    /// BookReset entries applied, each of which empties both books of one instrument.
     book_resets,
     /// SecurityStatus messages.
     statuses,
@@ -96,124 +96,125 @@ counters! {
     workups,
     /// CollateralMarketValue messages.
     collaterals,
-    /// Instrument definitions, repeated ones included.
+    /// Instrument definitions, including repetitions.
     definitions,
-    /// Instrument definitions of instruments that the filter does not want.
+    /// Definitions of instruments that the filter rejects.
     unwanted_definitions,
-    /// Entries of instruments that the filter does not want, or does not know yet to want.
+    /// Entries of instruments that the filter rejects, or cannot accept before their definition.
     unwanted_entries,
-    /// Times a book was loaded from a snapshot.
+    /// Books loaded from a snapshot.
     snapshots_applied,
-    /// Snapshots that stated a book from before the first packet at hand.
+    /// Snapshots rejected as older than the first available packet.
     snapshots_too_old,
-    /// Snapshots that stated a book so far ahead of the incremental feed that nothing connects.
+    /// Snapshots rejected as too far ahead of the incremental feed to connect to it.
     snapshots_too_far_ahead,
-    /// Instruments found in sync and empty because a whole loop of snapshots did not name them.
+    /// Instruments found empty and in sync because a complete snapshot pass did not name them.
     empty_by_absence,
-    /// Times a book began anew by natural refresh.
+    /// Books that started a natural refresh.
     refreshes,
-    /// Books of depth 1 that natural refresh alone brought in sync.
+    /// Books of depth 1 completed by natural refresh alone.
     refreshes_completed,
     /// Snapshots whose queued entries did not continue the snapshot's RptSeq.
     snapshots_not_continued,
-    /// Times the channel fell from in sync to recovering.
+    /// Changes of the channel from in sync to recovering.
     recoveries,
-    /// Times an instrument fell out of sync.
+    /// Instruments that lost sync.
     instruments_out_of_sync,
-    /// Times an instrument's next RptSeq proved that a gap had not concerned it.
+    /// Instruments whose next RptSeq proved that a gap did not affect them.
     found_unaffected,
-    /// Times an entry's RptSeq was not the next of its instrument.
+    /// Entries whose RptSeq was not the next of their instrument.
     rpt_seq_gaps,
-    /// Entries that repeated what a snapshot had already stated.
+    /// Entries dropped because a snapshot already contained them.
     entries_in_snapshot,
-    /// Entries put into the recovery queue because their instrument was not in sync.
+    /// Entries queued because their instrument was not in sync.
     withheld_entries,
     /// Packets of the order snapshot feed.
     order_snapshot_packets,
     /// Order entries of the incremental feed that changed an order book.
     order_entries,
-    /// Times top orders replaced those known.
+    /// Top-order messages that replaced an instrument's top orders.
     order_overlays,
-    /// Order entries and top orders that a snapshot had already stated.
+    /// Order entries and top orders dropped because a snapshot already contained them.
     orders_in_snapshot,
-    /// Order entries put into the queue because their order book was not in sync.
+    /// Order entries queued because their order book was not in sync.
     withheld_orders,
-    /// Times an order book fell out of sync.
+    /// Order books that lost sync.
     order_books_out_of_sync,
-    /// Order books found in sync and empty because a whole loop of snapshots did not name them.
+    /// Order books found empty and in sync because a complete snapshot pass did not name them.
     order_books_empty_by_absence,
-    /// Times an order book was loaded from all chunks of a snapshot.
+    /// Order books loaded from all chunks of a snapshot.
     order_snapshots_applied,
-    /// Order snapshots given up because another one began before their last chunk came.
+    /// Order snapshots discarded because another began before their last chunk arrived.
     order_snapshots_torn,
-    /// Chunks of order snapshots from before the first packet at hand.
+    /// Order snapshot chunks rejected as older than the first available packet.
     order_snapshots_too_old,
-    /// Chunks of order snapshots so far ahead of the incremental feed that nothing connects.
+    /// Order snapshot chunks rejected as too far ahead of the incremental feed to connect to it.
     order_snapshots_too_far_ahead,
-    /// Order snapshots whose queued entries did not fit.
+    /// Order snapshots whose queued entries could not be applied.
     order_snapshots_not_continued,
     /// Errors: packets shorter than the 12 bytes of a packet header.
     packets_too_short,
     /// Errors: messages whose MsgSize is smaller than the 10 bytes of a message header.
     message_sizes_too_small,
-    /// Errors: messages whose MsgSize reaches beyond the packet.
+    /// Errors: messages whose MsgSize exceeds the packet.
     truncated_messages,
     /// Errors: packets with one to nine bytes after the last message.
     trailing_bytes,
-    /// Errors: messages of another schema than CME's market data.
+    /// Errors: messages of a schema other than CME's market data schema.
     foreign_schemas,
     /// Errors: messages whose block or group does not fit in MsgSize.
     malformed_messages,
-    /// Errors: book entries with an unknown action, level 0, no price, or no sound quantity.
+    /// Errors: book entries with an unknown action, level 0, no price, or no valid quantity.
     invalid_entries,
     /// Errors: book entries that name a level the book does not have.
     inapplicable_entries,
-    /// Errors: snapshots whose levels have holes.
+    /// Errors: snapshots with gaps between their levels.
     invalid_snapshots,
-    /// Errors: new orders that were in the book already.
+    /// Errors: new orders that were already in the book.
     existing_orders,
     /// Errors: changes and deletions of orders that were not in the book.
     missing_orders,
-    /// Errors: order entries with an unknown action, no side, no price, or no sound quantity.
+    /// Errors: order entries with an unknown action, no side, no price, or no valid quantity.
     invalid_orders,
-    /// Errors: order entries that refer to a price level their message does not have.
+    /// Errors: order entries that refer to a price level missing from their message.
     dangling_orders,
-    /// Errors: order snapshots with a chunk of a wrong number or an order that cannot be.
+    /// Errors: order snapshots with an invalid chunk number or order.
     invalid_order_snapshots,
     /// Warnings: messages of templates that schema version 13 does not have.
     unknown_templates,
-    /// Warnings: messages of a newer version than 13, read as far as version 13 knows.
+    /// Warnings: messages of a version newer than 13, decoded as version 13.
     newer_versions,
     /// Warnings: price level entries below the instrument's depth, dropped.
     beyond_depth,
-    /// Warnings: Change entries whose price was not the level's; the entry's price was taken.
+    /// Warnings: Change entries with a price other than the level's; the entry's price was applied.
     prices_changed,
     /// Warnings: entries and snapshots of instruments without a definition, dropped.
     unknown_securities,
-    /// Warnings: instruments that did not fit in the channel's memory, ignored.
+    /// Warnings: instruments ignored because the channel's memory is full.
     instruments_over_capacity,
-    /// Warnings: definitions deeper than a book can hold, cut to its depth.
+    /// Warnings: definitions deeper than a book can be, reduced to its depth.
     depths_cut,
-    /// Warnings: definitions whose legs or underlyings did not fit in the channel's memory.
+    /// Warnings: definitions whose legs or underlyings exceeded the channel's memory.
     related_over_capacity,
-    /// Warnings: packets too long to be held, processed out of turn.
+    /// Warnings: packets too long to buffer, processed out of order.
     oversized_packets,
-    /// Warnings: packets whose number or SendingTime does not go with what came before, set aside
-    /// until another confirms them.
+    /// Warnings: packets whose number or SendingTime does not continue the stream, kept until
+    /// another confirms them.
     doubtful_packets,
     /// Warnings: queued entries dropped because the recovery queue was full.
     queue_overflows,
-    /// Warnings: TCP replays given up because more came meanwhile than could be held.
+    /// Warnings: TCP replays given up because more packets arrived than could be buffered.
     replay_holdings_full,
-    /// Warnings: feeds that were needed, though the settings say there are none.
+    /// Warnings: feeds that were needed but are absent by the settings.
     missing_feeds,
-    /// Warnings: sides of a feed that brought nothing for `Settings::silence`.
+    /// Warnings: lines that delivered no packet for `Settings::silence`.
     silences,
-    /// Warnings: orders that did not fit in the channel's memory; their instrument has none then.
+    /// Warnings: orders that exceeded the channel's memory; their instrument's order book is then
+    /// empty.
     orders_over_capacity,
     /// Warnings: queued order entries dropped because their queue was full.
     order_queue_overflows,
-    /// Warnings: loops with more packets than can be kept account of.
+    /// Warnings: loop passes with more packets than `Settings::max_loop_packets`.
     loops_too_long,
 }
 
@@ -222,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_listed_with_their_values() {
+    fn iterates_over_names_and_values() {
         let counters = Counters { gaps: 3, ..Counters::default() };
         assert_eq!(counters.iter().find(|(name, _)| *name == "gaps"), Some(("gaps", 3)));
         assert_eq!(counters.iter().map(|(_, value)| value).sum::<u64>(), 3);

@@ -1,59 +1,65 @@
-//! What can be wrong with a packet, and what is odd about it.
+//! Errors and warnings about received packets.
 
 use hairpin_sbe::DecodeError;
 
 use crate::{Counters, Feed};
 
-/// Something that the exchange should not have sent, or the network not have altered.
+/// A fault in the data sent by the exchange or altered by the network.
 ///
-/// Each is counted by the counter of its name and told to [`crate::Listener::on_error`]; none
-/// stops the channel. If an error may have hidden entries, the books they may have been for are
-/// out of sync until a snapshot or their RptSeq says otherwise.
+/// Each error increments the counter of its name and is reported to [`crate::Listener::on_error`];
+/// none stops the channel. If an error may have hidden entries, the affected books are out of sync
+/// until a snapshot or their RptSeq restores them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A packet shorter than its header of 12 bytes.
-    #[error("packet of {length} bytes, shorter than its header of 12")]
+    /// The packet is shorter than its 12-byte header.
+    #[error("cannot decode packet: {length} bytes are fewer than the 12 of its header")]
     PacketTooShort {
-        /// Bytes of the packet.
+        /// The packet's length in bytes.
         length: usize,
     },
-    /// A MsgSize that does not even count the message's own header.
-    #[error("MsgSize {size}, smaller than the message header of 10")]
+    /// MsgSize is smaller than the message header.
+    #[error("cannot decode message: MsgSize {size} is smaller than the 10-byte header")]
     MessageSizeTooSmall {
         /// MsgSize.
         size: u16,
     },
-    /// A MsgSize that reaches beyond the packet.
-    #[error("MsgSize {size}, but {available} bytes are left in the packet")]
+    /// MsgSize exceeds the packet.
+    #[error(
+        "cannot decode message: MsgSize {size} exceeds the {available} bytes left in the \
+         packet"
+    )]
     TruncatedMessage {
         /// MsgSize.
         size: u16,
-        /// Bytes from MsgSize to the end of the packet.
+        /// The number of bytes from MsgSize to the end of the packet.
         available: usize,
     },
-    /// Bytes after the last message, too few for another.
-    #[error("{length} bytes after the last message")]
+    /// The bytes after the last message are too few for another.
+    #[error("cannot decode message: {length} trailing bytes are too few for one")]
     TrailingBytes {
-        /// How many.
+        /// The number of bytes.
         length: usize,
     },
-    /// A message of another schema than CME's market data (1).
-    #[error("message of schema {schema_id} on a market data feed")]
+    /// The message's schema is not CME's market data schema (1).
+    #[error("cannot decode message: schema is {schema_id}, expected 1")]
     ForeignSchema {
-        /// The SBE header's schema.
+        /// The schema id of the SBE header.
         schema_id: u16,
     },
-    /// A message whose block or groups do not fit in MsgSize.
-    #[error("message of template {template_id}: {error}")]
+    /// The message's block or groups exceed MsgSize.
+    #[error("cannot decode message of template {template_id}: {error}")]
     MalformedMessage {
-        /// The SBE header's template, 0 if there is no sound header.
+        /// The template id of the SBE header, 0 without a valid header.
         template_id: u16,
-        /// What does not fit.
+        /// The decoding error.
         error: DecodeError,
     },
-    /// A book entry that cannot be read as one.
-    #[error("book entry of instrument {security_id}: action {action}, level {level}")]
+    /// The book entry has an unknown action, level 0, or no valid price or quantity.
+    #[error(
+        "cannot apply book entry to instrument {security_id}: invalid action {action}, \
+         level {level}, price or quantity"
+    )]
     InvalidEntry {
         /// SecurityID.
         security_id: i32,
@@ -62,8 +68,11 @@ pub enum Error {
         /// MDPriceLevel.
         level: u8,
     },
-    /// A book entry that names a level the book does not have.
-    #[error("instrument {security_id} has no level {level} for action {action}")]
+    /// The book entry names a level that the book does not have.
+    #[error(
+        "cannot apply action {action} to instrument {security_id}: the book has no level \
+         {level}"
+    )]
     InapplicableEntry {
         /// SecurityID.
         security_id: i32,
@@ -72,48 +81,50 @@ pub enum Error {
         /// MDPriceLevel.
         level: u8,
     },
-    /// A new order that was in the book already.
-    #[error("instrument {security_id} has an order {order_id} already")]
+    /// A new order is already in the book.
+    #[error("cannot add order {order_id} to instrument {security_id}: order exists")]
     ExistingOrder {
         /// SecurityID.
         security_id: i32,
         /// OrderID.
         order_id: u64,
     },
-    /// A change or deletion of an order that was not in the book.
-    #[error("instrument {security_id} has no order {order_id}")]
+    /// A changed or deleted order is not in the book.
+    #[error("cannot change order {order_id} of instrument {security_id}: order not found")]
     MissingOrder {
         /// SecurityID.
         security_id: i32,
         /// OrderID.
         order_id: u64,
     },
-    /// An order entry that cannot be read as one.
-    #[error("instrument {security_id}: order {order_id} lacks an action, side, price or quantity")]
+    /// The order entry has an unknown action, or no valid side, price or quantity.
+    #[error(
+        "cannot apply order {order_id} to instrument {security_id}: invalid action, \
+         side, price or quantity"
+    )]
     InvalidOrder {
         /// SecurityID.
         security_id: i32,
-        /// OrderID, `u64::MAX` if there is none.
+        /// OrderID, `u64::MAX` if absent.
         order_id: u64,
     },
-    /// An order entry that refers to a price level its message does not have: nothing tells whose
-    /// it is, so that all order books are out of sync.
-    #[error("order {order_id} refers to entry {reference_id}, which is not there")]
+    /// The order entry refers to a price level missing from its message. Its instrument is unknown,
+    /// so all order books are out of sync.
+    #[error("cannot apply order {order_id}: its message has no entry {reference_id}")]
     DanglingOrder {
         /// OrderID.
         order_id: u64,
-        /// ReferenceID, 0 if there is none.
+        /// ReferenceID, 0 if absent.
         reference_id: u8,
     },
-    /// An order snapshot with a chunk of a wrong number, or with an order that is named twice or
-    /// cannot be read.
-    #[error("order snapshot of instrument {security_id} cannot be read")]
+    /// The order snapshot has an invalid chunk number, a duplicate order or an invalid order.
+    #[error("cannot load order snapshot of instrument {security_id}: invalid chunk or order")]
     InvalidOrderSnapshot {
         /// SecurityID.
         security_id: i32,
     },
-    /// A snapshot whose levels have holes.
-    #[error("snapshot of instrument {security_id} has holes between its levels")]
+    /// The snapshot has gaps between its levels.
+    #[error("cannot load snapshot of instrument {security_id}: gaps between its levels")]
     InvalidSnapshot {
         /// SecurityID.
         security_id: i32,
@@ -121,7 +132,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The counter of this kind of error.
+    /// Returns the counter of this error.
     pub(crate) fn counter<'a>(&self, counters: &'a mut Counters) -> &'a mut u64 {
         match self {
             Self::PacketTooShort { .. } => &mut counters.packets_too_short,
@@ -142,108 +153,108 @@ impl Error {
     }
 }
 
-/// Something odd that the channel can live with, told to [`crate::Listener::on_warning`] when it
-/// happens for the first time and counted every time.
+/// An unexpected condition that the channel tolerates. Each is counted every time, and reported to
+/// [`crate::Listener::on_warning`] the first time only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
-    /// A template that schema version 13 does not have; its messages are skipped.
-    #[error("unknown template {template_id}, skipped")]
+    /// Schema version 13 has no such template; its messages are skipped.
+    #[error("skipped message of unknown template {template_id}")]
     UnknownTemplate {
-        /// The SBE header's template.
+        /// The template id of the SBE header.
         template_id: u16,
     },
-    /// A version newer than 13; fields it added are not read.
-    #[error("schema version {version} is newer than this handler's")]
+    /// The version is newer than 13; its new fields are not decoded.
+    #[error("schema version {version} is newer than 13; new fields are not decoded")]
     NewerVersion {
-        /// The SBE header's version.
+        /// The version of the SBE header.
         version: u16,
     },
-    /// A price level below the instrument's depth.
-    #[error("instrument {security_id}: level {level} is below its depth")]
+    /// The price level is below the instrument's depth.
+    #[error("instrument {security_id}: dropped level {level} below its depth")]
     BeyondDepth {
         /// SecurityID.
         security_id: i32,
         /// MDPriceLevel.
         level: u8,
     },
-    /// A Change whose price is not that of the level.
-    #[error("instrument {security_id}: the price of level {level} was changed in place")]
+    /// The price of a Change entry differs from the level's.
+    #[error("instrument {security_id}: Change entry altered the price of level {level}")]
     PriceChanged {
         /// SecurityID.
         security_id: i32,
         /// MDPriceLevel.
         level: u8,
     },
-    /// An instrument without a definition.
+    /// The instrument has no definition.
     #[error("instrument {security_id} has no definition")]
     UnknownSecurity {
         /// SecurityID.
         security_id: i32,
     },
-    /// There are more instruments than `Settings::max_instruments`.
-    #[error("instrument {security_id} is one more than there is room for")]
+    /// More instruments exist than `Settings::max_instruments`.
+    #[error("ignored instrument {security_id}: max_instruments reached")]
     InstrumentsOverCapacity {
-        /// SecurityID of the first that did not fit.
+        /// SecurityID of the first instrument that did not fit.
         security_id: i32,
     },
-    /// A definition states a deeper book than [`crate::MAX_DEPTH`].
-    #[error("instrument {security_id}: depth {depth} was cut")]
+    /// The definition states a book deeper than [`crate::MAX_DEPTH`].
+    #[error("instrument {security_id}: depth {depth} exceeds the maximum")]
     DepthCut {
         /// SecurityID.
         security_id: i32,
         /// MarketDepth.
         depth: u8,
     },
-    /// The legs or underlyings of all definitions are more than `Settings::max_related`; the
-    /// instrument is without its own.
-    #[error("no room for the legs or underlyings of instrument {security_id}")]
+    /// The legs or underlyings of all definitions exceed `Settings::max_related`; the instrument
+    /// has none.
+    #[error("dropped legs or underlyings of instrument {security_id}: max_related reached")]
     RelatedOverCapacity {
         /// SecurityID.
         security_id: i32,
     },
-    /// A packet that does not go with what came before it: far ahead in number, fallen behind
-    /// though sent later, or sent in this host's future. It is set aside until another confirms
-    /// it.
-    #[error("packet {sequence} of the {feed} feed does not go with what came before it")]
-    DoubtfulPacket {
+    /// The packet does not continue the stream: its number is far ahead, or fell although it was
+    /// sent later, or its SendingTime is in this host's future. The channel keeps it until another
+    /// packet confirms it.
+    #[error("packet {sequence} of the {feed} feed does not continue the stream")]
+    SuspectPacket {
         /// The feed.
         feed: Feed,
         /// MsgSeqNum.
         sequence: u32,
     },
-    /// A packet longer than `Settings::max_packet` had to be held.
-    #[error("packet of {length} bytes is too long to be kept")]
+    /// A packet longer than `Settings::max_packet` had to be buffered.
+    #[error("packet of {length} bytes is too long to buffer")]
     OversizedPacket {
-        /// Bytes of the packet.
+        /// The packet's length in bytes.
         length: usize,
     },
-    /// The recovery queue was full: its oldest entry was dropped, and later snapshots are needed.
-    #[error("the recovery queue is full, the oldest entries were dropped")]
+    /// The recovery queue was full and dropped its oldest entry. Later snapshots are needed.
+    #[error("recovery queue is full: dropped the oldest entries")]
     QueueOverflow,
-    /// There are more orders than `Settings::max_orders`: the instrument's order book is out of
-    /// sync and empty until a snapshot of it fits.
-    #[error("no room for the orders of instrument {security_id}")]
+    /// More orders exist than `Settings::max_orders`. The instrument's order book is empty and out
+    /// of sync until a snapshot of it fits.
+    #[error("dropped orders of instrument {security_id}: max_orders reached")]
     OrdersOverCapacity {
         /// SecurityID.
         security_id: i32,
     },
-    /// The queue of order entries was full: its oldest entry was dropped, and later snapshots are
+    /// The queue of order entries was full and dropped its oldest entry. Later snapshots are
     /// needed.
-    #[error("the queue of order entries is full, the oldest were dropped")]
+    #[error("order queue is full: dropped the oldest entries")]
     OrderQueueOverflow,
-    /// More packets came while TCP replay was under way than `Replay::max_held`: it is given up.
-    #[error("more packets came during a replay than can be held; it is given up")]
-    ReplayHoldingFull,
-    /// A feed is needed that the settings say there is not.
-    #[error("there is no {feed} feed: {}", what_is_missing(.feed))]
+    /// More packets arrived during a TCP replay than `Replay::max_held`. The replay is given up.
+    #[error("gave up TCP replay: max_held reached")]
+    ReplayBufferFull,
+    /// A feed is needed that is absent by the settings.
+    #[error("no {feed} feed: {}", missing_feed_effect(.feed))]
     MissingFeed {
         /// The feed.
         feed: Feed,
     },
-    /// A pass of a loop has more packets than `Settings::max_loop_packets`; it counts as seen whole
-    /// only if those beyond come in order.
-    #[error("a pass of the {feed} loop has more packets than can be kept account of")]
+    /// A loop pass has more packets than `Settings::max_loop_packets`. It counts as complete only
+    /// if the packets beyond that arrive in order.
+    #[error("a pass of the {feed} loop has more packets than max_loop_packets")]
     LoopTooLong {
         /// The looping feed.
         feed: Feed,
@@ -251,7 +262,7 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// The counter of this kind of warning.
+    /// Returns the counter of this warning.
     pub(crate) fn counter<'a>(&self, counters: &'a mut Counters) -> &'a mut u64 {
         match self {
             Self::UnknownTemplate { .. } => &mut counters.unknown_templates,
@@ -262,10 +273,10 @@ impl Warning {
             Self::InstrumentsOverCapacity { .. } => &mut counters.instruments_over_capacity,
             Self::DepthCut { .. } => &mut counters.depths_cut,
             Self::RelatedOverCapacity { .. } => &mut counters.related_over_capacity,
-            Self::DoubtfulPacket { .. } => &mut counters.doubtful_packets,
+            Self::SuspectPacket { .. } => &mut counters.doubtful_packets,
             Self::OversizedPacket { .. } => &mut counters.oversized_packets,
             Self::QueueOverflow => &mut counters.queue_overflows,
-            Self::ReplayHoldingFull => &mut counters.replay_holdings_full,
+            Self::ReplayBufferFull => &mut counters.replay_holdings_full,
             Self::MissingFeed { .. } => &mut counters.missing_feeds,
             Self::OrdersOverCapacity { .. } => &mut counters.orders_over_capacity,
             Self::OrderQueueOverflow => &mut counters.order_queue_overflows,
@@ -273,7 +284,7 @@ impl Warning {
         }
     }
 
-    /// A number below 32 for the kind.
+    /// Returns the bit number of the warning's kind, below 32.
     pub(crate) const fn kind(&self) -> u32 {
         match self {
             Self::UnknownTemplate { .. } => 0,
@@ -287,8 +298,8 @@ impl Warning {
             Self::QueueOverflow => 8,
             Self::LoopTooLong { .. } => 9,
             Self::RelatedOverCapacity { .. } => 10,
-            Self::DoubtfulPacket { .. } => 11,
-            Self::ReplayHoldingFull => 24,
+            Self::SuspectPacket { .. } => 11,
+            Self::ReplayBufferFull => 24,
             Self::MissingFeed { feed: Feed::Instrument } => 25,
             Self::MissingFeed { feed: Feed::SnapshotOrders } => 27,
             Self::MissingFeed { .. } => 26,
@@ -298,12 +309,12 @@ impl Warning {
     }
 }
 
-/// What cannot be had without a feed.
-const fn what_is_missing(feed: &Feed) -> &'static str {
+/// Returns the effect of a missing feed.
+const fn missing_feed_effect(feed: &Feed) -> &'static str {
     match feed {
-        Feed::Instrument => "definitions come one by one, on the incremental feed",
-        Feed::Snapshot => "only a reset, replay or natural refresh brings a book in sync",
-        Feed::SnapshotOrders => "only a reset brings an order book in sync",
-        Feed::Incremental | Feed::Replay => "nothing comes by it",
+        Feed::Instrument => "definitions arrive on the incremental feed only",
+        Feed::Snapshot => "only a reset, replay or natural refresh restores a book",
+        Feed::SnapshotOrders => "only a reset restores an order book",
+        Feed::Incremental | Feed::Replay => "no data arrives",
     }
 }

@@ -1,27 +1,38 @@
-//! Where packets come from.
+//! The feeds and lines that packets arrive on.
+
+pub(crate) mod arbiter;
+pub(crate) mod feed_skew;
+pub(crate) mod feeds;
+pub(crate) mod gaps;
+pub(crate) mod incremental_feed;
+pub(crate) mod loop_tracker;
+pub(crate) mod pending_packet;
+pub(crate) mod reorder_buffer;
+pub(crate) mod silence;
 
 use core::fmt;
 
-/// One of the feeds of a channel. Each multicast feed numbers its packets on its own.
+/// A feed of a channel. Each multicast feed numbers its packets independently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Feed {
-    /// Everything as it happens (config.xml: `I`).
+    /// Real-time updates (config.xml: `I`).
     Incremental,
-    /// All instrument definitions in a loop (config.xml: `N`).
+    /// All instrument definitions, repeated in a loop (config.xml: `N`).
     Instrument,
-    /// Market recovery: all books in a loop, each with the last incremental packet it contains
-    /// (config.xml: `S`).
+    /// Market recovery: snapshots of all books, repeated in a loop. Each states the last
+    /// incremental packet it contains (config.xml: `S`).
     Snapshot,
-    /// Market recovery of orders, where they have a loop of their own (config.xml: `SMBO`).
+    /// Market recovery of order books, where they have a loop of their own (config.xml: `SMBO`).
     SnapshotOrders,
-    /// Packets of the incremental feed once more, by TCP, because a gap was asked for
-    /// ([`crate::Action::Replay`]; config.xml: `H`). They bear that feed's numbers.
+    /// Packets of the incremental feed, requested again over TCP after a gap
+    /// ([`crate::Action::Replay`]; config.xml: `H`). They carry the incremental feed's sequence
+    /// numbers.
     Replay,
 }
 
 impl Feed {
-    /// Every multicast feed, in the order in which a late join needs them.
+    /// All multicast feeds, in the order in which a late join needs them.
     pub const ALL: [Self; 4] =
         [Self::Incremental, Self::Instrument, Self::Snapshot, Self::SnapshotOrders];
 }
@@ -38,7 +49,8 @@ impl fmt::Display for Feed {
     }
 }
 
-/// One of the two lines on which every packet of a feed is sent.
+/// A line: one of the two redundant streams that carry every packet of a feed (CME: Feed A and
+/// Feed B).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FeedLine {
     /// The primary line.
@@ -48,7 +60,7 @@ pub enum FeedLine {
 }
 
 impl FeedLine {
-    /// Both sides.
+    /// Both lines.
     pub const ALL: [Self; 2] = [Self::A, Self::B];
 }
 

@@ -1,22 +1,64 @@
-//! A CME MDP 3.0 market data channel, without IO.
+//! A CME MDP 3.0 market data channel without I/O: packets in, books and callbacks out.
 //!
-//! A [`Channel`] takes the packets of all feeds of one CME channel, from sides A and B, and tells
-//! a [`Listener`] what they mean: definitions, statuses, trades, volume, and price books that are
-//! right or say that they are not. It arbitrates between the sides, finds gaps, joins late and
-//! recovers, by TCP replay or from snapshots; what only IO can do it asks for by
+//! A [`Channel`] takes the packets of all feeds of one CME channel, from lines A and B. It calls a
+//! [`Listener`] for definitions, statuses, trades, volume and statistics, and for price and order
+//! books with their sync state. It arbitrates between the lines, detects gaps, joins late, and
+//! recovers by TCP replay or snapshots. The caller performs the I/O requested by
 //! [`Channel::poll_action`].
 //!
-//! Layer L1: a value without sockets, threads or clocks; `no_std` with `alloc`, no `unsafe`. All
-//! memory is taken by [`Channel::new`]; no packet makes it allocate, and none makes it panic.
+//! Layer L1: a value without sockets, threads or clocks; `no_std` with `alloc`, no `unsafe`.
+//! [`Channel::new`] allocates all memory. No packet causes an allocation or a panic.
 //!
-//! It is not a feed handler: addresses, sockets and replay are `hairpin-feed-handler`'s. It keeps
-//! definitions, statuses, statistics and books by price: the direct ones up to [`MAX_DEPTH`]
-//! levels, the implied ones up to [`MAX_IMPLIED_DEPTH`]; and order books, if
-//! [`Settings::order_books`] asks for them. A [`Filter`] leaves out instruments that are not
-//! wanted. Everything else is told and not kept; `docs/listener.md` goes through all templates.
+//! This crate is not a feed handler: `hairpin-feed-handler` has addresses, sockets and the replay
+//! connection. A channel stores definitions, statuses, statistics, direct books of up to
+//! [`MAX_DEPTH`] levels and implied books of up to [`MAX_IMPLIED_DEPTH`]. It stores order books if
+//! [`Settings::order_books`] enables them. A [`Filter`] excludes instruments. All other messages
+//! are reported and not stored; `docs/reference/market-data-callbacks.md` lists all templates.
+//!
+//! # The path of a packet
+//!
+//! ```text
+//!  line A   line B                  snapshot, instrument loops        replay server
+//!     │        │                               │                           │
+//!     ▼        ▼                               │                           │
+//!  Channel::handle_packet ◀────────────────────┴───────────────────────────┘
+//!     │
+//!     ▼
+//!  Arbiter ──────────▶ duplicate: dropped, sampled for FeedSkew
+//!     │   └──────────▶ suspect: PendingPacket, until another packet confirms it
+//!     ├─ ahead ──────▶ ReorderBuffer ── gap filled ──▶ in sequence
+//!     │                     └─ overdue ──▶ TCP replay, or Listener::on_gap and snapshots
+//!     ▼ in sequence
+//!  Messages ─▶ entries ─▶ RptSeq check ──▶ not next: RecoveryQueue, until a snapshot
+//!                              │ next
+//!                              ▼
+//!                    Ladder (price level) ──▶ best levels in BookSlot ──▶ Listener
+//! ```
+//!
+//! # Where to find what
+//!
+//! | module | contents |
+//! |---|---|
+//! | `channel` | [`Channel`]: entry points, deadlines, actions. Start reading here |
+//! | `listener` | [`Listener`] and the data of its callbacks |
+//! | `settings` | [`Settings`] and its presets |
+//! | `counters` | [`Counters`] |
+//! | `error` | [`Error`] and [`Warning`], each with its counter |
+//! | `market` | the state behind a channel: instruments, recovery queue, loops |
+//! | `feed` | A/B arbitration, reorder buffer, gaps, loop passes, silence, feed skew |
+//! | `message` | packet framing, entries, and a file for each rarer message |
+//! | `book` | price books: storage, application of entries, views |
+//! | `book::orders` | order books: storage, messages, snapshots |
+//! | `instrument` | definitions, statuses, statistics, [`Filter`], prices for display |
+//! | `recovery` | sync states, RptSeq check, snapshots, recovery queue, TCP replay |
+//!
+//! A new error needs a variant of [`Error`], a counter in `counters`, and a test
+//! `counts_<counter>_only` in `tests/it/errors.rs`.
+//!
+//! # Example
 //!
 //! ```
-//! use hairpin_mdp3::{Action, Channel, EndOfEvent, Feed, Input, Listener, Settings, FeedLine};
+//! use hairpin_mdp3::{Action, Channel, EndOfEvent, Feed, FeedLine, Input, Listener, Settings};
 //! use hairpin_time::{Instant, Now, Utc};
 //!
 //! struct Strategy;
@@ -32,7 +74,7 @@
 //! assert_eq!(channel.poll_action(), Some(Action::Join(Feed::Incremental)));
 //!
 //! let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
-//! let input = Input { feed: Feed::Incremental, side: FeedLine::A, received: None };
+//! let input = Input { feed: Feed::Incremental, line: FeedLine::A, received: None };
 //! channel.handle_packet(now, input, b"too short", &mut Strategy);
 //! assert_eq!(channel.counters().packets_too_short, 1);
 //! ```
@@ -41,118 +83,67 @@
 
 extern crate alloc;
 
-mod admission;
-mod arbiter;
-mod aside;
 mod book;
-mod book_copy;
-mod book_display;
-mod book_entry;
-mod cell;
-mod changes;
 mod channel;
-mod collateral;
-mod consolidated_book;
 mod counters;
-mod definition;
-mod definition_decoder;
-mod definition_details;
-mod definition_loop;
-mod display_price;
-mod entries;
 mod error;
 mod feed;
-mod feed_skew;
-mod feeds;
-mod filter;
-mod holding;
-mod holes;
-mod implied_book;
-mod incremental;
-mod instrument_index;
-mod instruments;
-mod ladder;
-mod levels;
+mod instrument;
 mod listener;
-mod loop_tracker;
-mod lot_type_rules;
 mod market;
-mod natural;
-mod orders;
-mod other_messages;
-mod packet;
-mod presets;
-mod quote_request;
-mod ranks;
-mod recovery_queue;
-mod related;
-mod replay;
+mod message;
+mod recovery;
 mod settings;
-mod silence;
-mod snapshot;
-mod snapshot_loop;
-mod statistic_kind;
-mod statistic_update;
-mod statistics;
-mod status;
-mod stream;
-mod sync;
-mod tcp_replay;
-mod template_ids;
-mod text;
-mod tick_rule;
-mod trade_orders;
-mod workup;
 
-pub use book::{Best, Book, BookSide};
-pub use book_copy::BookCopy;
-pub use book_display::BookDisplay;
-pub use changes::Changes;
-pub use channel::{Action, Channel, Input};
-pub use collateral::{Collateral, CollateralValue};
-pub use consolidated_book::{ConsolidatedBook, ConsolidatedLevel};
-pub use counters::Counters;
-pub use definition::{Definition, DefinitionAction};
-pub use definition_details::{
-    Details, FixedIncomeDetails, FxDetails, OptionDetails, RepoDetails, SpreadDetails,
+pub use book::book_copy::BookCopy;
+pub use book::book_display::BookDisplay;
+pub use book::changes::Changes;
+pub use book::consolidated_book::{ConsolidatedBook, ConsolidatedLevel};
+pub use book::implied_book::ImpliedBook;
+pub use book::levels::{Level, Levels, LevelsIter, MAX_DEPTH, MAX_IMPLIED_DEPTH};
+pub use book::orders::{
+    MAX_TOP_ORDERS, Order, OrderBook, OrderBookStateChange, OrderBooks, OrderChange, OrderIter,
+    OrderUpdate,
 };
-pub use display_price::DisplayPrice;
+pub use book::{Best, Book, BookSide};
+pub use channel::{Action, Channel, Input};
+pub use counters::Counters;
 pub use error::{Error, Warning};
+pub use feed::feed_skew::FeedSkew;
+pub use feed::feeds::{FeedLines, Feeds};
+pub use feed::silence::{Silence, SilenceScope, SilenceState};
 pub use feed::{Feed, FeedLine};
-pub use feed_skew::FeedSkew;
-pub use feeds::{Feeds, Sides};
-pub use filter::Filter;
 pub use hairpin_cme_codecs::mdp3::{
     AggressorFlag, AggressorSide, DecimalQty, HaltReason, InstAttribValue, LegSide, MDUpdateAction,
     OpenCloseSettlFlag, Price9, PriceSource, PutOrCall, RepoSubType, SecurityAltIDSource,
     SecurityTradingEvent, SecurityTradingStatus, SettlPriceType,
 };
 pub use hairpin_sbe::MonthYear;
-pub use implied_book::ImpliedBook;
-pub use instrument_index::InstrumentIndex;
-pub use instruments::Instruments;
-pub use levels::{Level, Levels, LevelsIter, MAX_DEPTH, MAX_IMPLIED_DEPTH};
+pub use instrument::definition::{Definition, DefinitionAction};
+pub use instrument::definition_details::{
+    Details, FixedIncomeDetails, FxDetails, OptionDetails, RepoDetails, SpreadDetails,
+};
+pub use instrument::display_price::DisplayPrice;
+pub use instrument::filter::Filter;
+pub use instrument::instrument_index::InstrumentIndex;
+pub use instrument::instruments::Instruments;
+pub use instrument::lot_type_rules::{LotTypeRule, LotTypeRules};
+pub use instrument::related::{Leg, Related, Underlying};
+pub use instrument::statistic_kind::StatisticKind;
+pub use instrument::statistic_update::{LimitsUpdate, Statistic};
+pub use instrument::statistics::{InstrumentStatistics, PriceLimits, StatisticValue};
+pub use instrument::status::{InstrumentStatus, StatusScope};
 pub use listener::{
     BookUpdate, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Gap,
     InstrumentStateChange, Listener, SecurityStatus, Trade, UpdateSource, Volume,
 };
-pub use lot_type_rules::{LotTypeRule, LotTypeRules};
-pub use orders::{
-    MAX_TOP_ORDERS, Order, OrderBook, OrderBookStateChange, OrderBooks, OrderChange, OrderIter,
-    OrderUpdate,
-};
-pub use packet::{Message, Messages, Packet, PacketHeader};
-pub use quote_request::{QuoteRequest, QuoteRequestEntry};
-pub use related::{Leg, Related, Underlying};
+pub use message::collateral::{Collateral, CollateralValue};
+pub use message::packet::{Message, Messages, Packet, PacketHeader};
+pub use message::quote_request::{QuoteRequest, QuoteRequestEntry};
+pub use message::template_ids::TemplateIds;
+pub use message::text::Text;
+pub use message::trade_orders::{TradeOrder, TradeOrders};
+pub use message::workup::{Workup, WorkupOrder};
+pub use recovery::sync_state::SyncState;
+pub use recovery::tcp_replay::{Replay, ReplayFailure, ReplayOutcome, ReplayUpdate};
 pub use settings::{LateJoin, Settings};
-pub use silence::{Silence, SilenceScope, SilenceState};
-pub use statistic_kind::StatisticKind;
-pub use statistic_update::{LimitsUpdate, Statistic};
-pub use statistics::{InstrumentStatistics, PriceLimits, StatisticValue};
-pub use status::{InstrumentStatus, StatusScope};
-pub use sync::SyncState;
-pub use tcp_replay::{Replay, ReplayFailure, ReplayOutcome, ReplayUpdate};
-pub use template_ids::TemplateIds;
-pub use text::Text;
-pub use trade_orders::{TradeOrder, TradeOrders};
-pub use workup::{Workup, WorkupOrder};

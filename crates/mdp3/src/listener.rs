@@ -1,11 +1,11 @@
-//! What a channel tells.
+//! The callbacks of a channel.
 
 use hairpin_cme_codecs::mdp3::{
     AggressorSide, HaltReason, MDUpdateAction, SecurityTradingEvent, SecurityTradingStatus,
 };
 use hairpin_time::{Now, Utc};
 
-use crate::entries::Place;
+use crate::message::entries::TradePosition;
 use crate::{
     Book, Changes, Collateral, ConsolidatedBook, Definition, Error, ImpliedBook, InstrumentIndex,
     Instruments, Leg, LimitsUpdate, Message, OrderBookStateChange, OrderUpdate, Packet, Price9,
@@ -13,178 +13,183 @@ use crate::{
     Warning, Workup,
 };
 
-/// What a channel tells, in the order of the stream. Every method does nothing by default.
+/// The callbacks of a channel, in stream order. All methods do nothing by default.
 ///
 /// All views are borrowed for the duration of the call. A listener must not block.
 pub trait Listener {
-    /// A packet is processed: it is the next of its feed, and has not been seen before.
+    /// Called before the messages of each new in-sequence packet.
     fn on_packet(&mut self, packet: &Packet) {
         let _ = packet;
     }
 
-    /// A message with a sound frame, of whatever template, before what it means is told. Its header
-    /// has the template that [`crate::Settings::templates`] says its id stands for.
+    /// Called for each message with a valid frame, of any template, before the callbacks for its
+    /// contents. The header contains the template that [`crate::Settings::templates`] assigns to
+    /// the id.
     fn on_message(&mut self, packet: &Packet, message: &Message<'_>) {
         let _ = (packet, message);
     }
 
-    /// An instrument is new, has changed or is gone. Repetitions are not told.
+    /// Called when an instrument is added, changed or deleted. Repetitions are not reported.
     fn on_definition(&mut self, update: &DefinitionUpdate<'_>) {
         let _ = update;
     }
 
-    /// The user's own word for an instrument that is new, has changed or is gone, asked for right
-    /// after [`Self::on_definition`] has told it; `kept` is what it is by now, 0 at first. Every
-    /// later callback finds it in [`Instruments::user_data`]. Between packets
-    /// [`crate::Channel::set_user_data`] sets it.
-    fn user_data(&mut self, update: &DefinitionUpdate<'_>, kept: u64) -> u64 {
+    /// Returns the user data of an instrument that was added, changed or deleted. Called right
+    /// after [`Self::on_definition`]; `current` is the present value, initially 0. Later callbacks
+    /// read it from [`Instruments::user_data`]. Between packets, use
+    /// [`crate::Channel::set_user_data`].
+    fn user_data(&mut self, update: &DefinitionUpdate<'_>, current: u64) -> u64 {
         let _ = update;
-        kept
+        current
     }
 
-    /// A message has changed a book, direct or implied: [`BookUpdate::changes`] says which. All
-    /// its entries for the book have been applied, and the book may still be amid an event:
-    /// crossed, or with a level to be deleted yet. The book is in sync, but with
-    /// `Settings::natural_refresh`: then [`Book::sync_state`] says whether it is.
+    /// Called when a message has changed a direct or implied book; [`BookUpdate::changes`] says
+    /// which parts. All entries of the message for the book have been applied. Inside an event the
+    /// book may still be crossed, or contain a level that the event will delete. The book is in
+    /// sync, except with `Settings::natural_refresh`; then check [`Book::sync_state`].
     fn on_book_update(&mut self, update: &BookUpdate<'_>) {
         let _ = update;
     }
 
-    /// A message or a snapshot has changed an order book. Told before the price book of the same
-    /// message, and like that it may still be amid an event.
+    /// Called when a message or a snapshot has changed an order book, before the price book of the
+    /// same message. Inside an event the book may still be inconsistent.
     fn on_order_update(&mut self, update: &OrderUpdate<'_>) {
         let _ = update;
     }
 
-    /// An order book has come in sync, has fallen out of it, or is gone, whatever the price book of
-    /// its instrument does. That a newly defined instrument's is not in sync yet is not told.
+    /// Called when an order book has gained or lost sync, or was deleted, independently of the
+    /// instrument's price book. The initial out-of-sync state of a new instrument is not reported.
     fn on_order_book_state(&mut self, change: &OrderBookStateChange<'_>) {
         let _ = change;
     }
 
-    /// A trade. Told also while the instrument's book is not in sync.
+    /// Called for a trade, even while the instrument's book is out of sync.
     fn on_trade(&mut self, trade: &Trade<'_>) {
         let _ = trade;
     }
 
-    /// Trading has begun, halted or ended for an instrument, a group or a product. Told also when
-    /// a snapshot shows that such a message was missed.
+    /// Called when trading of an instrument, a group or a product has opened, halted or closed.
+    /// Also called when a snapshot shows that such a message was missed.
     fn on_security_status(&mut self, status: &SecurityStatus<'_>) {
         let _ = status;
     }
 
-    /// The session's electronic volume of an instrument, told also while its book is not in sync.
+    /// Called for the session's electronic volume of an instrument, even while its book is out of
+    /// sync.
     fn on_volume(&mut self, volume: &Volume<'_>) {
         let _ = volume;
     }
 
-    /// A statistic of an instrument, of the session or of the day, has come or gone. Told also
-    /// when a snapshot shows that one was missed. [`Instruments::statistics`] has the last of each.
+    /// Called when a session or daily statistic of an instrument has changed or was deleted. Also
+    /// called when a snapshot shows that a statistic was missed. [`Instruments::statistics`] has
+    /// the last value of each.
     fn on_statistic(&mut self, statistic: &Statistic<'_>) {
         let _ = statistic;
     }
 
-    /// The limits of an instrument's price have changed. Told also when a snapshot shows that a
-    /// message was missed.
+    /// Called when the price limits of an instrument have changed. Also called when a snapshot
+    /// shows that a message was missed.
     fn on_limits(&mut self, limits: &LimitsUpdate<'_>) {
         let _ = limits;
     }
 
-    /// Someone asks for quotes.
+    /// Called for a request for quotes.
     fn on_quote_request(&mut self, request: &QuoteRequest<'_>) {
         let _ = request;
     }
 
-    /// A workup has begun, goes on or has ended. It is a status of its instrument too, which
-    /// [`Instruments::status`] has from here on; [`Self::on_security_status`] does not tell it.
+    /// Called when a workup has started, continued or ended. A workup is also a status of its
+    /// instrument, available from [`Instruments::status`]; [`Self::on_security_status`] does not
+    /// report it.
     fn on_workup(&mut self, workup: &Workup<'_>) {
         let _ = workup;
     }
 
-    /// Collateral of repos has been valued.
+    /// Called for new market values of repo collateral.
     fn on_collateral(&mut self, collateral: &Collateral<'_>) {
         let _ = collateral;
     }
 
-    /// The feed of the packet is alive and has nothing to say.
+    /// Called for a heartbeat: the packet's feed is alive but idle.
     fn on_heartbeat(&mut self, packet: &Packet) {
         let _ = packet;
     }
 
-    /// All that the message means has been told, or that it cannot be read.
+    /// Called after all callbacks for a message, even if it could not be decoded.
     fn on_end_of_message(&mut self, packet: &Packet, message: &Message<'_>) {
         let _ = (packet, message);
     }
 
-    /// All messages of the packet have been told, of whatever feed.
+    /// Called after all messages of a packet, on any feed.
     fn on_end_of_packet(&mut self, packet: &Packet) {
         let _ = packet;
     }
 
-    /// The loop that feeds the channel found nothing to do. A channel alone never tells this.
+    /// Called by the loop that feeds the channel when it is idle. A channel alone never calls this.
     fn on_idle(&mut self, now: Now) {
         let _ = now;
     }
 
-    /// A matching event is complete: all books are consistent. This is the moment to decide.
+    /// Called when a matching event is complete and all books are consistent. Make trading
+    /// decisions here.
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         let _ = event;
     }
 
-    /// The exchange has emptied all books of the channel, which are in sync from here on. No book
-    /// update is told for each.
+    /// Called when the exchange has emptied all books of the channel; all are in sync. No book
+    /// updates follow.
     fn on_channel_reset(&mut self, reset: &ChannelReset<'_>) {
         let _ = reset;
     }
 
-    /// Neither side has delivered some packets of the incremental feed. What the event they were
-    /// part of has changed is not told by an end of event.
+    /// Called when neither line has delivered some packets of the incremental feed. Changes of the
+    /// interrupted event are not part of a later end of event.
     fn on_gap(&mut self, gap: &Gap) {
         let _ = gap;
     }
 
-    /// A gap is asked for by TCP replay, was filled by it, or was given up. While it is asked for,
-    /// the channel stands still: live packets are held until it is filled.
+    /// Called when a gap was requested by TCP replay, filled by it, or given up. During the replay,
+    /// live packets are buffered and the channel does not advance.
     fn on_replay(&mut self, update: &ReplayUpdate) {
         let _ = update;
     }
 
-    /// A side, a feed or the whole channel brings nothing any more, or brings something again. A
-    /// side is told before its feed, and that before the channel.
+    /// Called when a line, a feed or the whole channel has become silent, or receives packets
+    /// again. Lines are reported before their feed, and feeds before the channel.
     fn on_silence(&mut self, silence: &Silence) {
         let _ = silence;
     }
 
-    /// An instrument has come in sync, has fallen out of it, or is gone. That a newly defined
-    /// instrument is not in sync yet is not told.
+    /// Called when an instrument has gained or lost sync, or was deleted. The initial out-of-sync
+    /// state of a new instrument is not reported.
     fn on_instrument_state(&mut self, change: &InstrumentStateChange<'_>) {
         let _ = change;
     }
 
-    /// The channel has entered another state.
+    /// Called when the channel has entered another state.
     fn on_channel_state(&mut self, state: ChannelState) {
         let _ = state;
     }
 
-    /// The packet was wrong. `None`: it had no sound header.
+    /// Called for a malformed packet or message. `packet` is `None` without a valid packet header.
     fn on_error(&mut self, packet: Option<&Packet>, error: &Error) {
         let _ = (packet, error);
     }
 
-    /// Something odd has happened for the first time.
+    /// Called for an unexpected condition when it occurs for the first time.
     fn on_warning(&mut self, warning: &Warning) {
         let _ = warning;
     }
 }
 
-/// A listener that does not care.
+/// A listener that ignores all callbacks.
 impl Listener for () {}
 
 /// The state of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChannelState {
-    /// A late join: definitions are being collected, no book is known yet.
+    /// Late join: the channel collects definitions and no book is known yet.
     CollectingDefinitions,
     /// Some books are not in sync.
     Recovering,
@@ -192,7 +197,7 @@ pub enum ChannelState {
     InSync,
 }
 
-/// Where the entries of a book update came from.
+/// The source of the entries of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UpdateSource {
@@ -200,12 +205,11 @@ pub enum UpdateSource {
     Incremental,
     /// A snapshot, with the queued entries after it applied.
     Snapshot,
-    /// A message of the incremental feed; the book is not in sync, but begins anew by natural
-    /// refresh.
+    /// A message of the incremental feed. The book is not in sync and is being naturally refreshed.
     NaturalRefresh,
 }
 
-/// A definition came.
+/// A new or changed definition.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct DefinitionUpdate<'a> {
@@ -213,29 +217,29 @@ pub struct DefinitionUpdate<'a> {
     pub packet: &'a Packet,
     /// The instrument.
     pub instrument: InstrumentIndex,
-    /// What it is now. If its action is `Delete`, what it was.
+    /// The present definition. If its action is `Delete`, the last one.
     pub definition: &'a Definition,
     pub(crate) instruments: &'a Instruments,
 }
 
 impl<'a> DefinitionUpdate<'a> {
-    /// The legs of a spread; none of anything else.
+    /// Returns the legs of a spread; empty for other instruments.
     pub fn legs(&self) -> impl Iterator<Item = &'a Leg> + use<'a> {
         self.instruments.legs(self.instrument)
     }
 
-    /// What an option or a repo is on; nothing of anything else.
+    /// Returns the underlyings of an option or a repo; empty for other instruments.
     pub fn underlyings(&self) -> impl Iterator<Item = &'a Underlying> + use<'a> {
         self.instruments.underlyings(self.instrument)
     }
 
-    /// Everything the definition relates the instrument to, in the order of the message.
+    /// Returns all related instruments of the definition, in the order of the message.
     pub fn related(&self) -> impl Iterator<Item = &'a Related> + use<'a> {
         self.instruments.related(self.instrument)
     }
 }
 
-/// A book has changed.
+/// A change of a book.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct BookUpdate<'a> {
@@ -245,31 +249,31 @@ pub struct BookUpdate<'a> {
     pub transact_time: Utc,
     /// The instrument.
     pub instrument: InstrumentIndex,
-    /// Its direct book, with all entries of the message applied.
+    /// The instrument's direct book, with all entries of the message applied.
     pub book: Book<'a>,
-    /// All books.
+    /// All instruments and their books.
     pub instruments: &'a Instruments,
-    /// What has changed.
+    /// The parts that have changed.
     pub changes: Changes,
-    /// Whether a message or a snapshot has changed it.
+    /// The source of the change.
     pub source: UpdateSource,
 }
 
 impl<'a> BookUpdate<'a> {
-    /// The instrument's implied book, with all entries of the message applied.
+    /// Returns the instrument's implied book, with all entries of the message applied.
     #[must_use]
     pub fn implied(&self) -> ImpliedBook<'a> {
         self.instruments.implied_book(self.instrument)
     }
 
-    /// The instrument's direct and implied book as one.
+    /// Returns the instrument's direct and implied book as one.
     #[must_use]
     pub fn consolidated(&self) -> ConsolidatedBook<'a> {
         self.instruments.consolidated_book(self.instrument)
     }
 }
 
-/// Whether trading goes on (template 30).
+/// A trading status (template 30).
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct SecurityStatus<'a> {
@@ -277,9 +281,9 @@ pub struct SecurityStatus<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60) of the message, or of the snapshot.
     pub transact_time: Utc,
-    /// Which instruments are meant.
+    /// The affected instruments.
     pub scope: StatusScope,
-    /// SecurityTradingStatus (326); `NO_CHANGE` or `None` if only the event is told.
+    /// SecurityTradingStatus (326); `NO_CHANGE` or `None` if only the event is stated.
     pub trading_status: Option<SecurityTradingStatus>,
     /// HaltReason (327); `None` in a snapshot.
     pub halt_reason: Option<HaltReason>,
@@ -287,7 +291,7 @@ pub struct SecurityStatus<'a> {
     pub event: Option<SecurityTradingEvent>,
     /// TradeDate (75): days since 1970-01-01.
     pub trade_date: Option<u16>,
-    /// Whether a message or a snapshot told it.
+    /// The source of the status.
     pub source: UpdateSource,
 }
 
@@ -299,7 +303,7 @@ pub struct Trade<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60): the time of the match, also on conflated feeds.
     pub transact_time: Utc,
-    /// The instrument, `None` while it is unknown.
+    /// The instrument, `None` if not yet known.
     pub instrument: Option<InstrumentIndex>,
     /// SecurityID (48).
     pub security_id: i32,
@@ -309,7 +313,7 @@ pub struct Trade<'a> {
     pub price: Price9,
     /// MDEntrySize (271).
     pub quantity: u64,
-    /// NumberOfOrders (346): the aggressor's and those it met.
+    /// NumberOfOrders (346): the aggressor's order and those it matched.
     pub orders: u32,
     /// AggressorSide (5797).
     pub aggressor: Option<AggressorSide>,
@@ -317,10 +321,10 @@ pub struct Trade<'a> {
     pub action: MDUpdateAction,
     /// MDTradeEntryID (37711).
     pub trade_entry_id: Option<u32>,
-    /// The message from its SBE header on, and which of its trades this is: what
-    /// [`Self::orders`] reads.
+    /// The message from its SBE header on, and the trade's position in it; used by
+    /// [`Self::orders`].
     pub(crate) bytes: &'a [u8],
-    pub(crate) place: Place,
+    pub(crate) position: TradePosition,
 }
 
 /// The electronic volume of an instrument (templates 37 and 66).
@@ -331,45 +335,45 @@ pub struct Volume<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60).
     pub transact_time: Utc,
-    /// The instrument, `None` while it is unknown.
+    /// The instrument, `None` if not yet known.
     pub instrument: Option<InstrumentIndex>,
     /// SecurityID (48).
     pub security_id: i32,
     /// RptSeq (83).
     pub rpt_seq: u32,
-    /// MDEntrySize (271): traded since the session began.
+    /// MDEntrySize (271): the volume traded since the session began.
     pub quantity: u64,
     /// MDUpdateAction (279).
     pub action: MDUpdateAction,
 }
 
-/// An event is complete.
+/// A complete matching event.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct EndOfEvent<'a> {
-    /// The packet that ended it; its first packet may have come earlier.
+    /// The packet that ended the event; the event's first packet may be earlier.
     pub packet: &'a Packet,
-    /// TransactTime (60) of the message that ended it.
+    /// TransactTime (60) of the message that ended the event.
     pub transact_time: Utc,
-    /// All books.
+    /// All instruments and their books.
     pub instruments: &'a Instruments,
     pub(crate) changed: &'a [InstrumentIndex],
 }
 
 impl<'a> EndOfEvent<'a> {
-    /// The instruments whose books, direct or implied, the event has changed and that are in sync;
-    /// their direct books, and what of both any of its messages has changed.
+    /// Returns the instruments that are in sync and whose direct or implied books the event
+    /// changed. Each item has the direct book and the changes of both books.
     pub fn changed(&self) -> impl Iterator<Item = (InstrumentIndex, Book<'a>, Changes)> + use<'a> {
         let (instruments, changed) = (self.instruments, self.changed);
         changed.iter().filter_map(move |&instrument| {
-            let head = &instruments.cells[instrument.as_usize()].head;
+            let head = &instruments.direct[instrument.as_usize()].head;
             let in_sync = head.state.is_in_sync();
             in_sync.then(|| (instrument, instruments.book(instrument), head.event_changes))
         })
     }
 }
 
-/// All books are empty.
+/// A reset of all books of the channel.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ChannelReset<'a> {
@@ -379,24 +383,24 @@ pub struct ChannelReset<'a> {
     pub transact_time: Utc,
 }
 
-/// Packets of the incremental feed that neither side has delivered.
+/// A run of incremental packets that neither line delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gap {
-    /// MsgSeqNum of the first.
+    /// MsgSeqNum of the first missing packet.
     pub first: u32,
-    /// How many.
+    /// The number of missing packets.
     pub count: u32,
 }
 
-/// An instrument has come in sync, has fallen out of it, or is gone.
+/// A change of an instrument's sync state.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct InstrumentStateChange<'a> {
     /// The instrument.
     pub instrument: InstrumentIndex,
-    /// Its new state.
+    /// The instrument's new state.
     pub state: SyncState,
-    /// Its book.
+    /// The instrument's direct book.
     pub book: Book<'a>,
 }

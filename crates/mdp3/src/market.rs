@@ -1,5 +1,5 @@
-//! What the packets of all feeds say of the market: instruments, books, and which of them are
-//! right. Packets come here in order and once; which packet is next is the channel's business.
+//! The state of the market by the packets of all feeds: instruments, books and their sync states.
+//! Packets arrive here in order and once; [`crate::Channel`] does the arbitration.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,45 +9,45 @@ use hairpin_cme_codecs::mdp3::{SCHEMA_ID, SCHEMA_VERSION};
 use hairpin_sbe::MessageHeader;
 use hairpin_time::Utc;
 
-use crate::definition_loop::DefinitionLoop;
-use crate::filter::{Filter, Unwanted};
-use crate::natural::NaturalBook;
-use crate::orders::OrderKeeping;
-use crate::recovery_queue::RecoveryQueue;
-use crate::related::{MOST_RELATED, Related};
-use crate::replay::QueuedEntry;
-use crate::snapshot_loop::SnapshotLoop;
+use crate::book::natural_refresh_book::NaturalRefreshBook;
+use crate::book::orders::OrderState;
+use crate::instrument::definition_loop::DefinitionLoop;
+use crate::instrument::filter::{Filter, UnwantedInstruments};
+use crate::instrument::related::{MAX_RELATED, Related};
+use crate::recovery::queued_entry::QueuedEntry;
+use crate::recovery::recovery_queue::RecoveryQueue;
+use crate::recovery::snapshot_loop::SnapshotLoop;
 use crate::{
     ChannelState, Counters, Error, Feed, InstrumentIndex, Instruments, LateJoin, Listener, Message,
     Packet, Settings, Warning,
 };
 
-/// What recovery needs to know of an instrument; line 0 has the rest.
+/// The recovery state of an instrument beyond line 0 of its book.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Recovery {
-    /// A snapshot must contain everything before this packet of the incremental feed.
+pub(crate) struct InstrumentRecovery {
+    /// A snapshot must contain all incremental packets before this one.
     pub(crate) waiting_from: u32,
     /// The book was loaded from a snapshot that contains this packet and all before it.
     pub(crate) snapshot_sequence: u32,
     /// The RptSeq of that snapshot.
     pub(crate) snapshot_rpt_seq: u32,
     /// The next entry may carry any RptSeq.
-    pub(crate) any_rpt_seq: bool,
-    /// The snapshot was loaded over a book by natural refresh.
-    pub(crate) was_refreshing: bool,
+    pub(crate) accept_any_rpt_seq: bool,
+    /// The snapshot replaced a naturally refreshed book.
+    pub(crate) replaced_refresh: bool,
     /// The last pass of the snapshot loop that named the instrument.
     pub(crate) snapshot_pass: u32,
     /// The last collection of definitions that named the instrument.
     pub(crate) collection: u32,
-    /// Definitions have been collected for the instrument's sake.
-    pub(crate) was_missed: bool,
-    /// The status known is that of this packet of the incremental feed, or older.
+    /// Definitions were collected because of this instrument.
+    pub(crate) definitions_requested: bool,
+    /// The incremental packet up to which the status is known.
     pub(crate) status_sequence: u32,
 }
 
-impl Recovery {
-    /// What the last snapshot stated is no more: its numbers say nothing of entries to come.
-    pub(crate) fn forget_snapshot(&mut self) {
+impl InstrumentRecovery {
+    /// Forgets the last snapshot: its numbers do not apply to later entries.
+    pub(crate) fn clear_snapshot(&mut self) {
         (self.snapshot_sequence, self.snapshot_rpt_seq) = (0, 0);
     }
 }
@@ -57,60 +57,61 @@ pub(crate) struct Market {
     pub(crate) instruments: Instruments,
     pub(crate) counters: Counters,
     pub(crate) settings: Settings,
-    /// One for each instrument.
-    pub(crate) recovery: Vec<Recovery>,
-    /// Books by natural refresh, one for each instrument; none if that is not asked for.
-    pub(crate) natural: Vec<NaturalBook>,
-    /// Entries for instruments that are not in sync.
+    /// The recovery state of each instrument.
+    pub(crate) recovery: Vec<InstrumentRecovery>,
+    /// The naturally refreshed book of each instrument; empty if natural refresh is off.
+    pub(crate) natural: Vec<NaturalRefreshBook>,
+    /// The queued entries of instruments that are not in sync.
     pub(crate) queue: RecoveryQueue<QueuedEntry>,
-    /// Every entry from this packet on has been processed or is in the queue.
+    /// The lowest packet from which every entry was processed or queued.
     pub(crate) floor: u32,
-    /// The packet of the incremental feed that comes next, and when the last was sent.
+    /// The next packet of the incremental feed, and the SendingTime of the last.
     pub(crate) next_sequence: u32,
     pub(crate) last_sent: Utc,
-    /// After a loss, the next RptSeq proves that nothing was missed only if it is above this: a
-    /// ChannelReset may have been lost, and numbers up to this may have come round again.
-    pub(crate) unproven: u32,
-    /// A ChannelReset came since the channel last asked.
-    pub(crate) was_reset: bool,
-    /// The books changed by the message, and by the event.
-    pub(crate) touched: Vec<InstrumentIndex>,
-    pub(crate) changed: Vec<InstrumentIndex>,
-    /// How many instruments need a snapshot.
+    /// The RptSeq above which, after a loss, a matching next RptSeq proves that no entry was
+    /// missed. A lost ChannelReset may have restarted RptSeq, so numbers up to this one may have
+    /// recurred.
+    pub(crate) rpt_seq_floor: u32,
+    /// A ChannelReset was processed since the channel last checked.
+    pub(crate) reset_seen: bool,
+    /// The instruments whose books the message, and the event, have changed.
+    pub(crate) changed_in_message: Vec<InstrumentIndex>,
+    pub(crate) changed_in_event: Vec<InstrumentIndex>,
+    /// The number of instruments that need a snapshot.
     pub(crate) out_of_sync: usize,
     pub(crate) definition_loop: DefinitionLoop,
     pub(crate) snapshot_loop: SnapshotLoop,
-    /// A status may have been lost, and no whole pass of snapshots has been seen since.
-    pub(crate) doubts_statuses: bool,
-    /// The settings would have definitions collected, but there is no feed of them.
+    /// A status may have been lost, and no complete snapshot pass was received since.
+    pub(crate) statuses_suspect: bool,
+    /// The settings require definitions, but there is no instrument feed.
     lacks_instrument_feed: bool,
-    /// What the definition being read relates its instrument to.
+    /// The legs or underlyings of the definition being decoded.
     pub(crate) related: Vec<Related>,
-    /// Which instruments are wanted; `is_filtering` unless all are.
+    /// The filter; `filtering` is `false` if it accepts all instruments.
     pub(crate) filter: Filter,
-    pub(crate) is_filtering: bool,
-    pub(crate) unwanted: Unwanted,
-    /// Messages of this version and later are looked at more closely: those newer than this
-    /// handler, or if templates have other ids than usual, all.
-    first_odd_version: u16,
-    pub(crate) orders: OrderKeeping,
+    pub(crate) filtering: bool,
+    pub(crate) unwanted: UnwantedInstruments,
+    /// The lowest schema version that takes the slow path: one above this crate's or, with
+    /// overridden template ids, 0.
+    first_translated_version: u16,
+    pub(crate) orders: OrderState,
     state: ChannelState,
-    /// One bit for each kind of warning told, and for each template.
+    /// The reported warnings, one bit per kind, and per unknown template.
     warned: u32,
     warned_templates: Vec<u64>,
 }
 
 impl Market {
-    /// Reads what a packet with an entry for the instrument at `place` would read; returns where
-    /// the next is.
+    /// Reads the memory that a packet for the instrument at `index` would read. Returns the
+    /// next index.
     #[inline]
-    pub(crate) fn prefetch(&self, place: usize) -> usize {
+    pub(crate) fn prefetch(&self, index: usize) -> usize {
         black_box((self.counters, self.settings, self.next_sequence, self.last_sent));
-        black_box((self.floor, self.unproven, self.out_of_sync, self.state, self.warned));
-        black_box((self.touched.first(), self.changed.first()));
-        let place = self.instruments.prefetch(place);
-        black_box(self.recovery.get(place).map(|recovery| recovery.waiting_from));
-        place + 1
+        black_box((self.floor, self.rpt_seq_floor, self.out_of_sync, self.state, self.warned));
+        black_box((self.changed_in_message.first(), self.changed_in_event.first()));
+        let index = self.instruments.prefetch(index);
+        black_box(self.recovery.get(index).map(|recovery| recovery.waiting_from));
+        index + 1
     }
 
     pub(crate) fn new(settings: Settings, filter: Filter) -> Self {
@@ -128,33 +129,33 @@ impl Market {
             instruments: Instruments::new(&settings),
             counters: Counters::default(),
             settings,
-            recovery: vec![Recovery::default(); capacity],
+            recovery: vec![InstrumentRecovery::default(); capacity],
             natural: vec![
-                NaturalBook::UNKNOWN;
+                NaturalRefreshBook::UNKNOWN;
                 if settings.natural_refresh { capacity } else { 0 }
             ],
             queue: RecoveryQueue::new(settings.queue_bytes, capacity),
             floor: u32::MAX,
             next_sequence: 0,
             last_sent: Utc::EPOCH,
-            unproven: 0,
-            was_reset: false,
-            touched: Vec::with_capacity(capacity),
-            changed: Vec::with_capacity(capacity),
+            rpt_seq_floor: 0,
+            reset_seen: false,
+            changed_in_message: Vec::with_capacity(capacity),
+            changed_in_event: Vec::with_capacity(capacity),
             out_of_sync: 0,
             definition_loop: DefinitionLoop::new(settings.max_loop_packets, definitions_first),
             snapshot_loop: SnapshotLoop::new(
                 settings.max_loop_packets,
                 settings.late_join == LateJoin::Books,
             ),
-            doubts_statuses: false,
+            statuses_suspect: false,
             lacks_instrument_feed,
-            related: Vec::with_capacity(MOST_RELATED),
-            orders: OrderKeeping::new(&settings),
-            unwanted: Unwanted::new(&filter),
-            is_filtering: !filter.wants_all(),
+            related: Vec::with_capacity(MAX_RELATED),
+            orders: OrderState::new(&settings),
+            unwanted: UnwantedInstruments::new(&filter),
+            filtering: !filter.accepts_all(),
             filter,
-            first_odd_version: match settings.templates.is_as_published() {
+            first_translated_version: match settings.templates.is_as_published() {
                 true => SCHEMA_VERSION + 1,
                 false => 0,
             },
@@ -164,9 +165,9 @@ impl Market {
         }
     }
 
-    /// The first packet of the incremental feed: what comes after it will be at hand.
+    /// Starts the stream with its first packet.
     #[cold]
-    pub(crate) fn begin(&mut self, sequence: u32, listener: &mut impl Listener) {
+    pub(crate) fn begin_stream(&mut self, sequence: u32, listener: &mut impl Listener) {
         self.floor = sequence;
         if core::mem::take(&mut self.lacks_instrument_feed) {
             self.warn(&Warning::MissingFeed { feed: Feed::Instrument }, listener);
@@ -176,15 +177,15 @@ impl Market {
         }
     }
 
-    /// Some books are to come from snapshots; if there are none, this is the time to say so.
+    /// Warns if books need snapshots but there is no snapshot feed.
     fn warn_without_snapshots(&mut self, listener: &mut impl Listener) {
         if !self.settings.feeds.has(Feed::Snapshot) {
             self.warn(&Warning::MissingFeed { feed: Feed::Snapshot }, listener);
         }
     }
 
-    /// Whether the channel needs packets of a feed, and can have them.
-    pub(crate) fn wants(&self, feed: Feed) -> bool {
+    /// Returns `true` if the channel needs a feed that is available.
+    pub(crate) fn subscribes_to(&self, feed: Feed) -> bool {
         self.settings.feeds.has(feed) && self.needs(feed)
     }
 
@@ -198,10 +199,10 @@ impl Market {
                     && !self.definition_loop.is_first()
                     && (self.out_of_sync > 0
                         || self.snapshot_loop.is_joining()
-                        || self.doubts_statuses
-                        || self.wants_orders_of(feed))
+                        || self.statuses_suspect
+                        || self.needs_order_feed(feed))
             }
-            Feed::SnapshotOrders => self.wants_orders_of(feed),
+            Feed::SnapshotOrders => self.needs_order_feed(feed),
         }
     }
 
@@ -209,9 +210,10 @@ impl Market {
         self.state
     }
 
-    /// Tells the channel's state if it has changed: after each packet and each gap.
+    /// Notifies the listener if the channel's state has changed. Called after each packet and each
+    /// gap.
     #[inline]
-    pub(crate) fn settle_state(&mut self, listener: &mut impl Listener) {
+    pub(crate) fn update_state(&mut self, listener: &mut impl Listener) {
         let state = if self.definition_loop.is_first() {
             ChannelState::CollectingDefinitions
         } else if self.out_of_sync > 0 || self.snapshot_loop.is_joining() {
@@ -220,12 +222,12 @@ impl Market {
             ChannelState::InSync
         };
         if state != self.state {
-            self.enter(state, listener);
+            self.enter_state(state, listener);
         }
     }
 
     #[cold]
-    fn enter(&mut self, state: ChannelState, listener: &mut impl Listener) {
+    fn enter_state(&mut self, state: ChannelState, listener: &mut impl Listener) {
         match state {
             ChannelState::CollectingDefinitions => {}
             ChannelState::Recovering => {
@@ -237,20 +239,20 @@ impl Market {
             }
             ChannelState::InSync => {
                 self.queue.clear();
-                self.unproven = 0;
+                self.rpt_seq_floor = 0;
             }
         }
         self.state = state;
         listener.on_channel_state(state);
     }
 
-    /// Whether a message has to be translated.
+    /// Returns `true` if a message takes the slow path for translation of its template id.
     #[inline(always)]
-    pub(crate) fn is_odd(&self, message: &Message<'_>) -> bool {
-        message.header.version >= self.first_odd_version
+    pub(crate) fn needs_translation(&self, message: &Message<'_>) -> bool {
+        message.header.version >= self.first_translated_version
     }
 
-    /// The message with the template that its id stands for.
+    /// Returns the message with its template id translated.
     pub(crate) fn translate<'a>(
         &mut self,
         mut message: Message<'a>,
@@ -266,9 +268,9 @@ impl Market {
         message
     }
 
-    /// Counts a message and shows it; false if it is of no interest to anyone but the listener.
+    /// Counts a message and passes it to the listener. Returns `false` if its schema is foreign.
     #[inline]
-    pub(crate) fn is_readable(
+    pub(crate) fn begin_message(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,
@@ -285,7 +287,7 @@ impl Market {
         true
     }
 
-    /// Counts and tells an error.
+    /// Counts and reports an error.
     #[cold]
     pub(crate) fn report(
         &mut self,
@@ -297,25 +299,25 @@ impl Market {
         listener.on_error(packet, error);
     }
 
-    /// Counts a warning, and tells it if it is the first of its kind.
+    /// Counts a warning, and reports it if it is the first of its kind.
     #[cold]
     pub(crate) fn warn(&mut self, warning: &Warning, listener: &mut impl Listener) {
         *warning.counter(&mut self.counters) += 1;
-        let is_new = if let Warning::UnknownTemplate { template_id } = warning {
+        let first_time = if let Warning::UnknownTemplate { template_id } = warning {
             let word = &mut self.warned_templates[usize::from(template_id / 64)];
             set_bit(word, u32::from(template_id % 64))
         } else {
             let mut bits = u64::from(self.warned);
-            let is_new = set_bit(&mut bits, warning.kind());
+            let first_time = set_bit(&mut bits, warning.kind());
             self.warned = bits as u32;
-            is_new
+            first_time
         };
-        if is_new {
+        if first_time {
             listener.on_warning(warning);
         }
     }
 
-    /// Finds an instrument, or enters it as one of which nothing is known.
+    /// Returns an instrument, added without a definition if it is new.
     pub(crate) fn find_or_insert(
         &mut self,
         security_id: i32,
@@ -327,17 +329,17 @@ impl Market {
         }
         let inserted = self.instruments.insert(security_id, self.settings.depth_unless_defined());
         match inserted {
-            Some(instrument) => self.order_book_is_met(instrument, listener),
+            Some(instrument) => self.init_order_book(instrument, listener),
             None => self.warn(&Warning::InstrumentsOverCapacity { security_id }, listener),
         }
         inserted
     }
 }
 
-/// Sets a bit; whether it was clear.
+/// Sets a bit. Returns `true` if it was clear.
 fn set_bit(bits: &mut u64, bit: u32) -> bool {
     let mask = 1 << bit;
-    let is_new = *bits & mask == 0;
+    let first_time = *bits & mask == 0;
     *bits |= mask;
-    is_new
+    first_time
 }

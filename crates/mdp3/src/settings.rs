@@ -1,10 +1,12 @@
-//! How large a channel is and how patient.
+//! The sizes, timeouts and feeds of a channel.
+
+mod presets;
 
 use hairpin_time::Duration;
 
 use crate::{Feed, Feeds, OrderBooks, Replay, TemplateIds};
 
-/// How a channel comes to know instruments and books that were there before it.
+/// The source of instruments and books that existed before it started.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LateJoin {
@@ -12,15 +14,15 @@ pub enum LateJoin {
     #[default]
     InstrumentsAndBooks,
     /// Books from the snapshot feed. An instrument exists from its first entry on, with
-    /// [`Settings::undefined_depth`], until a definition on the incremental feed says more.
+    /// [`Settings::undefined_depth`] until a definition arrives on the incremental feed.
     Books,
-    /// Neither: an instrument exists from its first entry on and its book starts empty, as if it
-    /// were in sync. For captures of the incremental feed alone; such a book is right only once
-    /// every level has been stated, and nothing repairs it after a gap but a ChannelReset.
+    /// Neither. An instrument exists from its first entry on, and its book starts empty as if it
+    /// were in sync. For captures of the incremental feed alone. Such a book is right only after
+    /// each level was stated once, and only a ChannelReset restores it after a gap.
     Nothing,
 }
 
-/// How large a channel is and how patient. All memory is taken when the channel is made.
+/// The sizes, timeouts and feeds of a channel. The channel allocates all memory at creation.
 ///
 /// ```
 /// use hairpin_mdp3::Settings;
@@ -30,55 +32,58 @@ pub enum LateJoin {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// The most instruments, about 2,000 bytes each.
+    /// The maximum number of instruments, about 2,000 bytes each.
     pub max_instruments: usize,
-    /// How the channel comes to know what was there before it.
+    /// The source of instruments and books that existed before it.
     pub late_join: LateJoin,
-    /// Which feeds and sides there are.
+    /// The available feeds and lines.
     pub feeds: Feeds,
-    /// How small gaps are filled by TCP replay before snapshots are needed; `None`: not at all.
+    /// The limits for filling small gaps by TCP replay before snapshots are needed; `None`: no
+    /// replay.
     pub replay: Option<Replay>,
-    /// Whether a book that waits for a snapshot begins anew by natural refresh meanwhile: it is
-    /// then told by `Listener::on_book_update` as [`crate::SyncState::NaturallyRefreshed`], with
-    /// the levels that are known from the best on. For direct books; those of more than one level
-    /// only where there is a snapshot feed to make them whole. Costs about 700 bytes an
-    /// instrument.
+    /// Enables natural refresh of books that wait for a snapshot. `Listener::on_book_update` then
+    /// reports them as [`crate::SyncState::NaturallyRefreshed`], with the known levels from the
+    /// best on. Applies to direct books; to those of more than one level only if there is a
+    /// snapshot feed to complete them. Costs about 700 bytes per instrument.
     pub natural_refresh: bool,
-    /// The depth of books of instruments without a definition, 1 to [`crate::MAX_DEPTH`].
+    /// The book depth of instruments without a definition, 1 to [`crate::MAX_DEPTH`].
     pub undefined_depth: u8,
-    /// How many packets a side may run ahead of a hole before the hole is called a gap.
-    /// 0: every hole is a gap at once.
+    /// The number of packets a line may run ahead of a gap before the gap is declared lost. 0: at
+    /// once.
     pub reorder_packets: usize,
-    /// How long a hole may stay open before it is called a gap.
+    /// The longest time a gap may stay open before it is declared lost.
     pub reorder_wait: Duration,
-    /// How long a side of a feed may bring nothing before that is told by
-    /// `Listener::on_silence`, give or take an eighth. Zero: it is not told.
+    /// The time without packets after which `Listener::on_silence` reports a line, up to an eighth
+    /// longer. Zero: never.
     pub silence: Duration,
-    /// The longest packet that can be held, in bytes.
+    /// The longest packet that can be buffered, in bytes.
     pub max_packet: usize,
-    /// The recovery queue, in bytes: 56 for each entry.
+    /// The size of the recovery queue in bytes; an entry takes 56.
     pub queue_bytes: usize,
-    /// The most legs and underlyings of all definitions together.
+    /// The maximum number of legs and underlyings of all definitions together.
     pub max_related: usize,
-    /// The most packets in one pass of the instrument or snapshot loop.
+    /// The maximum number of packets in one pass of the instrument or snapshot loop.
     pub max_loop_packets: usize,
-    /// Which templates the ids on the wire stand for.
+    /// The mapping from template ids on the wire to templates.
     pub templates: TemplateIds,
-    /// How far a snapshot may be ahead of the incremental feed, in packets: the feeds come by
-    /// different ways. Beyond that it is taken to be of another numbering.
+    /// The largest distance of a snapshot ahead of the incremental feed, in packets. The feeds take
+    /// different paths, so some lead is normal. A snapshot farther ahead counts as from another
+    /// epoch.
     pub max_snapshot_lead: u32,
-    /// Which orders are kept. [`OrderBooks::Top`] takes 708 bytes more for each instrument,
-    /// [`OrderBooks::Full`] 88 and a second recovery queue of `queue_bytes`, 48 for each entry.
+    /// The orders that the channel stores. [`OrderBooks::Top`] takes 708 bytes more per instrument;
+    /// [`OrderBooks::Full`] takes 88, and a second recovery queue of `queue_bytes` at 48 bytes per
+    /// entry.
     pub order_books: OrderBooks,
-    /// The most orders of all instruments together, for [`OrderBooks::Full`]: 56 to 64 bytes each.
+    /// The maximum number of orders of all instruments together for [`OrderBooks::Full`], 56 to 64
+    /// bytes each.
     pub max_orders: usize,
-    /// The feed that has snapshots of full order books: [`Feed::SnapshotOrders`], a loop of their
-    /// own, or [`Feed::Snapshot`], behind those of price books. Top orders are of conflated groups,
-    /// which have the latter.
+    /// The feed with snapshots of full order books: [`Feed::SnapshotOrders`], a loop of their own,
+    /// or [`Feed::Snapshot`], after those of the price books. Top orders belong to conflated
+    /// groups, which use the latter.
     pub order_snapshots: Feed,
 }
 
-/// For a channel of up to 4,096 instruments; about 14 MB.
+/// Settings for a channel of up to 4,096 instruments; about 14 MB.
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -88,11 +93,11 @@ impl Default for Settings {
             replay: None,
             natural_refresh: false,
             undefined_depth: 10,
-            // A side that was read later than the other by one full batch of both.
+            // One full read batch of both lines, the most by which a line read second is behind.
             reorder_packets: 256,
             // Longer than one batch takes, shorter than a pass of the snapshot loop.
             reorder_wait: Duration::from_millis(10),
-            // What common handlers expect of CME's heartbeats.
+            // The timeout that common handlers use for CME's heartbeats.
             silence: Duration::from_secs(30),
             // An Ethernet frame without jumbo frames, rounded up.
             max_packet: 2_048,
@@ -109,7 +114,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// How the channel can come to know what was there before it, given the feeds there are.
+    /// Returns the late join that the available feeds allow.
     pub(crate) fn possible_late_join(&self) -> LateJoin {
         match self.late_join {
             LateJoin::InstrumentsAndBooks if !self.feeds.has(Feed::Instrument) => LateJoin::Books,
@@ -117,7 +122,7 @@ impl Settings {
         }
     }
 
-    /// The depth of books without a definition, as far as books go.
+    /// Returns the depth of books without a definition, within the limits of a book.
     pub(crate) fn depth_unless_defined(&self) -> u8 {
         self.undefined_depth.clamp(1, crate::MAX_DEPTH as u8)
     }

@@ -30,7 +30,7 @@
 //! | `file` | atomic writing of files |
 //!
 //! To add a field to the results file, add it to [`Row`] in `results/row.rs`, with a default for
-//! older files, and to `docs/results-format.md`.
+//! older files, and to `docs/reference/results-format.md`.
 //!
 //! ```
 //! use hairpin_measure::{Recorder, Schedule, Summary};

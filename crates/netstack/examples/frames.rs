@@ -1,7 +1,8 @@
-//! Sends, or receives, a number of datagrams of 64 bytes: for counting instructions.
+//! Sends or receives a number of 64-byte datagrams, for counting instructions.
 //!
-//! `frames bound 1000` and `frames bound 2000`: what a thousand more take is what each takes. The
-//! words are `send`, and for what receives `bound`, `any`, `trusted`, `connected`, `ipv6`, `group`.
+//! The difference between `frames bound 1000` and `frames bound 2000` is the cost of 1,000
+//! datagrams. The kinds are `send`, and for reception `bound`, `any`, `trusted`, `connected`,
+//! `ipv6`, `group`.
 
 use std::hint::black_box;
 use std::net::IpAddr;
@@ -25,9 +26,9 @@ impl Listener for Sum {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut words = std::env::args().skip(1);
-    let kind = words.next().unwrap_or_default();
-    let count: u64 = words.next().unwrap_or_default().parse()?;
+    let mut args = std::env::args().skip(1);
+    let kind = args.next().unwrap_or_default();
+    let count: u64 = args.next().unwrap_or_default().parse()?;
     let settings = Settings::default();
     let mut arena = vec![0_u64; settings.arena_size().div_ceil(8)];
     let mut engine = Engine::create(arena.as_mut_bytes(), &settings)?;
@@ -68,7 +69,7 @@ fn receive(engine: &mut Engine<'_>, device: DeviceId, frame: &[u8], count: u64) 
     black_box(sum.0);
 }
 
-/// A socket of that kind, which sends to itself.
+/// Creates a socket of the given kind that sends to itself.
 fn prepare(
     engine: &mut Engine<'_>,
     kind: &str,

@@ -1,33 +1,33 @@
-//! Addresses of both families in sixteen bytes.
+//! IPv4 and IPv6 addresses in sixteen bytes.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// An IPv6 address, or an IPv4 address as IPv6 maps it (`::ffff:a.b.c.d`, RFC 4291 §2.5.5.2).
+/// An IPv6 address, or an IPv4-mapped IPv6 address (`::ffff:a.b.c.d`, RFC 4291 §2.5.5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Address {
-    /// Bytes 0..8 as they are sent. Two words are compared faster than sixteen bytes.
+    /// Bytes 0..8 in network order. Two words compare faster than sixteen bytes.
     pub(crate) front: u64,
-    /// Bytes 8..16; an IPv4 address is the last four of them.
+    /// Bytes 8..16 in network order; an IPv4 address is the last four of them.
     pub(crate) back: u64,
 }
 
-/// What stands in front of an IPv4 address, in the second word.
+/// The second word of an IPv4-mapped address, without the IPv4 address.
 const MAPPED: u64 = u64::from_ne_bytes([0, 0, 0xFF, 0xFF, 0, 0, 0, 0]);
 
 impl Address {
-    /// Any address of IPv4.
-    pub const ANY_IPV4: Self = Self::of_ipv4([0; 4]);
-    /// Any address of IPv6.
+    /// The unspecified IPv4 address.
+    pub const ANY_IPV4: Self = Self::from_ipv4([0; 4]);
+    /// The unspecified IPv6 address.
     pub const ANY_IPV6: Self = Self { front: 0, back: 0 };
 
-    /// Everyone on the segment, in IPv4 (RFC 919 §7).
-    pub const BROADCAST: Self = Self::of_ipv4([0xFF; 4]);
+    /// The IPv4 limited broadcast address (RFC 919 §7).
+    pub const BROADCAST: Self = Self::from_ipv4([0xFF; 4]);
 
     #[inline]
-    pub(crate) const fn of_ipv4(octets: [u8; 4]) -> Self {
+    pub(crate) const fn from_ipv4(octets: [u8; 4]) -> Self {
         let [a, b, c, d] = octets;
         Self { front: 0, back: MAPPED | u64::from_ne_bytes([0, 0, 0, 0, a, b, c, d]) }
     }
@@ -37,28 +37,28 @@ impl Address {
         zerocopy::transmute!(self)
     }
 
-    /// Whether it is an IPv4 address.
+    /// Returns `true` for an IPv4 address.
     #[must_use]
     #[inline]
     pub fn is_ipv4(self) -> bool {
         self.front == 0 && u64::from_be(self.back) >> 32 == 0xFFFF
     }
 
-    /// Whether it stands for any address of its family.
+    /// Returns `true` for the unspecified address of either family.
     #[must_use]
     #[inline]
     pub fn is_any(self) -> bool {
         self == Self::ANY_IPV4 || self == Self::ANY_IPV6
     }
 
-    /// Any address of the same family.
+    /// Returns the unspecified address of the same family.
     #[must_use]
     #[inline]
     pub fn any(self) -> Self {
         if self.is_ipv4() { Self::ANY_IPV4 } else { Self::ANY_IPV6 }
     }
 
-    /// Whether it is a group.
+    /// Returns `true` for a multicast address.
     #[must_use]
     #[inline]
     pub fn is_multicast(self) -> bool {
@@ -69,7 +69,7 @@ impl Address {
         }
     }
 
-    /// The address as the standard library has it.
+    /// Converts to the standard library's type.
     #[inline]
     #[must_use]
     pub fn to_ip(self) -> IpAddr {
@@ -92,7 +92,7 @@ impl Address {
 impl From<Ipv4Addr> for Address {
     #[inline]
     fn from(address: Ipv4Addr) -> Self {
-        Self::of_ipv4(address.octets())
+        Self::from_ipv4(address.octets())
     }
 }
 
@@ -112,17 +112,17 @@ impl From<IpAddr> for Address {
     }
 }
 
-/// An address and a port.
+/// An IP address and a UDP port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SocketAddress {
-    /// The address.
+    /// The IP address.
     pub address: Address,
-    /// The port.
+    /// The port, host byte order.
     pub port: u16,
 }
 
 impl SocketAddress {
-    /// An address and a port.
+    /// Creates a socket address.
     #[must_use]
     pub fn new(address: impl Into<Address>, port: u16) -> Self {
         Self { address: address.into(), port }

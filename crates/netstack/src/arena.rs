@@ -1,19 +1,19 @@
-//! The arena: everything the engine knows, in bytes that the caller owns.
+//! The arena: the engine's whole state, in bytes that the caller owns.
 //!
 //! ```text
 //! | header | devices | addresses | sockets | memberships | sources | flows
-//!                                        | slots of sockets | slots of memberships |
+//!                                          | socket slots | membership slots |
 //! ```
 //!
-//! There is no address in it, only indices, so that it may be mapped anywhere, copied, and read by
-//! others. What the header says is held against the length when it is opened; an index is held
-//! against its slice whenever it is used, for others may have written there.
+//! The state contains indices and no pointers, so it can be mapped at any address, copied, and read
+//! by another process. Opening an arena checks the header against the length. Every index is
+//! checked against its slice at each use, because another process may have written to the arena.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::Error;
 use crate::device::{Device, LocalAddress};
-use crate::flow::{Flow, Flows};
+use crate::flow::{Flow, FlowCache};
 use crate::index::NONE;
 use crate::membership::{Membership, Source};
 use crate::socket::{BOUND, CONNECTED, Socket};
@@ -22,43 +22,43 @@ use crate::table::Table;
 const MAGIC: u64 = u64::from_le_bytes(*b"hairpinN");
 const VERSION: u32 = 2;
 
-/// More of anything than anybody has, and few enough for lengths not to overflow.
-const MOST: u32 = 1 << 20;
+/// The limit of each count: more than needed, and small enough that lengths cannot overflow.
+const MAX_COUNT: u32 = 1 << 20;
 
-/// How many of each there is room for.
+/// The capacities of an arena.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// Devices, VLANs counted.
+    /// Devices, including VLAN devices.
     pub devices: u32,
-    /// Addresses of the host, on all devices together.
+    /// Local addresses of all devices.
     pub addresses: u32,
     /// Sockets.
     pub sockets: u32,
-    /// Memberships of groups, of all sockets together.
+    /// Group memberships of all sockets.
     pub memberships: u32,
-    /// Senders that memberships name, of all of them together.
+    /// Source addresses of all memberships.
     pub sources: u32,
-    /// What no stranger knows: it decides which sockets meet in one slot.
+    /// A secret seed of the hash tables, so that a remote sender cannot choose colliding flows.
     pub seed: u64,
 }
 
 impl Default for Settings {
-    /// Enough for a program: 8 devices, 32 addresses, 256 of the others; seed 0.
+    /// Returns capacities for one program: 8 devices, 32 addresses, 256 of the others; seed 0.
     fn default() -> Self {
         Self { devices: 8, addresses: 32, sockets: 256, memberships: 256, sources: 256, seed: 0 }
     }
 }
 
 impl Settings {
-    /// How many bytes the arena takes.
+    /// Returns the size of the arena in bytes.
     ///
     /// # Panics
-    /// With more than about a million of anything.
+    /// If a capacity exceeds 2^20.
     #[must_use]
     pub fn arena_size(&self) -> usize {
         let Self { devices, addresses, sockets, memberships, sources, .. } = *self;
         let counts = [devices, addresses, sockets, memberships, sources];
-        assert!(counts.iter().all(|&count| count <= MOST), "more than a million of something");
+        assert!(counts.iter().all(|&count| count <= MAX_COUNT), "a capacity exceeds 2^20");
         size_of::<Header>()
             + devices as usize * size_of::<Device>()
             + addresses as usize * size_of::<LocalAddress>()
@@ -70,7 +70,7 @@ impl Settings {
     }
 }
 
-/// At least twice as many as elements, and a power of two.
+/// Returns the number of hash slots: a power of two, at least twice the number of elements.
 fn slots(elements: u32) -> usize {
     (elements as usize * 2).next_power_of_two().max(2)
 }
@@ -98,7 +98,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) sockets: &'a mut [Socket],
     pub(crate) memberships: &'a mut [Membership],
     pub(crate) sources: &'a mut [Source],
-    pub(crate) flows: Flows<'a>,
+    pub(crate) flows: FlowCache<'a>,
     pub(crate) socket_slots: &'a mut [u32],
     pub(crate) membership_slots: &'a mut [u32],
 }
@@ -112,8 +112,8 @@ impl Parts<'_> {
         Table { seed: self.seed, slots: self.membership_slots, elements: self.memberships }
     }
 
-    /// Whether all that one part says of another is so.
-    pub(crate) fn check(&mut self) -> Result<(), Error> {
+    /// Validates every reference between parts.
+    pub(crate) fn validate(&mut self) -> Result<(), Error> {
         let is_device = |at: u32| self.devices.get(at as usize).is_some_and(|d| d.is_used == 1);
         let is_bound = |at: u32| {
             let socket = self.sockets.get(at as usize);
@@ -122,21 +122,21 @@ impl Parts<'_> {
         let devices = self.devices.iter().filter(|device| device.is_used != 0);
         let addresses = self.addresses.iter().filter(|address| address.is_used != 0);
         let members = || self.memberships.iter().filter(|member| member.is_used != 0);
-        let is_sound = devices.clone().all(|device| device.is_used == 1)
+        let is_valid = devices.clone().all(|device| device.is_used == 1)
             && devices.clone().all(|device| device.vlan == 0 || is_device(device.parent))
             && addresses.clone().all(|address| is_device(address.device))
             && self.sockets.iter().all(|socket| socket.state <= CONNECTED)
             && members().all(|member| member.is_used == 1)
             && members().all(|member| is_bound(member.socket) && is_device(member.key.padding));
-        if !is_sound || !self.are_sources_sound() {
+        if !is_valid || !self.are_sources_valid() {
             return Err(Error::Corrupt);
         }
-        self.socket_table().check()?;
-        self.membership_table().check()
+        self.socket_table().validate()?;
+        self.membership_table().validate()
     }
 
-    /// Whether the lists of senders end, and hold all that are somebody's between them.
-    fn are_sources_sound(&self) -> bool {
+    /// Returns `true` if every source list ends, and the lists together contain every used source.
+    fn are_sources_valid(&self) -> bool {
         let mut used = self.sources.iter().filter(|source| source.owner != 0).count();
         for (owner, member) in (1..).zip(&*self.memberships) {
             let mut at = if member.is_used == 0 { NONE } else { member.sources };
@@ -172,7 +172,7 @@ pub(crate) fn create(bytes: &mut [u8], settings: &Settings) -> Result<(), Error>
     Ok(())
 }
 
-/// The parts of what `create` wrote, wherever that lies now.
+/// Borrows the parts of an arena at its current address.
 pub(crate) fn open(bytes: &mut [u8]) -> Result<Parts<'_>, Error> {
     if bytes.len() < size_of::<Header>() {
         return Err(Error::NotAnArena);
@@ -181,7 +181,7 @@ pub(crate) fn open(bytes: &mut [u8]) -> Result<Parts<'_>, Error> {
     let Header { devices, addresses, sockets, memberships, sources, .. } = *header;
     let counts = [devices, addresses, sockets, memberships, sources];
     let known = (header.magic, header.version) == (MAGIC, VERSION);
-    if !known || counts.iter().any(|&count| count > MOST) {
+    if !known || counts.iter().any(|&count| count > MAX_COUNT) {
         return Err(Error::NotAnArena);
     }
     let (devices, rest) = take(rest, devices as usize)?;
@@ -189,10 +189,10 @@ pub(crate) fn open(bytes: &mut [u8]) -> Result<Parts<'_>, Error> {
     let (sockets, rest) = take(rest, sockets as usize)?;
     let (memberships, rest) = take(rest, memberships as usize)?;
     let (sources, rest) = take(rest, sources as usize)?;
-    let (places, rest) = take(rest, slots(header.sockets))?;
+    let (flow_slots, rest) = take(rest, slots(header.sockets))?;
     let (socket_slots, rest) = take(rest, slots(header.sockets))?;
     let (membership_slots, _) = take(rest, slots(header.memberships))?;
-    let (seed, flows) = (header.seed, Flows { era: &mut header.era, places });
+    let (seed, flows) = (header.seed, FlowCache { era: &mut header.era, slots: flow_slots });
     Ok(Parts {
         seed,
         devices,
@@ -225,90 +225,90 @@ mod tests {
 
     const SETTINGS: Settings =
         Settings { devices: 2, addresses: 2, sockets: 4, memberships: 4, sources: 4, seed: 1 };
-    const GROUP: Address = Address::of_ipv4([239, 1, 1, 1]);
-    const HOST: Address = Address::of_ipv4([10, 0, 0, 2]);
+    const GROUP: Address = Address::from_ipv4([239, 1, 1, 1]);
+    const HOST: Address = Address::from_ipv4([10, 0, 0, 2]);
 
-    /// Two sockets that share everything: a key, a group, and two senders each.
-    fn with(test: impl FnOnce(&mut Engine<'_>, [SocketId; 2])) {
+    /// Creates two sockets with the same key and group, and two sources each.
+    fn with_engine(test: impl FnOnce(&mut Engine<'_>, [SocketId; 2])) {
         let mut memory = [0_u64; 512];
         let mut engine = Engine::create(memory.as_mut_bytes(), &SETTINGS).unwrap();
         let mac = MacAddress([2, 0, 0, 0, 0, 1]);
         let settings = DeviceSettings { mac, mtu: 1_500, trusts_checksums: false, vlan: None };
         let device = engine.add_device(&settings).unwrap();
         engine.add_address(device, HOST, None).unwrap();
-        let options = SocketOptions { shares: true, ..SocketOptions::default() };
+        let options = SocketOptions { reuse_address: true, ..SocketOptions::default() };
         let sockets = [(); 2].map(|()| {
             let socket = engine.open_socket(&options).unwrap();
             engine.bind(socket, SocketAddress::new(Ipv4Addr::UNSPECIFIED, 7)).unwrap();
-            let other = Address::of_ipv4([10, 0, 0, 3]);
+            let other = Address::from_ipv4([10, 0, 0, 3]);
             engine.join_sources(socket, device, GROUP, &[HOST, other]).unwrap();
             socket
         });
-        assert_eq!(engine.parts.check(), Ok(()));
+        assert_eq!(engine.parts.validate(), Ok(()));
         test(&mut engine, sockets);
     }
 
-    fn is_found(change: impl FnOnce(&mut Parts<'_>)) {
-        with(|engine, _| {
+    fn is_detected(change: impl FnOnce(&mut Parts<'_>)) {
+        with_engine(|engine, _| {
             change(&mut engine.parts);
-            assert_eq!(engine.parts.check(), Err(Error::Corrupt));
+            assert_eq!(engine.parts.validate(), Err(Error::Corrupt));
         });
     }
 
     #[test]
-    fn what_does_not_fit_is_found() {
-        is_found(|parts| parts.devices[0].is_used = 2);
-        is_found(|parts| parts.devices[0].is_used = 0);
-        is_found(|parts| (parts.devices[0].vlan, parts.devices[0].parent) = (5, 1));
-        is_found(|parts| parts.addresses[0].device = 1);
-        is_found(|parts| parts.sockets[2].state = 4);
-        is_found(|parts| parts.sockets[2].state = BOUND);
-        is_found(|parts| parts.sockets[1].state = 1);
-        is_found(|parts| parts.sockets[1].key.local_port = 8);
-        is_found(|parts| parts.sockets[0].next = NONE);
-        is_found(|parts| parts.sockets[1].next = 0);
-        is_found(|parts| parts.sockets[1].next = 9);
-        is_found(|parts| parts.socket_slots.fill(NONE));
-        is_found(|parts| parts.socket_slots.rotate_left(1));
-        is_found(|parts| parts.memberships[0].is_used = 2);
-        is_found(|parts| parts.memberships[0].socket = 3);
-        is_found(|parts| parts.memberships[0].key.padding = 1);
-        is_found(|parts| parts.memberships[1].next = 0);
-        is_found(|parts| parts.membership_slots.fill(9));
-        is_found(|parts| parts.memberships[0].sources = 9);
-        is_found(|parts| parts.memberships[0].sources = parts.memberships[1].sources);
-        is_found(|parts| parts.sources[0].next = 1);
-        is_found(|parts| parts.sources[0].owner = 0);
-        is_found(|parts| parts.sources[3].owner = 1);
-        is_found(|parts| parts.memberships[1].sources = NONE);
+    fn check_finds_inconsistent_parts() {
+        is_detected(|parts| parts.devices[0].is_used = 2);
+        is_detected(|parts| parts.devices[0].is_used = 0);
+        is_detected(|parts| (parts.devices[0].vlan, parts.devices[0].parent) = (5, 1));
+        is_detected(|parts| parts.addresses[0].device = 1);
+        is_detected(|parts| parts.sockets[2].state = 4);
+        is_detected(|parts| parts.sockets[2].state = BOUND);
+        is_detected(|parts| parts.sockets[1].state = 1);
+        is_detected(|parts| parts.sockets[1].key.local_port = 8);
+        is_detected(|parts| parts.sockets[0].next = NONE);
+        is_detected(|parts| parts.sockets[1].next = 0);
+        is_detected(|parts| parts.sockets[1].next = 9);
+        is_detected(|parts| parts.socket_slots.fill(NONE));
+        is_detected(|parts| parts.socket_slots.rotate_left(1));
+        is_detected(|parts| parts.memberships[0].is_used = 2);
+        is_detected(|parts| parts.memberships[0].socket = 3);
+        is_detected(|parts| parts.memberships[0].key.padding = 1);
+        is_detected(|parts| parts.memberships[1].next = 0);
+        is_detected(|parts| parts.membership_slots.fill(9));
+        is_detected(|parts| parts.memberships[0].sources = 9);
+        is_detected(|parts| parts.memberships[0].sources = parts.memberships[1].sources);
+        is_detected(|parts| parts.sources[0].next = 1);
+        is_detected(|parts| parts.sources[0].owner = 0);
+        is_detected(|parts| parts.sources[3].owner = 1);
+        is_detected(|parts| parts.memberships[1].sources = NONE);
     }
 
     #[test]
-    fn a_call_that_meets_it_says_so() {
-        with(|engine, [first, second]| {
+    fn calls_report_corruption_that_they_encounter() {
+        with_engine(|engine, [first, second]| {
             engine.parts.sockets[1].next = 0;
             let third = engine.open_socket(&engine.options(first).unwrap()).unwrap();
             let local = SocketAddress::new(Ipv4Addr::UNSPECIFIED, 7);
-            assert_eq!(engine.bind(third, local), Err(Error::Corrupt), "a circle");
+            assert_eq!(engine.bind(third, local), Err(Error::Corrupt), "a cycle");
             engine.parts.socket_slots.fill(NONE);
             assert_eq!(engine.close(second), Err(Error::Corrupt), "not in the slots");
             engine.parts.socket_slots.fill(2);
             assert_eq!(engine.bind(third, local), Err(Error::Corrupt), "no slot");
         });
-        with(|engine, [first, _]| {
+        with_engine(|engine, [first, _]| {
             let device = engine.device_ids().next().unwrap();
             engine.parts.sources[0].next = 1;
-            assert_eq!(engine.leave(first, device, GROUP), Err(Error::Corrupt), "a circle");
+            assert_eq!(engine.leave(first, device, GROUP), Err(Error::Corrupt), "a cycle");
         });
-        with(|engine, [_, second]| {
+        with_engine(|engine, [_, second]| {
             let device = engine.device_ids().next().unwrap();
             engine.parts.memberships[0].next = NONE;
-            assert_eq!(engine.leave(second, device, GROUP), Err(Error::Corrupt), "not there");
+            assert_eq!(engine.leave(second, device, GROUP), Err(Error::Corrupt), "missing");
         });
     }
 
     #[test]
-    fn what_is_no_arena_is_refused() {
+    fn open_rejects_bytes_that_are_no_arena() {
         let settings = Settings { devices: 1, ..SETTINGS };
         let mut memory = [0_u64; 512];
         let bytes = memory.as_mut_bytes();

@@ -1,4 +1,4 @@
-//! Devices: where frames come from, and what the host is called there.
+//! Devices: the interfaces that frames arrive on, and their local addresses.
 
 use hairpin_wire::MacAddress;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -6,57 +6,57 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 use crate::index::NONE;
 use crate::{Address, Engine, Error};
 
-/// A device of the engine.
+/// The identifier of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DeviceId(pub(crate) u32);
 
-/// What a device is like.
+/// The configuration of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceSettings {
-    /// Its Ethernet address.
+    /// The Ethernet address.
     pub mac: MacAddress,
-    /// The longest IP packet, header included.
+    /// The MTU: the longest IP packet in bytes, header included.
     pub mtu: u16,
-    /// Whether what it receives is believed without a look at checksums: a veth's peer leaves them
-    /// unfinished, and some cards have checked them.
+    /// Skips checksum validation of received frames: a veth's peer leaves checksums incomplete, and
+    /// some cards validate them.
     pub trusts_checksums: bool,
-    /// For a VLAN of another device: that device, and the identifier, 1 to 4094.
+    /// The parent device and the VLAN identifier (1 to 4094), for a VLAN device.
     pub vlan: Option<(DeviceId, u16)>,
 }
 
-/// What a device has seen.
+/// The counters of a device.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, FromBytes, IntoBytes, KnownLayout, Immutable,
 )]
 #[repr(C)]
 pub struct DeviceCounters {
-    /// Frames handed in, those of its VLANs counted there.
+    /// Frames received; those of a VLAN count at the VLAN device.
     pub frames: u64,
-    /// Frames left to the kernel.
+    /// Frames passed to the kernel.
     pub to_kernel: u64,
-    /// Frames of which a socket got something.
+    /// Frames delivered to at least one socket.
     pub delivered: u64,
-    /// Frames dropped because a length in them cannot be.
+    /// Frames dropped because of an invalid length.
     pub malformed: u64,
-    /// Frames dropped because a checksum is wrong.
+    /// Frames dropped because of a wrong checksum.
     pub wrong_checksum: u64,
-    /// Frames dropped because no member of their group wants them.
+    /// Frames dropped because no group member accepts their source.
     pub unwanted: u64,
     /// Frames sent.
     pub sent: u64,
 }
 
-/// A device as it lies in the arena.
+/// A device as stored in the arena.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct Device {
-    /// As [`word`] has it.
+    /// The Ethernet address, packed by [`pack_mac`].
     pub(crate) mac: u64,
     pub(crate) mtu: u16,
-    /// 1 once it has been added.
+    /// 1 if the entry is in use.
     pub(crate) is_used: u8,
     pub(crate) trusts_checksums: u8,
-    /// 0: no VLAN.
+    /// The VLAN identifier; 0 if the device is not a VLAN.
     pub(crate) vlan: u16,
     pub(crate) padding: u16,
     pub(crate) parent: u32,
@@ -68,7 +68,7 @@ impl Device {
     pub(crate) fn new(settings: &DeviceSettings) -> Self {
         let (parent, vlan) = settings.vlan.map_or((NONE, 0), |(parent, vlan)| (parent.0, vlan));
         Self {
-            mac: word(settings.mac),
+            mac: pack_mac(settings.mac),
             mtu: settings.mtu,
             is_used: 1,
             trusts_checksums: settings.trusts_checksums.into(),
@@ -97,18 +97,18 @@ impl Device {
     }
 }
 
-/// An Ethernet address in a word, and zeros.
+/// Packs an Ethernet address and two zero bytes into a word.
 #[inline]
-pub(crate) const fn word(MacAddress([a, b, c, d, e, f]): MacAddress) -> u64 {
+pub(crate) const fn pack_mac(MacAddress([a, b, c, d, e, f]): MacAddress) -> u64 {
     u64::from_ne_bytes([a, b, c, d, e, f, 0, 0])
 }
 
-/// An address of the host on a device.
+/// A local address of a device.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct LocalAddress {
     pub(crate) address: Address,
-    /// The broadcast address of its net; [`Address::ANY_IPV6`]: none.
+    /// The subnet's broadcast address; [`Address::ANY_IPV6`] if there is no such address.
     pub(crate) broadcast: Address,
     pub(crate) device: u32,
     pub(crate) is_used: u32,
@@ -118,8 +118,8 @@ impl Engine<'_> {
     /// Adds a device.
     ///
     /// # Errors
-    /// [`Error::Full`], [`Error::NoSuchDevice`] for a VLAN of none, [`Error::NoSuchVlan`] for one
-    /// that is not 1 to 4094.
+    /// [`Error::Full`], [`Error::NoSuchDevice`] for an unknown parent, [`Error::NoSuchVlan`] for an
+    /// identifier outside 1 to 4094.
     pub fn add_device(&mut self, settings: &DeviceSettings) -> Result<DeviceId, Error> {
         if let Some((parent, identifier)) = settings.vlan {
             self.device(parent)?;
@@ -133,20 +133,19 @@ impl Engine<'_> {
         Ok(DeviceId(free as u32))
     }
 
-    /// Gives a device another Ethernet address and another MTU. Headers already prepared stay as
-    /// they are.
+    /// Changes a device's Ethernet address and MTU. Prepared headers keep the old values.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`].
     pub fn set_device(&mut self, id: DeviceId, mac: MacAddress, mtu: u16) -> Result<(), Error> {
         self.device(id)?;
         let device = &mut self.parts.devices[id.0 as usize];
-        (device.mac, device.mtu) = (word(mac), mtu);
+        (device.mac, device.mtu) = (pack_mac(mac), mtu);
         Ok(())
     }
 
-    /// Takes a device away, with the addresses and memberships on it. Its number may be the next
-    /// one's: headers prepared for it are to be forgotten.
+    /// Removes a device with its addresses and memberships. The next device added may reuse its
+    /// identifier, so headers prepared for it must be discarded.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`], [`Error::HasVlans`], [`Error::Corrupt`].
@@ -161,17 +160,17 @@ impl Engine<'_> {
             own.is_used = 0;
         }
         self.parts.devices[id.0 as usize].is_used = 0;
-        self.parts.flows.forget();
+        self.parts.flows.invalidate();
         Ok(())
     }
 
-    /// The devices, in the order of their numbers: for whoever opens an arena.
+    /// Returns all devices in index order, for a caller that opened an existing arena.
     pub fn device_ids(&self) -> impl Iterator<Item = DeviceId> {
         let devices = self.parts.devices.iter().enumerate();
         devices.filter(|(_, device)| device.is_used == 1).map(|(at, _)| DeviceId(at as u32))
     }
 
-    /// What a device is like.
+    /// Returns the configuration of a device.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`].
@@ -179,7 +178,7 @@ impl Engine<'_> {
         Ok(self.device(id)?.settings())
     }
 
-    /// What a device has seen.
+    /// Returns the counters of a device.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`].
@@ -187,10 +186,11 @@ impl Engine<'_> {
         Ok(self.device(id)?.counters)
     }
 
-    /// Says that the host has an address on a device, and what its net's broadcast address is.
+    /// Adds a local address to a device, with its subnet's broadcast address.
     ///
     /// # Errors
-    /// [`Error::Full`], [`Error::NoSuchDevice`], [`Error::WrongAddress`] if it is not a host's.
+    /// [`Error::Full`], [`Error::NoSuchDevice`], [`Error::WrongAddress`] for an unspecified or
+    /// multicast address.
     pub fn add_address(
         &mut self,
         device: DeviceId,
@@ -205,21 +205,21 @@ impl Engine<'_> {
         let broadcast = broadcast.unwrap_or(Address::ANY_IPV6);
         *free.ok_or(Error::Full)? =
             LocalAddress { address, broadcast, device: device.0, is_used: 1 };
-        self.parts.flows.forget();
+        self.parts.flows.invalidate();
         Ok(())
     }
 
-    /// Takes an address away again; nothing happens if it is not there.
+    /// Removes a local address, if present.
     pub fn remove_address(&mut self, device: DeviceId, address: Address) {
         for own in self.parts.addresses.iter_mut() {
             if (own.device, own.address) == (device.0, address) {
                 own.is_used = 0;
             }
         }
-        self.parts.flows.forget();
+        self.parts.flows.invalidate();
     }
 
-    /// The addresses of the host on a device.
+    /// Returns the local addresses of a device.
     pub fn addresses(&self, device: DeviceId) -> impl Iterator<Item = Address> {
         let all = self.parts.addresses.iter();
         all.filter(move |own| (own.is_used, own.device) == (1, device.0)).map(|own| own.address)

@@ -1,4 +1,4 @@
-//! The engine, and its sockets.
+//! The UDP engine and its socket operations.
 
 use crate::arena::{self, Parts, Settings};
 use crate::index::NONE;
@@ -12,40 +12,40 @@ pub struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    /// Makes an empty arena of these bytes, of which [`Settings::arena_size`] are used, and which
-    /// begin at a multiple of 8.
+    /// Creates an empty arena in `bytes`. The bytes must be 8-byte aligned;
+    /// [`Settings::arena_size`] of them are used.
     ///
     /// # Errors
     /// [`Error::ArenaTooSmall`], [`Error::ArenaMisaligned`].
     ///
     /// # Panics
-    /// As [`Settings::arena_size`].
+    /// As for [`Settings::arena_size`].
     pub fn create(bytes: &'a mut [u8], settings: &Settings) -> Result<Self, Error> {
         arena::create(bytes, settings)?;
         Self::open(bytes)
     }
 
-    /// Goes on with an arena that somebody else has made, wherever it lies now. It is looked
-    /// through: whether every list ends, and every index leads to what it should. Whatever it
-    /// holds, no call panics or goes on for ever; what is found wrong later is
-    /// [`Error::Corrupt`] too.
+    /// Opens an existing arena at any address and validates every index and list in it.
+    ///
+    /// Whatever the arena contains, no later call panics or loops forever. Corruption found later
+    /// is reported as [`Error::Corrupt`].
     ///
     /// # Errors
     /// [`Error::NotAnArena`], [`Error::ArenaTooSmall`], [`Error::ArenaMisaligned`],
     /// [`Error::Corrupt`].
     pub fn open(bytes: &'a mut [u8]) -> Result<Self, Error> {
-        let mut engine = Self::resume(bytes)?;
-        engine.parts.check()?;
+        let mut engine = Self::reopen(bytes)?;
+        engine.parts.validate()?;
         Ok(engine)
     }
 
-    /// Goes on with an arena that has been looked through before: for who shares it with others
-    /// that he trusts, and takes its lock again and again. Only its header is looked at.
+    /// Opens an arena and validates only its header. It is for processes that share a validated
+    /// arena with trusted peers and reopen it each time they take its lock.
     ///
     /// # Errors
     /// [`Error::NotAnArena`], [`Error::ArenaTooSmall`], [`Error::ArenaMisaligned`].
     #[inline]
-    pub fn resume(bytes: &'a mut [u8]) -> Result<Self, Error> {
+    pub fn reopen(bytes: &'a mut [u8]) -> Result<Self, Error> {
         Ok(Self { parts: arena::open(bytes)? })
     }
 
@@ -66,7 +66,7 @@ impl<'a> Engine<'a> {
         Ok(SocketId { index: free as u32, generation: socket.generation })
     }
 
-    /// Changes what a socket is like. Headers already prepared stay as they are.
+    /// Changes the options of a socket. Prepared headers keep the old options.
     ///
     /// # Errors
     /// [`Error::NoSuchSocket`].
@@ -75,14 +75,16 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Binds a socket, from when on it receives. The port is one that the caller has reserved; the
-    /// address may be any of its family, a group, or one of the host's.
+    /// Binds a socket; it receives from now on.
+    ///
+    /// The caller has reserved the port. The address is unspecified, a group, or a local address.
+    /// The engine does not check for conflicts between an unspecified and a specific address,
+    /// because the kernel's reservation has done so.
     ///
     /// # Errors
-    /// [`Error::NoSuchSocket`], [`Error::WrongState`] if it is bound, [`Error::NoPort`],
-    /// [`Error::WrongAddress`] for a broadcast address, [`Error::AddressInUse`] if another
-    /// is bound to the same and not both share, [`Error::Corrupt`]. That any address stands in the
-    /// way of a single one is the kernel's rule, which the reservation has met.
+    /// [`Error::NoSuchSocket`]; [`Error::WrongState`] if the socket is bound; [`Error::NoPort`];
+    /// [`Error::WrongAddress`] for a broadcast address; [`Error::AddressInUse`] if another socket
+    /// has the same binding and not both share it; [`Error::Corrupt`].
     pub fn bind(&mut self, id: SocketId, local: SocketAddress) -> Result<(), Error> {
         if self.socket(id)?.state != OPEN {
             return Err(Error::WrongState);
@@ -93,19 +95,19 @@ impl<'a> Engine<'a> {
         if self.is_broadcast_anywhere(local.address) {
             return Err(Error::WrongAddress);
         }
-        self.attach(id.index, Key::bound(local))?;
+        self.insert(id.index, Key::bound(local))?;
         self.socket_mut(id)?.state = BOUND;
         Ok(())
     }
 
-    /// Lets a bound socket talk to one peer only, from an address of the host that the route to it
-    /// has. It does not go back to all peers.
+    /// Connects a bound socket to one peer, with the local address of the route to it. A socket
+    /// cannot be disconnected.
     ///
     /// # Errors
-    /// [`Error::NoSuchSocket`], [`Error::WrongState`] unless it is bound, [`Error::NoPort`],
-    /// [`Error::WrongAddress`] unless both are of one family and `local` is what it is bound to or
-    /// is covered by that, [`Error::AddressInUse`], [`Error::Corrupt`]. After any other error it is
-    /// as it was.
+    /// [`Error::NoSuchSocket`]; [`Error::WrongState`] unless the socket is bound;
+    /// [`Error::NoPort`]; [`Error::WrongAddress`] if the families differ or the binding does not
+    /// cover `local`; [`Error::AddressInUse`]; [`Error::Corrupt`]. After any error but `Corrupt`
+    /// the socket is unchanged.
     pub fn connect(
         &mut self,
         id: SocketId,
@@ -118,18 +120,18 @@ impl<'a> Engine<'a> {
         }
         let bound = socket.key.local;
         let covers = bound == local || bound == local.any();
-        let hosts = !local.is_any() && !local.is_multicast() && !remote.address.is_any();
-        if !covers || !hosts || local.is_ipv4() != remote.address.is_ipv4() {
+        let are_hosts = !local.is_any() && !local.is_multicast() && !remote.address.is_any();
+        if !covers || !are_hosts || local.is_ipv4() != remote.address.is_ipv4() {
             return Err(Error::WrongAddress);
         }
         if remote.port == 0 {
             return Err(Error::NoPort);
         }
-        self.detach(id.index)?;
+        self.remove(id.index)?;
         let key =
             Key::connected(SocketAddress { address: local, port: socket.key.local_port }, remote);
-        if let Err(error) = self.attach(id.index, key) {
-            self.attach(id.index, socket.key)?;
+        if let Err(error) = self.insert(id.index, key) {
+            self.insert(id.index, socket.key)?;
             return Err(error);
         }
         self.socket_mut(id)?.state = CONNECTED;
@@ -142,14 +144,14 @@ impl<'a> Engine<'a> {
     /// [`Error::NoSuchSocket`], [`Error::Corrupt`].
     pub fn close(&mut self, id: SocketId) -> Result<(), Error> {
         if self.socket(id)?.state >= BOUND {
-            self.detach(id.index)?;
+            self.remove(id.index)?;
         }
         self.end_memberships(|member| member.socket == id.index)?;
         self.socket_mut(id)?.state = FREE;
         Ok(())
     }
 
-    /// What a socket has done.
+    /// Returns the counters of a socket.
     ///
     /// # Errors
     /// [`Error::NoSuchSocket`].
@@ -157,7 +159,7 @@ impl<'a> Engine<'a> {
         Ok(self.socket(id)?.counters)
     }
 
-    /// What a socket is like.
+    /// Returns the options of a socket.
     ///
     /// # Errors
     /// [`Error::NoSuchSocket`].
@@ -165,11 +167,11 @@ impl<'a> Engine<'a> {
         Ok(self.socket(id)?.options())
     }
 
-    /// What a socket is bound to, and whom it is connected to.
+    /// Returns the local address of a bound socket and the peer of a connected one.
     ///
     /// # Errors
     /// [`Error::NoSuchSocket`].
-    pub fn ends(
+    pub fn endpoints(
         &self,
         id: SocketId,
     ) -> Result<(Option<SocketAddress>, Option<SocketAddress>), Error> {
@@ -178,7 +180,7 @@ impl<'a> Engine<'a> {
         Ok(((*state >= BOUND).then_some(local), (*state == CONNECTED).then_some(remote)))
     }
 
-    /// All sockets that are open: for whoever opens an arena.
+    /// Returns all open sockets, for a caller that opened an existing arena.
     pub fn socket_ids(&self) -> impl Iterator<Item = SocketId> {
         let open = (0_u32..).zip(&*self.parts.sockets).filter(|(_, socket)| socket.state != FREE);
         open.map(|(index, socket)| SocketId { index, generation: socket.generation })
@@ -197,23 +199,24 @@ impl<'a> Engine<'a> {
         Ok(&mut self.parts.sockets[id.index as usize])
     }
 
-    /// Enters a socket under a key, behind those that share it.
-    fn attach(&mut self, socket: u32, key: Key) -> Result<(), Error> {
-        self.parts.flows.forget();
-        let shares = self.parts.sockets[socket as usize].shares;
+    /// Inserts a socket under a key, after those that share the key.
+    fn insert(&mut self, socket: u32, key: Key) -> Result<(), Error> {
+        self.parts.flows.invalidate();
+        let reuse_address = self.parts.sockets[socket as usize].reuse_address;
         let table = self.parts.socket_table();
         if let Some(first) = table.first(&key) {
-            let both_share = shares != 0 && table.elements[first as usize].shares != 0;
+            let both_share =
+                reuse_address != 0 && table.elements[first as usize].reuse_address != 0;
             if !key.local.is_multicast() && !both_share {
                 return Err(Error::AddressInUse);
             }
         }
         self.parts.sockets[socket as usize].key = key;
-        self.parts.socket_table().attach(socket)
+        self.parts.socket_table().insert(socket)
     }
 
-    fn detach(&mut self, socket: u32) -> Result<(), Error> {
-        self.parts.flows.forget();
-        self.parts.socket_table().detach(socket)
+    fn remove(&mut self, socket: u32) -> Result<(), Error> {
+        self.parts.flows.invalidate();
+        self.parts.socket_table().remove(socket)
     }
 }

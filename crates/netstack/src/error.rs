@@ -1,61 +1,61 @@
-//! Why something was not done.
+//! Errors of the engine.
 
 use core::fmt;
 
-/// Why the engine did not do what it was told.
+/// The reason why an engine operation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
-    /// The arena is shorter than its settings need.
+    /// The arena is smaller than its settings require.
     ArenaTooSmall,
-    /// The arena does not begin at a multiple of 8.
+    /// The arena is not 8-byte aligned.
     ArenaMisaligned,
-    /// What lies there is no arena, or one of another version or of impossible sizes.
+    /// The bytes are not an arena, or have another version or impossible sizes.
     NotAnArena,
-    /// What lies there was an arena once, and somebody else has written into it: it is not to be
-    /// gone on with.
+    /// The arena is inconsistent because of foreign writes. It must not be used further.
     Corrupt,
-    /// Everything of this kind is taken.
+    /// The capacity for this kind of object is used up.
     Full,
-    /// There is no such device.
+    /// The device does not exist.
     NoSuchDevice,
-    /// The device has VLANs, which have to go first.
+    /// The device has VLAN devices, which must be removed first.
     HasVlans,
-    /// No identifier of a VLAN: 1 to 4094 are.
+    /// The VLAN identifier is outside 1 to 4094.
     NoSuchVlan,
-    /// The socket has been closed, or never was.
+    /// The socket is closed or never existed.
     NoSuchSocket,
-    /// The socket is bound already, or not yet.
+    /// The socket is already bound, or not bound yet.
     WrongState,
-    /// The addresses are not both of the socket's family, or one that has to be a host's is not.
+    /// The address families differ, or the address is not valid for the operation.
     WrongAddress,
-    /// Port 0, which is for the kernel to choose.
+    /// The port is 0; choosing a port is the kernel's task.
     NoPort,
-    /// Another socket is bound there, and not both share.
+    /// Another socket has the same binding and not both share it.
     AddressInUse,
-    /// The socket is a member already, or is not one; or a source is one of its already, or is not.
+    /// The socket already is a member, or is not a member; or the same for a source of the
+    /// membership.
     Membership,
-    /// To a broadcast address, by a socket that may not.
+    /// The destination is a broadcast address and the socket may not broadcast.
     BroadcastNotAllowed,
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::ArenaTooSmall => "the arena is too small",
-            Self::ArenaMisaligned => "the arena is not aligned",
-            Self::NotAnArena => "no arena of this version",
-            Self::Corrupt => "the arena is corrupt",
-            Self::Full => "no room left",
+            Self::ArenaTooSmall => "arena too small",
+            Self::ArenaMisaligned => "arena not 8-byte aligned",
+            Self::NotAnArena => "not an arena of this version",
+            Self::Corrupt => "arena corrupt",
+            Self::Full => "capacity used up",
             Self::NoSuchDevice => "no such device",
-            Self::HasVlans => "the device has VLANs",
+            Self::HasVlans => "device has VLANs",
             Self::NoSuchVlan => "no such VLAN",
             Self::NoSuchSocket => "no such socket",
-            Self::WrongState => "the socket is not in a state for that",
-            Self::WrongAddress => "an address that cannot be used for that",
-            Self::NoPort => "no port",
+            Self::WrongState => "wrong socket state: already bound or not bound",
+            Self::WrongAddress => "address not valid here",
+            Self::NoPort => "port is 0",
             Self::AddressInUse => "address in use",
-            Self::Membership => "a member already, or none",
+            Self::Membership => "already a member or not a member",
             Self::BroadcastNotAllowed => "broadcast not allowed",
         })
     }
@@ -63,20 +63,20 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// Why a datagram was not sent.
+/// The reason why a datagram was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The socket has been closed.
+    /// The socket is closed.
     NoSuchSocket,
-    /// It would have to be fragmented, which is the kernel's; so many bytes can be sent.
+    /// The datagram would need fragmentation, which is the kernel's task.
     TooLarge {
-        /// The longest payload.
+        /// The longest payload in bytes.
         limit: usize,
     },
-    /// The frame does not fit into the buffer; it takes so many bytes.
+    /// The frame does not fit the buffer.
     BufferTooSmall {
-        /// The frame's.
+        /// The frame's length in bytes.
         needed: usize,
     },
 }
@@ -85,8 +85,10 @@ impl fmt::Display for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoSuchSocket => f.write_str("no such socket"),
-            Self::TooLarge { limit } => write!(f, "more than {limit} bytes"),
-            Self::BufferTooSmall { needed } => write!(f, "the frame takes {needed} bytes"),
+            Self::TooLarge { limit } => write!(f, "payload exceeds {limit} bytes"),
+            Self::BufferTooSmall { needed } => {
+                write!(f, "buffer too small: the frame needs {needed} bytes")
+            }
         }
     }
 }

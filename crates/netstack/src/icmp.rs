@@ -1,18 +1,19 @@
-//! ICMP errors about what sockets have sent.
+//! ICMP errors about sent datagrams.
 
 use hairpin_time::Now;
 use hairpin_wire::{
     Icmpv4Header, Icmpv4Message, Icmpv6Header, Icmpv6Message, Protocol, QuotedPacket, Sum,
 };
 
-use crate::receive::{Arrival, CHECKSUM, MALFORMED};
+use crate::receive::{FrameContext, MALFORMED, WRONG_CHECKSUM};
 use crate::{
     Engine, Kernel, Listener, PathError, PathErrorReason, SocketAddress, SocketId, Verdict,
 };
 
 impl Engine<'_> {
-    /// An ICMP message without its IP header, as the kernel's raw socket has it, checked by that.
-    /// An error goes to the socket that has sent what it quotes, if that is the engine's.
+    /// Handles an ICMP message without IP header, as a raw socket of the kernel delivers it, with a
+    /// checksum that the kernel has validated. An error goes to the socket that sent the quoted
+    /// datagram, if it belongs to the engine.
     pub fn handle_icmpv4(
         &mut self,
         now: Now,
@@ -20,13 +21,13 @@ impl Engine<'_> {
         listener: &mut impl Listener,
     ) -> Verdict {
         let verdict = match Icmpv4Header::split(message) {
-            Ok((header, data)) => self.tell_ipv4(now, header.message(data), listener),
+            Ok((header, data)) => self.notify_ipv4(now, header.message(data), listener),
             Err(_) => Err(MALFORMED),
         };
         verdict.unwrap_or_else(|verdict| verdict)
     }
 
-    /// The same of ICMPv6.
+    /// Handles an ICMPv6 message in the same way.
     pub fn handle_icmpv6(
         &mut self,
         now: Now,
@@ -34,7 +35,7 @@ impl Engine<'_> {
         listener: &mut impl Listener,
     ) -> Verdict {
         let verdict = match Icmpv6Header::split(message) {
-            Ok((header, data)) => self.tell_ipv6(now, header.message(data), listener),
+            Ok((header, data)) => self.notify_ipv6(now, header.message(data), listener),
             Err(_) => Err(MALFORMED),
         };
         verdict.unwrap_or_else(|verdict| verdict)
@@ -43,33 +44,33 @@ impl Engine<'_> {
     #[cold]
     pub(crate) fn handle_icmpv4_body(
         &mut self,
-        arrival: Arrival,
+        context: FrameContext,
         body: &[u8],
         listener: &mut impl Listener,
     ) -> Result<Verdict, Verdict> {
         let (header, data) = Icmpv4Header::split(body).map_err(|_| MALFORMED)?;
-        if !arrival.trusts_checksums && !header.is_checksum_valid(data) {
-            return Err(CHECKSUM);
+        if !context.trusts_checksums && !header.is_checksum_valid(data) {
+            return Err(WRONG_CHECKSUM);
         }
-        self.tell_ipv4(arrival.now, header.message(data), listener)
+        self.notify_ipv4(context.now, header.message(data), listener)
     }
 
     #[cold]
     pub(crate) fn handle_icmpv6_body(
         &mut self,
-        arrival: Arrival,
+        context: FrameContext,
         pseudo: Sum,
         body: &[u8],
         listener: &mut impl Listener,
     ) -> Result<Verdict, Verdict> {
         let (header, data) = Icmpv6Header::split(body).map_err(|_| MALFORMED)?;
-        if !arrival.trusts_checksums && !header.is_checksum_valid(pseudo, data) {
-            return Err(CHECKSUM);
+        if !context.trusts_checksums && !header.is_checksum_valid(pseudo, data) {
+            return Err(WRONG_CHECKSUM);
         }
-        self.tell_ipv6(arrival.now, header.message(data), listener)
+        self.notify_ipv6(context.now, header.message(data), listener)
     }
 
-    fn tell_ipv4(
+    fn notify_ipv4(
         &mut self,
         now: Now,
         message: Icmpv4Message<'_>,
@@ -91,10 +92,10 @@ impl Engine<'_> {
             _ => return Err(Verdict::Kernel(Kernel::OtherProtocol)),
         };
         let quoted = QuotedPacket::parse_ipv4(quoted).map_err(|_| MALFORMED)?;
-        self.tell(now, &quoted, reason, listener)
+        self.notify(now, &quoted, reason, listener)
     }
 
-    fn tell_ipv6(
+    fn notify_ipv6(
         &mut self,
         now: Now,
         message: Icmpv6Message<'_>,
@@ -116,12 +117,12 @@ impl Engine<'_> {
             _ => return Err(Verdict::Kernel(Kernel::OtherProtocol)),
         };
         let quoted = QuotedPacket::parse_ipv6(quoted).map_err(|_| MALFORMED)?;
-        self.tell(now, &quoted, reason, listener)
+        self.notify(now, &quoted, reason, listener)
     }
 
-    /// Believed only if a socket of ours may have sent the datagram: it came from where that is
-    /// bound, and went where that is connected to, if it is.
-    fn tell(
+    /// Reports an error to a socket. The quoted datagram must match: its source is the socket's
+    /// binding, and its destination is the socket's peer if it has one.
+    fn notify(
         &mut self,
         now: Now,
         quoted: &QuotedPacket<'_>,

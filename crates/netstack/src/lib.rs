@@ -1,24 +1,19 @@
-//! A UDP engine in user space, without IO.
+//! A UDP engine in user space, without I/O.
 //!
-//! Frames go in by [`Engine::handle_frame`], and datagrams come out of it into a [`Listener`],
-//! still lying in their frame; [`Engine::send`] writes whole frames into the buffer that leaves,
-//! from headers prepared once for a destination. IPv4 and IPv6, hosts, groups and broadcast, VLANs,
-//! checksums both ways, and ICMP errors for the socket that they concern. All that it knows lies in
-//! one arena of bytes that the caller owns, with indices and no addresses in it, so that it can be
-//! mapped at two places at once and be gone on with by another program ([`Engine::open`]).
+//! Layer L1: a plain value without sockets, threads or clocks; `no_std`, no `unsafe`, no
+//! allocation.
 //!
-//! What is not UDP, is in fragments, has IP options or extension headers, or is for no socket of
-//! its own is the kernel's, and said to be ([`Verdict::Kernel`]). So are routes, neighbours, port
-//! numbers, group reports and datagrams longer than a packet: the caller brings what it knows of
-//! them in a [`Route`]. A socket is of one family, is not tied to a device, and cannot be bound to
-//! a broadcast address. A member of a group may name the senders that it wants to hear, but not
-//! those that it does not.
+//! The caller passes received frames to [`Engine::handle_frame`]. Datagrams are delivered to a
+//! [`Listener`] while still in their frame. [`Engine::send`] writes complete frames into the buffer
+//! to send, from headers prepared once per destination. The engine supports IPv4 and IPv6, unicast,
+//! multicast and broadcast, VLANs, checksums in both directions, and ICMP errors.
 //!
-//! Nearly all frames take a shortcut: plain headers, and a flow that has led to one socket before.
-//! [`Engine::handle_frame_generally`] is the same without it.
-//!
-//! Layer L1: a value without sockets of the kernel, threads or clocks; `no_std`, no `unsafe`, and
-//! nothing is ever allocated.
+//! It is not a full IP stack. Frames that are not UDP, are fragments, have IP options or extension
+//! headers, or match no socket belong to the kernel ([`Verdict::Kernel`]). So do routes, neighbors,
+//! port allocation, group reports and datagrams that need fragmentation. The caller passes what the
+//! engine needs of them in a [`Route`]. A socket has one address family, is not bound to a device,
+//! and cannot bind to a broadcast address. A membership can allow sources (INCLUDE mode) but not
+//! exclude them.
 //!
 //! ```
 //! use hairpin_netstack::{
@@ -45,7 +40,7 @@
 //! let host = Address::from(std::net::Ipv4Addr::new(10, 0, 0, 1));
 //! let socket = engine.open_socket(&SocketOptions::default())?;
 //! engine.bind(socket, SocketAddress::new(host, 7))?;
-//! // To itself, for once.
+//! // The example sends to itself.
 //! let destination = SocketAddress::new(host, 7);
 //! let (source, next_hop, is_broadcast) = (host, mac, false);
 //! let route = Route { device, source, destination, next_hop, is_broadcast };
@@ -57,6 +52,48 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # The arena
+//!
+//! The engine's whole state is one array of bytes that the caller owns, with indices instead of
+//! pointers. So it can be mapped at any address and continued by another process
+//! ([`Engine::open`]).
+//!
+//! ```text
+//! bytes each   part               refers to                       count
+//!         48   header             magic, version, counts, seed, era     1
+//!         80   devices            VLAN → parent device            Settings::devices
+//!         40   addresses          → device                        Settings::addresses
+//!        104   sockets            → next socket with the same key Settings::sockets
+//!         56   memberships        → socket, device, next, sources Settings::memberships
+//!         24   sources            → next source, membership       Settings::sources
+//!         56   flows              flow → socket, valid in one era 2 × sockets, a power of two
+//!          4   socket slots       hash → first socket of a key    2 × sockets, a power of two
+//!          4   membership slots   hash → first membership         2 × memberships, a power of two
+//! ```
+//!
+//! # Where to find what
+//!
+//! Start with [`Engine::handle_frame`] in `receive.rs`. Nearly all frames take the fast path of
+//! `fast_path.rs`: plain headers of a cached flow. [`Engine::handle_frame_slow`] gives the same
+//! verdicts without it.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `engine.rs` | [`Engine`]: open, bind, connect, close |
+//! | `receive.rs` | frames in: parsing, lookup, delivery, device counters |
+//! | `fast_path.rs`, `flow.rs` | the fast path and its flow cache |
+//! | `send.rs` | [`PreparedHeader`], frames out |
+//! | `icmp.rs` | ICMP errors for the socket that sent the datagram |
+//! | `membership.rs` | group memberships and source filters |
+//! | `device.rs`, `socket.rs`, `address.rs` | devices, sockets, addresses; their counters and keys |
+//! | `arena.rs`, `table.rs`, `index.rs` | layout and validation of the arena; hash tables |
+//! | `listener.rs`, `error.rs` | callbacks, verdicts, errors |
+//!
+//! - **A new error counter**: add a field to [`DeviceCounters`] (`device.rs`) or [`SocketCounters`]
+//!   (`socket.rs`). Device counters are incremented in `Engine::count` (`receive.rs`), by verdict.
+//!   A change of the layout requires a new `VERSION` in `arena.rs`.
+//! - **A new wait**: the engine never waits. Waits are in the crate `stack`.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -65,6 +102,7 @@ mod arena;
 mod device;
 mod engine;
 mod error;
+mod fast_path;
 mod flow;
 mod icmp;
 mod index;
@@ -72,7 +110,6 @@ mod listener;
 mod membership;
 mod receive;
 mod send;
-mod shortcut;
 mod socket;
 mod table;
 

@@ -1,4 +1,4 @@
-//! What the engine tells, and what becomes of a frame.
+//! The engine's callbacks and the verdict on a frame.
 
 use hairpin_time::Now;
 use hairpin_wire::{EthernetHeader, Ipv4Header, Ipv6Header, UdpHeader, VlanTag};
@@ -6,59 +6,59 @@ use zerocopy::FromBytes;
 
 use crate::{Address, DeviceId, SocketAddress, SocketId};
 
-/// Bytes between the headers of Ethernet and UDP.
+/// Bytes between the Ethernet and UDP headers.
 const IPV4: usize = Ipv4Header::SIZE;
 const IPV4_TAGGED: usize = VlanTag::SIZE + Ipv4Header::SIZE;
 const IPV6: usize = Ipv6Header::SIZE;
 const IPV6_TAGGED: usize = VlanTag::SIZE + Ipv6Header::SIZE;
 
-/// Takes what arrives.
+/// Receives datagrams and errors.
 pub trait Listener {
-    /// A datagram for a socket; several sockets may get the same one.
+    /// Called for each datagram and socket. Several sockets may receive the same datagram.
     fn on_datagram(&mut self, now: Now, socket: SocketId, datagram: &Datagram<'_>);
 
-    /// Something did not reach its peer, as ICMP says. Anyone on the way may say so.
+    /// Called for an ICMP error about a sent datagram. Any host on the path may have sent it.
     fn on_path_error(&mut self, _now: Now, _socket: SocketId, _error: &PathError) {}
 }
 
-/// A datagram that has arrived.
+/// A received datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Datagram<'a> {
-    /// Where it came in.
+    /// The device that the datagram arrived on.
     pub device: DeviceId,
-    /// Who sent it.
+    /// The sender.
     pub source: SocketAddress,
-    /// Where it went: an address of this host, a group, or a broadcast address.
+    /// The destination: a local address, a group, or a broadcast address.
     pub destination: SocketAddress,
-    /// What was left of its TTL or hop limit.
+    /// The received TTL or hop limit.
     pub ttl: u8,
     /// DSCP and ECN.
     pub traffic_class: u8,
-    /// Where in the frame its payload begins, in bytes from the frame's first.
+    /// The offset of the payload in the frame, in bytes.
     pub offset: u32,
-    /// Its bytes, in the frame.
+    /// The payload, inside the frame.
     pub payload: &'a [u8],
 }
 
-/// Where the payload of a datagram lies in its frame.
+/// The position of a datagram's payload in its frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Payload {
-    /// In bytes from the frame's first.
+    /// The offset in the frame, in bytes.
     pub offset: u32,
-    /// In bytes.
+    /// The length in bytes.
     pub length: u32,
 }
 
 impl Payload {
-    /// Who sent the datagram and where it went, as a [`Datagram`] has it, out of the headers in the
-    /// frame. `None` if no engine delivers this from the frame.
+    /// Reads the source and destination from the headers in the frame, as in [`Datagram`]. `None`
+    /// if the engine never delivers such a payload.
     #[inline]
     #[must_use]
-    pub fn ends(self, frame: &[u8]) -> Option<(SocketAddress, SocketAddress)> {
+    pub fn endpoints(self, frame: &[u8]) -> Option<(SocketAddress, SocketAddress)> {
         let headers = frame.get(..self.offset as usize)?;
         let (before, udp) = UdpHeader::ref_from_suffix(headers).ok()?;
         let (source, destination) = match before.len().checked_sub(EthernetHeader::SIZE)? {
-            // There may be a tag between, and never options.
+            // There may be a VLAN tag, and there are no IP options.
             IPV4 | IPV4_TAGGED => {
                 let (_, ip) = Ipv4Header::ref_from_suffix(before).ok()?;
                 (Address::from(ip.source()), Address::from(ip.destination()))
@@ -76,80 +76,80 @@ impl Payload {
     }
 }
 
-/// An ICMP error about a datagram that a socket has sent.
+/// An ICMP error about a datagram that a socket sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathError {
-    /// Where that was to go.
+    /// The destination of the datagram.
     pub destination: SocketAddress,
-    /// What happened to it.
+    /// The error.
     pub reason: PathErrorReason,
 }
 
-/// What happened to a datagram under way.
+/// The kind of an ICMP error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PathErrorReason {
-    /// It could not be delivered; the code is ICMP's or ICMPv6's.
+    /// The datagram was not delivered (destination unreachable).
     Unreachable {
-        /// RFC 792 and 1812, or RFC 4443 §3.1.
+        /// The code of ICMP (RFC 792, RFC 1812) or ICMPv6 (RFC 4443 §3.1).
         code: u8,
     },
-    /// It is longer than a hop takes.
+    /// The datagram exceeds a link's MTU.
     TooBig {
-        /// What that takes, header included; 0 where it does not say.
+        /// The MTU, IP header included; 0 if not reported.
         mtu: u32,
     },
-    /// It was too long under way.
+    /// The datagram's lifetime was exceeded.
     TimeExceeded {
-        /// 0: hops; 1: fragments.
+        /// The code: 0 for hops, 1 for fragment reassembly.
         code: u8,
     },
-    /// A field of its header is wrong.
+    /// A header field is invalid.
     ParameterProblem {
-        /// RFC 792, or RFC 4443 §3.4.
+        /// The code (RFC 792, or RFC 4443 §3.4).
         code: u8,
     },
 }
 
-/// What becomes of a frame.
+/// The verdict on a received frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// So many sockets have got something of it.
+    /// The frame was delivered to this number of sockets.
     Delivered(u32),
-    /// It is the kernel's, to which the caller hands it.
+    /// The frame belongs to the kernel; the caller passes it on.
     Kernel(Kernel),
-    /// It is nobody's: it is broken, or no member of its group wants it.
+    /// The frame is dropped: it is malformed, or no group member accepts it.
     Dropped(Dropped),
 }
 
-/// Why a frame is the kernel's.
+/// The reason why a frame belongs to the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kernel {
-    /// The device is none of the engine's, nor is the VLAN, or there is a second tag.
+    /// The device or VLAN is unknown, or the frame has a second tag.
     OtherDevice,
-    /// To another host's Ethernet address.
+    /// The frame is for another host's Ethernet address.
     OtherMac,
-    /// Neither IPv4 nor IPv6, or neither UDP nor an ICMP error.
+    /// The frame contains neither IPv4 nor IPv6, or neither UDP nor an ICMP error.
     OtherProtocol,
-    /// A part of a packet.
+    /// The packet is a fragment.
     Fragment,
-    /// With IPv4 options.
+    /// The packet has IPv4 options.
     Options,
-    /// No socket of the engine is bound there, or has sent what an error is about.
+    /// No socket is bound to the destination, or sent the datagram that an ICMP error quotes.
     NoSocket,
 }
 
-/// Why a frame is nobody's.
+/// The reason why a frame is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dropped {
-    /// A length in it cannot be, or it has the wrong version.
+    /// A length or version is invalid.
     Malformed,
     /// A checksum is wrong.
     Checksum,
-    /// To a group of which a socket is a member on that port, but from a sender that it has not
-    /// allowed, or that it is not connected to. The kernel is not to get it: a group is kept from
-    /// the kernel only while it has no members there.
+    /// The frame is for a group with a member on that port, but its source is not allowed or is not
+    /// the connected peer. It must not go to the kernel: the filter redirects a group only while
+    /// the kernel has no members of its own.
     Unwanted,
 }

@@ -1,4 +1,4 @@
-//! Memberships of groups, and the senders that they allow.
+//! Multicast memberships and their source filters.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -7,17 +7,17 @@ use crate::socket::{BOUND, Key, Socket};
 use crate::table::{Element, Table};
 use crate::{Address, DeviceId, Engine, Error, SocketAddress, SocketId};
 
-/// A socket's membership of a group on a device, as it lies in the arena.
+/// A socket's membership of a group on a device, as stored in the arena.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct Membership {
-    /// The group and the port, and the device in the place of the peer's port.
+    /// The group and the local port, and the device in place of the remote port.
     pub(crate) key: Key,
     pub(crate) socket: u32,
-    /// The next with the same key.
+    /// The next membership with the same key.
     pub(crate) next: u32,
     pub(crate) is_used: u32,
-    /// The first sender that is allowed; none: all are.
+    /// The first allowed source; [`NONE`] allows all.
     pub(crate) sources: u32,
 }
 
@@ -43,43 +43,45 @@ impl Element for Membership {
         self.next = next;
     }
 
-    fn is_entered(&self) -> bool {
+    fn is_inserted(&self) -> bool {
         self.is_used == 1
     }
 }
 
-/// A sender that a membership allows, as it lies in the arena.
+/// An allowed source of a membership, as stored in the arena.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct Source {
     pub(crate) address: Address,
-    /// The next of the same membership.
+    /// The next source of the same membership.
     pub(crate) next: u32,
-    /// That membership, counted from 1; 0: nobody's.
+    /// The membership's index plus 1; 0 if the entry is free.
     pub(crate) owner: u32,
 }
 
 impl Engine<'_> {
-    /// Makes a bound socket a member of a group on a device. Only members receive what is sent to
-    /// the group, and only on that device.
+    /// Makes a bound socket a member of a group on a device. Only members receive datagrams to the
+    /// group, and only on that device.
     ///
     /// # Errors
-    /// [`Error::NoSuchSocket`], [`Error::NoSuchDevice`], [`Error::WrongState`] unless it is bound,
-    /// [`Error::WrongAddress`] if it is no group of its family, [`Error::Membership`] if it is a
-    /// member already, [`Error::Full`], [`Error::Corrupt`].
+    /// [`Error::NoSuchSocket`], [`Error::NoSuchDevice`], [`Error::WrongState`] unless the socket is
+    /// bound, [`Error::WrongAddress`] if the group is not a multicast address of the socket's
+    /// family, [`Error::Membership`] if the socket is a member already, [`Error::Full`],
+    /// [`Error::Corrupt`].
     pub fn join(&mut self, id: SocketId, device: DeviceId, group: Address) -> Result<(), Error> {
         self.add_membership(id, device, group).map(|_| ())
     }
 
-    /// The same, for what these hosts send to the group and nobody else does (source-specific
+    /// Makes a bound socket a member of a group for the given sources only (source-specific
     /// multicast, RFC 4607; the INCLUDE mode of RFC 3376 §3.1).
     ///
-    /// What others send is [unwanted](crate::Dropped::Unwanted), if no other member wants it.
+    /// Datagrams from other sources are [unwanted](crate::Dropped::Unwanted), unless another member
+    /// accepts them.
     ///
     /// # Errors
-    /// As [`Self::join`]; [`Error::WrongAddress`] too if a source is no host's address of the same
-    /// family or there is none, [`Error::Membership`] too if one stands there twice. After an error
-    /// the socket is no member.
+    /// As for [`Self::join`]. Also [`Error::WrongAddress`] if the list is empty or a source is not
+    /// a unicast address of the family, and [`Error::Membership`] if a source occurs twice. After
+    /// an error the socket is not a member.
     pub fn join_sources(
         &mut self,
         id: SocketId,
@@ -92,7 +94,7 @@ impl Engine<'_> {
         }
         let at = self.add_membership(id, device, group)?;
         for &source in sources {
-            if let Err(error) = self.allow(at, source) {
+            if let Err(error) = self.add_allowed_source(at, source) {
                 self.end_membership(at)?;
                 return Err(error);
             }
@@ -100,12 +102,12 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Allows another sender to a membership that names its senders.
+    /// Adds a source to a membership with a source filter.
     ///
     /// # Errors
-    /// [`Error::NoSuchSocket`], [`Error::Membership`] if it is no member, allows everybody, or
-    /// allows that one already, [`Error::WrongAddress`] as above, [`Error::Full`],
-    /// [`Error::Corrupt`].
+    /// [`Error::NoSuchSocket`]; [`Error::Membership`] if the socket is not a member, the membership
+    /// has no filter, or the source is allowed already; [`Error::WrongAddress`] as above;
+    /// [`Error::Full`]; [`Error::Corrupt`].
     pub fn add_source(
         &mut self,
         id: SocketId,
@@ -117,14 +119,15 @@ impl Engine<'_> {
         if self.parts.memberships[at].sources == NONE {
             return Err(Error::Membership);
         }
-        self.allow(at, source)
+        self.add_allowed_source(at, source)
     }
 
-    /// Takes a sender away from such a membership, which ends with the last one.
+    /// Removes a source from a membership with a source filter. Removing the last source ends the
+    /// membership.
     ///
     /// # Errors
-    /// [`Error::NoSuchSocket`], [`Error::Membership`] if it is no member or does not name that
-    /// sender, [`Error::Corrupt`].
+    /// [`Error::NoSuchSocket`]; [`Error::Membership`] if the socket is not a member or the source
+    /// is not in its filter; [`Error::Corrupt`].
     pub fn remove_source(
         &mut self,
         id: SocketId,
@@ -134,36 +137,37 @@ impl Engine<'_> {
     ) -> Result<(), Error> {
         let membership = self.membership(id, device, group)?;
         let first = self.parts.memberships[membership].sources;
-        let mut before = NONE;
+        let mut previous = NONE;
         let found = self.sources(first).find(|&at| {
-            let is = self.parts.sources[at as usize].address == source;
-            before = if is { before } else { at };
-            is
+            let matches = self.parts.sources[at as usize].address == source;
+            previous = if matches { previous } else { at };
+            matches
         });
         let found = found.ok_or(Error::Membership)?;
         let next = self.parts.sources[found as usize].next;
-        if before == NONE && next == NONE {
+        if previous == NONE && next == NONE {
             return self.end_membership(membership);
         }
-        match self.parts.sources.get_mut(before as usize) {
-            Some(before) => before.next = next,
+        match self.parts.sources.get_mut(previous as usize) {
+            Some(previous) => previous.next = next,
             None => self.parts.memberships[membership].sources = next,
         }
         self.parts.sources[found as usize].owner = 0;
-        self.parts.flows.forget();
+        self.parts.flows.invalidate();
         Ok(())
     }
 
     /// Ends a membership.
     ///
     /// # Errors
-    /// [`Error::NoSuchSocket`], [`Error::Membership`] if it is no member, [`Error::Corrupt`].
+    /// [`Error::NoSuchSocket`], [`Error::Membership`] if the socket is not a member,
+    /// [`Error::Corrupt`].
     pub fn leave(&mut self, id: SocketId, device: DeviceId, group: Address) -> Result<(), Error> {
         let at = self.membership(id, device, group)?;
         self.end_membership(at)
     }
 
-    /// The groups that a socket is a member of, with their devices.
+    /// Returns the groups of a socket, with their devices.
     pub fn groups(&self, id: SocketId) -> impl Iterator<Item = (DeviceId, Address)> {
         let is_open = self.socket(id).is_ok();
         let all = self.parts.memberships.iter();
@@ -171,7 +175,7 @@ impl Engine<'_> {
         own.map(|m| (DeviceId(m.key.padding), m.key.local))
     }
 
-    /// Ends the memberships for which that holds.
+    /// Ends all memberships for which `ends` returns `true`.
     pub(crate) fn end_memberships(
         &mut self,
         ends: impl Fn(&Membership) -> bool,
@@ -185,10 +189,10 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Whether a member takes a datagram to its group: it may be bound to another address, be
-    /// connected to another peer, or allow other senders only.
+    /// Returns `true` if the member accepts the datagram: its binding, peer and source filter must
+    /// match.
     #[inline]
-    pub(crate) fn takes(
+    pub(crate) fn accepts(
         &self,
         member: &Membership,
         source: SocketAddress,
@@ -199,14 +203,14 @@ impl Engine<'_> {
         };
         let local = key.local == destination.address || key.local.is_any();
         let remote = key.remote_port == 0 || key.remote() == source;
-        let is_allowed = member.sources == NONE
+        let allowed = member.sources == NONE
             || self
                 .sources(member.sources)
                 .any(|at| self.parts.sources[at as usize].address == source.address);
-        local && remote && is_allowed
+        local && remote && allowed
     }
 
-    /// A membership of everybody's, entered.
+    /// Adds a membership without a source filter.
     fn add_membership(
         &mut self,
         id: SocketId,
@@ -228,8 +232,8 @@ impl Engine<'_> {
         let all = &mut *self.parts.memberships;
         let free = all.iter().position(|member| member.is_used == 0).ok_or(Error::Full)?;
         all[free] = Membership { key, socket: id.index, next: NONE, is_used: 1, sources: NONE };
-        self.parts.flows.forget();
-        self.membership_table().attach(free as u32)?;
+        self.parts.flows.invalidate();
+        self.membership_table().insert(free as u32)?;
         Ok(free)
     }
 
@@ -240,7 +244,7 @@ impl Engine<'_> {
         found.ok_or(Error::Membership)
     }
 
-    fn allow(&mut self, membership: usize, source: Address) -> Result<(), Error> {
+    fn add_allowed_source(&mut self, membership: usize, source: Address) -> Result<(), Error> {
         let Membership { key, sources: next, .. } = self.parts.memberships[membership];
         if source.is_any() || source.is_multicast() || source.is_ipv4() != key.local.is_ipv4() {
             return Err(Error::WrongAddress);
@@ -253,11 +257,11 @@ impl Engine<'_> {
         let owner = membership as u32 + 1;
         self.parts.sources[free] = Source { address: source, next, owner };
         self.parts.memberships[membership].sources = free as u32;
-        self.parts.flows.forget();
+        self.parts.flows.invalidate();
         Ok(())
     }
 
-    /// The senders of a membership from a first one on, which exist.
+    /// Returns the sources of a membership from a first one on. All indices are valid.
     #[inline]
     fn sources(&self, first: u32) -> impl Iterator<Item = u32> {
         let all = &*self.parts.sources;
@@ -268,16 +272,16 @@ impl Engine<'_> {
     }
 
     fn end_membership(&mut self, at: usize) -> Result<(), Error> {
-        self.parts.flows.forget();
+        self.parts.flows.invalidate();
         let mut source = self.parts.memberships[at].sources;
         while let Some(own) = self.parts.sources.get_mut(source as usize) {
-            // A list in a circle comes back to one that is nobody's already.
+            // A cyclic list returns to a source that has just been freed.
             if own.owner != at as u32 + 1 {
                 return Err(Error::Corrupt);
             }
             (own.owner, source) = (0, own.next);
         }
-        self.membership_table().detach(at as u32)?;
+        self.membership_table().remove(at as u32)?;
         self.parts.memberships[at].is_used = 0;
         Ok(())
     }
@@ -287,7 +291,7 @@ impl Engine<'_> {
     }
 }
 
-/// A member's key: the group with the socket's port.
+/// Builds the key of a membership: the group with the socket's port.
 fn membership_key(socket: &Socket, device: DeviceId, group: Address) -> Key {
     Membership::key(device.0, SocketAddress { address: group, port: socket.key.local_port })
 }

@@ -1,14 +1,14 @@
-//! A frame arrives.
+//! The receive path for all frames.
 
 use hairpin_time::Now;
 use hairpin_wire::{
     EtherType, EthernetHeader, Ipv4Header, Ipv6Header, Protocol, Sum, UdpHeader, VlanTag,
 };
 
-use crate::device::word;
+use crate::device::pack_mac;
+use crate::fast_path::{Ipv4UdpHeaders, Ipv6UdpHeaders};
 use crate::index::NONE;
 use crate::membership::Membership;
-use crate::shortcut::{OverIpv4, OverIpv6};
 use crate::socket::Key;
 use crate::table;
 use crate::{
@@ -16,19 +16,19 @@ use crate::{
     SocketId, Verdict,
 };
 
-/// Where a frame is on its way through the engine.
+/// The context of a received frame.
 #[derive(Clone, Copy)]
-pub(crate) struct Arrival {
+pub(crate) struct FrameContext {
     pub(crate) now: Now,
     pub(crate) device: u32,
-    /// Where in the frame the packet begins.
+    /// The offset of the IP packet in the frame.
     pub(crate) packet: usize,
     pub(crate) trusts_checksums: bool,
 }
 
 impl Engine<'_> {
-    /// A frame has arrived on a device. Sockets get what is theirs; what is the kernel's is handed
-    /// to it by the caller, as it is.
+    /// Handles a received frame and delivers it to its sockets. The caller passes frames with
+    /// [`Verdict::Kernel`] to the kernel unchanged.
     #[inline]
     pub fn handle_frame(
         &mut self,
@@ -37,7 +37,7 @@ impl Engine<'_> {
         frame: &[u8],
         listener: &mut impl Listener,
     ) -> Verdict {
-        self.take_shortcut::<OverIpv4>(now, device, frame, listener)
+        self.try_fast_path::<Ipv4UdpHeaders>(now, device, frame, listener)
             .unwrap_or_else(|| self.handle_other_frame(now, device, frame, listener))
     }
 
@@ -49,23 +49,24 @@ impl Engine<'_> {
         frame: &[u8],
         listener: &mut impl Listener,
     ) -> Verdict {
-        self.take_shortcut::<OverIpv6>(now, device, frame, listener)
-            .unwrap_or_else(|| self.handle_frame_generally(now, device, frame, listener))
+        self.try_fast_path::<Ipv6UdpHeaders>(now, device, frame, listener)
+            .unwrap_or_else(|| self.handle_frame_slow(now, device, frame, listener))
     }
 
-    /// The same without the shortcut for plain frames: slower, and never another verdict.
+    /// Handles a received frame without the fast path. The verdict is the same, but it takes
+    /// longer.
     #[inline(never)]
-    pub fn handle_frame_generally(
+    pub fn handle_frame_slow(
         &mut self,
         now: Now,
         device: DeviceId,
         frame: &[u8],
         listener: &mut impl Listener,
     ) -> Verdict {
-        let (at, verdict) = match self.enter(now, device, frame) {
-            Ok((arrival, ether_type, packet)) => {
-                let verdict = self.dispatch(arrival, ether_type, packet, listener);
-                (arrival.device, verdict.unwrap_or_else(|verdict| verdict))
+        let (at, verdict) = match self.parse_ethernet(now, device, frame) {
+            Ok((context, ether_type, packet)) => {
+                let verdict = self.dispatch(context, ether_type, packet, listener);
+                (context.device, verdict.unwrap_or_else(|verdict| verdict))
             }
             Err(verdict) => (device.0, verdict),
         };
@@ -77,25 +78,25 @@ impl Engine<'_> {
     pub(crate) fn count(&mut self, device: u32, verdict: Verdict) {
         let Some(device) = self.parts.devices.get_mut(device as usize) else { return };
         let counters = &mut device.counters;
-        let of_verdict = match verdict {
+        let counter = match verdict {
             Verdict::Delivered(_) => &mut counters.delivered,
             Verdict::Kernel(_) => &mut counters.to_kernel,
             Verdict::Dropped(Dropped::Malformed) => &mut counters.malformed,
             Verdict::Dropped(Dropped::Checksum) => &mut counters.wrong_checksum,
             Verdict::Dropped(Dropped::Unwanted) => &mut counters.unwanted,
         };
-        *of_verdict = of_verdict.wrapping_add(1);
+        *counter = counter.wrapping_add(1);
         counters.frames = counters.frames.wrapping_add(1);
     }
 
-    /// Ethernet and VLAN: which device it is for, and the packet in it.
+    /// Parses Ethernet and VLAN; returns the device and the packet.
     #[inline]
-    fn enter<'f>(
+    fn parse_ethernet<'f>(
         &self,
         now: Now,
         device: DeviceId,
         frame: &'f [u8],
-    ) -> Result<(Arrival, EtherType, &'f [u8]), Verdict> {
+    ) -> Result<(FrameContext, EtherType, &'f [u8]), Verdict> {
         let other_device = Verdict::Kernel(Kernel::OtherDevice);
         let mut number = device.0;
         let mut settings = self.device(device).map_err(|_| other_device)?;
@@ -114,12 +115,12 @@ impl Engine<'_> {
             (ether_type, packet) = (inner, rest);
         }
         let destination = ethernet.destination();
-        if word(destination) != settings.mac && !destination.is_group() {
+        if pack_mac(destination) != settings.mac && !destination.is_group() {
             return Err(Verdict::Kernel(Kernel::OtherMac));
         }
         let trusts_checksums = settings.trusts_checksums != 0;
         let at = frame.len() - packet.len();
-        Ok((Arrival { now, device: number, packet: at, trusts_checksums }, ether_type, packet))
+        Ok((FrameContext { now, device: number, packet: at, trusts_checksums }, ether_type, packet))
     }
 
     #[cold]
@@ -134,14 +135,14 @@ impl Engine<'_> {
     #[inline]
     fn dispatch(
         &mut self,
-        arrival: Arrival,
+        context: FrameContext,
         ether_type: EtherType,
         packet: &[u8],
         listener: &mut impl Listener,
     ) -> Result<Verdict, Verdict> {
         match ether_type {
-            EtherType::IPV4 => self.handle_ipv4(arrival, packet, listener),
-            EtherType::IPV6 => self.handle_ipv6(arrival, packet, listener),
+            EtherType::IPV4 => self.handle_ipv4(context, packet, listener),
+            EtherType::IPV6 => self.handle_ipv6(context, packet, listener),
             _ => Err(Verdict::Kernel(Kernel::OtherProtocol)),
         }
     }
@@ -149,7 +150,7 @@ impl Engine<'_> {
     #[inline]
     fn handle_ipv4(
         &mut self,
-        arrival: Arrival,
+        context: FrameContext,
         packet: &[u8],
         listener: &mut impl Listener,
     ) -> Result<Verdict, Verdict> {
@@ -160,38 +161,38 @@ impl Engine<'_> {
         if ip.is_fragment() {
             return Err(Verdict::Kernel(Kernel::Fragment));
         }
-        if !arrival.trusts_checksums && !ip.sum().is_valid() {
-            return Err(CHECKSUM);
+        if !context.trusts_checksums && !ip.sum().is_valid() {
+            return Err(WRONG_CHECKSUM);
         }
         match ip.protocol() {
             Protocol::UDP => {}
-            Protocol::ICMPV4 => return self.handle_icmpv4_body(arrival, body, listener),
+            Protocol::ICMPV4 => return self.handle_icmpv4_body(context, body, listener),
             _ => return Err(Verdict::Kernel(Kernel::OtherProtocol)),
         }
         let (udp, payload) = UdpHeader::parse(body).map_err(|_| MALFORMED)?;
-        if !arrival.trusts_checksums && udp.checksum() != 0 {
+        if !context.trusts_checksums && udp.checksum() != 0 {
             let (source, destination) = (ip.source(), ip.destination());
             let sum = Sum::pseudo_ipv4(source, destination, Protocol::UDP, udp.length());
             if !udp.is_checksum_valid(sum, payload) {
-                return Err(CHECKSUM);
+                return Err(WRONG_CHECKSUM);
             }
         }
         let datagram = Datagram {
-            device: DeviceId(arrival.device),
+            device: DeviceId(context.device),
             source: SocketAddress::new(ip.source(), udp.source_port()),
             destination: SocketAddress::new(ip.destination(), udp.destination_port()),
             ttl: ip.ttl(),
             traffic_class: ip.traffic_class(),
-            offset: (arrival.packet + Ipv4Header::SIZE + UdpHeader::SIZE) as u32,
+            offset: (context.packet + Ipv4Header::SIZE + UdpHeader::SIZE) as u32,
             payload,
         };
-        Ok(self.deliver(arrival.now, &datagram, listener))
+        Ok(self.deliver(context.now, &datagram, listener))
     }
 
     #[inline]
     fn handle_ipv6(
         &mut self,
-        arrival: Arrival,
+        context: FrameContext,
         packet: &[u8],
         listener: &mut impl Listener,
     ) -> Result<Verdict, Verdict> {
@@ -202,27 +203,27 @@ impl Engine<'_> {
             Protocol::UDP => {}
             Protocol::ICMPV6 => {
                 let sum = pseudo(body.len() as u32);
-                return self.handle_icmpv6_body(arrival, sum, body, listener);
+                return self.handle_icmpv6_body(context, sum, body, listener);
             }
             Protocol::IPV6_FRAGMENT => return Err(Verdict::Kernel(Kernel::Fragment)),
             _ => return Err(Verdict::Kernel(Kernel::OtherProtocol)),
         }
         let (udp, payload) = UdpHeader::parse(body).map_err(|_| MALFORMED)?;
-        // Over IPv6 there has to be a checksum (RFC 8200 §8.1): zero is a wrong one.
+        // IPv6 requires a UDP checksum (RFC 8200 §8.1): zero is invalid.
         let sum = pseudo(u32::from(udp.length()));
-        if !arrival.trusts_checksums && !udp.is_checksum_valid(sum, payload) {
-            return Err(CHECKSUM);
+        if !context.trusts_checksums && !udp.is_checksum_valid(sum, payload) {
+            return Err(WRONG_CHECKSUM);
         }
         let datagram = Datagram {
-            device: DeviceId(arrival.device),
+            device: DeviceId(context.device),
             source: SocketAddress::new(ip.source(), udp.source_port()),
             destination: SocketAddress::new(ip.destination(), udp.destination_port()),
             ttl: ip.hop_limit(),
             traffic_class: ip.traffic_class(),
-            offset: (arrival.packet + Ipv6Header::SIZE + UdpHeader::SIZE) as u32,
+            offset: (context.packet + Ipv6Header::SIZE + UdpHeader::SIZE) as u32,
             payload,
         };
-        Ok(self.deliver(arrival.now, &datagram, listener))
+        Ok(self.deliver(context.now, &datagram, listener))
     }
 
     #[inline]
@@ -237,7 +238,7 @@ impl Engine<'_> {
             return self.deliver_to_members(now, datagram, listener);
         }
         let delivered = if let Some(socket) = self.lookup(destination, datagram.source) {
-            self.hand_over(now, socket, datagram, listener).into()
+            self.deliver_to_socket(now, socket, datagram, listener).into()
         } else if self.is_broadcast(datagram.device.0, destination.address) {
             self.deliver_broadcast(now, datagram, listener)
         } else {
@@ -250,20 +251,20 @@ impl Engine<'_> {
         }
     }
 
-    /// The socket for what `remote` sends to `local`: connected, else bound to the address, else to
-    /// any, if the address is the host's.
+    /// Returns the socket for datagrams from `remote` to `local`: connected, else bound to the
+    /// address, else bound to the unspecified address if `local` is a local address.
     #[inline]
     pub(crate) fn lookup(&self, local: SocketAddress, remote: SocketAddress) -> Option<u32> {
         let connected = Key::connected(local, remote);
         let hash = connected.hash(self.parts.seed);
-        let found = self.first_of(&connected, hash);
+        let found = self.first_with_hash(&connected, hash);
         let found = found.or_else(|| self.first(&Key::bound(local)));
-        let found = found.or_else(|| self.first_of_any(local));
-        found.map(|first| self.share(first, hash))
+        let found = found.or_else(|| self.first_wildcard(local));
+        found.map(|first| self.select_sharer(first, hash))
     }
 
     #[inline]
-    fn first_of_any(&self, local: SocketAddress) -> Option<u32> {
+    fn first_wildcard(&self, local: SocketAddress) -> Option<u32> {
         let any = SocketAddress { address: local.address.any(), port: local.port };
         let found = self.first(&Key::bound(any))?;
         let mut own = self.parts.addresses.iter();
@@ -272,29 +273,29 @@ impl Engine<'_> {
 
     #[inline]
     fn first(&self, key: &Key) -> Option<u32> {
-        self.first_of(key, key.hash(self.parts.seed))
+        self.first_with_hash(key, key.hash(self.parts.seed))
     }
 
     #[inline]
-    fn first_of(&self, key: &Key, hash: u32) -> Option<u32> {
+    fn first_with_hash(&self, key: &Key, hash: u32) -> Option<u32> {
         table::find(self.parts.socket_slots, self.parts.sockets, key, hash).map(|(_, first)| first)
     }
 
-    /// Of those that share a key, one by the hash of the addresses.
+    /// Selects one of the sockets that share a key, by the hash of the addresses.
     #[inline]
-    fn share(&self, first: u32, hash: u32) -> u32 {
+    fn select_sharer(&self, first: u32, hash: u32) -> u32 {
         let sockets = &*self.parts.sockets;
         if sockets.get(first as usize).is_none_or(|socket| socket.next == NONE) {
             return first;
         }
         let count = table::chain(sockets, first).count() as u64;
-        // The lowest bits have chosen the slot.
+        // The low bits have already selected the slot.
         let chosen = (u64::from(hash.rotate_right(16)) * count) >> 32;
         table::chain(sockets, first).nth(chosen as usize).unwrap_or(first)
     }
 
     #[inline(always)]
-    pub(crate) fn hand_over(
+    pub(crate) fn deliver_to_socket(
         &mut self,
         now: Now,
         index: u32,
@@ -306,7 +307,7 @@ impl Engine<'_> {
         true
     }
 
-    /// Counts a datagram of so many bytes for a socket.
+    /// Counts a received datagram for a socket.
     #[inline(always)]
     pub(crate) fn count_received(&mut self, index: u32, length: usize) -> Option<SocketId> {
         let socket = self.parts.sockets.get_mut(index as usize)?;
@@ -316,7 +317,7 @@ impl Engine<'_> {
         Some(SocketId { index, generation: socket.generation })
     }
 
-    /// To every member of the group on this device whose address and peer do not forbid it.
+    /// Delivers to every member of the group on this device whose binding and peer match.
     fn deliver_to_members(
         &mut self,
         now: Now,
@@ -332,8 +333,9 @@ impl Engine<'_> {
         let (mut at, mut delivered) = (first, 0);
         for _ in 0..self.parts.memberships.len() {
             let Some(&member) = self.parts.memberships.get(at as usize) else { break };
-            if self.takes(&member, source, destination) {
-                delivered += u32::from(self.hand_over(now, member.socket, datagram, listener));
+            if self.accepts(&member, source, destination) {
+                delivered +=
+                    u32::from(self.deliver_to_socket(now, member.socket, datagram, listener));
             }
             at = member.next;
         }
@@ -350,12 +352,12 @@ impl Engine<'_> {
                 && own.any(|own| (own.is_used, own.device, own.broadcast) == (1, device, address))
     }
 
-    /// Whether it is a broadcast address of any device.
+    /// Returns `true` for a broadcast address of any device.
     pub(crate) fn is_broadcast_anywhere(&self, address: Address) -> bool {
         (0..self.parts.devices.len()).any(|device| self.is_broadcast(device as u32, address))
     }
 
-    /// To every socket bound to any address, and to the port.
+    /// Delivers to every socket bound to the unspecified address and the port.
     #[cold]
     fn deliver_broadcast(
         &mut self,
@@ -370,7 +372,7 @@ impl Engine<'_> {
             let Some(next) = self.parts.sockets.get(at as usize).map(|socket| socket.next) else {
                 break;
             };
-            delivered += u32::from(self.hand_over(now, at, datagram, listener));
+            delivered += u32::from(self.deliver_to_socket(now, at, datagram, listener));
             at = next;
         }
         delivered
@@ -378,4 +380,4 @@ impl Engine<'_> {
 }
 
 pub(crate) const MALFORMED: Verdict = Verdict::Dropped(Dropped::Malformed);
-pub(crate) const CHECKSUM: Verdict = Verdict::Dropped(Dropped::Checksum);
+pub(crate) const WRONG_CHECKSUM: Verdict = Verdict::Dropped(Dropped::Checksum);

@@ -1,4 +1,4 @@
-//! A datagram leaves.
+//! The send path: headers prepared per destination.
 
 use hairpin_wire::{
     EtherType, EthernetHeader, Ipv4Header, Ipv6Header, MacAddress, Protocol, Sum, UdpHeader,
@@ -8,40 +8,41 @@ use hairpin_wire::{
 use crate::socket::BOUND;
 use crate::{Address, DeviceId, Engine, Error, SendError, SocketAddress, SocketCounters, SocketId};
 
-/// Ethernet, a VLAN tag, IPv6 and UDP.
-const LONGEST: usize = EthernetHeader::SIZE + VlanTag::SIZE + Ipv6Header::SIZE + UdpHeader::SIZE;
+/// The longest headers: Ethernet, a VLAN tag, IPv6 and UDP.
+const MAX_HEADERS: usize =
+    EthernetHeader::SIZE + VlanTag::SIZE + Ipv6Header::SIZE + UdpHeader::SIZE;
 
-/// How a datagram gets to its destination, as routes and neighbours have it.
+/// The path to a destination, from the kernel's routes and neighbors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
-    /// The device it leaves by.
+    /// The outgoing device.
     pub device: DeviceId,
-    /// The address of the host it comes from; a socket bound to a single one has that anyway.
+    /// The source address; a socket bound to a specific address has the same one.
     pub source: Address,
-    /// Where it goes.
+    /// The destination.
     pub destination: SocketAddress,
-    /// The next hop's Ethernet address. For a group it is the group's and this is not looked at.
+    /// The next hop's Ethernet address. Ignored for a group, whose address is derived.
     pub next_hop: MacAddress,
-    /// Whether the destination is a broadcast address: the socket must allow that.
+    /// `true` if the destination is a broadcast address, which the socket must allow.
     pub is_broadcast: bool,
 }
 
-/// Bytes of the headers of a datagram over IPv4 without a tag.
-const PLAIN: usize = EthernetHeader::SIZE + Ipv4Header::SIZE + UdpHeader::SIZE;
+/// The length of the headers of an untagged IPv4 datagram.
+const PLAIN_HEADERS: usize = EthernetHeader::SIZE + Ipv4Header::SIZE + UdpHeader::SIZE;
 
-/// All headers of a datagram to one destination, with everything but lengths, identification and
-/// checksums, and the sums of what will not change. It is a plain value: when the route or the
-/// socket's options change, another is prepared.
+/// All headers for one destination except lengths, identification and checksums, and partial
+/// checksums of the constant fields. It is a plain value; a change of the route or of the socket's
+/// options requires a new one.
 #[derive(Debug, Clone, Copy)]
 pub struct PreparedHeader {
-    bytes: [u8; LONGEST],
-    /// Where IP begins: 14, or 18 with a tag.
+    bytes: [u8; MAX_HEADERS],
+    /// The offset of the IP header: 14, or 18 with a VLAN tag.
     ip: usize,
-    /// Where the payload begins.
+    /// The offset of the payload.
     payload: usize,
-    /// Of the IPv4 header, without total length and identification.
+    /// The checksum of the IPv4 header without total length and identification.
     ip_sum: Sum,
-    /// Of pseudo header and ports, without lengths.
+    /// The checksum of the pseudo header and the ports without lengths.
     udp_sum: Sum,
     limit: usize,
     has_checksum: bool,
@@ -50,14 +51,14 @@ pub struct PreparedHeader {
 }
 
 impl PreparedHeader {
-    /// The longest payload that goes into one packet.
+    /// Returns the longest payload that fits one packet, in bytes.
     #[must_use]
     pub const fn limit(&self) -> usize {
         self.limit
     }
 
-    /// The length of a frame with so much payload. It is not padded to Ethernet's 60 bytes, which
-    /// is the card's to do.
+    /// Returns the length of a frame with this payload length. Padding to Ethernet's 60 bytes is
+    /// left to the card.
     #[must_use]
     #[inline]
     pub const fn frame_length(&self, payload: usize) -> usize {
@@ -66,12 +67,12 @@ impl PreparedHeader {
 }
 
 impl Engine<'_> {
-    /// Writes a datagram into `buffer`, whole from its Ethernet header, and returns its length:
-    /// `write` fills in the `length` bytes of payload where they leave from.
+    /// Writes a complete frame into `buffer` and returns its length. `write` fills in the `length`
+    /// bytes of payload in place.
     ///
     /// # Errors
     /// [`SendError::NoSuchSocket`], [`SendError::TooLarge`] beyond [`PreparedHeader::limit`],
-    /// [`SendError::BufferTooSmall`]; then nothing was written.
+    /// [`SendError::BufferTooSmall`]. Nothing is written then.
     #[inline]
     pub fn send(
         &mut self,
@@ -94,18 +95,18 @@ impl Engine<'_> {
         if let Some(device) = self.parts.devices.get_mut(header.device.0 as usize) {
             device.counters.sent = device.counters.sent.wrapping_add(1);
         }
-        fill(header, identification, frame, write);
+        write_frame(header, identification, frame, write);
         Ok(needed)
     }
 
-    /// Writes headers and checksums as [`send`](Self::send) does around a payload that lies in its
-    /// place already, and leaves no trace of it: for code and data to be in the caches before they
-    /// are needed.
+    /// Writes headers and checksums around a payload that is already in place, as
+    /// [`send`](Self::send) does, but counts nothing. It brings code and data into the caches
+    /// before a send.
     ///
     /// # Errors
-    /// As `send`.
+    /// As for `send`.
     #[inline]
-    pub fn rehearse(
+    pub fn warm_up(
         &self,
         header: &PreparedHeader,
         length: usize,
@@ -117,16 +118,16 @@ impl Engine<'_> {
         let needed = header.frame_length(length);
         let frame = buffer.get_mut(..needed).ok_or(SendError::BufferTooSmall { needed })?;
         let socket = self.socket(header.socket).map_err(|_| SendError::NoSuchSocket)?;
-        fill(header, socket.identification as u16, frame, |_| {});
+        write_frame(header, socket.identification as u16, frame, |_| {});
         Ok(needed)
     }
 
-    /// Prepares the headers of what a bound socket sends to one destination.
+    /// Prepares the headers of datagrams from a bound socket to one destination.
     ///
     /// # Errors
-    /// [`Error::NoSuchSocket`], [`Error::NoSuchDevice`], [`Error::WrongState`] unless it is bound,
-    /// [`Error::WrongAddress`] if families differ, if it is bound to another address or has
-    /// another peer, or source or destination are not such, [`Error::NoPort`],
+    /// [`Error::NoSuchSocket`]; [`Error::NoSuchDevice`]; [`Error::WrongState`] unless the socket is
+    /// bound; [`Error::WrongAddress`] if the families differ, the socket has another local address
+    /// or peer, or an address is not a valid source or destination; [`Error::NoPort`];
     /// [`Error::BroadcastNotAllowed`].
     pub fn prepare(&self, id: SocketId, route: &Route) -> Result<PreparedHeader, Error> {
         let (socket, device) = (self.socket(id)?, self.device(route.device)?);
@@ -139,9 +140,8 @@ impl Engine<'_> {
             || key.local == route.source.any()
             || key.local.is_multicast() && key.local.is_ipv4() == route.source.is_ipv4();
         let peer = key.remote_port == 0 || key.remote() == to;
-        let are_hosts =
-            !to.address.is_any() && !route.source.is_any() && !route.source.is_multicast();
-        if !(same && source && peer && are_hosts) {
+        let valid = !to.address.is_any() && !route.source.is_any() && !route.source.is_multicast();
+        if !(same && source && peer && valid) {
             return Err(Error::WrongAddress);
         }
         if to.port == 0 {
@@ -156,7 +156,7 @@ impl Engine<'_> {
         let tos = socket.traffic_class;
         let ip = if to.address.is_ipv4() { ipv4(route, ttl, tos) } else { ipv6(route, ttl, tos) };
         let mut prepared = PreparedHeader {
-            bytes: [0; LONGEST],
+            bytes: [0; MAX_HEADERS],
             ip: 0,
             payload: 0,
             ip_sum: ip.sum,
@@ -168,36 +168,36 @@ impl Engine<'_> {
         };
         let destination = if route.is_broadcast { MacAddress::BROADCAST } else { ip.mac };
         let outer = if device.vlan == 0 { ip.ether_type } else { EtherType::VLAN };
-        prepared.put(EthernetHeader::new(destination, device.mac(), outer).as_bytes());
+        prepared.push(EthernetHeader::new(destination, device.mac(), outer).as_bytes());
         if device.vlan != 0 {
-            prepared.put(VlanTag::new(device.vlan, ip.ether_type).as_bytes());
+            prepared.push(VlanTag::new(device.vlan, ip.ether_type).as_bytes());
         }
         prepared.ip = prepared.payload;
-        prepared.put(&ip.bytes[..ip.length]);
-        prepared.put(udp.as_bytes());
+        prepared.push(&ip.bytes[..ip.length]);
+        prepared.push(udp.as_bytes());
         Ok(prepared)
     }
 }
 
 impl PreparedHeader {
-    fn put(&mut self, bytes: &[u8]) {
+    fn push(&mut self, bytes: &[u8]) {
         self.bytes[self.payload..][..bytes.len()].copy_from_slice(bytes);
         self.payload += bytes.len();
     }
 }
 
-/// Length, identification, checksums, and the payload.
+/// Writes the headers with length, identification and checksums, and the payload.
 #[inline]
-fn fill(
+fn write_frame(
     header: &PreparedHeader,
     identification: u16,
     frame: &mut [u8],
     write: impl FnOnce(&mut [u8]),
 ) {
     let Some((headers, payload)) = frame.split_at_mut_checked(header.payload) else { return };
-    let plain = <&mut [u8; PLAIN]>::try_from(&mut *headers);
+    let plain = <&mut [u8; PLAIN_HEADERS]>::try_from(&mut *headers);
     match (plain, header.bytes.first_chunk()) {
-        // A length that is known is copied without a call.
+        // A copy of a constant length needs no call to memcpy.
         (Ok(headers), Some(prepared)) => *headers = *prepared,
         _ => headers.copy_from_slice(&header.bytes[..header.payload]),
     }
@@ -220,13 +220,13 @@ fn fill(
     let Ok((udp, _)) = UdpHeader::split_mut(body) else { return };
     udp.set_length(udp_length);
     if header.has_checksum {
-        // The length is in the header and in the pseudo header.
+        // The length is part of both the header and the pseudo header.
         let sum = header.udp_sum.word(udp_length).word(udp_length).bytes(payload);
         udp.set_checksum(sum.udp_checksum());
     }
 }
 
-/// What is different between the families.
+/// The parts of a header that depend on the IP version.
 struct Ip {
     bytes: [u8; Ipv6Header::SIZE],
     length: usize,
@@ -251,7 +251,7 @@ fn ipv4(route: &Route, ttl: u8, traffic_class: u8) -> Ip {
         length: Ipv4Header::SIZE,
         sum: header.sum(),
         pseudo: Sum::pseudo_ipv4(source, destination, Protocol::UDP, 0),
-        mac: if is_group { MacAddress::of_ipv4_group(destination) } else { route.next_hop },
+        mac: if is_group { MacAddress::from_ipv4_group(destination) } else { route.next_hop },
         ether_type: EtherType::IPV4,
     }
 }
@@ -270,7 +270,7 @@ fn ipv6(route: &Route, ttl: u8, traffic_class: u8) -> Ip {
         length: Ipv6Header::SIZE,
         sum: Sum::ZERO,
         pseudo: Sum::pseudo_ipv6(source, destination, Protocol::UDP, 0),
-        mac: if is_group { MacAddress::of_ipv6_group(destination) } else { route.next_hop },
+        mac: if is_group { MacAddress::from_ipv6_group(destination) } else { route.next_hop },
         ether_type: EtherType::IPV6,
     }
 }

@@ -1,4 +1,4 @@
-//! Sockets, and the key they are found by.
+//! Sockets and their lookup keys.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -6,7 +6,7 @@ use crate::index::mix;
 use crate::table::Element;
 use crate::{Address, SocketAddress};
 
-/// A socket of the engine. Closed and opened again it has another.
+/// The identifier of a socket. A reopened slot has another identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SocketId {
     pub(crate) index: u32,
@@ -14,8 +14,8 @@ pub struct SocketId {
 }
 
 impl SocketId {
-    /// Its place, below [`Settings::sockets`](crate::Settings::sockets); no two open sockets have
-    /// the same.
+    /// Returns the index of the socket, below [`Settings::sockets`](crate::Settings::sockets). Open
+    /// sockets have different indices.
     #[must_use]
     #[inline]
     pub const fn index(self) -> u32 {
@@ -23,26 +23,26 @@ impl SocketId {
     }
 }
 
-/// What a socket is like. Those for sending count from the next header that is prepared.
+/// The options of a socket. Send options apply to headers prepared afterwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SocketOptions {
-    /// TTL, or hop limit, of datagrams to a host.
+    /// The TTL or hop limit of unicast datagrams.
     pub ttl: u8,
-    /// The same to a group.
+    /// The TTL or hop limit of multicast datagrams.
     pub multicast_ttl: u8,
     /// DSCP and ECN.
     pub traffic_class: u8,
-    /// Whether it may send to broadcast addresses.
+    /// Permits sending to broadcast addresses.
     pub broadcast: bool,
-    /// Whether it sends UDP checksums; over IPv6 it always does (RFC 8200 §8.1).
+    /// Enables UDP checksums for sent datagrams; IPv6 always has them (RFC 8200 §8.1).
     pub checksum: bool,
-    /// Whether others that want the same may be bound to the same address; each datagram to a host
-    /// goes to one of them, by a hash of its addresses.
-    pub shares: bool,
+    /// Permits other sharing sockets to bind to the same address. Each unicast datagram goes to one
+    /// of them, by a hash of its addresses.
+    pub reuse_address: bool,
 }
 
 impl Default for SocketOptions {
-    /// What Linux has: TTL 64, 1 to groups, no broadcast, checksums, nothing shared.
+    /// Returns Linux's defaults: TTL 64, 1 for groups, no broadcast, checksums, no sharing.
     fn default() -> Self {
         Self {
             ttl: 64,
@@ -50,12 +50,12 @@ impl Default for SocketOptions {
             traffic_class: 0,
             broadcast: false,
             checksum: true,
-            shares: false,
+            reuse_address: false,
         }
     }
 }
 
-/// What a socket has done.
+/// The counters of a socket.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, FromBytes, IntoBytes, KnownLayout, Immutable,
 )]
@@ -65,24 +65,24 @@ pub struct SocketCounters {
     pub received: u64,
     /// Datagrams sent.
     pub sent: u64,
-    /// The payload of those received, in bytes.
+    /// Payload bytes received.
     pub received_bytes: u64,
-    /// The payload of those sent, in bytes.
+    /// Payload bytes sent.
     pub sent_bytes: u64,
-    /// ICMP errors about what it sent.
+    /// ICMP errors about sent datagrams.
     pub path_errors: u64,
 }
 
-/// Nobody's.
+/// The state of an unused entry.
 pub(crate) const FREE: u32 = 0;
-/// Somebody's, and bound to nothing.
+/// The state of an open socket that is not bound.
 pub(crate) const OPEN: u32 = 1;
-/// Bound to a local address.
+/// The state of a socket that is bound to a local address.
 pub(crate) const BOUND: u32 = 2;
-/// Bound, and talking to one peer only.
+/// The state of a bound socket with one peer.
 pub(crate) const CONNECTED: u32 = 3;
 
-/// A socket as it lies in the arena.
+/// A socket as stored in the arena.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct Socket {
@@ -98,7 +98,7 @@ pub(crate) struct Socket {
     pub(crate) traffic_class: u8,
     pub(crate) broadcast: u8,
     pub(crate) checksum: u8,
-    pub(crate) shares: u8,
+    pub(crate) reuse_address: u8,
     pub(crate) padding: [u8; 2],
 }
 
@@ -110,7 +110,7 @@ impl Socket {
             traffic_class: self.traffic_class,
             broadcast: self.broadcast != 0,
             checksum: self.checksum != 0,
-            shares: self.shares != 0,
+            reuse_address: self.reuse_address != 0,
         }
     }
 
@@ -120,11 +120,12 @@ impl Socket {
         self.traffic_class = options.traffic_class;
         self.broadcast = options.broadcast.into();
         self.checksum = options.checksum.into();
-        self.shares = options.shares.into();
+        self.reuse_address = options.reuse_address.into();
     }
 }
 
-/// What a socket is found by. Not connected, it has any address and port 0 as its peer.
+/// The lookup key of a socket. Without a peer, the remote address is unspecified and the remote
+/// port is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct Key {
@@ -162,7 +163,8 @@ impl Key {
         SocketAddress { address: self.remote, port: self.remote_port }
     }
 
-    /// A hash under a seed, so that no stranger can choose addresses that meet in one slot.
+    /// Hashes the key with a secret seed, so that a remote sender cannot choose colliding
+    /// addresses.
     #[inline]
     pub(crate) fn hash(&self, seed: u64) -> u32 {
         let Self { local, remote, .. } = self;
@@ -189,7 +191,7 @@ impl Element for Socket {
         self.next = next;
     }
 
-    fn is_entered(&self) -> bool {
+    fn is_inserted(&self) -> bool {
         self.state >= BOUND
     }
 }

@@ -1,16 +1,16 @@
-//! Elements that are found by a key: slots lead to the first of each key, and it to the others.
+//! Hash tables by key: a slot leads to the first element of each key, which links to the others.
 
 use crate::Error;
 use crate::index::{self, NONE};
 use crate::socket::Key;
 
-/// What lies in a table.
+/// An element of a table.
 pub(crate) trait Element {
     fn key(&self) -> &Key;
     fn next(&self) -> u32;
     fn set_next(&mut self, next: u32);
-    /// Whether it is entered.
-    fn is_entered(&self) -> bool;
+    /// Returns `true` if the element is in the table.
+    fn is_inserted(&self) -> bool;
 }
 
 /// All elements of a kind, and the slots that lead to them.
@@ -20,7 +20,7 @@ pub(crate) struct Table<'t, T> {
     pub(crate) elements: &'t mut [T],
 }
 
-/// The slot and the first element of a key.
+/// Returns the slot and the first element of a key.
 #[inline]
 pub(crate) fn find<T: Element>(
     slots: &[u32],
@@ -33,7 +33,7 @@ pub(crate) fn find<T: Element>(
     })
 }
 
-/// An element and those behind it, each once. It ends, whoever has written the arena.
+/// Returns an element and its successors. The iteration ends even if the list is corrupt.
 #[inline]
 pub(crate) fn chain<T: Element>(elements: &[T], first: u32) -> impl Iterator<Item = u32> {
     let next = |&at: &u32| elements.get(at as usize).map(Element::next);
@@ -43,13 +43,13 @@ pub(crate) fn chain<T: Element>(elements: &[T], first: u32) -> impl Iterator<Ite
 }
 
 impl<T: Element> Table<'_, T> {
-    /// The first of a key.
+    /// Returns the first element of a key.
     pub(crate) fn first(&self, key: &Key) -> Option<u32> {
         self.find(key).map(|(_, first)| first)
     }
 
-    /// Enters an element, whose key stands already, behind those that share that.
-    pub(crate) fn attach(&mut self, at: u32) -> Result<(), Error> {
+    /// Inserts an element, whose key is set, after those that share the key.
+    pub(crate) fn insert(&mut self, at: u32) -> Result<(), Error> {
         let element = self.elements.get_mut(at as usize).ok_or(Error::Corrupt)?;
         element.set_next(NONE);
         let key = *element.key();
@@ -65,15 +65,15 @@ impl<T: Element> Table<'_, T> {
         Ok(())
     }
 
-    /// Takes an element out of the slots, or out of the chain of those that share its key.
-    pub(crate) fn detach(&mut self, at: u32) -> Result<(), Error> {
+    /// Removes an element from its slot or from the list of its key.
+    pub(crate) fn remove(&mut self, at: u32) -> Result<(), Error> {
         let element = self.elements.get(at as usize).ok_or(Error::Corrupt)?;
         let (key, next) = (*element.key(), element.next());
         let (slot, first) = self.find(&key).ok_or(Error::Corrupt)?;
         if first != at {
-            let is_before = |&before: &u32| self.elements[before as usize].next() == at;
-            let before = chain(self.elements, first).find(is_before).ok_or(Error::Corrupt)?;
-            self.elements[before as usize].set_next(next);
+            let precedes = |&predecessor: &u32| self.elements[predecessor as usize].next() == at;
+            let predecessor = chain(self.elements, first).find(precedes).ok_or(Error::Corrupt)?;
+            self.elements[predecessor as usize].set_next(next);
         } else if next != NONE {
             self.slots[slot] = next;
         } else {
@@ -84,9 +84,10 @@ impl<T: Element> Table<'_, T> {
         Ok(())
     }
 
-    /// Whether every slot leads to the first of its key, and all that is entered is in one chain.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        let mut entered = self.elements.iter().filter(|element| element.is_entered()).count();
+    /// Validates that every slot leads to the first element of its key, and that the lists contain
+    /// each inserted element once.
+    pub(crate) fn validate(&self) -> Result<(), Error> {
+        let mut inserted = self.elements.iter().filter(|element| element.is_inserted()).count();
         for (slot, &first) in self.slots.iter().enumerate().filter(|&(_, &first)| first != NONE) {
             let key = self.elements.get(first as usize).ok_or(Error::Corrupt)?.key();
             if self.find(key) != Some((slot, first)) {
@@ -95,15 +96,15 @@ impl<T: Element> Table<'_, T> {
             let mut last = NONE;
             for at in chain(self.elements, first) {
                 let element = &self.elements[at as usize];
-                let belongs = element.is_entered() && element.key() == key;
-                entered = entered.checked_sub(1).filter(|_| belongs).ok_or(Error::Corrupt)?;
+                let belongs = element.is_inserted() && element.key() == key;
+                inserted = inserted.checked_sub(1).filter(|_| belongs).ok_or(Error::Corrupt)?;
                 last = element.next();
             }
             if last != NONE {
                 return Err(Error::Corrupt);
             }
         }
-        if entered == 0 { Ok(()) } else { Err(Error::Corrupt) }
+        if inserted == 0 { Ok(()) } else { Err(Error::Corrupt) }
     }
 
     fn find(&self, key: &Key) -> Option<(usize, u32)> {

@@ -1,7 +1,7 @@
-//! Logs on to an exchange and off again, and prints what the session says of itself.
+//! Logs on to an exchange and off again, and prints the session's states.
 //!
 //! ```text
-//! cargo run --example connect
+//! cargo run -p hairpin-order-entry --example connect
 //! ```
 #![forbid(unsafe_code)]
 
@@ -16,7 +16,7 @@ use hairpin_order_entry::*;
 use hairpin_reactor::{Reactor, Wait};
 use venue::Venue;
 
-/// Prints what it is told.
+/// Prints the session's events.
 struct Printer;
 
 impl Listener for Printer {
@@ -24,20 +24,20 @@ impl Listener for Printer {
         println!("{state}");
     }
 
-    // The exchange has let us in: from here on orders may be sent.
+    // The session is established: orders may be sent from now on.
     fn on_established(&mut self, sender: &mut Sender<'_>, established: &Established) {
-        println!("our UUID is {}", established.uuid);
+        println!("UUID: {}", established.uuid);
         let Progress { next_outgoing, next_incoming, .. } = sender.progress();
-        println!("our next message is {next_outgoing}, the exchange's {next_incoming}");
+        println!("next message: outbound {next_outgoing}, inbound {next_incoming}");
         sender.terminate();
     }
 
     fn on_terminate(&mut self, _: &mut Sender<'_>, terminated: &Terminated<'_>) {
-        println!("the exchange says goodbye: {:?}", terminated.code);
+        println!("Terminate from the exchange: {:?}", terminated.code);
     }
 
     fn on_reject(&mut self, _: &mut Sender<'_>, rejected: &Rejected<'_>) {
-        println!("refused: {} {}", rejected.code, rejected.reason);
+        println!("rejected: {} {}", rejected.code, rejected.reason);
     }
 }
 
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     let mut reactor = Reactor::new(Wait::Epoll)?;
     let mut session = Session::new(venue.settings(), Journal::anonymous(1 << 20)?)?;
     session.connect(clock.now(), Binding::New)?;
-    // The whole loop: sleep until there is something to do, read the clock once, do it.
+    // The whole loop: wait until there is work, read the clock once, process.
     while session.state() != State::Disconnected {
         let ready = reactor.wait(clock.now().monotonic, session.next_deadline())?;
         session.process(clock.now(), ready, &mut reactor, &mut Printer)?;

@@ -1,7 +1,7 @@
-//! Encodes and decodes messages of order entry without a session: what SBE is like here.
+//! Encodes and decodes iLink 3 messages without a session.
 //!
 //! ```text
-//! cargo run --example decoding
+//! cargo run -p hairpin-order-entry --example decoding
 //! ```
 #![forbid(unsafe_code)]
 
@@ -11,12 +11,12 @@ use hairpin_order_entry::messages::{BooleanFlag, ExecutionReportNew522, visit};
 use hairpin_order_entry::{Decimal, SideReq};
 use hairpin_sbe::{MessageHeader, Value, Visitor};
 
-/// Prints every field that is there: what a log or an audit trail does.
+/// Prints every field that is not null, like a log or an audit trail.
 struct Printer;
 
 impl Visitor for Printer {
     fn message(&mut self, name: &str, header: &MessageHeader) {
-        println!("{name}, version {} of the schema", header.version);
+        println!("{name}, schema version {}", header.version);
     }
 
     fn field(&mut self, name: &str, value: Value<'_>) {
@@ -27,7 +27,7 @@ impl Visitor for Printer {
 }
 
 fn main() -> Result<(), Box<dyn AnyError>> {
-    // An encoder writes each field to its place in the buffer; nothing is kept beside it.
+    // The encoder writes each field directly to its offset in the buffer.
     let mut buffer = [0; ExecutionReportNew522::ENCODED_LENGTH];
     ExecutionReportNew522::encode(&mut buffer)?
         .set_seq_num(7)
@@ -37,30 +37,37 @@ fn main() -> Result<(), Box<dyn AnyError>> {
         .set_security_id(1_001)
         .set_side(SideReq::BUY)
         .set_order_qty(5)
+        // CME wire price (PRICE9): integer mantissa, implied exponent -9. This is 4500.25.
         .set_price(Decimal(4_500_250_000_000))
         .set_poss_retrans_flag(BooleanFlag::FALSE);
 
-    // The header says which message it is, how long, and of which version.
+    // The header has template id, block length and schema version.
     let (header, body) = MessageHeader::decode(&buffer)?;
     println!("template {}, {} bytes", header.template_id, buffer.len());
 
-    // A decoder reads a field where it stands when it is asked for. An older version is shorter:
-    // its fields are then read from a copy that the scratch has room for.
+    // The decoder reads each field from the buffer on demand. A message of an older version is
+    // shorter; it is copied to the scratch buffer, and its missing fields read as null.
     let mut scratch = ExecutionReportNew522::SCRATCH;
     let report = ExecutionReportNew522::decode(&header, body, &mut scratch)?;
-    println!("buy {} at {}: order {}", report.order_qty(), report.price(), report.order_id());
-    // What is optional is an Option: no number stands for "none".
-    println!("to be seen: {:?}", report.display_qty());
+    let price = report.price();
+    println!(
+        "buy {} at {price} (mantissa {}): order {}",
+        report.order_qty(),
+        price.0,
+        report.order_id()
+    );
+    // Optional fields are `Option`s; there is no null value.
+    println!("display quantity: {:?}", report.display_qty());
 
-    // Any message can be visited, by whoever does not know it.
+    // A visitor can read any message without knowing its type.
     visit(&header, body, &mut Printer)?;
 
-    // What is cut is an error, not a panic.
+    // A truncated message is an error, not a panic.
     let (header, body) = MessageHeader::decode(&buffer[..40])?;
     let mut scratch = ExecutionReportNew522::SCRATCH;
     match ExecutionReportNew522::decode(&header, body, &mut scratch) {
-        Ok(_) => println!("half a report was read"),
-        Err(error) => println!("half a report: {error}"),
+        Ok(_) => println!("truncated report was decoded"),
+        Err(error) => println!("truncated report: {error}"),
     }
     Ok(())
 }

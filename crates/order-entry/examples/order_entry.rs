@@ -1,7 +1,7 @@
-//! Enters an order, replaces it and takes it back: each step in the callback of the one before.
+//! Sends an order, replaces it and cancels it: each step in the callback of the previous one.
 //!
 //! ```text
-//! cargo run --example order_entry
+//! cargo run -p hairpin-order-entry --example order_entry
 //! ```
 #![forbid(unsafe_code)]
 
@@ -16,20 +16,23 @@ use hairpin_order_entry::*;
 use hairpin_reactor::{Reactor, Wait};
 use venue::{INSTRUMENT, Venue};
 
-/// Five contracts, far too cheap to be sold to us. Prices are exact: nine digits behind the point.
+/// Returns an order for five contracts, far below the market so that it does not trade.
+///
+/// `price` is the display price. The message has CME's wire price (PRICE9): an integer mantissa
+/// with the implied exponent -9.
 fn order(price: i64, id: u64) -> NewOrder {
     let price = Decimal(price * 1_000_000_000);
     NewOrder::limit(INSTRUMENT, SideReq::BUY, price, 5, ClOrdId::from(id))
 }
 
-/// Knows its orders: each is up to date before a callback is told of it.
+/// A trader with tracked orders: each order is updated before the callback.
 struct Trader {
     orders: Orders,
 }
 
 impl Trader {
-    fn print(&self, what: &str) {
-        println!("{what}; {} of our orders work", self.orders.iter().count());
+    fn print(&self, event: &str) {
+        println!("{event}; orders working: {}", self.orders.iter().count());
     }
 }
 
@@ -41,10 +44,15 @@ impl TrackOrders for Trader {
 
 impl Listener for Trader {
     fn on_established(&mut self, sender: &mut Sender<'_>, _: &Established) {
-        // What stands in the way is in the error: not sent is not sent.
-        match self.orders.send(sender, &order(900, 1)) {
-            Ok(sent) => println!("sent under number {}", sent.seq_num),
-            Err(error) => println!("not sent: {error}"),
+        // A send error means that nothing was sent.
+        let order = order(900, 1);
+        match self.orders.send(sender, &order) {
+            Ok(sent) => {
+                let price = order.pricing.price().unwrap_or_default();
+                let (number, mantissa) = (sent.seq_num, price.0);
+                println!("sent order 1 as message {number}: limit {price} (mantissa {mantissa})");
+            }
+            Err(error) => println!("cannot send the order: {error}"),
         }
     }
 
@@ -54,10 +62,10 @@ impl Listener for Trader {
         report: ExecutionReportNew522<'_>,
         _: &Message<'_>,
     ) {
-        self.print("the order is in the book");
+        self.print("order accepted");
         let replace = ReplaceOrder::with_terms_of(report.order_id(), &order(901, 2));
         if let Err(error) = self.orders.send(sender, &replace) {
-            println!("not replaced: {error}");
+            println!("cannot replace the order: {error}");
         }
     }
 
@@ -67,11 +75,12 @@ impl Listener for Trader {
         report: ExecutionReportModify531<'_>,
         _: &Message<'_>,
     ) {
-        self.print(&format!("it is at {} now", report.price()));
+        let price = report.price();
+        self.print(&format!("order replaced, limit {price} (mantissa {})", price.0));
         let id = ClOrdId::from(3);
         let cancel = CancelOrder::new(report.order_id(), INSTRUMENT, SideReq::BUY, id);
         if let Err(error) = self.orders.send(sender, &cancel) {
-            println!("not cancelled: {error}");
+            println!("cannot cancel the order: {error}");
         }
     }
 
@@ -81,7 +90,7 @@ impl Listener for Trader {
         _: ExecutionReportCancel534<'_>,
         _: &Message<'_>,
     ) {
-        self.print("it is cancelled");
+        self.print("order canceled");
         sender.terminate();
     }
 }

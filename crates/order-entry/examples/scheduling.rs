@@ -1,11 +1,11 @@
-//! A session that is kept connected by a schedule, with a backup that takes over.
+//! A session that connects by a schedule, with a failover to the backup.
 //!
 //! ```text
 //! cargo run -p hairpin-order-entry --example scheduling
 //! ```
 //!
-//! It starts an exchange of its own on loopback, connects when the schedule is open, sends an
-//! order, and goes on over the backup when the primary has failed.
+//! Starts an exchange on loopback, connects when the schedule is open, sends an order, and
+//! continues on the backup after the primary has failed.
 #![forbid(unsafe_code)]
 
 #[allow(dead_code, unreachable_pub, clippy::expect_used, reason = "each example uses its part")]
@@ -19,7 +19,7 @@ use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::Duration;
 use venue::Venue;
 
-/// The places of an exchange's gateways are put in for `PRIMARY` and `BACKUP`.
+/// The configuration; `PRIMARY` and `BACKUP` are replaced by the gateways' addresses.
 const ORDER_TOML: &str = r#"
 [gateway]
 primary = ["PRIMARY"]
@@ -43,16 +43,16 @@ location = "US,IL"
 [schedule]
 zone = "America/Chicago"
 week_start = "Sun 00:00"
-# CME's week would be: week_start = "Sun 15:00", open = [["Sun 15:00", "Fri 16:00"]]
+# CME's week: week_start = "Sun 15:00", open = [["Sun 15:00", "Fri 16:00"]]
 open = [["Sun 00:00", "Sat 23:59"]]
 "#;
 
-/// Prints what it is told.
+/// Prints the session's events.
 #[derive(Default)]
 struct Printer {
     reports: u32,
-    has_backup: bool,
-    is_active_again: bool,
+    backup_established: bool,
+    active_again: bool,
 }
 
 impl Listener for Printer {
@@ -62,14 +62,15 @@ impl Listener for Printer {
     fn on_backup(&mut self, notice: &BackupNotice<'_>) {
         if let BackupNotice::State(state) = notice {
             println!("backup {state}");
-            self.has_backup = *state == State::Established;
+            self.backup_established = *state == State::Established;
         }
     }
-    // The session goes on: there is no on_established.
+    // After a failover the session continues: on_established is not called.
     fn on_active(&mut self, _: &mut Sender<'_>, active: Active) {
-        self.is_active_again = true;
+        self.active_again = true;
         let Active { next_outgoing, down_for, .. } = active;
-        println!("active again after {} us, with number {next_outgoing}", down_for.as_micros());
+        let micros = down_for.as_micros();
+        println!("active again after {micros} us, next message {next_outgoing}");
     }
     fn on_execution_report_new(
         &mut self,
@@ -78,7 +79,7 @@ impl Listener for Printer {
         _: &Message<'_>,
     ) {
         self.reports += 1;
-        println!("order {} is working", report.cl_ord_id());
+        println!("order {} accepted", report.cl_ord_id());
     }
 }
 
@@ -94,30 +95,32 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     let config = Config::read(folder.path().join("order.toml"))?;
     let journal = config.open_journal(1 << 20)?;
     let session = Session::new(config.session, journal)?;
-    let mut kept = ReconnectingSession::new(session, config.connector, config.zone);
+    let mut reconnecting = ReconnectingSession::new(session, config.connector, config.zone);
     let (mut clock, mut printer) = (Clock::new(), Printer::default());
     let mut reactor = Reactor::new(Wait::Epoll)?;
     let mut now = clock.now();
     let mut step = 0;
-    kept.start(now);
-    kept.process(now, Ready::NOTHING, &mut reactor, &mut printer)?;
-    while step < 4 || !kept.is_idle() {
-        // Closed, it is due when the schedule opens.
-        let due = kept.next_deadline().unwrap_or(now.monotonic + Duration::from_secs(1));
+    reconnecting.start(now);
+    reconnecting.process(now, Ready::EMPTY, &mut reactor, &mut printer)?;
+    while step < 4 || !reconnecting.is_idle() {
+        // While the schedule is closed, the deadline is its opening.
+        let due = reconnecting.next_deadline().unwrap_or(now.monotonic + Duration::from_secs(1));
         let ready = reactor.wait(now.monotonic, Some(due))?;
         now = clock.now();
         clock.recalibrate_if_due(now.monotonic);
-        kept.process(now, ready, &mut reactor, &mut printer)?;
+        reconnecting.process(now, ready, &mut reactor, &mut printer)?;
         step += u32::from(match step {
-            0 if printer.has_backup => kept.sender(now).send(&venue::order(1)).is_ok(),
+            0 if printer.backup_established => {
+                reconnecting.sender(now).send(&venue::order(1)).is_ok()
+            }
             1 if printer.reports == 1 => {
                 venue.fail_primary();
                 true
             }
-            2 if printer.is_active_again => kept.sender(now).send(&venue::order(2)).is_ok(),
+            2 if printer.active_again => reconnecting.sender(now).send(&venue::order(2)).is_ok(),
             3 if printer.reports == 2 => {
-                kept.stop();
-                kept.process(now, Ready::NOTHING, &mut reactor, &mut printer)?;
+                reconnecting.stop();
+                reconnecting.process(now, Ready::EMPTY, &mut reactor, &mut printer)?;
                 true
             }
             _ => false,

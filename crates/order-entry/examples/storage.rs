@@ -1,7 +1,7 @@
-//! Writes a journal, reads it, and goes on from it as the next process would.
+//! Writes a journal, reads it, and resumes it like the next process.
 //!
 //! ```text
-//! cargo run --example storage
+//! cargo run -p hairpin-order-entry --example storage
 //! ```
 #![forbid(unsafe_code)]
 
@@ -17,19 +17,20 @@ use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::Duration;
 use venue::{INSTRUMENT, Venue};
 
-/// Sends an order and leaves when it is in the book.
+/// Sends an order and terminates when it is accepted.
 struct Buyer {
     order: u64,
 }
 
 impl Listener for Buyer {
     fn on_established(&mut self, sender: &mut Sender<'_>, established: &Established) {
-        println!("logged on as {}", established.uuid);
+        println!("logged on with UUID {}", established.uuid);
+        // CME wire price (PRICE9): integer mantissa, implied exponent -9. This is 900.
         let price = Decimal(900_000_000_000);
         let id = ClOrdId::from(self.order);
         let order = NewOrder::limit(INSTRUMENT, SideReq::BUY, price, 1, id);
         if let Err(error) = sender.send(&order) {
-            println!("not sent: {error}");
+            println!("cannot send the order: {error}");
         }
     }
 
@@ -39,12 +40,12 @@ impl Listener for Buyer {
         report: ExecutionReportNew522<'_>,
         _: &Message<'_>,
     ) {
-        println!("order {} is in the book", report.cl_ord_id());
+        println!("order {} accepted", report.cl_ord_id());
         sender.terminate();
     }
 }
 
-/// One process's session: what it sends and is told stands in the journal first.
+/// Runs one process's session. Every message is in the journal before it is sent or delivered.
 fn trade(venue: &Venue, journal: Journal, order: u64) -> Result<Session, Box<dyn AnyError>> {
     let (clock, mut buyer) = (Clock::new(), Buyer { order });
     let mut reactor = Reactor::new(Wait::Epoll)?;
@@ -62,7 +63,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     let parent = tempfile::tempdir()?;
     let folder = parent.path().join("journal");
     let settings = JournalSettings {
-        // Four segments of 1 MiB; what is committed is on the disk 10 ms later.
+        // Four segments of 1 MiB; committed records are on disk after 10 ms.
         segment_bytes: 1 << 20,
         retention: Retention { segments: 4, age: None },
         sync: SyncPolicy::Interval(Duration::from_millis(10)),
@@ -70,9 +71,9 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     };
     drop(trade(&venue, Journal::create_with(&folder, settings)?, 1)?);
 
-    // Another process: identities and numbers go on where the last one has left them.
+    // The next process continues with the UUID and sequence numbers in the journal.
     let journal = Journal::open_with(&folder, settings)?;
-    println!("{} records are there", records(&journal));
+    println!("records in the journal: {}", records(&journal));
     let session = trade(&venue, journal, 2)?;
 
     let journal = session.journal();
@@ -82,8 +83,8 @@ fn main() -> Result<(), Box<dyn AnyError>> {
         println!("{:?} {} number {}: {bytes} bytes", tag.direction, tag.uuid, tag.seq_num);
         last = Some(record);
     }
-    // None was left without its callback: a next process would be given nothing again.
-    println!("{} of them wait for their callback", journal.unmarked().count());
+    // Every callback has returned, so another process would redeliver nothing.
+    println!("records with an unfinished callback: {}", journal.unmarked().count());
     Ok(())
 }
 

@@ -1,11 +1,11 @@
-//! Three sessions on two named threads, and orders sent from a third one.
+//! Three sessions on two named threads, and orders sent from a third thread.
 //!
 //! ```text
 //! cargo run -p hairpin-order-entry --example thread_pool
 //! ```
 //!
-//! It starts an exchange of its own on loopback. Each session is kept connected, with its backup,
-//! on the thread it was given to; its listener is called there alone.
+//! Starts an exchange on loopback. Each session reconnects with its backup on its own thread, and
+//! its listener is called on that thread only.
 #![forbid(unsafe_code)]
 
 #[allow(dead_code, unreachable_pub, clippy::expect_used, reason = "each example uses its part")]
@@ -19,16 +19,16 @@ use hairpin_reactor::Wait;
 use hairpin_time::Duration;
 use venue::{Venue, clock, order};
 
-/// Sends an order as soon as it may, and tells the main thread of all that work.
+/// Sends an order when established, and reports accepted orders to the main thread.
 struct Trader {
     account: &'static str,
-    tell: mpsc::Sender<String>,
+    reports: mpsc::Sender<String>,
 }
 
 impl Listener for Trader {
     fn on_established(&mut self, sender: &mut Sender<'_>, _: &Established) {
         if let Err(error) = sender.send(&order(1)) {
-            eprintln!("{}: not sent: {error}", self.account);
+            eprintln!("{}: cannot send: {error}", self.account);
         }
     }
     fn on_execution_report_new(
@@ -37,20 +37,20 @@ impl Listener for Trader {
         report: ExecutionReportNew522<'_>,
         _: &Message<'_>,
     ) {
-        let what = format!("{}: order {} is working", self.account, report.cl_ord_id());
-        // The main thread may be about to end.
-        let _ = self.tell.send(what);
+        let report = format!("{}: order {} accepted", self.account, report.cl_ord_id());
+        // The main thread may have ended.
+        let _ = self.reports.send(report);
     }
 }
 
 fn main() -> Result<(), Box<dyn AnyError>> {
     let venue = Venue::quiet();
-    let (tell, told) = channel();
+    let (report_sender, reports) = channel();
     let session = |account| {
-        let listener = Trader { account, tell: tell.clone() };
-        ThreadSession { session: venue.kept(account), listener }
+        let listener = Trader { account, reports: report_sender.clone() };
+        ThreadSession { session: venue.reconnecting(account), listener }
     };
-    // With cores of their own: `core: Some(2)`, and `wait: Wait::Spin` on no more than there are.
+    // To pin: `core: Some(2)`. Use `Wait::Spin` on at most as many threads as cores.
     let thread = |name: &str, sessions| SessionThread {
         name: name.to_owned(),
         core: None,
@@ -63,19 +63,19 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     ];
     let threads = SessionThreads::spawn(threads, clock)?;
     for _ in 0..3 {
-        println!("{}", told.recv()?);
+        println!("{}", reports.recv()?);
     }
     for mailbox in [threads.mailbox(0, 0), threads.mailbox(0, 1), threads.mailbox(1, 0)] {
         mailbox.call(|sender, trader| match sender.send(&order(2)) {
-            Ok(sent) => println!("{}: sent under number {}", trader.account, sent.seq_num),
-            Err(error) => eprintln!("{}: not sent: {error}", trader.account),
+            Ok(sent) => println!("{}: sent as message {}", trader.account, sent.seq_num),
+            Err(error) => eprintln!("{}: cannot send: {error}", trader.account),
         })?;
-        println!("{}", told.recv()?);
+        println!("{}", reports.recv()?);
     }
     for (name, outcome) in threads.stop(Duration::from_secs(5)) {
         for ThreadSession { session, listener } in outcome? {
-            let reports = session.session().inbound_counters().business_messages;
-            println!("{name}: {} has ended after {reports} reports", listener.account);
+            let count = session.session().inbound_counters().business_messages;
+            println!("{name}: {} ended after {count} reports", listener.account);
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
-//! A session as a file describes it: `order.toml`.
+//! The configuration of a session: `order.toml`.
 //!
-//! The form is in `docs/order-entry.md`. The secret key is never in the file: it says where the
-//! key is.
+//! `docs/guide/order-library.md` describes the format. The file never contains the secret key; it
+//! names the key's location.
 
 mod read;
 
@@ -18,76 +18,75 @@ use thiserror::Error;
 
 use crate::{NamedZone, Settings};
 
-/// All that a session on a real gateway is told.
+/// The configuration of a session on a real gateway.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Config {
-    /// For [`Session::new`](crate::Session::new); its gateway is the first primary.
+    /// Settings for [`Session::new`](crate::Session::new); the gateway is the first primary host.
     pub session: Settings,
-    /// For a [`Connector`](hairpin_ilink3::Connector).
+    /// Settings for a [`Connector`](hairpin_ilink3::Connector).
     pub connector: ConnectorSettings<SocketAddrV4>,
-    /// The place whose clock the schedule means; Chicago unless set.
+    /// The time zone of the schedule; default `America/Chicago`.
     pub zone: NamedZone,
-    /// Where the journal is, and how it is kept. Without one it is in memory.
-    pub journal: Option<JournalPlace>,
-    /// The application's own names of instruments, and their SecurityIDs (48): no session looks at
-    /// them.
+    /// The journal's location and settings, or `None` for a journal in memory.
+    pub journal: Option<JournalLocation>,
+    /// The application's instrument names with their SecurityIDs (48). Sessions do not use them.
     pub instruments: BTreeMap<String, i32>,
 }
 
-/// Where a journal is, and how it is kept.
+/// The location and settings of a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JournalPlace {
-    /// The folder.
+pub struct JournalLocation {
+    /// The journal's folder.
     pub folder: PathBuf,
-    /// How it is kept.
+    /// The journal's settings.
     pub settings: JournalSettings,
 }
 
-/// What is wrong with a file of settings. None of them shows the secret key.
+/// An error in a configuration file. No message contains the secret key.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// It cannot be read.
-    #[error("{}: {error}", path.display())]
+    /// A file cannot be read.
+    #[error("cannot read {}: {error}", path.display())]
     File {
-        /// The file.
+        /// The file's path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
-    /// It is not TOML, has a key that is unknown, or a value that is none.
-    #[error("line {line}: {what}")]
+    /// The text is not TOML, or has an unknown key or an invalid value.
+    #[error("line {line}: {message}")]
     Toml {
-        /// Where, counted from 1.
+        /// The line, counted from 1.
         line: usize,
-        /// What is wrong.
-        what: String,
+        /// The problem.
+        message: String,
     },
-    /// It is of several sessions, a `[[segment]]` each: [`Config::read_segments`] reads it.
-    #[error("line {line}: a file with `[[segment]]` is of several sessions: choose one")]
+    /// The file configures several sessions, one per `[[segment]]`; use [`Config::read_segments`].
+    #[error("line {line}: file with `[[segment]]` has several sessions: choose one")]
     Segments {
-        /// Where the first of them is, counted from 1.
+        /// The line of the first segment, counted from 1.
         line: usize,
     },
-    /// The place of the secret key that is named holds none.
-    #[error("{place}: {error}")]
+    /// The secret key in the named file or variable is invalid.
+    #[error("cannot use the secret key in {place}: {error}")]
     Secret {
-        /// The file, or the variable.
+        /// The file or environment variable.
         place: String,
-        /// Why.
+        /// The cause.
         error: SecretKeyError,
     },
-    /// The environment variable that is to hold the secret key is not set, or is not text.
-    #[error("{0}: no such environment variable: set it to the secret key")]
+    /// The environment variable for the secret key is not set, or is not text.
+    #[error("cannot read the secret key: environment variable {0} is not set")]
     NoVariable(String),
-    /// CME would not take it.
+    /// CME would reject a setting of the logon.
     #[error("[logon]: {0}")]
     Logon(SettingsError),
 }
 
 impl Config {
-    /// Reads the settings in a file. Other files it names are looked for from its folder.
+    /// Reads a configuration file. Relative paths in the file are relative to its folder.
     ///
     /// # Errors
     /// [`ConfigError`].
@@ -98,18 +97,19 @@ impl Config {
         Self::from_toml_in(&text, path.parent().unwrap_or(Path::new("")))
     }
 
-    /// Reads settings written in TOML; other files they name are looked for from the current
-    /// folder.
+    /// Parses a configuration. Relative paths in it are relative to the current folder.
     ///
     /// # Errors
-    /// [`ConfigError`], with the line of what is wrong in the text.
+    /// [`ConfigError`], with the line of the problem.
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         Self::from_toml_in(text, Path::new(""))
     }
 
-    /// Reads the settings of several market segments in a file with a `[[segment]]` for each in
-    /// the place of `[gateway]`: what each session is told, with its MarketSegmentID. The journal
-    /// of each is in a folder of that name, in the one that is named.
+    /// Reads a configuration file for several market segments, with a `[[segment]]` for each
+    /// instead of `[gateway]`.
+    ///
+    /// Returns each session's configuration with its MarketSegmentID (1300). Each journal is in a
+    /// subfolder of the configured folder, named after the segment.
     ///
     /// # Errors
     /// [`ConfigError`].
@@ -120,13 +120,13 @@ impl Config {
         Self::segments_in(&text, path.parent().unwrap_or(Path::new("")))
     }
 
-    /// Opens the journal, or makes it if there is none, with the folders that its folder is in; in
-    /// memory, with room for so many bytes, if no folder is named.
+    /// Opens the journal, or creates it and its parent folders. Without a configured folder,
+    /// creates a journal in memory with capacity for `memory` bytes.
     ///
     /// # Errors
     /// [`JournalError`].
     pub fn open_journal(&self, memory: usize) -> Result<Journal, JournalError> {
-        let Some(JournalPlace { folder, settings }) = &self.journal else {
+        let Some(JournalLocation { folder, settings }) = &self.journal else {
             return Journal::anonymous(memory);
         };
         match Journal::open_with(folder, *settings) {

@@ -1,4 +1,4 @@
-//! How connections are made, and what is seen of them.
+//! The connector of a session, with hooks for its frames.
 
 use std::fmt;
 use std::io;
@@ -6,102 +6,102 @@ use std::net::SocketAddrV4;
 
 use hairpin_endpoint::{Meta, Source, Stream, TcpOptions, TcpStream};
 
-/// Makes the connections of a session, and may see what leaves and comes by them.
+/// A connector of a session, with optional hooks for sent and received bytes.
 pub trait Connect {
-    /// What it makes.
+    /// The connection type.
     type Stream: Stream + Source;
 
-    /// Begins to connect to `gateway`. The stream may be connected already, or become so later.
+    /// Starts to connect to `gateway`. The returned stream may be connected already, or connect
+    /// later.
     ///
     /// # Errors
-    /// The endpoint's, as far as it knows at once.
-    fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<Self::Stream>;
+    /// The endpoint's error, as far as it is known immediately.
+    fn connect(&mut self, gateway: SocketAddrV4) -> io::Result<Self::Stream>;
 
-    /// Sees the bytes of a frame, framing header included, before the first of them leaves: each
-    /// frame once, in the order they leave, also one that has to wait for its turn, and may then
-    /// not leave because the connection ends. One that is sent again is seen again.
+    /// Called with each frame, framing header included, before its first byte is written.
     ///
-    /// Business messages are seen when they are in the journal, in the middle of the send: whatever
-    /// this does delays them. Of Negotiate and Establish HMACSignature and AccessKeyID are masked
-    /// with asterisks. Nothing is done by default, and costs nothing.
+    /// Each frame is passed once, in the order of sending. A queued frame is passed too, although
+    /// it may never be sent if the connection ends. A replayed frame is passed again.
+    ///
+    /// Business messages are passed after they are journaled, inside the send call, so this hook
+    /// delays them. HMACSignature and AccessKeyID of Negotiate and Establish are masked with
+    /// asterisks. The default does nothing and costs nothing.
     #[inline]
     fn on_frame(&mut self, frame: &[u8]) {
         let _ = frame;
     }
 
-    /// Sees bytes that have arrived, before the session does: as the connection has handed them
-    /// over, so that frames may begin and end anywhere in them. [`Meta`] says when they came, where
-    /// the connection was asked to take the time
-    /// ([`TcpOptions::timestamping`](hairpin_endpoint::TcpOptions)); with the time in a callback it
-    /// tells what the way there has taken.
+    /// Called with received bytes before the session processes them. Frames may begin and end
+    /// anywhere in `bytes`.
     ///
-    /// It stands between the bytes and their callbacks, and delays these. Nothing is done by
-    /// default, and costs nothing.
+    /// [`Meta`] has the receive timestamp, if the connection was asked for timestamps
+    /// ([`TcpOptions::timestamping`](hairpin_endpoint::TcpOptions)). The difference to the time in
+    /// a callback is the receive latency. This hook delays the callbacks. The default does nothing
+    /// and costs nothing.
     #[inline]
     fn on_received(&mut self, meta: Meta, bytes: &[u8]) {
         let _ = (meta, bytes);
     }
 }
 
-/// Connects by the kernel's TCP.
+/// Connects over the kernel's TCP.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct TcpConnect {
-    /// Options of each connection.
+    /// The options of each connection.
     pub options: TcpOptions,
 }
 
 impl Connect for TcpConnect {
     type Stream = TcpStream;
 
-    fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<TcpStream> {
+    fn connect(&mut self, gateway: SocketAddrV4) -> io::Result<TcpStream> {
         TcpStream::connect(gateway, self.options)
     }
 }
 
-/// Connects as another does, and shows each frame to a closure before it leaves: see
-/// [`Connect::on_frame`].
+/// A connector that passes each sent frame to a closure: see [`Connect::on_frame`].
 ///
 /// ```
 /// use hairpin_order_entry::{TcpConnect, FrameTap};
 ///
 /// let mut bytes = 0;
-/// let dial = FrameTap::new(TcpConnect::default(), |frame: &[u8]| bytes += frame.len());
-/// # let _ = dial;
+/// let connect = FrameTap::new(TcpConnect::default(), |frame: &[u8]| bytes += frame.len());
+/// # let _ = connect;
 /// ```
 #[derive(Clone, Copy)]
 pub struct FrameTap<D, F> {
-    dial: D,
-    watch: F,
+    connect: D,
+    tap: F,
 }
 
 impl<D: Connect, F: FnMut(&[u8])> FrameTap<D, F> {
-    /// Connects as `dial` does; `watch` sees what leaves.
-    pub const fn new(dial: D, watch: F) -> Self {
-        Self { dial, watch }
+    /// Creates a tap: connects with `connect`, and passes sent frames to `tap`.
+    pub const fn new(connect: D, tap: F) -> Self {
+        Self { connect, tap }
     }
 }
 
 impl<D: fmt::Debug, F> fmt::Debug for FrameTap<D, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FrameTap").field("dial", &self.dial).finish_non_exhaustive()
+        f.debug_struct("FrameTap").field("connect", &self.connect).finish_non_exhaustive()
     }
 }
 
 impl<D: Connect, F: FnMut(&[u8])> Connect for FrameTap<D, F> {
     type Stream = D::Stream;
 
-    fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<D::Stream> {
-        self.dial.dial(gateway)
+    fn connect(&mut self, gateway: SocketAddrV4) -> io::Result<D::Stream> {
+        self.connect.connect(gateway)
     }
 
     #[inline]
     fn on_frame(&mut self, frame: &[u8]) {
-        self.dial.on_frame(frame);
-        (self.watch)(frame);
+        self.connect.on_frame(frame);
+        (self.tap)(frame);
     }
 
     #[inline]
     fn on_received(&mut self, meta: Meta, bytes: &[u8]) {
-        self.dial.on_received(meta, bytes);
+        self.connect.on_received(meta, bytes);
     }
 }

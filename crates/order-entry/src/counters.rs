@@ -1,8 +1,8 @@
-//! What the connection of a session counts.
+//! The I/O counters of a session.
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $counter:ident,)*) => {
-        /// Bytes and calls of the connection; what the messages were is counted by the protocol.
+        /// The I/O counters of a session. The protocol has its own counters of messages.
         #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Counters {
@@ -10,7 +10,7 @@ macro_rules! counters {
         }
 
         impl Counters {
-            /// Every counter with its name, in the order of declaration.
+            /// Returns every counter with its name, in order of declaration.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
                 [$((stringify!($counter), self.$counter)),*].into_iter()
             }
@@ -19,28 +19,28 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Connections asked for.
+    /// Connection attempts.
     connects,
-    /// Connections that were made.
+    /// Connections established.
     connected,
-    /// Errors: connections that ended with an error, or could not be made; see
+    /// Errors: connections that failed or could not be established; see
     /// [`Session::last_failure`](crate::Session::last_failure).
     failures,
     /// Chunks received.
     chunks,
-    /// Bytes the connection has taken.
+    /// Bytes that the connection accepted.
     bytes_written,
-    /// Writes that took only part of their bytes, or none: the connection had no more room.
+    /// Writes that accepted only a part of their bytes, or none, because the send buffer was full.
     partial_writes,
-    /// Times the journal was full, forgot all it held and began again.
+    /// Times that a full journal was cleared and restarted.
     journals_begun_again,
-    /// Errors: committed messages that had not left, or not wholly, when their connection ended.
+    /// Errors: committed messages that were not completely written when their connection ended.
     unsent_records,
-    /// Errors: requests (Negotiate, Establish, RetransmitRequest, Terminate) that left though the
-    /// journal had no room.
+    /// Errors: requests (Negotiate, Establish, RetransmitRequest, Terminate) sent although the
+    /// journal was full.
     unjournaled_requests,
-    /// Errors: messages of the exchange that were delivered though the journal had no room: should
-    /// the process die, the exchange is asked for them again.
+    /// Errors: exchange messages delivered although the journal was full. After a crash the session
+    /// requests them from the exchange again.
     unjournaled_messages,
 }
 
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_listed_with_their_values() {
+    fn lists_counters_by_name() {
         let counters = Counters { chunks: 3, ..Counters::default() };
         assert_eq!(counters.iter().find(|(name, _)| *name == "chunks"), Some(("chunks", 3)));
         assert_eq!(counters.iter().map(|(_, value)| value).sum::<u64>(), 3);

@@ -1,30 +1,67 @@
-//! An iLink 3 session on an endpoint, with its journal.
+//! CME iLink 3 order entry: a session with its journal on a connection.
 //!
-//! [`Session`] joins the protocol of `hairpin-ilink3`, a connection and a journal of
-//! `hairpin-mapped`. An order is encoded once, in the journal's next record; the record is
-//! committed; then its bytes leave from there. Nothing is on the wire that is not in the journal,
-//! but for Sequence messages. When [`Sender::send`] returns, the connection has taken the order,
-//! or the caller knows how many bytes wait.
+//! The crate connects `hairpin-ilink3` (the protocol), a connection of `hairpin-endpoint` and a
+//! journal of `hairpin-mapped`. It does not decide what to trade and does not parse messages
+//! itself. Layer L3, no `unsafe`.
 //!
-//! The application owns the session beside its feed and its strategy and drives the loop:
-//! [`Session::process`] after each wake, [`Session::next_deadline`] before the next. Callbacks of
-//! the session are given the [`Sender`]; callbacks of a feed reach it through
-//! [`Session::sender`]. Nothing allocates after the session is made, but for a connection.
+//! An order's path:
 //!
-//! A journal that an earlier process has written is gone on with; messages whose callback it had
-//! not finished are delivered again. [`ReconnectingSession`] connects by a schedule and again after
-//! a
-//! failure, and goes on over the backup's connection when the primary fails.
+//! ```text
+//!   strategy            decides; holds a Sender
+//!      │ send(&NewOrder)
+//!   Sender              checks the session's state and the rate limit, assigns SeqNum
+//!      │ claim
+//!   journal record      encode NewOrderSingle (514) in place, once
+//!      │ commit         the length word is stored last: the record is complete
+//!   transmit            write the frame from the record; queue the rest if the socket is full
+//!      │
+//!   wire                TCP to the gateway; the journal's thread syncs to disk meanwhile
+//! ```
 //!
-//! What CME requires of a request is a field or a parameter of it: without it nothing compiles.
+//! No sequence number is on the wire that is not in the journal, except in Sequence messages. When
+//! [`Sender::send`] returns, the connection has accepted the order, or the result has the number of
+//! bytes that wait. After startup only a new connection allocates.
+//!
+//! # Where to start
+//!
+//! | type | purpose |
+//! |---|---|
+//! | [`Session`] | a session on one connection |
+//! | [`ReconnectingSession`] | reconnection by schedule, other hosts, failover to the backup |
+//! | [`SegmentSessions`] | one session per market segment on one loop |
+//! | [`SessionThreads`] | sessions on named, pinned threads |
+//! | [`Orders`], [`OrderTracking`] | the state of all orders, also from a journal after a restart |
+//! | [`Download`] | a download of GTC and GTD orders after a logon |
+//! | [`Config`] | `order.toml` |
+//!
+//! | file | contents |
+//! |---|---|
+//! | `session.rs` | protocol, connection and reactor combined |
+//! | `journaled_connection.rs` | the send path: journal, queue, throttle, writes |
+//! | `send_queue.rs`, `send_throttle.rs` | records that wait for the socket or the rate limit |
+//! | `connect.rs` | how a session connects; hooks for its frames |
+//! | `reconnecting_session.rs`, `standby.rs` | reconnection, and the connection to the backup |
+//! | `record.rs`, `session_snapshot.rs` | the contents of journal records |
+//! | `orders.rs` and `orders/` | the order tracker |
+//! | `counters.rs`, `orders/counters.rs` | counters (add new error counters here) |
+//! | `settings.rs`, `config.rs`, `zone.rs` | settings, the configuration file, time zones |
+//!
+//! The application owns the session next to its feed and its strategy, and drives the loop:
+//! [`Session::process`] after each wakeup, [`Session::next_deadline`] before the next wait.
+//! Callbacks of the session receive the [`Sender`]; callbacks of a feed use [`Session::sender`]. A
+//! session on an existing journal resumes it, and redelivers messages whose callback had not
+//! returned.
+//!
+//! Fields that CME requires are parameters, so a request without one does not compile:
 //!
 //! ```compile_fail,E0061
 //! use hairpin_order_entry::*;
 //!
-//! let how_many = NewOrder::limit(42, SideReq::BUY, Decimal(4_500_250_000_000), ClOrdId::from(1));
+//! // The quantity is missing.
+//! let order = NewOrder::limit(42, SideReq::BUY, Decimal(4_500_250_000_000), ClOrdId::from(1));
 //! ```
 //!
-//! Layer L3, no `unsafe`.
+//! Prices are CME wire prices (PRICE9): an integer mantissa with the implied exponent -9.
 //!
 //! ```no_run
 //! use hairpin_mapped::Journal;
@@ -36,7 +73,7 @@
 //!
 //! impl Listener for Buyer {
 //!     fn on_established(&mut self, sender: &mut Sender<'_>, _: &Established) {
-//!         let price = Decimal(4_500_250_000_000);
+//!         let price = Decimal(4_500_250_000_000); // mantissa of 4500.25
 //!         let order = NewOrder::limit(42, SideReq::BUY, price, 1, ClOrdId::from(1));
 //!         if let Err(error) = sender.send(&order) {
 //!             eprintln!("not sent: {error}");
@@ -68,28 +105,28 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod backlog;
 mod config;
 mod connect;
 mod counters;
-mod gate;
-mod link;
+mod journaled_connection;
 mod orders;
 mod reconnecting_session;
 mod record;
-mod segments;
+mod segment_sessions;
+mod send_queue;
+mod send_throttle;
 mod session;
+mod session_snapshot;
 mod session_threads;
 mod settings;
 mod standby;
-mod standing;
 mod zone;
 
-pub use config::{Config, ConfigError, JournalPlace};
+pub use config::{Config, ConfigError, JournalLocation};
 pub use connect::{Connect, FrameTap, TcpConnect};
 pub use counters::Counters;
-/// Every message of the schema, to decode what [`Listener::on_message`] gives and to encode what
-/// [`Outgoing`] sends.
+/// All messages of the schema, to decode the input of [`Listener::on_message`] and to encode
+/// [`Outgoing`] messages.
 pub use hairpin_cme_codecs::ilink3 as messages;
 pub use hairpin_cme_codecs::ilink3::{
     BusinessReject521, ExecutionReportCancel534, ExecutionReportElimination524,
@@ -103,7 +140,7 @@ pub use hairpin_cme_codecs::ilink3::{
     PartyDetailsListReport538, Price9, QuoteCancelAck563, RequestForQuoteAck546,
     SecurityDefinitionResponse561, SideReq, TimeInForce,
 };
-/// How connections are made, and when their bytes came.
+/// Options and receive timestamps of connections.
 pub use hairpin_endpoint::{Meta, TcpOptions, Timestamp, Timestamping};
 pub use hairpin_ilink3::{
     Active, BackupNotice, Batched, Binding, BusinessRejectReason, CancelOrder, CancelRejectReason,
@@ -116,20 +153,20 @@ pub use hairpin_ilink3::{
     Sender, Sent, SessionPolicy, Settings as Logon, SettingsError, Stamp, State, TerminateCode,
     Terminated, Throttle, Warning,
 };
-/// What keeps a session connected, for [`ReconnectingSession`].
+/// The connector of a [`ReconnectingSession`], with its settings.
 pub use hairpin_ilink3::{
     Connector, ConnectorSettings, Ending, FixedZone, Schedule, ScheduleError, WeekTime, Zone,
 };
-/// What threads are started with, and why they are not.
+/// Types for threads and their errors.
 pub use hairpin_reactor::{CallError, Panic, SpawnError, SpinError};
 pub use hairpin_sbe::{Decimal, EncodeError};
 pub use orders::{
-    Download, DownloadEnd, DownloadError, Downloaded, InFlight, Intent, Order, OrderRequest,
+    Download, DownloadError, DownloadResult, Downloaded, InFlight, Intent, Order, OrderRequest,
     OrderState, OrderTracking, Orders, OrdersCounters, RequestKind, TrackOrders,
 };
 pub use reconnecting_session::ReconnectingSession;
-pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD, standing_of};
-pub use segments::{Listeners, SegmentTaken, Segments};
+pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD, snapshot_from_record};
+pub use segment_sessions::{DuplicateSegment, Listeners, SegmentSessions};
 pub use session::Session;
 pub use session_threads::{
     Mailbox, SessionThread, SessionThreads, ThreadError, ThreadSession, ThreadsError,

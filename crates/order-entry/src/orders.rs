@@ -1,12 +1,12 @@
-//! The orders of a session: which work, how much of them is open, and what is on its way.
+//! The order tracker: working orders, their open quantity, and requests in flight.
 
 mod apply;
-mod book;
 mod counters;
 mod download;
-mod index;
-mod journal;
+mod hash_index;
+mod journal_replay;
 mod order;
+mod order_table;
 mod order_tracking;
 mod request;
 
@@ -17,30 +17,28 @@ use hairpin_ilink3::{
 };
 
 pub use counters::OrdersCounters;
-pub use download::{Download, DownloadEnd, DownloadError, Downloaded};
+pub use download::{Download, DownloadError, DownloadResult, Downloaded};
 pub use order::{InFlight, Order, OrderState, RequestKind};
 pub use order_tracking::{OrderTracking, TrackOrders};
 pub use request::{Intent, OrderRequest};
 
-use book::Book;
+use order_table::OrderTable;
 
-/// Sessions whose last applied number is remembered: the present one, two that may still have
-/// something to say, and UUID 0.
+/// The number of sessions whose last applied sequence number is kept: the current one, two earlier
+/// ones that may still be redelivered, and UUID 0.
 const STREAMS: usize = 4;
 
-/// Which orders work, as far as the exchange has said.
+/// A tracker of orders and requests, as reported by the exchange.
 ///
-/// It learns of requests by [`send`](Self::send) and of answers by
-/// [`handle_message`](Self::handle_message); a listener in [`OrderTracking`] need do the first
-/// only.
-/// After a restart [`from_journal`](Self::from_journal) makes one that knows what the last one
-/// did.
+/// [`send`](Self::send) records requests, and [`handle_message`](Self::handle_message) applies
+/// reports. A listener in [`OrderTracking`] calls only the first. After a restart
+/// [`from_journal`](Self::from_journal) rebuilds the tracker of the earlier process.
 ///
-/// All places are taken when it is made, nothing allocates afterwards. What finds no place is not
-/// tracked, and [counted](OrdersCounters).
+/// All memory is allocated at creation. Orders and requests beyond the capacity are not tracked but
+/// [counted](OrdersCounters).
 ///
-/// Quotes are no orders: whoever quotes and trades by it sees the rest of the quote here after its
-/// first trade.
+/// Quotes are not tracked as orders. After its first trade, the rest of a quote appears as an
+/// order.
 ///
 /// ```
 /// use hairpin_order_entry::{Listener, Orders, TrackOrders};
@@ -62,75 +60,75 @@ const STREAMS: usize = 4;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Orders {
-    book: Book,
+    orders: OrderTable,
     in_flight: VecDeque<InFlight>,
     in_flight_max: usize,
-    /// Of some sessions: the UUID, and the number of the last message that was applied.
-    heard: [(u64, u32); STREAMS],
+    /// The UUID and the last applied sequence number of some sessions.
+    last_applied: [(u64, u32); STREAMS],
     counters: OrdersCounters,
 }
 
 impl Orders {
-    /// A tracker of up to `capacity` orders, and of as many requests in flight. At least one of
+    /// Creates a tracker of up to `capacity` orders and as many requests in flight, at least one of
     /// each.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         let capacity = capacity.clamp(1, 1 << 30);
         Self {
-            book: Book::new(capacity),
+            orders: OrderTable::new(capacity),
             in_flight: VecDeque::with_capacity(capacity),
             in_flight_max: capacity,
-            heard: [(0, 0); STREAMS],
+            last_applied: [(0, 0); STREAMS],
             counters: OrdersCounters::default(),
         }
     }
 
-    /// The orders on the exchange's books, in no particular order.
+    /// Returns the orders on the exchange's books, in no particular order.
     pub fn working(&self) -> impl Iterator<Item = &Order> {
         self.iter().filter(|order| order.is_working())
     }
 
-    /// All orders: those that work, and those that were sent and not answered.
+    /// Returns all orders, working and pending.
     pub fn iter(&self) -> impl Iterator<Item = &Order> {
-        self.book.iter()
+        self.orders.iter()
     }
 
-    /// The order that has this OrderID (37), if it works.
+    /// Returns the working order with this OrderID (37).
     #[inline]
     #[must_use]
     pub fn by_order_id(&self, order_id: u64) -> Option<&Order> {
-        self.book.order(self.book.by_order_id(order_id)?)
+        self.orders.order(self.orders.by_order_id(order_id)?)
     }
 
-    /// The order that has this ClOrdID (11): its own, or since a replacement was accepted that
-    /// one's. With several of one id, one of them.
+    /// Returns the order with this ClOrdID (11): the order's own, or that of its last accepted
+    /// replacement. If several orders have the id, returns any of them.
     #[inline]
     #[must_use]
     pub fn by_cl_ord_id(&self, id: ClOrdId) -> Option<&Order> {
-        self.book.order(self.book.by_cl_ord_id(&id)?)
+        self.orders.order(self.orders.by_cl_ord_id(&id)?)
     }
 
-    /// Requests that are not answered, the oldest first.
+    /// Returns the unanswered requests, oldest first.
     pub fn in_flight(&self) -> impl Iterator<Item = &InFlight> {
         self.in_flight.iter()
     }
 
-    /// Orders that can be tracked at once.
+    /// Returns the largest number of tracked orders.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.book.capacity()
+        self.orders.capacity()
     }
 
-    /// What it was told, and what it could not follow.
+    /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> &OrdersCounters {
         &self.counters
     }
 
-    /// Sends a request and notes it.
+    /// Sends a request and records it.
     ///
     /// # Errors
-    /// [`SendError`], and there is nothing to note.
+    /// [`SendError`]; nothing is recorded.
     #[inline]
     pub fn send<M: OrderRequest>(
         &mut self,
@@ -142,28 +140,27 @@ impl Orders {
         Ok(sent)
     }
 
-    /// Notes a request that was sent in another way, under this UUID and SeqNum.
+    /// Records a request that was sent by other means, under this UUID and SeqNum.
     pub fn handle_sent<M: OrderRequest>(&mut self, uuid: u64, seq_num: u32, message: &M) {
         let request_id = message.request_id(seq_num).unwrap_or(u64::from(seq_num));
-        self.note(uuid, seq_num, request_id, message.intent());
+        self.record_request(uuid, seq_num, request_id, message.intent());
     }
 
-    /// Applies a business message of the exchange. Templates that say nothing of orders change
-    /// nothing, and neither does a message that is [delivered again](Message::redelivered) if it
-    /// was applied before.
+    /// Applies a business message of the exchange. Ignores templates without order information, and
+    /// [redelivered](Message::redelivered) messages that were applied before.
     pub fn handle_message(&mut self, message: &Message<'_>) {
-        if message.redelivered && self.was_heard(message) {
+        if message.redelivered && self.was_applied(message) {
             self.counters.repeated += 1;
             return;
         }
-        self.note_heard(message.uuid, message.seq_num);
-        self.give_up_before(message.uuid);
+        self.record_applied(message.uuid, message.seq_num);
+        self.drop_requests_before(message.uuid);
         self.apply(message);
     }
 
-    /// Requests of the session `uuid` were not applied: they, and the new orders among them, are
-    /// gone. If they were sent again, and with them all that followed, each stays until it or a
-    /// later one is answered.
+    /// Handles NotApplied of the session `uuid`. Drops the requests and their new orders. If they
+    /// are sent again, with all requests after them, each stays until it or a later request is
+    /// answered.
     pub fn handle_not_applied(
         &mut self,
         uuid: u64,
@@ -173,41 +170,42 @@ impl Orders {
         let from = not_applied.from_seq_no;
         let numbers = from..from.saturating_add(not_applied.count);
         match answer {
-            NotAppliedAnswer::FillGap => self.give_up(|it| {
-                // Of what is being sent again the exchange may say so more than once.
-                it.uuid == uuid && numbers.contains(&it.seq_num) && !it.is_sent_again
+            NotAppliedAnswer::FillGap => self.drop_requests(|it| {
+                // The exchange may report a replayed request as not applied more than once.
+                it.uuid == uuid && numbers.contains(&it.seq_num) && !it.resent
             }),
             NotAppliedAnswer::Replay => {
                 let is_meant = |it: &InFlight| it.uuid == uuid && it.seq_num >= from;
                 for it in self.in_flight.iter_mut().filter(|it| is_meant(it)) {
-                    (it.is_doubtful, it.is_sent_again) = (true, true);
+                    (it.uncertain, it.resent) = (true, true);
                 }
             }
         }
     }
 
-    /// The session `uuid` is established, anew or again. What is in flight from before may have
-    /// been passed by without a word: NotApplied was lost with its connection, and a Sequence has
-    /// filled the gap. Each request stays until it or a later one is answered.
+    /// Handles an established or resumed session `uuid`. The exchange may have skipped requests in
+    /// flight: NotApplied was lost with the connection, and a Sequence filled the gap. Each request
+    /// stays until it or a later request is answered.
     pub fn handle_established(&mut self, uuid: u64) {
-        self.doubt(uuid);
+        self.mark_uncertain(uuid);
     }
 
-    /// Messages of the exchange will not come any more: what they said of orders is not known.
+    /// Handles messages of the exchange that are lost for good. Their order information is unknown.
     pub fn handle_lost(&mut self, gap: Gap) {
         self.counters.lost += u64::from(gap.to.saturating_sub(gap.from)) + 1;
     }
 
-    /// Forgets an order, and what is in flight for it, whatever the exchange may think of it; as it
-    /// stood. For orders of which something else than the exchange's reports has told the end.
+    /// Removes an order and its requests in flight, independent of the exchange. Returns the order.
+    /// Use for orders whose end was reported by other means than the exchange's messages.
     pub fn forget(&mut self, order_id: u64) -> Option<Order> {
         self.in_flight.retain(|it| it.order_id != Some(order_id));
-        self.end(order_id)
+        self.remove(order_id)
     }
 
-    fn note(&mut self, uuid: u64, seq_num: u32, request_id: u64, intent: Intent) {
-        // A number that is used again was refused without being used.
-        self.give_up(|it| it.uuid == uuid && it.seq_num >= seq_num);
+    fn record_request(&mut self, uuid: u64, seq_num: u32, request_id: u64, intent: Intent) {
+        // A reused sequence number means that the exchange refused the first request without using
+        // it.
+        self.drop_requests(|it| it.uuid == uuid && it.seq_num >= seq_num);
         self.counters.requests += 1;
         let (kind, cl_ord_id, order_id) = match intent {
             Intent::New(order) => (RequestKind::New, order.cl_ord_id, None),
@@ -235,66 +233,68 @@ impl Orders {
             request_id,
             uuid,
             seq_num,
-            is_doubtful: false,
-            is_sent_again: false,
+            uncertain: false,
+            resent: false,
             slot,
         });
     }
 
     fn insert(&mut self, order: Order) -> Option<u32> {
-        let slot = self.book.insert(order);
+        let slot = self.orders.insert(order);
         self.counters.untracked_orders += u64::from(slot.is_none());
         slot
     }
 
-    fn end(&mut self, order_id: u64) -> Option<Order> {
-        self.book.remove(self.book.by_order_id(order_id)?)
+    fn remove(&mut self, order_id: u64) -> Option<Order> {
+        self.orders.remove(self.orders.by_order_id(order_id)?)
     }
 
-    /// Forgets requests that will not be answered, and the orders that only they spoke of.
-    fn give_up(&mut self, is_meant: impl Fn(&InFlight) -> bool) {
-        let Self { in_flight, book, counters, .. } = self;
+    /// Drops requests that will not be answered, and their pending orders.
+    fn drop_requests(&mut self, is_meant: impl Fn(&InFlight) -> bool) {
+        let Self { in_flight, orders, counters, .. } = self;
         in_flight.retain(|request| {
             let is_over = is_meant(request);
             if is_over {
                 counters.not_applied += 1;
-                request.slot.and_then(|slot| book.remove(slot));
+                request.slot.and_then(|slot| orders.remove(slot));
             }
             !is_over
         });
     }
 
-    /// What an earlier session has not answered before a later one speaks, it never will.
-    fn give_up_before(&mut self, uuid: u64) {
+    /// Drops unanswered requests of earlier sessions. Once a later session sends, they are never
+    /// answered.
+    fn drop_requests_before(&mut self, uuid: u64) {
         if self.in_flight.front().is_some_and(|it| it.uuid < uuid) {
-            self.give_up(|it| it.uuid < uuid);
+            self.drop_requests(|it| it.uuid < uuid);
         }
     }
 
-    /// Takes the request out that is answered; those that were passed by before it will not be.
-    fn answer(&mut self, is_meant: impl Fn(&InFlight) -> bool) -> Option<InFlight> {
+    /// Removes the answered request. Drops uncertain requests before it, which will not be
+    /// answered.
+    fn take_answered(&mut self, is_meant: impl Fn(&InFlight) -> bool) -> Option<InFlight> {
         let at = self.in_flight.iter().position(is_meant)?;
         let request = self.in_flight.remove(at)?;
-        if self.in_flight.front().is_some_and(|it| it.is_doubtful) {
+        if self.in_flight.front().is_some_and(|it| it.uncertain) {
             let InFlight { uuid, seq_num, .. } = request;
-            self.give_up(|it| it.is_doubtful && it.uuid == uuid && it.seq_num < seq_num);
+            self.drop_requests(|it| it.uncertain && it.uuid == uuid && it.seq_num < seq_num);
         }
         Some(request)
     }
 
-    fn was_heard(&self, message: &Message<'_>) -> bool {
-        let heard = self.heard.iter().find(|(uuid, _)| *uuid == message.uuid);
-        heard.is_some_and(|(_, last)| message.seq_num <= *last)
+    fn was_applied(&self, message: &Message<'_>) -> bool {
+        let stream = self.last_applied.iter().find(|(uuid, _)| *uuid == message.uuid);
+        stream.is_some_and(|(_, last)| message.seq_num <= *last)
     }
 
     #[inline]
-    fn note_heard(&mut self, uuid: u64, seq_num: u32) {
-        match self.heard.iter_mut().find(|heard| heard.0 == uuid) {
-            Some(heard) => heard.1 = seq_num,
+    fn record_applied(&mut self, uuid: u64, seq_num: u32) {
+        match self.last_applied.iter_mut().find(|stream| stream.0 == uuid) {
+            Some(stream) => stream.1 = seq_num,
             None => {
-                // The first place is that of UUID 0; of the others the oldest makes room.
-                self.heard[1..].sort_unstable_by(|a, b| b.cmp(a));
-                self.heard[STREAMS - 1] = (uuid, seq_num);
+                // Slot 0 belongs to UUID 0. Of the others the oldest is replaced.
+                self.last_applied[1..].sort_unstable_by(|a, b| b.cmp(a));
+                self.last_applied[STREAMS - 1] = (uuid, seq_num);
             }
         }
     }

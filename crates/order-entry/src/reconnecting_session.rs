@@ -1,4 +1,4 @@
-//! A session that is kept connected.
+//! A session that reconnects automatically.
 
 use std::fmt;
 use std::io;
@@ -12,23 +12,23 @@ use hairpin_time::{Instant, Now};
 use crate::standby::Standby;
 use crate::{Connect, Counters, NamedZone, Session, TcpConnect};
 
-/// A session that a [`Connector`] keeps connected: it connects when the schedule is open, again
-/// after a failure, to the next host, and resumes as long as there is something to resume.
+/// A session that a [`Connector`] keeps connected. It connects while the schedule is open,
+/// reconnects after a failure, tries the next host, and resumes the session if possible.
 ///
-/// Where the settings have hosts for the backup, it has a second connection to one of them beside
-/// an established primary. When the exchange makes that one the primary the session goes on over
-/// it, with its numbers and its journal: [`Listener::on_failover`], then [`Listener::on_active`].
-/// The other one is tried as the backup from then on.
+/// If the settings have backup hosts, a second connection to one of them runs next to an
+/// established primary. When the exchange promotes the backup, the session continues over that
+/// connection with its sequence numbers and its journal: [`Listener::on_failover`], then
+/// [`Listener::on_active`]. The former primary is then tried as the backup.
 ///
 /// Drive it like a [`Session`].
 pub struct ReconnectingSession<D: Connect = TcpConnect, J: Storage = Journal, Z: Zone = NamedZone> {
     session: Session<D, J>,
-    /// What stands by on the backup, if there is one.
+    /// The connection to the backup gateway, if backup hosts are configured.
     standby: Option<Box<Standby<D::Stream>>>,
     connector: Connector<SocketAddrV4, Z>,
-    /// The states that the connector knows of: primary's and backup's.
-    told: [State; 2],
-    has_given_up: [bool; 2],
+    /// The states last reported to the connector: primary's and backup's.
+    reported_states: [State; 2],
+    given_up: [bool; 2],
 }
 
 impl<D: Connect, J: Storage, Z: Zone + fmt::Debug> fmt::Debug for ReconnectingSession<D, J, Z> {
@@ -40,56 +40,59 @@ impl<D: Connect, J: Storage, Z: Zone + fmt::Debug> fmt::Debug for ReconnectingSe
 }
 
 impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
-    /// Keeps `session`, which is disconnected; nothing is connected before [`start`](Self::start).
-    /// The schedule is by the clock of `zone`. The gateway of the session's own settings counts
-    /// only as far as it is among the hosts.
+    /// Wraps a disconnected session. Call [`start`](Self::start) to connect.
+    ///
+    /// The schedule uses the clock of `zone`. The gateway in the session's own settings is used
+    /// only if it is among the hosts.
     ///
     /// # Panics
-    /// If there is no primary host.
+    /// If the settings have no primary host.
     #[must_use]
     pub fn new(session: Session<D, J>, settings: ConnectorSettings<SocketAddrV4>, zone: Z) -> Self {
         let backup = settings.backup.first();
-        let standby = backup.map(|&gateway| Box::new(Standby::new(session.second(), gateway)));
+        let standby =
+            backup.map(|&gateway| Box::new(Standby::new(session.standby_protocol(), gateway)));
         let connector = Connector::new(settings, zone);
-        let told = [State::Disconnected; 2];
-        Self { session, standby, connector, told, has_given_up: [false; 2] }
+        let reported_states = [State::Disconnected; 2];
+        Self { session, standby, connector, reported_states, given_up: [false; 2] }
     }
 
-    /// Connects from now on, also after [giving up](Self::has_given_up).
+    /// Starts to connect. Also restarts after [giving up](Self::has_given_up).
     pub fn start(&mut self, now: Now) {
-        self.has_given_up = [false; 2];
+        self.given_up = [false; 2];
         self.connector.start(now);
     }
 
-    /// Terminates gracefully, on the backup too, and connects no more. Drive it on until it
-    /// [is idle](Self::is_idle).
+    /// Terminates both connections gracefully and stops connecting. Continue to process until the
+    /// session [is idle](Self::is_idle).
     pub fn stop(&mut self) {
         self.connector.stop();
     }
 
-    /// Whether neither connection is there or being made.
+    /// Returns `true` if neither connection exists or is being established.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         let is_disconnected = self.session.state() == State::Disconnected;
         is_disconnected && self.backup_state() == State::Disconnected
     }
 
-    /// Whether too many attempts have failed: no more are made until [`start`](Self::start).
+    /// Returns `true` if the attempts are used up. [`start`](Self::start) begins new attempts.
     #[must_use]
     pub fn has_given_up(&self) -> bool {
-        self.has_given_up[0]
+        self.given_up[0]
     }
 
-    /// The same of the backup: the session goes on without one.
+    /// Returns `true` if the attempts to connect to a backup are used up. The session continues
+    /// without one.
     #[must_use]
     pub fn has_given_up_backup(&self) -> bool {
-        self.has_given_up[1]
+        self.given_up[1]
     }
 
-    /// Does what a wake calls for: see [`Session::process`].
+    /// Processes one wakeup: see [`Session::process`].
     ///
     /// # Errors
-    /// As [`Session::process`].
+    /// The errors of [`Session::process`].
     #[inline]
     pub fn process<L: Listener>(
         &mut self,
@@ -99,15 +102,15 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
         listener: &mut L,
     ) -> io::Result<()> {
         self.session.process(now, ready, reactor, listener)?;
-        self.stand_by(now, ready, reactor, listener)?;
-        while self.attend(now) {
-            self.session.process(now, Ready::NOTHING, reactor, listener)?;
-            self.stand_by(now, Ready::NOTHING, reactor, listener)?;
+        self.process_backup(now, ready, reactor, listener)?;
+        while self.run_connector(now) {
+            self.session.process(now, Ready::EMPTY, reactor, listener)?;
+            self.process_backup(now, Ready::EMPTY, reactor, listener)?;
         }
         Ok(())
     }
 
-    /// When [`process`](Self::process) is due though nothing has arrived.
+    /// Returns the next time at which [`process`](Self::process) must run without input.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         let standby = self.standby.as_ref().and_then(|standby| standby.next_deadline());
@@ -115,8 +118,8 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
         deadlines.into_iter().flatten().min()
     }
 
-    /// The sending half: see [`Session::sender`]. While there is no connection but the one to the
-    /// backup it is that one's: a send is refused with [`SendError::Backup`](crate::SendError).
+    /// Returns the sending half: see [`Session::sender`]. While only the backup is connected, the
+    /// returned sender refuses with [`SendError::Backup`](crate::SendError).
     #[inline]
     pub fn sender(&mut self, now: Now) -> Sender<'_> {
         let is_alone = self.session.state() == State::Disconnected
@@ -127,41 +130,39 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
         }
     }
 
-    /// The session that trades. Its journal and what it counts stay when it goes on over another
-    /// connection.
+    /// Returns the session that trades. A failover keeps its journal and counters.
     #[must_use]
     pub fn session(&self) -> &Session<D, J> {
         &self.session
     }
 
-    /// Where the session on the backup stands; disconnected too if there is none.
+    /// Returns the state of the session on the backup; disconnected if there is no backup.
     #[must_use]
     pub fn backup_state(&self) -> State {
         self.standby.as_ref().map_or(State::Disconnected, |standby| standby.protocol.state())
     }
 
-    /// What the connection to the backup counts, if there is to be one.
+    /// Returns the counters of the backup connection, if backup hosts are configured.
     #[must_use]
     pub fn backup_counters(&self) -> Option<&Counters> {
         self.standby.as_ref().map(|standby| &standby.counters)
     }
 
-    /// Why the last connection to the backup that failed did so.
+    /// Returns the error of the last failed backup connection.
     #[must_use]
     pub fn last_backup_failure(&self) -> Option<&io::Error> {
         self.standby.as_ref()?.last_failure.as_ref()
     }
 
-    /// Tells the journal what may still be asked for: see [`Session::needed_from`].
+    /// Sets the lowest sequence number that may still be requested: see [`Session::needed_from`].
     pub fn needed_from(&mut self, seq_num: u32) {
         self.session.needed_from(seq_num);
     }
 
-    /// Ends both connections at once, without a Terminate, and leaves the reactor; connects no
-    /// more.
+    /// Closes both connections without a Terminate, leaves the reactor and stops connecting.
     ///
     /// # Errors
-    /// The reactor's.
+    /// The reactor's errors.
     pub fn abandon<L: Listener>(
         &mut self,
         now: Now,
@@ -176,10 +177,9 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
         self.session.abandon(now, reactor, listener).and(backup)
     }
 
-    /// Has the backup do what a wake calls for, and the session go on over it when it has become
-    /// the primary.
+    /// Processes a wakeup of the backup, and fails over if the backup was promoted.
     #[inline]
-    fn stand_by<L: Listener>(
+    fn process_backup<L: Listener>(
         &mut self,
         now: Now,
         ready: Ready,
@@ -202,29 +202,29 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
         let outcome = self.session.fail_over(now, standby, reactor, listener);
         self.connector.handle_established(Role::Backup);
         self.connector.handle_failover(now);
-        self.told = [State::Established, State::Disconnected];
-        self.has_given_up = [false; 2];
-        outcome.and_then(|()| self.session.process(now, Ready::NOTHING, reactor, listener))
+        self.reported_states = [State::Established, State::Disconnected];
+        self.given_up = [false; 2];
+        outcome.and_then(|()| self.session.process(now, Ready::EMPTY, reactor, listener))
     }
 
-    /// Tells the connector what has become of the sessions and does its next step; whether there is
-    /// something to do now.
-    fn attend(&mut self, now: Now) -> bool {
-        self.tell(now, Role::Backup, self.backup_state());
-        self.tell(now, Role::Primary, self.session.state());
+    /// Reports state changes to the connector and executes its next step. Returns `true` if the
+    /// sessions need another pass.
+    fn run_connector(&mut self, now: Now) -> bool {
+        self.report_state(now, Role::Backup, self.backup_state());
+        self.report_state(now, Role::Primary, self.session.state());
         match self.connector.poll_step(now, &self.session.progress()) {
             None => return false,
             Some(Step::Connect { role: Role::Primary, host, binding }) => {
                 self.session.set_gateway(host);
-                // It is disconnected, and the binding is one that its progress allows.
+                // The session is disconnected, and its progress permits the binding.
                 let connects = self.session.connect(now, binding).is_ok();
-                self.told[0] = State::Connecting;
+                self.reported_states[0] = State::Connecting;
                 return connects;
             }
             Some(Step::Connect { role: Role::Backup, host, .. }) => {
                 let Some(standby) = &mut self.standby else { return false };
                 let connects = standby.connect(now, host, &self.session).is_ok();
-                self.told[1] = State::Connecting;
+                self.reported_states[1] = State::Connecting;
                 return connects;
             }
             Some(Step::Terminate(Role::Primary)) => self.session.terminate(now),
@@ -233,15 +233,15 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
                     standby.protocol.terminate(now);
                 }
             }
-            Some(Step::GiveUp(role)) => self.has_given_up[usize::from(role == Role::Backup)] = true,
+            Some(Step::GiveUp(role)) => self.given_up[usize::from(role == Role::Backup)] = true,
         }
         true
     }
 
-    /// Tells the connector of a state it does not know yet.
-    fn tell(&mut self, now: Now, role: Role, state: State) {
-        let told = &mut self.told[usize::from(role == Role::Backup)];
-        let before = core::mem::replace(told, state);
+    /// Reports a state change to the connector.
+    fn report_state(&mut self, now: Now, role: Role, state: State) {
+        let reported = &mut self.reported_states[usize::from(role == Role::Backup)];
+        let before = core::mem::replace(reported, state);
         if before == state {
             return;
         }
@@ -250,7 +250,7 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
             _ => self.session.was_established(),
         };
         if was_established && state != State::Established && before != State::Established {
-            // It came and went within one turn.
+            // The connection was established and lost within one pass.
             self.connector.handle_established(role);
         }
         match (state, role, &self.standby) {

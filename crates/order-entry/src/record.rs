@@ -1,64 +1,64 @@
-//! What the records of a session's journal hold, and what an earlier process left in them.
+//! The contents of a session's journal records, and recovery from them.
 //!
-//! Each record is one frame as it left or came, framing header included; behind a request stands
-//! where the session stood.
+//! Each record is one frame as sent or received, with its framing header. A control record has a
+//! snapshot of the session after its frame.
 
 use std::ops::Range;
 
 use hairpin_ilink3::{FRAMING_HEADER_LENGTH, Progress};
 use hairpin_mapped::{Direction, Storage};
 
-use crate::standing::{self, STANDING_LENGTH};
+use crate::session_snapshot::{self, SNAPSHOT_LENGTH};
 
-/// Kind of a record that holds a business message, ours or the exchange's. Two of ours have the
-/// same number where the exchange refused the first without using it.
+/// The kind of a record with a business message, inbound or outbound. Two outbound records have the
+/// same sequence number if the exchange refused the first one without using its number.
 pub const MESSAGE_RECORD: u16 = 0;
-/// Kind of a record that holds a request of ours: Negotiate, Establish, RetransmitRequest or
+/// The kind of a record with an outbound request: Negotiate, Establish, RetransmitRequest or
 /// Terminate.
 pub const CONTROL_RECORD: u16 = 1;
-/// Kind of a record that holds the Sequence that fills a gap between business messages; it has the
-/// number of the message before it.
+/// The kind of a record with a Sequence that fills a gap between business messages. It has the
+/// sequence number of the message before it.
 pub const FILL_RECORD: u16 = 2;
 
-/// The first template that is a business message.
+/// The lowest template id of a business message.
 const BUSINESS: u16 = 514;
-/// Where the template stands in a frame.
+/// The offset of the template id in a frame.
 const TEMPLATE_ID: usize = FRAMING_HEADER_LENGTH + 2;
-/// The templates that show who logs on: Negotiate and Establish.
+/// The templates with credentials: Negotiate and Establish.
 const LOGONS: [u16; 2] = [500, 503];
-/// Where in their frames: HMACSignature (32 bytes) and AccessKeyID (20) begin the body.
+/// The credentials in these frames: HMACSignature (32 bytes) and AccessKeyID (20) start the body.
 const CREDENTIALS: Range<usize> = FRAMING_HEADER_LENGTH + 8..FRAMING_HEADER_LENGTH + 8 + 32 + 20;
 
-/// Bytes of a control record whose frame is of `frame` bytes.
+/// Returns the length of a control record for a frame of `frame` bytes.
 pub(crate) const fn control_length(frame: usize) -> usize {
-    frame + STANDING_LENGTH
+    frame + SNAPSHOT_LENGTH
 }
 
-/// Writes a control record: the request as it leaves, and behind it where the session stands.
+/// Writes a control record: the frame, then the session snapshot.
 pub(crate) fn write_control(record: &mut [u8], frame: &[u8], progress: &Progress) {
     let (request, rest) = record.split_at_mut(frame.len());
     request.copy_from_slice(frame);
-    let standing = rest.first_chunk_mut().expect("a control record has room for both");
-    standing::encode(progress, standing);
+    let snapshot = rest.first_chunk_mut().expect("a control record fits frame and snapshot");
+    session_snapshot::encode(progress, snapshot);
 }
 
-/// Where the session stood when a request left: what stands behind the frame in the payload of a
-/// record of kind [`CONTROL_RECORD`]. `None` if the payload is no such record's.
+/// Returns the session snapshot in the payload of a [`CONTROL_RECORD`], or `None` if the payload is
+/// not such a record.
 #[must_use]
-pub fn standing_of(record: &[u8]) -> Option<Progress> {
+pub fn snapshot_from_record(record: &[u8]) -> Option<Progress> {
     let [size_0, size_1, ..] = *record else { return None };
-    standing::decode(record.get(usize::from(u16::from_le_bytes([size_0, size_1]))..)?)
+    session_snapshot::decode(record.get(usize::from(u16::from_le_bytes([size_0, size_1]))..)?)
 }
 
-/// Where the session that wrote this journal stood: as it was with its last request, and with what
-/// went out and came in since.
+/// Recovers the progress of the session that wrote this journal: the snapshot of its last request,
+/// updated with the messages sent and received since.
 ///
-/// That the last message was refused and its number taken back is not in it: its number then counts
-/// as used, and NotApplied settles it.
+/// A refusal of the last message is not journaled, so its number counts as used. A NotApplied from
+/// the exchange corrects that.
 pub(crate) fn progress(journal: &impl Storage) -> Progress {
     let request = journal.last(Direction::Control);
-    let standing = request.and_then(|request| standing_of(journal.bytes(request)));
-    let mut progress = standing.unwrap_or_default();
+    let snapshot = request.and_then(|request| snapshot_from_record(journal.bytes(request)));
+    let mut progress = snapshot.unwrap_or_default();
     if let Some(message) = journal.last(Direction::Outbound) {
         let tag = journal.tag(message);
         if tag.uuid == progress.uuid {
@@ -72,14 +72,14 @@ pub(crate) fn progress(journal: &impl Storage) -> Progress {
     progress
 }
 
-/// The template of a business message of ours, from a frame as it leaves.
+/// Returns the template id of an outbound business message, from its frame.
 pub(crate) fn business_template(frame: &[u8]) -> Option<u16> {
     let template_id = u16::from_le_bytes(*frame.get(TEMPLATE_ID..)?.first_chunk()?);
     (template_id >= BUSINESS).then_some(template_id)
 }
 
 /// Overwrites HMACSignature and AccessKeyID in the frame of a Negotiate or an Establish with
-/// asterisks; every other frame stays as it is.
+/// asterisks. Other frames are not changed.
 pub(crate) fn mask_credentials(frame: &mut [u8]) {
     let template_id = frame.get(TEMPLATE_ID..).and_then(|rest| rest.first_chunk());
     let is_logon = template_id.is_some_and(|&id| LOGONS.contains(&u16::from_le_bytes(id)));
@@ -101,7 +101,7 @@ mod tests {
         claim.commit_as(&tag, length);
     }
 
-    /// A request of 40 bytes, whatever it is, left when the session stood there.
+    /// Appends a 40-byte request with a snapshot of `progress`.
     fn request(journal: &mut Journal, progress: &Progress) {
         let mut frame = [0xEE; 40];
         write_framing_header(frame.first_chunk_mut().unwrap(), 40);
@@ -125,13 +125,13 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_journal_is_a_fresh_start() {
+    fn empty_journal_gives_default_progress() {
         let journal = Journal::anonymous(4_096).unwrap();
         assert_eq!(progress(&journal), Progress::default());
     }
 
     #[test]
-    fn the_last_request_and_what_came_after_it_count() {
+    fn progress_combines_last_request_and_later_messages() {
         let mut journal = Journal::anonymous(1 << 14).unwrap();
         let first = Progress { uuid: 7, request_timestamp: 70, ..Progress::default() };
         request(&mut journal, &first);
@@ -142,7 +142,7 @@ mod tests {
         let mut second = Progress { uuid: 8, request_timestamp: 80, ..Progress::default() };
         second.earlier.missing[0] = Some(Gap { uuid: 7, from: 6, to: 7 });
         request(&mut journal, &second);
-        assert_eq!(progress(&journal), second, "what came before it was of another session");
+        assert_eq!(progress(&journal), second, "earlier messages belong to another session");
         append(&mut journal, Tag { uuid: 8, seq_num: 1, ..Tag::default() }, |buffer| {
             let (mut root, groups) = PartyDetailsListRequest537::encode(buffer).unwrap();
             root.set_seq_num(1);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_no_frame_says_nothing() {
+    fn invalid_control_record_gives_default_progress() {
         let mut journal = Journal::anonymous(1 << 16).unwrap();
         for length in 0..300 {
             let mut claim = journal.claim(length).unwrap();

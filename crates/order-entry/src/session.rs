@@ -1,4 +1,4 @@
-//! The session: protocol, link and reactor joined.
+//! A session: protocol, journaled connection and reactor combined.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -12,63 +12,61 @@ use hairpin_mapped::{Direction, Journal, Storage};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use hairpin_time::{Instant, Now};
 
-use crate::link::Link;
+use crate::journaled_connection::JournaledConnection;
 use crate::standby::Standby;
 use crate::{Connect, Counters, Settings, TcpConnect, WhenThrottled, record};
 
-/// Chunks taken from the connection per call of [`Session::process`], so that a gateway that
-/// never stops cannot starve the rest of the loop; what is left is readable again at once.
+/// The chunks read per call of [`Session::process`]. The limit keeps a busy gateway from starving
+/// the rest of the loop; unread data is readable again at once.
 const CHUNKS_PER_PROCESS: usize = 16;
-/// Bytes of a chunk the session has room for from the start: what TCP delivers at most.
+/// The initial capacity for a chunk, in bytes: the most that TCP delivers at once.
 const CHUNK_MAX: usize = 64 << 10;
 
-/// An iLink 3 session on a connection of its own, with its journal.
+/// An iLink 3 session on a connection, with its journal.
 ///
-/// Every order stands in the journal before its first byte is on the wire. See the crate's
-/// documentation for how to drive it.
+/// Every order is journaled before its first byte is sent. The crate's documentation describes how
+/// to drive the session.
 #[derive(Debug)]
 pub struct Session<D: Connect = TcpConnect, J: Storage = Journal> {
     protocol: hairpin_ilink3::Session,
-    link: Link<D, J>,
-    /// A connection that is being made.
+    link: JournaledConnection<D, J>,
+    /// A connection in progress.
     connecting: Option<D::Stream>,
-    /// The connection's place in the reactor, and what is waited for there.
+    /// The connection's token in the reactor, with its registered interest.
     token: Option<(Token, Interest)>,
-    /// A chunk, while its messages are delivered: the connection itself is needed to send.
+    /// The current chunk. It is copied because sending from a callback needs the connection.
     chunk: Vec<u8>,
     gateway: SocketAddrV4,
     last_failure: Option<io::Error>,
-    /// The journal holds messages whose callback has not returned.
-    is_to_redeliver: bool,
+    /// `true` if the journal holds messages whose callback has not returned.
+    redelivery_pending: bool,
 }
 
 impl<J: Storage> Session<TcpConnect, J> {
-    /// A session over the kernel's TCP. See [`Session::with_dial`].
+    /// Creates a session over the kernel's TCP. See [`Session::with_connect`].
     ///
     /// # Errors
-    /// [`SettingsError`] with the first setting CME would refuse.
+    /// [`SettingsError`] for the first setting that CME would reject.
     pub fn new(settings: Settings, journal: J) -> Result<Self, SettingsError> {
-        Self::with_dial(settings, journal, TcpConnect::default())
+        Self::with_connect(settings, journal, TcpConnect::default())
     }
 }
 
 impl<D: Connect, J: Storage> Session<D, J> {
-    /// A disconnected session whose messages go to `journal` and leave by connections `dial`
-    /// makes.
+    /// Creates a disconnected session on `journal` that opens its connections with `connect`.
     ///
-    /// A journal with records in it is read: UUID and RequestTimestamp go on rising from where
-    /// the earlier process left them, our numbers from its last committed message and the
-    /// exchange's from the last one it has [kept](Settings::keep_inbound). Messages whose callback
-    /// had not returned when that process died are delivered again by the first
-    /// [`process`](Self::process), before anything else; their [`Message`](crate::Message) says
-    /// so.
+    /// Records in the journal are recovered. UUID and RequestTimestamp continue to increase from
+    /// the earlier process. Outbound numbers continue after the last committed message, and inbound
+    /// numbers after the last [journaled](Settings::keep_inbound) message. The first
+    /// [`process`](Self::process) redelivers messages whose callback had not returned, before
+    /// anything else; their [`Message::redelivered`](crate::Message) is `true`.
     ///
     /// # Errors
-    /// [`SettingsError`] with the first setting CME would refuse.
-    pub fn with_dial(settings: Settings, journal: J, dial: D) -> Result<Self, SettingsError> {
+    /// [`SettingsError`] for the first setting that CME would reject.
+    pub fn with_connect(settings: Settings, journal: J, connect: D) -> Result<Self, SettingsError> {
         let progress = record::progress(&journal);
-        let is_kept = journal.unmarked().next().is_some();
-        let link = Link::new(journal, dial, &settings);
+        let redelivery_pending = journal.unmarked().next().is_some();
+        let link = JournaledConnection::new(journal, connect, &settings);
         let Settings { logon, conduct, gateway, throttle, .. } = settings;
         let mut protocol = hairpin_ilink3::Session::with_conduct(logon, progress, conduct)?;
         let refusing = throttle.filter(|it| it.beyond == WhenThrottled::Refuse);
@@ -76,7 +74,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
         Ok(Self {
             protocol,
             link,
-            is_to_redeliver: is_kept,
+            redelivery_pending,
             connecting: None,
             token: None,
             chunk: Vec::with_capacity(CHUNK_MAX),
@@ -85,14 +83,14 @@ impl<D: Connect, J: Storage> Session<D, J> {
         })
     }
 
-    /// Does what a wake calls for: takes what has arrived and calls the listener, writes what
-    /// waits, does what is due, connects and disconnects.
+    /// Processes one wakeup: reads and delivers messages, writes queued bytes, runs timers,
+    /// connects and disconnects.
     ///
-    /// Call it after every wait, and once after [`connect`](Self::connect).
+    /// Call after every wait, and once after [`connect`](Self::connect).
     ///
     /// # Errors
-    /// The reactor's. What happens to the connection is no error here: the listener is told, and
-    /// [`last_failure`](Self::last_failure) says why.
+    /// The reactor's errors. A connection failure is not an error: the listener receives it, and
+    /// [`last_failure`](Self::last_failure) returns its cause.
     #[inline]
     pub fn process<L: Listener>(
         &mut self,
@@ -102,7 +100,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
         listener: &mut L,
     ) -> io::Result<()> {
         self.link.set_now(now);
-        if self.is_to_redeliver {
+        if self.redelivery_pending {
             self.redeliver(now, listener);
         }
         if let Some((token, _)) = self.token {
@@ -116,122 +114,122 @@ impl<D: Connect, J: Storage> Session<D, J> {
         if self.protocol.is_due(now) {
             self.protocol.handle_timeout(now, &mut self.link, listener);
         }
-        self.settle(now, reactor, listener)
+        self.update_state(now, reactor, listener)
     }
 
-    /// When [`process`](Self::process) is due though nothing has arrived. In the past if it has
-    /// something to do already.
+    /// Returns the next time at which [`process`](Self::process) must run without input. A time in
+    /// the past means immediately.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
-        let wanted = self.token.is_some_and(|(_, interest)| interest != self.interest());
-        let due = self.is_to_redeliver
+        let interest_changed = self.token.is_some_and(|(_, interest)| interest != self.interest());
+        let is_due = self.redelivery_pending
             || (self.protocol.has_pending() && !self.link.is_waiting())
-            || wanted;
-        if due {
+            || interest_changed;
+        if is_due {
             return Some(Instant::ZERO);
         }
-        let wanted = [self.protocol.poll_timeout(), self.link.held_until()];
-        wanted.into_iter().flatten().min()
+        let deadlines = [self.protocol.poll_timeout(), self.link.held_until()];
+        deadlines.into_iter().flatten().min()
     }
 
-    /// The sending half, for sends outside of the session's own callbacks.
+    /// Returns the sending half, to send outside of the session's callbacks.
     #[inline]
     pub fn sender(&mut self, now: Now) -> Sender<'_> {
         self.link.set_now(now);
         self.protocol.sender(now, &mut self.link)
     }
 
-    /// Asks for a connection and a logon; the next [`process`](Self::process) begins it.
+    /// Requests a connection and a logon. The next [`process`](Self::process) starts it.
     ///
     /// # Errors
-    /// [`ConnectError`] if there is one already, or nothing to resume.
+    /// [`ConnectError`] if a connection exists already, or no session can be resumed.
     pub fn connect(&mut self, now: Now, binding: Binding) -> Result<(), ConnectError> {
         self.protocol.connect(now, binding)
     }
 
-    /// Where the next connection is made to.
+    /// Sets the gateway for the next connection.
     pub fn set_gateway(&mut self, gateway: SocketAddrV4) {
         self.gateway = gateway;
     }
 
-    /// How the last connection ended.
+    /// Returns how the last connection ended.
     #[must_use]
     pub fn ending(&self) -> Ending {
         self.protocol.ending()
     }
 
-    /// Whether the present connection, or the last one, came to be established.
+    /// Returns `true` if the current connection, or the last one, was established.
     #[must_use]
     pub fn was_established(&self) -> bool {
         self.protocol.was_established()
     }
 
-    /// Begins to terminate gracefully: what was sent leaves, then a Terminate. Drive the session
-    /// on until it is [disconnected](State::Disconnected).
+    /// Terminates gracefully: sends queued messages, then Terminate. Continue to process until the
+    /// session is [disconnected](State::Disconnected).
     pub fn terminate(&mut self, now: Now) {
         self.protocol.terminate(now);
     }
 
-    /// The state of the session.
+    /// Returns the session's state.
     #[must_use]
     pub fn state(&self) -> State {
         self.protocol.state()
     }
 
-    /// The identity of the session and the numbers of its streams.
+    /// Returns the session's identity and sequence numbers.
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.protocol.progress()
     }
 
-    /// Bytes committed that the connection has not taken yet.
+    /// Returns the number of committed bytes that wait for the connection.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.link.waiting()
     }
 
-    /// The journal, or what stands for it.
+    /// Returns the journal.
     #[must_use]
     pub fn journal(&self) -> &J {
         &self.link.journal
     }
 
-    /// Tells the journal the lowest number of this session's messages that may still be asked for:
-    /// it drops none from there on, and may drop what is before.
+    /// Sets the lowest sequence number of this session that may still be requested. The journal
+    /// keeps messages from there on, and may drop earlier ones.
     pub fn needed_from(&mut self, seq_num: u32) {
         let uuid = self.protocol.progress().uuid;
         self.link.journal.needed_from(uuid, seq_num);
     }
 
-    /// What the connection counts.
+    /// Returns the I/O counters.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.link.counters
     }
 
-    /// What came in, and what was wrong with it.
+    /// Returns the counters of received messages and their faults.
     #[must_use]
     pub fn inbound_counters(&self) -> &InboundCounters {
         self.protocol.inbound_counters()
     }
 
-    /// What went out, and what was refused.
+    /// Returns the counters of sent and refused messages.
     #[must_use]
     pub fn outbound_counters(&self) -> &OutboundCounters {
         self.protocol.outbound_counters()
     }
 
-    /// Why the last connection that failed did so.
+    /// Returns the error of the last failed connection.
     #[must_use]
     pub fn last_failure(&self) -> Option<&io::Error> {
         self.last_failure.as_ref()
     }
 
-    /// Ends the session at once, without a Terminate, and leaves the reactor: for a program that
-    /// drops it before it is disconnected.
+    /// Closes the connection without a Terminate and leaves the reactor. For a program that drops
+    /// the session before it is disconnected.
     ///
     /// # Errors
-    /// The reactor's.
+    /// The reactor's errors.
     pub fn abandon<L: Listener>(
         &mut self,
         now: Now,
@@ -241,8 +239,8 @@ impl<D: Connect, J: Storage> Session<D, J> {
         self.disconnect(now, reactor, listener)
     }
 
-    /// Goes on over the connection that stood by: what stood here is given up, and its protocol
-    /// stands by now. The journal stays.
+    /// Takes over the backup's connection and its protocol. The failed connection is dropped, and
+    /// its protocol becomes the standby's. The journal stays.
     #[cold]
     pub(crate) fn fail_over<L: Listener>(
         &mut self,
@@ -256,7 +254,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
             (Some((token, _)), Some(mut stream)) => reactor.remove(token, &mut stream),
             _ => Ok(()),
         };
-        self.link.adopt(standby.stream.take(), standby.rest());
+        self.link.take_over(standby.stream.take(), standby.take_unsent());
         (self.token, self.gateway) = (standby.token.take(), standby.gateway);
         let (active, failed) = (&mut standby.protocol, &mut self.protocol);
         active.take_over_from(now, failed, &mut self.link, listener);
@@ -264,46 +262,46 @@ impl<D: Connect, J: Storage> Session<D, J> {
         removed
     }
 
-    /// A protocol that stands by for this one.
-    pub(crate) fn second(&self) -> hairpin_ilink3::Session {
+    /// Creates a protocol for the standby, with the same settings.
+    pub(crate) fn standby_protocol(&self) -> hairpin_ilink3::Session {
         let (settings, conduct) = (self.protocol.settings().clone(), *self.protocol.conduct());
         let second = hairpin_ilink3::Session::with_conduct(settings, self.progress(), conduct);
         second.expect("the settings were checked when the first was made")
     }
 
-    /// Begins to connect to a gateway for the one that stands by.
-    pub(crate) fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<D::Stream> {
-        self.link.dial.dial(gateway)
+    /// Starts to connect the standby to a gateway.
+    pub(crate) fn open_connection(&mut self, gateway: SocketAddrV4) -> io::Result<D::Stream> {
+        self.link.connect.connect(gateway)
     }
 
-    /// Who sees what the one that stands by receives, and where a chunk of it has room.
-    pub(crate) fn receiving(&mut self) -> (&mut D, &mut Vec<u8>) {
-        (&mut self.link.dial, &mut self.chunk)
+    /// Returns the tap and the chunk buffer for the standby's receive.
+    pub(crate) fn receive_parts(&mut self) -> (&mut D, &mut Vec<u8>) {
+        (&mut self.link.connect, &mut self.chunk)
     }
 
-    /// Shows a frame that is about to leave on the connection that stands by.
-    pub(crate) fn see_backup_frame(&mut self, frame: &[u8]) {
-        self.link.see_control(frame);
+    /// Passes a frame of the standby to the tap before it is sent.
+    pub(crate) fn tap_backup_frame(&mut self, frame: &[u8]) {
+        self.link.tap_control(frame);
     }
 
-    /// Journals a request of the one that stands by before it leaves: with its RequestTimestamp,
-    /// where this one stands.
+    /// Journals a request of the standby before it is sent, with its RequestTimestamp and this
+    /// session's progress.
     #[cold]
-    pub(crate) fn keep_backup_request(&mut self, frame: &[u8], request_timestamp: u64) {
+    pub(crate) fn journal_backup_request(&mut self, frame: &[u8], request_timestamp: u64) {
         self.protocol.note_request_timestamp(request_timestamp);
-        self.link.keep_request(frame, &self.protocol.progress());
+        self.link.journal_request(frame, &self.protocol.progress());
     }
 
-    /// Delivers what an earlier process was given and had not done with.
+    /// Redelivers the messages whose callback had not returned in an earlier process.
     #[cold]
     fn redeliver<L: Listener>(&mut self, now: Now, listener: &mut L) {
-        self.is_to_redeliver = false;
-        let mut behind = None;
-        while let Some(record) = self.link.journal.next(behind) {
-            behind = Some(record);
-            let is_open =
+        self.redelivery_pending = false;
+        let mut last = None;
+        while let Some(record) = self.link.journal.next(last) {
+            last = Some(record);
+            let is_unmarked =
                 record.direction() == Direction::Inbound && !self.link.journal.is_marked(record);
-            if !is_open {
+            if !is_unmarked {
                 continue;
             }
             self.chunk.clear();
@@ -314,7 +312,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
         }
     }
 
-    /// Room to send, or the outcome of a connection attempt.
+    /// Handles a writable connection: room to send, or the outcome of a connect.
     fn handle_writable<L: Listener>(
         &mut self,
         now: Now,
@@ -332,7 +330,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
                 Ok(())
             }
             Err(error) => {
-                self.failed(error);
+                self.record_failure(error);
                 self.disconnect(now, reactor, listener)
             }
         }
@@ -340,7 +338,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
 
     fn handle_connected<L: Listener>(&mut self, now: Now, listener: &mut L) {
         if let Some(stream) = self.connecting.take() {
-            self.link.connected(stream);
+            self.link.set_stream(stream);
         }
         self.protocol.handle_connected(now, &mut self.link, listener);
     }
@@ -353,11 +351,13 @@ impl<D: Connect, J: Storage> Session<D, J> {
         listener: &mut L,
     ) -> io::Result<()> {
         for _ in 0..CHUNKS_PER_PROCESS {
-            let Link { stream: Some(stream), dial, .. } = &mut self.link else { return Ok(()) };
+            let JournaledConnection { stream: Some(stream), connect, .. } = &mut self.link else {
+                return Ok(());
+            };
             let chunk = &mut self.chunk;
             chunk.clear();
             let received = stream.receive(1, |meta, bytes| {
-                dial.on_received(meta, bytes);
+                connect.on_received(meta, bytes);
                 chunk.extend_from_slice(bytes);
             });
             if !self.chunk.is_empty() {
@@ -371,7 +371,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
                 Ok(received) if received.drained => return Ok(()),
                 Ok(_) => {}
                 Err(error) => {
-                    self.failed(error);
+                    self.record_failure(error);
                     return self.disconnect(now, reactor, listener);
                 }
             }
@@ -379,26 +379,26 @@ impl<D: Connect, J: Storage> Session<D, J> {
         Ok(())
     }
 
-    /// Does all that the protocol wants, until it wants no more.
+    /// Executes the protocol's pending actions.
     #[inline]
-    fn settle<L: Listener>(
+    fn update_state<L: Listener>(
         &mut self,
         now: Now,
         reactor: &mut Reactor,
         listener: &mut L,
     ) -> io::Result<()> {
         if self.link.is_idle() && !self.protocol.has_pending() {
-            // Nothing waits: mostly it is known already that only reading is of interest.
+            // Nothing sync_before_write, and mostly the registered interest is READABLE already.
             return match self.token {
                 Some((_, Interest::READABLE)) | None => Ok(()),
                 Some(_) => self.update_interest(reactor),
             };
         }
-        self.settle_all(now, reactor, listener)
+        self.update_state_slow(now, reactor, listener)
     }
 
     #[cold]
-    fn settle_all<L: Listener>(
+    fn update_state_slow<L: Listener>(
         &mut self,
         now: Now,
         reactor: &mut Reactor,
@@ -406,26 +406,26 @@ impl<D: Connect, J: Storage> Session<D, J> {
     ) -> io::Result<()> {
         loop {
             self.link.transmit(&mut self.protocol, now);
-            if let Some(error) = self.link.broken.take() {
-                self.failed(error);
+            if let Some(error) = self.link.write_error.take() {
+                self.record_failure(error);
                 self.disconnect(now, reactor, listener)?;
             }
             match self.protocol.poll_action() {
-                Some(Action::Connect) => self.begin_to_connect(now, reactor, listener)?,
+                Some(Action::Connect) => self.start_connect(now, reactor, listener)?,
                 Some(Action::Close) => self.disconnect(now, reactor, listener)?,
                 None => return self.update_interest(reactor),
             }
         }
     }
 
-    fn begin_to_connect<L: Listener>(
+    fn start_connect<L: Listener>(
         &mut self,
         now: Now,
         reactor: &mut Reactor,
         listener: &mut L,
     ) -> io::Result<()> {
         self.link.counters.connects += 1;
-        match self.link.dial.dial(self.gateway) {
+        match self.link.connect.connect(self.gateway) {
             Ok(mut stream) => {
                 let connected = stream.is_connected();
                 let token = reactor.add(&mut stream, Interest::WRITABLE)?;
@@ -437,13 +437,13 @@ impl<D: Connect, J: Storage> Session<D, J> {
                 Ok(())
             }
             Err(error) => {
-                self.failed(error);
+                self.record_failure(error);
                 self.disconnect(now, reactor, listener)
             }
         }
     }
 
-    /// Gives the connection up, whatever state it is in, and tells the protocol.
+    /// Closes the connection in any state, and notifies the protocol.
     fn disconnect<L: Listener>(
         &mut self,
         now: Now,
@@ -459,7 +459,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
         removed
     }
 
-    /// What there is to wait for at the connection.
+    /// Returns the interest to register for the connection.
     #[inline]
     fn interest(&self) -> Interest {
         if self.connecting.is_some() {
@@ -473,17 +473,17 @@ impl<D: Connect, J: Storage> Session<D, J> {
 
     #[cold]
     fn update_interest(&mut self, reactor: &mut Reactor) -> io::Result<()> {
-        let wanted = self.interest();
+        let interest_wanted = self.interest();
         match (&mut self.token, self.link.stream.as_ref().or(self.connecting.as_ref())) {
-            (Some((token, interest)), Some(stream)) if *interest != wanted => {
-                *interest = wanted;
-                reactor.set_interest(*token, stream, wanted)
+            (Some((token, interest)), Some(stream)) if *interest != interest_wanted => {
+                *interest = interest_wanted;
+                reactor.set_interest(*token, stream, interest_wanted)
             }
             _ => Ok(()),
         }
     }
 
-    fn failed(&mut self, error: io::Error) {
+    fn record_failure(&mut self, error: io::Error) {
         self.link.counters.failures += 1;
         self.last_failure = Some(error);
     }

@@ -1,7 +1,7 @@
-//! Sessions on threads of their own.
+//! Sessions on dedicated threads.
 
-mod body;
 mod error;
+mod worker;
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,49 +13,49 @@ use hairpin_mapped::{Journal, Storage};
 use hairpin_reactor::{CallError, Caller, Panic, Thread, Wait, calls, check_spinning, spawn};
 use hairpin_time::{Duration, Now};
 
-use body::Body;
 pub use error::{ThreadError, ThreadsError};
+use worker::Worker;
 
 use crate::{Connect, NamedZone, ReconnectingSession, TcpConnect};
 
-/// Calls that may wait for a thread at once: a burst of orders, as many as may wait for a
-/// connection unless set.
+/// The number of calls that can wait for a thread: a burst of orders, like the default number of
+/// messages that can wait for a connection.
 const CALLS_MAX: usize = 64;
-/// How long sessions have to terminate when their threads are dropped.
-const DROP_PATIENCE: Duration = Duration::from_secs(1);
+/// The time that sessions have to terminate when their threads are dropped.
+const DROP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A thread to be, and the sessions on it.
+/// A thread to spawn, with its sessions.
 pub struct SessionThread<L, D: Connect = TcpConnect, J: Storage = Journal, Z: Zone = NamedZone> {
-    /// Its name; `ps -L` and `top -H` show the first 15 bytes.
+    /// The thread name; `ps -L` and `top -H` show the first 15 bytes.
     pub name: String,
-    /// The core it runs on, alone; `None`: wherever the kernel puts it.
+    /// The core to pin the thread to, or `None` for the scheduler's choice.
     pub core: Option<usize>,
-    /// How it waits.
+    /// The wait of the thread's reactor.
     pub wait: Wait,
-    /// Its sessions, which stay on it, and who listens to each.
+    /// The thread's sessions with their listeners.
     pub sessions: Vec<ThreadSession<L, D, J, Z>>,
 }
 
-/// A session of a thread, before that begins and after it has ended.
+/// A session of a thread, before the thread starts and after it has ended.
 pub struct ThreadSession<L, D: Connect = TcpConnect, J: Storage = Journal, Z: Zone = NamedZone> {
     /// The session.
     pub session: ReconnectingSession<D, J, Z>,
-    /// Who listens. It is called on the thread alone.
+    /// The session's listener, called on the thread only.
     pub listener: L,
 }
 
-/// What is called on a session's thread: with its sending half and its listener.
+/// A call to a session's thread: the session's index, and a function of its sender and listener.
 type Call<L> = (usize, Box<dyn FnOnce(&mut Sender<'_>, &mut L) + Send>);
 
-/// What a thread gives back.
+/// The result of a thread.
 type Outcome<L, D, J, Z> = Result<Vec<ThreadSession<L, D, J, Z>>, ThreadError>;
 
-/// Named threads, each pinned if that is wanted, with a reactor and sessions of its own.
+/// Named threads, optionally pinned, each with its own reactor and sessions.
 ///
-/// A session stays on the thread it was given to, and its listener is called there alone: nothing
-/// is shared and nothing locked. Other threads reach it by [`Mailbox::call`], which ends the
-/// thread's wait. When this is dropped the sessions have a second to terminate, and the threads are
-/// waited for.
+/// A session stays on its thread, and its listener is called on that thread only. No state is
+/// shared or locked. Other threads reach a session through [`Mailbox::call`], which interrupts the
+/// thread's wait. Dropping this value gives the sessions one second to terminate, and waits for the
+/// threads.
 ///
 /// ```no_run
 /// use hairpin_order_entry::{Listener, SessionThread, SessionThreads, ThreadSession};
@@ -84,9 +84,9 @@ type Outcome<L, D, J, Z> = Result<Vec<ThreadSession<L, D, J, Z>>, ThreadError>;
 ///     let clock = Clock::new();
 ///     move || clock.now()
 /// })?;
-/// let notes = threads.mailbox(1, 0);
-/// notes.call(|sender, _| println!("{}", sender.state()))?;
-/// // … until it is time to end.
+/// let mailbox = threads.mailbox(1, 0);
+/// mailbox.call(|sender, _| println!("{}", sender.state()))?;
+/// // … until it is time to stop.
 /// for (name, outcome) in threads.stop(Duration::from_secs(5)) {
 ///     if let Err(error) = outcome {
 ///         eprintln!("{name}: {error}");
@@ -95,19 +95,19 @@ type Outcome<L, D, J, Z> = Result<Vec<ThreadSession<L, D, J, Z>>, ThreadError>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct SessionThreads<L, D: Connect = TcpConnect, J: Storage = Journal, Z: Zone = NamedZone> {
-    threads: Vec<Threaded<L, D, J, Z>>,
+    threads: Vec<RunningThread<L, D, J, Z>>,
 }
 
-struct Threaded<L, D: Connect, J: Storage, Z: Zone> {
+struct RunningThread<L, D: Connect, J: Storage, Z: Zone> {
     name: String,
     thread: Thread<Outcome<L, D, J, Z>>,
     caller: Caller<Call<L>>,
-    /// How long the sessions have to terminate, nanoseconds.
-    patience: Arc<AtomicU64>,
+    /// The time that the sessions have to terminate, in nanoseconds.
+    stop_timeout: Arc<AtomicU64>,
     sessions: usize,
 }
 
-/// Reaches a session on its thread from any other.
+/// A handle to call a session from other threads.
 pub struct Mailbox<L> {
     caller: Caller<Call<L>>,
     session: usize,
@@ -120,14 +120,15 @@ impl<L> Clone for Mailbox<L> {
 }
 
 impl<L> Mailbox<L> {
-    /// Has the session's thread run something between two wakes: to send an order, say. It must be
-    /// short, since all sessions of the thread wait meanwhile. Returns at once; what is found out
-    /// is sent by whatever the call has with it. Calls by one mailbox, or its clones on the same
-    /// thread, run in their order. Each is a box: a callback that sends needs none.
+    /// Runs a function on the session's thread between two wakeups, for example to send an order.
+    ///
+    /// The function delays all sessions of the thread, so it must be short. Returns at once; the
+    /// function sends its result itself. Calls through one mailbox, or its clones on the same
+    /// thread, run in order. Each call allocates a box; sending from a callback does not.
     ///
     /// # Errors
-    /// [`CallError::Full`] if 64 calls wait already, [`CallError::Ended`] if the thread has ended.
-    /// A call that waits when its thread ends is dropped.
+    /// [`CallError::Full`] if 64 calls are waiting, [`CallError::Ended`] if the thread has ended.
+    /// Calls that wait when the thread ends are dropped.
     pub fn call(
         &self,
         call: impl FnOnce(&mut Sender<'_>, &mut L) + Send + 'static,
@@ -143,12 +144,12 @@ where
     J: Storage + Send + 'static,
     Z: Zone + Send + 'static,
 {
-    /// Starts the threads, and the sessions on them. `clock` makes each its clock, on the thread.
+    /// Spawns the threads and starts their sessions. Each thread calls `clock` to create its clock.
     ///
     /// # Errors
-    /// [`ThreadsError::Spin`]: threads that spin would take turns on a core.
-    /// [`ThreadsError::Spawn`]: a core is not to be had. [`ThreadsError::Thread`]: its wait is not.
-    /// Those that were started are stopped.
+    /// [`ThreadsError::Spin`]: more spinning threads than cores. [`ThreadsError::Spawn`]: a thread
+    /// cannot be spawned or pinned. [`ThreadsError::Thread`]: the wait is not available. Threads
+    /// that were started are stopped.
     pub fn spawn<C>(
         threads: Vec<SessionThread<L, D, J, Z>>,
         clock: impl Fn() -> C + Clone + Send + 'static,
@@ -160,25 +161,25 @@ where
         let mut started = Self { threads: Vec::with_capacity(threads.len()) };
         for thread in threads {
             let name = thread.name.clone();
-            let (report, begun) = sync_channel(1);
+            let (report, startup) = sync_channel(1);
             started.threads.push(start(thread, report, clock.clone())?);
-            // A thread that panicked has dropped its end; join tells why.
-            let begun = begun.recv().unwrap_or(Ok(()));
-            begun.map_err(|error| ThreadsError::Thread { name, error })?;
+            // A thread that panicked has dropped its sender; join returns the panic.
+            let startup = startup.recv().unwrap_or(Ok(()));
+            startup.map_err(|error| ThreadsError::Thread { name, error })?;
         }
         Ok(started)
     }
 
-    /// How many threads there are.
+    /// Returns the number of threads.
     #[must_use]
     pub fn count(&self) -> usize {
         self.threads.len()
     }
 
-    /// Reaches a session by the places of its thread and of itself there.
+    /// Returns a handle to a session, by the index of its thread and its index on the thread.
     ///
     /// # Panics
-    /// If there is no such thread or session.
+    /// If an index is out of range.
     #[must_use]
     pub fn mailbox(&self, thread: usize, session: usize) -> Mailbox<L> {
         let thread = &self.threads[thread];
@@ -186,52 +187,53 @@ where
         Mailbox { caller: thread.caller.clone(), session }
     }
 
-    /// Whether a thread has ended by itself: it has panicked, or cannot wait any more.
-    /// [`SessionThreads::stop`] tells why.
+    /// Returns `true` if a thread has ended unexpectedly: it panicked, or its wait failed.
+    /// [`SessionThreads::stop`] returns the cause.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.threads.iter().any(|thread| thread.thread.is_finished())
     }
 
-    /// Terminates all sessions, waits for the threads, and gives back the sessions and listeners of
-    /// each, or why it has ended before: a panic with its words. A session that has not terminated
-    /// after `patience` is abandoned: its [`ending`](crate::Session::ending) is not
-    /// [`Finished`](crate::Ending::Finished).
-    pub fn stop(mut self, patience: Duration) -> Vec<(String, Outcome<L, D, J, Z>)> {
-        self.threads.iter().for_each(|thread| thread.ask_to_stop(patience));
-        self.threads.drain(..).map(Threaded::join).collect()
+    /// Terminates all sessions and waits for the threads. Returns each thread's sessions and
+    /// listeners, or the error that ended the thread earlier, such as a panic with its message.
+    ///
+    /// A session that has not terminated after `timeout` is closed: its
+    /// [`ending`](crate::Session::ending) is not [`Finished`](crate::Ending::Finished).
+    pub fn stop(mut self, timeout: Duration) -> Vec<(String, Outcome<L, D, J, Z>)> {
+        self.threads.iter().for_each(|thread| thread.request_stop(timeout));
+        self.threads.drain(..).map(RunningThread::join).collect()
     }
 }
 
 impl<L, D: Connect, J: Storage, Z: Zone> Drop for SessionThreads<L, D, J, Z> {
     fn drop(&mut self) {
-        self.threads.iter().for_each(|thread| thread.ask_to_stop(DROP_PATIENCE));
+        self.threads.iter().for_each(|thread| thread.request_stop(DROP_TIMEOUT));
         for thread in self.threads.drain(..) {
-            // Nobody is left to be told.
+            // The value is dropped, so there is no caller to report to.
             let _ = thread.join();
         }
     }
 }
 
-impl<L, D: Connect, J: Storage, Z: Zone> Threaded<L, D, J, Z> {
-    fn ask_to_stop(&self, patience: Duration) {
-        self.patience.store(patience.as_nanos(), Ordering::Release);
+impl<L, D: Connect, J: Storage, Z: Zone> RunningThread<L, D, J, Z> {
+    fn request_stop(&self, timeout: Duration) {
+        self.stop_timeout.store(timeout.as_nanos(), Ordering::Release);
         self.caller.stop();
     }
 
     fn join(self) -> (String, Outcome<L, D, J, Z>) {
         let outcome = self.thread.join();
-        let outcome = outcome.unwrap_or_else(|payload| Err(Panic::of(&*payload).into()));
+        let outcome = outcome.unwrap_or_else(|payload| Err(Panic::from_payload(&*payload).into()));
         (self.name, outcome)
     }
 }
 
-/// Starts a thread, which reports when its sessions are started.
+/// Starts a thread that reports when its sessions are started.
 fn start<L, D, J, Z, C>(
     thread: SessionThread<L, D, J, Z>,
     report: SyncSender<Result<(), ThreadError>>,
     clock: impl Fn() -> C + Send + 'static,
-) -> Result<Threaded<L, D, J, Z>, ThreadsError>
+) -> Result<RunningThread<L, D, J, Z>, ThreadsError>
 where
     L: Listener + Send + 'static,
     D: Connect<Stream: Send> + Send + 'static,
@@ -245,19 +247,19 @@ where
         ThreadsError::Thread { name, error }
     };
     let (caller, called) = calls(CALLS_MAX, wait).map_err(refused)?;
-    let (patience, count) = (Arc::new(AtomicU64::new(0)), sessions.len());
-    let allowed = Arc::clone(&patience);
+    let (stop_timeout, count) = (Arc::new(AtomicU64::new(0)), sessions.len());
+    let thread_timeout = Arc::clone(&stop_timeout);
     let thread = spawn(&name, core, move || {
-        let body = Body::open(wait, sessions, called, allowed);
-        let (answer, body) = match body {
-            Ok(body) => (Ok(()), Some(body)),
+        let worker = Worker::open(wait, sessions, called, thread_timeout);
+        let (answer, worker) = match worker {
+            Ok(worker) => (Ok(()), Some(worker)),
             Err(error) => (Err(error), None),
         };
-        // Whoever started the thread waits for this.
+        // The spawning thread waits for this result.
         let _ = report.send(answer);
-        body.map_or(Ok(Vec::new()), |body| body.run(clock()))
+        worker.map_or(Ok(Vec::new()), |worker| worker.run(clock()))
     })?;
-    Ok(Threaded { name, thread, caller, patience, sessions: count })
+    Ok(RunningThread { name, thread, caller, stop_timeout, sessions: count })
 }
 
 impl<L, D: Connect, J: Storage, Z: Zone> fmt::Debug for SessionThread<L, D, J, Z> {

@@ -1,78 +1,78 @@
-//! What a session on an endpoint is told before it starts.
+//! The settings of a session.
 
 use std::net::SocketAddrV4;
 
 use hairpin_ilink3::{self as ilink3, Rates};
 
-/// Messages that may wait for a blocked connection unless set: more than a burst of orders, and
-/// few enough that none of them is old when the connection takes it.
+/// The default number of messages that can wait for a blocked connection: more than a burst of
+/// orders, and few enough that no message is stale when it is sent.
 pub const WAITING_DEFAULT: usize = 64;
 
-/// Bytes of a batch that leave with one write unless set: what a TCP segment holds on Ethernet,
-/// less the 12 bytes of its timestamp. CME delays a session whose message is not complete in one
-/// packet, and bears with only so many of them.
+/// The default number of bytes per write of a batch: a TCP segment on Ethernet, less 12 bytes for
+/// the TCP timestamp option. CME delays a session whose message spans packets, and tolerates a
+/// limited number of them.
 pub const BATCH_BYTES_DEFAULT: usize = 1_448;
 
-/// Where to connect, who logs on, and how much may wait.
+/// The gateway, the logon, and limits of the send queue.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Address and port of the exchange's gateway.
+    /// The address and port of the exchange's gateway.
     pub gateway: SocketAddrV4,
-    /// Who logs on, with what key; see [`Logon`](crate::Logon).
+    /// The logon and its credentials; see [`Logon`](crate::Logon).
     pub logon: ilink3::Settings,
-    /// What the session does where CME leaves it a choice; see
-    /// [`SessionPolicy`](crate::SessionPolicy).
+    /// The choices that CME leaves to the client; see [`SessionPolicy`](crate::SessionPolicy).
     pub conduct: ilink3::SessionPolicy,
-    /// Committed messages that may wait for a connection that takes no more; beyond them a send
-    /// is refused. At least 1 is kept. See [`WAITING_DEFAULT`].
+    /// The number of committed messages that can wait for a blocked connection, at least 1. A send
+    /// beyond it is refused. See [`WAITING_DEFAULT`].
     pub waiting_max: usize,
-    /// The most bytes of a [batch](crate::Sender::batch) that leave with one write, whole messages
-    /// only, and at least one. A batch that is larger takes several. See [`BATCH_BYTES_DEFAULT`].
+    /// The bytes per write of a [batch](crate::Sender::batch): whole messages, at least one. A
+    /// larger batch takes several writes. See [`BATCH_BYTES_DEFAULT`].
     pub batch_bytes: usize,
-    /// What becomes of a message for which the journal has no room.
+    /// The action when the journal is full.
     pub when_full: WhenFull,
-    /// Whether the journal keeps the exchange's messages too, each before its callback, so that
-    /// another process goes on behind them and is given again those whose callback has not
-    /// returned. Of no use with a journal no other process will read.
+    /// `true` if the journal also keeps inbound messages, each before its callback. Another process
+    /// can then continue after them, and receives again those whose callback had not returned.
+    /// Useless for a journal that no other process reads.
     pub keep_inbound: bool,
-    /// How many messages may leave in an interval; without one there is no limit.
+    /// The rate limit, or `None` for no limit.
     pub throttle: Option<ThrottleSettings>,
 }
 
-/// A limit of our own, below the exchange's.
+/// A rate limit of the client, below the exchange's limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ThrottleSettings {
-    /// The limits.
+    /// The limits per message class.
     pub rates: Rates,
-    /// What becomes of a message beyond them.
+    /// The action for a message beyond the limit.
     pub beyond: WhenThrottled,
 }
 
-/// What becomes of a message beyond the limit.
+/// The action for a message beyond the rate limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WhenThrottled {
-    /// It is refused: [`SendError::Throttled`](crate::SendError) says until when.
+    /// Refuse the message: [`SendError::Throttled`](crate::SendError) has the time of the next
+    /// slot.
     #[default]
     Refuse,
-    /// It is journaled, has its number, and waits with all behind it until it may leave; then the
-    /// session has to be [processed](crate::Session::process). It is of those that
-    /// [may wait](Settings::waiting_max).
+    /// Number, journal and queue the message with all later ones until it may be sent. The session
+    /// must be [processed](crate::Session::process) at that time. The message counts towards
+    /// [`waiting_max`](Settings::waiting_max).
     Queue,
 }
 
-/// What becomes of a message for which the journal has no room.
+/// The action for a message for which the journal has no room.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WhenFull {
-    /// It is refused: [`SendError`](crate::SendError) says that the journal is full.
+    /// Refuse the message: [`SendError`](crate::SendError) reports a full journal.
     #[default]
     Refuse,
-    /// Once nothing waits for the connection, the journal forgets all it holds and begins again.
-    /// For a journal in memory, which no restart reads, of a session that runs for long.
-    BeginAgain,
+    /// Clear the journal and restart it, once no message waits for the connection. For a journal in
+    /// memory, which no restart reads, of a long-running session.
+    Restart,
 }
 
 impl Settings {
-    /// Settings with the defaults of all the rest.
+    /// Creates settings with defaults for all other fields.
     #[must_use]
     pub fn new(gateway: SocketAddrV4, logon: ilink3::Settings) -> Self {
         Self {

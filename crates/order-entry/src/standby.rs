@@ -1,4 +1,4 @@
-//! The connection to the backup gateway, beside the one that trades.
+//! The standby connection to the backup gateway.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -15,29 +15,29 @@ use hairpin_time::{Instant, Now};
 
 use crate::{Connect, Counters, Session};
 
-/// A session that establishes itself on the backup and waits. It sends session messages only, and
-/// journals its requests with the session that trades.
+/// A session that is established on the backup gateway and waits for a failover. It sends session
+/// messages only; the active session journals its requests.
 #[derive(Debug)]
 pub(crate) struct Standby<S> {
     pub(crate) protocol: hairpin_ilink3::Session,
-    /// The connection, once it is made.
+    /// The connection, once established.
     pub(crate) stream: Option<S>,
     connecting: Option<S>,
     pub(crate) token: Option<(Token, Interest)>,
     pub(crate) gateway: SocketAddrV4,
     control: [u8; CONTROL_LENGTH],
-    /// What of the control message has still to leave.
+    /// The unwritten part of the control message.
     control_left: Range<usize>,
     pub(crate) counters: Counters,
     pub(crate) last_failure: Option<io::Error>,
-    nowhere: Nowhere,
+    null_sink: NullSink,
 }
 
-/// What has no journal: nothing is sent and nothing kept before it takes over.
+/// A sink without a journal: a standby neither sends nor journals business messages.
 #[derive(Debug)]
-struct Nowhere;
+struct NullSink;
 
-impl OutboundSink for Nowhere {
+impl OutboundSink for NullSink {
     fn claim(&mut self, _: usize) -> Result<&mut [u8], OutboundError> {
         Err(OutboundError::Closed)
     }
@@ -46,10 +46,10 @@ impl OutboundSink for Nowhere {
     }
 }
 
-/// Tells a listener of the backup beside what it is told of the primary.
-struct Aside<'a, L>(&'a mut L);
+/// A listener adapter that reports the backup's events as [`BackupNotice`]s.
+struct BackupListener<'a, L>(&'a mut L);
 
-impl<L: Listener> Listener for Aside<'_, L> {
+impl<L: Listener> Listener for BackupListener<'_, L> {
     fn on_state(&mut self, _: &mut Sender<'_>, state: State) {
         self.0.on_backup(&BackupNotice::State(state));
     }
@@ -71,7 +71,7 @@ impl<L: Listener> Listener for Aside<'_, L> {
 }
 
 impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
-    /// Disconnected; `protocol` has the settings of the session that trades.
+    /// Creates a disconnected standby. `protocol` has the settings of the active session.
     pub(crate) fn new(protocol: hairpin_ilink3::Session, gateway: SocketAddrV4) -> Self {
         Self {
             protocol,
@@ -83,17 +83,17 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
             control_left: 0..0,
             counters: Counters::default(),
             last_failure: None,
-            nowhere: Nowhere,
+            null_sink: NullSink,
         }
     }
 
-    /// The sending half, by which nothing is sent: it says that this is the backup.
+    /// Returns the sending half, which refuses every message because this is the backup.
     #[cold]
     pub(crate) fn sender(&mut self, now: Now) -> Sender<'_> {
-        self.protocol.sender(now, &mut self.nowhere)
+        self.protocol.sender(now, &mut self.null_sink)
     }
 
-    /// Asks for a connection to `gateway` beside `active`.
+    /// Requests a connection to `gateway`, next to the `active` session.
     pub(crate) fn connect<D, J>(
         &mut self,
         now: Now,
@@ -109,8 +109,8 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         self.protocol.connect(now, Binding::Backup)
     }
 
-    /// Does what a wake calls for. If it [is the primary](Self::awaits_take_over) afterwards, the
-    /// rest is the active session's to do.
+    /// Processes one wakeup. If the backup [was promoted](Self::awaits_take_over), the active
+    /// session must take over.
     #[inline]
     pub(crate) fn process<D, J, L>(
         &mut self,
@@ -134,40 +134,40 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
                 self.handle_writable(now, reactor, listener)?;
             }
             if ready.is_readable(token) {
-                self.handle_readable(now, reactor, active.receiving(), listener)?;
+                self.handle_readable(now, reactor, active.receive_parts(), listener)?;
             }
         }
         if self.protocol.poll_timeout().is_some_and(|deadline| deadline <= now.monotonic) {
-            self.protocol.handle_timeout(now, &mut Nowhere, &mut Aside(listener));
+            self.protocol.handle_timeout(now, &mut NullSink, &mut BackupListener(listener));
         }
         if self.awaits_take_over() {
             return Ok(());
         }
-        self.settle(now, reactor, active, listener)
+        self.update_state(now, reactor, active, listener)
     }
 
-    /// When [`process`](Self::process) is due though nothing has arrived.
+    /// Returns the next time at which [`process`](Self::process) must run without input.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        let wanted = self.token.is_some_and(|(_, interest)| interest != self.interest());
-        let due = self.awaits_take_over()
+        let interest_changed = self.token.is_some_and(|(_, interest)| interest != self.interest());
+        let is_due = self.awaits_take_over()
             || (self.protocol.has_pending() && self.control_left.is_empty())
-            || wanted;
-        if due { Some(Instant::ZERO) } else { self.protocol.poll_timeout() }
+            || interest_changed;
+        if is_due { Some(Instant::ZERO) } else { self.protocol.poll_timeout() }
     }
 
-    /// Whether the exchange has made it the primary.
+    /// Returns `true` if the exchange has promoted this connection to primary.
     pub(crate) fn awaits_take_over(&self) -> bool {
         self.protocol.awaits_take_over()
     }
 
-    /// The bytes of a control message that has begun to leave, and is forgotten here. One that has
-    /// not must not leave: it has the number 0 of a backup.
-    pub(crate) fn rest(&mut self) -> &[u8] {
+    /// Takes the unsent rest of a partly sent control message. An unsent message is discarded: it
+    /// has the sequence number 0 of a backup.
+    pub(crate) fn take_unsent(&mut self) -> &[u8] {
         let left = core::mem::take(&mut self.control_left);
         if left.start == 0 { &[] } else { &self.control[left] }
     }
 
-    /// Gives the connection up, whatever state it is in.
+    /// Closes the connection in any state.
     pub(crate) fn disconnect<L: Listener>(
         &mut self,
         now: Now,
@@ -180,7 +180,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
             (Some((token, _)), Some(mut stream)) => reactor.remove(token, &mut stream),
             _ => Ok(()),
         };
-        self.protocol.handle_disconnected(now, &mut Nowhere, &mut Aside(listener));
+        self.protocol.handle_disconnected(now, &mut NullSink, &mut BackupListener(listener));
         removed
     }
 
@@ -192,7 +192,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
     ) -> io::Result<()> {
         let Some(stream) = &mut self.connecting else {
             let flushed = self.flush();
-            return self.unless_failed(flushed, now, reactor, listener);
+            return self.disconnect_on_error(flushed, now, reactor, listener);
         };
         match stream.finish_connect() {
             Ok(false) => Ok(()),
@@ -200,45 +200,45 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
                 self.handle_connected(now, listener);
                 Ok(())
             }
-            Err(error) => self.unless_failed(Err(error), now, reactor, listener),
+            Err(error) => self.disconnect_on_error(Err(error), now, reactor, listener),
         }
     }
 
     fn handle_connected<L: Listener>(&mut self, now: Now, listener: &mut L) {
         self.counters.connected += 1;
         self.stream = self.connecting.take();
-        self.protocol.handle_connected(now, &mut Nowhere, &mut Aside(listener));
+        self.protocol.handle_connected(now, &mut NullSink, &mut BackupListener(listener));
     }
 
-    /// Reads a chunk; what is left is readable again at once.
+    /// Reads one chunk; unread data is readable again at once.
     fn handle_readable<D: Connect<Stream = S>, L: Listener>(
         &mut self,
         now: Now,
         reactor: &mut Reactor,
-        (dial, chunk): (&mut D, &mut Vec<u8>),
+        (connect, chunk): (&mut D, &mut Vec<u8>),
         listener: &mut L,
     ) -> io::Result<()> {
         let Some(stream) = &mut self.stream else { return Ok(()) };
         chunk.clear();
         let received = stream.receive(1, |meta, bytes| {
-            dial.on_received(meta, bytes);
+            connect.on_received(meta, bytes);
             chunk.extend_from_slice(bytes);
         });
         if !chunk.is_empty() {
             self.counters.chunks += 1;
-            self.protocol.handle_bytes(now, chunk, &mut Nowhere, &mut Aside(listener));
+            self.protocol.handle_bytes(now, chunk, &mut NullSink, &mut BackupListener(listener));
         }
         match received {
-            // That it has ended is found again by the session that goes on with it.
+            // The session that takes over detects the end of the connection.
             _ if self.awaits_take_over() => Ok(()),
             Ok(received) if received.closed => self.disconnect(now, reactor, listener),
             Ok(_) => Ok(()),
-            Err(error) => self.unless_failed(Err(error), now, reactor, listener),
+            Err(error) => self.disconnect_on_error(Err(error), now, reactor, listener),
         }
     }
 
-    /// Does all that the protocol wants, until it wants no more.
-    fn settle<D, J, L>(
+    /// Executes the protocol's pending actions.
+    fn update_state<D, J, L>(
         &mut self,
         now: Now,
         reactor: &mut Reactor,
@@ -252,13 +252,15 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
     {
         loop {
             let transmitted = self.transmit(now, active);
-            self.unless_failed(transmitted, now, reactor, listener)?;
+            self.disconnect_on_error(transmitted, now, reactor, listener)?;
             match self.protocol.poll_action() {
                 Some(Action::Connect) => {
                     self.counters.connects += 1;
-                    match active.dial(self.gateway) {
-                        Ok(stream) => self.begin_to_connect(now, stream, reactor, listener)?,
-                        Err(error) => self.unless_failed(Err(error), now, reactor, listener)?,
+                    match active.open_connection(self.gateway) {
+                        Ok(stream) => self.start_connect(now, stream, reactor, listener)?,
+                        Err(error) => {
+                            self.disconnect_on_error(Err(error), now, reactor, listener)?
+                        }
                     }
                 }
                 Some(Action::Close) => self.disconnect(now, reactor, listener)?,
@@ -267,7 +269,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         }
     }
 
-    fn begin_to_connect<L: Listener>(
+    fn start_connect<L: Listener>(
         &mut self,
         now: Now,
         mut stream: S,
@@ -284,7 +286,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         Ok(())
     }
 
-    /// Writes control traffic, each request once it is journaled.
+    /// Writes control messages, each request after it is journaled.
     fn transmit<D, J>(&mut self, now: Now, active: &mut Session<D, J>) -> io::Result<()>
     where
         D: Connect<Stream = S>,
@@ -297,16 +299,16 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
             };
             let request_timestamp = self.protocol.progress().request_timestamp;
             if request_timestamp != before {
-                active.keep_backup_request(&self.control[..length], request_timestamp);
+                active.journal_backup_request(&self.control[..length], request_timestamp);
             }
-            active.see_backup_frame(&self.control[..length]);
+            active.tap_backup_frame(&self.control[..length]);
             self.control_left = 0..length;
             self.flush()?;
         }
         Ok(())
     }
 
-    /// Writes what is left of a control message, as far as the connection takes it.
+    /// Writes the rest of a control message, as far as the connection accepts it.
     fn flush(&mut self) -> io::Result<()> {
         let Some(stream) = &mut self.stream else { return Ok(()) };
         while !self.control_left.is_empty() {
@@ -330,8 +332,8 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         Ok(())
     }
 
-    /// Gives the connection up if something has failed there.
-    fn unless_failed<L: Listener>(
+    /// Closes the connection if `outcome` is an error.
+    fn disconnect_on_error<L: Listener>(
         &mut self,
         outcome: io::Result<()>,
         now: Now,

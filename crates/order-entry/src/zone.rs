@@ -1,4 +1,4 @@
-//! The clocks of places, by name.
+//! Time zones by name.
 
 use hairpin_ilink3::Zone;
 use hairpin_time::Utc;
@@ -6,24 +6,23 @@ use jiff::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use thiserror::Error;
 
-/// The clock of a place by its name in the IANA database, of which a copy is built in:
-/// `America/Chicago` is where CME's week begins.
+/// A time zone from the built-in copy of the IANA database. CME's week starts by `America/Chicago`.
 #[derive(Debug, Clone)]
 pub struct NamedZone(TimeZone);
 
-/// No place of this name.
+/// An unknown time zone name.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{name}` is no time zone: give one like `America/Chicago`")]
+#[error("cannot use time zone `{name}`: unknown name; use one like `America/Chicago`")]
 pub struct ZoneError {
     /// The name.
     pub name: String,
 }
 
 impl NamedZone {
-    /// The clock of the place called `name`.
+    /// Returns the time zone with this name.
     ///
     /// # Errors
-    /// [`ZoneError`] if the database has none of this name.
+    /// [`ZoneError`] if the database does not have the name.
     pub fn new(name: &str) -> Result<Self, ZoneError> {
         let zone = TimeZoneDatabase::bundled().get(name);
         zone.map(Self).map_err(|_| ZoneError { name: name.to_owned() })
@@ -32,7 +31,7 @@ impl NamedZone {
 
 impl Zone for NamedZone {
     fn offset_seconds(&self, utc: Utc) -> i32 {
-        // Beyond the last year the library knows the clock stays as it is then.
+        // After the last supported year the offset stays constant.
         let time = Timestamp::from_nanosecond(i128::from(utc.as_nanos()));
         self.0.to_offset(time.unwrap_or(Timestamp::MAX)).seconds()
     }
@@ -49,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn chicago_is_six_hours_behind_in_winter_and_five_in_summer() {
+    fn chicago_offset_is_six_hours_in_winter_and_five_in_summer() {
         let chicago = NamedZone::new("America/Chicago").unwrap();
         // 15 January and 15 July 2024, noon UTC.
         assert_eq!(chicago.offset_seconds(at(1_705_320_000)), -6 * 3_600);
@@ -58,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_week_begins_at_the_same_local_time_after_clocks_were_changed() {
+    fn week_keeps_local_time_across_clock_changes() {
         let chicago = NamedZone::new("America/Chicago").unwrap();
         let time = |day, hour| WeekTime::new(day, hour, 0).unwrap();
         let week = Schedule::weekly(time(0, 15), &[(time(0, 15), time(5, 16))]).unwrap();
@@ -72,9 +71,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_zone_is_named() {
+    fn error_names_an_unknown_zone() {
         let error = NamedZone::new("Europe/Atlantis").unwrap_err();
-        let text = "`Europe/Atlantis` is no time zone: give one like `America/Chicago`";
+        let text =
+            "cannot use time zone `Europe/Atlantis`: unknown name; use one like `America/Chicago`";
         assert_eq!(error.to_string(), text);
     }
 }

@@ -1,4 +1,4 @@
-//! Where datagrams go, and by which way.
+//! Destinations and the paths to them.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -9,72 +9,72 @@ use hairpin_netstack::{PreparedHeader, SocketAddress, SocketId};
 
 use crate::FallbackReason;
 
-/// A destination of one socket, with all headers of what goes there.
+/// A destination of one socket, with prepared headers.
 ///
-/// It stays true: when routes, neighbours or addresses have changed since, the socket that sends
-/// finds the way anew.
+/// It stays usable when routes, neighbors or addresses change: the next send finds the path again.
 #[derive(Debug, Clone)]
 pub struct Destination {
     pub(crate) address: SocketAddr,
     pub(crate) socket: SocketId,
-    pub(crate) way: Way,
-    /// Of the kernel's facts, when the way was found.
+    pub(crate) path: Path,
+    /// The control plane's generation when the path was found.
     pub(crate) generation: u64,
-    /// Whether it was said that something was too long for the way.
-    pub(crate) is_length_told: bool,
+    /// `true` if an oversized datagram was already reported.
+    pub(crate) oversize_reported: bool,
 }
 
-/// How datagrams get to a destination.
+/// The path to a destination.
 #[derive(Debug, Clone)]
-pub(crate) enum Way {
-    /// In frames of ours.
-    Direct(Box<Direct>),
+pub(crate) enum Path {
+    /// AF_XDP, bypassing the kernel.
+    Xdp(Box<XdpPath>),
     Kernel(FallbackReason),
 }
 
-/// What is written before each payload.
+/// A prepared path over AF_XDP.
 #[derive(Debug, Clone)]
-pub(crate) struct Direct {
+pub(crate) struct XdpPath {
     pub(crate) header: PreparedHeader,
-    /// The longest payload that the way takes in one packet.
+    /// The longest payload of one packet, in bytes.
     pub(crate) limit: usize,
-    /// Said to whoever keeps the next hop's Ethernet address fresh.
-    pub(crate) is_used: Arc<AtomicBool>,
+    /// Set on each send, so that the watcher thread keeps the next hop's neighbor entry fresh.
+    pub(crate) used: Arc<AtomicBool>,
 }
 
 impl Destination {
-    /// Where it is.
+    /// Returns the address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Why what goes there goes through the kernel, as known when something was sent last; `None`
-    /// if it goes past it.
+    /// Returns why datagrams fall back to the kernel, as of the last send; `None` if they bypass
+    /// it.
     #[must_use]
-    pub fn by_kernel(&self) -> Option<FallbackReason> {
-        match &self.way {
-            Way::Direct(_) => None,
-            Way::Kernel(reason) => Some(*reason),
+    pub fn fallback_reason(&self) -> Option<FallbackReason> {
+        match &self.path {
+            Path::Xdp(_) => None,
+            Path::Kernel(reason) => Some(*reason),
         }
     }
 
-    /// The longest payload that goes past the kernel, in bytes; 0 if none does.
+    /// Returns the longest payload that bypasses the kernel, in bytes; 0 if the path is through the
+    /// kernel.
     #[must_use]
     pub fn limit(&self) -> usize {
-        match &self.way {
-            Way::Direct(direct) => direct.limit,
-            Way::Kernel(_) => 0,
+        match &self.path {
+            Path::Xdp(path) => path.limit,
+            Path::Kernel(_) => 0,
         }
     }
 }
 
-pub(crate) fn of_engine(address: SocketAddr) -> SocketAddress {
+pub(crate) fn to_engine_address(address: SocketAddr) -> SocketAddress {
     SocketAddress::new(address.ip(), address.port())
 }
 
-/// With the interface's index where an address of IPv6 means nothing without.
-pub(crate) fn of_user(address: SocketAddress, interface: u32) -> SocketAddr {
+/// Converts an engine address; link-local addresses get the interface's index as scope.
+pub(crate) fn to_socket_addr(address: SocketAddress, interface: u32) -> SocketAddr {
     match address.address.to_ip() {
         IpAddr::V6(ip) if is_local_to_link(IpAddr::V6(ip)) => {
             std::net::SocketAddrV6::new(ip, address.port, 0, interface).into()
@@ -83,7 +83,7 @@ pub(crate) fn of_user(address: SocketAddress, interface: u32) -> SocketAddr {
     }
 }
 
-/// Whether an address means nothing without an interface: fe80::/10, ff02::/16 (RFC 4007).
+/// Returns `true` for addresses that need a scope: fe80::/10, ff02::/16 (RFC 4007).
 pub(crate) fn is_local_to_link(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(_) => false,
@@ -94,5 +94,5 @@ pub(crate) fn is_local_to_link(address: IpAddr) -> bool {
 }
 
 pub(crate) fn no_peer() -> io::Error {
-    io::Error::new(io::ErrorKind::NotConnected, "the socket has no peer")
+    io::Error::new(io::ErrorKind::NotConnected, "cannot send: the socket is not connected")
 }

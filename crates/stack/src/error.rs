@@ -1,32 +1,32 @@
-//! Why there is no stack.
+//! Errors of opening a stack.
 
 use std::io;
 
 use hairpin_xdp::{EntryError, InterfaceError};
 
-/// Why a stack could not be opened.
+/// The reason why a stack cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StackError {
-    /// The interface, its filter, memory or sockets; what this process may not do.
+    /// The interface, its filter, memory or sockets, or a missing capability.
     #[error(transparent)]
     Interface(#[from] InterfaceError),
-    /// The kernel's routes, addresses or neighbours cannot be read.
-    #[error("routes and addresses cannot be read: {0}")]
+    /// The kernel's routes, addresses or neighbors cannot be read.
+    #[error("cannot read routes and addresses: {0}")]
     Netlink(io::Error),
-    /// The kernel's members of groups cannot be read.
-    #[error("the members of groups cannot be read: {0}")]
+    /// The kernel's group memberships cannot be read.
+    #[error("cannot read group memberships: {0}")]
     Memberships(io::Error),
-    /// A descriptor or the thread that keeps the kernel's facts current.
-    #[error("the stack's thread: {0}")]
+    /// The watcher thread or its descriptors cannot be created.
+    #[error("cannot start the watcher thread: {0}")]
     Thread(io::Error),
-    /// A descriptor for those who sleep.
-    #[error("an epoll instance: {0}")]
+    /// The epoll instance for waits cannot be created.
+    #[error("cannot create an epoll instance: {0}")]
     Epoll(io::Error),
-    /// An EtherType that is the kernel's.
+    /// The EtherType is reserved for the kernel.
     #[error(transparent)]
     Entry(EntryError),
-    /// The interface has more addresses than there is room for.
-    #[error("{0} has too many addresses")]
+    /// The interface has more addresses than the stack supports.
+    #[error("cannot open {0}: too many addresses")]
     Addresses(String),
 }

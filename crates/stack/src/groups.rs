@@ -1,14 +1,14 @@
-//! Groups: which of them come past the kernel.
+//! Multicast groups: which of them bypass the kernel.
 //!
-//! A group is redirected only while all its members on this host are sockets of the stack, for
-//! what is redirected nobody else gets. The kernel counts its members, and the stack's thread looks
-//! every [`LOOK`]: until then, somebody else who joins gets nothing. Nor is a port of it redirected
-//! while others that need not be members may hear it (`IP_MULTICAST_ALL`); to find these takes the
-//! kernel longer, so it is done every [`LISTENERS`].
+//! A group is redirected only while all its members on this host are sockets of the stack, because
+//! redirected frames reach no other socket. The watcher thread compares the kernel's member count
+//! every [`POLL_INTERVAL`]; until then a new foreign member receives nothing. A port of a group is
+//! also not redirected while other sockets may receive it without being members
+//! (`IP_MULTICAST_ALL`). That check is more expensive and runs every [`LISTENER_INTERVAL`].
 //!
-//! A group that is sent to is looked at as long as a way to it is in use: until the socket is gone,
-//! or while nobody here is a member, until no destination holds a way past the kernel. It is
-//! forgotten then, and whoever sends there next finds the way anew.
+//! A group that sockets send to is polled while a path to it is in use: until the socket is closed,
+//! or, without members on this host, until no destination holds an AF_XDP path. Then it is removed,
+//! and the next sender finds the path again.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -20,72 +20,72 @@ use std::time::{Duration, Instant};
 use hairpin_netstack::SocketId;
 use hairpin_xdp::{Entry, Interface};
 
-use crate::kernel_socket::is_ours;
+use crate::backing_socket::is_backing_socket;
 use crate::memberships::Memberships;
-use crate::stack::Shared;
+use crate::stack::SharedState;
 use crate::{FallbackReason, PathEvent};
 
-/// How often the kernel's members are looked at while there are groups.
-pub(crate) const LOOK: Duration = Duration::from_millis(20);
+/// The interval of polling the kernel's member counts, while there are groups.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How often sockets are looked for that hear a group without being members.
-const LISTENERS: Duration = Duration::from_secs(1);
+/// The interval of checking for sockets that receive a group without being members.
+const LISTENER_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Groups that sockets of the stack are members of, or send to.
+/// The groups that sockets of the stack are members of or send to.
 #[derive(Debug)]
 pub(crate) struct Groups {
     memberships: Memberships,
     joined: HashMap<IpAddr, Group>,
-    /// Groups and ports that are sent to.
+    /// The groups and ports that sockets send to.
     sent_to: HashMap<SocketAddr, SentTo>,
 }
 
 /// A group and port that sockets send to.
 #[derive(Debug, Default)]
 struct SentTo {
-    /// Whether it had members on this host when last looked at.
+    /// `true` if the group had members on this host at the last poll.
     has_members: bool,
-    /// Sockets that have found a way there.
+    /// The sockets that found a path to the group.
     senders: HashSet<SocketId>,
-    /// Held by each way past the kernel, besides here.
-    is_used: Arc<AtomicBool>,
+    /// Cloned into each AF_XDP path, so the reference count shows whether one is in use.
+    used: Arc<AtomicBool>,
 }
 
-/// What finding the way to a group has found.
+/// The result of finding the path to a group.
 #[derive(Debug)]
-pub(crate) struct Found {
-    /// What the way past the kernel holds; nothing if there are members on this host to hear it.
-    pub(crate) is_used: Option<Arc<AtomicBool>>,
-    /// Whether others know a way there that is none any more.
-    pub(crate) changes_ways: bool,
+pub(crate) struct GroupPath {
+    /// The flag of the AF_XDP path; `None` if members on this host must receive the datagrams too.
+    pub(crate) used: Option<Arc<AtomicBool>>,
+    /// `true` if other sockets hold an outdated path.
+    pub(crate) paths_changed: bool,
 }
 
-/// A group that sockets are members of.
+/// A group that sockets of the stack are members of.
 #[derive(Debug, Default)]
 struct Group {
-    /// Sockets that are members, by their port.
-    ports: HashMap<u16, Port>,
-    /// Why it comes by the kernel, by what was found last.
+    /// The memberships, by port.
+    ports: HashMap<u16, GroupPort>,
+    /// The fallback reason at the last poll.
     reason: Option<FallbackReason>,
 }
 
 #[derive(Debug, Default)]
-struct Port {
+struct GroupPort {
     sockets: u32,
-    is_redirected: bool,
-    /// What was said last.
-    told: Option<FallbackReason>,
-    /// Whether others hear it who are no members, and when that was looked at.
+    redirected: bool,
+    /// The fallback reason reported last.
+    reported_reason: Option<FallbackReason>,
+    /// `true` if other sockets receive the group without being members, as of `checked_at`.
     has_listeners: bool,
-    looked_at: Option<Instant>,
+    checked_at: Option<Instant>,
 }
 
-/// What a look has found.
+/// The result of a poll.
 #[derive(Debug, Default)]
-pub(crate) struct Look {
-    pub(crate) notices: Vec<PathEvent>,
-    /// Whether a way to a group has changed.
-    pub(crate) changes_ways: bool,
+pub(crate) struct GroupUpdate {
+    pub(crate) events: Vec<PathEvent>,
+    /// `true` if a path to a group has changed.
+    pub(crate) paths_changed: bool,
 }
 
 impl Groups {
@@ -94,23 +94,23 @@ impl Groups {
         Ok(Self { memberships, joined: HashMap::new(), sent_to: HashMap::new() })
     }
 
-    /// Whether there is anything to look at.
+    /// Returns `true` if there is nothing to poll.
     pub(crate) fn is_empty(&self) -> bool {
         self.joined.is_empty() && self.sent_to.is_empty()
     }
 
-    /// A socket has become a member, in the kernel too.
+    /// Records that a socket joined a group, in the kernel too.
     pub(crate) fn add(&mut self, group: IpAddr, port: u16) {
         self.joined.entry(group).or_default().ports.entry(port).or_default().sockets += 1;
     }
 
-    /// A socket is a member no more.
+    /// Records that a socket left a group.
     pub(crate) fn remove(&mut self, interface: &Interface, group: IpAddr, port: u16) {
         let Some(state) = self.joined.get_mut(&group) else { return };
         let Some(at_port) = state.ports.get_mut(&port) else { return };
         at_port.sockets -= 1;
         if at_port.sockets == 0 {
-            if at_port.is_redirected {
+            if at_port.redirected {
                 let _ = interface.remove(&entry(group, port));
             }
             state.ports.remove(&port);
@@ -120,149 +120,164 @@ impl Groups {
         }
     }
 
-    /// Why a group comes by the kernel, if it does.
-    pub(crate) fn by_kernel(&self, group: IpAddr, port: u16) -> Option<FallbackReason> {
+    /// Returns why a group falls back to the kernel; `None` if it bypasses the kernel or the socket
+    /// is not a member.
+    pub(crate) fn fallback_reason(&self, group: IpAddr, port: u16) -> Option<FallbackReason> {
         let at_port = self.joined.get(&group)?.ports.get(&port)?;
-        if at_port.is_redirected {
+        if at_port.redirected {
             None
         } else {
-            at_port.told.or(Some(FallbackReason::OtherMembers))
+            at_port.reported_reason.or(Some(FallbackReason::OtherMembers))
         }
     }
 
-    /// Whether what is sent to a group may go past the kernel: not if it has members on this host.
-    /// Sockets of the stack at other ports are none. It is looked after from now on.
+    /// Finds the path to a group: AF_XDP unless the group has members on this host that must
+    /// receive the datagram. Sockets of the stack at other ports do not count. The group is polled
+    /// from now on.
     ///
     /// # Errors
-    /// The kernel's: the members cannot be read. Nothing has changed.
-    pub(crate) fn find_way(
+    /// The kernel's, if the members cannot be read. Nothing has changed then.
+    pub(crate) fn find_path(
         &mut self,
         interface: u32,
         to: SocketAddr,
         sender: SocketId,
-    ) -> io::Result<Found> {
+    ) -> io::Result<GroupPath> {
         let members = self.memberships.count(interface, to.ip())?;
-        let has_members = hears(&self.joined, members, to);
+        let has_members = reaches_members(&self.joined, members, to);
         let sent = self.sent_to.entry(to).or_default();
-        // By the next look it will be no news, and of one who is the first it is none.
-        let changes_ways = !sent.senders.is_empty() && sent.has_members != has_members;
+        // The next poll will not see this change. The first sender has no path yet.
+        let paths_changed = !sent.senders.is_empty() && sent.has_members != has_members;
         sent.has_members = has_members;
         sent.senders.insert(sender);
-        let is_used = (!has_members).then(|| Arc::clone(&sent.is_used));
-        Ok(Found { is_used, changes_ways })
+        let used = (!has_members).then(|| Arc::clone(&sent.used));
+        Ok(GroupPath { used, paths_changed })
     }
 
-    /// A socket is gone.
+    /// Removes a closed socket from the senders.
     pub(crate) fn remove_sender(&mut self, sender: SocketId) {
         for sent in self.sent_to.values_mut() {
             sent.senders.remove(&sender);
         }
     }
 
-    /// Looks at the groups that are sent to, and forgets those to which no way is in use; whether
-    /// a way has changed. What cannot be read now is as it was until the next look.
-    fn look_at_ways(&mut self, interface: u32) -> bool {
-        let mut changes_ways = false;
+    /// Polls the groups that sockets send to and removes those without a path in use. Returns
+    /// `true` if a path has changed. A group whose members cannot be read stays unchanged until the
+    /// next poll.
+    fn poll_senders(&mut self, interface: u32) -> bool {
+        let mut paths_changed = false;
         for (&to, sent) in &mut self.sent_to {
             let Ok(members) = self.memberships.count(interface, to.ip()) else { continue };
-            let has_members = hears(&self.joined, members, to);
-            changes_ways |= std::mem::replace(&mut sent.has_members, has_members) != has_members;
+            let has_members = reaches_members(&self.joined, members, to);
+            paths_changed |= std::mem::replace(&mut sent.has_members, has_members) != has_members;
         }
         self.sent_to.retain(|_, sent| sent.is_in_use());
-        changes_ways
+        paths_changed
     }
 
-    /// Looks at the kernel's members, and redirects what may be.
+    /// Polls the kernel's members and updates the redirections.
     ///
     /// # Errors
-    /// The kernel's: the members cannot be read. Nothing has changed.
-    pub(crate) fn look(&mut self, shared: &Shared) -> io::Result<Look> {
+    /// The kernel's, if the members cannot be read. Nothing has changed then.
+    pub(crate) fn poll(&mut self, shared: &SharedState) -> io::Result<GroupUpdate> {
         for (&group, state) in &mut self.joined {
             let members = self.memberships.count(shared.interface, group)?;
             state.reason = (members != state.sockets()).then_some(FallbackReason::OtherMembers);
             for (&port, at_port) in &mut state.ports {
-                at_port.look(&mut self.memberships, shared.interface, group, port);
+                at_port.check_listeners(&mut self.memberships, shared.interface, group, port);
             }
         }
-        let changes_ways = self.look_at_ways(shared.interface);
-        let mut look = Look { changes_ways, ..Look::default() };
+        let paths_changed = self.poll_senders(shared.interface);
+        let mut update = GroupUpdate { paths_changed, ..GroupUpdate::default() };
         for (&group, state) in &mut self.joined {
             for (&port, at_port) in &mut state.ports {
                 let listeners = at_port.has_listeners.then_some(FallbackReason::OtherListeners);
                 let reason = state.reason.or(listeners);
-                // Sockets are kept waiting for what changes alone.
-                if at_port.is_redirected == reason.is_some() || at_port.told != reason {
-                    let core = shared.core();
-                    at_port.turn(&core.interface, group, port, reason, &mut look.notices);
+                // The data plane is locked only for changes, so that sockets do not wait.
+                if at_port.redirected == reason.is_some() || at_port.reported_reason != reason {
+                    let data_plane = shared.data_plane();
+                    at_port.update_redirection(
+                        &data_plane.interface,
+                        group,
+                        port,
+                        reason,
+                        &mut update.events,
+                    );
                 }
             }
         }
-        Ok(look)
+        Ok(update)
     }
 }
 
 impl SentTo {
-    /// Whether somebody knows a way there who is to be told when it changes. While there are
-    /// members, ways hold nothing: any socket that has found one may know it still.
+    /// Returns `true` if a socket may hold a path that must be invalidated on a change. With
+    /// members on this host, paths hold no flag, so any sender may hold one.
     fn is_in_use(&self) -> bool {
-        let is_held = self.has_members || Arc::strong_count(&self.is_used) > 1;
+        let is_held = self.has_members || Arc::strong_count(&self.used) > 1;
         is_held && !self.senders.is_empty()
     }
 }
 
 impl Group {
-    /// Sockets of the stack that are members, at whatever port.
+    /// Returns the number of the stack's sockets that are members, at any port.
     fn sockets(&self) -> u32 {
         self.ports.values().map(|port| port.sockets).sum()
     }
 }
 
-/// Whether one of so many members on this host hears what is sent there: of others the port is not
-/// known.
-fn hears(joined: &HashMap<IpAddr, Group>, members: u32, to: SocketAddr) -> bool {
+/// Returns `true` if one of `members` on this host receives datagrams to the address. The ports of
+/// foreign members are unknown, so they count.
+fn reaches_members(joined: &HashMap<IpAddr, Group>, members: u32, to: SocketAddr) -> bool {
     let ours = joined.get(&to.ip());
     members > ours.map_or(0, Group::sockets)
         || ours.is_some_and(|group| group.ports.contains_key(&to.port()))
 }
 
-impl Port {
-    /// Looks for others that hear it, now and then. Where the kernel does not list sockets, members
-    /// alone count.
-    fn look(&mut self, memberships: &mut Memberships, interface: u32, group: IpAddr, port: u16) {
-        if self.looked_at.is_some_and(|at| at.elapsed() < LISTENERS) {
+impl GroupPort {
+    /// Checks for sockets that receive the group without being members, once per interval. If the
+    /// kernel does not list sockets, only members count.
+    fn check_listeners(
+        &mut self,
+        memberships: &mut Memberships,
+        interface: u32,
+        group: IpAddr,
+        port: u16,
+    ) {
+        if self.checked_at.is_some_and(|at| at.elapsed() < LISTENER_INTERVAL) {
             return;
         }
-        self.looked_at = Some(Instant::now());
+        self.checked_at = Some(Instant::now());
         let listeners = memberships.listeners(interface, SocketAddr::new(group, port));
-        self.has_listeners = listeners.unwrap_or_default().iter().any(|&it| !is_ours(it));
+        self.has_listeners = listeners.unwrap_or_default().iter().any(|&it| !is_backing_socket(it));
     }
 
-    /// Sends a group here or, for a reason, leaves it to the kernel.
-    fn turn(
+    /// Redirects the group, or passes it to the kernel for the given reason.
+    fn update_redirection(
         &mut self,
         interface: &Interface,
         group: IpAddr,
         port: u16,
         mut reason: Option<FallbackReason>,
-        notices: &mut Vec<PathEvent>,
+        events: &mut Vec<PathEvent>,
     ) {
         let address = SocketAddr::new(group, port);
-        if reason.is_none() && !self.is_redirected {
-            match interface.enter(&entry(group, port)) {
-                Ok(()) => self.is_redirected = true,
+        if reason.is_none() && !self.redirected {
+            match interface.redirect(&entry(group, port)) {
+                Ok(()) => self.redirected = true,
                 Err(_) => reason = Some(FallbackReason::FilterFull),
             }
-            if self.is_redirected && self.told.take().is_some() {
-                notices.push(PathEvent::RxRestored { address });
+            if self.redirected && self.reported_reason.take().is_some() {
+                events.push(PathEvent::RxRestored { address });
             }
         }
         let Some(reason) = reason else { return };
-        if self.is_redirected {
+        if self.redirected {
             let _ = interface.remove(&entry(group, port));
-            self.is_redirected = false;
+            self.redirected = false;
         }
-        if self.told.replace(reason) != Some(reason) {
-            notices.push(PathEvent::RxFallback { address, reason });
+        if self.reported_reason.replace(reason) != Some(reason) {
+            events.push(PathEvent::RxFallback { address, reason });
         }
     }
 }
@@ -276,79 +291,81 @@ mod tests {
     use hairpin_netstack::{Settings, SocketOptions};
 
     use super::*;
-    use crate::memory::OwnedEngine;
+    use crate::owned_engine::OwnedEngine;
 
     #[test]
-    fn a_group_is_heard_by_others_and_by_our_own_at_that_port() {
+    fn group_reaches_foreign_members_and_own_ones_at_the_port() {
         let group: IpAddr = [239, 1, 1, 1].into();
         let at = |port| SocketAddr::new(group, port);
         let mut joined = HashMap::new();
-        assert!(!hears(&joined, 0, at(7)) && hears(&joined, 1, at(7)));
+        assert!(!reaches_members(&joined, 0, at(7)) && reaches_members(&joined, 1, at(7)));
         let ours: &mut Group = joined.entry(group).or_default();
-        ours.ports.insert(7, Port { sockets: 2, ..Port::default() });
-        assert!(hears(&joined, 2, at(7)) && !hears(&joined, 2, at(8)));
-        assert!(hears(&joined, 3, at(8)), "somebody else is a member");
+        ours.ports.insert(7, GroupPort { sockets: 2, ..GroupPort::default() });
+        assert!(reaches_members(&joined, 2, at(7)) && !reaches_members(&joined, 2, at(8)));
+        assert!(reaches_members(&joined, 3, at(8)), "a foreign member");
     }
 
-    /// An interface that is not there, and so has no members but those of the stack.
-    const NOWHERE: u32 = u32::MAX;
+    /// An interface that does not exist, so only the stack's own sockets are members.
+    const NO_INTERFACE: u32 = u32::MAX;
 
     fn sent_to() -> (Groups, SocketAddr, [SocketId; 2]) {
         let settings =
             Settings { devices: 1, addresses: 1, sockets: 2, memberships: 1, sources: 1, seed: 7 };
         let mut engine = OwnedEngine::new(&settings);
-        let ids = [(); 2].map(|()| engine.edit().open_socket(&SocketOptions::default()).unwrap());
+        let ids = [(); 2]
+            .map(|()| engine.with(|engine| engine.open_socket(&SocketOptions::default())).unwrap());
         (Groups::new().unwrap(), SocketAddr::from(([239, 1, 1, 1], 7)), ids)
     }
 
     #[test]
-    fn a_group_is_looked_at_while_a_destination_holds_a_way_past_the_kernel() {
+    fn group_is_polled_while_a_destination_holds_an_xdp_path() {
         let (mut groups, to, [socket, _]) = sent_to();
-        let first = groups.find_way(NOWHERE, to, socket).unwrap().is_used.unwrap();
-        let second = groups.find_way(NOWHERE, to, socket).unwrap().is_used.unwrap();
-        for way in [first, second] {
-            assert!(!groups.look_at_ways(NOWHERE) && !groups.is_empty());
-            drop(way);
+        let first = groups.find_path(NO_INTERFACE, to, socket).unwrap().used.unwrap();
+        let second = groups.find_path(NO_INTERFACE, to, socket).unwrap().used.unwrap();
+        for path in [first, second] {
+            assert!(!groups.poll_senders(NO_INTERFACE) && !groups.is_empty());
+            drop(path);
         }
-        assert!(!groups.look_at_ways(NOWHERE) && groups.is_empty());
-        // And again: who is held is told of members, though it was forgotten before.
-        let way = groups.find_way(NOWHERE, to, socket).unwrap().is_used;
+        assert!(!groups.poll_senders(NO_INTERFACE) && groups.is_empty());
+        // A destination that holds a path is invalidated by a new member, even though the group was
+        // removed before.
+        let path = groups.find_path(NO_INTERFACE, to, socket).unwrap().used;
         groups.add(to.ip(), to.port());
-        assert!(way.is_some() && groups.look_at_ways(NOWHERE));
+        assert!(path.is_some() && groups.poll_senders(NO_INTERFACE));
     }
 
     #[test]
-    fn a_group_with_members_is_looked_at_while_there_is_a_socket_that_sent_there() {
+    fn group_with_members_is_polled_while_its_senders_exist() {
         let (mut groups, to, ids) = sent_to();
         groups.add(to.ip(), to.port());
         for id in ids {
-            assert!(groups.find_way(NOWHERE, to, id).unwrap().is_used.is_none());
+            assert!(groups.find_path(NO_INTERFACE, to, id).unwrap().used.is_none());
         }
         for id in ids {
-            assert!(!groups.look_at_ways(NOWHERE) && !groups.sent_to.is_empty());
+            assert!(!groups.poll_senders(NO_INTERFACE) && !groups.sent_to.is_empty());
             groups.remove_sender(id);
         }
-        assert!(!groups.look_at_ways(NOWHERE) && groups.sent_to.is_empty());
+        assert!(!groups.poll_senders(NO_INTERFACE) && groups.sent_to.is_empty());
     }
 
-    /// They know the way through the kernel, and nobody would tell them of it later.
+    /// The senders use the kernel path, and no later poll would update them.
     #[test]
-    fn when_the_members_of_a_group_have_gone_its_senders_are_told_before_it_is_forgotten() {
+    fn senders_are_invalidated_before_a_group_is_removed() {
         let (mut groups, to, [socket, _]) = sent_to();
         groups.add(to.ip(), to.port());
-        assert!(groups.find_way(NOWHERE, to, socket).unwrap().is_used.is_none());
+        assert!(groups.find_path(NO_INTERFACE, to, socket).unwrap().used.is_none());
         groups.joined.clear();
-        assert!(groups.look_at_ways(NOWHERE) && groups.is_empty());
+        assert!(groups.poll_senders(NO_INTERFACE) && groups.is_empty());
     }
 
     #[test]
-    fn who_finds_members_first_has_the_others_told() {
+    fn first_sender_to_see_members_invalidates_the_others() {
         let (mut groups, to, [first, second]) = sent_to();
-        let found = groups.find_way(NOWHERE, to, first).unwrap();
-        assert!(found.is_used.is_some() && !found.changes_ways);
+        let found = groups.find_path(NO_INTERFACE, to, first).unwrap();
+        assert!(found.used.is_some() && !found.paths_changed);
         groups.add(to.ip(), to.port());
-        let found = groups.find_way(NOWHERE, to, second).unwrap();
-        assert!(found.is_used.is_none() && found.changes_ways);
-        assert!(!groups.find_way(NOWHERE, to, second).unwrap().changes_ways);
+        let found = groups.find_path(NO_INTERFACE, to, second).unwrap();
+        assert!(found.used.is_none() && found.paths_changed);
+        assert!(!groups.find_path(NO_INTERFACE, to, second).unwrap().paths_changed);
     }
 }

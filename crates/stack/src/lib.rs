@@ -1,29 +1,27 @@
-//! UDP and raw frames past the kernel: the engine of `netstack` over the frames of `xdp`, while the
-//! kernel keeps what it is for.
+//! UDP sockets and raw frames that bypass the kernel: the engine of `netstack` on the frames of
+//! `xdp`, with the kernel as control plane.
 //!
-//! Layer L2. A [`Stack`] takes one interface. Its sockets receive frames that the filter sends to
-//! this process before the kernel has seen them, and send frames straight to the driver:
+//! Layer L2. A [`Stack`] opens one interface. Its sockets receive frames that the filter redirects
+//! before the kernel's network stack, and send frames directly to the driver:
 //!
-//! - [`UdpSocket`]: IPv4 and IPv6, hosts and groups. Behind each stands a socket of the kernel with
-//!   the same address and memberships: it reserves the port, answers for it, reports groups, hears
-//!   ICMP errors, and brings what comes by the kernel all the same: fragments, other interfaces,
-//!   loopback, broadcast. All of it is delivered by one [`UdpSocket::receive`].
-//! - [`RawFrames`]: whole frames of an EtherType of one's own, of a stack or of an interface alone.
-//! - [`Poller`]: many sockets looked at by one call.
+//! - [`UdpSocket`]: IPv4 and IPv6, unicast and multicast. Behind each is a kernel socket with the
+//!   same address and memberships. It owns the port, answers for it, reports groups, receives ICMP
+//!   errors, and carries fragments, broadcast, loopback and traffic of other interfaces.
+//!   [`UdpSocket::receive`] delivers both as one stream.
+//! - [`RawFrames`]: whole frames of one EtherType, of a stack or of a dedicated interface.
+//! - [`Poller`]: polls many sockets with one call.
 //!
-//! Routes, neighbours, addresses and group members are the kernel's: they are asked for, and a
-//! thread of the stack keeps them current. What cannot go past the kernel goes through it, and is
-//! said ([`Stack::notice`]) or, in a strict stack, refused.
+//! The kernel keeps routes, neighbors, addresses and group members. A watcher thread follows their
+//! changes. Traffic that cannot bypass the kernel falls back to it and is reported
+//! ([`Stack::next_event`]) or, in a strict stack, rejected.
 //!
-//! Nothing is allocated by a socket that sends and receives, but to find a way anew. It takes
-//! `CAP_NET_ADMIN`, `CAP_NET_RAW` and `CAP_BPF` to open a stack, and nothing afterwards; but to
-//! have the kernel keep the next hops of what is sent fresh takes `CAP_NET_ADMIN` whenever that is
-//! done. Without it the kernel may forget one that only frames of ours go to, and finds it again
-//! by the next datagram, which then goes through it.
+//! The crate is not a TCP stack and does not support VLAN devices or transmit timestamps.
 //!
-//! Not here: TCP, VLAN devices, stamps of what was sent.
-//!
-//! `unsafe` is allowed here: system calls, and the engine's memory. All of it is documented.
+//! Sockets allocate nothing while they send and receive, except to find a path again. Opening a
+//! stack requires `CAP_NET_ADMIN`, `CAP_NET_RAW` and `CAP_BPF`; using it requires nothing. One
+//! exception: keeping the neighbor entries of next hops fresh requires `CAP_NET_ADMIN`. Without it
+//! the kernel may forget a next hop that only bypassing frames use; the next datagram then goes
+//! through the kernel and resolves it again.
 //!
 //! ```no_run
 //! use hairpin_stack::{SocketOptions, Stack, StackSettings};
@@ -39,23 +37,81 @@
 //! # #[expect(unreachable_code)]
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # The path of a datagram
+//!
+//! ```text
+//!  receive                                            send
+//!
+//!  NIC, driver                                        UdpSocket::transmit_to      send.rs
+//!   │ XDP filter: no entry ─▶ kernel ─▶ backing        │ path stale? ask the control plane
+//!   ▼ entry: redirect                   socket  ─┐     │ path through the kernel ─▶ backing socket
+//!  receive ring                       xdp        │     ▼ Path::Xdp
+//!   │ Interface::receive                         │    tx_frame: the caller writes the payload
+//!   ▼                                            │     │
+//!  DataPlane::demux_into       data_plane.rs     │     ▼ lock the data plane
+//!   │ fast path: Engine::deliver_known_flow      │    Engine::send: headers, checksums
+//!   │ otherwise: Engine::handle_frame            │     │
+//!   ▼                                            │     ▼ Interface::post
+//!  the reader's batch, or the ReceiveQueue of    │    transmit ring
+//!   │ another socket and its Readiness           │     │ unlock
+//!   ▼                                            │     ▼ TxWakeup::kick
+//!  UdpSocket::receive          receive.rs ◀──────┘    driver, NIC
+//! ```
+//!
+//! Any socket that polls takes the frames of all sockets off the rings: its own go to its batch,
+//! the
+//! others to their queues. The data plane has one lock per stack, which is not held during system
+//! calls. The control plane has another one, taken first.
+//!
+//! # Where to find what
+//!
+//! Start with [`Stack`], then `udp_socket.rs` and `data_plane.rs`.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `stack.rs` | [`Stack`] and the state that its sockets share |
+//! | `udp_socket.rs`, `udp_socket/` | [`UdpSocket`]: bind, connect, join; receive, send, wait, frames |
+//! | `raw_frames.rs`, `raw_frames/` | [`RawFrames`] of a dedicated interface or of a stack |
+//! | `poller.rs`, `readiness.rs` | [`Poller`]; readiness of sockets, epoll |
+//! | `data_plane.rs`, `receive_queue.rs` | frames off the rings, demultiplexing, queues, drops |
+//! | `owned_engine.rs` | the engine and its arena |
+//! | `control_plane.rs`, `destination.rs` | addresses, routes, neighbors; [`Destination`] and its
+//! path |
+//! | `groups.rs`, `memberships.rs`, `memberships/` | which groups bypass the kernel; the kernel's members |
+//! | `bound_address.rs`, `filter_entries.rs` | filter entries of sockets, reference-counted |
+//! | `backing_socket.rs` | the kernel socket behind each socket |
+//! | `watcher.rs`, `netlink.rs`, `netlink/` | the watcher thread; rtnetlink requests and notifications |
+//! | `path_event.rs`, `settings.rs`, `error.rs` | events, settings, errors |
+//!
+//! - **A new error counter**: drops of a socket are counted in `ReceiveQueue`
+//!   (`receive_queue.rs`, `record_drop`) and read by [`UdpSocket::dropped`]. Malformed frames are
+//!   counted by the engine (`DeviceCounters` in `netstack`), ring errors by `xdp`.
+//! - **A new reason for a fallback**: add a variant to [`FallbackReason`] in `path_event.rs` and
+//!   return it from `ControlPlane::path` or `Groups::poll`.
+//! - **A new wait**: sockets wait on the epoll instance of `readiness.rs`, see
+//!   `udp_socket/wait.rs`. Another wait must call `Readiness::set_has_waiters`, so that other
+//!   sockets signal it, and poll the rings once before it sleeps.
+//!
+//! `unsafe` is allowed in this crate, for system calls and for the engine's memory. Each block is
+//! documented.
 
-mod addresses;
-mod control;
-mod core;
+mod backing_socket;
+mod bound_address;
+mod control_plane;
+mod data_plane;
 mod destination;
-mod entries;
 mod error;
+mod filter_entries;
 mod groups;
-mod kernel_socket;
 mod memberships;
-mod memory;
 mod netlink;
+mod owned_engine;
 mod path_event;
 mod poller;
 mod raw_frames;
 mod readiness;
-mod seat;
+mod receive_queue;
 mod settings;
 mod stack;
 mod udp_socket;

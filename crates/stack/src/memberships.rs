@@ -1,19 +1,19 @@
-//! How many members a group has in a network namespace, and who gets what is sent to it.
+//! The kernel's group members, and the sockets that receive a group without being members.
 //!
-//! The kernel lists the members of each interface in `/proc/net/igmp` and `igmp6`. Everybody
-//! counts who has joined: sockets, each once however many sources it wants, and the kernel
-//! itself, which is in 224.0.0.1 and ff02::1 on every interface.
+//! `/proc/net/igmp` and `igmp6` list the members per interface. The count includes sockets, once
+//! each for any number of sources, and the kernel itself, which is in 224.0.0.1 and ff02::1 on
+//! every interface.
 //!
-//! What the lists do not tell: a socket need not be a member. One that is bound to the group, or to
-//! no address at all, gets what others of this host have joined while its `IP_MULTICAST_ALL` (or
-//! `IPV6_MULTICAST_ALL`) is on. So it is at first, but for IPv4 groups at an IPv6 socket; and what
-//! it is now, nobody but its owner sees. [`Memberships::listeners`] names all that may be such.
-//! Neither sees packet sockets, which get their copies all the same, nor who forwards groups to
-//! other networks.
+//! The lists do not show sockets that receive a group without being members: a socket bound to the
+//! group or to no address receives what other sockets of the host have joined, while its
+//! `IP_MULTICAST_ALL` (or `IPV6_MULTICAST_ALL`) is on. The option is on by default, except for IPv4
+//! groups at an IPv6 socket, and only the owner can read it. [`Memberships::listeners`] returns all
+//! sockets that may be affected. Packet sockets, which receive copies in any case, and multicast
+//! routers are not visible in either list.
 //!
-//! Both take no capability.
+//! Neither query requires a capability.
 
-mod list;
+mod igmp_list;
 mod listener;
 
 use std::fs::File;
@@ -23,24 +23,25 @@ use std::os::unix::fs::FileExt;
 
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 
-use super::netlink::Conversation;
-use listener::{Family, Question};
+use super::netlink::RequestSocket;
+use listener::{Family, ListRequest};
 
-/// The kernel gives at most so much of a list at once (a page).
+/// The most bytes that the kernel returns of a list per read (a page).
 const CHUNK: usize = 4_096;
 
-/// The groups' members on one host.
+/// The group members of a network namespace.
 #[derive(Debug)]
 pub(crate) struct Memberships {
     igmp: File,
-    /// Nothing where the kernel has no IPv6.
+    /// `None` if the kernel has no IPv6.
     igmp6: Option<File>,
-    sockets: Conversation,
+    sockets: RequestSocket,
     list: Vec<u8>,
 }
 
 impl Memberships {
-    /// Reads the lists of the network namespace of the calling thread, now and wherever it goes.
+    /// Opens the lists of the calling thread's network namespace; later changes of the namespace
+    /// have no effect.
     ///
     /// # Errors
     /// Those of opening a file and a socket.
@@ -51,14 +52,14 @@ impl Memberships {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        let sockets = Conversation::open(NETLINK_SOCK_DIAG)?;
+        let sockets = RequestSocket::open(NETLINK_SOCK_DIAG)?;
         Ok(Self { igmp, igmp6, sockets, list: Vec::new() })
     }
 
-    /// How many members a group has on an interface, which is named by its index.
+    /// Returns the number of members of a group on an interface, given by its index.
     ///
-    /// A list of more than a page is read piece by piece. If others join and leave meanwhile, a
-    /// group may be missing from it; the next look finds it.
+    /// A list longer than a page is read in parts. If other sockets join and leave meanwhile, a
+    /// group may be missing; the next poll finds it.
     ///
     /// # Errors
     /// Those of reading a file.
@@ -67,19 +68,19 @@ impl Memberships {
         match group {
             IpAddr::V4(group) => {
                 read(&self.igmp, &mut self.list)?;
-                Ok(list::members_v4(&self.list, interface, group))
+                Ok(igmp_list::members_v4(&self.list, interface, group))
             }
             IpAddr::V6(group) => {
                 let Some(igmp6) = &self.igmp6 else { return Ok(0) };
                 read(igmp6, &mut self.list)?;
-                Ok(list::members_v6(&self.list, interface, group))
+                Ok(igmp_list::members_v6(&self.list, interface, group))
             }
         }
     }
 
-    /// The UDP sockets that get what comes to `group` by an interface, as far as it is theirs to
-    /// be a member or not: those bound to the port and to the group or no address, and to that
-    /// interface or none. Each by its cookie (`SO_COOKIE`).
+    /// Returns the UDP sockets that may receive `group` on an interface without being members:
+    /// those bound to the port, to the group or no address, and to that interface or none. Each is
+    /// given by its cookie (`SO_COOKIE`).
     ///
     /// # Errors
     /// The kernel's: `NotFound` if it does not list sockets (`CONFIG_INET_UDP_DIAG`).
@@ -88,18 +89,18 @@ impl Memberships {
         let families: &[_] =
             if group.is_ipv4() { &[Family::Inet, Family::Inet6] } else { &[Family::Inet6] };
         for &family in families {
-            let question = Question { family, port: group.port() };
+            let request = ListRequest { family, port: group.port() };
             let parse = |kind, payload: &_| {
-                listener::parse(kind, payload).filter(|it| it.hears(interface, group))
+                listener::parse(kind, payload).filter(|it| it.receives(interface, group))
             };
-            let found = self.sockets.dump(&question, parse)?;
+            let found = self.sockets.dump(&request, parse)?;
             cookies.extend(found.into_iter().map(|listener| listener.cookie));
         }
         Ok(cookies)
     }
 }
 
-/// Reads a whole list from its beginning.
+/// Reads a list from its start to its end.
 fn read(file: &File, list: &mut Vec<u8>) -> io::Result<()> {
     loop {
         let end = list.len();

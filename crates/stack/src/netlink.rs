@@ -1,20 +1,19 @@
-//! The kernel's links, addresses, routes and neighbours of one network namespace, as rtnetlink(7)
-//! tells them.
+//! The kernel's links, addresses, routes and neighbors of one network namespace, over rtnetlink(7).
 //!
-//! Two sockets. One asks: the kernel answers before a request returns, so that nothing here ever
-//! waits. The other one listens: [`Netlink::changes`] drains it, and its descriptor is readable
-//! when something has changed. An answer is thus never lost among a flood of changes.
+//! There are two sockets. One sends requests: the kernel answers before a request returns, so no
+//! call waits. The other receives notifications: [`Netlink::changes`] drains it, and its descriptor
+//! is readable when something has changed. So a flood of notifications never loses a reply.
 //!
-//! All is read by an ordinary user; only [`Netlink::use_neighbour`] takes `CAP_NET_ADMIN`. Messages
-//! come from the kernel and are still believed only as far as they are whole.
+//! Reading requires no capability; only [`Netlink::use_neighbor`] requires `CAP_NET_ADMIN`.
+//! Messages come from the kernel and are still validated for length.
 
 mod address;
 mod attributes;
 mod change;
-mod conversation;
 mod link;
 mod message;
-mod neighbour;
+mod neighbor;
+mod request_socket;
 mod route;
 mod socket;
 
@@ -28,112 +27,117 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 
 pub(crate) use address::InterfaceAddress;
 pub(crate) use change::Change;
-pub(crate) use conversation::Conversation;
 pub(crate) use link::Link;
-pub(crate) use neighbour::{Neighbour, NeighbourState};
+pub(crate) use neighbor::{Neighbor, NeighborState};
+pub(crate) use request_socket::RequestSocket;
 pub(crate) use route::{Route, RouteKind};
 
 use change::Changes;
 
-/// What the kernel knows of the network.
+/// The kernel's view of the network.
 #[derive(Debug)]
 pub(crate) struct Netlink {
-    conversation: Conversation,
+    request_socket: RequestSocket,
     changes: Changes,
 }
 
 impl Netlink {
-    /// Asks and listens in the network namespace of the calling thread, now and wherever it goes.
+    /// Opens both sockets in the calling thread's network namespace; later changes of the namespace
+    /// have no effect.
     ///
-    /// What changes from here on is told by [`changes`](Self::changes): so open first, and read
-    /// then. Both sockets are close-on-exec, not inherited by a forked child, and never block.
+    /// Every change from now on is reported by [`changes`](Self::changes), so open first and read
+    /// afterwards. Both sockets are close-on-exec, not inherited by a forked child, and
+    /// non-blocking.
     ///
     /// # Errors
-    /// Those of making a socket; a kernel before Linux 5.3, where nexthops have no group.
+    /// Those of creating a socket; a kernel before Linux 5.3, which has no notification group for
+    /// nexthops.
     pub(crate) fn open() -> io::Result<Self> {
-        let conversation = Conversation::open(NETLINK_ROUTE)?;
-        conversation.check_strictly()?;
-        Ok(Self { conversation, changes: Changes::subscribe()? })
+        let request_socket = RequestSocket::open(NETLINK_ROUTE)?;
+        request_socket.enable_strict_checking()?;
+        Ok(Self { request_socket, changes: Changes::subscribe()? })
     }
 
-    /// An interface, by its index.
+    /// Returns an interface by its index.
     ///
     /// # Errors
-    /// `ENODEV`: there is none.
+    /// `ENODEV` if it does not exist.
     pub(crate) fn link(&mut self, interface: u32) -> io::Result<Link> {
-        self.conversation.ask(link::question(interface), Link::parse)
+        self.request_socket.request(link::request(interface), Link::parse)
     }
 
-    /// The addresses of an interface that may be used. An IPv6 address that is still looked
-    /// for at others, or was found there, is none; when it may be used, that is a change.
+    /// Returns the usable addresses of an interface.
+    ///
+    /// An IPv6 address during or after failed duplicate address detection is not usable. When it
+    /// becomes usable, a change is reported.
     ///
     /// # Errors
-    /// `ENODEV`: there is no such interface. `ResourceBusy`: they change faster than they can be
-    /// read.
+    /// `ENODEV` if the interface does not exist; `ResourceBusy` if the addresses change faster than
+    /// they can be read.
     pub(crate) fn addresses(&mut self, interface: u32) -> io::Result<Vec<InterfaceAddress>> {
         let parse = |kind, payload: &_| InterfaceAddress::parse(kind, payload, interface);
-        self.conversation.dump(&address::question(interface), parse)
+        self.request_socket.dump(&address::request(interface), parse)
     }
 
-    /// Where the kernel itself sends what is for `destination`, policy rules and learned MTUs
-    /// included: from `source` if that is given, and out of `interface` if that is. Marks and types
-    /// of service are not asked for, nor are ports: of several paths it is that of packets whose
-    /// ports do not matter.
+    /// Returns the kernel's route to `destination`, including policy rules and learned MTUs.
+    ///
+    /// `source` and `interface` restrict the route if given. Marks, types of service and ports are
+    /// not considered: of several paths, it is the one for packets without ports.
     ///
     /// # Errors
-    /// The kernel's: `NetworkUnreachable`, also where an IPv4 `source` is no address of this host;
-    /// `HostUnreachable`; `PermissionDenied` where a route prohibits; `InvalidInput` for a black
-    /// hole. `AddrNotAvailable`: there is no address to send from.
+    /// The kernel's: `NetworkUnreachable`, also if an IPv4 `source` is not an address of this host;
+    /// `HostUnreachable`; `PermissionDenied` for a prohibit route; `InvalidInput` for a blackhole
+    /// route. `AddrNotAvailable` if there is no source address.
     pub(crate) fn route(
         &mut self,
         destination: IpAddr,
         source: Option<IpAddr>,
         interface: Option<u32>,
     ) -> io::Result<Route> {
-        let question = route::question(destination, source, interface);
-        let found = self.conversation.ask(question, route::Found::parse)?;
-        found.from(source).ok_or(io::ErrorKind::AddrNotAvailable.into())
+        let request = route::request(destination, source, interface);
+        let found = self.request_socket.request(request, route::Found::parse)?;
+        found.with_source(source).ok_or(io::ErrorKind::AddrNotAvailable.into())
     }
 
-    /// The Ethernet address of a neighbour, while the kernel has one for it.
+    /// Returns the Ethernet address of a neighbor, if the kernel has one.
     ///
     /// # Errors
-    /// The kernel's: there is no such interface.
-    pub(crate) fn neighbour(
+    /// The kernel's, for example if the interface does not exist.
+    pub(crate) fn neighbor(
         &mut self,
         interface: u32,
         address: IpAddr,
-    ) -> io::Result<Option<Neighbour>> {
-        match self.conversation.ask(neighbour::question(interface, address), neighbour::parse) {
-            Ok(entry) => Ok(entry.neighbour),
+    ) -> io::Result<Option<Neighbor>> {
+        match self.request_socket.request(neighbor::request(interface, address), neighbor::parse) {
+            Ok(entry) => Ok(entry.neighbor),
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Has the kernel find a neighbour out, or make sure of it, as if it had sent something there.
-    /// What it finds is a change. A neighbour that somebody has entered for ever is left alone:
-    /// the kernel would forget it.
+    /// Asks the kernel to resolve or confirm a neighbor, as if a packet had been sent to it. The
+    /// result is reported as a change. A permanent neighbor entry is left alone, because the kernel
+    /// would lose its permanent state.
     ///
     /// # Errors
-    /// `PermissionDenied` unless both who opened this and the calling thread have
+    /// `PermissionDenied` unless both the opener of this socket and the calling thread have
     /// `CAP_NET_ADMIN`; the kernel's.
-    pub(crate) fn use_neighbour(&mut self, interface: u32, address: IpAddr) -> io::Result<()> {
-        let known = self.neighbour(interface, address)?.map(|neighbour| neighbour.state);
-        if matches!(known, Some(NeighbourState::Permanent | NeighbourState::NoArp)) {
+    pub(crate) fn use_neighbor(&mut self, interface: u32, address: IpAddr) -> io::Result<()> {
+        let known = self.neighbor(interface, address)?.map(|neighbor| neighbor.state);
+        if matches!(known, Some(NeighborState::Permanent | NeighborState::NoArp)) {
             return Ok(());
         }
-        let used = RouteNetlinkMessage::NewNeighbour(neighbour::used(interface, address));
-        self.conversation.tell(used, NLM_F_CREATE)
+        let used = RouteNetlinkMessage::NewNeighbour(neighbor::used_message(interface, address));
+        self.request_socket.command(used, NLM_F_CREATE)
     }
 
-    /// Tells what has changed since the last call. It never waits; under a flood of changes it
-    /// returns before all are told, and the descriptor is still readable.
+    /// Reports the changes since the last call. It never waits. Under a flood of changes it returns
+    /// early, and the descriptor stays readable.
     ///
     /// # Errors
     /// The kernel's, of the socket.
-    pub(crate) fn changes(&mut self, tell: &mut impl FnMut(Change)) -> io::Result<()> {
-        self.changes.drain(tell)
+    pub(crate) fn changes(&mut self, report: &mut impl FnMut(Change)) -> io::Result<()> {
+        self.changes.drain(report)
     }
 }
 

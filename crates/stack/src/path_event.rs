@@ -1,86 +1,86 @@
-//! What is said of ways that are not past the kernel.
+//! Events about paths: fallbacks to the kernel, their end, and interface changes.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
-/// Something that a user should know of where datagrams go. Each is said when it begins.
+/// An event that a user should be notified of. Each is reported when it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PathEvent {
-    /// A socket's datagrams come by the kernel.
+    /// Received datagrams fall back to the kernel.
     RxFallback {
-        /// What it is bound to, or the group.
+        /// The local address or group.
         address: SocketAddr,
-        /// Why.
+        /// The cause.
         reason: FallbackReason,
     },
-    /// They come past the kernel again.
+    /// Received datagrams bypass the kernel again.
     RxRestored {
-        /// What it is bound to, or the group.
+        /// The local address or group.
         address: SocketAddr,
     },
-    /// Datagrams leave through the kernel.
+    /// Sent datagrams fall back to the kernel.
     TxFallback {
-        /// Where to.
+        /// The destination.
         address: SocketAddr,
-        /// Why.
+        /// The cause.
         reason: FallbackReason,
     },
-    /// The interface is down; nothing goes either way.
+    /// The interface is down; nothing is sent or received.
     Down,
-    /// It is up again.
+    /// The interface is up again.
     Up,
-    /// The interface is gone.
-    Gone,
-    /// The interface has another Ethernet address.
+    /// The interface was removed.
+    Removed,
+    /// The interface's Ethernet address changed.
     MacAddress([u8; 6]),
 }
 
-/// Why something goes through the kernel.
+/// The reason for a fallback to the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FallbackReason {
-    /// The local address is not one of the stack's interface.
+    /// The local address or the route is on another interface.
     OtherInterface,
-    /// The socket talks to another peer.
+    /// The socket is connected to another peer.
     OtherPeer,
     /// The destination is an address of this host.
     ThisHost,
     /// The destination is a broadcast address.
     Broadcast,
-    /// The group has members on this host that are not this stack's.
+    /// The group has members on this host outside the stack.
     OtherMembers,
-    /// Other sockets of this host hear the group at this port, though they are no members.
+    /// Other sockets on this host receive the group at this port without being members.
     OtherListeners,
-    /// The group has members on this host, who are to receive what is sent here.
+    /// The group has members on this host that must receive the datagram.
     LocalMembers,
-    /// The next hop's Ethernet address is not known yet.
-    NoNeighbour,
-    /// It does not fit into a packet.
+    /// The next hop's Ethernet address is not resolved yet.
+    NoNeighbor,
+    /// The datagram does not fit into one packet.
     TooLong,
-    /// The filter has no room for another entry.
+    /// The filter is full.
     FilterFull,
 }
 
 impl fmt::Display for FallbackReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::OtherInterface => "the way is by another interface",
-            Self::OtherPeer => "the socket has another peer",
-            Self::ThisHost => "that is this host",
-            Self::Broadcast => "that is a broadcast address",
-            Self::OtherMembers => "other sockets of this host are members",
-            Self::OtherListeners => "other sockets of this host hear it, members or not",
-            Self::LocalMembers => "sockets of this host are members",
-            Self::NoNeighbour => "the next hop's Ethernet address is not known yet",
-            Self::TooLong => "it does not fit into a packet",
+            Self::OtherInterface => "the path is on another interface",
+            Self::OtherPeer => "the socket is connected to another peer",
+            Self::ThisHost => "the destination is this host",
+            Self::Broadcast => "the destination is a broadcast address",
+            Self::OtherMembers => "other members on this host",
+            Self::OtherListeners => "other listeners on this host",
+            Self::LocalMembers => "members on this host",
+            Self::NoNeighbor => "the next hop's Ethernet address is not resolved yet",
+            Self::TooLong => "the datagram does not fit into one packet",
             Self::FilterFull => "the filter is full",
         })
     }
 }
 
 impl PathEvent {
-    /// Whether something goes through the kernel that was to go past it.
+    /// Returns `true` for a fallback to the kernel.
     #[must_use]
     pub fn is_fallback(&self) -> bool {
         matches!(self, Self::RxFallback { .. } | Self::TxFallback { .. })
@@ -91,28 +91,28 @@ impl fmt::Display for PathEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RxFallback { address, reason } => {
-                write!(f, "{} comes by the kernel: {reason}", Place(*address))
+                write!(f, "{} falls back to the kernel: {reason}", Place(*address))
             }
             Self::RxRestored { address } => {
-                write!(f, "{} comes past the kernel", Place(*address))
+                write!(f, "{} bypasses the kernel again", Place(*address))
             }
             Self::TxFallback { address, reason } => {
-                write!(f, "to {} by the kernel: {reason}", Place(*address))
+                write!(f, "sending to {} falls back to the kernel: {reason}", Place(*address))
             }
             Self::Down => f.write_str("the interface is down"),
             Self::Up => f.write_str("the interface is up"),
-            Self::Gone => f.write_str("the interface is gone"),
+            Self::Removed => f.write_str("the interface was removed"),
             Self::MacAddress([a, b, c, d, e, g]) => {
                 write!(
                     f,
-                    "the interface's address is {a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}"
+                    "the interface's Ethernet address is now {a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}"
                 )
             }
         }
     }
 }
 
-/// A place that datagrams come to or go to.
+/// Formats an address, marked if it is a group.
 struct Place(SocketAddr);
 
 impl fmt::Display for Place {

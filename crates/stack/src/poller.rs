@@ -1,4 +1,4 @@
-//! Many sockets looked at by one call.
+//! Polls many sockets with one call.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use hairpin_netstack::SocketId;
 
 use crate::UdpSocket;
-use crate::core::Reader;
+use crate::data_plane::Reader;
 use crate::readiness::{Epoll, Readiness};
 use crate::stack::Owner;
 
-/// Says which of many sockets have something to receive: one look at the rings of each stack, and
-/// none at a socket of the kernel that has nothing.
+/// Finds the sockets that have datagrams: one poll of the rings per stack, and no call on backing
+/// sockets that have nothing.
 ///
 /// ```no_run
 /// # use hairpin_stack::{Poller, UdpSocket};
@@ -46,17 +46,16 @@ struct Member {
 }
 
 impl Poller {
-    /// One without sockets.
+    /// Creates a poller without sockets.
     ///
     /// # Errors
-    /// The kernel's: no descriptor is left.
+    /// The kernel's, if no descriptor is left.
     pub fn new() -> io::Result<Self> {
         let epoll = Epoll::new()?;
         Ok(Self { stacks: Vec::new(), members: Vec::new(), ready: Vec::new(), epoll })
     }
 
-    /// Looks at a socket too, of whatever stack, and calls it by this token. One that is dropped
-    /// has nothing any more.
+    /// Adds a socket of any stack, identified by `token`. A dropped socket is never ready.
     ///
     /// # Errors
     /// The kernel's.
@@ -74,14 +73,15 @@ impl Poller {
         Ok(())
     }
 
-    /// Does not look at the socket of this token any more.
+    /// Removes the socket with this token.
     pub fn remove(&mut self, socket: &UdpSocket, token: usize) {
         self.epoll.remove(socket.as_fd());
-        let is_it = |m: &Member| m.token == token && Arc::ptr_eq(&m.readiness, socket.readiness());
-        self.members.retain(|member| !is_it(member));
+        let matches =
+            |m: &Member| m.token == token && Arc::ptr_eq(&m.readiness, socket.readiness());
+        self.members.retain(|member| !matches(member));
     }
 
-    /// The tokens of the sockets that have something to receive. Never waits.
+    /// Returns the tokens of the sockets that have datagrams, without waiting.
     ///
     /// # Errors
     /// The kernel's.
@@ -89,13 +89,13 @@ impl Poller {
         self.ready.clear();
         for (at, stack) in self.stacks.iter().enumerate() {
             stack.check()?;
-            let mut core = stack.core();
-            stack.pump(&mut core, Reader::Everyone, usize::MAX)?;
+            let mut data_plane = stack.data_plane();
+            stack.poll_rings(&mut data_plane, Reader::Any, usize::MAX)?;
             for member in self.members.iter().filter(|member| member.stack == at) {
-                let has_frames = core.seat(member.socket).is_some_and(|seat| {
-                    seat.len() > 0 && Arc::ptr_eq(&seat.readiness, &member.readiness)
+                let has_frames = data_plane.queue(member.socket).is_some_and(|queue| {
+                    queue.len() > 0 && Arc::ptr_eq(&queue.readiness, &member.readiness)
                 });
-                if has_frames || member.readiness.is_by_kernel() {
+                if has_frames || member.readiness.is_kernel_pending() {
                     self.ready.push(member.token);
                 }
             }
@@ -103,8 +103,8 @@ impl Poller {
         Ok(&self.ready)
     }
 
-    /// Sleeps until a socket may have something, or `timeout` has passed, rounded up to
-    /// milliseconds; then as [`poll`](Self::poll).
+    /// Waits until a socket may have datagrams or `timeout` has passed, rounded up to milliseconds.
+    /// Then does the same as [`poll`](Self::poll).
     ///
     /// # Errors
     /// The kernel's.
@@ -119,24 +119,24 @@ impl Poller {
                 break;
             }
             if self.poll()?.is_empty() {
-                // Not by the rings; so the kernel may have brought something.
-                self.mark(ready);
+                // The rings have nothing, so a backing socket may have something.
+                self.mark_kernel_pending(ready);
             }
         }
         Ok(&self.ready)
     }
 
-    /// Has the kernel's sockets of these looked at, before the stack's thread says so.
-    fn mark(&self, events: &[libc::epoll_event]) {
+    /// Marks the backing sockets of these events as pending, before the watcher thread does.
+    fn mark_kernel_pending(&self, events: &[libc::epoll_event]) {
         for event in events {
             let token = event.u64;
             let woken = self.members.iter().filter(|member| member.token as u64 == token);
-            woken.for_each(|member| member.readiness.set_by_kernel());
+            woken.for_each(|member| member.readiness.set_kernel_pending());
         }
     }
 }
 
-/// Readable when a socket may have something.
+/// Readable when a socket may have datagrams.
 impl AsFd for Poller {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()

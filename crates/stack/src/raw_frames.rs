@@ -1,6 +1,6 @@
-//! Whole frames of an EtherType of one's own: the house's ef_vi.
+//! Raw Ethernet frames of one EtherType, the counterpart of Onload's ef_vi.
 
-mod own;
+mod dedicated;
 mod shared;
 
 use std::fmt;
@@ -13,18 +13,18 @@ use hairpin_xdp::{InterfaceSettings, Packet, Stamp};
 
 use crate::StackError;
 use crate::stack::Owner;
-use own::Own;
-use shared::Shared;
+use dedicated::DedicatedSource;
+use shared::SharedSource;
 
-/// Frames of one EtherType, received and sent as they are, from the Ethernet header on and without
-/// the checksum behind.
+/// Sends and receives whole frames of one EtherType, from the Ethernet header on and without the
+/// frame check sequence.
 ///
-/// They come from an interface of their own ([`RawFrames::open`]), which is quicker, or from a
-/// stack beside its other sockets ([`Stack::raw_frames`](crate::Stack::raw_frames)).
+/// The frames come from a dedicated interface ([`RawFrames::open`]), which is faster, or from a
+/// stack in addition to its sockets ([`Stack::raw_frames`](crate::Stack::raw_frames)).
 ///
-/// A [`Packet`] is a frame that the caller owns: it is received or taken, read and written in its
-/// place, and then sent or given back; one that is dropped is lost until all of its memory goes.
-/// Frames shorter than 60 bytes are padded by the card, or by nobody on a veth.
+/// A [`Packet`] is a frame owned by the caller. It is received or allocated, read and written in
+/// place, and then transmitted or released. A dropped packet is lost until all memory is unmapped.
+/// Frames shorter than 60 bytes are padded by the card; a veth does not pad.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -34,10 +34,10 @@ use shared::Shared;
 /// let mut frames = RawFrames::open("eth1", 0x88b5, &InterfaceSettings::default())?;
 /// loop {
 ///     while let Some(mut packet) = frames.receive()? {
-///         // Back to where it came from, in its own memory.
+///         // Swap the Ethernet addresses in place and send the same frame back.
 ///         frames.bytes_mut(&mut packet)[..12].rotate_left(6);
 ///         if let Err(packet) = frames.transmit(packet)? {
-///             frames.give(packet);
+///             frames.release(packet);
 ///         }
 ///     }
 /// }
@@ -48,171 +48,173 @@ pub struct RawFrames {
     ether_type: u16,
 }
 
-/// Where they come from.
+/// The source of the frames.
 enum Source {
-    Own(Own),
-    Shared(Shared),
+    Dedicated(DedicatedSource),
+    Shared(SharedSource),
 }
 
-/// The same of either source.
-macro_rules! of {
+/// Dispatches to the source.
+macro_rules! dispatch {
     ($source:expr, $it:ident => $what:expr) => {
         match $source {
-            Source::Own($it) => $what,
+            Source::Dedicated($it) => $what,
             Source::Shared($it) => $what,
         }
     };
 }
 
 impl RawFrames {
-    /// Takes the interface of this name, which somebody has named on purpose, for itself: without
-    /// a lock, and without a thread beside. All frames but those of the EtherType are the kernel's.
-    /// There are no entries, so that the filter's room for them is of no account.
+    /// Opens an interface by name for exclusive use, without a lock and without a watcher thread.
+    /// All frames of other EtherTypes go to the kernel. The filter has no entries, so its capacity
+    /// settings are ignored.
     ///
     /// # Errors
-    /// See [`StackError`]; `Entry` if the EtherType is the kernel's.
+    /// See [`StackError`]; `Entry` if the EtherType is reserved for the kernel.
     pub fn open(
         interface: &str,
         ether_type: u16,
         settings: &InterfaceSettings,
     ) -> Result<Self, StackError> {
-        let source = Source::Own(Own::open(interface, ether_type, settings)?);
+        let source = Source::Dedicated(DedicatedSource::open(interface, ether_type, settings)?);
         Ok(Self { source, ether_type })
     }
 
-    pub(crate) fn of_stack(owner: &Arc<Owner>, ether_type: u16) -> io::Result<Self> {
-        let source = Source::Shared(Shared::open(owner, ether_type)?);
+    pub(crate) fn from_stack(owner: &Arc<Owner>, ether_type: u16) -> io::Result<Self> {
+        let source = Source::Shared(SharedSource::open(owner, ether_type)?);
         Ok(Self { source, ether_type })
     }
 
-    /// The next frame that has arrived, if there is one. Never waits.
+    /// Returns the next received frame, if any. Never waits.
     ///
     /// # Errors
-    /// The kernel's: "no such device" once the interface is gone. `Unsupported` in a strict stack
-    /// once something has to go through the kernel.
+    /// The kernel's: `ENODEV` after the interface was removed. `Unsupported` in a strict stack
+    /// after a fallback to the kernel.
     #[inline(always)]
     pub fn receive(&mut self) -> io::Result<Option<Packet>> {
         match &mut self.source {
-            Source::Own(own) => own.receive(),
-            // By way of a value of its own, so that what the other returns stays in registers.
+            Source::Dedicated(dedicated) => dedicated.receive(),
+            // Rewrapped in a value of its own, so that the other source's result stays in
+            // registers.
             Source::Shared(shared) => Ok(shared.receive()?),
         }
     }
 
-    /// A frame of `length` bytes to write and send, which hold anything; `None` if it is too long,
-    /// or all frames are in use.
+    /// Allocates a frame of `length` bytes to write and transmit; their content is unspecified.
+    /// `None` if it is too long or all frames are in use.
     #[inline(always)]
     pub fn frame(&mut self, length: u32) -> Option<Packet> {
-        of!(&mut self.source, it => it.frame(length))
+        dispatch!(&mut self.source, it => it.frame(length))
     }
 
-    /// The longest frame, in bytes.
+    /// Returns the longest frame in bytes.
     #[must_use]
-    pub fn longest(&self) -> u32 {
-        of!(&self.source, it => it.longest())
+    pub fn max_length(&self) -> u32 {
+        dispatch!(&self.source, it => it.max_length())
     }
 
-    /// Sends a frame: at once, with one system call. One that was received may be sent as it is.
+    /// Transmits a frame at once, with one system call. A received frame can be transmitted as it
+    /// is.
     ///
     /// # Errors
-    /// The kernel's: `NetworkDown`. The frame comes back if it is shorter than an Ethernet header,
-    /// or if all places of the ring are taken.
+    /// The kernel's: `NetworkDown`. The frame is returned if it is shorter than an Ethernet header
+    /// or the ring is full.
     #[inline(always)]
     pub fn transmit(&mut self, packet: Packet) -> io::Result<Result<(), Packet>> {
-        of!(&mut self.source, it => it.transmit(packet))
+        dispatch!(&mut self.source, it => it.transmit(packet))
     }
 
-    /// Puts a frame into the ring. It leaves with the next [`flush`](Self::flush), with others.
+    /// Adds a frame to the transmit ring. It leaves with the next [`flush`](Self::flush).
     ///
     /// # Errors
-    /// The frame, as of [`transmit`](Self::transmit).
+    /// The frame, as for [`transmit`](Self::transmit).
     #[inline]
-    pub fn put(&mut self, packet: Packet) -> Result<(), Packet> {
-        of!(&mut self.source, it => it.put(packet))
+    pub fn enqueue(&mut self, packet: Packet) -> Result<(), Packet> {
+        dispatch!(&mut self.source, it => it.enqueue(packet))
     }
 
-    /// Sends what was put into the ring.
+    /// Sends the transmit ring.
     ///
     /// # Errors
-    /// The kernel's: `NetworkDown` while the interface is down; what is in the ring leaves later.
+    /// The kernel's: `NetworkDown` while the interface is down; the frames leave later.
     #[inline]
     pub fn flush(&mut self) -> io::Result<()> {
-        of!(&mut self.source, it => it.flush())
+        dispatch!(&mut self.source, it => it.flush())
     }
 
-    /// Gives back a frame that is no longer needed.
+    /// Releases a frame.
     #[inline(always)]
-    pub fn give(&mut self, packet: Packet) {
-        of!(&mut self.source, it => it.give(packet));
+    pub fn release(&mut self, packet: Packet) {
+        dispatch!(&mut self.source, it => it.release(packet));
     }
 
-    /// The bytes of a frame.
+    /// Returns the bytes of a frame.
     #[inline(always)]
     #[must_use]
     pub fn bytes<'a>(&'a self, packet: &'a Packet) -> &'a [u8] {
-        of!(&self.source, it => it.bytes(packet))
+        dispatch!(&self.source, it => it.bytes(packet))
     }
 
-    /// The same, to be written.
+    /// Returns the bytes of a frame for writing.
     #[inline(always)]
     #[must_use]
     pub fn bytes_mut<'a>(&'a self, packet: &'a mut Packet) -> &'a mut [u8] {
-        of!(&self.source, it => it.bytes_mut(packet))
+        dispatch!(&self.source, it => it.bytes_mut(packet))
     }
 
-    /// When a received frame came in, if the interface stamps what it receives.
+    /// Returns the receive timestamp of a frame, if the interface provides timestamps.
     #[must_use]
     pub fn receive_stamp(&self, packet: &Packet) -> Option<Stamp> {
-        of!(&self.source, it => it.receive_stamp(packet))
+        dispatch!(&self.source, it => it.receive_stamp(packet))
     }
 
-    /// Sleeps until there may be something to receive, or `timeout` has passed, rounded up to
-    /// milliseconds; whether there may be.
+    /// Waits until a frame may be pending or `timeout` has passed, rounded up to milliseconds.
+    /// Returns `true` if one may be pending.
     ///
     /// # Errors
-    /// The kernel's; "no such device" once the interface is gone.
+    /// The kernel's; `ENODEV` after the interface was removed.
     pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
-        of!(&mut self.source, it => it.wait(timeout))
+        dispatch!(&mut self.source, it => it.wait(timeout))
     }
 
-    /// Says whether frames are only ever looked for without sleeping: then nobody is woken for
-    /// them, which takes the kernel some time at each, and the descriptor is not readable.
-    pub fn set_spinning(&mut self, is_spinning: bool) {
-        of!(&mut self.source, it => it.set_spinning(is_spinning));
+    /// Enables or disables spinning. A spinning reader never waits, so no thread is woken for its
+    /// frames, which saves kernel time per frame, and the descriptor is never readable.
+    pub fn set_spinning(&mut self, spinning: bool) {
+        dispatch!(&mut self.source, it => it.set_spinning(spinning));
     }
 
-    /// Frames lost because nobody read them; of an interface of its own those of all queues for
-    /// which there was no place or no frame.
+    /// Returns the number of frames dropped because they were not read. On a dedicated interface it
+    /// counts frames of all queues that found no ring entry or no receive frame.
     #[must_use]
-    pub fn lost(&self) -> u64 {
-        of!(&self.source, it => it.lost())
+    pub fn dropped(&self) -> u64 {
+        dispatch!(&self.source, it => it.dropped())
     }
 
-    /// The EtherType.
+    /// Returns the EtherType.
     #[must_use]
     pub fn ether_type(&self) -> u16 {
         self.ether_type
     }
 
-    /// The interface's Ethernet address; of an interface of its own, as it was when it was opened.
+    /// Returns the interface's Ethernet address; on a dedicated interface, as of opening.
     #[must_use]
     pub fn mac(&self) -> [u8; 6] {
-        of!(&self.source, it => it.mac())
+        dispatch!(&self.source, it => it.mac())
     }
 }
 
-/// Readable when there may be something to receive. Of an interface of its own that is taken away
-/// nobody is woken: the next receive or wait tells.
+/// Readable when a frame may be pending. The removal of a dedicated interface wakes no waiter; the
+/// next receive or wait reports it.
 impl AsFd for RawFrames {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        of!(&self.source, it => it.as_fd())
+        dispatch!(&self.source, it => it.as_fd())
     }
 }
 
-/// One line: interface, driver, queues, mode, copies, stamps.
+/// Formats one line: interface, driver, queues, mode, copy mode, timestamps.
 impl fmt::Display for RawFrames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        of!(&self.source, it => it.describe(f))
+        dispatch!(&self.source, it => it.describe(f))
     }
 }
 

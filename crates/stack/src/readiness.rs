@@ -1,4 +1,4 @@
-//! Whether a socket has something to receive, for those who sleep until it has.
+//! The readiness of a socket, for threads that wait for it.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -7,79 +7,80 @@ use std::time::Duration;
 
 use hairpin_xdp::{ForkGuardedFd, Socket};
 
-/// Tells one socket what others have brought to it: another socket of its stack, which took a frame
-/// of it off the ring, or the kernel, by the socket behind it.
+/// Signals a socket that other threads queued something for it: a socket of the same stack took a
+/// frame for it off the rings, or its backing socket has something.
 #[derive(Debug)]
 pub(crate) struct Readiness {
     event: ForkGuardedFd,
-    /// Whether anybody may sleep until the event: not while its owner spins.
-    is_awaited: AtomicBool,
-    is_raised: AtomicBool,
-    /// Somebody has put something into the queue since it was empty.
+    /// `true` if a thread may wait for the event: not while its owner spins.
+    waited_on: AtomicBool,
+    signaled: AtomicBool,
+    /// `true` while the event is signaled.
     has_frames: AtomicBool,
-    /// The kernel's socket has something.
-    by_kernel: AtomicBool,
+    /// `true` if a frame was queued since the queue was last empty.
+    kernel_pending: AtomicBool,
 }
 
 impl Readiness {
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
-            event: event()?,
-            is_awaited: AtomicBool::new(true),
-            is_raised: AtomicBool::new(false),
+            event: new_event()?,
+            waited_on: AtomicBool::new(true),
+            signaled: AtomicBool::new(false),
             has_frames: AtomicBool::new(false),
-            // What came before anybody looked is found by the first look.
-            by_kernel: AtomicBool::new(true),
+            // The first receive finds what arrived before any poll.
+            kernel_pending: AtomicBool::new(true),
         })
     }
 
-    pub(crate) fn set_awaited(&self, is_awaited: bool) {
-        self.is_awaited.store(is_awaited, Ordering::Relaxed);
+    pub(crate) fn set_has_waiters(&self, has_waiters: bool) {
+        self.waited_on.store(has_waiters, Ordering::Relaxed);
     }
 
-    pub(crate) fn is_awaited(&self) -> bool {
-        self.is_awaited.load(Ordering::Relaxed)
+    pub(crate) fn has_waiters(&self) -> bool {
+        self.waited_on.load(Ordering::Relaxed)
     }
 
-    /// Something was put into the socket's queue by another.
+    /// Signals that another thread queued a frame.
     #[inline]
-    pub(crate) fn raise(&self) {
+    pub(crate) fn signal(&self) {
         self.has_frames.store(true, Ordering::Release);
-        if self.is_awaited.load(Ordering::Relaxed) && !self.is_raised.swap(true, Ordering::AcqRel) {
-            signal(self.event.as_fd());
+        if self.waited_on.load(Ordering::Relaxed) && !self.signaled.swap(true, Ordering::AcqRel) {
+            signal_event(self.event.as_fd());
         }
     }
 
-    /// The queue has been emptied.
+    /// Clears the signal; the queue is empty.
     #[inline]
-    pub(crate) fn lower(&self) {
+    pub(crate) fn clear(&self) {
         self.has_frames.store(false, Ordering::Relaxed);
-        if self.is_raised.load(Ordering::Acquire) {
-            clear(self.event.as_fd());
-            self.is_raised.store(false, Ordering::Release);
+        if self.signaled.load(Ordering::Acquire) {
+            clear_event(self.event.as_fd());
+            self.signaled.store(false, Ordering::Release);
         }
     }
 
-    /// Whether others have put something into the queue.
+    /// Returns `true` if another thread has queued frames.
     #[inline]
     pub(crate) fn has_frames(&self) -> bool {
         self.has_frames.load(Ordering::Acquire)
     }
 
     #[inline]
-    pub(crate) fn set_by_kernel(&self) {
-        self.by_kernel.store(true, Ordering::Release);
+    pub(crate) fn set_kernel_pending(&self) {
+        self.kernel_pending.store(true, Ordering::Release);
     }
 
     #[inline]
-    pub(crate) fn is_by_kernel(&self) -> bool {
-        self.by_kernel.load(Ordering::Relaxed)
+    pub(crate) fn is_kernel_pending(&self) -> bool {
+        self.kernel_pending.load(Ordering::Relaxed)
     }
 
-    /// Whether the kernel's socket has to be looked at, which whoever asks then does.
+    /// Returns `true` and clears the flag if the backing socket must be read; the caller reads it.
     #[inline]
-    pub(crate) fn take_by_kernel(&self) -> bool {
-        self.by_kernel.load(Ordering::Relaxed) && self.by_kernel.swap(false, Ordering::AcqRel)
+    pub(crate) fn take_kernel_pending(&self) -> bool {
+        self.kernel_pending.load(Ordering::Relaxed)
+            && self.kernel_pending.swap(false, Ordering::AcqRel)
     }
 }
 
@@ -89,23 +90,24 @@ impl AsFd for Readiness {
     }
 }
 
-/// An eventfd(2).
-pub(crate) fn event() -> io::Result<ForkGuardedFd> {
-    // SAFETY: no pointers.
+/// Creates an eventfd(2).
+pub(crate) fn new_event() -> io::Result<ForkGuardedFd> {
+    // SAFETY: the call takes integers only.
     let open = || owned(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) });
-    ForkGuardedFd::make(open)
+    ForkGuardedFd::from_fn(open)
 }
 
-pub(crate) fn signal(event: BorrowedFd<'_>) {
+pub(crate) fn signal_event(event: BorrowedFd<'_>) {
     let one = 1_u64;
-    // SAFETY: eight bytes are read from a local variable. It fails only when the count is full,
-    // and then it is readable already.
+    // SAFETY: the kernel reads eight bytes of a local variable. The call fails only if the counter
+    // is full, and then the event is readable already.
     unsafe { libc::write(event.as_raw_fd(), (&raw const one).cast(), size_of::<u64>()) };
 }
 
-pub(crate) fn clear(event: BorrowedFd<'_>) {
+pub(crate) fn clear_event(event: BorrowedFd<'_>) {
     let mut count = 0_u64;
-    // SAFETY: eight bytes are written to a local variable. It fails only when there is nothing.
+    // SAFETY: the kernel writes eight bytes to a local variable. The call fails only if the counter
+    // is zero.
     unsafe { libc::read(event.as_raw_fd(), (&raw mut count).cast(), size_of::<u64>()) };
 }
 
@@ -115,9 +117,9 @@ pub(crate) struct Epoll(ForkGuardedFd);
 
 impl Epoll {
     pub(crate) fn new() -> io::Result<Self> {
-        // SAFETY: no pointers.
+        // SAFETY: the call takes integers only.
         let open = || owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) });
-        ForkGuardedFd::make(open).map(Self)
+        ForkGuardedFd::from_fn(open).map(Self)
     }
 
     pub(crate) fn add(&self, fd: BorrowedFd<'_>, events: i32, token: u64) -> io::Result<()> {
@@ -127,15 +129,15 @@ impl Epoll {
         check(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, fd, &raw mut event) })
     }
 
-    /// Takes these in, if they are not in already, or out. As long as one is in, the kernel goes
-    /// to wake somebody at each frame, whether anybody sleeps or not: on a veth in native mode
-    /// that is a fifth of what a frame takes.
+    /// Adds or removes the AF_XDP sockets. While one is added, the kernel processes a wakeup for
+    /// each frame, whether or not a thread waits. On a veth in native mode that is a fifth of the
+    /// cost of a frame.
     ///
     /// # Errors
-    /// The kernel's, that has no memory for it.
-    pub(crate) fn watch(&self, sockets: &[Socket], is_watching: bool) -> io::Result<()> {
+    /// The kernel's, if it lacks memory.
+    pub(crate) fn watch(&self, sockets: &[Socket], watching: bool) -> io::Result<()> {
         for socket in sockets {
-            if !is_watching {
+            if !watching {
                 self.remove(socket.as_fd());
                 continue;
             }
@@ -147,15 +149,15 @@ impl Epoll {
         Ok(())
     }
 
-    /// Takes a descriptor out; nothing happens if it is not there.
+    /// Removes a descriptor, if present.
     pub(crate) fn remove(&self, fd: BorrowedFd<'_>) {
         let (epoll, fd) = (self.0.as_raw_fd(), fd.as_raw_fd());
-        // SAFETY: no event is needed to remove.
+        // SAFETY: removal needs no event.
         unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_DEL, fd, std::ptr::null_mut()) };
     }
 
-    /// Sleeps until something is ready, up to `timeout` rounded up to milliseconds; the tokens and
-    /// events of what is. A signal ends it early.
+    /// Waits until a descriptor is ready or `timeout` has passed, rounded up to milliseconds.
+    /// Returns the ready tokens and events; empty after a signal.
     pub(crate) fn wait<'e>(
         &self,
         events: &'e mut [libc::epoll_event],
@@ -165,7 +167,7 @@ impl Epoll {
             timeout.as_micros().div_ceil(1_000).try_into().unwrap_or(i32::MAX)
         });
         let most = events.len() as i32;
-        // SAFETY: there is room for so many.
+        // SAFETY: the buffer has room for this number of events.
         let count = unsafe {
             libc::epoll_wait(self.0.as_raw_fd(), events.as_mut_ptr(), most, milliseconds)
         };
@@ -187,7 +189,7 @@ impl AsFd for Epoll {
 
 fn owned(fd: i32) -> io::Result<OwnedFd> {
     check(fd)?;
-    // SAFETY: the kernel has just made it, and nobody else has it.
+    // SAFETY: the descriptor is new and has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 

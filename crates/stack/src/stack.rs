@@ -13,67 +13,68 @@ use hairpin_netstack::{DeviceSettings, Settings};
 use hairpin_wire::MacAddress;
 use hairpin_xdp::{Interface, Packet, ReceiveStamps, RxProbe, TxWakeup, Umem};
 
-use crate::control::{Control, packet_limit};
-use crate::core::{Core, Reader};
-use crate::groups::Look;
-use crate::watcher::{self, Alarm};
+use crate::control_plane::{ControlPlane, packet_limit};
+use crate::data_plane::{DataPlane, Reader};
+use crate::groups::GroupUpdate;
+use crate::watcher::{self, EventSource};
 use crate::{PathEvent, RawFrames, SocketOptions, StackError, StackSettings, UdpSocket};
 
-/// Sockets that a stack has room for.
+/// The most sockets of a stack.
 const SOCKETS: u32 = 1_024;
-/// Addresses that its interface may have.
+/// The most addresses of its interface.
 const ADDRESSES: u32 = 256;
-/// Memberships of all sockets together, and the senders that these name.
+/// The most memberships of all sockets, and the most sources of these.
 const MEMBERSHIPS: u32 = 4_096;
 
-/// Of this process so far: ways of one stack are none of another.
-static STACKS: AtomicU64 = AtomicU64::new(0);
+/// The number of stacks opened in this process: paths of one stack are never valid in another.
+static STACK_COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// An interface's frames, and the sockets that share them. A clone is another handle of the same;
-/// the interface is given back when the last handle and the last socket have gone.
+/// An interface and the sockets that share it. A clone is another handle of the same stack; the
+/// interface is closed when the last handle and socket are dropped.
 ///
-/// Sockets of one stack may be used by several threads. They wait for each other no longer than it
-/// takes to put frames into a ring or take them off it.
+/// Sockets of one stack may be used by several threads. They block each other only while frames are
+/// added to or taken off a ring.
 #[derive(Clone)]
 pub struct Stack {
     owner: Arc<Owner>,
 }
 
-/// What a stack and its sockets hold of what they have in common. With the last of them the
-/// stack's thread ends, and then the interface is given back, both before the drop returns.
+/// The owner of the shared state. Dropping the last reference stops the watcher thread and then
+/// closes the interface, both before the drop returns.
 #[derive(Debug)]
 pub(crate) struct Owner {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     watcher: Option<JoinHandle<()>>,
 }
 
-/// What a stack and its sockets have in common.
-pub(crate) struct Shared {
-    core: Mutex<Core>,
-    control: Mutex<Control>,
-    /// Counts what has changed in the kernel, for those who know a way.
+/// The state that a stack and its sockets share.
+pub(crate) struct SharedState {
+    data_plane: Mutex<DataPlane>,
+    control_plane: Mutex<ControlPlane>,
+    /// Counts changes in the kernel, to invalidate paths.
     generation: AtomicU64,
     pub(crate) umem: Umem,
     /// The interface's index.
     pub(crate) interface: u32,
-    /// Whether there is anything on the rings, and whether the interface lacks frames.
-    glance: RxProbe,
-    is_short: AtomicBool,
-    /// For each queue what has its ring sent.
-    kickers: Box<[TxWakeup]>,
+    /// Checks for pending packets without the lock; the flag adds whether the interface needs a
+    /// refill.
+    rx_probe: RxProbe,
+    needs_refill: AtomicBool,
+    /// The transmit wakeup of each queue.
+    tx_wakeups: Box<[TxWakeup]>,
     receive_stamps: ReceiveStamps,
-    pub(crate) is_strict: bool,
-    /// Nothing is received any more: the interface is gone, or the stack is strict and something
-    /// has to go through the kernel now.
-    has_ended: AtomicBool,
-    is_gone: AtomicBool,
-    /// Interface, driver, queues and so on, in a line.
+    pub(crate) strict: bool,
+    /// `true` if nothing is received any more: the interface was removed, or a strict stack would
+    /// have to fall back.
+    ended: AtomicBool,
+    removed: AtomicBool,
+    /// A line of text: interface, driver, queues and so on.
     description: String,
-    pub(crate) alarm: Alarm,
+    pub(crate) event_source: EventSource,
 }
 
 impl Stack {
-    /// Takes the interface of this name, which somebody has named on purpose.
+    /// Opens an interface by name.
     ///
     /// # Errors
     /// See [`StackError`].
@@ -84,11 +85,11 @@ impl Stack {
         let is_veth = interface.device().driver.as_deref() == Some("veth");
         let trusts_checksums = settings.trusts_checksums.unwrap_or(is_veth);
         let (queues, umem) = (interface.device().queues, interface.umem().clone());
-        let glance = interface.glance();
-        let kickers = (0..queues).filter_map(|queue| interface.kicker(queue)).collect();
+        let rx_probe = interface.rx_probe();
+        let tx_wakeups = (0..queues).filter_map(|queue| interface.tx_wakeup(queue)).collect();
         let (receive_stamps, description) = (interface.receive_stamps(), interface.to_string());
-        let alarm = Alarm::new().map_err(StackError::Thread)?;
-        let mut control = Control::new(index)?;
+        let event_source = EventSource::new().map_err(StackError::Thread)?;
+        let mut control_plane = ControlPlane::new(index)?;
         let engine = Settings {
             devices: 1,
             addresses: ADDRESSES,
@@ -97,98 +98,99 @@ impl Stack {
             sources: MEMBERSHIPS,
             seed: watcher::random(),
         };
-        let (mac, mtu) = (MacAddress(control.mac()), packet_limit(interface.device().mtu));
+        let (mac, mtu) = (MacAddress(control_plane.mac()), packet_limit(interface.device().mtu));
         let device = DeviceSettings { mac, mtu, trusts_checksums, vlan: None };
-        let mut core = Core::new(interface, &engine, &device).expect("there is room for a device");
-        let addresses = control.addresses(index).map_err(StackError::Netlink)?;
-        control.set_addresses(&mut core, &addresses);
-        if control.address_count() < addresses.len() {
+        let mut data_plane = DataPlane::new(interface, &engine, &device)
+            .expect("the engine has capacity for one device");
+        let addresses = control_plane.addresses(index).map_err(StackError::Netlink)?;
+        control_plane.set_addresses(&mut data_plane, &addresses);
+        if control_plane.address_count() < addresses.len() {
             return Err(StackError::Addresses(name.to_string()));
         }
-        let shared = Arc::new(Shared {
-            core: Mutex::new(core),
-            control: Mutex::new(control),
-            generation: AtomicU64::new(STACKS.fetch_add(1, Ordering::Relaxed) << 40),
+        let shared = Arc::new(SharedState {
+            data_plane: Mutex::new(data_plane),
+            control_plane: Mutex::new(control_plane),
+            generation: AtomicU64::new(STACK_COUNT.fetch_add(1, Ordering::Relaxed) << 40),
             umem,
             interface: index,
-            glance,
-            is_short: AtomicBool::new(true),
-            kickers,
+            rx_probe,
+            needs_refill: AtomicBool::new(true),
+            tx_wakeups,
             receive_stamps,
-            is_strict: settings.strict,
-            has_ended: AtomicBool::new(false),
-            is_gone: AtomicBool::new(false),
+            strict: settings.strict,
+            ended: AtomicBool::new(false),
+            removed: AtomicBool::new(false),
             description,
-            alarm,
+            event_source,
         });
         let watcher = Some(watcher::spawn(&shared)?);
         Ok(Self { owner: Arc::new(Owner { shared, watcher }) })
     }
 
-    /// A UDP socket at a local address; port 0 has the kernel choose one. The address may be any
-    /// of a family, one of this host, or a group, which is then to be joined.
+    /// Binds a UDP socket; port 0 lets the kernel choose. The address is unspecified, an address of
+    /// this host, or a group, which must then be joined.
     ///
     /// # Errors
-    /// The kernel's: the address is none of this host's, or the port is taken. In a strict stack
-    /// `Unsupported` if nothing could come past the kernel.
+    /// The kernel's: the address is not local, or the port is in use. In a strict stack
+    /// `Unsupported` if nothing would bypass the kernel.
     pub fn bind(&self, local: SocketAddr, options: &SocketOptions) -> io::Result<UdpSocket> {
         UdpSocket::bind(&self.owner, local, options)
     }
 
-    /// Whole frames of an EtherType.
+    /// Opens raw frames of an EtherType.
     ///
     /// # Errors
-    /// `InvalidInput` if the EtherType is the kernel's, `AddrInUse` if another has it.
+    /// `InvalidInput` if the EtherType is reserved for the kernel, `AddrInUse` if it is in use.
     pub fn raw_frames(&self, ether_type: u16) -> io::Result<RawFrames> {
-        RawFrames::of_stack(&self.owner, ether_type)
+        RawFrames::from_stack(&self.owner, ether_type)
     }
 
-    /// The oldest thing that is to be said and was not yet; the last 256 are kept.
-    pub fn notice(&self) -> Option<PathEvent> {
-        self.owner.control().notice()
+    /// Returns the oldest unread event; the last 256 are kept.
+    pub fn next_event(&self) -> Option<PathEvent> {
+        self.owner.control_plane().next_event()
     }
 
-    /// Says that something which was to come or go past the kernel is left to it.
+    /// Reports that traffic outside this crate falls back to the kernel.
     ///
     /// # Errors
-    /// `Unsupported` in a strict stack, with the notice.
-    pub fn fall_back(&self, notice: PathEvent) -> io::Result<()> {
-        self.owner.fall_back(notice)
+    /// `Unsupported` in a strict stack, with the event.
+    pub fn fall_back(&self, event: PathEvent) -> io::Result<()> {
+        self.owner.fall_back(event)
     }
 
-    /// Who stamps what is received, if anybody does.
+    /// Returns the source of receive timestamps.
     #[must_use]
     pub fn receive_stamps(&self) -> ReceiveStamps {
         self.owner.receive_stamps
     }
 
-    /// Whether the interface has this address now.
+    /// Returns `true` if the interface has this address now.
     #[must_use]
     pub fn has_address(&self, address: IpAddr) -> bool {
-        self.owner.control().has_address(address)
+        self.owner.control_plane().has_address(address)
     }
 
-    /// The interface's index.
+    /// Returns the interface's index.
     #[must_use]
     pub fn interface(&self) -> u32 {
         self.owner.interface
     }
 
-    /// The interface's Ethernet address.
+    /// Returns the interface's Ethernet address.
     #[must_use]
     pub fn mac(&self) -> [u8; 6] {
-        self.owner.control().mac()
+        self.owner.control_plane().mac()
     }
 }
 
-impl Shared {
+impl SharedState {
     #[inline]
-    pub(crate) fn core(&self) -> MutexGuard<'_, Core> {
-        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn data_plane(&self) -> MutexGuard<'_, DataPlane> {
+        self.data_plane.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn control(&self) -> MutexGuard<'_, Control> {
-        self.control.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn control_plane(&self) -> MutexGuard<'_, ControlPlane> {
+        self.control_plane.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[inline]
@@ -196,148 +198,158 @@ impl Shared {
         self.generation.load(Ordering::Relaxed)
     }
 
-    /// Ways may have changed: whoever knows one looks again.
-    pub(crate) fn renew_ways(&self) {
+    /// Invalidates all paths; each is found again when it is next used.
+    pub(crate) fn invalidate_paths(&self) {
         self.generation.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Says something, which may be what a strict stack is not to do.
-    pub(crate) fn tell(&self, control: &mut Control, notice: PathEvent) {
-        control.tell(notice);
-        if self.is_strict && control.fallback().is_some() {
-            self.has_ended.store(true, Ordering::Release);
+    /// Reports an event. A fallback ends a strict stack.
+    pub(crate) fn report(&self, control_plane: &mut ControlPlane, event: PathEvent) {
+        control_plane.report(event);
+        if self.strict && control_plane.fallback().is_some() {
+            self.ended.store(true, Ordering::Release);
         }
     }
 
-    /// Says what a look at the groups has found.
-    pub(crate) fn heed(&self, control: &mut Control, look: Look) {
-        for notice in look.notices {
-            self.tell(control, notice);
+    /// Applies the result of a poll of the groups.
+    pub(crate) fn apply_group_update(&self, control_plane: &mut ControlPlane, update: GroupUpdate) {
+        for event in update.events {
+            self.report(control_plane, event);
         }
-        if look.changes_ways {
-            self.renew_ways();
+        if update.paths_changed {
+            self.invalidate_paths();
         }
     }
 
-    /// The interface is gone for good: whoever sleeps is woken to hear of it.
-    pub(crate) fn set_gone(&self) {
-        self.is_gone.store(true, Ordering::Release);
-        self.has_ended.store(true, Ordering::Release);
-        self.core().wake_all();
+    /// Marks the interface as removed and wakes all waiters.
+    pub(crate) fn set_removed(&self) {
+        self.removed.store(true, Ordering::Release);
+        self.ended.store(true, Ordering::Release);
+        self.data_plane().wake_all();
     }
 
-    /// Says that something goes by the kernel, or refuses that.
-    pub(crate) fn fall_back(&self, notice: PathEvent) -> io::Result<()> {
-        if self.is_strict {
-            return Err(unsupported(&notice.to_string()));
+    /// Reports a fallback, or rejects it in a strict stack.
+    pub(crate) fn fall_back(&self, event: PathEvent) -> io::Result<()> {
+        if self.strict {
+            return Err(unsupported(&event.to_string()));
         }
-        self.control().tell(notice);
+        self.control_plane().report(event);
         Ok(())
     }
 
+    /// Checks that the interface exists.
+    ///
     /// # Errors
-    /// The kernel's "no such device" once the interface is gone.
-    pub(crate) fn check_gone(&self) -> io::Result<()> {
-        let is_gone = self.is_gone.load(Ordering::Acquire);
-        if is_gone { Err(io::Error::from_raw_os_error(libc::ENODEV)) } else { Ok(()) }
+    /// `ENODEV` after the interface was removed.
+    pub(crate) fn check_removed(&self) -> io::Result<()> {
+        let removed = self.removed.load(Ordering::Acquire);
+        if removed { Err(io::Error::from_raw_os_error(libc::ENODEV)) } else { Ok(()) }
     }
 
+    /// Checks that the stack can receive.
+    ///
     /// # Errors
-    /// That of [`check_gone`](Self::check_gone); `Unsupported` in a strict stack, once something
-    /// has to go through the kernel.
+    /// As for [`check_removed`](Self::check_removed); `Unsupported` in a strict stack after a
+    /// fallback.
     #[inline]
     pub(crate) fn check(&self) -> io::Result<()> {
-        if self.has_ended.load(Ordering::Acquire) { self.why_ended() } else { Ok(()) }
+        if self.ended.load(Ordering::Acquire) { self.end_reason() } else { Ok(()) }
     }
 
     #[cold]
-    fn why_ended(&self) -> io::Result<()> {
-        self.check_gone()?;
-        let reason = self.control().fallback().map(PathEvent::to_string);
+    fn end_reason(&self) -> io::Result<()> {
+        self.check_removed()?;
+        let reason = self.control_plane().fallback().map(PathEvent::to_string);
         Err(unsupported(&reason.unwrap_or_default()))
     }
 
-    /// Interface, driver, queues, mode, copies, stamps.
+    /// Returns one line: interface, driver, queues, mode, copy mode, timestamps.
     pub(crate) fn description(&self) -> &str {
         &self.description
     }
 
-    /// Whether a look at the rings would find nothing and do nothing.
+    /// Returns `true` if a poll of the rings would find nothing and do nothing.
     #[inline]
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.glance.is_quiet() && !self.is_short.load(Ordering::Relaxed)
+    pub(crate) fn rings_are_idle(&self) -> bool {
+        self.rx_probe.is_idle() && !self.needs_refill.load(Ordering::Relaxed)
     }
 
-    /// Takes frames off the rings to where they are waited for; see [`Core::pump`].
+    /// Takes frames off the rings and queues them; see [`DataPlane::poll_rings`].
     ///
     /// # Errors
     /// As there.
     #[inline]
-    pub(crate) fn pump(&self, core: &mut Core, reader: Reader, wanted: usize) -> io::Result<bool> {
-        let drained = core.pump(reader, wanted)?;
-        // Else the rings themselves tell that there is something to do.
+    pub(crate) fn poll_rings(
+        &self,
+        data_plane: &mut DataPlane,
+        reader: Reader,
+        wanted: usize,
+    ) -> io::Result<bool> {
+        let drained = data_plane.poll_rings(reader, wanted)?;
+        // Otherwise the rings themselves show that there is more to do.
         if drained {
-            self.note_frames(core);
+            self.update_needs_refill(data_plane);
         }
         Ok(drained)
     }
 
-    /// Notes whether the interface lacks frames, after a look at its rings that found no more.
+    /// Records whether the interface needs a refill, after a poll that emptied the rings.
     #[inline]
-    pub(crate) fn note_frames(&self, core: &Core) {
-        self.is_short.store(core.interface.is_short(), Ordering::Relaxed);
+    pub(crate) fn update_needs_refill(&self, data_plane: &DataPlane) {
+        self.needs_refill.store(data_plane.interface.needs_refill(), Ordering::Relaxed);
     }
 
-    /// The queue that a socket sends by: always the same one, so that nothing overtakes.
+    /// Returns the transmit queue of a socket. It never changes, which preserves the order of
+    /// packets.
     pub(crate) fn queue(&self, socket: u32) -> u32 {
-        socket % self.kickers.len() as u32
+        socket % self.tx_wakeups.len() as u32
     }
 
-    /// Sends a packet: into the ring under the lock, and out of it without. It comes back if its
-    /// ring is full and nothing leaves.
+    /// Transmits a packet: adds it to the ring under the lock and wakes the kernel without the
+    /// lock. Returns the packet if the ring is full and stays so.
     ///
     /// # Errors
-    /// The kernel's. What is in the ring stays there.
+    /// The kernel's. Packets in the ring stay there.
     #[inline(always)]
     pub(crate) fn transmit(
         &self,
-        mut core: MutexGuard<'_, Core>,
+        mut data_plane: MutexGuard<'_, DataPlane>,
         queue: u32,
         packet: Packet,
     ) -> io::Result<Result<(), Packet>> {
-        match core.interface.post(queue, packet) {
+        match data_plane.interface.post(queue, packet) {
             Ok(frames) => {
-                drop(core);
+                drop(data_plane);
                 self.kick(queue, frames).map(Ok)
             }
-            Err(packet) => self.transmit_again(core, queue, packet),
+            Err(packet) => self.transmit_again(data_plane, queue, packet),
         }
     }
 
-    /// The ring was full. What is in it leaves, and then there is room, or the way is stuck.
+    /// The ring was full: sends it and retries once. Returns the packet if the ring is still full.
     #[cold]
     fn transmit_again(
         &self,
-        mut core: MutexGuard<'_, Core>,
+        mut data_plane: MutexGuard<'_, DataPlane>,
         queue: u32,
         packet: Packet,
     ) -> io::Result<Result<(), Packet>> {
-        let frames = core.interface.submit(queue);
-        drop(core);
+        let frames = data_plane.interface.submit(queue);
+        drop(data_plane);
         if let Err(error) = self.kick(queue, frames) {
-            self.core().interface.give(packet.into_frame());
+            self.data_plane().interface.release(packet.into_frame());
             return Err(error);
         }
-        match self.core().interface.post(queue, packet) {
+        match self.data_plane().interface.post(queue, packet) {
             Ok(frames) => self.kick(queue, frames).map(Ok),
             Err(packet) => Ok(Err(packet)),
         }
     }
 
-    /// Has the kernel send what is in a queue's ring.
+    /// Makes the kernel send a queue's transmit ring.
     #[inline]
     pub(crate) fn kick(&self, queue: u32, frames: u32) -> io::Result<()> {
-        self.kickers[queue as usize].kick(frames)
+        self.tx_wakeups[queue as usize].kick(frames)
     }
 }
 
@@ -346,25 +358,25 @@ pub(crate) fn unsupported(reason: &str) -> io::Error {
 }
 
 impl Deref for Owner {
-    type Target = Shared;
+    type Target = SharedState;
 
     #[inline]
-    fn deref(&self) -> &Shared {
+    fn deref(&self) -> &SharedState {
         &self.shared
     }
 }
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.shared.alarm.stop();
+        self.shared.event_source.stop();
         if let Some(watcher) = self.watcher.take() {
-            // It does not panic; were it to, the panic has been printed where it happened.
+            // The thread does not panic; if it did, the panic message was already printed.
             let _ = watcher.join();
         }
     }
 }
 
-/// The same, not one alike.
+/// Compares identity.
 impl PartialEq for Stack {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.owner, &other.owner)
@@ -379,7 +391,7 @@ impl Hash for Stack {
     }
 }
 
-/// One line: interface, driver, queues, mode, copies, stamps.
+/// Formats one line: interface, driver, queues, mode, copy mode, timestamps.
 impl fmt::Display for Stack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.owner.description())
@@ -392,7 +404,7 @@ impl fmt::Debug for Stack {
     }
 }
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for SharedState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Shared").field(&self.description).finish()
     }

@@ -1,9 +1,9 @@
-//! A UDP socket, past the kernel where it can be.
+//! A UDP socket that bypasses the kernel where possible.
 
 mod frames;
-mod receiving;
-mod sending;
-mod waiting;
+mod receive;
+mod send;
+mod wait;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -14,37 +14,38 @@ use std::sync::Arc;
 
 use hairpin_netstack::{Address, SocketId};
 
-use crate::addresses::is_multicast;
-use crate::control::invalid;
+use crate::backing_socket::{BackingSocket, LONGEST};
+use crate::bound_address::is_multicast;
+use crate::control_plane::engine_error;
 use crate::destination::{self, Destination};
-use crate::kernel_socket::{KernelSocket, LONGEST};
 use crate::readiness::{Epoll, Readiness};
 use crate::stack::{Owner, unsupported};
 use crate::{FallbackReason, PathEvent, SocketOptions, watcher};
-use frames::Frames;
-pub use receiving::{Meta, Received};
-use sending::RECENT;
+use frames::SocketFrames;
+pub use receive::{Meta, Received};
+use send::RECENT;
 
 /// A UDP socket of a [`Stack`](crate::Stack).
 ///
-/// What comes past the kernel and what comes by it are one stream. Beyond its queue, a quarter of
-/// the stack's frames, what comes to a socket that does not read is lost ([`lost`](Self::lost)).
+/// Datagrams that bypass the kernel and datagrams through the kernel form one stream. A socket that
+/// does not read loses datagrams beyond its queue, a quarter of the stack's frames
+/// ([`dropped`](Self::dropped)).
 pub struct UdpSocket {
     shared: Arc<Owner>,
     id: SocketId,
-    /// The queue that it sends by.
+    /// The transmit queue.
     queue: u32,
     token: u64,
-    kernel: KernelSocket,
+    backing: BackingSocket,
     readiness: Arc<Readiness>,
     local: SocketAddr,
     peer: Option<Box<Destination>>,
     groups: HashSet<IpAddr>,
     options: SocketOptions,
-    frames: Frames,
-    /// Whether nothing was left in the queue when something was last taken out of it.
+    frames: SocketFrames,
+    /// `true` if the queue was empty after the last receive.
     is_empty: bool,
-    /// For what comes and goes by the kernel.
+    /// The buffer for datagrams through the kernel.
     buffer: Box<[u8]>,
     recent: Vec<Destination>,
     epoll: Epoll,
@@ -56,203 +57,217 @@ impl UdpSocket {
         local: SocketAddr,
         options: &SocketOptions,
     ) -> io::Result<Self> {
-        let kernel = KernelSocket::bind(local, shared.interface, options)?;
-        let local = kernel.local_address()?;
+        let backing = BackingSocket::bind(local, shared.interface, options)?;
+        let local = backing.local_address()?;
         let readiness = Arc::new(Readiness::new()?);
         let epoll = Epoll::new()?;
-        epoll.add(kernel.as_fd(), libc::EPOLLIN, 0)?;
+        epoll.add(backing.as_fd(), libc::EPOLLIN, 0)?;
         epoll.add(readiness.as_fd(), libc::EPOLLIN, 0)?;
-        let mut control = shared.control();
-        let mut core = shared.core();
-        epoll.watch(core.interface.sockets(), true)?;
-        let engine = core.engine.edit();
-        let id = engine.open_socket(&options.of_engine()).map_err(io::Error::other)?;
-        let token = watcher::SOCKETS + u64::from(id.index());
-        let bound = engine.bind(id, destination::of_engine(local)).map_err(invalid);
-        core.sit(id, Arc::clone(&readiness));
+        let mut control_plane = shared.control_plane();
+        let mut data_plane = shared.data_plane();
+        epoll.watch(data_plane.interface.sockets(), true)?;
+        let engine = &mut data_plane.engine;
+        let id = engine.with(|engine| engine.open_socket(&options.to_engine()));
+        let id = id.map_err(io::Error::other)?;
+        let token = watcher::FIRST_SOCKET_TOKEN + u64::from(id.index());
+        let address = destination::to_engine_address(local);
+        let bound = engine.with(|engine| engine.bind(id, address)).map_err(engine_error);
+        data_plane.attach_socket(id, Arc::clone(&readiness));
         let this = Self {
             shared: Arc::clone(shared),
             id,
             queue: shared.queue(id.index()),
             token,
-            kernel,
+            backing,
             readiness,
             local,
             peer: None,
             groups: HashSet::new(),
             options: *options,
-            frames: Frames::new(shared.umem.settings().longest_frame()),
+            frames: SocketFrames::new(shared.umem.settings().longest_frame()),
             is_empty: false,
             buffer: vec![0; LONGEST].into_boxed_slice(),
             recent: Vec::with_capacity(RECENT),
             epoll,
         };
         // From here on an error drops the socket, which takes the locks.
-        let added = bound.and_then(|()| control.add(&core, id, local));
-        control.awaited.insert(token, Arc::clone(&this.readiness));
-        drop((control, core));
-        let is_direct = added?;
-        this.shared.alarm.add(this.kernel.as_fd(), token)?;
-        if !is_direct && !is_multicast(local.ip()) {
+        let added = bound.and_then(|()| control_plane.add(&data_plane, id, local));
+        control_plane.readiness_by_token.insert(token, Arc::clone(&this.readiness));
+        drop((control_plane, data_plane));
+        let receives_over_xdp = added?;
+        this.shared.event_source.add(this.backing.as_fd(), token)?;
+        if !receives_over_xdp && !is_multicast(local.ip()) {
             let reason = FallbackReason::OtherInterface;
             this.shared.fall_back(PathEvent::RxFallback { address: local, reason })?;
         }
         Ok(this)
     }
 
-    /// Talks to one peer from now on: nobody else is heard, and errors of the way there are told.
-    /// Once only.
+    /// Connects the socket to one peer: it receives from no other, and errors on the path are
+    /// reported. A socket can be connected once.
     ///
     /// # Errors
     /// The kernel's, such as `NetworkUnreachable`; `InvalidInput` the second time; in a strict
-    /// stack `Unsupported` if the way is not past the kernel.
+    /// stack `Unsupported` if the path does not bypass the kernel.
     pub fn connect(&mut self, remote: SocketAddr) -> io::Result<()> {
         if self.peer.is_some() {
-            let reason = "the socket has a peer already";
+            let reason = "cannot connect: the socket is already connected";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         }
-        self.kernel.connect(remote)?;
-        self.local = self.kernel.local_address()?;
+        self.backing.connect(remote)?;
+        self.local = self.backing.local_address()?;
         {
-            let mut control = self.shared.control();
-            let mut core = self.shared.core();
+            let mut control_plane = self.shared.control_plane();
+            let mut data_plane = self.shared.data_plane();
             if !is_multicast(remote.ip()) {
                 let local = Address::from(self.local.ip());
-                let engine = core.engine.edit();
-                engine.connect(self.id, local, destination::of_engine(remote)).map_err(invalid)?;
+                let peer = destination::to_engine_address(remote);
+                let connected =
+                    data_plane.engine.with(|engine| engine.connect(self.id, local, peer));
+                connected.map_err(engine_error)?;
             }
-            control.connect(&core, self.id, self.local, remote)?;
+            control_plane.connect(&data_plane, self.id, self.local, remote)?;
         }
         self.peer = Some(Box::new(self.destination(remote)?));
         Ok(())
     }
 
-    /// Becomes a member of a group on the stack's interface; from `sources` alone, if there are
-    /// any, of the group's family.
+    /// Joins a group on the stack's interface; with `sources`, only those are received. They must
+    /// be of the group's family.
     ///
-    /// The group comes past the kernel while all its members on this host are sockets of this
-    /// stack. Somebody else who joins gets nothing until that is noticed, 20 ms later at the most.
+    /// The group bypasses the kernel while all its members on this host are sockets of this stack.
+    /// If another socket joins, it receives nothing until the next poll, at most 20 ms later.
     ///
     /// # Errors
-    /// The kernel's: a member already, too many senders or groups; `InvalidInput` if it is no group
-    /// of the socket's family. In a strict stack `Unsupported` if it does not come past the kernel.
+    /// The kernel's: a member already, too many sources or groups; `InvalidInput` if the group is
+    /// not a multicast address of the socket's family. In a strict stack `Unsupported` if the group
+    /// does not bypass the kernel.
     pub fn join(&mut self, group: IpAddr, sources: &[IpAddr]) -> io::Result<()> {
         if !is_multicast(group) || group.is_ipv4() != self.local.is_ipv4() {
-            let reason = format!("{group} is no group of the socket's family");
+            let reason =
+                format!("cannot join {group}: not a multicast address of the socket's family");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         }
         let port = self.local.port();
         let address = SocketAddr::new(group, port);
         let refused = {
-            let mut control = self.shared.control();
-            self.kernel.join(group, self.shared.interface, sources)?;
+            let mut control_plane = self.shared.control_plane();
+            self.backing.join(group, self.shared.interface, sources)?;
             let joined = {
-                let mut core = self.shared.core();
-                let device = core.device;
+                let mut data_plane = self.shared.data_plane();
+                let device = data_plane.device;
                 let sources: Vec<_> = sources.iter().copied().map(Address::from).collect();
-                let engine = core.engine.edit();
                 let group = Address::from(group);
-                match sources[..] {
+                data_plane.engine.with(|engine| match sources[..] {
                     [] => engine.join(self.id, device, group),
                     _ => engine.join_sources(self.id, device, group, &sources),
-                }
+                })
             };
             if let Err(error) = joined {
-                let _ = self.kernel.leave(group, self.shared.interface);
+                let _ = self.backing.leave(group, self.shared.interface);
                 return Err(io::Error::other(error));
             }
             self.groups.insert(group);
-            control.groups.add(group, port);
-            let mut look = control.groups.look(&self.shared).unwrap_or_default();
-            let reason = control.groups.by_kernel(group, port);
+            control_plane.groups.add(group, port);
+            let mut update = control_plane.groups.poll(&self.shared).unwrap_or_default();
+            let reason = control_plane.groups.fallback_reason(group, port);
             let refused = reason
-                .filter(|_| self.shared.is_strict)
+                .filter(|_| self.shared.strict)
                 .map(|reason| PathEvent::RxFallback { address, reason });
-            // What is refused does not happen, and ends no strict stack.
-            look.notices.retain(|notice| Some(notice) != refused.as_ref());
-            self.shared.heed(&mut control, look);
+            // A rejected join does not take effect, so it must not end a strict stack.
+            update.events.retain(|event| Some(event) != refused.as_ref());
+            self.shared.apply_group_update(&mut control_plane, update);
             refused
         };
-        self.shared.alarm.wake();
-        if let Some(notice) = refused {
+        self.shared.event_source.wake();
+        if let Some(event) = refused {
             self.leave(group)?;
-            return Err(unsupported(&notice.to_string()));
+            return Err(unsupported(&event.to_string()));
         }
         Ok(())
     }
 
-    /// Ends a membership. What has arrived before is still delivered.
+    /// Leaves a group. Datagrams received before are still delivered.
     ///
     /// # Errors
-    /// The kernel's: no member.
+    /// The kernel's, if the socket is not a member.
     pub fn leave(&mut self, group: IpAddr) -> io::Result<()> {
-        let mut control = self.shared.control();
-        self.kernel.leave(group, self.shared.interface)?;
+        let mut control_plane = self.shared.control_plane();
+        self.backing.leave(group, self.shared.interface)?;
         self.groups.remove(&group);
-        let mut core = self.shared.core();
-        control.groups.remove(&core.interface, group, self.local.port());
-        let device = core.device;
-        let left = core.engine.edit().leave(self.id, device, Address::from(group));
-        // What has come by the kernel is found by the next look, not by some later one.
-        self.readiness.set_by_kernel();
+        let mut data_plane = self.shared.data_plane();
+        control_plane.groups.remove(&data_plane.interface, group, self.local.port());
+        let device = data_plane.device;
+        let group = Address::from(group);
+        let left = data_plane.engine.with(|engine| engine.leave(self.id, device, group));
+        // Datagrams already in the backing socket are found by the next receive.
+        self.readiness.set_kernel_pending();
         left.map_err(io::Error::other)
     }
 
-    /// Sets the TTL, or hop limit, of what goes to groups from now on: 1 to 255.
+    /// Sets the TTL or hop limit of multicast datagrams: 1 to 255.
     ///
     /// # Errors
     /// The kernel's.
     pub fn set_multicast_ttl(&mut self, ttl: u8) -> io::Result<()> {
-        self.kernel.set_multicast_ttl(ttl)?;
+        self.backing.set_multicast_ttl(ttl)?;
         self.options.multicast_ttl = ttl;
-        let mut core = self.shared.core();
-        let options = self.options.of_engine();
-        core.engine.edit().set_options(self.id, &options).map_err(io::Error::other)?;
-        drop(core);
-        // Headers are prepared with it.
-        self.shared.renew_ways();
+        let mut data_plane = self.shared.data_plane();
+        let options = self.options.to_engine();
+        let set = data_plane.engine.with(|engine| engine.set_options(self.id, &options));
+        set.map_err(io::Error::other)?;
+        drop(data_plane);
+        // Prepared headers contain the old value.
+        self.shared.invalidate_paths();
         Ok(())
     }
 
-    /// What it is bound to; once it has a peer, the address that it talks to it from.
+    /// Returns the local address; for a connected socket, the source address to its peer.
     #[must_use]
     pub fn local_address(&self) -> SocketAddr {
         self.local
     }
 
-    /// The peer, if there is one.
+    /// Returns the peer, if connected.
     #[must_use]
     pub fn peer_address(&self) -> Option<SocketAddr> {
         self.peer.as_deref().map(Destination::address)
     }
 
-    /// Whether what is sent to it comes past the kernel; of a group see
-    /// [`is_group_direct`](Self::is_group_direct).
+    /// Returns `true` if unicast datagrams to the socket bypass the kernel. For groups see
+    /// [`receives_group_over_xdp`](Self::receives_group_over_xdp).
     #[must_use]
-    pub fn is_direct(&self) -> bool {
-        self.shared.control().is_direct(self.id)
+    pub fn receives_over_xdp(&self) -> bool {
+        self.shared.control_plane().receives_over_xdp(self.id)
     }
 
-    /// Whether a group that it is a member of comes past the kernel.
+    /// Returns `true` if the socket is a member of the group and its datagrams bypass the kernel.
     #[must_use]
-    pub fn is_group_direct(&self, group: IpAddr) -> bool {
+    pub fn receives_group_over_xdp(&self, group: IpAddr) -> bool {
         let is_member = self.groups.contains(&group);
-        is_member && self.shared.control().groups.by_kernel(group, self.local.port()).is_none()
+        is_member
+            && self
+                .shared
+                .control_plane()
+                .groups
+                .fallback_reason(group, self.local.port())
+                .is_none()
     }
 
-    /// The buffer of the kernel's socket, for what comes by it, in bytes of datagrams and the
-    /// kernel's book-keeping about them.
+    /// Returns the receive buffer of the backing socket in bytes, including the kernel's
+    /// bookkeeping.
     ///
     /// # Errors
     /// The kernel's.
     pub fn receive_buffer(&self) -> io::Result<usize> {
-        self.kernel.receive_buffer()
+        self.backing.receive_buffer()
     }
 
-    /// Datagrams lost because this socket did not read, past the kernel alone.
+    /// Returns the number of datagrams dropped because the socket did not read, of those that
+    /// bypass the kernel.
     #[must_use]
-    pub fn lost(&self) -> u64 {
-        self.shared.core().seat(self.id).map_or(0, |seat| seat.lost())
+    pub fn dropped(&self) -> u64 {
+        self.shared.data_plane().queue(self.id).map_or(0, |queue| queue.dropped())
     }
 
     pub(crate) fn shared(&self) -> &Arc<Owner> {
@@ -270,21 +285,22 @@ impl UdpSocket {
 
 impl Drop for UdpSocket {
     fn drop(&mut self) {
-        self.shared.alarm.remove(self.kernel.as_fd());
-        let mut control = self.shared.control();
-        let mut core = self.shared.core();
-        control.awaited.remove(&self.token);
-        // A poller that still knows it is not to look at it again.
-        self.readiness.take_by_kernel();
-        control.remove(&core, self.id);
+        self.shared.event_source.remove(self.backing.as_fd());
+        let mut control_plane = self.shared.control_plane();
+        let mut data_plane = self.shared.data_plane();
+        control_plane.readiness_by_token.remove(&self.token);
+        // A poller that still lists the socket must not read it again.
+        self.readiness.take_kernel_pending();
+        control_plane.remove(&data_plane, self.id);
         for &group in &self.groups {
-            // As one: the watcher does not look between the kernel's count and ours.
-            let _ = self.kernel.leave(group, self.shared.interface);
-            control.groups.remove(&core.interface, group, self.local.port());
+            // Under one lock, so that the watcher does not poll between the kernel's count and
+            // ours.
+            let _ = self.backing.leave(group, self.shared.interface);
+            control_plane.groups.remove(&data_plane.interface, group, self.local.port());
         }
-        core.stand_up(self.id);
-        let _ = core.engine.edit().close(self.id);
-        self.frames.give_back(&mut core);
+        data_plane.detach_socket(self.id);
+        let _ = data_plane.engine.with(|engine| engine.close(self.id));
+        self.frames.release_all(&mut data_plane);
     }
 }
 

@@ -1,8 +1,8 @@
-//! The stack's thread, which keeps what is known of the kernel current.
+//! The watcher thread, which keeps the control plane current.
 //!
-//! It sleeps. The kernel's notifications wake it, its sockets when something has come by them, and
-//! the clock: while there are groups, to look at their members, and now and then to have next hops
-//! kept fresh. Whoever spins on a socket asks the kernel nothing meanwhile.
+//! It sleeps until a kernel notification arrives, a backing socket has something, or a timer
+//! expires: to poll the members of groups, and to keep next hops fresh. A socket that spins makes
+//! no system calls for these.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -17,35 +17,35 @@ use crate::StackError;
 use crate::groups;
 use crate::netlink::{Change, Netlink};
 use crate::readiness::{self, Epoll};
-use crate::stack::Shared;
+use crate::stack::SharedState;
 
-/// How often next hops that are sent to are kept fresh: more often than the kernel forgets
-/// (`base_reachable_time`, 15 s at the least).
-const KEEP_FRESH: Duration = Duration::from_secs(5);
-/// Events taken by one wait.
+/// The interval of refreshing the next hops in use: shorter than the kernel's expiry
+/// (`base_reachable_time`, at least 15 s).
+const NEIGHBOR_REFRESH_INTERVAL: Duration = Duration::from_secs(5);
+/// The most events per wait.
 const EVENTS: usize = 64;
 
-const EVENT: u64 = 0;
-const NETLINK: u64 = 1;
-/// The first of the sockets' tokens.
-pub(crate) const SOCKETS: u64 = 2;
+const WAKE_TOKEN: u64 = 0;
+const NETLINK_TOKEN: u64 = 1;
+/// The first token of the sockets.
+pub(crate) const FIRST_SOCKET_TOKEN: u64 = 2;
 
-/// What the thread waits for.
+/// The events that the thread waits for.
 #[derive(Debug)]
-pub(crate) struct Alarm {
+pub(crate) struct EventSource {
     epoll: Epoll,
     event: ForkGuardedFd,
-    is_stopped: AtomicBool,
+    stopped: AtomicBool,
 }
 
-impl Alarm {
+impl EventSource {
     pub(crate) fn new() -> io::Result<Self> {
-        let (epoll, event) = (Epoll::new()?, readiness::event()?);
-        epoll.add(event.as_fd(), libc::EPOLLIN, EVENT)?;
-        Ok(Self { epoll, event, is_stopped: AtomicBool::new(false) })
+        let (epoll, event) = (Epoll::new()?, readiness::new_event()?);
+        epoll.add(event.as_fd(), libc::EPOLLIN, WAKE_TOKEN)?;
+        Ok(Self { epoll, event, stopped: AtomicBool::new(false) })
     }
 
-    /// Looks after a socket of the kernel: each time something has come.
+    /// Adds a backing socket, reported each time that something arrives.
     pub(crate) fn add(&self, socket: BorrowedFd<'_>, token: u64) -> io::Result<()> {
         self.epoll.add(socket, libc::EPOLLIN | libc::EPOLLERR | libc::EPOLLET, token)
     }
@@ -54,38 +54,41 @@ impl Alarm {
         self.epoll.remove(socket);
     }
 
-    /// Wakes the thread, to stop or to see that there are groups now.
+    /// Wakes the thread, to stop it or to start polling groups.
     pub(crate) fn wake(&self) {
-        readiness::signal(self.event.as_fd());
+        readiness::signal_event(self.event.as_fd());
     }
 
     pub(crate) fn stop(&self) {
-        self.is_stopped.store(true, Ordering::Release);
+        self.stopped.store(true, Ordering::Release);
         self.wake();
     }
 
-    /// Sleeps until there is something to do, for `timeout` at the most; nothing once it is
-    /// stopped, or the kernel refuses.
+    /// Waits for events, at most `timeout`. Returns `None` once stopped or if the kernel fails.
     fn wait<'e>(
         &self,
         events: &'e mut [libc::epoll_event],
         timeout: Duration,
     ) -> Option<&'e [libc::epoll_event]> {
         let events = self.epoll.wait(events, Some(timeout)).ok()?;
-        if events.iter().any(|event| event.u64 == EVENT) {
-            readiness::clear(self.event.as_fd());
+        if events.iter().any(|event| event.u64 == WAKE_TOKEN) {
+            readiness::clear_event(self.event.as_fd());
         }
-        // Not before: whoever stops it from here on sets the event again.
-        (!self.is_stopped.load(Ordering::Acquire)).then_some(events)
+        // Checked after clearing: a later stop signals the event again.
+        (!self.stopped.load(Ordering::Acquire)).then_some(events)
     }
 }
 
-/// Begins to watch, until the alarm is stopped.
-pub(crate) fn spawn(shared: &Arc<Shared>) -> Result<JoinHandle<()>, StackError> {
+/// Starts the watcher thread, which runs until the event source is stopped.
+pub(crate) fn spawn(shared: &Arc<SharedState>) -> Result<JoinHandle<()>, StackError> {
     let netlink = Netlink::open().map_err(StackError::Netlink)?;
-    shared.alarm.epoll.add(netlink.as_fd(), libc::EPOLLIN, NETLINK).map_err(StackError::Thread)?;
-    let mut watcher = Watcher { shared: Arc::clone(shared), netlink, fresh_at: Instant::now() };
-    // What has changed since it was read, before anybody watched.
+    shared
+        .event_source
+        .epoll
+        .add(netlink.as_fd(), libc::EPOLLIN, NETLINK_TOKEN)
+        .map_err(StackError::Thread)?;
+    let mut watcher = Watcher { shared: Arc::clone(shared), netlink, refreshed_at: Instant::now() };
+    // Changes between the first read and the subscription.
     watcher.apply(&[Change::Overrun]);
     let thread = std::thread::Builder::new().name("hairpin-stack".to_string());
     thread
@@ -96,16 +99,16 @@ pub(crate) fn spawn(shared: &Arc<Shared>) -> Result<JoinHandle<()>, StackError> 
         .map_err(StackError::Thread)
 }
 
-/// A number that no stranger knows.
+/// Returns a random number that a remote sender cannot guess.
 pub(crate) fn random() -> u64 {
     use std::hash::{BuildHasher, Hasher, RandomState};
     RandomState::new().build_hasher().finish()
 }
 
 struct Watcher {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     netlink: Netlink,
-    fresh_at: Instant,
+    refreshed_at: Instant,
 }
 
 impl Watcher {
@@ -113,30 +116,33 @@ impl Watcher {
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS];
         let mut has_groups = false;
         loop {
-            let timeout = if has_groups { groups::LOOK } else { KEEP_FRESH };
-            let Some(events) = self.shared.alarm.wait(&mut events, timeout) else { return };
+            let timeout =
+                if has_groups { groups::POLL_INTERVAL } else { NEIGHBOR_REFRESH_INTERVAL };
+            let Some(events) = self.shared.event_source.wait(&mut events, timeout) else { return };
             for event in events {
                 match event.u64 {
-                    EVENT => {}
-                    NETLINK => self.read(),
+                    WAKE_TOKEN => {}
+                    NETLINK_TOKEN => self.read(),
                     token => {
-                        if let Some(readiness) = self.shared.control().awaited.get(&token) {
-                            readiness.set_by_kernel();
+                        if let Some(readiness) =
+                            self.shared.control_plane().readiness_by_token.get(&token)
+                        {
+                            readiness.set_kernel_pending();
                         }
                     }
                 }
             }
-            has_groups = look(&self.shared);
-            if self.fresh_at.elapsed() >= KEEP_FRESH {
-                self.fresh_at = Instant::now();
-                self.shared.control().keep_fresh(self.shared.interface);
+            has_groups = poll_groups(&self.shared);
+            if self.refreshed_at.elapsed() >= NEIGHBOR_REFRESH_INTERVAL {
+                self.refreshed_at = Instant::now();
+                self.shared.control_plane().refresh_neighbors(self.shared.interface);
             }
         }
     }
 
     fn read(&mut self) {
         let mut changes = Vec::new();
-        // An error of the socket is told as an overrun by the next look, or is of one message.
+        // A socket error is reported as an overrun by the next read, or affects one message only.
         if self.netlink.changes(&mut |change| changes.push(change)).is_err() {
             changes.push(Change::Overrun);
         }
@@ -144,34 +150,35 @@ impl Watcher {
     }
 
     fn apply(&self, changes: &[Change]) {
-        let mut renews = false;
+        let mut paths_changed = false;
         for change in changes {
-            // What cannot be read now is read when it changes next, and ways are found anew.
-            renews |= self.shared.control().apply(&self.shared, change).unwrap_or(true);
+            // What cannot be read now is read at the next change; paths are found again.
+            paths_changed |=
+                self.shared.control_plane().apply(&self.shared, change).unwrap_or(true);
         }
-        if renews {
-            self.shared.renew_ways();
+        if paths_changed {
+            self.shared.invalidate_paths();
         }
     }
 }
 
-/// Looks at the members of groups; whether there are any groups.
-pub(crate) fn look(shared: &Shared) -> bool {
-    let mut control = shared.control();
-    if control.groups.is_empty() {
+/// Polls the members of groups. Returns `true` if there are groups.
+pub(crate) fn poll_groups(shared: &SharedState) -> bool {
+    let mut control_plane = shared.control_plane();
+    if control_plane.groups.is_empty() {
         return false;
     }
-    // Not readable now, they are at the next look.
-    if let Ok(found) = control.groups.look(shared) {
-        shared.heed(&mut control, found);
+    // On failure the members are read by the next poll.
+    if let Ok(found) = control_plane.groups.poll(shared) {
+        shared.apply_group_update(&mut control_plane, found);
     }
     true
 }
 
-/// Signals are for the program's own threads.
+/// Blocks all signals: they are for the program's own threads.
 fn block_signals() {
     let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: the first call fills the set in; the second reads it, and asks for no old one.
+    // SAFETY: the first call initializes the set; the second reads it and requests no old set.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), std::ptr::null_mut());

@@ -1,5 +1,5 @@
-//! What the filter costs each frame, in the kernel, by what is entered: nanoseconds, the mean of
-//! many runs (`BPF_PROG_TEST_RUN`). As root, on a machine that does nothing else:
+//! Measures what the filter costs per frame, in the kernel, for each kind of entry: nanoseconds,
+//! the mean of many runs (`BPF_PROG_TEST_RUN`). Run it as root on an idle machine:
 //!
 //! ```text
 //! cargo run --release -p hairpin-xdp --example filter_cost
@@ -52,8 +52,8 @@ fn group(group: [u8; 4], port: Option<u16>) -> Entry {
     Entry::Group { vlan: None, group: group.into(), port }
 }
 
-/// Each by its name, what is entered for it, and the frame.
-fn ways() -> [(&'static str, Option<Entry>, Vec<u8>); 8] {
+/// The cases: a name, the entry to insert, and the frame.
+fn cases() -> [(&'static str, Option<Entry>, Vec<u8>); 8] {
     const GROUP: [u8; 4] = [239, 1, 2, 3];
     [
         ("raw", Some(RAW), raw()),
@@ -67,15 +67,15 @@ fn ways() -> [(&'static str, Option<Entry>, Vec<u8>); 8] {
     ]
 }
 
-/// One of each kind, for none of the frames.
-fn others() -> [Entry; 5] {
+/// Returns an entry of each kind, none of which matches a test frame.
+fn other_entries() -> [Entry; 5] {
     let raw = Entry::EtherType { vlan: None, ether_type: 0x88b6 };
     [raw, flow(6_001), local(HOST, 7), local([0; 4], 7), group([239, 9, 9, 9], None)]
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let bed = Testbed::namespaces()?;
-    let host = &bed.hosts()[0];
+    let testbed = Testbed::namespaces()?;
+    let host = &testbed.hosts()[0];
     let filter = Filter::load(&FilterSettings::default())?;
     let (umem, _pool) = Umem::create(&UmemSettings { frames: 64, ..UmemSettings::default() })?;
     let settings = SocketSettings { ring: 64, ..SocketSettings::default() };
@@ -87,14 +87,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         let costs = (0..ROUNDS).map(|_| filter.cost_ns(frame, RUNS));
         costs.collect::<Result<Vec<_>, _>>().map(|costs| costs.into_iter().min())
     };
-    println!("{:<26} {:>10} {:>14}", "ns a frame, best of rounds", "alone", "among others");
-    for (name, entry, frame) in ways() {
-        entry.iter().try_for_each(|entry| filter.enter(entry, Verdict::Slot(slot)))?;
+    println!("{:<26} {:>10} {:>14}", "ns per frame, best round", "only entry", "other entries");
+    for (name, entry, frame) in cases() {
+        entry.iter().try_for_each(|entry| filter.insert(entry, Verdict::Slot(slot)))?;
         let alone = best(&frame)?.unwrap_or(0);
-        others().iter().try_for_each(|entry| filter.enter(entry, Verdict::Slot(slot)))?;
+        other_entries().iter().try_for_each(|entry| filter.insert(entry, Verdict::Slot(slot)))?;
         let among = best(&frame)?.unwrap_or(0);
         println!("{name:<26} {alone:>10} {among:>14}");
-        others().iter().chain(&entry).try_for_each(|entry| filter.remove(entry).map(drop))?;
+        other_entries()
+            .iter()
+            .chain(&entry)
+            .try_for_each(|entry| filter.remove(entry).map(drop))?;
     }
     Ok(())
 }

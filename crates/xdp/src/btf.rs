@@ -1,74 +1,75 @@
-//! What the running kernel says of its own functions (BTF), as far as one must be found by name.
+//! Finds a kernel function's type id in the running kernel's BTF.
 //!
 //! ```text
-//! header   u16 magic 0xeb9f, u8 version 1, u8 flags, u32 its length,
-//!          u32 offset and length of the types, u32 offset and length of the names; from its end
-//! type     u32 offset of its name, u32 info (bits 24 to 28 the kind, 0 to 15 a count), u32 more,
-//!          then what the kind has; the first has the number 1
+//! header   u16 magic 0xeb9f, u8 version 1, u8 flags, u32 header length,
+//!          u32 offset and length of the types, u32 offset and length of the strings,
+//!          both offsets from the end of the header
+//! type     u32 name offset, u32 info (bits 24 to 28 kind, bits 0 to 15 count), u32 size or type,
+//!          then kind-specific data; the first type has id 1
 //! ```
 //! Source: Documentation/bpf/btf.rst.
 
 use std::io;
 
-/// Where the kernel shows it.
+/// The kernel's BTF.
 const FILE: &str = "/sys/kernel/btf/vmlinux";
 const MAGIC: u16 = 0xeb9f;
 const FUNCTION: u32 = 12;
 
-/// Why a function is not found.
+/// The reason why a function is not found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BtfError {
-    /// The kernel does not describe itself, or not to this process.
-    #[error("{FILE}: {0}")]
+    /// The kernel has no BTF, or this process cannot read it.
+    #[error("cannot read {FILE}: {0}")]
     File(#[from] io::Error),
-    /// It is described in a form that is not known.
-    #[error("{FILE} is not understood")]
-    Form,
-    /// This kernel has no such function.
-    #[error("this kernel has no {0}")]
+    /// The BTF is malformed or of an unknown version.
+    #[error("cannot parse {FILE}: unknown format")]
+    Format,
+    /// The kernel has no such function.
+    #[error("cannot find kernel function {0}: missing in {FILE}")]
     Missing(&'static str),
 }
 
-/// The number of a function's type.
-pub(crate) fn function(name: &'static str) -> Result<i32, BtfError> {
+/// Returns the type id of a kernel function.
+pub(crate) fn function_type_id(name: &'static str) -> Result<i32, BtfError> {
     find(&std::fs::read(FILE)?, name)
 }
 
 fn find(bytes: &[u8], name: &'static str) -> Result<i32, BtfError> {
     if bytes.get(..2) != Some(&MAGIC.to_le_bytes()) || bytes.get(2) != Some(&1) {
-        return Err(BtfError::Form);
+        return Err(BtfError::Format);
     }
     let part = |field: usize| {
         let start = word(bytes, 4)?.checked_add(word(bytes, field)?)? as usize;
         bytes.get(start..start.checked_add(word(bytes, field + 4)? as usize)?)
     };
-    let (types, names) = part(8).zip(part(16)).ok_or(BtfError::Form)?;
+    let (types, names) = part(8).zip(part(16)).ok_or(BtfError::Format)?;
     let (mut at, mut number) = (0, 1);
     while at < types.len() {
-        let (name_at, info) = word(types, at).zip(word(types, at + 4)).ok_or(BtfError::Form)?;
+        let (name_at, info) = word(types, at).zip(word(types, at + 4)).ok_or(BtfError::Format)?;
         let kind = info >> 24 & 0x1f;
         if kind == FUNCTION && is_name(names, name_at as usize, name) {
             return Ok(number);
         }
-        at += 12 + trailer(kind, (info & 0xffff) as usize).ok_or(BtfError::Form)?;
+        at += 12 + trailing_length(kind, (info & 0xffff) as usize).ok_or(BtfError::Format)?;
         number += 1;
     }
     Err(BtfError::Missing(name))
 }
 
-/// Bytes behind the three words that every type has.
-fn trailer(kind: u32, count: usize) -> Option<usize> {
+/// Returns the number of bytes after the three words that every type has.
+fn trailing_length(kind: u32, count: usize) -> Option<usize> {
     match kind {
-        // Integer; variable; declaration tag.
+        // INT, VAR, DECL_TAG.
         1 | 14 | 17 => Some(4),
-        // Array.
+        // ARRAY.
         3 => Some(12),
-        // Structure, union; data section; enumeration of 64 bits.
+        // STRUCT, UNION, DATASEC, ENUM64.
         4 | 5 | 15 | 19 => Some(12 * count),
-        // Enumeration; prototype.
+        // ENUM, FUNC_PROTO.
         6 | 13 => Some(8 * count),
-        // Pointer, forward, typedef, three qualifiers, function, float, type tag.
+        // PTR, FWD, TYPEDEF, VOLATILE, CONST, RESTRICT, FUNC, FLOAT, TYPE_TAG.
         2 | 7..=12 | 16 | 18 => Some(0),
         _ => None,
     }
@@ -116,23 +117,23 @@ mod tests {
     }
 
     #[test]
-    fn types_are_counted_from_one_past_whatever_they_have_behind() {
+    fn type_ids_start_at_one_and_skip_trailing_data() {
         assert_eq!(find(&small(), "f").unwrap(), 3);
         assert!(matches!(find(&small(), "g"), Err(BtfError::Missing("g"))));
         assert!(matches!(find(&small(), ""), Err(BtfError::Missing(""))));
     }
 
     #[test]
-    fn what_is_cut_off_is_an_error_and_no_panic() {
+    fn truncated_btf_is_an_error() {
         let whole = small();
         for length in 0..whole.len() {
-            assert!(matches!(find(&whole[..length], "f"), Err(BtfError::Form)), "{length}");
+            assert!(matches!(find(&whole[..length], "f"), Err(BtfError::Format)), "{length}");
         }
     }
 
     #[test]
-    fn the_running_kernel_is_understood_to_the_end() {
-        match function("a name that no function has") {
+    fn running_kernel_btf_is_parsed_to_the_end() {
+        match function_type_id("a name that no function has") {
             Err(BtfError::Missing(_)) => {}
             Err(BtfError::File(reason)) => println!("skipped: {FILE}: {reason}"),
             other => panic!("{other:?}"),

@@ -1,68 +1,74 @@
-//! What this process may do.
+//! The capabilities that opening an interface requires.
 
 use std::fmt;
 use std::io;
 
-/// `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h: two words of 32.
+/// `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h: two words of 32 bits.
 const VERSION: u32 = 0x2008_0522;
 
-/// Each that is needed, its number in linux/capability.h, and what for.
-const NEEDED: [(Capability, u32); 3] =
+/// The required capabilities and their numbers in linux/capability.h.
+const REQUIRED: [(Capability, u32); 3] =
     [(Capability::NetAdmin, 12), (Capability::NetRaw, 13), (Capability::Bpf, 39)];
 
-/// A right that the kernel asks for. These three are all that is ever needed; `CAP_IPC_LOCK` only
-/// for more frame memory than may be locked (`ulimit -l`).
+/// A capability that the kernel requires. These three are sufficient; `CAP_IPC_LOCK` is needed only
+/// to exceed the locked-memory limit (`ulimit -l`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Capability {
-    /// `CAP_NET_ADMIN`: to attach a program to an interface.
+    /// `CAP_NET_ADMIN`: attach a program to an interface.
     NetAdmin,
-    /// `CAP_NET_RAW`: to open an AF_XDP socket.
+    /// `CAP_NET_RAW`: open an AF_XDP socket.
     NetRaw,
-    /// `CAP_BPF`: to load a program and make its maps.
+    /// `CAP_BPF`: load a program and create its maps.
     Bpf,
 }
 
-/// Why nothing can be set up.
+/// The result of a failed capability check.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CapabilityError {
-    /// Some are not in the effective set of this thread.
-    #[error("this process lacks {0}; with them an ordinary user needs no more")]
-    Missing(Missing),
-    /// The kernel does not say what this thread may do.
-    #[error("capget: {0}")]
+    /// Some capabilities are not in this thread's effective set.
+    #[error("cannot open an interface: missing {0} (root is not required)")]
+    Missing(MissingCapabilities),
+    /// The kernel does not report the thread's capabilities.
+    #[error("cannot read capabilities: {0}")]
     Unknown(#[from] io::Error),
 }
 
-/// The capabilities that are missing, at least one.
+/// The missing capabilities, at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing(Vec<Capability>);
+pub struct MissingCapabilities(Vec<Capability>);
 
-impl Missing {
-    /// Which they are.
+impl MissingCapabilities {
+    /// Returns the missing capabilities.
     #[must_use]
     pub fn capabilities(&self) -> &[Capability] {
         &self.0
     }
 }
 
-/// Looks whether this thread may set everything up. In a user namespace the answer may be yes and
-/// the kernel's still no: to load programs takes the capability in the first of them.
+/// Checks that this thread has every required capability.
+///
+/// Inside a user namespace the check can succeed although the kernel refuses: loading programs
+/// requires the capability in the initial user namespace.
 ///
 /// # Errors
 /// See [`CapabilityError`].
 pub fn check_capabilities() -> Result<(), CapabilityError> {
-    let missing = missing_of(effective()?);
-    if missing.is_empty() { Ok(()) } else { Err(CapabilityError::Missing(Missing(missing))) }
+    let missing = missing_from(effective()?);
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(CapabilityError::Missing(MissingCapabilities(missing)))
+    }
 }
 
-fn missing_of(effective: u64) -> Vec<Capability> {
+fn missing_from(effective: u64) -> Vec<Capability> {
     let lacks = |&(_, number): &(Capability, u32)| effective >> number & 1 == 0;
-    NEEDED.into_iter().filter(lacks).map(|(capability, _)| capability).collect()
+    REQUIRED.into_iter().filter(lacks).map(|(capability, _)| capability).collect()
 }
 
-/// The effective set of the calling thread.
+/// Returns the effective capability set of the calling thread.
 fn effective() -> io::Result<u64> {
     #[repr(C)]
     struct Header {
@@ -78,8 +84,8 @@ fn effective() -> io::Result<u64> {
     }
     let mut header = Header { version: VERSION, thread: 0 };
     let mut sets = [Sets::default(); 2];
-    // SAFETY: both are laid out as linux/capability.h has them for this version, which writes two
-    // sets, and live through the call.
+    // SAFETY: both structures have the layout of linux/capability.h for this version, which writes
+    // two sets, and outlive the call.
     match unsafe { libc::syscall(libc::SYS_capget, &raw mut header, sets.as_mut_ptr()) } {
         0 => Ok(u64::from(sets[0].effective) | u64::from(sets[1].effective) << 32),
         _ => Err(io::Error::last_os_error()),
@@ -96,7 +102,7 @@ impl fmt::Display for Capability {
     }
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for MissingCapabilities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, capability) in self.0.iter().enumerate() {
             let between = if index == 0 { "" } else { ", " };
@@ -111,16 +117,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_that_is_missing_is_named_and_no_other() {
+    fn missing_capabilities_are_named_and_no_others() {
         let all = 1 << 12 | 1 << 13 | 1 << 39;
-        assert_eq!(missing_of(all), []);
-        assert_eq!(missing_of(all & !(1 << 13)), [Capability::NetRaw]);
-        assert_eq!(Missing(missing_of(!all)).to_string(), "CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF");
-        assert_eq!(Missing(missing_of(1 << 12 | 1 << 38)).to_string(), "CAP_NET_RAW, CAP_BPF");
+        assert_eq!(missing_from(all), []);
+        assert_eq!(missing_from(all & !(1 << 13)), [Capability::NetRaw]);
+        assert_eq!(
+            MissingCapabilities(missing_from(!all)).to_string(),
+            "CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF"
+        );
+        assert_eq!(
+            MissingCapabilities(missing_from(1 << 12 | 1 << 38)).to_string(),
+            "CAP_NET_RAW, CAP_BPF"
+        );
     }
 
     #[test]
-    fn the_effective_set_is_that_of_proc() {
+    fn effective_set_matches_proc() {
         let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap();
         assert_eq!(effective().unwrap(), u64::from_str_radix(line.trim(), 16).unwrap());

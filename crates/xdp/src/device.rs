@@ -1,4 +1,4 @@
-//! An interface as its driver and the kernel describe it.
+//! Network interface properties, as the driver and the kernel report them.
 
 use std::ffi::{CString, c_char};
 use std::io;
@@ -8,66 +8,66 @@ use crate::netdev::Features;
 
 /// linux/sockios.h.
 const SIOCETHTOOL: libc::Ioctl = 0x8946;
-/// linux/ethtool.h: `ETHTOOL_GFLAGS` and its bit for tags taken off, `ETHTOOL_GRXRINGS`,
+/// linux/ethtool.h: `ETHTOOL_GFLAGS` and its VLAN-offload bit, `ETHTOOL_GRXRINGS`,
 /// `ETHTOOL_GCHANNELS`.
-const FLAGS: u32 = 0x25;
+const GET_FLAGS: u32 = 0x25;
 const FLAG_RECEIVE_VLAN: u32 = 1 << 8;
-const RECEIVE_RINGS: u32 = 0x2d;
-const CHANNELS: u32 = 0x3c;
+const GET_RX_RINGS: u32 = 0x2d;
+const GET_CHANNELS: u32 = 0x3c;
 
-/// An Ethernet header with one VLAN tag: what a frame has beside the MTU.
+/// Bytes of an Ethernet header with one VLAN tag: the frame length beyond the MTU.
 pub const ETHERNET_HEADER: u32 = 18;
 
-/// A network interface in the namespace of the thread that asked.
+/// A network interface in the calling thread's network namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
-    /// The kernel's number of it.
+    /// The interface index.
     pub index: u32,
-    /// What it is called.
+    /// The interface name.
     pub name: String,
-    /// Its driver, if it tells.
+    /// The driver's name, if reported.
     pub driver: Option<String>,
-    /// The longest packet in bytes, without the Ethernet header.
+    /// The MTU: the longest packet in bytes, without the Ethernet header.
     pub mtu: u32,
-    /// Queues that it receives by now.
+    /// The number of receive queues in use.
     pub queues: u32,
-    /// As many as it can have.
+    /// The highest number of receive queues that the driver supports.
     pub queues_max: u32,
-    /// Whether it may take VLAN tags off received frames (rx-vlan-offload), so that the filter does
-    /// not see them. A veth does with those that the sender's kernel has not put in.
+    /// `true` if the driver may strip VLAN tags from received frames (rx-vlan-offload), so that the
+    /// filter does not see them. A veth strips tags that the sending kernel did not insert itself.
     pub strips_vlan: bool,
-    /// What its driver can do for XDP; `None` where the kernel does not say.
+    /// The driver's XDP features; `None` if the kernel does not report them.
     pub features: Option<Features>,
 }
 
-/// Why nothing is known of an interface.
+/// The reason why an interface cannot be queried.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceError {
-    /// There is none of this name.
-    #[error("interface {0} does not exist")]
+    /// No interface has this name.
+    #[error("cannot find interface {0}: no such interface")]
     Missing(String),
-    /// A question that the kernel did not answer.
-    #[error("{question} of interface {name}: {reason}")]
-    Unknown {
-        /// The interface.
+    /// A query failed.
+    #[error("cannot query {property} of interface {name}: {reason}")]
+    Query {
+        /// The interface name.
         name: String,
-        /// What was asked for.
-        question: &'static str,
-        /// The kernel's answer.
+        /// The property queried.
+        property: &'static str,
+        /// The kernel's error.
         reason: io::Error,
     },
 }
 
 impl Device {
-    /// The interface of this name.
+    /// Queries the interface of this name.
     ///
     /// # Errors
     /// See [`DeviceError`].
-    pub fn named(name: &str) -> Result<Self, DeviceError> {
+    pub fn from_name(name: &str) -> Result<Self, DeviceError> {
         let missing = || DeviceError::Missing(name.to_string());
-        let unknown = |question| {
-            move |reason| DeviceError::Unknown { name: name.to_string(), question, reason }
+        let failed = |property| {
+            move |reason| DeviceError::Query { name: name.to_string(), property, reason }
         };
         let c_name = CString::new(name).map_err(|_| missing())?;
         // SAFETY: the name is NUL-terminated and outlives the call.
@@ -75,23 +75,23 @@ impl Device {
         if index == 0 {
             return Err(missing());
         }
-        let question = Question::about(name).map_err(unknown("an ioctl"))?;
-        let (queues, queues_max) = question.queues().map_err(unknown("the queues"))?;
+        let query = InterfaceQuery::new(name).map_err(failed("properties"))?;
+        let (queues, queues_max) = query.queues().map_err(failed("the queues"))?;
         Ok(Self {
             index,
             name: name.to_string(),
-            driver: hairpin_host::interface_driver(name).map_err(unknown("the driver"))?,
-            mtu: question.mtu().map_err(unknown("the MTU"))?,
+            driver: hairpin_host::interface_driver(name).map_err(failed("the driver"))?,
+            mtu: query.mtu().map_err(failed("the MTU"))?,
             queues,
             queues_max,
-            strips_vlan: question.strips_vlan().map_err(unknown("the offloads"))?,
-            features: Features::of(index).map_err(unknown("the features"))?,
+            strips_vlan: query.strips_vlan().map_err(failed("the offloads"))?,
+            features: Features::query(index).map_err(failed("the features"))?,
         })
     }
 }
 
-/// Asks ioctls about one interface.
-struct Question {
+/// An ioctl(2) request about one interface.
+struct InterfaceQuery {
     socket: OwnedFd,
     request: libc::ifreq,
 }
@@ -99,7 +99,7 @@ struct Question {
 /// `struct ethtool_channels`.
 #[repr(C)]
 #[derive(Default)]
-struct Channels {
+struct EthtoolChannels {
     command: u32,
     max_receive: u32,
     max_transmit: u32,
@@ -113,7 +113,7 @@ struct Channels {
 
 /// `struct ethtool_rxnfc`, of whose 192 bytes only the number of rings is read.
 #[repr(C)]
-struct Rings {
+struct EthtoolRings {
     command: u32,
     flow_type: u32,
     count: u64,
@@ -122,24 +122,25 @@ struct Rings {
 
 /// `struct ethtool_value`.
 #[repr(C)]
-struct Value {
+struct EthtoolValue {
     command: u32,
     data: u32,
 }
 
-impl Question {
-    fn about(name: &str) -> io::Result<Self> {
+impl InterfaceQuery {
+    fn new(name: &str) -> io::Result<Self> {
         let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
-        // SAFETY: takes numbers and touches no memory of ours.
+        // SAFETY: the call takes integers and accesses no memory of this process.
         let fd = unsafe { libc::socket(libc::AF_INET, kind, 0) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new and has no other owner.
         let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-        // SAFETY: a request is integers, pointers and bytes, for all of which zero is a value.
+        // SAFETY: a request consists of integers, pointers and bytes, for which zero is a valid
+        // value.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-        // The last byte stays the NUL; an interface's name is never longer.
+        // The last byte stays NUL; interface names are shorter.
         let room = request.ifr_name.len() - 1;
         for (to, from) in request.ifr_name[..room].iter_mut().zip(name.bytes()) {
             *to = from.cast_signed() as c_char;
@@ -149,47 +150,49 @@ impl Question {
 
     fn mtu(&self) -> io::Result<u32> {
         let mut request = self.request;
-        // SAFETY: the request is valid until the call returns.
+        // SAFETY: the request outlives the call.
         let result =
             unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::SIOCGIFMTU, &raw mut request) };
         if result < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the kernel has written this member.
+        // SAFETY: the kernel wrote this member.
         u32::try_from(unsafe { request.ifr_ifru.ifru_mtu }).map_err(io::Error::other)
     }
 
-    /// Those there are and those there may be. An interface that tells of none has one.
+    /// Returns the current and the maximum number of receive queues. An interface that reports none
+    /// has one.
     fn queues(&self) -> io::Result<(u32, u32)> {
-        let mut channels = Channels { command: CHANNELS, ..Channels::default() };
-        // SAFETY: the structure of this command.
+        let mut channels = EthtoolChannels { command: GET_CHANNELS, ..EthtoolChannels::default() };
+        // SAFETY: the structure that this command requires.
         if unsafe { self.ethtool((&raw mut channels).cast()) }? {
-            let Channels { receive, combined, max_receive, max_combined, .. } = channels;
+            let EthtoolChannels { receive, combined, max_receive, max_combined, .. } = channels;
             let now = (receive + combined).max(1);
             return Ok((now, (max_receive + max_combined).max(now)));
         }
-        let mut rings = Rings { command: RECEIVE_RINGS, flow_type: 0, count: 0, rest: [0; 22] };
-        // SAFETY: the structure of this command.
-        let is_known = unsafe { self.ethtool((&raw mut rings).cast()) }?;
-        let count = if is_known { u32::try_from(rings.count).unwrap_or(1).max(1) } else { 1 };
+        let mut rings =
+            EthtoolRings { command: GET_RX_RINGS, flow_type: 0, count: 0, rest: [0; 22] };
+        // SAFETY: the structure that this command requires.
+        let supported = unsafe { self.ethtool((&raw mut rings).cast()) }?;
+        let count = if supported { u32::try_from(rings.count).unwrap_or(1).max(1) } else { 1 };
         Ok((count, count))
     }
 
     fn strips_vlan(&self) -> io::Result<bool> {
-        let mut value = Value { command: FLAGS, data: 0 };
-        // SAFETY: the structure of this command.
-        let is_known = unsafe { self.ethtool((&raw mut value).cast()) }?;
-        Ok(is_known && value.data & FLAG_RECEIVE_VLAN != 0)
+        let mut value = EthtoolValue { command: GET_FLAGS, data: 0 };
+        // SAFETY: the structure that this command requires.
+        let supported = unsafe { self.ethtool((&raw mut value).cast()) }?;
+        Ok(supported && value.data & FLAG_RECEIVE_VLAN != 0)
     }
 
-    /// False if the driver does not know the command.
+    /// Runs an ethtool command. Returns `false` if the driver does not support it.
     ///
     /// # Safety
-    /// `data` is the structure that its first word says, whole and writable.
+    /// `data` points to the complete, writable structure that its first word names.
     unsafe fn ethtool(&self, data: *mut c_char) -> io::Result<bool> {
         let mut request = self.request;
         request.ifr_ifru.ifru_data = data;
-        // SAFETY: the request is valid until the call returns, and so is what it points to.
+        // SAFETY: the request and the structure that it points to outlive the call.
         match unsafe { libc::ioctl(self.socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) } {
             0.. => Ok(true),
             _ => match io::Error::last_os_error() {
@@ -205,17 +208,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loopback_has_a_queue_and_no_driver() {
-        let lo = Device::named("lo").unwrap();
+    fn loopback_has_one_queue_and_no_driver() {
+        let lo = Device::from_name("lo").unwrap();
         assert_eq!((lo.queues, lo.queues_max, lo.driver), (1, 1, None));
         assert!(lo.mtu >= 1_500 && !lo.strips_vlan);
     }
 
     #[test]
-    fn an_interface_that_is_not_there_is_named() {
+    fn missing_interface_is_named() {
         for name in ["nope0", "", "a-name-of-sixteen", "n\0l"] {
-            let error = Device::named(name).unwrap_err();
-            assert_eq!(error.to_string(), format!("interface {name} does not exist"));
+            let error = Device::from_name(name).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("cannot find interface {name}: no such interface")
+            );
         }
     }
 }

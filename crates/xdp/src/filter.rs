@@ -1,19 +1,19 @@
-//! The filter that chooses, of all frames an interface receives, those that are ours.
+//! The flow filter: decides for each received frame whether an AF_XDP socket or the kernel gets it.
 //!
-//! It is a program in the kernel, assembled here ([`program`]) and checked by the kernel when it is
-//! loaded, and maps that it looks into, which change while it runs. Whatever no entry names, and
-//! whatever is not understood, the kernel has as if there were no filter.
+//! It is an XDP program, assembled here ([`program`]) and verified by the kernel when loaded, and
+//! maps that can change while it runs. Frames that match no entry, and frames that the filter does
+//! not understand, go to the kernel as without a filter.
 //!
-//! Ethernet addresses are not looked at: on an interface that takes frames for others
-//! (promiscuous), an entry finds those too.
+//! The filter ignores Ethernet addresses: on an interface in promiscuous mode an entry also matches
+//! frames for other hosts.
 //!
-//! A driver that takes VLAN tags off (`ethtool -k`: rx-vlan-offload) shows the program frames
-//! without; entries for a VLAN then find nothing, and those for none find tagged frames as well.
+//! If the driver strips VLAN tags (`ethtool -k`: rx-vlan-offload), the program sees frames without
+//! tags. Entries with a VLAN then match nothing, and entries without one also match tagged frames.
 
 mod assembler;
 mod bpf;
 mod entry;
-mod kinds;
+mod entry_counts;
 mod link;
 mod maps;
 mod program;
@@ -25,26 +25,26 @@ pub use entry::{Entry, EntryError, Protocol};
 pub use link::{Link, LinkError, Mode};
 pub(crate) use program::STAMP as STAMP_BYTES;
 
-use crate::forked::ForkGuardedFd;
-use bpf::Refusal;
+use crate::fork_guard::ForkGuardedFd;
+use bpf::LoadError;
 use maps::{Capacity, Maps};
-use program::{Parts, Stamper};
+use program::{ProgramSpec, StampClock};
 
-/// Who says when a frame came in.
+/// The source of receive timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Stamping {
-    /// Nobody.
+    /// No timestamps.
     #[default]
     Off,
-    /// The driver of the interface of this number, on the device's clock. The program can then be
-    /// attached there only, and in native mode.
+    /// The driver of the interface with this index, on the device's clock. The program can then be
+    /// attached only to that interface and only in native mode.
     Driver(u32),
-    /// The kernel, when the filter runs, on `CLOCK_TAI` (Linux 6.1): a time of software.
+    /// The kernel, when the filter runs, on `CLOCK_TAI` (Linux 6.1): a software timestamp.
     Kernel,
 }
 
-/// What a [`Filter`] is to have room for. All of it is taken at the start.
+/// The capacities of a [`Filter`]. All memory is allocated at creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FilterSettings {
     /// Exact flows, at least 1.
@@ -53,87 +53,88 @@ pub struct FilterSettings {
     pub locals: u32,
     /// Groups, at least 1.
     pub groups: u32,
-    /// Sets of sockets that frames can be sent to, at least 1.
+    /// Slots, that is sets of sockets that frames can be redirected to; at least 1.
     pub slots: u32,
-    /// Receive queues of the interface, at least 1: sockets of a slot. A frame of a queue beyond is
-    /// the kernel's.
+    /// Receive queues of the interface, at least 1: the sockets per slot. Frames on other queues go
+    /// to the kernel.
     pub queues: u32,
-    /// Who is to stamp the frames that are ours.
+    /// The source of receive timestamps for redirected frames.
     pub receive_stamps: Stamping,
-    /// Untagged frames of this EtherType are slot 0's, and all others the kernel's, for good: the
-    /// filter has no entries, and is the quicker for it.
-    pub only: Option<u16>,
+    /// Redirects only this EtherType, if set: its untagged frames go to slot 0 and all others to
+    /// the kernel,
+    /// permanently. The filter then has no entries and is faster.
+    pub only_ether_type: Option<u16>,
 }
 
 impl Default for FilterSettings {
-    /// Some 600 KiB of maps in the kernel.
+    /// Returns capacities that need about 600 KiB of kernel memory.
     fn default() -> Self {
         let (flows, locals, groups) = (4_096, 1_024, 1_024);
         let receive_stamps = Stamping::Off;
-        Self { flows, locals, groups, slots: 16, queues: 1, receive_stamps, only: None }
+        Self { flows, locals, groups, slots: 16, queues: 1, receive_stamps, only_ether_type: None }
     }
 }
 
-/// Why there is no filter.
+/// The reason why a filter cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
-    /// None of something, or more sockets than can be counted.
-    #[error("a filter with {0:?}")]
+    /// A capacity is zero, or there are more sockets than a map can index.
+    #[error("cannot create a filter with {0:?}: a capacity is zero or too large")]
     Settings(FilterSettings),
-    /// A map.
-    #[error("the filter's maps: {0}")]
+    /// The maps cannot be created.
+    #[error("cannot create the filter's maps: {0}")]
     Maps(io::Error),
-    /// The program. A kernel that refuses it is older than what the documentation asks for, or
-    /// does not trust this process.
-    #[error("the filter's program: {reason}{}", told(.log))]
+    /// The kernel rejects the program: the kernel is older than documented, or does not trust this
+    /// process.
+    #[error("cannot load the filter's program: {reason}{}", last_log_line(.log))]
     Program {
-        /// The kernel's answer.
+        /// The kernel's error.
         reason: io::Error,
-        /// What its verifier said, if anything; many lines.
+        /// The verifier's log, possibly empty or many lines.
         log: String,
     },
-    /// Stamped by a driver, the program is longer than what can safely be bound to a device. It was
-    /// not loaded.
-    #[error("the filter's program has {0} instructions, too many to be bound to a device")]
+    /// The program with driver timestamps exceeds the length that is safe for a device-bound
+    /// program. It was not loaded.
+    #[error("cannot bind the filter's program to a device: {0} instructions are too many")]
     TooLong(usize),
-    /// The only EtherType is the kernel's.
+    /// The single EtherType is reserved for the kernel.
     #[error(transparent)]
-    Only(EntryError),
-    /// The kernel does not describe the function that tells receive times.
-    #[error("receive stamps: {0}")]
+    OnlyEtherType(EntryError),
+    /// The kernel function that returns receive timestamps is missing.
+    #[error("cannot enable driver receive timestamps: {0}")]
     Stamps(#[from] crate::btf::BtfError),
 }
 
-impl From<Refusal> for FilterError {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::TooLong(instructions) => Self::TooLong(instructions),
-            Refusal::Kernel { reason, log } => Self::Program { reason, log },
+impl From<LoadError> for FilterError {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::TooLong(instructions) => Self::TooLong(instructions),
+            LoadError::Kernel { reason, log } => Self::Program { reason, log },
         }
     }
 }
 
-fn told(log: &str) -> String {
+fn last_log_line(log: &str) -> String {
     let last = log.lines().rfind(|line| !line.is_empty() && !line.starts_with("processed"));
     last.map_or(String::new(), |line| format!(" ({line})"))
 }
 
-/// A place for the sockets of one user of the filter, one for each receive queue.
+/// The sockets of one user of the filter, one per receive queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Slot(u32);
 
-/// What becomes of a frame.
+/// The destination of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// The kernel keeps it.
+    /// The kernel's network stack.
     Kernel,
-    /// It is sent to the sockets of this slot.
+    /// The sockets of this slot.
     Slot(Slot),
 }
 
-/// A loaded filter, which a forked child does not have. It is on no interface before
-/// [`attach`](Self::attach), and on none any more when the [`Link`] is gone.
+/// A loaded filter, which a forked child does not inherit. It is attached to an interface by
+/// [`attach`](Self::attach) and detached when the [`Link`] is dropped.
 #[derive(Debug)]
 pub struct Filter {
     maps: Maps,
@@ -142,74 +143,88 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Makes the maps and loads the program, with no entry.
+    /// Creates the maps and loads the program, without entries.
     ///
     /// # Errors
-    /// See [`FilterError`]; without the capabilities, `PermissionDenied` in it.
+    /// See [`FilterError`]; without the capabilities it contains `PermissionDenied`.
     pub fn load(settings: &FilterSettings) -> Result<Self, FilterError> {
-        let refused = || FilterError::Settings(*settings);
-        let FilterSettings { flows, locals, groups, slots, queues, receive_stamps, only } =
-            *settings;
-        if let Some(ether_type) = only {
-            Entry::EtherType { vlan: None, ether_type }.key().map_err(FilterError::Only)?;
+        let invalid = || FilterError::Settings(*settings);
+        let FilterSettings {
+            flows,
+            locals,
+            groups,
+            slots,
+            queues,
+            receive_stamps,
+            only_ether_type,
+        } = *settings;
+        if let Some(ether_type) = only_ether_type {
+            Entry::EtherType { vlan: None, ether_type }
+                .key()
+                .map_err(FilterError::OnlyEtherType)?;
         }
-        let sockets = slots.checked_mul(queues).ok_or_else(refused)?;
+        let sockets = slots.checked_mul(queues).ok_or_else(invalid)?;
         if [flows, locals, groups, sockets].contains(&0) || i32::try_from(sockets).is_err() {
-            return Err(refused());
+            return Err(invalid());
         }
         let (receive_stamp, bound_to) = match receive_stamps {
             Stamping::Off => (None, None),
-            Stamping::Kernel => (Some(Stamper::Clock), None),
+            Stamping::Kernel => (Some(StampClock::Clock), None),
             Stamping::Driver(interface) => {
-                let function = crate::btf::function("bpf_xdp_metadata_rx_timestamp")?;
-                (Some(Stamper::Driver(function)), Some(interface))
+                let function = crate::btf::function_type_id("bpf_xdp_metadata_rx_timestamp")?;
+                (Some(StampClock::Driver(function)), Some(interface))
             }
         };
         let maps =
             Maps::create(Capacity { flows, locals, groups, sockets }).map_err(FilterError::Maps)?;
-        let parts = Parts {
+        let spec = ProgramSpec {
             flows: maps.flows.as_raw_fd(),
             locals: maps.locals.as_raw_fd(),
             groups: maps.groups.as_raw_fd(),
-            kinds: maps.kinds.as_raw_fd(),
+            counts: maps.counts.as_raw_fd(),
             sockets: maps.sockets.as_raw_fd(),
             queues,
             receive_stamp,
         };
-        let code = match only {
-            Some(ether_type) => program::assemble_only(&parts, ether_type),
-            None => program::assemble(&parts),
+        let code = match only_ether_type {
+            Some(ether_type) => program::assemble_single_ether_type(&spec, ether_type),
+            None => program::assemble(&spec),
         };
         let program =
             bpf::load_program(&code, "hairpin_filter", bound_to).map_err(FilterError::from)?;
         Ok(Self { maps, program, settings: *settings })
     }
 
-    /// What another process needs to change and to attach the filter: the maps of flows, of ports
-    /// and EtherTypes, of groups, of the kinds of entries and of sockets, and the program.
+    /// Returns the descriptors that another process needs to change and attach the filter: the maps
+    /// of flows, of ports and EtherTypes, of groups, of entry counts and of sockets, and the
+    /// program.
     #[must_use]
     pub fn descriptors(&self) -> [BorrowedFd<'_>; 6] {
-        let [flows, locals, groups, kinds, sockets] = self.maps.descriptors();
-        [flows, locals, groups, kinds, sockets, self.program.as_fd()]
+        let [flows, locals, groups, counts, sockets] = self.maps.descriptors();
+        [flows, locals, groups, counts, sockets, self.program.as_fd()]
     }
 
-    /// Takes over a filter that another process has loaded with these settings. Threads of one
-    /// process may change entries at the same time, and several processes must take turns.
+    /// Takes over a filter that another process loaded with these settings.
+    ///
+    /// Threads of one process may change entries concurrently; processes must not.
     ///
     /// # Safety
-    /// They are the [`descriptors`](Self::descriptors) of such a filter, in their order: what is
-    /// written into a map is as long as that one's entries.
+    /// The descriptors are those of [`descriptors`](Self::descriptors), in the same order, because
+    /// writes to a map use that map's key and value sizes.
     ///
     /// # Errors
-    /// Those of [`ForkGuardedFd::make`], and of mapping the kinds.
-    pub unsafe fn adopt(descriptors: [OwnedFd; 6], settings: &FilterSettings) -> io::Result<Self> {
-        let [flows, locals, groups, kinds, sockets, program] = descriptors;
-        let maps = Maps::adopt([flows, locals, groups, kinds, sockets])?;
-        let program = ForkGuardedFd::make(|| Ok(program))?;
+    /// Those of [`ForkGuardedFd::from_fn`] and of mapping the entry counts.
+    pub unsafe fn from_fds(
+        descriptors: [OwnedFd; 6],
+        settings: &FilterSettings,
+    ) -> io::Result<Self> {
+        let [flows, locals, groups, counts, sockets, program] = descriptors;
+        let maps = Maps::from_fds([flows, locals, groups, counts, sockets])?;
+        let program = ForkGuardedFd::from_fn(|| Ok(program))?;
         Ok(Self { maps, program, settings: *settings })
     }
 
-    /// Puts the filter on an interface, by its number in the calling thread's network namespace.
+    /// Attaches the filter to an interface, by its index in the calling thread's network namespace.
     ///
     /// # Errors
     /// See [`LinkError`].
@@ -217,28 +232,28 @@ impl Filter {
         Link::create(self.program.as_fd(), interface, mode)
     }
 
-    /// The slot of this number; `None` if the filter has fewer.
+    /// Returns the slot of this number; `None` if the filter has fewer.
     #[must_use]
     pub fn slot(&self, number: u32) -> Option<Slot> {
         (number < self.settings.slots).then_some(Slot(number))
     }
 
-    /// Enters what becomes of some frames, or changes it. It holds for the next frame.
+    /// Inserts or replaces an entry. It applies from the next frame on.
     ///
     /// # Errors
     /// See [`EntryError`].
-    pub fn enter(&self, entry: &Entry, verdict: Verdict) -> Result<(), EntryError> {
-        if let Some(ether_type) = self.settings.only {
-            return Err(EntryError::Only(ether_type));
+    pub fn insert(&self, entry: &Entry, verdict: Verdict) -> Result<(), EntryError> {
+        if let Some(ether_type) = self.settings.only_ether_type {
+            return Err(EntryError::OnlyEtherType(ether_type));
         }
         let value = match verdict {
             Verdict::Kernel => program::KERNEL,
             Verdict::Slot(Slot(number)) => number * self.settings.queues,
         };
-        self.maps.enter(entry.kind(), &entry.key()?, value)
+        self.maps.insert(entry.kind(), &entry.key()?, value)
     }
 
-    /// Takes an entry away; false if there was none.
+    /// Removes an entry. Returns `false` if there was no such entry.
     ///
     /// # Errors
     /// See [`EntryError`].
@@ -246,7 +261,7 @@ impl Filter {
         self.maps.remove(entry.kind(), &entry.key()?)
     }
 
-    /// What an entry says, if there is one.
+    /// Returns the verdict of an entry; `None` if there is no such entry.
     ///
     /// # Errors
     /// See [`EntryError`].
@@ -258,8 +273,8 @@ impl Filter {
         }))
     }
 
-    /// Frames of the slot that come in by receive queue `queue` go to `socket`, which must be bound
-    /// to that queue. The kernel forgets it when the socket is closed.
+    /// Redirects frames of the slot that arrive on receive queue `queue` to `socket`, which must be
+    /// bound to that queue. The kernel removes the socket when it is closed.
     ///
     /// # Errors
     /// The kernel's; `InvalidInput` if the filter has no such slot or queue.
@@ -268,7 +283,8 @@ impl Filter {
         self.maps.set_socket(index, socket)
     }
 
-    /// Frames of the slot that come in by this queue go to the kernel again; false if they did.
+    /// Passes frames of the slot that arrive on this queue to the kernel again. Returns `false` if
+    /// no socket was set.
     ///
     /// # Errors
     /// The kernel's.
@@ -277,30 +293,34 @@ impl Filter {
     }
 
     fn index(&self, Slot(number): Slot, queue: u32) -> Option<u32> {
-        let is_there = number < self.settings.slots && queue < self.settings.queues;
-        is_there.then(|| number * self.settings.queues + queue)
+        let exists = number < self.settings.slots && queue < self.settings.queues;
+        exists.then(|| number * self.settings.queues + queue)
     }
 
-    /// Asks the program, in the kernel, whether it would redirect this frame, which goes nowhere:
-    /// false if the kernel would keep it. `from` is an interface, in native mode and up, and the
-    /// receive queue by which the frame is to have come; without, it is queue 0 of `lo`.
+    /// Runs the program in the kernel on a test frame and returns `true` if it would redirect the
+    /// frame, `false` if the kernel would keep it. The frame is not delivered.
+    ///
+    /// `from` is an interface, up and in native mode, and the receive queue that the frame arrives
+    /// on; without it, queue 0 of `lo`.
     ///
     /// # Errors
-    /// The kernel's: `InvalidInput` for frames of less than 14 bytes or more than a page holds, and
-    /// for queues that are not there; where the program is for one interface only.
+    /// The kernel's: `InvalidInput` for frames shorter than 14 bytes or longer than a page, for a
+    /// queue that does not exist, and for a program that is bound to one interface.
     pub fn would_redirect(&self, frame: &[u8], from: Option<(u32, u32)>) -> io::Result<bool> {
         match bpf::test_run(self.program.as_fd(), frame, from, 1)?.verdict.cast_signed() {
             program::REDIRECT => Ok(true),
             program::PASS => Ok(false),
-            other => Err(io::Error::other(format!("the program's verdict is {other}"))),
+            other => Err(io::Error::other(format!(
+                "unexpected verdict of the filter's program: {other}"
+            ))),
         }
     }
 
-    /// How long the program takes for this frame, in nanoseconds: the mean of so many runs in the
-    /// kernel, one after another, which is the best that can be.
+    /// Measures the program's run time for a frame in nanoseconds: the mean of `runs` back-to-back
+    /// runs in the kernel, which is a best case.
     ///
     /// # Errors
-    /// As [`would_redirect`](Self::would_redirect), from queue 0 of `lo`.
+    /// As for [`would_redirect`](Self::would_redirect) on queue 0 of `lo`.
     pub fn cost_ns(&self, frame: &[u8], runs: u32) -> io::Result<u32> {
         Ok(bpf::test_run(self.program.as_fd(), frame, None, runs)?.nanoseconds)
     }

@@ -1,180 +1,202 @@
-//! A frame's memory as a right that can be handed on, and the packet in it.
+//! Frames (units of UMEM memory) and packets (the valid bytes of a frame).
 
 use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where a frame's memory begins, in bytes from the beginning of the UMEM: what the kernel's rings
-/// and other processes know it by. A number only, and no right to the memory.
+/// The offset of a frame from the start of the UMEM, in bytes.
+///
+/// The kernel's rings and other processes identify a frame by this number. It grants no access to
+/// the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FrameAddress(pub u64);
 
-/// The memory of one frame. There is one of these for each, and whoever has it owns the memory; a
-/// frame that is dropped is lost until its UMEM is gone.
+/// Exclusive ownership of one frame's memory.
+///
+/// Exactly one `Frame` exists per frame of a UMEM. A dropped `Frame` leaks its memory until the
+/// UMEM is unmapped.
 #[derive(PartialEq, Eq)]
 #[must_use = "a frame that is dropped is lost to its pool"]
 pub struct Frame {
-    /// Where it begins, in the lower half: a UMEM has no more bytes than that reaches. In the upper
-    /// half the UMEM.
+    /// The offset in the UMEM in the lower 32 bits, the [`UmemId`] in the upper 32. A UMEM is at
+    /// most 4 GiB, so 32 bits are enough.
     key: NonZeroU64,
 }
 
 impl Frame {
-    /// The caller has seen to it that there is such a frame, and that this is the only one.
+    /// Creates the owner of a frame. The caller guarantees that the frame exists and that this is
+    /// its only owner.
     #[inline(always)]
     pub(crate) fn new(address: u32, umem: UmemId) -> Self {
         Self { key: umem.0 | u64::from(address) }
     }
 
-    /// Where its memory begins.
+    /// Returns the frame's offset in the UMEM.
     #[inline]
     #[must_use]
     pub fn address(&self) -> FrameAddress {
-        FrameAddress(u64::from(self.start()))
+        FrameAddress(u64::from(self.offset_in_umem()))
     }
 
-    /// The same, as it is kept.
+    /// Returns the frame's offset in the UMEM as the stored 32-bit number.
     #[inline(always)]
-    pub(crate) fn start(&self) -> u32 {
+    pub(crate) fn offset_in_umem(&self) -> u32 {
         self.key.get() as u32
     }
 
-    /// Whether it is of this UMEM.
+    /// Returns `true` if the frame belongs to this UMEM.
     #[inline(always)]
-    pub(crate) fn is_of(&self, umem: UmemId) -> bool {
+    pub(crate) fn belongs_to(&self, umem: UmemId) -> bool {
         (self.key.get() ^ umem.0.get()) >> 32 == 0
     }
 
+    /// Checks that the frame belongs to this UMEM.
+    ///
     /// # Panics
-    /// If it is of another UMEM.
+    /// If the frame belongs to another UMEM.
     #[inline(always)]
     pub(crate) fn check(&self, umem: UmemId) {
-        assert!(self.is_of(umem), "a frame of another UMEM");
+        assert!(self.belongs_to(umem), "the frame belongs to another UMEM");
     }
 }
 
 impl fmt::Debug for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Frame").field(&self.start()).finish()
+        f.debug_tuple("Frame").field(&self.offset_in_umem()).finish()
     }
 }
 
-/// Tells frames of one UMEM from those of another: the upper half of a word, and never nought.
+/// The identity of a UMEM within this process: a nonzero number in the upper 32 bits of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UmemId(NonZeroU64);
 
 impl UmemId {
-    /// One that no other UMEM of this process has.
+    /// Returns an identity that no other UMEM of this process has.
     ///
     /// # Panics
-    /// If there have been 4,294,967,294.
+    /// After 4,294,967,294 UMEMs.
     pub(crate) fn next() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let next = NEXT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| id.checked_add(1));
-        let id = u64::from(next.expect("fewer UMEMs than numbers"));
-        Self(NonZeroU64::new(id << 32).expect("they begin with 1"))
+        let id = u64::from(next.expect("fewer than 2^32 UMEMs per process"));
+        Self(NonZeroU64::new(id << 32).expect("identifiers start at 1"))
     }
 }
 
-/// A frame and which of its bytes count: a frame received, or one to be transmitted, from the
-/// Ethernet header on and without a checksum behind. [`Umem::bytes`](crate::Umem::bytes) shows it.
+/// A frame and the range of its valid bytes: a received frame or one to transmit.
 ///
-/// It is two words, so that it is handed on in registers, also where there may be none.
+/// The bytes start at the Ethernet header and contain no frame check sequence.
+/// [`Umem::bytes`](crate::Umem::bytes) returns them.
+///
+/// A packet is two words, so `Packet` and `Option<Packet>` are passed in registers.
 #[derive(PartialEq, Eq)]
 #[must_use = "a packet that is dropped is lost to its pool"]
 pub struct Packet {
     frame: Frame,
     /// ```text
-    /// bits 0..16    how many bytes of the frame lie before those that count
-    /// bits 16..32   how many count
-    /// bit 32        whether the time is asked for at which it leaves
+    /// bits 0..16    offset of the first valid byte in the frame
+    /// bits 16..32   number of valid bytes
+    /// bit 32        transmit timestamp requested
     /// ```
     span: u64,
 }
 
-const LENGTH: u32 = 16;
-const STAMP: u64 = 1 << 32;
+const LENGTH_SHIFT: u32 = 16;
+const STAMP_REQUESTED: u64 = 1 << 32;
 
 impl Packet {
-    /// The caller has seen to it that the bytes lie inside the frame, which is no longer than a
-    /// page.
+    /// Creates a packet. The caller guarantees that the range lies inside the frame, which is at
+    /// most one page (4,096 bytes).
     #[inline(always)]
     pub(crate) fn new(frame: Frame, offset: u32, length: u32) -> Self {
-        Self { frame, span: u64::from(offset) | u64::from(length) << LENGTH }
+        Self { frame, span: u64::from(offset) | u64::from(length) << LENGTH_SHIFT }
     }
 
-    /// How many bytes count.
+    /// Returns the number of valid bytes.
     #[inline]
     #[must_use]
     pub fn length(&self) -> u32 {
-        u32::from((self.span >> LENGTH) as u16)
+        u32::from((self.span >> LENGTH_SHIFT) as u16)
     }
 
-    /// How many bytes of the frame lie before those that count.
+    /// Returns the offset of the first valid byte in the frame.
     #[inline]
     #[must_use]
     pub fn offset(&self) -> u32 {
         u32::from(self.span as u16)
     }
 
-    /// The frame that it lies in.
+    /// Returns the frame that contains the packet.
     #[inline]
     pub fn frame(&self) -> &Frame {
         &self.frame
     }
 
-    /// The frame, to be used for something else.
+    /// Discards the packet and returns its frame for reuse.
     #[inline]
     pub fn into_frame(self) -> Frame {
         self.frame
     }
 
-    /// Leaves the first `bytes` out, as of a header that has been read.
+    /// Removes the first `bytes` bytes, for example a parsed header (`skb_pull` in the kernel).
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If the packet is shorter.
     #[inline]
     pub fn shrink_front(&mut self, bytes: u32) {
-        assert!(bytes <= self.length(), "{bytes} of {} bytes", self.length());
-        self.span = self.span + u64::from(bytes) - (u64::from(bytes) << LENGTH);
+        assert!(
+            bytes <= self.length(),
+            "cannot remove {bytes} bytes: the packet has {}",
+            self.length()
+        );
+        self.span = self.span + u64::from(bytes) - (u64::from(bytes) << LENGTH_SHIFT);
     }
 
-    /// Takes `bytes` more in front, as for a header; they hold anything.
+    /// Extends the packet by `bytes` bytes at the front, for example for a header (`skb_push` in
+    /// the kernel). Their content is unspecified.
     ///
     /// # Panics
-    /// If there are not so many before it.
+    /// If fewer bytes precede the packet in its frame.
     #[inline]
     pub fn grow_front(&mut self, bytes: u32) {
-        assert!(bytes <= self.offset(), "{bytes} before offset {}", self.offset());
-        self.span = self.span - u64::from(bytes) + (u64::from(bytes) << LENGTH);
+        assert!(
+            bytes <= self.offset(),
+            "cannot prepend {bytes} bytes: the packet starts at offset {}",
+            self.offset()
+        );
+        self.span = self.span - u64::from(bytes) + (u64::from(bytes) << LENGTH_SHIFT);
     }
 
-    /// Leaves out all but the first `length` bytes.
+    /// Shortens the packet to its first `length` bytes.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If the packet is shorter.
     #[inline]
     pub fn truncate(&mut self, length: u32) {
-        assert!(length <= self.length(), "{length} of {} bytes", self.length());
-        self.span -= u64::from(self.length() - length) << LENGTH;
+        assert!(
+            length <= self.length(),
+            "cannot truncate to {length} bytes: the packet has {}",
+            self.length()
+        );
+        self.span -= u64::from(self.length() - length) << LENGTH_SHIFT;
     }
 
-    /// Asks for the time at which this leaves. It is told when the frame comes back, if the UMEM
-    /// was made for that ([`UmemSettings::transmit_stamps`](crate::UmemSettings::transmit_stamps)).
+    /// Requests a transmit timestamp. It is reported with the completion if the UMEM was created
+    /// with [`UmemSettings::transmit_stamps`](crate::UmemSettings::transmit_stamps).
     #[inline]
     pub fn request_stamp(&mut self) {
-        self.span |= STAMP;
+        self.span |= STAMP_REQUESTED;
     }
 
     #[inline]
-    pub(crate) fn wants_stamp(&self) -> bool {
-        self.span & STAMP != 0
+    pub(crate) fn stamp_requested(&self) -> bool {
+        self.span & STAMP_REQUESTED != 0
     }
 
-    /// In bytes from the beginning of the UMEM.
+    /// Returns the offset of the first valid byte from the start of the UMEM.
     #[inline]
     pub(crate) fn address(&self) -> u64 {
-        u64::from(self.frame.start()) + u64::from(self.offset())
+        u64::from(self.frame.offset_in_umem()) + u64::from(self.offset())
     }
 }
 
@@ -184,7 +206,7 @@ impl fmt::Debug for Packet {
             .field("frame", &self.frame)
             .field("offset", &self.offset())
             .field("length", &self.length())
-            .field("wants_stamp", &self.wants_stamp())
+            .field("wants_stamp", &self.stamp_requested())
             .finish()
     }
 }
@@ -198,26 +220,26 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_or_none_is_two_words() {
+    fn packet_and_optional_packet_are_two_words() {
         assert_eq!([size_of::<Packet>(), size_of::<Option<Packet>>()], [16, 16]);
     }
 
     #[test]
-    fn each_number_stands_in_its_own_bits() {
+    fn span_fields_do_not_overlap() {
         let umem = UmemId::next();
         let mut packet = Packet::new(Frame::new(u32::MAX - 4_095, umem), 0, 4_096);
         packet.request_stamp();
         packet.shrink_front(4_096);
-        assert_eq!((packet.offset(), packet.length(), packet.wants_stamp()), (4_096, 0, true));
+        assert_eq!((packet.offset(), packet.length(), packet.stamp_requested()), (4_096, 0, true));
         packet.grow_front(4_096);
         packet.truncate(0);
-        assert_eq!((packet.offset(), packet.length(), packet.wants_stamp()), (0, 0, true));
+        assert_eq!((packet.offset(), packet.length(), packet.stamp_requested()), (0, 0, true));
         assert_eq!(packet.address(), u64::from(u32::MAX) - 4_095);
-        assert!(packet.frame().is_of(umem) && !packet.frame().is_of(UmemId::next()));
+        assert!(packet.frame().belongs_to(umem) && !packet.frame().belongs_to(UmemId::next()));
     }
 
     #[test]
-    fn headers_come_off_and_go_on_in_front() {
+    fn headers_are_removed_and_prepended() {
         let mut packet = packet();
         packet.shrink_front(14);
         assert_eq!((packet.offset(), packet.length(), packet.address()), (270, 46, 4_366));
@@ -227,20 +249,20 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "61 of 60 bytes")]
-    fn no_more_comes_off_than_is_there() {
+    #[should_panic(expected = "cannot remove 61 bytes")]
+    fn shrink_front_rejects_more_than_the_packet() {
         packet().shrink_front(61);
     }
 
     #[test]
-    #[should_panic(expected = "257 before offset 256")]
-    fn no_header_reaches_into_the_frame_before() {
+    #[should_panic(expected = "cannot prepend 257 bytes")]
+    fn grow_front_rejects_more_than_the_headroom() {
         packet().grow_front(257);
     }
 
     #[test]
-    #[should_panic(expected = "61 of 60 bytes")]
-    fn a_packet_does_not_grow_behind() {
+    #[should_panic(expected = "cannot truncate to 61 bytes")]
+    fn truncate_does_not_extend_a_packet() {
         packet().truncate(61);
     }
 }

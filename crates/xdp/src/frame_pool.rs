@@ -1,50 +1,50 @@
-//! The frames that nobody uses.
+//! The pool of free frames.
 
 use crate::frame::{Frame, UmemId};
 
-/// Free frames of one UMEM, the last given back first: it is the likeliest to be in the cache. All
-/// of its memory is there from the start.
+/// The free frames of one UMEM, used last in, first out: the last frame released is the most likely
+/// to be cached. All memory is allocated at creation.
 #[derive(Debug)]
 pub struct FramePool {
-    /// Where each begins.
+    /// Offsets of the free frames in the UMEM.
     free: Vec<u32>,
     umem: UmemId,
 }
 
 impl FramePool {
-    /// All frames of a UMEM, the first on top.
-    pub(crate) fn full(umem: UmemId, frames: u32, frame_size: u32) -> Self {
+    /// Creates a pool of all frames of a UMEM, the first on top.
+    pub(crate) fn new(umem: UmemId, frames: u32, frame_size: u32) -> Self {
         let address = |index| index * frame_size;
         Self { free: (0..frames).rev().map(address).collect(), umem }
     }
 
-    /// A free frame, if there is one; it holds anything.
+    /// Takes a free frame; `None` if the pool is empty. Its content is unspecified.
     #[inline]
     pub fn take(&mut self) -> Option<Frame> {
         let address = self.free.pop()?;
         Some(Frame::new(address, self.umem))
     }
 
-    /// Puts a frame back.
+    /// Returns a frame to the pool.
     ///
     /// # Panics
-    /// If the frame is of another UMEM.
+    /// If the frame belongs to another UMEM.
     #[inline]
-    pub fn give(&mut self, frame: Frame) {
+    pub fn release(&mut self, frame: Frame) {
         frame.check(self.umem);
-        // There are no more frames than there was room for: each exists once.
-        assert!(self.free.len() < self.free.capacity(), "more frames than there are");
-        self.free.push(frame.start());
+        // Each frame exists once, so the pool never exceeds its initial capacity.
+        assert!(self.free.len() < self.free.capacity(), "more frames released than the UMEM has");
+        self.free.push(frame.offset_in_umem());
     }
 
-    /// How many frames are free.
+    /// Returns the number of free frames.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.free.len()
     }
 
-    /// Whether none is.
+    /// Returns `true` if no frame is free.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -57,14 +57,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_frame_is_there_once_and_the_last_given_is_taken_first() {
-        let mut pool = FramePool::full(UmemId::next(), 3, 2_048);
+    fn frames_are_unique_and_reused_last_in_first_out() {
+        let mut pool = FramePool::new(UmemId::next(), 3, 2_048);
         let frames: Vec<_> = std::iter::from_fn(|| pool.take()).collect();
         let addresses: Vec<_> = frames.iter().map(|frame| frame.address().0).collect();
         assert_eq!(addresses, [0, 2_048, 4_096]);
         assert!(pool.is_empty());
         for frame in frames {
-            pool.give(frame);
+            pool.release(frame);
         }
         assert_eq!(pool.take().map(|frame| frame.address().0), Some(4_096));
         assert_eq!(pool.len(), 2);
@@ -72,10 +72,10 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "another UMEM")]
-    fn takes_no_frame_of_another() {
-        let frame = FramePool::full(UmemId::next(), 1, 2_048).take().unwrap();
-        let mut pool = FramePool::full(UmemId::next(), 1, 2_048);
+    fn release_rejects_a_frame_of_another_umem() {
+        let frame = FramePool::new(UmemId::next(), 1, 2_048).take().unwrap();
+        let mut pool = FramePool::new(UmemId::next(), 1, 2_048);
         let _ours = pool.take();
-        pool.give(frame);
+        pool.release(frame);
     }
 }

@@ -1,4 +1,4 @@
-//! A whole interface: a filter on it, and a socket on every queue.
+//! A whole interface: a filter, and one AF_XDP socket on every receive queue.
 
 use std::fmt;
 use std::io;
@@ -17,166 +17,174 @@ use crate::stamp::{ReceiveStamps, Stamp};
 use crate::tx_wakeup::TxWakeup;
 use crate::umem::{Umem, UmemError, UmemSettings};
 
-/// How many packets of a queue come before those of the next: as many as the kernel hands on at a
-/// time (`NAPI_POLL_WEIGHT`).
-const BURST: u32 = 64;
+/// Packets received from one queue before the next is served: the kernel's own NAPI budget per poll
+/// (`NAPI_POLL_WEIGHT`).
+const QUEUE_BUDGET: u32 = 64;
 
-/// Frames that are worth a store in the fill ring, unless that is an eighth of all.
-const REFILL: u32 = 32;
+/// Frames that justify a store to the fill ring, unless an eighth of the target is fewer.
+const REFILL_BATCH: u32 = 32;
 
-/// Sent frames that are worth a look at the completion ring.
-const RECLAIM: u32 = 32;
+/// Transmitted frames that justify reading the completion ring.
+const RECLAIM_BATCH: u32 = 32;
 
-/// What an [`Interface`] is to be.
+/// The configuration of an [`Interface`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InterfaceSettings {
-    /// Where in the kernel the filter runs.
+    /// The place where the filter runs: in the driver (native) or after it (generic).
     pub mode: Mode,
-    /// The memory, shared by all queues, with two frames for each at least; half of the frames are
-    /// kept for receiving.
+    /// The frame memory, shared by all queues: at least two frames per queue. Half of the frames
+    /// are reserved for reception.
     pub umem: UmemSettings,
-    /// Each socket. In generic mode frames are always copied.
+    /// The settings of each socket. In generic mode frames are always copied.
     pub socket: SocketSettings,
-    /// The filter; `queues` and `receive_stamps` are seen to.
+    /// The filter's settings. `queues` and `receive_stamps` are overwritten.
     pub filter: FilterSettings,
-    /// Who is to stamp received frames.
+    /// The source of receive timestamps.
     pub receive_stamps: ReceiveStamps,
 }
 
-/// Why an interface cannot be used.
+/// The reason why an interface cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InterfaceError {
-    /// What this process may not do.
+    /// The process lacks a capability.
     #[error(transparent)]
     Capabilities(#[from] CapabilityError),
-    /// The interface.
+    /// The interface cannot be queried.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// Frames may come that are longer than a frame of the memory. They would be lost.
-    #[error("{name} has an MTU of {mtu}; frames of {frame_size} bytes have room for {most}")]
+    /// The MTU allows frames longer than a frame of the UMEM; they would be lost.
+    #[error(
+        "cannot use {name}: MTU {mtu} exceeds {max_mtu}, the most that frames of {frame_size} bytes hold"
+    )]
     Mtu {
-        /// The interface.
+        /// The interface's name.
         name: String,
-        /// Its MTU.
+        /// The interface's MTU in bytes.
         mtu: u32,
-        /// Of the memory.
+        /// The UMEM's frame size in bytes.
         frame_size: u32,
-        /// The highest MTU that is possible.
-        most: u32,
+        /// The highest MTU that fits, in bytes.
+        max_mtu: u32,
     },
-    /// Some queue would have nothing to receive into, or nothing could be sent.
-    #[error("{name} has {queues} queues, for which {frames} frames are too few: two for each")]
+    /// Too few frames: a queue could not receive, or nothing could be sent.
+    #[error(
+        "cannot use {name}: {frames} frames are too few for {queues} queues, use at least two per queue"
+    )]
     Frames {
-        /// The interface.
+        /// The interface's name.
         name: String,
-        /// Of the interface.
+        /// The number of receive queues.
         queues: u32,
-        /// Of the memory.
+        /// The number of frames of the UMEM.
         frames: u32,
     },
-    /// The memory.
+    /// The frame memory cannot be allocated.
     #[error(transparent)]
     Umem(#[from] UmemError),
-    /// The filter.
+    /// The filter cannot be loaded.
     #[error(transparent)]
     Filter(#[from] FilterError),
-    /// The filter on the interface.
-    #[error("{name}: {reason}")]
+    /// The filter cannot be attached to the interface.
+    #[error("cannot attach the filter to {name}: {reason}")]
     Link {
-        /// The interface.
+        /// The interface's name.
         name: String,
-        /// What is in the way.
+        /// The cause.
         reason: LinkError,
     },
-    /// A socket.
-    #[error("{name}: {reason}")]
+    /// A socket cannot be opened.
+    #[error("cannot open a socket on {name}: {reason}")]
     Socket {
-        /// The interface.
+        /// The interface's name.
         name: String,
-        /// What is in the way.
+        /// The cause.
         reason: SocketError,
     },
-    /// A socket cannot be entered into the filter.
-    #[error("the filter's sockets: {0}")]
+    /// A socket cannot be entered into the filter's socket map.
+    #[error("cannot add a socket to the filter: {0}")]
     Sockets(io::Error),
 }
 
-/// A filter on an interface, a socket on every receive queue, and the memory they share. Nothing is
-/// redirected before an entry says so. All of it is gone when this is dropped or the process ends.
+/// A filter on an interface, an AF_XDP socket on every receive queue, and the memory that they
+/// share.
 ///
-/// A forked child has none of it, so that no flow outlives its owner: it may drop what it inherits,
-/// nothing else, and open an interface of its own when the parent has left that.
+/// Nothing is redirected until an entry is added ([`redirect`](Self::redirect)). Dropping the value
+/// or ending the process detaches everything.
 ///
-/// It has the queues that were there when it was opened. What comes in by one that was added later
-/// is the kernel's.
+/// A forked child inherits none of this, so that no redirected flow outlives its owner. The child
+/// may only drop the inherited value. It can open an interface of its own once the parent has
+/// closed its own.
+///
+/// The interface uses the queues that existed when it was opened. Frames on queues added later stay
+/// with the kernel.
 #[derive(Debug)]
 pub struct Interface {
-    /// The first to be dropped, so that nothing is redirected any more when the sockets go.
+    /// Dropped first, so that nothing is redirected while the sockets close.
     link: Link,
     sockets: Vec<Socket>,
     pool: FramePool,
     umem: Umem,
-    /// The socket whose turn it is, and for how many packets more.
-    next: usize,
-    burst: u32,
-    /// Frames that each socket is to have to receive into.
-    filling: u32,
-    /// So many that a socket lacks are worth giving.
-    refill_from: u32,
-    /// So many frames under way are looked after at once, not one by one.
-    reclaim_from: u32,
+    /// The index of the queue being served, and the packets left in its budget.
+    current: usize,
+    budget: u32,
+    /// The number of frames that each socket should have for reception.
+    rx_target: u32,
+    /// The deficit of receive frames at which a socket is refilled.
+    refill_threshold: u32,
+    /// The number of frames in transmission at which the completion ring is read, in one batch.
+    reclaim_threshold: u32,
     filter: Filter,
     slot: Slot,
     device: Device,
     receive_stamps: ReceiveStamps,
-    /// Whether the driver was asked for stamps and has none.
-    lacks_stamps: bool,
+    /// `true` if driver timestamps were requested and the driver does not provide them.
+    lacks_timestamps: bool,
 }
 
 impl Interface {
-    /// Takes the interface of this name, which somebody has named on purpose.
+    /// Opens an interface by name.
     ///
     /// # Errors
     /// See [`InterfaceError`].
     pub fn open(name: &str, settings: &InterfaceSettings) -> Result<Self, InterfaceError> {
         check_capabilities()?;
-        let device = Device::named(name)?;
+        let device = Device::from_name(name)?;
         check_mtu(&device, &settings.umem)?;
         check_frames(&device, &settings.umem)?;
         let (umem, pool) = Umem::create(&settings.umem)?;
-        let (filter, link, receive_stamps) = put_filter(&device, settings)?;
+        let (filter, link, receive_stamps) = attach_filter(&device, settings)?;
         let mut socket = settings.socket.clone();
         socket.receive_stamps = receive_stamps;
         let failed = |reason| InterfaceError::Socket { name: name.to_string(), reason };
         if link.mode() == Mode::Generic {
-            if socket.copying == CopyMode::ZeroCopy {
+            if socket.copy_mode == CopyMode::ZeroCopy {
                 return Err(failed(SocketError::NoZeroCopy(0)));
             }
-            socket.copying = CopyMode::Copy;
+            socket.copy_mode = CopyMode::Copy;
         }
         let sockets = open_sockets(&device, &umem, &socket).map_err(failed)?;
-        let slot = filter.slot(0).expect("a filter has a slot");
-        let filling = (settings.umem.frames / 2 / device.queues).clamp(1, socket.ring);
+        let slot = filter.slot(0).expect("a filter has at least one slot");
+        let rx_target = (settings.umem.frames / 2 / device.queues).clamp(1, socket.ring);
         let mut interface = Self {
             link,
             sockets,
             pool,
             umem,
-            next: 0,
-            burst: burst(filling, filling),
-            filling,
-            refill_from: (filling / 8).clamp(1, REFILL),
-            reclaim_from: RECLAIM.min(settings.socket.ring / 2),
+            current: 0,
+            budget: budget(rx_target, rx_target),
+            rx_target,
+            refill_threshold: (rx_target / 8).clamp(1, REFILL_BATCH),
+            reclaim_threshold: RECLAIM_BATCH.min(settings.socket.ring / 2),
             filter,
             slot,
             device,
             receive_stamps,
-            lacks_stamps: settings.receive_stamps != receive_stamps,
+            lacks_timestamps: settings.receive_stamps != receive_stamps,
         };
-        // Frames to receive into are there before anything can be redirected.
+        // Frames to receive into are posted before anything can be redirected.
         for socket in &mut interface.sockets {
-            socket.refill(&mut interface.pool, filling);
+            socket.refill(&mut interface.pool, rx_target);
         }
         for socket in &interface.sockets {
             let fd = std::os::fd::AsFd::as_fd(socket);
@@ -186,71 +194,73 @@ impl Interface {
         Ok(interface)
     }
 
-    /// The next packet that came in by any queue, and by which. Queues take turns; when none has
-    /// anything, all have been refilled and woken as far as they want it.
+    /// Returns the next received packet and its queue number.
+    ///
+    /// Queues are served round-robin. When this returns `None`, every queue has been polled,
+    /// refilled and, where needed, woken.
     ///
     /// # Errors
-    /// The kernel's, of a wake: `NetworkDown` while the interface is down.
+    /// The kernel's error of a wakeup: `NetworkDown` while the interface is down.
     #[inline(always)]
     pub fn receive(&mut self) -> io::Result<Option<(u32, Packet)>> {
         loop {
-            if let Some(received) = self.receive_in_turn(Socket::receive) {
+            if let Some(received) = self.receive_from_current(Socket::receive) {
                 return Ok(Some(received));
             }
-            if !self.next_turn()? {
+            if !self.next_queue()? {
                 return Ok(None);
             }
         }
     }
 
-    /// The next packet of the queue whose turn it is, while its turn lasts.
+    /// Returns the next packet of the current queue while its budget lasts.
     #[inline(always)]
-    fn receive_in_turn(
+    fn receive_from_current(
         &mut self,
         receive: impl FnOnce(&mut Socket) -> Option<Packet>,
     ) -> Option<(u32, Packet)> {
-        if self.burst == 0 {
+        if self.budget == 0 {
             return None;
         }
-        let socket = &mut self.sockets[self.next];
+        let socket = &mut self.sockets[self.current];
         let packet = receive(socket)?;
-        self.burst -= 1;
+        self.budget -= 1;
         Some((socket.queue(), packet))
     }
 
-    /// The turn is over; so is that of each queue that has nothing. Goes on to one that has
-    /// something, if there is any: the last to be looked at is the one whose turn it was, if it may
-    /// have more.
+    /// Ends the current queue's turn and moves to the next queue that has packets, if any. Each
+    /// queue visited is refilled and woken. The current queue is visited last, and only if it used
+    /// up its budget and so may have more.
     #[inline(never)]
-    fn next_turn(&mut self) -> io::Result<bool> {
-        let others = self.sockets.len() - usize::from(self.burst > 0);
-        for turn in 0..=others {
-            self.refill(self.next);
-            self.sockets[self.next].anticipate();
-            self.sockets[self.next].wake()?;
-            self.next = if self.next + 1 < self.sockets.len() { self.next + 1 } else { 0 };
-            let socket = &mut self.sockets[self.next];
-            self.burst = burst(socket.filling(), self.filling);
-            if turn < others && socket.has_packets() {
+    fn next_queue(&mut self) -> io::Result<bool> {
+        let others = self.sockets.len() - usize::from(self.budget > 0);
+        for step in 0..=others {
+            self.refill(self.current);
+            self.sockets[self.current].prefetch_next_fill();
+            self.sockets[self.current].wake()?;
+            self.current = if self.current + 1 < self.sockets.len() { self.current + 1 } else { 0 };
+            let socket = &mut self.sockets[self.current];
+            self.budget = budget(socket.rx_frames(), self.rx_target);
+            if step < others && socket.has_packets() {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// The next packet of those that the last look at a ring has found; `None` if it would take
-    /// another look, which [`receive`](Self::receive) takes.
+    /// Returns the next packet already fetched from the current queue's ring; `None` if the shared
+    /// ring would have to be read again, as [`receive`](Self::receive) does.
     #[inline]
-    pub fn receive_known(&mut self) -> Option<(u32, Packet)> {
-        self.receive_in_turn(Socket::receive_known)
+    pub fn receive_cached(&mut self) -> Option<(u32, Packet)> {
+        self.receive_from_current(Socket::receive_cached)
     }
 
-    /// Whether there is a packet to receive. If there is none, all queues have been refilled and
-    /// woken as far as they want it.
+    /// Returns `true` if a packet can be received. If not, all queues have been refilled and, where
+    /// needed, woken.
     ///
     /// # Errors
-    /// As of [`receive`](Self::receive).
-    pub fn look(&mut self) -> io::Result<bool> {
+    /// As for [`receive`](Self::receive).
+    pub fn poll(&mut self) -> io::Result<bool> {
         if self.sockets.iter_mut().any(Socket::has_packets) {
             return Ok(true);
         }
@@ -261,29 +271,30 @@ impl Interface {
         Ok(false)
     }
 
-    /// Whether the kernel has taken the interface away, for good. One that is down is still there.
+    /// Returns `true` if the kernel has removed the interface for good. An interface that is down
+    /// is not removed.
     #[must_use]
-    pub fn is_gone(&self) -> bool {
+    pub fn is_removed(&self) -> bool {
         self.sockets.iter().any(Socket::is_unbound)
     }
 
-    /// Gives a socket its frames to receive into, those among them that were being transmitted.
+    /// Refills a socket's fill ring, reclaiming transmitted frames first if the pool is short.
     #[inline]
     fn refill(&mut self, index: usize) {
-        if !self.is_worth_refilling(&self.sockets[index]) {
+        if !self.is_below_threshold(&self.sockets[index]) {
             return;
         }
-        if (self.pool.len() as u32) < self.filling {
+        if (self.pool.len() as u32) < self.rx_target {
             self.reclaim();
         }
-        self.sockets[index].refill(&mut self.pool, self.filling);
+        self.sockets[index].refill(&mut self.pool, self.rx_target);
     }
 
-    /// Whether a socket has so many frames less to receive into than it should that it is to have
-    /// more. A few at a time would cost a store in shared memory each.
+    /// Returns `true` if the socket's deficit of receive frames has reached the refill threshold.
+    /// Refilling a few frames at a time would cost a store to shared memory each.
     #[inline]
-    fn is_worth_refilling(&self, socket: &Socket) -> bool {
-        self.filling.saturating_sub(socket.filling()) >= self.refill_from
+    fn is_below_threshold(&self, socket: &Socket) -> bool {
+        self.rx_target.saturating_sub(socket.rx_frames()) >= self.refill_threshold
     }
 
     fn reclaim(&mut self) {
@@ -292,55 +303,58 @@ impl Interface {
         }
     }
 
-    /// A frame to write and transmit, of `length` bytes from the Ethernet header on; `None` if none
-    /// is free, also after those that have been transmitted were taken back, or if it is too long.
-    /// Frames that the sockets are short of to receive into are not free.
+    /// Returns a packet of `length` bytes, from the Ethernet header on, to write and transmit.
+    ///
+    /// Returns `None` if `length` does not fit a frame, or if no frame is free even after
+    /// transmitted frames were reclaimed. Frames that the sockets still need for reception do not
+    /// count as free.
     #[inline]
     pub fn packet(&mut self, length: u32) -> Option<Packet> {
-        let missing = self.missing();
-        if self.pool.len() <= missing {
+        let rx_deficit = self.rx_deficit();
+        if self.pool.len() <= rx_deficit {
             self.reclaim();
         }
-        if self.pool.len() <= missing {
+        if self.pool.len() <= rx_deficit {
             return None;
         }
         let frame = self.pool.take()?;
-        self.umem.packet(frame, length).map_err(|frame| self.pool.give(frame)).ok()
+        self.umem.packet(frame, length).map_err(|frame| self.pool.release(frame)).ok()
     }
 
-    /// Whether a socket has fewer frames to receive into than it should, by more than a few: all
-    /// others were in use when it was last refilled, or it has received since.
+    /// Returns `true` if a socket has far fewer receive frames than its target: no frames were free
+    /// at the last refill, or packets have been received since.
     #[inline]
     #[must_use]
-    pub fn is_short(&self) -> bool {
-        self.sockets.iter().any(|socket| self.is_worth_refilling(socket))
+    pub fn needs_refill(&self) -> bool {
+        self.sockets.iter().any(|socket| self.is_below_threshold(socket))
     }
 
-    /// A look from outside at whether there is anything to receive.
+    /// Returns a probe that checks from any thread whether packets may be pending.
     #[must_use]
-    pub fn glance(&self) -> RxProbe {
-        RxProbe::of(&self.sockets)
+    pub fn rx_probe(&self) -> RxProbe {
+        RxProbe::new(&self.sockets)
     }
 
-    /// How many frames the sockets are short of.
+    /// Returns the number of receive frames that the sockets lack in total.
     #[inline]
-    fn missing(&self) -> usize {
-        let missing = |socket: &Socket| self.filling.saturating_sub(socket.filling()) as usize;
-        self.sockets.iter().map(missing).sum()
+    fn rx_deficit(&self) -> usize {
+        let rx_deficit =
+            |socket: &Socket| self.rx_target.saturating_sub(socket.rx_frames()) as usize;
+        self.sockets.iter().map(rx_deficit).sum()
     }
 
-    /// Puts a packet into a queue's transmit ring; it leaves with the next [`flush`](Self::flush).
-    /// A packet that was received may be sent again as it is.
+    /// Adds a packet to a queue's transmit ring. It leaves with the next [`flush`](Self::flush). A
+    /// received packet can be transmitted as it is.
     ///
     /// # Errors
-    /// The packet, if there is no such queue or its ring is full.
+    /// The packet, if the queue does not exist or its ring is full.
     #[inline(always)]
     pub fn transmit(&mut self, queue: u32, packet: Packet) -> Result<(), Packet> {
         let Some(socket) = self.sockets.get_mut(queue as usize) else { return Err(packet) };
         socket.transmit(packet)
     }
 
-    /// Sends what is in the transmit rings, and takes back the frames of what was sent before.
+    /// Sends the content of all transmit rings and reclaims the frames of packets sent earlier.
     ///
     /// # Errors
     /// The kernel's; see [`Socket::flush`].
@@ -353,93 +367,98 @@ impl Interface {
         Ok(())
     }
 
-    /// The first half of [`flush`](Self::flush) for a queue, without a system call: shows the
-    /// kernel what is in the transmit ring and, now and then, takes back the frames of what was
-    /// sent before. How many frames the queue's [kicker](Self::kicker) must be told, if any.
+    /// Publishes a queue's transmit ring to the kernel without a system call: the first half of
+    /// [`flush`](Self::flush).
+    ///
+    /// Once enough frames are in transmission, it also reclaims those already sent. Returns the
+    /// number of frames to pass to the queue's [`TxWakeup`](Self::tx_wakeup); 0 if the kernel needs
+    /// no wakeup.
     #[inline(always)]
     pub fn submit(&mut self, queue: u32) -> u32 {
         let Some(socket) = self.sockets.get_mut(queue as usize) else { return 0 };
-        if socket.transmitting() >= self.reclaim_from {
+        if socket.tx_frames() >= self.reclaim_threshold {
             socket.reclaim(&mut self.pool);
         }
         socket.submit()
     }
 
-    /// [`transmit`](Self::transmit) and [`submit`](Self::submit) of one packet.
+    /// Does [`transmit`](Self::transmit) and [`submit`](Self::submit) for one packet.
     ///
     /// # Errors
-    /// The packet, as of `transmit`.
+    /// The packet, as for `transmit`.
     #[inline(always)]
     pub fn post(&mut self, queue: u32, packet: Packet) -> Result<u32, Packet> {
         let Some(socket) = self.sockets.get_mut(queue as usize) else { return Err(packet) };
-        if socket.transmitting() >= self.reclaim_from {
+        if socket.tx_frames() >= self.reclaim_threshold {
             socket.reclaim(&mut self.pool);
         }
         socket.transmit(packet)?;
         Ok(socket.submit())
     }
 
-    /// Takes back the frames of what was sent by a queue, if half as many are under way as
-    /// [`submit`](Self::submit) takes them back from: for a moment in which nobody waits, so that
-    /// it is not done while somebody does.
+    /// Reclaims a queue's transmitted frames if at least half as many are in transmission as
+    /// [`submit`](Self::submit) waits for. Call it when idle, so that the latency-critical path
+    /// does not reclaim.
     #[inline]
-    pub fn tidy(&mut self, queue: u32) {
+    pub fn reclaim_idle(&mut self, queue: u32) {
         let Some(socket) = self.sockets.get_mut(queue as usize) else { return };
-        if socket.transmitting() >= self.reclaim_from.div_ceil(2) {
+        if socket.tx_frames() >= self.reclaim_threshold.div_ceil(2) {
             socket.reclaim(&mut self.pool);
         }
     }
 
-    /// What does the other half without this interface; `None` if there is no such queue.
+    /// Returns the handle that sends a queue's transmit ring without access to this interface;
+    /// `None` if the queue does not exist.
     #[must_use]
-    pub fn kicker(&self, queue: u32) -> Option<TxWakeup> {
-        self.sockets.get(queue as usize).map(Socket::kicker)
+    pub fn tx_wakeup(&self, queue: u32) -> Option<TxWakeup> {
+        self.sockets.get(queue as usize).map(Socket::tx_wakeup)
     }
 
-    /// Puts a frame back that is no longer needed.
+    /// Returns a frame to the pool.
     #[inline]
-    pub fn give(&mut self, frame: Frame) {
-        self.pool.give(frame);
+    pub fn release(&mut self, frame: Frame) {
+        self.pool.release(frame);
     }
 
-    /// The bytes of a packet.
+    /// Returns the bytes of a packet.
     #[inline]
     #[must_use]
     pub fn bytes<'a>(&'a self, packet: &'a Packet) -> &'a [u8] {
         self.umem.bytes(packet)
     }
 
-    /// The same, to be written.
+    /// Returns the bytes of a packet for writing.
     #[inline]
     #[must_use]
     pub fn bytes_mut<'a>(&'a self, packet: &'a mut Packet) -> &'a mut [u8] {
         self.umem.bytes_mut(packet)
     }
 
-    /// When a received packet came in; see [`Socket::receive_stamp`].
+    /// Returns the receive timestamp of a packet; see [`Socket::receive_stamp`].
     #[inline]
     #[must_use]
     pub fn receive_stamp(&self, packet: &Packet) -> Option<Stamp> {
         self.sockets[0].receive_stamp(packet)
     }
 
-    /// Has the frames of an entry sent here, from the next on.
+    /// Redirects the frames that match `entry` to this interface's sockets, from the next frame on.
     ///
     /// # Errors
     /// See [`EntryError`].
-    pub fn enter(&self, entry: &Entry) -> Result<(), EntryError> {
-        self.filter.enter(entry, Verdict::Slot(self.slot))
+    pub fn redirect(&self, entry: &Entry) -> Result<(), EntryError> {
+        self.filter.insert(entry, Verdict::Slot(self.slot))
     }
 
-    /// Has the kernel keep the frames of an entry, though a later one would have them sent here.
+    /// Passes the frames that match `entry` to the kernel, even if a less specific entry would
+    /// redirect them.
     ///
     /// # Errors
     /// See [`EntryError`].
-    pub fn leave_to_kernel(&self, entry: &Entry) -> Result<(), EntryError> {
-        self.filter.enter(entry, Verdict::Kernel)
+    pub fn pass_to_kernel(&self, entry: &Entry) -> Result<(), EntryError> {
+        self.filter.insert(entry, Verdict::Kernel)
     }
 
-    /// Takes an entry away; false if there was none.
+    /// Removes an entry. Returns `false` if there was no such entry.
     ///
     /// # Errors
     /// See [`EntryError`].
@@ -447,101 +466,104 @@ impl Interface {
         self.filter.remove(entry)
     }
 
-    /// The interface as it was when it was opened.
+    /// Returns the interface's properties as read when it was opened.
     #[must_use]
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// The filter, which may have other slots.
+    /// Returns the filter, which may have slots for other users.
     #[must_use]
     pub fn filter(&self) -> &Filter {
         &self.filter
     }
 
-    /// The filter on the interface.
+    /// Returns the link that attaches the filter to the interface.
     #[must_use]
     pub fn link(&self) -> &Link {
         &self.link
     }
 
-    /// The memory.
+    /// Returns the frame memory.
     #[must_use]
     pub fn umem(&self) -> &Umem {
         &self.umem
     }
 
-    /// The sockets, one for each queue in their order.
+    /// Returns the sockets, one per queue in queue order.
     #[must_use]
     pub fn sockets(&self) -> &[Socket] {
         &self.sockets
     }
 
-    /// Memory, free frames and sockets, for one who drives these alone.
+    /// Returns the memory, the pool and the sockets, for callers that drive these themselves.
     pub fn parts(&mut self) -> (&Umem, &mut FramePool, &mut [Socket]) {
         (&self.umem, &mut self.pool, &mut self.sockets)
     }
 
-    /// Who stamps received frames; [`ReceiveStamps::Off`] where the driver was asked and cannot.
+    /// Returns the source of receive timestamps; [`ReceiveStamps::Off`] if the driver was requested
+    /// and does not provide them.
     #[must_use]
     pub fn receive_stamps(&self) -> ReceiveStamps {
         self.receive_stamps
     }
 
-    /// Whether frames go between device and memory without a copy, on every queue.
+    /// Returns `true` if every queue transfers frames between device and UMEM without a copy.
     #[must_use]
     pub fn is_zero_copy(&self) -> bool {
         self.sockets.iter().all(Socket::is_zero_copy)
     }
 }
 
-/// One line: interface, driver, queues, mode, copies, stamps.
+/// Formats one line: interface, driver, queues, mode, copy mode, timestamps.
 impl fmt::Display for Interface {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Device { name, driver, queues, .. } = &self.device;
         let driver = driver.as_deref().unwrap_or("no driver");
         let plural = if *queues == 1 { "" } else { "s" };
-        let copying = if self.is_zero_copy() { "zero-copy" } else { "copy" };
+        let copy_mode = if self.is_zero_copy() { "zero-copy" } else { "copy" };
         let mode = self.link.mode();
-        write!(f, "{name}: {driver}, {queues} queue{plural}, {mode} mode, {copying}")?;
+        write!(f, "{name}: {driver}, {queues} queue{plural}, {mode} mode, {copy_mode}")?;
         f.write_str(match self.receive_stamps {
-            ReceiveStamps::Driver => ", receive stamps by the driver",
-            ReceiveStamps::Kernel => ", receive stamps by the kernel",
-            ReceiveStamps::Off if self.lacks_stamps => ", no receive stamps by this driver",
+            ReceiveStamps::Driver => ", receive timestamps from the driver",
+            ReceiveStamps::Kernel => ", receive timestamps from the kernel",
+            ReceiveStamps::Off if self.lacks_timestamps => {
+                ", no receive timestamps from this driver"
+            }
             ReceiveStamps::Off => "",
         })?;
         f.write_str(if self.device.strips_vlan { ", rx-vlan-offload on" } else { "" })
     }
 }
 
-/// How many packets a turn is of a socket that has so many frames to receive into and should have
-/// `wanted`. Where frames are few, no more than half of them: there are others before they are used
-/// up.
+/// Returns the budget of a queue's turn, for a socket with `rx_frames` receive frames and a target
+/// of `target`. With few frames, the budget is at most half of them, so that other queues are
+/// served before the frames run out.
 #[inline]
-fn burst(filling: u32, wanted: u32) -> u32 {
-    BURST.min(filling.saturating_sub(wanted / 2)).max(1)
+fn budget(rx_target: u32, wanted: u32) -> u32 {
+    QUEUE_BUDGET.min(rx_target.saturating_sub(wanted / 2)).max(1)
 }
 
 fn check_mtu(device: &Device, umem: &UmemSettings) -> Result<(), InterfaceError> {
-    let most = umem.longest_frame().saturating_sub(ETHERNET_HEADER);
-    if device.mtu <= most {
+    let max_mtu = umem.longest_frame().saturating_sub(ETHERNET_HEADER);
+    if device.mtu <= max_mtu {
         return Ok(());
     }
     let (name, mtu, frame_size) = (device.name.clone(), device.mtu, umem.frame_size);
-    Err(InterfaceError::Mtu { name, mtu, frame_size, most })
+    Err(InterfaceError::Mtu { name, mtu, frame_size, max_mtu })
 }
 
 fn check_frames(device: &Device, umem: &UmemSettings) -> Result<(), InterfaceError> {
     let (queues, frames) = (device.queues, umem.frames);
-    // None at all is an error of the memory.
+    // Zero frames are reported by `UmemSettings`.
     if frames == 0 || frames >= queues.saturating_mul(2) {
         return Ok(());
     }
     Err(InterfaceError::Frames { name: device.name.clone(), queues, frames })
 }
 
-/// Loads the filter and puts it on the interface, with stamps if that can be.
-fn put_filter(
+/// Loads the filter and attaches it, with driver timestamps if possible.
+fn attach_filter(
     device: &Device,
     settings: &InterfaceSettings,
 ) -> Result<(Filter, Link, ReceiveStamps), InterfaceError> {
@@ -556,7 +578,8 @@ fn put_filter(
     let is_offered = device.features.is_some_and(|features| features.receive_stamps);
     if wanted == ReceiveStamps::Driver && settings.mode != Mode::Generic && is_offered {
         let stamped = FilterSettings { receive_stamps: Stamping::Driver(device.index), ..plain };
-        // Whatever is in the way of it, it is left out below, and that is told.
+        // Any other failure leads to an attempt without driver timestamps below; `lacks_timestamps`
+        // reports it.
         if let Ok(filter) = Filter::load(&stamped) {
             match filter.attach(device.index, Mode::Native) {
                 Ok(link) => return Ok((filter, link, ReceiveStamps::Driver)),
@@ -566,13 +589,13 @@ fn put_filter(
         }
     }
     let filter = Filter::load(&plain)?;
-    let link = filter.attach(device.index, quicker(device, settings.mode)).map_err(refused)?;
+    let link = filter.attach(device.index, resolve_mode(device, settings.mode)).map_err(refused)?;
     Ok((filter, link, receive_stamps))
 }
 
-/// The mode for who leaves the choice to us: behind the driver of a veth, which in its own mode
-/// copies each frame once more than there; else in the driver, if it can.
-fn quicker(device: &Device, mode: Mode) -> Mode {
+/// Resolves [`Mode::Auto`]: generic on a veth, whose native mode copies each frame once more;
+/// otherwise native if the driver supports it.
+fn resolve_mode(device: &Device, mode: Mode) -> Mode {
     match (mode, device.driver.as_deref()) {
         (Mode::Auto, Some("veth")) => Mode::Generic,
         (mode, _) => mode,
@@ -587,7 +610,7 @@ fn open_sockets(
     let first = Socket::open(device.index, 0, umem, settings)?;
     let mut sockets = vec![first];
     for queue in 1..device.queues {
-        let next = sockets[0].open_beside(device.index, queue)?;
+        let next = sockets[0].open_shared_umem(device.index, queue)?;
         sockets.push(next);
     }
     Ok(sockets)
@@ -598,32 +621,38 @@ mod tests {
     use super::*;
 
     fn device(mtu: u32) -> Device {
-        Device { mtu, ..Device::named("lo").unwrap() }
+        Device { mtu, ..Device::from_name("lo").unwrap() }
     }
 
     #[test]
-    fn frames_that_could_be_too_long_are_refused_with_what_is_possible() {
+    fn mtu_check_names_the_largest_mtu_that_fits() {
         let umem = UmemSettings::default();
         assert!(check_mtu(&device(1_774), &umem).is_ok());
         let error = check_mtu(&device(1_775), &umem).unwrap_err().to_string();
-        assert_eq!(error, "lo has an MTU of 1775; frames of 2048 bytes have room for 1774");
+        assert_eq!(
+            error,
+            "cannot use lo: MTU 1775 exceeds 1774, the most that frames of 2048 bytes hold"
+        );
         let large = UmemSettings { frame_size: 4_096, ..umem };
         assert!(check_mtu(&device(3_822), &large).is_ok());
         assert!(check_mtu(&device(3_823), &large).is_err());
     }
 
     #[test]
-    fn a_turn_leaves_half_of_the_frames_and_is_never_none() {
-        assert_eq!([burst(1_024, 1_024), burst(8, 8), burst(6, 8)], [64, 4, 2]);
-        assert_eq!([burst(4, 8), burst(0, 8), burst(1, 1)], [1, 1, 1]);
+    fn queue_budget_leaves_half_of_the_frames_and_is_at_least_one() {
+        assert_eq!([budget(1_024, 1_024), budget(8, 8), budget(6, 8)], [64, 4, 2]);
+        assert_eq!([budget(4, 8), budget(0, 8), budget(1, 1)], [1, 1, 1]);
     }
 
     #[test]
-    fn fewer_than_two_frames_for_each_queue_are_refused() {
+    fn frame_check_requires_two_frames_per_queue() {
         let device = Device { queues: 4, ..device(1_500) };
         let umem = |frames| UmemSettings { frames, ..UmemSettings::default() };
         assert!(check_frames(&device, &umem(8)).is_ok());
         let error = check_frames(&device, &umem(7)).unwrap_err().to_string();
-        assert_eq!(error, "lo has 4 queues, for which 7 frames are too few: two for each");
+        assert_eq!(
+            error,
+            "cannot use lo: 7 frames are too few for 4 queues, use at least two per queue"
+        );
     }
 }

@@ -1,34 +1,27 @@
-//! AF_XDP: whole frames between a network interface and memory of ours, past the kernel's stack.
+//! AF_XDP for one network interface: frame memory, rings, sockets, and a flow filter in the kernel.
 //!
-//! Layer L2. What is here:
+//! Layer L2. The crate moves whole Ethernet frames between an interface and memory of this process,
+//! bypassing the kernel's network stack. Frames that the filter does not match stay with the
+//! kernel.
 //!
-//! - [`Umem`]: memory cut into frames, which the kernel reads and writes; [`Packet`], the right to
-//!   one of them; [`FramePool`], those that are free.
-//! - [`Socket`]: the four rings of one queue, without a copy where the driver can.
-//! - [`Filter`]: the program that chooses, frame by frame, what is ours. It is assembled here and
-//!   changed while it runs; all that no entry names stays the kernel's.
-//! - [`Interface`]: all of that on every queue of an interface.
-//!
-//! What is not here: anything above Ethernet (that is `netstack`'s and `stack`'s), and frames of
-//! several buffers: an interface whose MTU does not fit one frame of memory is refused
-//! ([`InterfaceError::Mtu`]). It takes `CAP_NET_ADMIN`, `CAP_NET_RAW` and `CAP_BPF` to set up, and
-//! nothing afterwards. Linux 5.11 is the oldest that could work; 6.18 is what it is tested on.
-//!
-//! `unsafe` is allowed here: system calls, and memory shared with the kernel. All of it is
-//! documented.
+//! It is not a network stack: everything above Ethernet is in `netstack` and `stack`. It does not
+//! support packets that span several frames; an interface with too large an MTU is rejected
+//! ([`InterfaceError::Mtu`]). Opening an interface requires `CAP_NET_ADMIN`, `CAP_NET_RAW` and
+//! `CAP_BPF`; using it requires nothing. The oldest kernel that could work is Linux 5.11; the tested
+//! one is 6.18.
 //!
 //! ```no_run
 //! use hairpin_xdp::{Entry, Interface, InterfaceSettings};
 //!
 //! let mut interface = Interface::open("veth0", &InterfaceSettings::default())?;
 //! println!("{interface}");
-//! interface.enter(&Entry::EtherType { vlan: None, ether_type: 0x88b5 })?;
+//! interface.redirect(&Entry::EtherType { vlan: None, ether_type: 0x88b5 })?;
 //! loop {
 //!     while let Some((queue, mut packet)) = interface.receive()? {
-//!         // Back to where it came from, in its own memory.
+//!         // Swap the Ethernet addresses in place and send the same frame back.
 //!         interface.bytes_mut(&mut packet)[..12].rotate_left(6);
 //!         if let Err(packet) = interface.transmit(queue, packet) {
-//!             interface.give(packet.into_frame());
+//!             interface.release(packet.into_frame());
 //!         }
 //!     }
 //!     interface.flush()?;
@@ -36,16 +29,69 @@
 //! # #[expect(unreachable_code)]
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Who owns a frame
+//!
+//! Each frame has one owner at any time: the pool, a [`Packet`] or [`Frame`] of the program, or the
+//! kernel. The four rings of a [`Socket`] transfer ownership of frames by their offset in the
+//! [`Umem`].
+//!
+//! ```text
+//!   this process                       rings                        kernel
+//!                  refill                       takes a frame to
+//!   FramePool ───────────────▶ fill        ───▶ receive into      ─┐
+//!       ▲                                                          │ filter matches: a frame
+//!       │ release                                                  │ arrives and is written
+//!       │          receive                                         │
+//!   Packet    ◀─────────────── receive     ◀───────────────────────┘
+//!       │
+//!       │          transmit                     sends the frame
+//!       ├────────────────────▶ transmit    ───▶ (woken by kick)   ─┐
+//!       ▼          complete                                        │
+//!   FramePool ◀─────────────── completion  ◀───────────────────────┘
+//! ```
+//!
+//! In each ring one side produces and the other consumes. The producer owns free entries until it
+//! publishes its index (release store); the consumer owns published entries until it publishes its
+//! own. `ring/queue.rs` implements this, and `ring/model.rs` checks it with loom.
+//!
+//! # Where to find what
+//!
+//! Start with [`Interface`], then [`Socket`], then `ring/queue.rs`.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `interface.rs` | [`Interface`]: filter, one socket per queue, memory; queue rotation, refill, reclaim |
+//! | `socket.rs` | [`Socket`]: the four rings of one queue, kernel counters ([`Statistics`]) |
+//! | `ring.rs`, `ring/queue.rs` | ring layout; producer and consumer sides |
+//! | `umem.rs`, `frame.rs`, `frame_pool.rs` | frame memory, frame ownership, free frames |
+//! | `rx_probe.rs` | [`RxProbe`]: lock-free check for pending packets |
+//! | `tx_wakeup.rs` | [`TxWakeup`]: the system call that sends a transmit ring |
+//! | `stamp.rs` | receive and transmit timestamps |
+//! | `filter.rs`, `filter/` | [`Filter`]: entries, maps, the program and its assembler, attachment |
+//! | `device.rs`, `netdev.rs` | properties and XDP features of an interface |
+//! | `capabilities.rs` | the required capabilities |
+//! | `xsk_socket.rs`, `mapping.rs`, `btf.rs` | system calls, mappings, kernel type information |
+//! | `fork_guard.rs`, `fork_guard/` | [`ForkGuardedFd`]: descriptors that a forked child does not inherit |
+//!
+//! - **A new error counter**: for events that the kernel counts, extend [`Statistics`] and
+//!   `Socket::statistics` in `socket.rs`. For events that this crate detects, add a field next to
+//!   `invalid` in [`Socket`], increment it where the event is detected, and add a getter.
+//! - **A new wait**: `Socket::wait` in `socket.rs` and `XskSocket::wait` in `xsk_socket.rs` sleep
+//!   in poll(2). Another kind of wait starts there; [`Socket`] implements `AsFd` for waits of the
+//!   caller, and [`RxProbe`] serves busy-polling without a lock.
+//!
+//! `unsafe` is allowed in this crate, for system calls and for memory shared with the kernel. Each
+//! block is documented.
 
 mod btf;
 mod capabilities;
 mod device;
 mod filter;
-mod forked;
+mod fork_guard;
 mod frame;
 mod frame_pool;
 mod interface;
-mod kernel_socket;
 mod mapping;
 mod netdev;
 mod ring;
@@ -54,15 +100,16 @@ mod socket;
 mod stamp;
 mod tx_wakeup;
 mod umem;
+mod xsk_socket;
 
 pub use btf::BtfError;
-pub use capabilities::{Capability, CapabilityError, Missing, check_capabilities};
+pub use capabilities::{Capability, CapabilityError, MissingCapabilities, check_capabilities};
 pub use device::{Device, DeviceError, ETHERNET_HEADER};
 pub use filter::{
     Entry, EntryError, Filter, FilterError, FilterSettings, Link, LinkError, Mode, Protocol, Slot,
     Stamping, Verdict,
 };
-pub use forked::ForkGuardedFd;
+pub use fork_guard::ForkGuardedFd;
 pub use frame::{Frame, FrameAddress, Packet};
 pub use frame_pool::FramePool;
 pub use interface::{Interface, InterfaceError, InterfaceSettings};

@@ -1,4 +1,4 @@
-//! Memory that is mapped, and unmapped when it is dropped.
+//! Memory mappings, unmapped on drop.
 
 use std::ffi::{CStr, c_int};
 use std::fs::File;
@@ -6,15 +6,15 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 
-use crate::forked::{Process, watch_forks, without_forks};
+use crate::fork_guard::{Process, watch_forks, without_forks};
 
-/// What a sealed memory file can no longer do: shrink, grow, or lose its seals.
+/// The seals of a memory file: it cannot shrink, grow or lose its seals.
 const SEALS: c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
-/// A mapping that can be read and written. It knows nothing of what lies in it.
+/// A readable and writable mapping, without any notion of its content.
 ///
-/// A forked child does not have it: a mapping of a socket's ring keeps the socket, and what the
-/// kernel receives into must not be copied on write.
+/// A forked child does not inherit the mapping. A mapped ring would keep the socket open, and
+/// memory that the kernel receives into must not become copy-on-write.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     start: NonNull<u8>,
@@ -24,18 +24,18 @@ pub(crate) struct Mapping {
 
 // SAFETY: a mapping belongs to the process, not to a thread.
 unsafe impl Send for Mapping {}
-// SAFETY: it hands out an address only; whoever follows that answers for what happens there.
+// SAFETY: the value only returns an address; each dereference carries its own SAFETY comment.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Memory of this process alone, every page there.
+    /// Maps private anonymous memory with every page populated.
     pub(crate) fn anonymous(length: usize, huge_pages: bool) -> io::Result<Self> {
         let huge = if huge_pages { libc::MAP_HUGETLB } else { 0 };
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE | huge;
         Self::map(length, flags, -1, 0)
     }
 
-    /// The first `length` bytes of `fd` from `offset`, shared with whoever else has it.
+    /// Maps the first `length` bytes of `fd` from `offset`, shared with other mappings of the file.
     pub(crate) fn shared(fd: BorrowedFd<'_>, length: usize, offset: i64) -> io::Result<Self> {
         Self::map(length, libc::MAP_SHARED | libc::MAP_POPULATE, fd.as_raw_fd(), offset)
     }
@@ -43,8 +43,8 @@ impl Mapping {
     fn map(length: usize, flags: c_int, fd: c_int, offset: i64) -> io::Result<Self> {
         without_forks(|| {
             watch_forks()?;
-            let mapping = Self::map_for_children_too(length, flags, fd, offset)?;
-            // SAFETY: the range is the whole mapping, which lives through the call.
+            let mapping = Self::map_inheritable(length, flags, fd, offset)?;
+            // SAFETY: the range is the whole mapping, which outlives the call.
             match unsafe { libc::madvise(mapping.start().cast(), length, libc::MADV_DONTFORK) } {
                 0 => Ok(mapping),
                 _ => Err(io::Error::last_os_error()),
@@ -52,14 +52,10 @@ impl Mapping {
         })
     }
 
-    fn map_for_children_too(
-        length: usize,
-        flags: c_int,
-        fd: c_int,
-        offset: i64,
-    ) -> io::Result<Self> {
+    fn map_inheritable(length: usize, flags: c_int, fd: c_int, offset: i64) -> io::Result<Self> {
         let rights = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: without MAP_FIXED the kernel chooses where, so no memory of ours is replaced.
+        // SAFETY: without MAP_FIXED the kernel chooses the address, so no existing mapping is
+        // replaced.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), length, rights, flags, fd, offset) };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
@@ -79,18 +75,17 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // In a forked child something else may be there by now.
+        // In a forked child the address may already belong to another mapping.
         if !self.process.is_this() {
             return;
         }
-        // SAFETY: the mapping is ours, whole, and nobody can reach it through us any more. Where it
-        // fails there is nothing to be done: the memory stays mapped.
+        // SAFETY: the mapping is owned by this value and no reference to it remains. On failure the
+        // memory stays mapped, which is harmless.
         unsafe { libc::munmap(self.start().cast(), self.length) };
     }
 }
 
-/// A file in memory only, of this size for as long as it exists, and with all of its memory there;
-/// close-on-exec.
+/// Creates a memory file of a sealed size with all its memory allocated; close-on-exec.
 pub(crate) fn sealed_file(name: &CStr, length: u64) -> io::Result<File> {
     let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
     // SAFETY: `name` is a NUL-terminated string that outlives the call.
@@ -98,21 +93,23 @@ pub(crate) fn sealed_file(name: &CStr, length: u64) -> io::Result<File> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the kernel has just given us this descriptor and nobody else knows it.
+    // SAFETY: the descriptor is new and has no other owner.
     let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
     allocate(&file, length)?;
-    // SAFETY: F_ADD_SEALS takes an integer and touches no memory of ours.
+    // SAFETY: F_ADD_SEALS takes an integer and accesses no memory of this process.
     match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) } {
         0 => Ok(file),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-/// Makes the file so long, of real pages: a store can find no memory missing later.
+/// Extends the file to `length` with allocated pages, so that no later store can fail for lack of
+/// memory.
 fn allocate(file: &File, length: u64) -> io::Result<()> {
     let length = i64::try_from(length).map_err(|_| io::ErrorKind::FileTooLarge)?;
     loop {
-        // SAFETY: takes a descriptor and two integers and touches no memory of ours.
+        // SAFETY: the call takes a descriptor and two integers and accesses no memory of this
+        // process.
         match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) } {
             0 => return Ok(()),
             libc::EINTR => {}
@@ -121,9 +118,9 @@ fn allocate(file: &File, length: u64) -> io::Result<()> {
     }
 }
 
-/// Whether a file's size is fixed for good. False for anything but a sealed memory file.
+/// Returns `true` if the file's size is sealed. `false` for anything but a sealed memory file.
 pub(crate) fn is_sealed(file: &File) -> bool {
-    // SAFETY: F_GET_SEALS takes no argument and touches no memory of ours.
+    // SAFETY: F_GET_SEALS takes no argument and accesses no memory of this process.
     let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
     seals >= 0 && seals & SEALS == SEALS
 }
@@ -135,38 +132,39 @@ mod tests {
     const LENGTH: usize = 4_096;
     const ROUNDS: u32 = 40;
 
-    /// Whether anything is mapped there. Fit for a forked child.
+    /// Returns `true` if memory is mapped at the address. Async-signal-safe.
     fn is_mapped(at: *mut u8) -> bool {
-        // SAFETY: asks about a range.
+        // SAFETY: the call only queries an address range.
         unsafe { libc::msync(at.cast(), LENGTH, libc::MS_ASYNC) == 0 }
     }
 
-    /// In the child: not there, and what is put there stays when the handle is dropped.
-    fn leaves_alone_what_is_not_its_own(mapping: Mapping) -> bool {
+    /// Checks in the child that the range is unmapped and that dropping the handle leaves a new
+    /// mapping there alone.
+    fn is_unmapped_and_drop_is_harmless(mapping: Mapping) -> bool {
         let at = mapping.start();
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
-        // SAFETY: takes memory only where there is none.
+        // SAFETY: MAP_FIXED_NOREPLACE maps only where nothing is mapped.
         let other = unsafe { libc::mmap(at.cast(), LENGTH, libc::PROT_READ, flags, -1, 0) };
         drop(mapping);
         other == at.cast() && is_mapped(at)
     }
 
     #[test]
-    fn a_forked_child_has_no_mapping_and_unmaps_nothing_foreign() {
+    fn forked_child_has_no_mapping_and_unmaps_nothing() {
         let file = sealed_file(c"hairpin-test", LENGTH as u64).unwrap();
         let shared = Mapping::shared(std::os::fd::AsFd::as_fd(&file), LENGTH, 0).unwrap();
         for mapping in [Mapping::anonymous(LENGTH, false).unwrap(), shared] {
             assert!(is_mapped(mapping.start()));
-            // SAFETY: the child makes system calls alone, and ends.
+            // SAFETY: the child makes only system calls and exits.
             match unsafe { libc::fork() } {
                 0 => {
-                    let is_so = leaves_alone_what_is_not_its_own(mapping);
-                    // SAFETY: ends the child at once.
-                    unsafe { libc::_exit(i32::from(!is_so)) }
+                    let passed = is_unmapped_and_drop_is_harmless(mapping);
+                    // SAFETY: ends the child immediately.
+                    unsafe { libc::_exit(i32::from(!passed)) }
                 }
                 child => {
                     let mut status = -1;
-                    // SAFETY: the number lives through the call.
+                    // SAFETY: the status outlives the call.
                     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
                     assert_eq!(status, 0);
                 }
@@ -174,9 +172,9 @@ mod tests {
         }
     }
 
-    /// A child that sleeps until it is killed.
+    /// Forks a child that sleeps until it is killed.
     fn sleeper() -> libc::pid_t {
-        // SAFETY: the child sleeps, and ends in a minute if not before.
+        // SAFETY: the child only sleeps, and ends after a minute at the latest.
         match unsafe { libc::fork() } {
             // SAFETY: as above.
             0 => unsafe {
@@ -189,10 +187,10 @@ mod tests {
         }
     }
 
-    /// Whether a child has the mapping of that name. It is ended.
+    /// Returns `true` if the child has a mapping of that name, and kills the child.
     fn has(child: libc::pid_t, name: &str) -> bool {
         let maps = std::fs::read_to_string(format!("/proc/{child}/maps"));
-        // SAFETY: the child is ours, and nobody else waits for it.
+        // SAFETY: the child is a child of this process that no other caller waits for.
         unsafe {
             libc::kill(child, libc::SIGKILL);
             libc::waitpid(child, std::ptr::null_mut(), 0);
@@ -200,11 +198,12 @@ mod tests {
         maps.unwrap().contains(name)
     }
 
-    /// A big one takes a while to be mapped, in which another thread forks: it waits.
+    /// A large mapping takes long enough that another thread forks during the call; the fork must
+    /// wait.
     #[test]
-    fn no_moment_of_a_mapping_is_seen_by_a_fork() {
+    fn fork_never_sees_a_mapping_in_progress() {
         const BIG: usize = 64 << 20;
-        let file = sealed_file(c"hairpin-moment", BIG as u64).unwrap();
+        let file = sealed_file(c"hairpin-fork", BIG as u64).unwrap();
         let together = std::sync::Barrier::new(2);
         let begun = std::sync::atomic::AtomicU32::new(0);
         let seen = std::thread::scope(|scope| {
@@ -213,22 +212,22 @@ mod tests {
                     together.wait();
                     begun.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
                     let mapping = Mapping::shared(std::os::fd::AsFd::as_fd(&file), BIG, 0);
-                    // Nothing is unmapped while children are made and looked at.
+                    // Nothing is unmapped while children are created and inspected.
                     together.wait();
                     drop(mapping.unwrap());
                 }
             });
-            let is_seen = |round: &u32| {
+            let fork_sees_it = |round: &u32| {
                 together.wait();
                 while begun.load(std::sync::atomic::Ordering::SeqCst) <= *round {
                     std::hint::spin_loop();
                 }
                 let children = [(); 3].map(|()| sleeper());
-                let are_seen = children.map(|child| has(child, "hairpin-moment"));
+                let seen_by = children.map(|child| has(child, "hairpin-fork"));
                 together.wait();
-                are_seen.contains(&true)
+                seen_by.contains(&true)
             };
-            (0..ROUNDS).filter(is_seen).count()
+            (0..ROUNDS).filter(fork_sees_it).count()
         });
         assert_eq!(seen, 0, "of {ROUNDS} rounds");
     }

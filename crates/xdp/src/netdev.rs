@@ -1,9 +1,10 @@
-//! What a driver can do for XDP, as the kernel's netlink family `netdev` says (Linux 6.3).
+//! The XDP features of a driver, as the kernel's generic netlink family `netdev` reports them
+//! (Linux 6.3).
 //!
 //! ```text
 //! message    u32 length, u16 type, u16 flags, u32 sequence, u32 port
-//! generic    u8 command, u8 version, u16 nought
-//! attribute  u16 length with these four, u16 type, the value, up to a multiple of four
+//! generic    u8 command, u8 version, u16 zero
+//! attribute  u16 length including this header, u16 type, the value, padded to a multiple of 4
 //! ```
 //! Source: Documentation/netlink/specs/netdev.yaml, linux/genetlink.h.
 
@@ -11,58 +12,58 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 const HEADER: usize = 20;
-/// `GENL_ID_CTRL`, its command to find a family, and the attributes of that.
-const CONTROL: u16 = 0x10;
-const FIND_FAMILY: u8 = 3;
+/// `GENL_ID_CTRL`, its command `CTRL_CMD_GETFAMILY`, and the attributes of that command.
+const GENL_CONTROL: u16 = 0x10;
+const GET_FAMILY: u8 = 3;
 const FAMILY_ID: u16 = 1;
 const FAMILY_NAME: u16 = 2;
 /// `NETDEV_CMD_DEV_GET` and its attributes.
-const DEVICE: u8 = 1;
+const GET_DEVICE: u8 = 1;
 const INDEX: u16 = 1;
 const XDP_FEATURES: u16 = 3;
 const RECEIVE_METADATA: u16 = 5;
 const SOCKET_FEATURES: u16 = 6;
 
-/// What a driver says it can do.
+/// The XDP features of a driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Features {
-    /// It runs programs itself, and redirects for them: native mode.
+    /// `true` if the driver runs and redirects for XDP programs itself: native mode.
     pub native: bool,
-    /// Frames go between device and UMEM without a copy.
+    /// `true` if frames are transferred between device and UMEM without a copy.
     pub zero_copy: bool,
-    /// It takes frames of several buffers.
+    /// `true` if the driver accepts frames of several buffers.
     pub multi_buffer: bool,
-    /// It can tell programs when a frame came in.
+    /// `true` if the driver provides receive timestamps to XDP programs.
     pub receive_stamps: bool,
-    /// It can tell when a frame went out by zero-copy.
+    /// `true` if the driver provides transmit timestamps in zero-copy mode.
     pub transmit_stamps: bool,
 }
 
 impl Features {
-    /// Those of an interface in the calling thread's network namespace; `None` if this kernel has
-    /// no such family, and so does not say.
+    /// Queries the features of an interface in the calling thread's network namespace; `None` if
+    /// the kernel has no `netdev` family.
     ///
     /// # Errors
-    /// The kernel's; `NotFound` if there is no such interface.
-    pub fn of(interface: u32) -> io::Result<Option<Self>> {
+    /// The kernel's; `NotFound` if the interface does not exist.
+    pub fn query(interface: u32) -> io::Result<Option<Self>> {
         let socket = open()?;
         let name = [&b"netdev"[..], &[0]].concat();
-        let family = match ask(&socket, CONTROL, FIND_FAMILY, FAMILY_NAME, &name) {
+        let family = match request(&socket, GENL_CONTROL, GET_FAMILY, FAMILY_NAME, &name) {
             Err(reason) if reason.kind() == io::ErrorKind::NotFound => return Ok(None),
             answer => answer?,
         };
         let number = attribute(&family, FAMILY_ID).and_then(|id| id.first_chunk());
         let number = u16::from_ne_bytes(*number.ok_or(io::ErrorKind::InvalidData)?);
-        let answer = match ask(&socket, number, DEVICE, INDEX, &interface.to_ne_bytes()) {
+        let answer = match request(&socket, number, GET_DEVICE, INDEX, &interface.to_ne_bytes()) {
             Err(reason) if reason.raw_os_error() == Some(libc::ENODEV) => {
                 return Err(io::ErrorKind::NotFound.into());
             }
             answer => answer?,
         };
-        Ok(Some(Self::read(&answer)))
+        Ok(Some(Self::parse(&answer)))
     }
 
-    fn read(answer: &[u8]) -> Self {
+    fn parse(answer: &[u8]) -> Self {
         let word = |kind| {
             let value = attribute(answer, kind).and_then(|value| value.first_chunk());
             value.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
@@ -80,39 +81,39 @@ impl Features {
 
 fn open() -> io::Result<OwnedFd> {
     let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
-    // SAFETY: takes numbers and touches no memory of ours.
+    // SAFETY: the call takes integers and accesses no memory of this process.
     let fd = unsafe { libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_GENERIC) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// The attributes of the answer to a question with one attribute.
-fn ask(
+/// Sends a request with one attribute and returns the attributes of the answer.
+fn request(
     socket: &OwnedFd,
     family: u16,
     command: u8,
     attribute: u16,
     value: &[u8],
 ) -> io::Result<Vec<u8>> {
-    let question = question(family, command, attribute, value);
-    let (bytes, length) = (question.as_ptr().cast(), question.len());
-    // SAFETY: the bytes live through the call. An unconnected netlink socket speaks to the kernel.
+    let message = build_request(family, command, attribute, value);
+    let (bytes, length) = (message.as_ptr().cast(), message.len());
+    // SAFETY: the bytes outlive the call. An unconnected netlink socket sends to the kernel.
     if unsafe { libc::send(socket.as_raw_fd(), bytes, length, 0) } < 0 {
         return Err(io::Error::last_os_error());
     }
     let mut answer = vec![0; 8_192];
     let (bytes, length) = (answer.as_mut_ptr().cast(), answer.len());
-    // SAFETY: the buffer is as long as said and lives through the call.
+    // SAFETY: the buffer has the given length and outlives the call.
     let received = unsafe { libc::recv(socket.as_raw_fd(), bytes, length, 0) };
     let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
     answer.truncate(received);
     payload(&answer)
 }
 
-fn question(family: u16, command: u8, attribute: u16, value: &[u8]) -> Vec<u8> {
+fn build_request(family: u16, command: u8, attribute: u16, value: &[u8]) -> Vec<u8> {
     let length = HEADER + 4 + value.len();
     let padded = length.next_multiple_of(4);
     let mut bytes = Vec::with_capacity(padded);
@@ -129,7 +130,7 @@ fn question(family: u16, command: u8, attribute: u16, value: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The attributes of an answer, or the error that it is.
+/// Returns the attributes of an answer, or the error that it reports.
 fn payload(answer: &[u8]) -> io::Result<Vec<u8>> {
     let kind = answer.get(4..6).map(|kind| u16::from_ne_bytes([kind[0], kind[1]]));
     let kind = kind.ok_or(io::ErrorKind::InvalidData)?;
@@ -141,7 +142,7 @@ fn payload(answer: &[u8]) -> io::Result<Vec<u8>> {
     answer.get(HEADER..).map(<[u8]>::to_vec).ok_or(io::ErrorKind::InvalidData.into())
 }
 
-/// The value of the first attribute of a kind.
+/// Returns the value of the first attribute of a type.
 fn attribute(mut bytes: &[u8], kind: u16) -> Option<&[u8]> {
     loop {
         let [a, b, c, d] = *bytes.first_chunk()?;
@@ -159,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_attribute_is_found_behind_a_padded_one() {
+    fn attribute_is_found_after_a_padded_one() {
         let bytes = [5, 0, 9, 0, 7, 0, 0, 0, 8, 0, 3, 0, 1, 2, 3, 4];
         assert_eq!(attribute(&bytes, 9), Some(&[7][..]));
         assert_eq!(attribute(&bytes, 3), Some(&[1, 2, 3, 4][..]));
@@ -167,19 +168,19 @@ mod tests {
         for length in 0..bytes.len() {
             assert_eq!(attribute(&bytes[..length], 3), None, "{length}");
         }
-        assert_eq!(attribute(&[0, 0, 1, 0, 1, 0, 1, 0], 2), None, "a length of nought");
+        assert_eq!(attribute(&[0, 0, 1, 0, 1, 0, 1, 0], 2), None, "a length of zero");
     }
 
     #[test]
-    fn loopback_has_no_native_mode() {
+    fn loopback_reports_no_features() {
         // SAFETY: the name is NUL-terminated.
         let lo = unsafe { libc::if_nametoindex(c"lo".as_ptr()) };
-        match Features::of(lo).unwrap() {
+        match Features::query(lo).unwrap() {
             Some(features) => assert_eq!(features, Features::default()),
             None => println!("skipped: this kernel has no netdev family"),
         }
-        if Features::of(lo).unwrap().is_some() {
-            assert_eq!(Features::of(u32::MAX >> 1).unwrap_err().kind(), io::ErrorKind::NotFound);
+        if Features::query(lo).unwrap().is_some() {
+            assert_eq!(Features::query(u32::MAX >> 1).unwrap_err().kind(), io::ErrorKind::NotFound);
         }
     }
 }

@@ -1,13 +1,13 @@
-//! A look from outside at whether an interface has anything for its owner.
+//! A lock-free check whether an interface may have packets.
 
-use crate::ring::Cursors;
+use crate::ring::RingView;
 use crate::socket::Socket;
 
-/// Says whether it is worth while to ask an [`Interface`](crate::Interface) for packets: without
-/// it, from any thread, by three loads for each queue. For who looks again and again, and would
-/// have to take a lock to look.
+/// Checks from any thread, without locking, whether an [`Interface`](crate::Interface) may have
+/// packets (three loads per queue).
 ///
-/// It keeps the sockets' rings, and so their queues taken, as long as it lives.
+/// It is meant for busy-polling callers that would otherwise take a lock for every poll. The probe
+/// keeps the rings mapped, so the queues stay bound while the probe exists.
 #[derive(Debug)]
 pub struct RxProbe {
     queues: Box<[Queue]>,
@@ -15,29 +15,31 @@ pub struct RxProbe {
 
 #[derive(Debug)]
 struct Queue {
-    receive: Cursors,
-    fill: Cursors,
-    /// A socket that polls the driver itself is to be asked each time.
-    polls: bool,
+    receive: RingView,
+    fill: RingView,
+    /// `true` if the socket busy-polls the driver: its rings do not show pending packets.
+    busy_polls: bool,
 }
 
 impl RxProbe {
-    pub(crate) fn of(sockets: &[Socket]) -> Self {
+    pub(crate) fn new(sockets: &[Socket]) -> Self {
         let queue = |socket: &Socket| {
-            let (receive, fill, polls) = socket.glance();
-            Queue { receive, fill, polls }
+            let (receive, fill, busy_polls) = socket.rx_probe();
+            Queue { receive, fill, busy_polls }
         };
         Self { queues: sockets.iter().map(queue).collect() }
     }
 
-    /// Whether nothing has come that was not received and released, and the kernel wants no waking.
-    /// Frames that the interface is short of to receive into
-    /// ([`Interface::is_short`](crate::Interface::is_short)) do not show.
+    /// Returns `true` if every received packet has been released and no queue needs a wakeup.
+    ///
+    /// It does not show whether the interface needs more frames to receive into; see
+    /// [`Interface::needs_refill`](crate::Interface::needs_refill).
     #[inline]
     #[must_use]
-    pub fn is_quiet(&self) -> bool {
-        let is_quiet =
-            |queue: &Queue| queue.receive.are_level() && !queue.fill.wants_wake() && !queue.polls;
-        self.queues.iter().all(is_quiet)
+    pub fn is_idle(&self) -> bool {
+        let queue_is_idle = |queue: &Queue| {
+            queue.receive.is_empty() && !queue.fill.needs_wakeup() && !queue.busy_polls
+        };
+        self.queues.iter().all(queue_is_idle)
     }
 }

@@ -1,4 +1,4 @@
-//! A socket on one queue of an interface.
+//! An AF_XDP socket on one queue of an interface.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -7,54 +7,57 @@ use std::time::{Duration, Instant};
 
 use crate::frame::{Frame, FrameAddress, Packet};
 use crate::frame_pool::FramePool;
-use crate::kernel_socket::{KernelSocket, Ring};
-use crate::ring::{Consumer, Cursors, Descriptor, Producer};
+use crate::ring::{Consumer, Descriptor, Producer, RingView};
 use crate::stamp::{ReceiveStamps, Stamp, StampSource};
 use crate::tx_wakeup::TxWakeup;
 use crate::umem::{TRANSMIT_METADATA, Umem, UmemSettings};
+use crate::xsk_socket::{Ring, XskSocket};
 
-/// Between two tries to bind while the kernel still clears the last socket of the queue away.
+/// The pause between attempts to bind while the kernel is still releasing the queue's previous
+/// socket.
 const BIND_PAUSE: Duration = Duration::from_millis(2);
-/// An Ethernet header.
-const SHORTEST: u32 = 14;
+/// The length of an Ethernet header, the shortest frame that the kernel transmits.
+const MIN_FRAME_LENGTH: u32 = 14;
 
-/// Whether frames go between device and UMEM without a copy.
+/// Copy or zero-copy transfer between device and UMEM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum CopyMode {
-    /// Without, where the driver can; else with. Which of the two is told.
+    /// Zero-copy if the driver supports it, otherwise copy. [`Socket::is_zero_copy`] reports which.
     #[default]
     Auto,
-    /// With.
+    /// Copy.
     Copy,
-    /// Without, or there is no socket.
+    /// Zero-copy, or an error.
     ZeroCopy,
 }
 
-/// Has the socket's own calls poll the driver, in place of interrupts. It does something where the
-/// driver polls by NAPI at all, and together with the interface's `napi_defer_hard_irqs` and
-/// `gro_flush_timeout`; it costs a system call for each look at an empty ring.
+/// Busy polling: the socket's own calls poll the driver instead of interrupts.
+///
+/// It needs a NAPI driver and the interface settings `napi_defer_hard_irqs` and
+/// `gro_flush_timeout`. It costs a system call for each poll of an empty ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BusyPolling {
-    /// How long a call may poll, in microseconds.
+    /// The longest time that a call polls, in microseconds.
     pub microseconds: u32,
-    /// How many frames at most.
+    /// The most frames per poll.
     pub budget: u32,
 }
 
-/// What a [`Socket`] is to be.
+/// The configuration of a [`Socket`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SocketSettings {
-    /// Entries of each of the four rings, a power of two.
+    /// The entries of each of the four rings, a power of two.
     pub ring: u32,
-    /// With or without a copy.
-    pub copying: CopyMode,
-    /// Polling by the socket's own calls.
+    /// Copy or zero-copy.
+    pub copy_mode: CopyMode,
+    /// Busy polling by the socket's own calls.
     pub busy_polling: Option<BusyPolling>,
-    /// How long to try while the queue is taken. The kernel clears a closed socket away in its own
-    /// time: milliseconds as a rule, more when it is busy.
-    pub patience: Duration,
-    /// Who stamps received frames, as the filter was loaded. The places of stamps are wiped before.
+    /// The time to retry while the queue is busy. The kernel releases a closed socket
+    /// asynchronously: usually within milliseconds, later under load.
+    pub bind_timeout: Duration,
+    /// The source of receive timestamps, as the filter was loaded. The timestamp field of each
+    /// frame is cleared before reception.
     pub receive_stamps: ReceiveStamps,
 }
 
@@ -62,85 +65,87 @@ impl Default for SocketSettings {
     fn default() -> Self {
         Self {
             ring: 1_024,
-            copying: CopyMode::Auto,
+            copy_mode: CopyMode::Auto,
             busy_polling: None,
-            patience: Duration::from_secs(3),
+            bind_timeout: Duration::from_secs(3),
             receive_stamps: ReceiveStamps::Off,
         }
     }
 }
 
-/// Why there is no socket.
+/// The reason why a socket cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SocketError {
-    /// `EPERM` without `CAP_NET_RAW`; a kernel without AF_XDP.
-    #[error("an AF_XDP socket: {0}")]
+    /// The socket cannot be created: `EPERM` without `CAP_NET_RAW`, or a kernel without AF_XDP.
+    #[error("cannot create an AF_XDP socket: {0}")]
     Open(io::Error),
-    /// More memory than this user may lock.
-    #[error("{0} bytes of frames cannot be locked; raise ulimit -l, or have fewer")]
-    Locked(u64),
-    /// The kernel does not take the memory as it is.
-    #[error("the frame memory cannot be registered: {0}")]
+    /// The UMEM exceeds the locked-memory limit of this user.
+    #[error("cannot lock {0} bytes of frame memory: raise ulimit -l or use fewer frames")]
+    MemlockLimit(u64),
+    /// The kernel rejects the UMEM.
+    #[error("cannot register the frame memory: {0}")]
     Register(io::Error),
-    /// A ring, by its name.
-    #[error("the {0} ring: {1}")]
+    /// A ring, by name, cannot be created or mapped.
+    #[error("cannot set up the {0} ring: {1}")]
     Ring(&'static str, io::Error),
-    /// Busy polling. More than the defaults takes `CAP_NET_ADMIN`.
-    #[error("busy polling: {0}")]
+    /// Busy polling cannot be enabled. More than the default budget requires `CAP_NET_ADMIN`.
+    #[error("cannot enable busy polling: {0}")]
     BusyPolling(io::Error),
-    /// Another socket has the queue, or the last one was not cleared away in time.
-    #[error("queue {queue} is taken, still after {patience:?}")]
-    Taken {
-        /// Which.
+    /// Another socket is bound to the queue, or the previous one was not released in time.
+    #[error("cannot bind to queue {queue}: still in use after {bind_timeout:?}")]
+    QueueBusy {
+        /// The queue number.
         queue: u32,
-        /// How long it was tried.
-        patience: Duration,
+        /// The time spent retrying.
+        bind_timeout: Duration,
     },
-    /// Zero-copy was asked for, and the driver has none.
-    #[error("queue {0} has no zero-copy")]
+    /// Zero-copy was requested and the driver does not support it.
+    #[error("cannot bind to queue {0}: the driver does not support zero-copy")]
     NoZeroCopy(u32),
-    /// The interface is down, has no such queue (`EINVAL`), or the kernel has another reason.
-    #[error("queue {queue} cannot be had: {reason}")]
+    /// The interface is down, the queue does not exist (`EINVAL`), or the kernel reports another
+    /// error.
+    #[error("cannot bind to queue {queue}: {reason}")]
     Bind {
-        /// Which.
+        /// The queue number.
         queue: u32,
-        /// The kernel's answer.
+        /// The kernel's error.
         reason: io::Error,
     },
 }
 
-/// What the kernel has counted of a socket, `struct xdp_statistics`.
+/// The kernel's counters of a socket, `struct xdp_statistics`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
-    /// Received frames lost for other reasons than a full ring, such as frames too long.
+    /// Received frames dropped for other reasons than a full ring, for example frames that are too
+    /// long.
     pub receive_dropped: u64,
-    /// Entries of the fill ring that are no frames.
+    /// Invalid descriptors in the fill ring.
     pub receive_invalid: u64,
-    /// Entries of the transmit ring that are no frames.
+    /// Invalid descriptors in the transmit ring.
     pub transmit_invalid: u64,
-    /// Received frames lost because the receive ring was full.
+    /// Received frames dropped because the receive ring was full.
     pub receive_ring_full: u64,
-    /// Received frames for which the fill ring had none.
+    /// Received frames dropped because the fill ring was empty.
     pub fill_ring_empty: u64,
-    /// Times the kernel found the transmit ring empty.
+    /// Times that the kernel found the transmit ring empty.
     pub transmit_ring_empty: u64,
 }
 
-/// A frame that the kernel is done with, and when it left, if that was asked for and is known.
+/// A transmitted frame that the kernel has returned, with its timestamp if requested and available.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// To be used again.
+    /// The frame, free for reuse.
     pub frame: Frame,
-    /// When.
+    /// The transmit timestamp.
     pub stamp: Option<Stamp>,
 }
 
-/// A socket on one queue: frames come out of it and go into it, in memory of its [`Umem`].
+/// An AF_XDP socket on one queue, with its four rings in the memory of a [`Umem`].
 ///
-/// Frames that it holds when it is dropped are lost until the UMEM is gone. The kernel clears it
-/// away some milliseconds later. A forked child has neither the socket nor its memory: what it
-/// inherits of both it may drop, and nothing else.
+/// Frames that the socket holds when it is dropped are lost until the UMEM is unmapped. The kernel
+/// releases the queue some milliseconds later. A forked child has neither the socket nor its
+/// memory; it may only drop the inherited value.
 #[derive(Debug)]
 pub struct Socket {
     receive: Consumer<Descriptor>,
@@ -148,25 +153,26 @@ pub struct Socket {
     transmit: Producer<Descriptor>,
     completion: Consumer<u64>,
     umem: Umem,
-    /// Frames that were given to be received into and have not come back.
-    filling: u32,
-    /// Frames that are being transmitted.
-    transmitting: u32,
-    /// Bytes that are to be free before a packet that is transmitted.
-    front: u32,
-    /// Entries from the kernel that are no frames.
+    /// Frames lent to the kernel for reception and not returned yet.
+    rx_frames: u32,
+    /// Frames lent to the kernel for transmission and not returned yet.
+    tx_frames: u32,
+    /// Bytes that must be free before a transmitted packet.
+    tx_headroom: u32,
+    /// Invalid descriptors received from the kernel.
     invalid: u64,
-    kernel: Arc<KernelSocket>,
-    kicker: TxWakeup,
+    xsk: Arc<XskSocket>,
+    tx_wakeup: TxWakeup,
     queue: u32,
-    is_zero_copy: bool,
+    zero_copy: bool,
     settings: SocketSettings,
-    /// For each frame whether its stamp was asked for; empty if none can be.
-    stamped: Box<[bool]>,
+    /// `true` for each frame whose timestamp was requested; empty if the UMEM does not support
+    /// timestamps.
+    stamps_requested: Box<[bool]>,
 }
 
 impl Socket {
-    /// A socket on a queue, with whom the memory is registered. A queue has one.
+    /// Opens a socket on a queue and registers the UMEM with it. A queue can have one socket.
     ///
     /// # Errors
     /// See [`SocketError`].
@@ -176,115 +182,119 @@ impl Socket {
         umem: &Umem,
         settings: &SocketSettings,
     ) -> Result<Self, SocketError> {
-        let kernel = KernelSocket::open().map_err(SocketError::Open)?;
-        kernel.register(umem).map_err(|reason| match reason.raw_os_error() {
-            Some(libc::ENOBUFS) => SocketError::Locked(umem.bytes_in_all()),
+        let xsk = XskSocket::new().map_err(SocketError::Open)?;
+        xsk.register(umem).map_err(|reason| match reason.raw_os_error() {
+            Some(libc::ENOBUFS) => SocketError::MemlockLimit(umem.total_bytes()),
             _ => SocketError::Register(reason),
         })?;
         let flags = libc::XDP_USE_NEED_WAKEUP
-            | match settings.copying {
+            | match settings.copy_mode {
                 CopyMode::Auto => 0,
                 CopyMode::Copy => libc::XDP_COPY,
                 CopyMode::ZeroCopy => libc::XDP_ZEROCOPY,
             };
-        Self::set_up(kernel, umem.clone(), settings, queue, |kernel| {
-            kernel.bind(interface, queue, flags, None)
+        Self::configure(xsk, umem.clone(), settings, queue, |xsk| {
+            xsk.bind(interface, queue, flags, None)
         })
     }
 
-    /// A socket on another queue with the same memory. Whether frames are copied is as with this
-    /// one. A second socket on the same queue is not supported: the two would have to take turns
-    /// with the fill ring.
+    /// Opens a socket on another queue that shares this socket's UMEM and copy mode.
+    ///
+    /// A second socket on the same queue is not supported, because the two would have to share the
+    /// fill ring.
     ///
     /// # Errors
     /// See [`SocketError`].
-    pub fn open_beside(&self, interface: u32, queue: u32) -> Result<Self, SocketError> {
-        let kernel = KernelSocket::open().map_err(SocketError::Open)?;
+    pub fn open_shared_umem(&self, interface: u32, queue: u32) -> Result<Self, SocketError> {
+        let xsk = XskSocket::new().map_err(SocketError::Open)?;
         let flags = libc::XDP_SHARED_UMEM;
         let settings = &self.settings;
-        Self::set_up(kernel, self.umem.clone(), settings, queue, |kernel| {
-            kernel.bind(interface, queue, flags, Some(self.kernel.as_fd()))
+        Self::configure(xsk, self.umem.clone(), settings, queue, |xsk| {
+            xsk.bind(interface, queue, flags, Some(self.xsk.as_fd()))
         })
     }
 
-    /// Takes over a socket that another process has made and bound to `queue`, with the settings it
-    /// was made with.
+    /// Takes over a socket that another process created and bound to `queue` with these settings.
     ///
     /// # Safety
-    /// `umem` is the memory that was registered with it. Nobody else uses the socket's rings while
-    /// this does, from now or from [`resume`](Self::resume) to [`suspend`](Self::suspend); none of
-    /// the frames in them belongs to anybody.
+    /// `umem` is the memory registered with the socket. No other process or thread uses the
+    /// socket's rings while this value does: from now on, or between [`resume`](Self::resume) and
+    /// [`suspend`](Self::suspend). No frame in the rings has another owner.
     ///
     /// # Errors
-    /// `Ring` if it is no such socket; `Open` as of
-    /// [`ForkGuardedFd::make`](crate::ForkGuardedFd::make).
-    pub unsafe fn adopt(
+    /// `Ring` if the descriptor is not such a socket; `Open` as for
+    /// [`ForkGuardedFd::from_fn`](crate::ForkGuardedFd::from_fn).
+    pub unsafe fn from_fd(
         descriptor: OwnedFd,
         queue: u32,
         umem: &Umem,
         settings: &SocketSettings,
     ) -> Result<Self, SocketError> {
-        let kernel = KernelSocket::of(descriptor).map_err(SocketError::Open)?;
-        // SAFETY: the caller's word.
-        unsafe { Self::over(kernel, queue, umem.clone(), settings) }
+        let xsk = XskSocket::from_fd(descriptor).map_err(SocketError::Open)?;
+        // SAFETY: the caller guarantees the same conditions.
+        unsafe { Self::from_xsk(xsk, queue, umem.clone(), settings) }
     }
 
-    fn set_up(
-        kernel: KernelSocket,
+    fn configure(
+        xsk: XskSocket,
         umem: Umem,
         settings: &SocketSettings,
         queue: u32,
-        bind: impl Fn(&KernelSocket) -> io::Result<()>,
+        bind: impl Fn(&XskSocket) -> io::Result<()>,
     ) -> Result<Self, SocketError> {
         for ring in [Ring::Fill, Ring::Completion, Ring::Receive, Ring::Transmit] {
             let refused = |reason| SocketError::Ring(ring.name(), reason);
-            kernel.set_ring_size(ring, settings.ring).map_err(refused)?;
+            xsk.set_ring_size(ring, settings.ring).map_err(refused)?;
         }
         if let Some(BusyPolling { microseconds, budget }) = settings.busy_polling {
-            kernel.set_busy_polling(microseconds, budget).map_err(SocketError::BusyPolling)?;
+            xsk.set_busy_polling(microseconds, budget).map_err(SocketError::BusyPolling)?;
         }
-        let until = Instant::now() + settings.patience;
-        while let Err(reason) = bind(&kernel) {
+        let until = Instant::now() + settings.bind_timeout;
+        while let Err(reason) = bind(&xsk) {
             match reason.raw_os_error() {
                 Some(libc::EBUSY) if Instant::now() < until => std::thread::sleep(BIND_PAUSE),
                 Some(libc::EBUSY) => {
-                    return Err(SocketError::Taken { queue, patience: settings.patience });
+                    return Err(SocketError::QueueBusy {
+                        queue,
+                        bind_timeout: settings.bind_timeout,
+                    });
                 }
                 Some(libc::EOPNOTSUPP | libc::EPROTONOSUPPORT)
-                    if settings.copying == CopyMode::ZeroCopy =>
+                    if settings.copy_mode == CopyMode::ZeroCopy =>
                 {
                     return Err(SocketError::NoZeroCopy(queue));
                 }
                 _ => return Err(SocketError::Bind { queue, reason }),
             }
         }
-        // SAFETY: the socket is new, so its rings are empty and nobody else has them.
-        unsafe { Self::over(kernel, queue, umem, settings) }
+        // SAFETY: the socket is new, so its rings are empty and have no other user.
+        unsafe { Self::from_xsk(xsk, queue, umem, settings) }
     }
 
+    /// Maps the rings of a bound socket.
+    ///
     /// # Safety
-    /// As [`adopt`](Self::adopt).
-    unsafe fn over(
-        kernel: KernelSocket,
+    /// As for [`from_fd`](Self::from_fd).
+    unsafe fn from_xsk(
+        xsk: XskSocket,
         queue: u32,
         umem: Umem,
         settings: &SocketSettings,
     ) -> Result<Self, SocketError> {
         let size = settings.ring;
         let refused = |ring: Ring| move |reason| SocketError::Ring(ring.name(), reason);
-        let addresses = |ring| kernel.map_ring::<u64>(ring, size).map_err(refused(ring));
-        let descriptors = |ring| kernel.map_ring::<Descriptor>(ring, size).map_err(refused(ring));
+        let addresses = |ring| xsk.map_ring::<u64>(ring, size).map_err(refused(ring));
+        let descriptors = |ring| xsk.map_ring::<Descriptor>(ring, size).map_err(refused(ring));
         let (fill, completion) = (addresses(Ring::Fill)?, addresses(Ring::Completion)?);
         let (receive, transmit) = (descriptors(Ring::Receive)?, descriptors(Ring::Transmit)?);
-        let is_zero_copy =
-            kernel.is_zero_copy().map_err(|reason| SocketError::Bind { queue, reason })?;
-        let (front, stamped) = match umem.settings() {
+        let zero_copy = xsk.is_zero_copy().map_err(|reason| SocketError::Bind { queue, reason })?;
+        let (tx_headroom, stamps_requested) = match umem.settings() {
             UmemSettings { transmit_stamps: true, frames, .. } => (TRANSMIT_METADATA, *frames),
             _ => (0, 0),
         };
-        let kernel = Arc::new(kernel);
-        // SAFETY: the kernel has laid each of these out as a ring of this size, of this kind, and
-        // plays the other side; this side is the caller's, which is our only one.
+        let xsk = Arc::new(xsk);
+        // SAFETY: the kernel laid out each ring with this size and entry type and plays the other
+        // side. The caller guarantees that this value is the only user of this side.
         let mut socket = unsafe {
             Self {
                 receive: Consumer::new(receive.0, receive.1, size),
@@ -292,24 +302,24 @@ impl Socket {
                 transmit: Producer::new(transmit.0, transmit.1, size),
                 completion: Consumer::new(completion.0, completion.1, size),
                 umem,
-                filling: 0,
-                transmitting: 0,
-                front,
+                rx_frames: 0,
+                tx_frames: 0,
+                tx_headroom,
                 invalid: 0,
-                kicker: TxWakeup::new(kernel.clone()),
-                kernel,
+                tx_wakeup: TxWakeup::new(xsk.clone()),
+                xsk,
                 queue,
-                is_zero_copy,
+                zero_copy,
                 settings: settings.clone(),
-                stamped: vec![false; stamped as usize].into_boxed_slice(),
+                stamps_requested: vec![false; stamps_requested as usize].into_boxed_slice(),
             }
         };
-        socket.count();
+        socket.recount_frames();
         Ok(socket)
     }
 
-    /// Leaves the rings to another owner of the same socket: what was written is the kernel's, what
-    /// was read is its again.
+    /// Leaves the rings to another owner of the same socket: written entries are submitted, read
+    /// entries are released.
     pub fn suspend(&mut self) {
         self.fill.submit();
         self.transmit.submit();
@@ -317,75 +327,81 @@ impl Socket {
         self.completion.release();
     }
 
-    /// Goes on after another owner has used the rings. Of what others sent there are no stamps.
+    /// Continues after another owner has used the rings. Timestamps of frames that others sent are
+    /// not reported.
     ///
     /// # Safety
-    /// The last who used them has suspended, and nobody uses them until this does. The frames in
-    /// them belong to nobody.
+    /// The last user of the rings has called `suspend`, and no other uses them until this value
+    /// does so. No frame in the rings has another owner.
     pub unsafe fn resume(&mut self) {
         self.fill.resume();
         self.transmit.resume();
         self.receive.resume();
         self.completion.resume();
-        self.count();
-        self.stamped.fill(false);
+        self.recount_frames();
+        self.stamps_requested.fill(false);
     }
 
-    /// Counts the frames that the kernel has by what is in the rings. Those that a driver is at
-    /// work on are missed, and so are given once more than asked for.
-    fn count(&mut self) {
-        self.filling = self.fill.pending() + self.receive.filled();
-        self.transmitting = self.transmit.pending() + self.completion.filled();
+    /// Recounts the frames lent to the kernel from the rings. Frames that a driver is processing
+    /// are in no ring, so the counts can be too low and more frames than requested may be posted.
+    fn recount_frames(&mut self) {
+        self.rx_frames = self.fill.pending() + self.receive.available();
+        self.tx_frames = self.transmit.pending() + self.completion.available();
     }
 
-    /// The next frame that came in, from the Ethernet header on. One look at the shared ring serves
-    /// all frames that are there, whose places are the kernel's again when this returns `None`.
+    /// Returns the next received packet, from the Ethernet header on.
+    ///
+    /// One read of the shared producer index serves all packets that it covers. Their ring entries
+    /// are released when this returns `None`.
     #[inline(always)]
     pub fn receive(&mut self) -> Option<Packet> {
-        if !self.receive.has_known() {
-            if !self.receive.look() {
+        if !self.receive.has_cached() {
+            if !self.receive.poll() {
                 return None;
             }
-            // Both the entry and the frame come from the core that wrote them: at once, and not one
-            // after the other.
-            self.anticipate();
+            // The entry and the frame are both fetched from the core that wrote them. Prefetching
+            // overlaps the two transfers.
+            self.prefetch_next_fill();
         }
         let descriptor = self.receive.pop()?;
         self.accept(descriptor)
     }
 
-    /// The next of the frames that the last look at the shared ring has found; `None` if it would
-    /// take another look.
+    /// Returns the next packet covered by the last read of the shared index; `None` if it would
+    /// have to be read again.
     #[inline]
-    pub fn receive_known(&mut self) -> Option<Packet> {
+    pub fn receive_cached(&mut self) -> Option<Packet> {
         let descriptor = self.receive.pop()?;
         self.accept(descriptor)
     }
 
-    /// Whether the next [`receive`](Self::receive) will find one.
+    /// Returns `true` if the next [`receive`](Self::receive) finds a packet.
     pub(crate) fn has_packets(&mut self) -> bool {
-        self.receive.filled() > 0
+        self.receive.available() > 0
     }
 
-    /// Whether the interface has been taken away from under it.
+    /// Returns `true` if the interface has been removed.
     pub(crate) fn is_unbound(&self) -> bool {
-        // A socket that is bound to nothing has no ring that could be gone on with (`ENXIO`).
-        self.kernel.wake().is_err_and(|error| error.raw_os_error() == Some(libc::ENXIO))
+        // An unbound socket has no ring to process, so the wakeup fails with `ENXIO`.
+        self.xsk.wake().is_err_and(|error| error.raw_os_error() == Some(libc::ENXIO))
     }
 
     #[inline(always)]
     fn accept(&mut self, descriptor: Descriptor) -> Option<Packet> {
-        self.filling = self.filling.saturating_sub(1);
-        // SAFETY: the kernel gives a frame back by one entry of the receive ring, of those that
-        // `refill` gave it, and does not touch it any more.
-        let packet = unsafe { self.umem.packet_at(descriptor.address, descriptor.length) };
+        self.rx_frames = self.rx_frames.saturating_sub(1);
+        // SAFETY: the kernel returns each frame that `refill` lent it by exactly one entry of the
+        // receive ring and does not access it afterwards.
+        let packet =
+            unsafe { self.umem.packet_from_descriptor(descriptor.address, descriptor.length) };
         self.invalid += u64::from(packet.is_none());
         packet
     }
 
-    /// When a received packet came in; `None` if nobody stamps, or the driver had no time for it.
-    /// It stands in front of the frame: of a packet that was not received, or in front of which
-    /// something was written, or that was cut there, it says nothing.
+    /// Returns when a received packet arrived; `None` without timestamps or if the driver had none
+    /// for this packet.
+    ///
+    /// The timestamp is stored in front of the packet. The result is meaningless for a packet that
+    /// was not received, was cut at the front, or had bytes written in front.
     #[inline]
     #[must_use]
     pub fn receive_stamp(&self, packet: &Packet) -> Option<Stamp> {
@@ -398,115 +414,123 @@ impl Socket {
         Some(Stamp { nanoseconds, source })
     }
 
-    /// Gives the kernel frames to receive into until it has `wanted` of them, or the pool is empty,
-    /// or the ring full; how many it has then. To be called once for a batch, and before it has
-    /// used up those it had.
+    /// Posts frames to the fill ring until the kernel has `wanted` of them, the pool is empty, or
+    /// the ring is full. Returns the number that the kernel then has.
+    ///
+    /// Call it once per batch, before the posted frames run out.
     #[inline]
     pub fn refill(&mut self, pool: &mut FramePool, wanted: u32) -> u32 {
-        // Places of frames that were read are free again by now, also in the midst of a batch.
+        // Releases the entries read so far, even in the middle of a batch.
         self.receive.release();
-        let missing = wanted.saturating_sub(self.filling);
+        let missing = wanted.saturating_sub(self.rx_frames);
         if missing == 0 {
-            return self.filling;
+            return self.rx_frames;
         }
         for _ in 0..missing {
-            let Some(place) = self.fill.place() else { break };
+            let Some(reservation) = self.fill.reserve() else { break };
             let Some(mut frame) = pool.take() else { break };
             frame.check(self.umem.id());
             if self.settings.receive_stamps != ReceiveStamps::Off {
                 self.umem.clear_receive_stamp(&mut frame);
             }
-            place.write(frame.address().0);
-            self.filling += 1;
+            reservation.write(frame.address().0);
+            self.rx_frames += 1;
         }
         self.fill.submit();
-        self.filling
+        self.rx_frames
     }
 
-    /// Puts a packet into the transmit ring. It leaves with the next [`flush`](Self::flush),
-    /// or [`submit`](Self::submit) and the kick that this asks for.
+    /// Adds a packet to the transmit ring. It leaves with the next [`flush`](Self::flush), or with
+    /// [`submit`](Self::submit) and the wakeup that it requests.
     ///
     /// # Errors
-    /// The packet, if the ring is full; if it is shorter than an Ethernet header; and, with a UMEM
-    /// made for stamps, if [`TRANSMIT_METADATA`] bytes are not free in front of it, or do not begin
-    /// on a multiple of 8 though a stamp was asked for. The kernel would never give such a frame
-    /// back.
+    /// The packet, if
+    ///
+    /// - the ring is full,
+    /// - the packet is shorter than an Ethernet header, or
+    /// - the UMEM supports timestamps and fewer than [`TRANSMIT_METADATA`] bytes are free in front
+    ///   of the packet, or they are not 8-byte aligned and a timestamp was requested.
+    ///
+    /// The kernel would never return such a frame.
     ///
     /// # Panics
-    /// If the packet is of another UMEM.
+    /// If the packet belongs to another UMEM.
     #[inline(always)]
     pub fn transmit(&mut self, packet: Packet) -> Result<(), Packet> {
         packet.frame().check(self.umem.id());
-        // The completion ring is no longer than the transmit ring, so no more may be under way.
-        let is_full = self.transmitting >= self.settings.ring;
-        if is_full || packet.length() < SHORTEST || packet.offset() < self.front {
+        // The completion ring is no longer than the transmit ring, so no more frames may be in
+        // flight.
+        let is_full = self.tx_frames >= self.settings.ring;
+        if is_full || packet.length() < MIN_FRAME_LENGTH || packet.offset() < self.tx_headroom {
             return Err(packet);
         }
-        let Some(place) = self.transmit.place() else { return Err(packet) };
+        let Some(reservation) = self.transmit.reserve() else { return Err(packet) };
         let mut options = 0;
-        if packet.wants_stamp() && !self.stamped.is_empty() {
+        if packet.stamp_requested() && !self.stamps_requested.is_empty() {
             if !self.umem.request_transmit_stamp(&packet) {
                 return Err(packet);
             }
             options = libc::XDP_TX_METADATA;
-            self.stamped[index(&self.umem, packet.frame())] = true;
+            self.stamps_requested[index(&self.umem, packet.frame())] = true;
         }
         let (address, length) = (packet.address(), packet.length());
-        place.write(Descriptor { address, length, options });
-        self.transmitting += 1;
+        reservation.write(Descriptor { address, length, options });
+        self.tx_frames += 1;
         Ok(())
     }
 
-    /// Shows the kernel what was put into the transmit ring, and has it sent. It is
-    /// [`submit`](Self::submit) and [`TxWakeup::kick`] in one.
+    /// Publishes the transmit ring to the kernel and has it sent: [`submit`](Self::submit) and
+    /// [`TxWakeup::kick`] in one.
     ///
     /// # Errors
     /// The kernel's: `NetworkDown` while the interface is down; the packets stay in the ring. A
-    /// driver that is busy is none: the next call goes on.
+    /// busy driver is not an error; the next call continues.
     #[inline]
     pub fn flush(&mut self) -> io::Result<()> {
         let frames = self.submit();
-        self.kicker.kick(frames)
+        self.tx_wakeup.kick(frames)
     }
 
-    /// Shows the kernel what was put into the transmit ring. How many frames it must be
-    /// [kicked](TxWakeup::kick) for, those among them that it has not taken yet; nought if it goes
-    /// on
-    /// by itself.
+    /// Publishes the transmit ring to the kernel.
+    ///
+    /// Returns the number of frames to pass to [`TxWakeup::kick`], including those that the kernel
+    /// has not taken yet; 0 if the kernel needs no wakeup.
     #[inline(always)]
     pub fn submit(&mut self) -> u32 {
         self.transmit.submit();
-        if self.transmit.wants_wake() { self.transmit.pending() } else { 0 }
+        if self.transmit.needs_wakeup() { self.transmit.pending() } else { 0 }
     }
 
-    /// What has the kernel send what was submitted, without this socket.
+    /// Returns the handle that makes the kernel send submitted packets, without access to this
+    /// socket.
     #[must_use]
-    pub fn kicker(&self) -> TxWakeup {
-        self.kicker.clone()
+    pub fn tx_wakeup(&self) -> TxWakeup {
+        self.tx_wakeup.clone()
     }
 
-    /// The next frame that has been transmitted. One look at the shared ring serves all of them.
+    /// Returns the next frame that has been transmitted. One read of the shared index serves all of
+    /// them.
     #[inline]
     pub fn complete(&mut self) -> Option<Completion> {
         let address = self.completion.next()?;
-        self.transmitting = self.transmitting.saturating_sub(1);
-        // SAFETY: the kernel gives a frame back by one entry of the completion ring, of those that
-        // `transmit` gave it, and does not touch it any more.
-        let packet = unsafe { self.umem.packet_at(address, 0) };
+        self.tx_frames = self.tx_frames.saturating_sub(1);
+        // SAFETY: the kernel returns each frame that `transmit` lent it by exactly one entry of the
+        // completion ring and does not access it afterwards.
+        let packet = unsafe { self.umem.packet_from_descriptor(address, 0) };
         let Some(packet) = packet else {
             self.invalid += 1;
             return None;
         };
-        let stamp = if self.stamped.is_empty() { None } else { self.take_stamp(&packet) };
+        let stamp = if self.stamps_requested.is_empty() { None } else { self.take_stamp(&packet) };
         Some(Completion { frame: packet.into_frame(), stamp })
     }
 
-    /// Puts all frames that have been transmitted back into the pool; how many they were.
+    /// Returns all transmitted frames to the pool and their number.
     #[inline(never)]
     pub fn reclaim(&mut self, pool: &mut FramePool) -> u32 {
         let mut count = 0;
         while let Some(Completion { frame, .. }) = self.complete() {
-            pool.give(frame);
+            pool.release(frame);
             count += 1;
         }
         count
@@ -514,69 +538,71 @@ impl Socket {
 
     fn take_stamp(&mut self, packet: &Packet) -> Option<Stamp> {
         let index = index(&self.umem, packet.frame());
-        if !std::mem::take(&mut self.stamped[index]) {
+        if !std::mem::take(&mut self.stamps_requested[index]) {
             return None;
         }
         let source =
-            if self.is_zero_copy { StampSource::Hardware } else { StampSource::SoftwareCompletion };
+            if self.zero_copy { StampSource::Hardware } else { StampSource::SoftwareCompletion };
         self.umem.transmit_stamp(packet, source)
     }
 
-    /// What a [`RxProbe`](crate::RxProbe) looks at: the receive ring, the fill ring, and whether it
-    /// is no use, for this polls.
-    pub(crate) fn glance(&self) -> (Cursors, Cursors, bool) {
-        let polls = self.settings.busy_polling.is_some();
-        (self.receive.cursors(), self.fill.cursors(), polls)
+    /// Returns what an [`RxProbe`](crate::RxProbe) reads: the receive ring, the fill ring, and
+    /// `true` if the socket busy-polls, which makes the rings inconclusive.
+    pub(crate) fn rx_probe(&self) -> (RingView, RingView, bool) {
+        let busy_polls = self.settings.busy_polling.is_some();
+        (self.receive.view(), self.fill.view(), busy_polls)
     }
 
-    /// The frame that is received into next, if the kernel takes them in their order; `None` if it
-    /// has none.
+    /// Returns the frame that the kernel receives into next, if it takes frames in ring order;
+    /// `None` if it has none.
     #[must_use]
-    pub fn next_to_fill(&self) -> Option<FrameAddress> {
-        self.fill.first_of_last(self.filling).map(FrameAddress)
+    pub fn next_fill_frame(&self) -> Option<FrameAddress> {
+        self.fill.nth_last(self.rx_frames).map(FrameAddress)
     }
 
-    /// Has this core fetch what of [that frame](Self::next_to_fill) is written first. It was used
-    /// last as many packets ago as there are frames to receive into. To be called when there was
-    /// nothing to receive; [`receive`](Self::receive) does it for a packet that has just come.
+    /// Prefetches the first bytes of the [next frame](Self::next_fill_frame) that the kernel
+    /// receives into.
+    ///
+    /// That frame was last used as many packets ago as there are receive frames. Call it when
+    /// nothing was received; [`receive`](Self::receive) does so for a packet that has just arrived.
     #[inline]
-    pub fn anticipate(&self) {
-        if let Some(frame) = self.next_to_fill() {
+    pub fn prefetch_next_fill(&self) {
+        if let Some(frame) = self.next_fill_frame() {
             self.umem.prefetch(frame);
         }
     }
 
-    /// Wakes the kernel if it sleeps though it has frames to receive into, and has it poll the
-    /// driver if the socket is to do so. To be called when there was nothing to receive.
+    /// Wakes the kernel if it sleeps although it has frames to receive into, and polls the driver
+    /// if the socket busy-polls. Call it when nothing was received.
     ///
     /// # Errors
     /// The kernel's: `NetworkDown` while the interface is down.
     #[inline]
     pub fn wake(&mut self) -> io::Result<()> {
-        if self.settings.busy_polling.is_some() || self.fill.wants_wake() {
-            self.kernel.wake()?;
+        if self.settings.busy_polling.is_some() || self.fill.needs_wakeup() {
+            self.xsk.wake()?;
         }
         Ok(())
     }
 
-    /// Sleeps until there is something to receive, or for `timeout`; true if there is. Rounded up
-    /// to milliseconds.
+    /// Sleeps until a packet can be received or `timeout` has passed, rounded up to milliseconds.
+    /// Returns `true` if one can be received.
     ///
     /// # Errors
-    /// The kernel's: `Interrupted` by a signal; `NetworkDown` when the interface is gone.
+    /// The kernel's: `Interrupted` by a signal; `NetworkDown` if the interface was removed.
     pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
         let milliseconds = timeout.map_or(-1, |timeout| {
             timeout.as_micros().div_ceil(1_000).try_into().unwrap_or(i32::MAX)
         });
-        self.kernel.wait(milliseconds)
+        self.xsk.wait(milliseconds)
     }
 
-    /// What the kernel has counted so far.
+    /// Returns the kernel's counters.
     ///
     /// # Errors
     /// The kernel's.
     pub fn statistics(&self) -> io::Result<Statistics> {
-        let counted = self.kernel.statistics()?;
+        let counted = self.xsk.statistics()?;
         Ok(Statistics {
             receive_dropped: counted.rx_dropped,
             receive_invalid: counted.rx_invalid_descs,
@@ -587,45 +613,45 @@ impl Socket {
         })
     }
 
-    /// Whether frames go between device and UMEM without a copy, as the kernel says.
+    /// Returns `true` if frames are transferred without a copy, as the kernel reports.
     #[must_use]
     pub fn is_zero_copy(&self) -> bool {
-        self.is_zero_copy
+        self.zero_copy
     }
 
-    /// The queue that it is bound to.
+    /// Returns the queue number.
     #[must_use]
     pub fn queue(&self) -> u32 {
         self.queue
     }
 
-    /// How many frames the kernel has to receive into.
+    /// Returns the number of frames lent to the kernel for reception.
     #[must_use]
-    pub fn filling(&self) -> u32 {
-        self.filling
+    pub fn rx_frames(&self) -> u32 {
+        self.rx_frames
     }
 
-    /// How many frames are being transmitted.
+    /// Returns the number of frames in transmission.
     #[must_use]
-    pub fn transmitting(&self) -> u32 {
-        self.transmitting
+    pub fn tx_frames(&self) -> u32 {
+        self.tx_frames
     }
 
-    /// Entries that came from the kernel and are no frames: always 0, unless somebody else writes
-    /// the rings.
+    /// Returns the number of invalid descriptors received from the kernel. It stays 0 unless
+    /// another process writes to the rings.
     #[must_use]
     pub fn invalid(&self) -> u64 {
         self.invalid
     }
 }
 
-/// Which of a UMEM's frames it is.
+/// Returns the index of a frame in its UMEM.
 fn index(umem: &Umem, frame: &Frame) -> usize {
-    (frame.start() / umem.settings().frame_size) as usize
+    (frame.offset_in_umem() / umem.settings().frame_size) as usize
 }
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.kernel.as_fd()
+        self.xsk.as_fd()
     }
 }

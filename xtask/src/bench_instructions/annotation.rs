@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 
-/// The instructions of one function in one source file. Code inlined from another file is a share of
+/// The instructions of one function in one source file. Code inlined from another file is a share
+/// of
 /// its own.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Share {

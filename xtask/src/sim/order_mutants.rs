@@ -48,21 +48,21 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
     Mutant {
         name: "own messages sent before they are journaled",
         changes: &[change(
-            "order-entry/src/link.rs",
+            "order-entry/src/journaled_connection.rs",
             "        let record = self.journal.commit(&self.tag, length);\n        \
-             self.dial.on_frame(",
-            "        if self.is_clear {\n            \
+             self.connect.on_frame(",
+            "        if self.fast_path {\n            \
              let bytes = self.journal.claim(length);\n            \
              let bytes = bytes.map(|it| it.to_vec()).unwrap_or_default();\n            \
-             let Self { stream, broken, counters, .. } = self;\n            \
-             let left = write(stream, broken, counters, &bytes);\n            \
+             let Self { stream, write_error, counters, .. } = self;\n            \
+             let left = write(stream, write_error, counters, &bytes);\n            \
              let record = self.journal.commit(&self.tag, length);\n            \
              if left < length {\n                \
-             self.backlog.push(record, left);\n                \
-             self.is_clear = false;\n            }\n            \
+             self.queue.push(record, left);\n                \
+             self.fast_path = false;\n            }\n            \
              return Delivery::Written;\n        }\n        \
              let record = self.journal.commit(&self.tag, length);\n        \
-             self.dial.on_frame(",
+             self.connect.on_frame(",
         )],
     },
     Mutant {
@@ -118,7 +118,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
     Mutant {
         name: "NotApplied off by one, at the gateway",
         changes: &[change(
-            "exchange/src/gateway/business.rs",
+            "exchange/src/gateway/order_requests.rs",
             "self.session.send_not_applied(self.now, from, number - from + 1);",
             "self.session.send_not_applied(self.now, from, number - from);",
         )],
@@ -134,8 +134,8 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
     Mutant {
         name: "own messages sent before they are durable",
         changes: &[change(
-            "order-entry/src/link.rs",
-            "        if self.waits {\n            self.wait_durable(record);\n        }\n        \
+            "order-entry/src/journaled_connection.rs",
+            "        if self.sync_before_write {\n            self.wait_durable(record);\n        }\n        \
              let now",
             "        let now",
         )],
@@ -219,22 +219,22 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
     Mutant {
         name: "failover: inbound messages not journaled afterwards",
         changes: &[change(
-            "order-entry/src/link.rs",
+            "order-entry/src/journaled_connection.rs",
             "        self.stream = stream;\n",
-            "        self.stream = stream;\n        self.keeps_inbound = false;\n",
+            "        self.stream = stream;\n        self.journal_inbound = false;\n",
         )],
     },
     Mutant {
         name: "failover: no processed marks afterwards",
         changes: &[
             change(
-                "order-entry/src/link.rs",
+                "order-entry/src/journaled_connection.rs",
                 "        self.stream = stream;\n",
                 "        self.stream = stream;\n        \
                  self.counters.unjournaled_requests = u64::MAX;\n",
             ),
             change(
-                "order-entry/src/link.rs",
+                "order-entry/src/journaled_connection.rs",
                 "if let Some(record) = self.delivering.take() {",
                 "if let Some(record) = self.delivering.take()\n            \
                  && self.counters.unjournaled_requests < u64::MAX\n        \
@@ -246,10 +246,10 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         name: "failover: a request journaled twice",
         changes: &[change(
             "order-entry/src/standby.rs",
-            "                active.keep_backup_request(",
+            "                active.journal_backup_request(",
             "                active\n                    \
-             .keep_backup_request(&self.control[..length], request_timestamp);\n                \
-             active.keep_backup_request(",
+             .journal_backup_request(&self.control[..length], request_timestamp);\n                \
+             active.journal_backup_request(",
         )],
     },
     Mutant {

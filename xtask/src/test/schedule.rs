@@ -11,7 +11,8 @@ use anyhow::Result;
 use super::programs::TestProgram;
 use super::watch::{Limits, ProgramRun, watch};
 
-/// The number of programs that run at a time. Many tests sleep until a timeout or wait for the kernel, so
+/// The number of programs that run at a time. Many tests sleep until a timeout or wait for the
+/// kernel, so
 /// two cores serve more than two programs.
 pub(super) const PROGRAMS_AT_ONCE: usize = 3;
 

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use super::Finding;
 use super::source::Source;
+use crate::reference::COUNTERS;
 
 /// Checks every counter of every crate.
 pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
@@ -34,6 +35,67 @@ pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
     findings
 }
 
+/// The beginning of the reference page.
+const INTRODUCTION: &str = "\
+# Counters
+
+Every counter, by crate and source file. `cargo xtask reference` writes this page from the code.
+Counters of errors and warnings stay zero in normal operation; each has a test that provokes it.
+";
+
+/// Checks that the reference page equals the code.
+pub(super) fn check_page(sources: &[Source]) -> Vec<Finding> {
+    let written = sources.iter().find(|source| source.path == COUNTERS);
+    let is_current = written.is_some_and(|source| source.text == page(sources));
+    let what = "differs from the code: run `cargo xtask reference`";
+    if is_current { Vec::new() } else { vec![Finding::new(COUNTERS, 0, what)] }
+}
+
+/// Returns the reference page: a table of counters per crate and source file.
+pub(super) fn page(sources: &[Source]) -> String {
+    let mut page = String::from(INTRODUCTION);
+    let written = sources.iter().filter(|source| source.is_rust() && !source.is_generated());
+    for source in
+        written.filter(|source| source.path.starts_with("crates/") && source.path.contains("/src/"))
+    {
+        let counters = counters(source);
+        if counters.is_empty() {
+            continue;
+        }
+        page += &format!("\n## `{}`\n\n| counter | kind | counts |\n|---|---|---|\n", source.path);
+        for Counter { name, description, .. } in counters {
+            let description = description.unwrap_or_default();
+            let (kind, counted) = match description.split_once(": ") {
+                Some(("Errors", rest)) => ("error", rest),
+                Some(("Warnings", rest)) => ("warning", rest),
+                _ => ("", description.as_str()),
+            };
+            page += &format!("| `{name}` | {kind} | {} |\n", without_links(counted));
+        }
+    }
+    page
+}
+
+/// Returns a doc comment as Markdown outside of rustdoc: links to code become code.
+fn without_links(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, link)) = rest.split_once('[') {
+        out.push_str(before);
+        let Some((label, after)) = link.split_once(']') else {
+            out.push('[');
+            rest = link;
+            continue;
+        };
+        out.push_str(label);
+        rest = match after.strip_prefix('(').and_then(|target| target.split_once(')')) {
+            Some((_, after)) => after,
+            None => after,
+        };
+    }
+    (out + rest).replace('|', "\\|")
+}
+
 /// `crates/mdp3/src/counters.rs` belongs to `crates/mdp3`.
 fn package(source: &Source) -> &str {
     let end = source.path.match_indices('/').nth(1).map_or(source.path.len(), |(at, _)| at);
@@ -54,26 +116,33 @@ fn tests(source: &Source) -> impl Iterator<Item = &str> {
 struct Counter<'a> {
     line: usize,
     name: &'a str,
-    /// The first line of its documentation.
-    description: Option<&'a str>,
+    /// The first paragraph of its documentation.
+    description: Option<String>,
 }
 
 /// Returns the counters that a file declares.
 fn counters(source: &Source) -> Vec<Counter<'_>> {
     let mut counters = Vec::new();
     let mut inside = false;
-    let mut description = None;
+    let mut description: Option<String> = None;
+    let mut is_complete = false;
     for (line, text) in source.lines_before_tests() {
         let text_of_line = text.trim();
         if !inside {
             inside = begins(text_of_line);
-            description = None;
+            (description, is_complete) = (None, false);
         } else if text == "}" {
             inside = false;
         } else if let Some(doc) = text_of_line.strip_prefix("///") {
-            description = description.or(Some(doc.trim()));
+            is_complete |= doc.trim().is_empty();
+            if !is_complete {
+                let words = description.get_or_insert_default();
+                words.push_str(if words.is_empty() { "" } else { " " });
+                words.push_str(doc.trim());
+            }
         } else if let Some(name) = field(text_of_line) {
             counters.push(Counter { line, name, description: description.take() });
+            is_complete = false;
         }
     }
     counters

@@ -1,4 +1,4 @@
-//! A listener that never ends the loop and costs little when there is nobody.
+//! A listening socket whose accept errors do not end the loop.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -7,37 +7,37 @@ use hairpin_endpoint::{TcpListener, TcpOptions, TcpStream};
 use hairpin_reactor::{Interest, Reactor, Ready, Token, Wait};
 use hairpin_time::{Duration, Instant};
 
-/// How often a spinning loop asks for what is rare, such as a new connection: each time costs a
-/// system call.
-pub(super) const RARELY: Duration = Duration::from_millis(1);
+/// The interval at which a spinning loop checks for rare events such as a new connection. Each
+/// check costs a system call.
+pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// How long nobody is accepted after that has failed. The listener stays readable meanwhile, so
-/// it is not waited for either.
+/// The pause after a failed accept. The listener stays readable in that time, so it is removed from
+/// the reactor's wait.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A listener and when it is asked next.
+/// A listening socket and the time of its next check.
 #[derive(Debug)]
 pub(super) struct Acceptor {
     listener: TcpListener,
     token: Token,
     options: TcpOptions,
     next: Instant,
-    is_paused: bool,
+    paused: bool,
 }
 
-/// What asking for a connection has brought.
+/// The result of [`Acceptor::accept`].
 #[derive(Debug)]
 pub(super) enum Accepted {
-    /// A connection.
+    /// A new connection.
     Stream(TcpStream),
-    /// There is none, or it is not time to ask.
-    Nobody,
-    /// The kernel has refused; the next attempt follows after a pause.
+    /// No connection is pending, or the next check is not due.
+    None,
+    /// The kernel returned an error. The next attempt follows after [`PAUSE`].
     Failed,
 }
 
 impl Acceptor {
-    /// Has the listener waited for; connections are made with `options`.
+    /// Registers the listener with the reactor. New connections get `options`.
     pub(super) fn new(
         mut listener: TcpListener,
         options: TcpOptions,
@@ -45,40 +45,40 @@ impl Acceptor {
         reactor: &mut Reactor,
     ) -> io::Result<Self> {
         let token = reactor.add(&mut listener, Interest::READABLE)?;
-        Ok(Self { listener, token, options, next: now, is_paused: false })
+        Ok(Self { listener, token, options, next: now, paused: false })
     }
 
     pub(super) fn address(&self) -> SocketAddrV4 {
         self.listener.local_address()
     }
 
-    /// When the listener is to be waited for again.
+    /// Returns the end of the current pause.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.is_paused.then_some(self.next)
+        self.paused.then_some(self.next)
     }
 
-    /// Asks for a connection, if there may be one.
+    /// Accepts a connection if one may be pending.
     ///
     /// # Errors
-    /// The reactor's.
+    /// Errors of the reactor.
     pub(super) fn accept(
         &mut self,
         now: Instant,
         ready: Ready,
         reactor: &mut Reactor,
     ) -> io::Result<Accepted> {
-        if self.is_paused && now >= self.next {
-            self.is_paused = false;
+        if self.paused && now >= self.next {
+            self.paused = false;
             reactor.set_interest(self.token, &self.listener, Interest::READABLE)?;
         }
         let is_early = reactor.kind() == Wait::Spin && now < self.next;
-        if self.is_paused || is_early || !ready.is_readable(self.token) {
-            return Ok(Accepted::Nobody);
+        if self.paused || is_early || !ready.is_readable(self.token) {
+            return Ok(Accepted::None);
         }
-        self.next = now + RARELY;
+        self.next = now + CHECK_INTERVAL;
         match self.listener.accept(self.options) {
             Ok(Some(stream)) => Ok(Accepted::Stream(stream)),
-            Ok(None) => Ok(Accepted::Nobody),
+            Ok(None) => Ok(Accepted::None),
             Err(_) => {
                 self.pause(now, reactor)?;
                 Ok(Accepted::Failed)
@@ -89,7 +89,7 @@ impl Acceptor {
     #[cold]
     fn pause(&mut self, now: Instant, reactor: &mut Reactor) -> io::Result<()> {
         self.next = now + PAUSE;
-        self.is_paused = true;
+        self.paused = true;
         reactor.set_interest(self.token, &self.listener, Interest::NONE)
     }
 }

@@ -1,4 +1,4 @@
-//! The gateway's connections on TCP, and their last moments.
+//! The gateway's TCP connections, including those that linger after close.
 
 use std::io;
 
@@ -8,9 +8,9 @@ use hairpin_time::{Duration, Instant};
 
 use crate::ConnectionId;
 
-/// How long a connection that was ended from this side is kept for the peer to read what was
-/// sent. Closed at once, with bytes of the peer still unread, it would be reset, and the peer
-/// might never see why it was ended.
+/// The time for which a connection closed by this side stays open for the peer to read the
+/// remaining bytes. Closing at once with unread input would send a reset, and the peer might never
+/// read the reason for the close.
 const LINGER: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Connection {
     pub(super) token: Token,
 }
 
-/// Streams by their place at the gateway, and those that have left it.
+/// The streams by connection slot, and the lingering ones.
 #[derive(Debug)]
 pub(super) struct Connections {
     open: Box<[Option<Connection>]>,
@@ -27,35 +27,35 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    pub(super) fn new(places: u32) -> Self {
+    pub(super) fn new(slots: u32) -> Self {
         Self {
-            open: (0..places).map(|_| None).collect(),
-            lingering: Vec::with_capacity(places as usize),
+            open: (0..slots).map(|_| None).collect(),
+            lingering: Vec::with_capacity(slots as usize),
         }
     }
 
-    /// All places, taken or not.
-    pub(super) fn places(&self) -> impl Iterator<Item = ConnectionId> + use<> {
-        // As many as settings asked for in a `u32`.
+    /// Returns the ids of all slots, used or free.
+    pub(super) fn slots(&self) -> impl Iterator<Item = ConnectionId> + use<> {
+        // The number was given as a `u32`.
         (0..self.open.len() as u32).map(ConnectionId)
     }
 
-    /// How many places there are.
+    /// Returns the number of slots.
     pub(super) fn count(&self) -> u32 {
-        // As many as settings asked for in a `u32`.
+        // The number was given as a `u32`.
         self.open.len() as u32
     }
 
-    pub(super) fn at(&mut self, id: ConnectionId) -> Option<&mut Connection> {
+    pub(super) fn connection_mut(&mut self, id: ConnectionId) -> Option<&mut Connection> {
         self.open.get_mut(id.0 as usize)?.as_mut()
     }
 
-    /// Whether any stream is left, open or lingering.
+    /// Returns `true` if no stream is left, open or lingering.
     pub(super) fn is_empty(&self) -> bool {
         self.lingering.is_empty() && self.open.iter().all(Option::is_none)
     }
 
-    /// When [`Connections::linger`] has to end one.
+    /// Returns the time at which [`Connections::poll_lingering`] drops a stream.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.lingering.iter().map(|(_, until)| *until).min()
     }
@@ -71,7 +71,7 @@ impl Connections {
         Ok(())
     }
 
-    /// Drops a stream: the peer has ended it, or it has failed.
+    /// Drops a stream that the peer has closed or that has failed.
     pub(super) fn drop(&mut self, id: ConnectionId, reactor: &mut Reactor) -> io::Result<()> {
         match self.open[id.0 as usize].take() {
             Some(connection) => remove(connection, reactor),
@@ -79,7 +79,7 @@ impl Connections {
         }
     }
 
-    /// Ends a stream from this side: the peer reads all that was sent, and then its end.
+    /// Shuts down this side of a stream: the peer reads all bytes that were sent, then the end.
     pub(super) fn finish(
         &mut self,
         id: ConnectionId,
@@ -99,8 +99,8 @@ impl Connections {
         Ok(())
     }
 
-    /// Reads lingering streams to their end, or drops them when it is time.
-    pub(super) fn linger(
+    /// Reads lingering streams to their end, and drops them after [`LINGER`].
+    pub(super) fn poll_lingering(
         &mut self,
         now: Instant,
         ready: Ready,
@@ -109,10 +109,10 @@ impl Connections {
         let mut index = 0;
         while let Some((connection, until)) = self.lingering.get_mut(index) {
             let is_readable = ready.is_readable(connection.token);
-            let is_over = now >= *until
+            let is_finished = now >= *until
                 || is_readable
                     && connection.stream.receive(1, |_, _| {}).map_or(true, |r| r.closed);
-            if is_over {
+            if is_finished {
                 let (connection, _) = self.lingering.swap_remove(index);
                 remove(connection, reactor)?;
             } else {

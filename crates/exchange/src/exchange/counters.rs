@@ -1,11 +1,11 @@
-//! What has happened at the sockets.
+//! Counters of the sockets.
 
-use super::settings::FeedSide;
+use super::settings::FeedLine;
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What has happened at the sockets, counted; see [`crate::GatewayCounters`] for what lies
-        /// above. Every counter only grows.
+        /// Counters of the sockets; [`crate::GatewayCounters`] counts the protocol above them.
+        /// Counters never decrease.
         #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct ExchangeCounters {
@@ -13,7 +13,7 @@ macro_rules! counters {
         }
 
         impl ExchangeCounters {
-            /// Every counter with its name, in the order of declaration.
+            /// Returns every counter with its name, in the order of declaration.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
                 [$((stringify!($name), self.$name)),*].into_iter()
             }
@@ -22,69 +22,70 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Matching events of the generator: ticks.
+    /// Matching events of the generator (ticks).
     ticks,
-    /// Packets of the incremental feed, each counted once, however many it went to.
+    /// Packets of the incremental feed, each counted once for all its lines.
     incremental_packets,
     /// Packets of the instrument feed.
     instrument_packets,
     /// Packets of the snapshot feed.
     snapshot_packets,
-    /// Packets of the feed of orders' snapshots.
+    /// Packets of the order snapshot feed.
     order_snapshot_packets,
-    /// Packets withheld because side A was muted.
+    /// Packets withheld because line A was muted.
     muted_a,
-    /// Packets withheld because side B was muted.
+    /// Packets withheld because line B was muted.
     muted_b,
     /// Bytes read from sessions.
     bytes_received,
     /// Bytes written to sessions.
     bytes_sent,
-    /// Connections taken for the feed by TCP.
+    /// Connections accepted by the TCP feed.
     feed_connections,
-    /// Connections of the feed by TCP that their traders have ended.
+    /// TCP feed connections closed by their traders.
     feed_connections_ended,
-    /// Bytes written to connections of the feed by TCP.
+    /// Bytes written to TCP feed connections.
     feed_bytes_sent,
-    /// Times a packet did not fit in a connection of the feed by TCP at once, and was kept.
+    /// Times a packet did not fit into the kernel's buffer of a TCP feed connection and was queued.
     feed_backlogs,
-    /// Packets of the loops left out for a connection that was behind: the next loop has them.
+    /// Loop packets skipped for a TCP feed connection that was behind. The next loop contains them
+    /// again.
     feed_packets_left_out,
-    /// Errors: datagrams of side A that the kernel had no room for.
+    /// Errors: line A datagrams dropped because the send queue was full.
     lost_datagrams_a,
-    /// Errors: datagrams of side B that the kernel had no room for.
+    /// Errors: line B datagrams dropped because the send queue was full.
     lost_datagrams_b,
-    /// Errors: connections of the gateway that ended by an error of the network.
+    /// Errors: gateway connections that ended with a network error.
     broken_connections,
-    /// Errors: connections that could not be accepted, for want of descriptors, memory, or room in
-    /// the reactor.
+    /// Errors: connections that could not be accepted: no descriptor, memory or reactor slot was
+    /// free.
     failed_accepts,
-    /// Errors: connections of the feed by TCP that ended by an error of the network.
+    /// Errors: TCP feed connections that ended with a network error.
     broken_feed_connections,
-    /// Errors: connections of the feed by TCP closed since their backlog was full.
+    /// Errors: TCP feed connections closed because their backlog was full.
     feed_overflows,
-    /// Warnings: connections of the feed by TCP closed at once since all places were taken.
+    /// Warnings: TCP feed connections closed on accept because all slots were taken.
     refused_feed_connections,
-    /// Warnings: bytes that traders have sent on the feed by TCP, where nothing is expected.
+    /// Warnings: bytes received on TCP feed connections, where traders should send none.
     unexpected_feed_bytes,
 }
 
 impl ExchangeCounters {
-    /// The counter of a side's packets that were withheld.
+    /// Returns the counter of withheld packets of a line.
     #[inline]
-    pub(super) fn muted(&mut self, side: FeedSide) -> &mut u64 {
-        match side {
-            FeedSide::A => &mut self.muted_a,
-            FeedSide::B => &mut self.muted_b,
+    pub(super) fn muted(&mut self, line: FeedLine) -> &mut u64 {
+        match line {
+            FeedLine::A => &mut self.muted_a,
+            FeedLine::B => &mut self.muted_b,
         }
     }
 
-    /// The counter of a side's datagrams that had no room.
+    /// Returns the counter of dropped datagrams of a line.
     #[inline]
-    pub(super) fn lost_datagrams(&mut self, side: FeedSide) -> &mut u64 {
-        match side {
-            FeedSide::A => &mut self.lost_datagrams_a,
-            FeedSide::B => &mut self.lost_datagrams_b,
+    pub(super) fn lost_datagrams(&mut self, line: FeedLine) -> &mut u64 {
+        match line {
+            FeedLine::A => &mut self.lost_datagrams_a,
+            FeedLine::B => &mut self.lost_datagrams_b,
         }
     }
 }
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_listed_with_their_values() {
+    fn iter_lists_names_with_values() {
         let counters = ExchangeCounters { ticks: 3, ..ExchangeCounters::default() };
         assert_eq!(counters.iter().find(|(name, _)| *name == "ticks"), Some(("ticks", 3)));
         assert_eq!(counters.iter().map(|(_, value)| value).sum::<u64>(), 3);

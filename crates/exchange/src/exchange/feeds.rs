@@ -1,4 +1,4 @@
-//! The feeds on two sides: multicast senders and TCP connections.
+//! The feeds on two lines: multicast senders and TCP connections.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -9,29 +9,29 @@ use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
 use super::counters::ExchangeCounters;
-use super::settings::{Addresses, FeedSide, Groups, Multicast};
-use super::tcp_side::TcpSide;
+use super::settings::{Addresses, FeedLine, Groups, Multicast};
+use super::tcp_line::TcpLine;
 use crate::{Feed, FeedFaults, MAX_PAYLOAD, Transmit};
 
-/// Linux's ENOBUFS, for which std has no kind: the queue of the interface is full.
+/// Linux's ENOBUFS, for which std has no `ErrorKind`: the queue of the interface is full.
 const NO_BUFFER_SPACE: i32 = 105;
 
-/// Bytes of the length that stands before each packet by TCP, little-endian.
+/// Bytes of the little-endian length prefix of each packet on TCP.
 const LENGTH_PREFIX: usize = 2;
 
-/// By feed and side.
+/// The multicast senders, indexed by feed and line.
 type Senders = [[Option<UdpSender>; 2]; 4];
 
-/// Whoever takes packets, and the packet that is being sent.
+/// All receivers of packets, and the packet being sent.
 #[derive(Debug)]
 pub(super) struct Feeds {
     senders: Senders,
-    tcp: [Option<TcpSide>; 2],
+    tcp: [Option<TcpLine>; 2],
     muted: [bool; 2],
-    /// Of what goes by multicast, if any are made.
+    /// The faults injected into multicast packets, if any.
     faults: Option<Box<FeedFaults>>,
     recorder: Option<Recorder>,
-    /// The packet, behind the length that it has by TCP.
+    /// The packet, after its TCP length prefix.
     frame: Box<[u8; LENGTH_PREFIX + MAX_PAYLOAD]>,
 }
 
@@ -48,8 +48,8 @@ impl Feeds {
         if let Some(feed) = &addresses.tcp {
             let a = TcpListener::bind(feed.a)?;
             let b = feed.b.map(TcpListener::bind).transpose()?;
-            let mut side = |listener| TcpSide::new(listener, feed, now, reactor);
-            tcp = [Some(side(a)?), b.map(side).transpose()?];
+            let mut line = |listener| TcpLine::new(listener, feed, now, reactor);
+            tcp = [Some(line(a)?), b.map(line).transpose()?];
         }
         Ok(Self {
             senders: senders.unwrap_or_default(),
@@ -61,13 +61,13 @@ impl Feeds {
         })
     }
 
-    /// Where the next packet is written, before it is sent.
+    /// Returns the buffer for the next packet. Write it before [`Feeds::send`].
     #[inline]
     pub(super) fn packet(&mut self) -> &mut [u8] {
         &mut self.frame[LENGTH_PREFIX..]
     }
 
-    /// Sends the packet on both sides, A first, and there by multicast first.
+    /// Sends the packet on both lines, A first. On each line, multicast is first.
     #[inline]
     pub(super) fn send(
         &mut self,
@@ -76,30 +76,30 @@ impl Feeds {
         counters: &mut ExchangeCounters,
     ) -> io::Result<()> {
         let &Transmit { feed, length, shows_feed, .. } = transmit;
-        // Never longer than the payload of a datagram.
+        // The length is at most the payload of a datagram.
         self.frame[..LENGTH_PREFIX].copy_from_slice(&(length as u16).to_le_bytes());
         let frame = &self.frame[..LENGTH_PREFIX + length];
-        for side in FeedSide::ALL {
-            let sender = self.senders[feed as usize][side as usize].as_mut();
-            let tcp = self.tcp[side as usize].as_mut().filter(|_| shows_feed);
-            if self.muted[side as usize] {
-                *counters.muted(side) += u64::from(sender.is_some() || tcp.is_some());
+        for line in FeedLine::ALL {
+            let sender = self.senders[feed as usize][line as usize].as_mut();
+            let tcp = self.tcp[line as usize].as_mut().filter(|_| shows_feed);
+            if self.muted[line as usize] {
+                *counters.muted(line) += u64::from(sender.is_some() || tcp.is_some());
                 continue;
             }
             if let (Some(sender), Some(recorder)) = (&sender, &mut self.recorder) {
-                let (line, packet) = (line(feed, side), &frame[LENGTH_PREFIX..]);
-                recorder.record(line, sender.local_address(), Timestamp::None, now.utc, packet);
+                let (index, packet) = (recording_index(feed, line), &frame[LENGTH_PREFIX..]);
+                recorder.record(index, sender.local_address(), Timestamp::None, now.utc, packet);
             }
             if let Some(faults) = &mut self.faults {
                 let packet = &frame[LENGTH_PREFIX..];
                 let mut outcome = Ok(());
                 {
-                    let mut send = sending(&mut self.senders, counters, &mut outcome);
-                    faults.handle_packet(now.monotonic, (side, feed), packet, &mut send);
+                    let mut send = send_to_lines(&mut self.senders, counters, &mut outcome);
+                    faults.handle_packet(now.monotonic, (line, feed), packet, &mut send);
                 }
                 outcome?;
             } else if let Some(sender) = sender {
-                send_datagram(sender, &frame[LENGTH_PREFIX..], counters.lost_datagrams(side))?;
+                send_datagram(sender, &frame[LENGTH_PREFIX..], counters.lost_datagrams(line))?;
             }
             if let Some(tcp) = tcp {
                 tcp.send(frame, feed != Feed::Incremental, counters);
@@ -108,15 +108,15 @@ impl Feeds {
         Ok(())
     }
 
-    /// When [`Feeds::tend`] has something to do although nothing arrives.
+    /// Returns the time at which [`Feeds::poll`] has work to do even if nothing arrives.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let faults = self.faults.as_ref().and_then(|faults| faults.poll_timeout());
-        self.tcp.iter().flatten().filter_map(TcpSide::poll_timeout).chain(faults).min()
+        self.tcp.iter().flatten().filter_map(TcpLine::poll_timeout).chain(faults).min()
     }
 
-    /// Looks after the connections; see [`TcpSide::tend`].
+    /// Serves the TCP connections; see [`TcpLine::poll`]. Sends held-back packets that are due.
     #[inline]
-    pub(super) fn tend(
+    pub(super) fn poll(
         &mut self,
         now: Instant,
         ready: Ready,
@@ -125,28 +125,29 @@ impl Feeds {
     ) -> io::Result<()> {
         if let Some(faults) = &mut self.faults {
             let mut outcome = Ok(());
-            faults.handle_timeout(now, &mut sending(&mut self.senders, counters, &mut outcome));
+            faults
+                .handle_timeout(now, &mut send_to_lines(&mut self.senders, counters, &mut outcome));
             outcome?;
         }
-        self.tcp.iter_mut().flatten().try_for_each(|side| side.tend(now, ready, reactor, counters))
+        self.tcp.iter_mut().flatten().try_for_each(|line| line.poll(now, ready, reactor, counters))
     }
 
-    /// Records what is published by multicast from now on.
+    /// Records the multicast packets from now on.
     pub(super) fn record(&mut self, settings: &RecorderSettings, channel: &str) -> io::Result<()> {
         let feeds = [Feed::Incremental, Feed::Instruments, Feed::Snapshots, Feed::SnapshotOrders];
-        // The last is the one that most groups have not.
+        // Most groups do not have the last feed.
         let has_orders = self.senders[Feed::SnapshotOrders as usize].iter().any(Option::is_some);
         let mut lines = Vec::new();
         for &feed in &feeds[..feeds.len() - usize::from(!has_orders)] {
-            for side in FeedSide::ALL {
-                let sender = self.senders[feed as usize][side as usize].as_ref();
+            for line in FeedLine::ALL {
+                let sender = self.senders[feed as usize][line as usize].as_ref();
                 let group = sender.map(UdpSender::remote_address);
-                lines.push(recorded(channel, feed, side, group.unwrap_or(NOWHERE)));
+                lines.push(recorded_line(channel, feed, line, group.unwrap_or(NO_GROUP)));
             }
         }
-        if lines.iter().all(|line| line.group == NOWHERE) {
-            let why = "market data that goes by TCP is not recorded";
-            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+        if lines.iter().all(|line| line.group == NO_GROUP) {
+            let cause = "cannot record market data: all feeds use TCP";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, cause));
         }
         self.recorder = Some(Recorder::start(settings, lines)?);
         Ok(())
@@ -156,8 +157,8 @@ impl Feeds {
         &mut self.recorder
     }
 
-    pub(super) fn set_muted(&mut self, side: FeedSide, muted: bool) {
-        self.muted[side as usize] = muted;
+    pub(super) fn set_muted(&mut self, line: FeedLine, muted: bool) {
+        self.muted[line as usize] = muted;
     }
 
     pub(super) fn set_faults(&mut self, faults: Option<FeedFaults>) {
@@ -168,40 +169,40 @@ impl Feeds {
         self.faults.as_deref()
     }
 
-    pub(super) fn source(&self, feed: Feed, side: FeedSide) -> Option<SocketAddrV4> {
-        self.senders[feed as usize][side as usize].as_ref().map(UdpSender::local_address)
+    pub(super) fn source(&self, feed: Feed, line: FeedLine) -> Option<SocketAddrV4> {
+        self.senders[feed as usize][line as usize].as_ref().map(UdpSender::local_address)
     }
 
-    pub(super) fn tcp_side(&self, side: FeedSide) -> Option<&TcpSide> {
-        self.tcp[side as usize].as_ref()
+    pub(super) fn tcp_line(&self, line: FeedLine) -> Option<&TcpLine> {
+        self.tcp[line as usize].as_ref()
     }
 }
 
-/// The group of a side that is not sent.
-const NOWHERE: SocketAddrV4 = SocketAddrV4::new(std::net::Ipv4Addr::UNSPECIFIED, 0);
+/// The address of a line without multicast.
+const NO_GROUP: SocketAddrV4 = SocketAddrV4::new(std::net::Ipv4Addr::UNSPECIFIED, 0);
 
-/// The number of a side of a feed in a recording.
+/// Returns the index of a feed line in a recording.
 #[inline]
-const fn line(feed: Feed, side: FeedSide) -> usize {
-    feed as usize * FeedSide::ALL.len() + side as usize
+const fn recording_index(feed: Feed, line: FeedLine) -> usize {
+    feed as usize * FeedLine::ALL.len() + line as usize
 }
 
-/// What a recording says of it.
-fn recorded(channel: &str, feed: Feed, side: FeedSide, group: SocketAddrV4) -> RecordedLine {
-    let (code, words) = match feed {
+/// Describes a feed line for a recording.
+fn recorded_line(channel: &str, feed: Feed, line: FeedLine, group: SocketAddrV4) -> RecordedLine {
+    let (code, label) = match feed {
         Feed::Incremental => ("I", "incremental"),
         Feed::Instruments => ("N", "instrument"),
         Feed::Snapshots => ("S", "snapshot"),
         Feed::SnapshotOrders => ("SMBO", "order snapshot"),
     };
-    let name = format!("{channel}{code}{side:?}");
-    let description = format!("channel {channel}, {words} feed, side {side:?}, {group}");
+    let name = format!("{channel}{code}{line:?}");
+    let description = format!("channel {channel}, {label} feed, line {line:?}, {group}");
     RecordedLine { name, description, group }
 }
 
 fn open(multicast: &Multicast, transport: &Transport) -> io::Result<Senders> {
     let Multicast { interface, ttl, .. } = *multicast;
-    let sender = |group| UdpSender::new_by(transport, group, interface, ttl);
+    let sender = |group| UdpSender::with_transport(transport, group, interface, ttl);
     let pair = |groups: Groups| -> io::Result<[Option<UdpSender>; 2]> {
         Ok([Some(sender(groups.a)?), groups.b.map(sender).transpose()?])
     };
@@ -213,21 +214,22 @@ fn open(multicast: &Multicast, transport: &Transport) -> io::Result<Senders> {
     ])
 }
 
-/// Sends each datagram that it is given by its side and feed; the first error is the outcome.
-fn sending<'a>(
+/// Returns a closure that sends a datagram on its line and feed. The first error is stored in
+/// `outcome`, and later datagrams are dropped.
+fn send_to_lines<'a>(
     senders: &'a mut Senders,
     counters: &'a mut ExchangeCounters,
     outcome: &'a mut io::Result<()>,
-) -> impl FnMut(FeedSide, Feed, &[u8]) + 'a {
-    move |side, feed, packet| {
-        let sender = senders[feed as usize][side as usize].as_mut();
+) -> impl FnMut(FeedLine, Feed, &[u8]) + 'a {
+    move |line, feed, packet| {
+        let sender = senders[feed as usize][line as usize].as_mut();
         if let (Ok(()), Some(sender)) = (&outcome, sender) {
-            *outcome = send_datagram(sender, packet, counters.lost_datagrams(side));
+            *outcome = send_datagram(sender, packet, counters.lost_datagrams(line));
         }
     }
 }
 
-/// Sends a datagram, or counts it as lost if there is no room for it.
+/// Sends a datagram, or counts it as lost if the send queue is full.
 #[inline]
 fn send_datagram(
     sender: &mut impl hairpin_endpoint::Transmit,
@@ -256,12 +258,12 @@ mod tests {
 
     use super::*;
 
-    /// A path that has room for one datagram; what its loss counts, and nothing else.
-    fn counts_a_loss_only(side: FeedSide, name: &str) {
+    /// Sends two datagrams to a queue of one, and checks that only counter `name` is incremented.
+    fn assert_counts_loss(line: FeedLine, name: &str) {
         let (mut sender, _receiver) = datagrams(1);
         let mut counters = ExchangeCounters::default();
         for _ in 0..2 {
-            send_datagram(&mut sender, b"packet", counters.lost_datagrams(side)).unwrap();
+            send_datagram(&mut sender, b"packet", counters.lost_datagrams(line)).unwrap();
         }
         for (other, count) in counters.iter() {
             assert_eq!(count, u64::from(other == name), "{other}");
@@ -270,28 +272,28 @@ mod tests {
 
     #[test]
     fn counts_lost_datagrams_a_only() {
-        counts_a_loss_only(FeedSide::A, "lost_datagrams_a");
+        assert_counts_loss(FeedLine::A, "lost_datagrams_a");
     }
 
     #[test]
     fn counts_lost_datagrams_b_only() {
-        counts_a_loss_only(FeedSide::B, "lost_datagrams_b");
+        assert_counts_loss(FeedLine::B, "lost_datagrams_b");
     }
 
     #[test]
-    fn what_does_not_show_its_feed_stays_away_from_tcp() {
+    fn tcp_skips_packets_without_feed_id() {
         let local = SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 0);
         let tcp = Some(crate::TcpFeed::new(local, local));
         let addresses = Addresses { multicast: None, tcp, gateway: local };
         let (now, mut counters) = (Instant::ZERO, ExchangeCounters::default());
         let mut reactor = Reactor::new(hairpin_reactor::Wait::Poll).unwrap();
         let mut feeds = Feeds::new(&addresses, &Transport::Kernel, now, &mut reactor).unwrap();
-        let address = feeds.tcp_side(FeedSide::A).unwrap().address();
+        let address = feeds.tcp_line(FeedLine::A).unwrap().address();
         let mut stream = std::net::TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
         while counters.feed_connections == 0 {
             let ready = reactor.wait(now, None).unwrap();
-            feeds.tend(now, ready, &mut reactor, &mut counters).unwrap();
+            feeds.poll(now, ready, &mut reactor, &mut counters).unwrap();
         }
         for (sequence, shows_feed) in [(1, false), (2, true)] {
             feeds.packet()[0] = sequence as u8;
@@ -305,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_interface_is_no_reason_to_stop() {
+    fn full_queue_is_not_an_error() {
         assert!(is_full(&io::Error::from_raw_os_error(NO_BUFFER_SPACE)));
         assert!(!is_full(&io::ErrorKind::NetworkUnreachable.into()));
     }

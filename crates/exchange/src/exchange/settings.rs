@@ -1,4 +1,4 @@
-//! What an exchange is made from.
+//! The settings and addresses of an exchange.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -6,64 +6,65 @@ use hairpin_endpoint::Transport;
 
 use crate::{Credentials, SimulatedMarketSettings};
 
-/// One of the two sides on which each feed is sent.
+/// A feed line: each feed is sent twice, on A and on B. CME calls them feed A and feed B.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FeedSide {
-    /// The first.
+pub enum FeedLine {
+    /// Line A.
     A,
-    /// The second.
+    /// Line B.
     B,
 }
 
-impl FeedSide {
-    /// Both, in the order in which a packet leaves on them.
+impl FeedLine {
+    /// Both lines, in the order of sending.
     pub const ALL: [Self; 2] = [Self::A, Self::B];
 }
 
-/// Where a feed goes.
+/// The multicast destinations of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Groups {
-    /// Multicast group and port of side A.
+    /// Multicast group and port of line A.
     pub a: SocketAddrV4,
-    /// Those of side B, if the feed has one.
+    /// Multicast group and port of line B, if the feed has one.
     pub b: Option<SocketAddrV4>,
 }
 
-/// The feeds by multicast.
+/// The multicast feeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Multicast {
-    /// Local address of the interface that packets leave from.
+    /// The local address of the outgoing interface.
     pub interface: Ipv4Addr,
-    /// Time to live of the packets: 1 stays on the link.
+    /// The time to live of the packets: 1 stays on the link.
     pub ttl: u8,
-    /// Events and heartbeats.
+    /// The incremental feed: events and heartbeats.
     pub incremental: Groups,
-    /// Definitions.
+    /// The instrument feed: definitions.
     pub instruments: Groups,
-    /// Snapshots.
+    /// The snapshot feed.
     pub snapshots: Groups,
-    /// Snapshots of orders, if they are sent.
+    /// The order snapshot feed, if there is one.
     pub order_snapshots: Option<Groups>,
 }
 
-/// The feeds by TCP: on each connection all of them, each packet behind its length in two bytes.
+/// The TCP feeds. Each connection carries all feeds; each packet follows its length in two bytes,
+/// little-endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpFeed {
-    /// Where side A listens; port 0 has the kernel choose one.
+    /// The listening address of line A; with port 0 the kernel chooses a port.
     pub a: SocketAddrV4,
-    /// Where side B listens, if there is one.
+    /// The listening address of line B, if there is one.
     pub b: Option<SocketAddrV4>,
-    /// Connections at once, on each side. All that is waited for together, the gateway's
-    /// connections too, is limited by what a reactor holds.
+    /// The maximum number of connections on each line. The capacity of the reactor limits the sum
+    /// of these and the gateway's connections.
     pub connections: u32,
-    /// Bytes that are kept for a connection that does not take them, beside what the kernel keeps.
-    /// A connection that needs more is closed.
+    /// Bytes queued for a connection that does not read, in addition to the kernel's buffer. A
+    /// connection that needs more is closed.
     pub backlog: usize,
 }
 
 impl TcpFeed {
-    /// Both sides, for up to eight traders, each of which may be 4 MiB behind: some seconds of the
-    /// fastest pace.
+    /// Creates both lines, with up to eight traders each. Each trader may be 4 MiB behind, which is
+    /// a few seconds at the fastest pace.
     #[must_use]
     pub const fn new(a: SocketAddrV4, b: SocketAddrV4) -> Self {
         Self { a, b: Some(b), connections: 8, backlog: 4 << 20 }
@@ -73,28 +74,28 @@ impl TcpFeed {
 /// The addresses of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Addresses {
-    /// The feeds by multicast, if they go that way.
+    /// The multicast feeds, if any.
     pub multicast: Option<Multicast>,
-    /// The feeds by TCP, if they go that way. Both may be.
+    /// The TCP feeds, if any. An exchange can have both.
     pub tcp: Option<TcpFeed>,
-    /// Where the gateway listens; port 0 has the kernel choose one.
+    /// The listening address of the gateway; with port 0 the kernel chooses a port.
     pub gateway: SocketAddrV4,
 }
 
-/// What an [`Exchange`](crate::Exchange) is made from.
+/// The settings of an [`Exchange`](crate::Exchange).
 #[derive(Debug, Clone)]
 pub struct ExchangeSettings {
-    /// Instruments, order flow, publisher.
-    pub floor: SimulatedMarketSettings,
-    /// With it off nothing of the generator's flow is applied after the seeding, and there are no
-    /// ticks. Sessions' orders are matched all the same.
+    /// The settings of instruments, order flow and publisher.
+    pub market: SimulatedMarketSettings,
+    /// Enables the generator. If `false`, the generated order flow stops after the seeding and
+    /// there are no ticks. Orders of sessions are still matched.
     pub matching: bool,
-    /// Who may log on.
+    /// The accounts that may log on.
     pub accounts: Vec<Credentials>,
-    /// Connections of the gateway at once.
+    /// The maximum number of gateway connections.
     pub connections: u32,
-    /// Where everything is.
+    /// The addresses of feeds and gateway.
     pub addresses: Addresses,
-    /// How what goes by multicast leaves, through the kernel or past it.
+    /// The transport of the multicast packets: through the kernel or bypassing it.
     pub transport: Transport,
 }

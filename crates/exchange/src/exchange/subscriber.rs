@@ -1,4 +1,4 @@
-//! One connection of the feed by TCP.
+//! A connection of the TCP feed.
 
 use std::collections::VecDeque;
 use std::io;
@@ -8,75 +8,71 @@ use hairpin_reactor::Interest;
 
 use super::counters::ExchangeCounters;
 
-/// Chunks of what a trader should not send that are read in one turn.
+/// Chunks of unexpected input read in one loop iteration.
 const CHUNKS: usize = 4;
 
-/// A trader's connection, and what it has yet to take.
+/// A trader's connection and its queue of unsent bytes.
 ///
-/// It may fail in the midst of a packet's way to all; it is taken from the reactor in the next
-/// turn of the loop.
+/// A connection can fail while a packet is being sent to all of them. The next loop iteration
+/// removes it from the reactor.
 #[derive(Debug)]
 pub(super) struct Subscriber<S = TcpStream> {
     stream: S,
-    /// Never grows beyond what it was made with.
+    /// The unsent bytes. The queue never grows beyond its initial capacity.
     backlog: VecDeque<u8>,
     backlog_max: usize,
-    is_over: bool,
+    finished: bool,
 }
 
 impl<S: Stream> Subscriber<S> {
-    /// All the memory that the connection will ever use is taken here.
+    /// Allocates all the memory that the connection will ever use.
     pub(super) fn new(stream: S, backlog_max: usize) -> Self {
         let backlog = VecDeque::with_capacity(backlog_max);
-        Self { stream, backlog, backlog_max, is_over: false }
+        Self { stream, backlog, backlog_max, finished: false }
     }
 
-    /// Writes a packet behind its length, or keeps what the kernel does not take.
+    /// Writes a packet with its length prefix, and queues the bytes that the kernel does not
+    /// accept.
     ///
-    /// A packet that `comes_again` is left out where there is no room for any of it: else loops
-    /// that go flat out would fill every backlog there is.
+    /// A `skippable` packet is dropped if none of its bytes can be written. Otherwise the feed
+    /// loops at [`Pace::FlatOut`](crate::Pace::FlatOut) would fill every queue.
     #[inline]
-    pub(super) fn send(
-        &mut self,
-        frame: &[u8],
-        comes_again: bool,
-        counters: &mut ExchangeCounters,
-    ) {
-        if self.is_over {
+    pub(super) fn send(&mut self, frame: &[u8], skippable: bool, counters: &mut ExchangeCounters) {
+        if self.finished {
             return;
         }
         let sent = if self.backlog.is_empty() {
-            write(&mut self.stream, frame, &mut self.is_over, counters)
+            write(&mut self.stream, frame, &mut self.finished, counters)
         } else {
             0
         };
-        if sent < frame.len() && !self.is_over {
-            self.keep(&frame[sent..], sent == 0 && comes_again, counters);
+        if sent < frame.len() && !self.finished {
+            self.queue(&frame[sent..], sent == 0 && skippable, counters);
         }
     }
 
     #[cold]
-    fn keep(&mut self, bytes: &[u8], may_be_left_out: bool, counters: &mut ExchangeCounters) {
-        if may_be_left_out {
+    fn queue(&mut self, bytes: &[u8], skippable: bool, counters: &mut ExchangeCounters) {
+        if skippable {
             counters.feed_packets_left_out += 1;
             return;
         }
         if self.backlog.len() + bytes.len() > self.backlog_max {
             counters.feed_overflows += 1;
-            self.is_over = true;
+            self.finished = true;
             return;
         }
         counters.feed_backlogs += 1;
         self.backlog.extend(bytes);
     }
 
-    /// Writes what was kept.
+    /// Writes queued bytes.
     #[cold]
     pub(super) fn flush(&mut self, counters: &mut ExchangeCounters) {
-        while !self.is_over && !self.backlog.is_empty() {
+        while !self.finished && !self.backlog.is_empty() {
             let (first, _) = self.backlog.as_slices();
             let length = first.len();
-            let sent = write(&mut self.stream, first, &mut self.is_over, counters);
+            let sent = write(&mut self.stream, first, &mut self.finished, counters);
             self.backlog.drain(..sent);
             if sent < length {
                 return;
@@ -84,9 +80,9 @@ impl<S: Stream> Subscriber<S> {
         }
     }
 
-    /// Reads what nobody should have sent, to learn of the end.
-    pub(super) fn listen(&mut self, counters: &mut ExchangeCounters) {
-        if self.is_over {
+    /// Reads unexpected input, and detects that the trader has closed the connection.
+    pub(super) fn read_input(&mut self, counters: &mut ExchangeCounters) {
+        if self.finished {
             return;
         }
         let unexpected = &mut counters.unexpected_feed_bytes;
@@ -96,19 +92,19 @@ impl<S: Stream> Subscriber<S> {
             Ok(_) => return,
             Err(_) => counters.broken_feed_connections += 1,
         }
-        self.is_over = true;
+        self.finished = true;
     }
 
-    /// What there is to wait for.
+    /// Returns the readiness to wait for.
     #[inline]
     pub(super) fn interest(&self) -> Interest {
         if self.backlog.is_empty() { Interest::READABLE } else { Interest::BOTH }
     }
 
-    /// Whether it has ended, failed or overflowed, and is to be dropped.
+    /// Returns `true` if the connection has ended, failed or overflowed, and must be removed.
     #[inline]
-    pub(super) fn is_over(&self) -> bool {
-        self.is_over
+    pub(super) fn is_finished(&self) -> bool {
+        self.finished
     }
 
     pub(super) fn stream(&self) -> &S {
@@ -120,12 +116,12 @@ impl<S: Stream> Subscriber<S> {
     }
 }
 
-/// Bytes that the stream has taken.
+/// Writes to the stream and returns the number of bytes accepted.
 #[inline]
 fn write(
     stream: &mut impl Stream,
     bytes: &[u8],
-    is_over: &mut bool,
+    finished: &mut bool,
     counters: &mut ExchangeCounters,
 ) -> usize {
     match stream.write(bytes) {
@@ -136,7 +132,7 @@ fn write(
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
         Err(_) => {
             counters.broken_feed_connections += 1;
-            *is_over = true;
+            *finished = true;
             0
         }
     }
@@ -160,8 +156,8 @@ mod tests {
         all
     }
 
-    /// The counters of what is wrong.
-    fn wrong(counters: &ExchangeCounters) -> [u64; 4] {
+    /// Returns the error and warning counters.
+    fn error_counters(counters: &ExchangeCounters) -> [u64; 4] {
         let ExchangeCounters {
             broken_feed_connections,
             feed_overflows,
@@ -173,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_written_and_nothing_kept() {
+    fn writes_directly_while_the_kernel_has_room() {
         let (mut subscriber, mut trader) = pair(8, 8);
         let mut counters = ExchangeCounters::default();
         subscriber.send(b"abcd", false, &mut counters);
@@ -184,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_leaves_before_what_came_later() {
+    fn sends_queued_bytes_before_newer_packets() {
         let (mut subscriber, mut trader) = pair(5, 8);
         let mut counters = ExchangeCounters::default();
         subscriber.send(b"abcd", false, &mut counters);
@@ -192,7 +188,7 @@ mod tests {
         subscriber.send(b"ijkl", false, &mut counters);
         assert_eq!((subscriber.interest(), counters.feed_backlogs), (Interest::BOTH, 2));
         assert_eq!(read(&mut trader), b"abcde");
-        // There is room, but not for what came last.
+        // There is room, but older bytes are queued.
         subscriber.send(b"m", false, &mut counters);
         assert_eq!(read(&mut trader), b"");
         subscriber.flush(&mut counters);
@@ -200,11 +196,11 @@ mod tests {
         subscriber.flush(&mut counters);
         assert_eq!(read(&mut trader), b"klm");
         assert_eq!((subscriber.interest(), counters.feed_bytes_sent), (Interest::READABLE, 13));
-        assert!(!subscriber.is_over() && wrong(&counters) == [0; 4]);
+        assert!(!subscriber.is_finished() && error_counters(&counters) == [0; 4]);
     }
 
     #[test]
-    fn a_packet_that_comes_again_is_left_out_whole_or_sent_whole() {
+    fn skips_or_sends_skippable_packets_whole() {
         let (mut subscriber, mut trader) = pair(6, 8);
         let mut counters = ExchangeCounters::default();
         subscriber.send(b"abcd", true, &mut counters);
@@ -216,7 +212,7 @@ mod tests {
         subscriber.send(b"mnop", true, &mut counters);
         subscriber.send(b"qrst", true, &mut counters);
         assert_eq!(read(&mut trader), b"ghmnop");
-        // Not a byte of the last one had room.
+        // The kernel had no room for any byte of the last packet.
         assert_eq!(
             (counters.feed_packets_left_out, subscriber.interest()),
             (2, Interest::READABLE)
@@ -224,31 +220,34 @@ mod tests {
     }
 
     #[test]
-    fn a_backlog_holds_as_much_as_was_said_and_grows_never() {
+    fn backlog_never_exceeds_its_capacity() {
         let (mut subscriber, _trader) = pair(4, 8);
         let capacity = subscriber.backlog.capacity();
         let mut counters = ExchangeCounters::default();
         for frame in [b"abcd", b"efgh", b"ijkl"] {
             subscriber.send(frame, false, &mut counters);
         }
-        assert!(!subscriber.is_over());
+        assert!(!subscriber.is_finished());
         subscriber.send(b"m", false, &mut counters);
-        assert!(subscriber.is_over());
-        assert_eq!((wrong(&counters), subscriber.backlog.capacity()), ([0, 1, 0, 0], capacity));
-        // It is counted once, and nothing more is sent.
+        assert!(subscriber.is_finished());
+        assert_eq!(
+            (error_counters(&counters), subscriber.backlog.capacity()),
+            ([0, 1, 0, 0], capacity)
+        );
+        // The overflow is counted once, and nothing more is sent.
         subscriber.send(b"n", false, &mut counters);
         subscriber.flush(&mut counters);
-        subscriber.listen(&mut counters);
-        assert_eq!((wrong(&counters), counters.feed_bytes_sent), ([0, 1, 0, 0], 4));
+        subscriber.read_input(&mut counters);
+        assert_eq!((error_counters(&counters), counters.feed_bytes_sent), ([0, 1, 0, 0], 4));
     }
 
     #[test]
-    fn the_end_that_a_trader_makes_is_no_error() {
+    fn close_by_the_trader_is_not_an_error() {
         let (mut subscriber, mut trader) = pair(4, 8);
         let mut counters = ExchangeCounters::default();
         trader.shutdown().unwrap();
-        subscriber.listen(&mut counters);
-        assert!(subscriber.is_over());
-        assert_eq!((counters.feed_connections_ended, wrong(&counters)), (1, [0; 4]));
+        subscriber.read_input(&mut counters);
+        assert!(subscriber.is_finished());
+        assert_eq!((counters.feed_connections_ended, error_counters(&counters)), (1, [0; 4]));
     }
 }

@@ -1,4 +1,4 @@
-//! Who may log on, and what is remembered of them between connections.
+//! Accounts: the credentials of a session, and its state across connections.
 
 use core::fmt;
 
@@ -10,13 +10,13 @@ use thiserror::Error;
 use zeroize::Zeroizing;
 
 use super::cross::CrossIds;
-use super::definition::Definition;
-use super::kept::Kept;
-use super::limits::Windows;
-use super::ports::BadLogons;
+use super::party_details::PartyDetails;
+use super::port_closure::BadLogons;
 use super::quotes::{QUOTES_MAX, Quote};
+use super::rate_limits::Windows;
+use super::retransmit_buffer::RetransmitBuffer;
 
-/// What a client needs to log on: one access key for one session of one firm.
+/// The credentials of an account: one access key for one session of one firm.
 #[derive(Clone)]
 pub struct Credentials {
     access_key_id: String,
@@ -25,26 +25,26 @@ pub struct Credentials {
     secret: Zeroizing<Vec<u8>>,
 }
 
-/// Why credentials cannot be used. Says nothing of the secret.
+/// An error in credentials. It never contains the secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CredentialsError {
     /// The text is empty, longer than its field, or not printable ASCII.
-    #[error("{field} must have 1 to {longest} printable ASCII characters")]
+    #[error("{field} must be 1 to {longest} printable ASCII characters")]
     Text {
         /// CME's name of the field.
         field: &'static str,
-        /// Bytes of the field.
+        /// The length of the field in bytes.
         longest: usize,
     },
-    /// The secret key is not base64url, or empty.
-    #[error("the secret key is not base64url text")]
+    /// The secret key is not base64url, or is empty.
+    #[error("secret key must be non-empty base64url text")]
     SecretKey,
 }
 
 impl Credentials {
-    /// Credentials as CME hands them out: AccessKeyID (up to 20 characters), the secret key as
-    /// base64url text with or without padding, Session (3) and Firm (5).
+    /// Creates credentials from the values that CME issues: AccessKeyID (up to 20 characters), the
+    /// secret key as base64url text with or without padding, Session (3) and Firm (5).
     ///
     /// # Errors
     /// See [`CredentialsError`].
@@ -77,7 +77,7 @@ impl Credentials {
     }
 }
 
-/// Without the secret.
+/// Omits the secret.
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credentials")
@@ -88,51 +88,51 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// A business message that was sent: where a client that comes back has to continue.
+/// The last business message published to an account (PreviousUUID and PreviousSeqNo).
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Previous {
     pub(super) uuid: u64,
     pub(super) sequence: u32,
 }
 
-/// One session of one firm, and its numbers.
+/// An account: one session of one firm, with its sequence numbers.
 #[derive(Debug)]
 pub(super) struct Account {
     credentials: Credentials,
-    /// The UUID of what is published: the last one negotiated this week, 0 before the first.
+    /// The UUID of published messages: the last one negotiated this week, 0 before the first.
     pub(super) uuid: u64,
-    /// The last UUID ever negotiated: the next one has to be greater.
+    /// The last UUID ever negotiated. The next one has to be greater.
     pub(super) last_uuid: u64,
-    /// The last RequestTimestamp: the next one has to be greater.
+    /// The last RequestTimestamp. The next one has to be greater.
     pub(super) last_timestamp: u64,
-    /// SeqNum that the client's next business message has.
+    /// The SeqNum expected in the client's next business message.
     pub(super) next_inbound: u32,
-    /// SeqNum that ours has.
+    /// The SeqNum of the gateway's next business message.
     pub(super) next_outbound: u32,
     pub(super) previous: Previous,
-    /// What was published to it.
-    pub(super) kept: Kept,
-    /// The connection to the primary that it is established or negotiated on.
+    /// The published messages, for retransmission.
+    pub(super) retransmit_buffer: RetransmitBuffer,
+    /// The connection to the primary on which the session is negotiated or established.
     pub(super) connection: Option<u32>,
-    /// Whether it is established there.
-    pub(super) is_established: bool,
-    /// The connection to the backup that it is established on.
+    /// The session is established on that connection.
+    pub(super) established: bool,
+    /// The connection to the backup on which the session is established.
     pub(super) backup: Option<u32>,
     pub(super) bad_logons: BadLogons,
-    /// Its ports are closed: nobody logs on.
-    pub(super) is_closed: bool,
-    /// Its session is lost, and its orders have yet to be cancelled for it.
-    pub(super) is_lost: bool,
+    /// The session's ports are closed: logons are refused.
+    pub(super) ports_closed: bool,
+    /// The session is lost, and its orders have to be canceled.
+    pub(super) lost: bool,
     pub(super) windows: Windows,
-    /// What it quotes, or has quoted.
+    /// The session's current and former quotes.
     pub(super) quotes: Vec<Quote>,
     pub(super) crosses: CrossIds,
-    /// Party details that it has registered; there is no room for more than its capacity.
-    pub(super) definitions: Vec<Definition>,
+    /// The registered party details. Their number is limited by the capacity.
+    pub(super) party_details: Vec<PartyDetails>,
 }
 
 impl Account {
-    pub(super) fn new(credentials: Credentials, kept_messages: u32, definitions: u16) -> Self {
+    pub(super) fn new(credentials: Credentials, capacity: u32, party_details: u16) -> Self {
         Self {
             credentials,
             uuid: 0,
@@ -141,17 +141,17 @@ impl Account {
             next_inbound: 1,
             next_outbound: 1,
             previous: Previous::default(),
-            kept: Kept::new(kept_messages),
+            retransmit_buffer: RetransmitBuffer::new(capacity),
             connection: None,
-            is_established: false,
+            established: false,
             backup: None,
             bad_logons: BadLogons::default(),
-            is_closed: false,
-            is_lost: false,
+            ports_closed: false,
+            lost: false,
             windows: Windows::default(),
             quotes: Vec::with_capacity(QUOTES_MAX),
             crosses: CrossIds::new(),
-            definitions: Vec::with_capacity(definitions.into()),
+            party_details: Vec::with_capacity(party_details.into()),
         }
     }
 
@@ -159,16 +159,16 @@ impl Account {
         self.credentials.access_key_id.as_bytes() == access_key_id
     }
 
-    pub(super) fn is_of(&self, session: &[u8], firm: &[u8]) -> bool {
-        self.credentials.session.as_bytes() == session && self.is_of_firm(firm)
+    pub(super) fn has_session(&self, session: &[u8], firm: &[u8]) -> bool {
+        self.credentials.session.as_bytes() == session && self.has_firm(firm)
     }
 
-    pub(super) fn is_of_firm(&self, firm: &[u8]) -> bool {
+    pub(super) fn has_firm(&self, firm: &[u8]) -> bool {
         self.credentials.firm.as_bytes() == firm
     }
 
-    /// Whether `signature` is HMAC-SHA-256 of `parts` joined by line feeds, compared in a time
-    /// that does not depend on where they differ.
+    /// Returns `true` if `signature` is HMAC-SHA-256 of `parts` joined by line feeds. The
+    /// comparison takes constant time.
     pub(super) fn is_signed(&self, parts: &[&[u8]], signature: &[u8]) -> bool {
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.credentials.secret) else {
             return false;
@@ -182,23 +182,23 @@ impl Account {
         mac.verify_slice(signature).is_ok()
     }
 
-    /// Begins a FIXP session: both directions restart at 1.
-    pub(super) fn begin(&mut self, uuid: u64) {
+    /// Starts a FIXP session: both directions restart at 1.
+    pub(super) fn start_session(&mut self, uuid: u64) {
         self.last_uuid = uuid;
         self.restart(uuid);
     }
 
-    /// Begins a week: until somebody logs on, what is published has UUID 0, and nothing of the
-    /// week before is kept.
+    /// Starts a trading week. Until the next logon, published messages have UUID 0. Messages of the
+    /// previous week are dropped.
     pub(super) fn begin_week(&mut self) {
         self.restart(0);
         self.previous = Previous::default();
-        self.kept.clear();
+        self.retransmit_buffer.clear();
         self.open_ports();
     }
 
     pub(super) fn open_ports(&mut self) {
-        self.is_closed = false;
+        self.ports_closed = false;
         self.bad_logons = BadLogons::default();
     }
 
@@ -208,13 +208,14 @@ impl Account {
         self.next_outbound = 1;
     }
 
-    /// The number of the next business message to a client for which the latest `behind` wait.
-    pub(super) fn next_told(&self, behind: u32) -> u32 {
-        if behind == 0 { self.next_outbound } else { self.kept.number_of(behind) }
+    /// Returns the number of the next business message to send, if the latest `pending` messages
+    /// are not sent yet.
+    pub(super) fn next_to_send(&self, pending: u32) -> u32 {
+        if pending == 0 { self.next_outbound } else { self.retransmit_buffer.number_of(pending) }
     }
 
-    /// Takes the number of the next business message to the client.
-    pub(super) fn number(&mut self) -> u32 {
+    /// Assigns the number of the next business message to the client.
+    pub(super) fn assign_number(&mut self) -> u32 {
         let sequence = self.next_outbound;
         self.next_outbound += 1;
         self.previous = Previous { uuid: self.uuid, sequence };
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn verifies_the_vectors_of_both_logon_messages() {
+    fn verifies_hmac_vectors_of_both_logon_messages() {
         let account = Account::new(Credentials::new("KEY", KEY, "ABC", "DEFGH").unwrap(), 1, 1);
         let negotiate: [&[u8]; 4] = [b"1700000000000000000", b"1700000000000000", b"ABC", b"DEFGH"];
         let mut signature =
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_credentials_that_do_not_fit_their_fields() {
+    fn rejects_credentials_that_do_not_fit_their_fields() {
         let text = |field, longest| Some(CredentialsError::Text { field, longest });
         let error = |key: &str, secret: &str, session: &str, firm: &str| {
             Credentials::new(key, secret, session, firm).err()
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn does_not_show_the_secret() {
+    fn debug_omits_the_secret() {
         let credentials = Credentials::new("KEY", KEY, "ABC", "DEFGH").unwrap();
         let text = format!("{credentials:?}");
         assert!(text.contains("KEY") && !text.contains("0, 1, 2") && !text.contains("AAEC"));

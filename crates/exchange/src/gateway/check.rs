@@ -1,19 +1,19 @@
-//! Whether an order, a replacement or a cancel can be done, and the refusal if not.
+//! Validation of orders, replacements and cancels.
 //!
-//! A message that is no order at all, because a field is missing, is not text or has no such
-//! value, is refused by BusinessReject521; an order that could be one but that this market does
-//! not take, by the report of its own kind (523, 536, 535) with one of CME's order reject codes.
+//! A message that is not a valid order is rejected by BusinessReject521: a field is missing, is not
+//! text, or has an undefined value. A valid order that this market does not accept is rejected by
+//! the report of its own kind (523, 536, 535), with one of CME's order reject codes.
 
 use hairpin_cme_codecs::ilink3::{OrderTypeReq, SideReq, TimeInForce};
 use hairpin_sbe::CharArray;
 
-use super::parties::Parties;
-use super::reason::{BusinessReason, OrderReason, QuoteReason};
+use super::party_requests::KnownParties;
+use super::reason_codes::{BusinessReason, OrderReason, QuoteReason};
 use super::request::{ClientOrder, Request};
 use crate::matching::{self, NewOrder, OrderKind, Owner, Rejection, Side};
 use crate::{Market, Price};
 
-/// Tags of the fields that messages are refused for.
+/// The tags of the fields that cause rejects.
 pub(super) mod tag {
     pub(crate) const SECURITY: u16 = 48;
     pub(crate) const QUOTE_CANCEL_TYPE: u16 = 298;
@@ -46,14 +46,14 @@ pub(super) mod tag {
     pub(crate) const QUOTE_ENTRY_CONTROL: u16 = 39_034;
 }
 
-/// Why a business message is refused.
+/// A reason to reject a business message.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Refusal {
+pub(super) enum RejectCause {
     Business { reason: BusinessReason, tag: Option<u16>, text: &'static str },
     Order(OrderReason),
 }
 
-impl From<OrderReason> for Refusal {
+impl From<OrderReason> for RejectCause {
     fn from(reason: OrderReason) -> Self {
         Self::Order(reason)
     }
@@ -92,42 +92,42 @@ impl From<Rejection> for QuoteReason {
     }
 }
 
-/// The largest quantity that is an order at all, says CME of tag 38; below it, what is more than
-/// the instrument allows is refused as an order.
-const LARGEST_QUANTITY: u32 = 99_999;
+/// The largest quantity of an order (CME, tag 38). A smaller quantity above the instrument's limit
+/// is rejected as an order.
+const QUANTITY_MAX: u32 = 99_999;
 
-const fn business(reason: BusinessReason, tag: u16, text: &'static str) -> Refusal {
-    Refusal::Business { reason, tag: Some(tag), text }
+const fn business(reason: BusinessReason, tag: u16, text: &'static str) -> RejectCause {
+    RejectCause::Business { reason, tag: Some(tag), text }
 }
 
-/// A refusal that is about no order.
-pub(super) const fn business_refusal(
+/// Creates a rejection of a message that is not a valid order.
+pub(super) const fn business_reject(
     reason: BusinessReason,
     tag: Option<u16>,
     text: &'static str,
-) -> Refusal {
-    Refusal::Business { reason, tag, text }
+) -> RejectCause {
+    RejectCause::Business { reason, tag, text }
 }
 
-pub(super) const fn missing(tag: u16) -> Refusal {
+pub(super) const fn missing(tag: u16) -> RejectCause {
     business(BusinessReason::RequiredFieldMissing, tag, "Required field missing")
 }
 
-pub(super) const fn no_such_value(tag: u16) -> Refusal {
-    business(BusinessReason::EnumNotSupported, tag, "The field has no such value")
+pub(super) const fn undefined_value(tag: u16) -> RejectCause {
+    business(BusinessReason::EnumNotSupported, tag, "Value is not defined for this field")
 }
 
-pub(super) const fn not_done(tag: u16) -> Refusal {
-    business(BusinessReason::Other, tag, "This field is not supported here")
+pub(super) const fn unsupported(tag: u16) -> RejectCause {
+    business(BusinessReason::Other, tag, "Field is not supported")
 }
 
-/// A text without its padding.
+/// Removes the padding of a text.
 pub(super) fn trimmed(text: &[u8]) -> &[u8] {
     CharArray::new(text).as_bytes()
 }
 
-/// Whether texts are there, and printable.
-pub(super) fn check_texts(texts: &[(&[u8], u16)]) -> Result<(), Refusal> {
+/// Checks that texts are present and printable.
+pub(super) fn check_texts(texts: &[(&[u8], u16)]) -> Result<(), RejectCause> {
     for &(text, tag) in texts {
         let text = CharArray::new(text);
         if text.is_empty() {
@@ -140,27 +140,30 @@ pub(super) fn check_texts(texts: &[(&[u8], u16)]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What all requests have in common.
-pub(super) fn check_sender(request: &Request, parties: &Parties<'_>) -> Result<(), Refusal> {
+/// Checks the fields that all requests have in common.
+pub(super) fn check_sender(
+    request: &Request,
+    parties: &KnownParties<'_>,
+) -> Result<(), RejectCause> {
     check_texts(&[(&request.sender_id, tag::SENDER_ID), (&request.location, tag::LOCATION)])?;
     check_manual(request)?;
     parties.check(request.party_details_list_req_id)
 }
 
-/// CME takes automated (0) and manual (1), and refuses what is neither.
-fn check_manual(request: &Request) -> Result<(), Refusal> {
+/// Accepts automated (0) and manual (1), as CME does, and rejects other values.
+fn check_manual(request: &Request) -> Result<(), RejectCause> {
     match request.manual_order_indicator {
         0 | 1 => Ok(()),
-        _ => Err(no_such_value(tag::MANUAL_ORDER_INDICATOR)),
+        _ => Err(undefined_value(tag::MANUAL_ORDER_INDICATOR)),
     }
 }
 
-/// What orders, replacements and cancels have in common.
+/// Checks the fields that orders, replacements and cancels have in common.
 pub(super) fn check_named_request(
     request: &Request,
     side: SideReq,
-    parties: &Parties<'_>,
-) -> Result<Side, Refusal> {
+    parties: &KnownParties<'_>,
+) -> Result<Side, RejectCause> {
     check_texts(&[
         (&request.sender_id, tag::SENDER_ID),
         (&request.cl_ord_id, tag::CL_ORD_ID),
@@ -171,20 +174,20 @@ pub(super) fn check_named_request(
     match side {
         SideReq::BUY => Ok(Side::Bid),
         SideReq::SELL => Ok(Side::Offer),
-        _ => Err(no_such_value(tag::SIDE)),
+        _ => Err(undefined_value(tag::SIDE)),
     }
 }
 
-/// An order as matching takes it, but for its owner, and the trigger of a stop order.
-pub(super) type Wanted = (NewOrder, Option<Price>);
+/// A validated order without its owner, and the trigger price of a stop order.
+pub(super) type ValidatedOrder = (NewOrder, Option<Price>);
 
-/// The order as matching takes it. `today` counts days from 1970-01-01.
+/// Validates an order. `today` is in days since 1970-01-01.
 pub(super) fn check_order(
     order: &ClientOrder,
-    parties: &Parties<'_>,
+    parties: &KnownParties<'_>,
     market: &impl Market,
     today: u16,
-) -> Result<Wanted, Refusal> {
+) -> Result<ValidatedOrder, RejectCause> {
     let side = check_named_request(&order.request, order.side, parties)?;
     let (kind, is_stop) = check_kind(order)?;
     let extras = [
@@ -193,13 +196,13 @@ pub(super) fn check_order(
         (order.exec_inst != 0, tag::EXEC_INST),
     ];
     if let Some((_, tag)) = extras.into_iter().find(|(is_set, _)| *is_set) {
-        return Err(not_done(tag));
+        return Err(unsupported(tag));
     }
-    if order.quantity > LARGEST_QUANTITY {
-        let text = "No order has so many contracts";
+    if order.quantity > QUANTITY_MAX {
+        let text = "OrderQty exceeds 99999";
         return Err(business(BusinessReason::ValueOutOfRange, tag::ORDER_QTY, text));
     }
-    // Of a market order, and of a stop order with protection, the price is not looked at.
+    // The price of a market order and of a stop order with protection is ignored.
     let price = match kind {
         OrderKind::Limit => order.price.ok_or(missing(tag::PRICE))?,
         OrderKind::Market | OrderKind::MarketLimit => order.price.unwrap_or_default(),
@@ -208,34 +211,35 @@ pub(super) fn check_order(
         None if is_stop => return Err(missing(tag::STOP_PX)),
         trigger => trigger,
     };
-    let (time_in_force, minimum) = check_qualifier(order, today)?;
+    let (time_in_force, minimum) = check_time_in_force(order, today)?;
     let instrument = market.instrument(order.security_id).ok_or(OrderReason::UnknownContract)?;
     let quantity = order.quantity;
-    let owner = Owner::HOUSE;
+    let owner = Owner::BACKGROUND;
     let new = NewOrder { instrument, side, kind, price, quantity, minimum, time_in_force, owner };
     Ok((new, trigger))
 }
 
-/// The kind of an order, that of a stop order as it comes in, and whether it is one.
-fn check_kind(order: &ClientOrder) -> Result<(OrderKind, bool), Refusal> {
+/// Validates the order type. Returns the kind with which the order enters the book, and `true` for
+/// a stop order.
+fn check_kind(order: &ClientOrder) -> Result<(OrderKind, bool), RejectCause> {
     match OrderTypeReq(order.ord_type.0) {
         OrderTypeReq::LIMIT => Ok((OrderKind::Limit, false)),
         OrderTypeReq::MARKETWITH_PROTECTION => Ok((OrderKind::Market, false)),
         OrderTypeReq::MARKET_WITH_LEFTOVER_AS_LIMIT => Ok((OrderKind::MarketLimit, false)),
         OrderTypeReq::STOP_LIMIT => Ok((OrderKind::Limit, true)),
         OrderTypeReq::STOPWITH_PROTECTION => Ok((OrderKind::Market, true)),
-        _ => Err(no_such_value(tag::ORD_TYPE)),
+        _ => Err(undefined_value(tag::ORD_TYPE)),
     }
 }
 
-/// How long an order works, and how much of it has to trade at once. Fill or kill is what CME
-/// makes of it: fill and kill with all of it as the minimum.
-fn check_qualifier(
+/// Validates time in force and minimum quantity. CME defines fill or kill as fill and kill with the
+/// whole quantity as the minimum.
+fn check_time_in_force(
     order: &ClientOrder,
     today: u16,
-) -> Result<(matching::TimeInForce, u32), Refusal> {
+) -> Result<(matching::TimeInForce, u32), RejectCause> {
     let minimum = order.min_qty.unwrap_or(0);
-    let qualifier = match order.time_in_force {
+    let validated = match order.time_in_force {
         TimeInForce::DAY => (matching::TimeInForce::Day, minimum),
         TimeInForce::GOOD_TILL_CANCEL => (matching::TimeInForce::GoodTillCancel, minimum),
         TimeInForce::FILL_AND_KILL => (matching::TimeInForce::FillAndKill, minimum),
@@ -249,39 +253,39 @@ fn check_qualifier(
             }
             (matching::TimeInForce::GoodTillDate(last), minimum)
         }
-        // Another minimum, and orders that end with the client's session.
+        // Fill or kill with another minimum, and orders that end with the client's session.
         TimeInForce::FILL_OR_KILL | TimeInForce::GOOD_FOR_SESSION => {
             return Err(OrderReason::Qualifier.into());
         }
-        _ => return Err(no_such_value(tag::TIME_IN_FORCE)),
+        _ => return Err(undefined_value(tag::TIME_IN_FORCE)),
     };
     if order.expire_date.is_some() && order.time_in_force != TimeInForce::GOOD_TILL_DATE {
         return Err(OrderReason::Qualifier.into());
     }
-    Ok(qualifier)
+    Ok(validated)
 }
 
-/// The side of a cancel.
+/// Validates a cancel and returns its side.
 pub(super) fn check_cancel(
     request: &Request,
     side: SideReq,
-    parties: &Parties<'_>,
-) -> Result<Side, Refusal> {
+    parties: &KnownParties<'_>,
+) -> Result<Side, RejectCause> {
     check_named_request(request, side, parties)
 }
 
-/// The number of an order that is to be replaced or cancelled.
-pub(super) fn check_order_id(order_id: Option<u64>) -> Result<matching::OrderId, Refusal> {
+/// Validates the id of an order to replace or cancel.
+pub(super) fn check_order_id(order_id: Option<u64>) -> Result<matching::OrderId, RejectCause> {
     order_id.map(matching::OrderId).ok_or(missing(tag::ORDER_ID))
 }
 
-/// Whether `owner` may have this order on this side replaced or cancelled.
+/// Checks that `owner` has this order on this side.
 pub(super) fn check_target(
     market: &impl Market,
     order: matching::OrderId,
     owner: Owner,
     side: Side,
-) -> Result<matching::Order, Refusal> {
+) -> Result<matching::Order, RejectCause> {
     let resting = market.order(order).copied().ok_or(OrderReason::NotOnBook)?;
     if resting.owner != owner {
         return Err(OrderReason::OtherSession.into());

@@ -1,15 +1,15 @@
-//! What has happened at the gateway.
+//! Counters of the gateway.
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What has happened at the gateway, counted. Nothing is counted as two errors.
+        /// Counters of the gateway. No event is counted as two errors.
         #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
         pub struct GatewayCounters {
             $($(#[$doc])* pub $name: u64,)*
         }
 
         impl GatewayCounters {
-            /// Every counter with its name, in the order of declaration.
+            /// Returns every counter with its name, in the order of declaration.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
                 [$((stringify!($name), self.$name)),*].into_iter()
             }
@@ -20,26 +20,26 @@ macro_rules! counters {
 counters! {
     /// Connections accepted.
     connections,
-    /// Warnings: connections refused because every place was taken.
+    /// Warnings: connections refused because all slots were taken.
     refused_connections,
     /// Warnings: connections refused because that gateway had failed.
     failed_connections,
-    /// Warnings: connections ended because their session logged on again on another.
+    /// Warnings: connections closed because their session logged on again on another.
     displaced_connections,
-    /// Errors: connections given up because their client did not read what was sent, though all
-    /// that is kept of its session waited for it.
+    /// Errors: connections closed because their client did not read, and the whole retransmit
+    /// buffer was waiting for it.
     overflows,
-    /// Whole frames read.
+    /// Whole frames received.
     frames,
-    /// Errors: framing headers of an impossible length or another encoding.
+    /// Errors: framing headers with an invalid length or encoding.
     bad_frames,
     /// Errors: frames of another schema, of a template that clients do not send, or shorter than
-    /// they say.
+    /// their header declares.
     undecodable,
-    /// Errors: messages that may not come then or in that order, or whose numbers or UUID are
-    /// wrong: they end the session.
+    /// Errors: messages in a wrong state or order, or with a wrong sequence number or UUID. Each
+    /// ends the session.
     violations,
-    /// Errors: connections on which nobody had logged on in time.
+    /// Errors: connections without a logon in time.
     logon_timeouts,
     /// NegotiationResponses sent.
     negotiated,
@@ -47,86 +47,86 @@ counters! {
     established,
     /// Errors: NegotiationRejects and EstablishmentRejects sent.
     logon_rejects,
-    /// Errors: times the ports of a session were closed, or a connection ended, for the fifth bad
-    /// logon within a minute.
+    /// Errors: times a session's ports were closed, or a connection ended, at the fifth bad logon
+    /// within a minute.
     port_closures,
-    /// Errors: logons that named a session whose ports are closed.
+    /// Errors: logons to a session whose ports are closed.
     turned_away,
-    /// Terminates sent to end a session that was not asked to end: an error counted here under
-    /// its own name, a second lapse, or a displaced connection.
+    /// Terminates sent without a request of the client or the owner: for an error counted under its
+    /// own name, a second lapse, or a displaced connection.
     terminates,
-    /// Warnings: Sequences with a lapse sent: a client was silent for an interval.
+    /// Warnings: Sequences with a lapse sent: a client was silent for one keep-alive interval.
     lapses,
     /// Warnings: NotApplieds sent.
     not_applied,
     /// Gaps that a client filled by a Sequence.
     gap_fills,
-    /// Retransmissions begun.
+    /// Retransmissions started.
     retransmissions,
-    /// Errors: RetransmitRequests refused.
+    /// Errors: RetransmitRequests rejected.
     retransmit_rejects,
-    /// Errors: messages above the limit for refusing them.
+    /// Errors: messages rejected for exceeding the reject limit.
     throttled,
-    /// Errors: sessions ended for messages above the limit for logging out.
+    /// Errors: sessions ended for exceeding the logout limit.
     volume_logouts,
-    /// Errors: sessions ended since too many messages waited behind a split one.
+    /// Errors: sessions ended because too many messages were queued behind a split one.
     split_overflows,
     /// Errors: business messages on the backup.
     backup_rejects,
-    /// Sessions on the backup that became those on the primary.
+    /// Sessions promoted from backup to primary.
     promotions,
-    /// Warnings: sessions lost whose orders were cancelled for it.
+    /// Warnings: lost sessions whose orders were canceled.
     disconnect_cancels,
-    /// Warnings: sessions on the backup ended with those on the primary.
+    /// Warnings: sessions on the backup ended together with the primary session.
     orphaned_backups,
-    /// NewOrderSingles read in sequence.
+    /// NewOrderSingles received in sequence.
     orders,
     /// ExecutionReportNews sent.
     acknowledgements,
     /// Errors: ExecutionReportRejects sent.
     order_rejects,
-    /// OrderCancelReplaceRequests read in sequence.
+    /// OrderCancelReplaceRequests received in sequence.
     replaces,
     /// ExecutionReportModifys sent.
     replaced,
     /// Errors: OrderCancelReplaceRejects sent.
     replace_rejects,
-    /// OrderCancelRequests read in sequence.
+    /// OrderCancelRequests received in sequence.
     cancels,
     /// ExecutionReportCancels sent.
     cancelled,
     /// Errors: OrderCancelRejects sent.
     cancel_rejects,
-    /// OrderStatusRequests and OrderMassStatusRequests read in sequence.
+    /// OrderStatusRequests and OrderMassStatusRequests received in sequence.
     status_requests,
-    /// OrderMassActionRequests read in sequence.
+    /// OrderMassActionRequests received in sequence.
     mass_actions,
-    /// Errors: OrderMassActionRequests refused.
+    /// Errors: OrderMassActionRequests rejected.
     mass_action_rejects,
-    /// PartyDetailsDefinitionRequests read in sequence.
+    /// PartyDetailsDefinitionRequests received in sequence.
     party_definitions,
-    /// PartyDetailsListRequests read in sequence.
+    /// PartyDetailsListRequests received in sequence.
     party_requests,
-    /// RequestForQuotes read in sequence.
+    /// RequestForQuotes received in sequence.
     quote_requests,
-    /// NewOrderCrosses and RequestForCrosses read in sequence.
+    /// NewOrderCrosses and RequestForCrosses received in sequence.
     crosses,
-    /// MassQuotes and MassQuoteRequests read in sequence.
+    /// MassQuotes and MassQuoteRequests received in sequence.
     mass_quotes,
-    /// Quote cancels read in sequence.
+    /// Quote cancels received in sequence.
     quote_cancels,
-    /// Errors: quotes refused, and quote cancels, MassQuotes and RequestForQuotes refused as a
+    /// Errors: quotes rejected, and quote cancels, MassQuotes and RequestForQuotes rejected as a
     /// whole.
     quote_rejects,
-    /// Errors: BusinessRejects sent for messages that could be read.
+    /// Errors: BusinessRejects sent for messages that could be decoded.
     business_rejects,
     /// Trades reported to sessions.
     fills,
     /// Eliminations reported to sessions.
     eliminations,
-    /// Stop orders reported to sessions as triggered.
+    /// Triggered stop orders reported to sessions.
     triggers,
-    /// Warnings: reports of trades, eliminations, triggers and cancels for sessions that were not
-    /// there. They are kept, and sent when asked for.
+    /// Warnings: reports of trades, eliminations, triggers and cancels for disconnected sessions.
+    /// They are stored for retransmission.
     unreported,
 }

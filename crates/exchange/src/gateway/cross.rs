@@ -1,29 +1,28 @@
-//! NewOrderCross544 and RequestForCross566: a buyer and a seller who have found each other, at one
-//! price.
+//! NewOrderCross544 and RequestForCross566: a buyer and a seller who agreed on a price off-book.
 //!
-//! The market is told by a QuoteRequest39 whose side is a cross, then both enter. Both are orders
-//! like any others once they are in: the side that comes in first may trade with what the book
-//! offers, and the second with what has priority there, before they trade with each other. The
-//! buyer comes in first, unless only the seller's order may rest. Each has its own reports, which
-//! name the cross.
+//! The gateway first announces the cross to the market by a QuoteRequest39 with side cross. Then
+//! both orders enter as ordinary orders. The first may trade with the book, and the second with
+//! orders that have priority there, before they trade with each other. The buyer's order enters
+//! first, unless only the seller's order may rest. Each order has its own reports, which carry the
+//! CrossID.
 
 use hairpin_cme_codecs::ilink3::{
     CrossTypeEnum, NewOrderCross544, OrderType, RequestForCross566, SideReq, SideTimeInForce,
     TimeInForce, new_order_cross544, request_for_cross566,
 };
 
-use super::check::{self, Refusal, tag};
-use super::dispatch::Handling;
-use super::number::Digits;
-use super::reason::{BusinessReason, OrderReason};
-use super::reports::CROSS;
+use super::ascii_int::AsciiInt;
+use super::check::{self, RejectCause, tag};
+use super::dispatch::FrameHandler;
+use super::reason_codes::{BusinessReason, OrderReason};
+use super::reports::CROSS_TYPE;
 use super::request::{ClientOrder, Request};
 use crate::{Listener, Market, Price, QuoteRequest};
 
-/// Crosses of one session in a day.
+/// The maximum number of crosses per session and day.
 const CROSSES_MAX: usize = 4_096;
 
-/// The CrossIDs that a session has used today, in order.
+/// The CrossIDs that a session has used today, sorted.
 #[derive(Debug)]
 pub(super) struct CrossIds {
     day: u16,
@@ -35,8 +34,8 @@ impl CrossIds {
         Self { day: 0, used: Vec::with_capacity(CROSSES_MAX) }
     }
 
-    /// Uses a CrossID up; not if it was used this day, or so many were.
-    fn take(&mut self, day: u16, id: u64) -> Result<(), Refusal> {
+    /// Consumes a CrossID. Fails if it was used today, or if the daily maximum is reached.
+    fn consume(&mut self, day: u16, id: u64) -> Result<(), RejectCause> {
         if self.day != day {
             self.used.clear();
             self.day = day;
@@ -46,30 +45,30 @@ impl CrossIds {
                 self.used.insert(place, id);
                 return Ok(());
             }
-            Err(_) => "Too many crosses in one day",
-            Ok(_) => "The CrossID was used before today",
+            Err(_) => "Too many crosses today",
+            Ok(_) => "CrossID was already used today",
         };
-        Err(check::business_refusal(BusinessReason::Other, Some(tag::CROSS_ID), text))
+        Err(check::business_reject(BusinessReason::Other, Some(tag::CROSS_ID), text))
     }
 }
 
-/// A cross, whichever message it came by.
+/// A cross, decoded from either message.
 #[derive(Debug, Clone, Copy)]
 struct Cross {
-    /// Of the cross as a whole: its sides have party details and ClOrdIDs of their own.
+    /// The request fields of the whole cross. Each side has its own party details and ClOrdID.
     request: Request,
     number: u32,
     id: u64,
     kind: CrossTypeEnum,
     price: Price,
     security_id: i32,
-    sides: [Side; 2],
-    /// How many the message has.
+    sides: [CrossSide; 2],
+    /// The number of sides in the message.
     count: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Side {
+struct CrossSide {
     cl_ord_id: [u8; 20],
     party_details_list_req_id: u64,
     quantity: u32,
@@ -77,7 +76,7 @@ struct Side {
     time_in_force: SideTimeInForce,
 }
 
-impl Side {
+impl CrossSide {
     const NONE: Self = Self {
         cl_ord_id: [0; 20],
         party_details_list_req_id: u64::MAX,
@@ -87,15 +86,15 @@ impl Side {
     };
 }
 
-/// Reads the fields that both messages have under the same names.
+/// Decodes the fields that both messages have under the same names.
 macro_rules! cross {
     ($message:expr, $kind:expr, $module:ident) => {{
         let (mut entries, mut scratch) = ($message.no_sides(), $module::NoSides::SCRATCH);
         let count = entries.len();
-        let mut sides = [Side::NONE; 2];
+        let mut sides = [CrossSide::NONE; 2];
         for side in &mut sides {
             let Some(entry) = entries.next(&mut scratch) else { break };
-            *side = Side {
+            *side = CrossSide {
                 cl_ord_id: entry.cl_ord_id().raw().try_into().unwrap_or([0; 20]),
                 party_details_list_req_id: entry.party_details_list_req_id(),
                 quantity: entry.order_qty(),
@@ -109,7 +108,7 @@ macro_rules! cross {
                 location: $message.location().raw().try_into().unwrap_or([0; 5]),
                 order_request_id: $message.order_request_id(),
                 manual_order_indicator: $message.manual_order_indicator().0,
-                ..Request::UNREAD
+                ..Request::UNDECODED
             },
             number: $message.seq_num(),
             id: $message.cross_id(),
@@ -122,14 +121,14 @@ macro_rules! cross {
     }};
 }
 
-impl<L: Listener> Handling<'_, L> {
+impl<L: Listener> FrameHandler<'_, L> {
     pub(super) fn handle_new_order_cross(
         &mut self,
         account: usize,
         message: &NewOrderCross544<'_>,
         market: &mut impl Market,
     ) {
-        let kind = CrossTypeEnum(CROSS);
+        let kind = CrossTypeEnum(CROSS_TYPE);
         self.handle_cross(account, &cross!(message, kind, new_order_cross544), market);
     }
 
@@ -144,55 +143,55 @@ impl<L: Listener> Handling<'_, L> {
     }
 
     fn handle_cross(&mut self, account: usize, cross: &Cross, market: &mut impl Market) {
-        if !self.take_number(account, cross.number) {
+        if !self.consume_number(account, cross.number) {
             return;
         }
         self.counters.crosses += 1;
         let today = self.today();
-        let checked = self
-            .check_cross(account, cross)
-            .and_then(|sides| self.accounts[account].crosses.take(today, cross.id).map(|()| sides));
+        let checked = self.check_cross(account, cross).and_then(|sides| {
+            self.accounts[account].crosses.consume(today, cross.id).map(|()| sides)
+        });
         let mut sides = match checked {
             Ok(sides) => sides,
-            Err(why) => return self.reject(account, &cross.request, b"s", cross.number, why),
+            Err(reject) => return self.reject(account, &cross.request, b"s", cross.number, reject),
         };
         if sides[0].time_in_force == TimeInForce::FILL_AND_KILL {
             sides.reverse();
         }
-        let mut refused = self.announce_cross(account, &sides, market).err();
+        let mut rejected = self.announce_cross(account, &sides, market).err();
         for order in sides {
-            // Without the first there is nothing for the second to meet.
-            let entered = match refused {
-                Some(why) => Err(why),
+            // Without the first order, the second has nothing to match.
+            let result = match rejected {
+                Some(reject) => Err(reject),
                 None => self.submit(account, &order, market),
             };
-            match entered {
+            match result {
                 Ok((id, price)) => self.acknowledge(account, &order.accepted(id, price)),
-                Err(Refusal::Order(reason)) => {
-                    refused = Some(Refusal::Order(reason));
-                    self.refuse_order(account, &order, reason);
+                Err(RejectCause::Order(reason)) => {
+                    rejected = Some(RejectCause::Order(reason));
+                    self.reject_order(account, &order, reason);
                 }
-                Err(why) => {
-                    return self.reject(account, &order.request, b"s", cross.number, why);
+                Err(reject) => {
+                    return self.reject(account, &order.request, b"s", cross.number, reject);
                 }
             }
         }
     }
 
-    /// Tells the market that a cross is coming, if it takes both sides.
+    /// Announces the cross to the market, if both orders would be accepted.
     fn announce_cross(
         &self,
         account: usize,
         sides: &[ClientOrder; 2],
         market: &mut impl Market,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RejectCause> {
         for order in sides {
             let (new, _) = check::check_order(order, &self.parties(account), market, self.today())?;
             market.check(&new).map_err(OrderReason::from)?;
         }
         let instrument = market.instrument(sides[0].security_id);
         let instrument = instrument.ok_or(OrderReason::UnknownContract)?;
-        let digits = Digits::of(*self.executions + 1);
+        let digits = AsciiInt::new(*self.executions + 1);
         let id = core::str::from_utf8(digits.as_ref()).unwrap_or_default();
         let request = QuoteRequest { id, instrument, quantity: None, side: None };
         match market.request_quote(self.now, &request, true) {
@@ -201,51 +200,51 @@ impl<L: Listener> Handling<'_, L> {
         }
     }
 
-    /// The buyer's order and the seller's.
-    fn check_cross(&self, account: usize, cross: &Cross) -> Result<[ClientOrder; 2], Refusal> {
+    /// Validates the cross and returns the buyer's and the seller's order.
+    fn check_cross(&self, account: usize, cross: &Cross) -> Result<[ClientOrder; 2], RejectCause> {
         match cross.kind {
             CrossTypeEnum::CROSS | CrossTypeEnum::R_CROSS => {}
-            // It would have the market wait for better prices.
-            CrossTypeEnum::C_CROSS => return Err(check::not_done(tag::CROSS_TYPE)),
-            _ => return Err(check::no_such_value(tag::CROSS_TYPE)),
+            // A C-cross would require the market to wait for better prices.
+            CrossTypeEnum::C_CROSS => return Err(check::unsupported(tag::CROSS_TYPE)),
+            _ => return Err(check::undefined_value(tag::CROSS_TYPE)),
         }
-        let not_both = check::business_refusal(
+        let wrong_sides = check::business_reject(
             BusinessReason::CrossSides,
             Some(tag::SIDE),
-            "Not a buyer followed by a seller",
+            "Sides must be a buyer followed by a seller",
         );
         if cross.count != cross.sides.len() {
-            return Err(not_both);
+            return Err(wrong_sides);
         }
         let mut sides = [ClientOrder::default(); 2];
-        let meant = [SideReq::BUY, SideReq::SELL];
-        for ((order, of), meant) in sides.iter_mut().zip(&cross.sides).zip(meant) {
-            if of.side != meant {
-                return Err(not_both);
+        let expected = [SideReq::BUY, SideReq::SELL];
+        for ((order, of), expected) in sides.iter_mut().zip(&cross.sides).zip(expected) {
+            if of.side != expected {
+                return Err(wrong_sides);
             }
             *order = cross.order(of)?;
-            check::check_named_request(&order.request, meant, &self.parties(account))?;
+            check::check_named_request(&order.request, expected, &self.parties(account))?;
         }
         if sides[0].quantity != sides[1].quantity {
-            return Err(check::business_refusal(
+            return Err(check::business_reject(
                 BusinessReason::ValueOutOfRange,
                 Some(tag::ORDER_QTY),
-                "Not the same quantity on both sides",
+                "Quantities of the sides differ",
             ));
         }
         if sides.iter().all(|order| order.time_in_force == TimeInForce::FILL_AND_KILL) {
-            return Err(check::not_done(tag::SIDE_TIME_IN_FORCE));
+            return Err(check::unsupported(tag::SIDE_TIME_IN_FORCE));
         }
         Ok(sides)
     }
 }
 
 impl Cross {
-    fn order(&self, of: &Side) -> Result<ClientOrder, Refusal> {
+    fn order(&self, of: &CrossSide) -> Result<ClientOrder, RejectCause> {
         let time_in_force = match of.time_in_force {
             SideTimeInForce(0 | u8::MAX) => TimeInForce::DAY,
             SideTimeInForce::FAK => TimeInForce::FILL_AND_KILL,
-            _ => return Err(check::no_such_value(tag::SIDE_TIME_IN_FORCE)),
+            _ => return Err(check::undefined_value(tag::SIDE_TIME_IN_FORCE)),
         };
         Ok(ClientOrder {
             request: Request {

@@ -1,23 +1,23 @@
-//! Cancel on disconnect: a session that is lost loses its orders.
+//! Cancel on disconnect: the orders of a lost session are canceled.
 //!
-//! Lost is what ends without a Terminate handshake: a closed connection, and whatever this side
-//! ends for an error. Orders good till cancelled or till a date stay.
+//! A session is lost if it ends without a Terminate handshake: its connection closes, or the
+//! gateway ends it for an error. GTC and GTD orders stay.
 
 use hairpin_cme_codecs::ilink3::{ExecReason, TimeInForce};
 use hairpin_sbe::CharArray;
 use hairpin_time::Now;
 
 use super::Gateway;
-use super::business::owner_of;
+use super::order_requests::owner_of;
 use super::reports::encode_cancelled;
 use crate::{Listener, Market};
 
 impl Gateway {
-    /// Whether sessions have been lost whose orders have yet to be cancelled: call
-    /// [`Gateway::handle_fills`].
+    /// Returns `true` if orders of lost sessions have to be canceled. [`Gateway::handle_fills`]
+    /// does so.
     #[must_use]
-    pub fn has_lost(&self) -> bool {
-        self.has_lost
+    pub fn has_lost_sessions(&self) -> bool {
+        self.has_lost_sessions
     }
 
     #[cold]
@@ -27,16 +27,16 @@ impl Gateway {
         market: &mut impl Market,
         listener: &mut impl Listener,
     ) {
-        self.has_lost = false;
+        self.has_lost_sessions = false;
         for account in 0..self.accounts.len() {
-            if core::mem::take(&mut self.accounts[account].is_lost) {
+            if core::mem::take(&mut self.accounts[account].lost) {
                 self.counters.disconnect_cancels += 1;
-                self.cancel_orders(now, account, market, listener);
+                self.cancel_session_orders(now, account, market, listener);
             }
         }
     }
 
-    fn cancel_orders(
+    fn cancel_session_orders(
         &mut self,
         now: Now,
         account: usize,
@@ -45,17 +45,19 @@ impl Gateway {
     ) {
         let owner = owner_of(account);
         for slot in 0..self.orders.len() {
-            let (order, time) = (self.orders[slot].order, self.orders[slot].time_in_force);
-            if matches!(time, TimeInForce::GOOD_TILL_CANCEL | TimeInForce::GOOD_TILL_DATE) {
+            let (order, time_in_force) = (self.orders[slot].order, self.orders[slot].time_in_force);
+            if matches!(time_in_force, TimeInForce::GOOD_TILL_CANCEL | TimeInForce::GOOD_TILL_DATE)
+            {
                 continue;
             }
-            // Another's order, or one that is gone, the market does not find.
-            let Some(gone) = market.cancel(now, order, owner) else { continue };
+            // The market finds neither another session's order nor one that is no longer in the
+            // book.
+            let Some(canceled) = market.cancel(now, order, owner) else { continue };
             let reason = Some(ExecReason::CANCEL_ON_DISCONNECT);
-            let told = self.report(now, owner, order, |buffer, stamp, of| {
-                encode_cancelled(buffer, stamp, (&of.request, &[]), (of, &gone), reason)
+            let reported = self.report(now, owner, order, |buffer, stamp, entry| {
+                encode_cancelled(buffer, stamp, (&entry.request, &[]), (entry, &canceled), reason)
             });
-            if let Some((connection, text)) = told {
+            if let Some((connection, text)) = reported {
                 self.counters.cancelled += 1;
                 listener.on_cancelled(connection, CharArray::new(&text).as_bytes(), order);
             }

@@ -1,4 +1,4 @@
-//! Frames to what they mean: which message, and whether it may come now.
+//! Dispatch of frames: decodes the message and checks whether the session state allows it.
 
 use hairpin_cme_codecs::ilink3::{
     Establish503, KeepAliveLapsed, MESSAGES, MassQuote517, MassQuoteRequest567, Negotiate500,
@@ -12,19 +12,19 @@ use hairpin_sbe::MessageHeader;
 use hairpin_time::Now;
 
 use super::account::Account;
-use super::business::LARGEST_SEQUENCE;
-use super::check::Refusal;
+use super::check::RejectCause;
 use super::faults::Faults;
-use super::parties::OnDemand;
-use super::reason::{BusinessReason, TerminateCode};
+use super::order_requests::SEQUENCE_MAX;
+use super::party_requests::OnDemand;
+use super::reason_codes::{BusinessReason, TerminateCode};
 use super::request::{ClientOrder, Request};
 use super::session::Session;
 use super::settings::Rules;
 use super::{GatewayCounters, Rejected, SessionState};
 use crate::{Listener, Market};
 
-/// One frame of one connection being handled.
-pub(super) struct Handling<'a, L> {
+/// The context for handling one frame of one connection.
+pub(super) struct FrameHandler<'a, L> {
     pub(super) now: Now,
     pub(super) session: &'a mut Session,
     pub(super) accounts: &'a mut [Account],
@@ -34,82 +34,87 @@ pub(super) struct Handling<'a, L> {
     pub(super) rules: &'a Rules,
     pub(super) faults: &'a mut Option<Box<Faults>>,
     pub(super) listener: &'a mut L,
-    /// A connection that another one has taken the place of.
+    /// A connection that this one has displaced.
     pub(super) displaced: &'a mut Option<u32>,
-    /// Set where other connections have to end too.
+    /// Set if other connections have to end too.
     pub(super) has_orphans: &'a mut bool,
 }
 
-/// Templates of business messages that clients send, and this gateway does not do, with the
-/// offset of SeqNum in each.
+/// The templates of business messages that clients may send and this gateway does not support, with
+/// the offset of SeqNum in each.
 const UNSUPPORTED: [(u16, usize); 2] = [(539, 17), (560, 17)];
 
-/// CME's letter of a message, as in FIX.
+/// Returns CME's message type, the FIX tag 35 value.
 pub(super) fn message_type(header: &MessageHeader) -> &'static str {
-    let of = MESSAGES.iter().find(|message| message.template_id == header.template_id);
-    of.map_or("", |message| message.semantic_type)
+    let message = MESSAGES.iter().find(|message| message.template_id == header.template_id);
+    message.map_or("", |message| message.semantic_type)
 }
 
-/// Where SeqNum is in a business message that clients send, done here or not.
+/// Returns the offset of SeqNum in a business message that clients send, supported or not.
 pub(super) fn number_offset(template: u16) -> Option<usize> {
     match template {
         514..=518 | 528..=530 | 533 | 543 | 544 | 566..=570 => Some(17),
         537 => Some(16),
-        _ => UNSUPPORTED.iter().find(|(known, _)| *known == template).map(|(_, offset)| *offset),
+        _ => UNSUPPORTED
+            .iter()
+            .find(|(unsupported, _)| *unsupported == template)
+            .map(|(_, offset)| *offset),
     }
 }
 
-/// The number that is at `offset` of a message's block, if it is that long.
+/// Reads the sequence number at `offset` of a message's block, if the block is long enough.
 pub(super) fn number_at(header: &MessageHeader, body: &[u8], offset: usize) -> Option<u32> {
     let block = body.get(..usize::from(header.block_length))?;
     block.get(offset..)?.first_chunk().copied().map(u32::from_le_bytes)
 }
 
-impl<L: Listener> Handling<'_, L> {
+impl<L: Listener> FrameHandler<'_, L> {
     pub(super) fn fail(&mut self, code: TerminateCode) {
         self.session.fail(self.now, code, self.counters, self.listener);
     }
 
-    /// Ends the session for a message that may not come, or not as it is.
+    /// Ends the session for a message that is not allowed in this state, or has invalid fields.
     pub(super) fn violate(&mut self, code: TerminateCode) {
         self.counters.violations += 1;
         self.fail(code);
     }
 
-    /// Handles a frame, from its SBE header on.
+    /// Handles a frame, which starts at its SBE header.
     pub(super) fn handle_frame(&mut self, frame: &[u8], market: &mut impl Market) {
         self.counters.frames += 1;
-        self.session.heard = self.now.monotonic;
-        self.session.warned = None;
-        let Ok((header, body)) = MessageHeader::decode(frame) else { return self.undecodable() };
+        self.session.last_received = self.now.monotonic;
+        self.session.lapse_sent = None;
+        let Ok((header, body)) = MessageHeader::decode(frame) else {
+            return self.fail_undecodable();
+        };
         let is_terminate = header.template_id == Terminate507::TEMPLATE_ID;
         if self.session.state == SessionState::Terminating && !is_terminate {
-            // Nothing may be sent after our own Terminate; its answer is all that matters.
+            // After our own Terminate only its answer matters; nothing else may be sent.
             return;
         }
         if header.schema_id != SCHEMA_ID {
-            return self.undecodable();
+            return self.fail_undecodable();
         }
         match header.template_id {
             Negotiate500::TEMPLATE_ID => {
                 let mut scratch = Negotiate500::SCRATCH;
                 match Negotiate500::decode(&header, body, &mut scratch) {
                     Ok(message) => self.handle_negotiate(&message),
-                    Err(_) => self.undecodable(),
+                    Err(_) => self.fail_undecodable(),
                 }
             }
             Establish503::TEMPLATE_ID => {
                 let mut scratch = Establish503::SCRATCH;
                 match Establish503::decode(&header, body, &mut scratch) {
                     Ok(message) => self.handle_establish(&message),
-                    Err(_) => self.undecodable(),
+                    Err(_) => self.fail_undecodable(),
                 }
             }
-            _ => self.handle_within_session(&header, body, market),
+            _ => self.handle_session_frame(&header, body, market),
         }
     }
 
-    fn handle_within_session(
+    fn handle_session_frame(
         &mut self,
         header: &MessageHeader,
         body: &[u8],
@@ -124,14 +129,14 @@ impl<L: Listener> Handling<'_, L> {
             (SessionState::Negotiated, _) => return self.violate(TerminateCode::NotEstablished),
             _ => return self.violate(TerminateCode::Unnegotiated),
         };
-        if self.session.is_backup && self.refuses_on_backup(header, body) {
+        if self.session.backup && self.reject_on_backup(header, body) {
             return;
         }
-        if self.rules.limits.is_some() && self.is_above_limits(account, header, body) {
+        if self.rules.limits.is_some() && self.exceeds_rate_limits(account, header, body) {
             return;
         }
-        if self.session.on_demand != OnDemand::Nothing {
-            return self.handle_paired(account, header, body, market);
+        if self.session.on_demand != OnDemand::None {
+            return self.handle_after_on_demand(account, header, body, market);
         }
         self.handle_message(account, header, body, market);
     }
@@ -173,7 +178,7 @@ impl<L: Listener> Handling<'_, L> {
         }
     }
 
-    /// What is about many orders, an order's status, quotes, crosses or parties.
+    /// Handles requests about many orders, order status, quotes, crosses or party details.
     fn handle_other_request(
         &mut self,
         account: usize,
@@ -203,7 +208,7 @@ impl<L: Listener> Handling<'_, L> {
             PartyDetailsDefinitionRequest518::TEMPLATE_ID => {
                 let mut scratch = PartyDetailsDefinitionRequest518::SCRATCH;
                 match PartyDetailsDefinitionRequest518::decode(header, body, &mut scratch) {
-                    Ok(message) => self.handle_definition(account, &message),
+                    Ok(message) => self.handle_party_details(account, &message),
                     Err(_) => self.reject_undecodable(account, b"CX"),
                 }
             }
@@ -245,17 +250,19 @@ impl<L: Listener> Handling<'_, L> {
             RetransmitRequest508::TEMPLATE_ID => {
                 self.handle_retransmit_request(account, header, body);
             }
-            template => match UNSUPPORTED.iter().find(|(known, _)| *known == template) {
-                Some(&(_, offset)) => self.handle_unsupported(account, header, body, offset),
-                None => self.undecodable(),
-            },
+            template => {
+                match UNSUPPORTED.iter().find(|(unsupported, _)| *unsupported == template) {
+                    Some(&(_, offset)) => self.handle_unsupported(account, header, body, offset),
+                    None => self.fail_undecodable(),
+                }
+            }
         }
     }
 
     fn handle_sequence(&mut self, account: usize, header: &MessageHeader, body: &[u8]) {
         let mut scratch = Sequence506::SCRATCH;
         let Ok(message) = Sequence506::decode(header, body, &mut scratch) else {
-            return self.undecodable();
+            return self.fail_undecodable();
         };
         if message.uuid() == u64::MAX {
             return self.violate(TerminateCode::RequiredUuidMissing);
@@ -267,25 +274,25 @@ impl<L: Listener> Handling<'_, L> {
         if lapsed.0 == u8::MAX {
             return self.violate(TerminateCode::RequiredLapsedMissing);
         }
-        let known = &mut self.accounts[account];
-        let expected = self.session.next_of(known.next_inbound);
+        let account_state = &mut self.accounts[account];
+        let expected = self.session.sequence_for(account_state.next_inbound);
         let next = message.next_seq_no();
         if next == u32::MAX {
             return self.violate(TerminateCode::RequiredNextSeqNoMissing);
         }
-        let is_beyond = next > LARGEST_SEQUENCE + 1 || self.session.is_backup && next != 0;
-        let is_of_before = next == 0 && self.session.was_promoted;
-        if (next < expected || is_beyond) && !is_of_before {
+        let is_too_high = next > SEQUENCE_MAX + 1 || self.session.backup && next != 0;
+        let is_backup_number = next == 0 && self.session.promoted;
+        if (next < expected || is_too_high) && !is_backup_number {
             return self.violate(TerminateCode::InvalidNextSeqNo);
         }
-        self.session.was_promoted = is_of_before;
+        self.session.promoted = is_backup_number;
         if next > expected {
             self.counters.gap_fills += 1;
-            known.next_inbound = next;
+            account_state.next_inbound = next;
         }
         if lapsed == KeepAliveLapsed::LAPSED {
-            let told = known.next_told(self.session.behind);
-            let next = self.session.next_of(told);
+            let next_sent = account_state.next_to_send(self.session.pending_reports);
+            let next = self.session.sequence_for(next_sent);
             self.session.send_sequence(self.now, next, KeepAliveLapsed::NOT_LAPSED);
         }
     }
@@ -293,7 +300,7 @@ impl<L: Listener> Handling<'_, L> {
     fn handle_terminate(&mut self, header: &MessageHeader, body: &[u8]) {
         let mut scratch = Terminate507::SCRATCH;
         let Ok(message) = Terminate507::decode(header, body, &mut scratch) else {
-            return self.undecodable();
+            return self.fail_undecodable();
         };
         if self.session.state == SessionState::Terminating {
             return self.session.close(self.now);
@@ -309,13 +316,14 @@ impl<L: Listener> Handling<'_, L> {
         if let Some((_, code)) = checks.into_iter().find(|(is_wrong, _)| *is_wrong) {
             return self.violate(code);
         }
-        self.session.is_graceful = true;
+        self.session.graceful = true;
         self.session.send_terminate(self.now, timestamp, TerminateCode::Finished);
         self.session.enter(SessionState::Terminating, self.listener);
         self.session.close(self.now);
     }
 
-    /// A business message that the schema has and this gateway has not: it uses up its number.
+    /// Rejects a business message that the schema defines and this gateway does not support. The
+    /// message consumes its sequence number.
     fn handle_unsupported(
         &mut self,
         account: usize,
@@ -327,29 +335,30 @@ impl<L: Listener> Handling<'_, L> {
         let Some(number) = number_at(header, body, offset) else {
             return self.reject_undecodable(account, message_type.as_bytes());
         };
-        if !self.take_number(account, number) {
+        if !self.consume_number(account, number) {
             return;
         }
-        let refusal = Refusal::Business {
+        let refusal = RejectCause::Business {
             reason: BusinessReason::UnsupportedMessageType,
             tag: None,
             text: "Unsupported message type",
         };
-        self.reject(account, &Request::UNREAD, message_type.as_bytes(), number, refusal);
+        self.reject(account, &Request::UNDECODED, message_type.as_bytes(), number, refusal);
     }
 
-    /// A session message that is none.
-    pub(super) fn undecodable(&mut self) {
+    /// Ends the session for a session message that cannot be decoded.
+    pub(super) fn fail_undecodable(&mut self) {
         self.counters.undecodable += 1;
         self.fail(TerminateCode::DecodingError);
     }
 
-    /// A business message too short to be read: it does not use up a number.
+    /// Rejects a business message that is too short to decode. The message does not consume a
+    /// sequence number.
     fn reject_undecodable(&mut self, account: usize, message_type: &[u8]) {
         self.counters.undecodable += 1;
         let (reason, tag) = (BusinessReason::CouldNotBeDecoded, None);
-        let what = (reason, tag, "Could not be decoded");
-        self.send_business_reject(account, &Request::UNREAD, message_type, None, what);
+        let cause = (reason, tag, "Could not be decoded");
+        self.send_business_reject(account, &Request::UNDECODED, message_type, None, cause);
         self.listener
             .on_rejected(self.session.id, Rejected::Business { cl_ord_id: &[], reason, tag });
     }

@@ -1,8 +1,8 @@
-//! Faults on demand: what a gateway may do to its clients, by seed.
+//! Injected faults of the gateway, reproducible by seed.
 //!
-//! Messages: lost, sent twice, their numbers left out. Writes: delayed, split, coalesced, or
-//! nothing at all for a time. Connections: refused, cut. The same seed and the same calls give the
-//! same faults. Without them nothing here is looked at.
+//! Messages are dropped or sent twice, or their numbers are skipped. Writes are delayed, split,
+//! coalesced or suspended for a time. Connections are refused or cut. The same seed and the same
+//! calls give the same faults. Without faults, no code of this module runs.
 
 use hairpin_time::{Duration, Instant, Now};
 use rand_chacha::ChaCha8Rng;
@@ -10,57 +10,57 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::session::Session;
 
-/// How long the rest of a split write waits.
-const MOMENT: Duration = Duration::from_micros(1);
+/// The delay of the second part of a split write.
+const SPLIT_DELAY: Duration = Duration::from_micros(1);
 
-/// How long a write waits at most for another to be coalesced with.
-const PATIENCE: Duration = Duration::from_millis(20);
+/// The maximum time for which a write waits to be coalesced with the next one.
+const COALESCE_TIMEOUT: Duration = Duration::from_millis(20);
 
-/// What may happen: chances are parts per million.
+/// The faults to inject. Probabilities are in parts per million.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct GatewayFaults {
-    /// Where all chances come from.
+    /// The seed of all random decisions.
     pub seed: u64,
-    /// Of each business message: it has its number and is kept, and does not leave.
+    /// Per business message: it gets its number and is stored, but is not sent.
     pub drop_ppm: u32,
-    /// Of each business message: it leaves twice.
+    /// Per business message: it is sent twice.
     pub double_ppm: u32,
-    /// Of each business message: the number before its own is never used.
+    /// Per business message: the number before its own is skipped.
     pub skip_ppm: u32,
-    /// Of each write: it leaves up to `delay_max` later.
+    /// Per write: it is sent up to `delay_max` later.
     pub delay_ppm: u32,
-    /// The longest delay.
+    /// The maximum delay.
     pub delay_max: Duration,
-    /// Of each write: some of its bytes leave, the rest a moment later.
+    /// Per write: a part of the bytes is sent at once, the rest 1 µs later.
     pub split_ppm: u32,
-    /// Of each write: it leaves with the next one, or after 20 ms.
+    /// Per write: it is sent together with the next one, or after 20 ms.
     pub coalesce_ppm: u32,
-    /// Of each write: nothing leaves for `silence`, heartbeats neither.
+    /// Per write: nothing is sent for `silence`, not even heartbeats.
     pub silence_ppm: u32,
-    /// How long a silence is.
+    /// The duration of a silence.
     pub silence: Duration,
-    /// Of each write: the connection ends in its place.
+    /// Per write: the connection is closed instead.
     pub cut_ppm: u32,
-    /// Of each connection: it is refused.
+    /// Per connection: it is refused.
     pub refuse_ppm: u32,
 }
 
-/// How many faults have happened.
+/// The counts of injected faults.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct GatewayFaultTally {
-    /// Business messages that did not leave.
+    /// Business messages not sent.
     pub dropped: u64,
-    /// Business messages that left twice.
+    /// Business messages sent twice.
     pub doubled: u64,
-    /// Numbers left out.
+    /// Sequence numbers skipped.
     pub skipped: u64,
     /// Writes delayed.
     pub delayed: u64,
     /// Writes split.
     pub split: u64,
-    /// Writes that left with another, or waited for one.
+    /// Writes sent together with the next one, or held for one.
     pub coalesced: u64,
-    /// Silences.
+    /// Silences started.
     pub silences: u64,
     /// Connections cut.
     pub cut: u64,
@@ -68,34 +68,34 @@ pub struct GatewayFaultTally {
     pub refused: u64,
 }
 
-/// What becomes of a business message.
+/// The decision about a business message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
-    Sent,
-    Lost,
-    Twice,
+pub(super) enum Decision {
+    Send,
+    Drop,
+    Duplicate,
 }
 
-impl Fate {
-    /// How often the message leaves.
+impl Decision {
+    /// Returns the number of times the message is sent.
     pub(super) const fn copies(self) -> u8 {
         match self {
-            Self::Lost => 0,
-            Self::Sent => 1,
-            Self::Twice => 2,
+            Self::Drop => 0,
+            Self::Send => 1,
+            Self::Duplicate => 2,
         }
     }
 }
 
-/// A write that waits.
+/// A write that is held back.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hold {
     until: Instant,
-    /// It leaves as soon as more than so many bytes wait.
-    beyond: usize,
+    /// The write is released early once more bytes than this are pending.
+    release_above: usize,
 }
 
-/// The faults of a gateway.
+/// The fault injector of a gateway.
 #[derive(Debug)]
 pub(super) struct Faults {
     settings: GatewayFaults,
@@ -109,74 +109,74 @@ impl Faults {
         Self { settings, random, tally: GatewayFaultTally::default() }
     }
 
-    fn happens(&mut self, ppm: u32) -> bool {
+    fn draw(&mut self, ppm: u32) -> bool {
         ppm > 0 && self.random.next_u32() % 1_000_000 < ppm
     }
 
-    pub(super) fn refuses(&mut self) -> bool {
-        let refuses = self.happens(self.settings.refuse_ppm);
+    pub(super) fn refuses_connection(&mut self) -> bool {
+        let refuses = self.draw(self.settings.refuse_ppm);
         self.tally.refused += u64::from(refuses);
         refuses
     }
 
-    pub(super) fn skips(&mut self) -> bool {
-        let skips = self.happens(self.settings.skip_ppm);
+    pub(super) fn skips_number(&mut self) -> bool {
+        let skips = self.draw(self.settings.skip_ppm);
         self.tally.skipped += u64::from(skips);
         skips
     }
 
-    pub(super) fn fate(&mut self) -> Fate {
-        if self.happens(self.settings.drop_ppm) {
+    pub(super) fn decide_message(&mut self) -> Decision {
+        if self.draw(self.settings.drop_ppm) {
             self.tally.dropped += 1;
-            Fate::Lost
-        } else if self.happens(self.settings.double_ppm) {
+            Decision::Drop
+        } else if self.draw(self.settings.double_ppm) {
             self.tally.doubled += 1;
-            Fate::Twice
+            Decision::Duplicate
         } else {
-            Fate::Sent
+            Decision::Send
         }
     }
 
-    /// Decides about the bytes of a session that nothing is decided of.
-    pub(super) fn tend(&mut self, now: Now, session: &mut Session) {
-        let waiting = session.outbound.bytes().len();
-        if waiting <= session.allowed {
+    /// Decides about the bytes of a session written since the last decision.
+    pub(super) fn handle_written(&mut self, now: Now, session: &mut Session) {
+        let pending = session.outbound.bytes().len();
+        if pending <= session.sendable_length {
             return;
         }
         match session.hold {
-            Some(hold) if now.monotonic < hold.until && waiting <= hold.beyond => {}
+            Some(hold) if now.monotonic < hold.until && pending <= hold.release_above => {}
             Some(_) => {
                 session.hold = None;
-                session.allowed = waiting;
+                session.sendable_length = pending;
             }
-            None => self.write(now, session, waiting),
+            None => self.decide_write(now, session, pending),
         }
     }
 
-    fn write(&mut self, now: Now, session: &mut Session, waiting: usize) {
+    fn decide_write(&mut self, now: Now, session: &mut Session, pending: usize) {
         let settings = self.settings;
-        let hold = |span, beyond| Some(Hold { until: now.monotonic + span, beyond });
-        if self.happens(settings.cut_ppm) {
+        let hold = |span, release_above| Some(Hold { until: now.monotonic + span, release_above });
+        if self.draw(settings.cut_ppm) {
             self.tally.cut += 1;
             session.outbound.clear();
             session.close(now);
-        } else if self.happens(settings.silence_ppm) {
+        } else if self.draw(settings.silence_ppm) {
             self.tally.silences += 1;
             session.hold = hold(settings.silence, usize::MAX);
-        } else if self.happens(settings.delay_ppm) {
+        } else if self.draw(settings.delay_ppm) {
             self.tally.delayed += 1;
             let span = self.random.next_u64() % (settings.delay_max.as_nanos() + 1);
             session.hold = hold(Duration::from_nanos(span), usize::MAX);
-        } else if self.happens(settings.coalesce_ppm) {
+        } else if self.draw(settings.coalesce_ppm) {
             self.tally.coalesced += 1;
-            session.hold = hold(PATIENCE, waiting);
-        } else if self.happens(settings.split_ppm) {
+            session.hold = hold(COALESCE_TIMEOUT, pending);
+        } else if self.draw(settings.split_ppm) {
             self.tally.split += 1;
-            let undecided = waiting - session.allowed;
-            session.allowed += self.random.next_u32() as usize % undecided;
-            session.hold = hold(MOMENT, usize::MAX);
+            let undecided = pending - session.sendable_length;
+            session.sendable_length += self.random.next_u32() as usize % undecided;
+            session.hold = hold(SPLIT_DELAY, usize::MAX);
         } else {
-            session.allowed = waiting;
+            session.sendable_length = pending;
         }
     }
 }

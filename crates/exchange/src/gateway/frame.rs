@@ -1,4 +1,4 @@
-//! The framing of iLink 3: bytes in pieces to whole frames, and frames to bytes.
+//! The framing of iLink 3: assembles received bytes into frames, and writes frames to send.
 //!
 //! ```text
 //! 0             2              4                        12
@@ -6,62 +6,63 @@
 //! | MessageSize | EncodingType | SBE message header     | body
 //! +-------------+--------------+------------------------+------
 //! ```
-//! Little-endian throughout; MessageSize counts the whole frame, EncodingType is 0xCAFE.
+//! All integers are little-endian. MessageSize counts the whole frame. EncodingType is 0xCAFE.
 
 use core::ops::Range;
 
 use hairpin_sbe::EncodeError;
 
 /// Bytes of MessageSize and EncodingType.
-pub(super) const SOFH: usize = 4;
+pub(super) const SOFH_LENGTH: usize = 4;
 
-/// The shortest frame: the framing header and the SBE header.
-const SHORTEST: usize = SOFH + 8;
+/// The length of the shortest frame: the framing header and the SBE header.
+const FRAME_MIN: usize = SOFH_LENGTH + 8;
 
-/// The longest frame taken from a client: a MassQuote of 255 entries has about 8,000 bytes.
-pub(super) const LONGEST: usize = 16 << 10;
+/// The length of the longest frame accepted from a client. A MassQuote of 255 entries has about
+/// 8,000 bytes.
+pub(super) const FRAME_MAX: usize = 16 << 10;
 
-/// CME SBE version 1.0, little-endian.
-const ENCODING: u16 = 0xCAFE;
+/// EncodingType of CME SBE version 1.0, little-endian.
+const ENCODING_TYPE: u16 = 0xCAFE;
 
-/// The framing header is none: nothing behind it can be found any more.
+/// An invalid framing header. The start of the next frame is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BadFrame;
 
-/// Received bytes until they are whole frames.
+/// A receive buffer that assembles frames.
 #[derive(Debug)]
 pub(super) struct Inbound {
     buffer: Box<[u8]>,
     filled: Range<usize>,
-    /// The first frame began in a chunk before the last.
-    is_split: bool,
+    /// The first frame began in an earlier chunk.
+    split: bool,
 }
 
 impl Inbound {
-    /// The most bytes that [`Inbound::append`] takes when less than a frame is waiting.
+    /// The most bytes that [`Inbound::append`] takes while less than a frame is buffered.
     pub(super) const CHUNK_MAX: usize = 64 << 10;
 
     pub(super) fn new() -> Self {
-        Self { buffer: vec![0; Self::CHUNK_MAX + LONGEST].into(), filled: 0..0, is_split: false }
+        Self { buffer: vec![0; Self::CHUNK_MAX + FRAME_MAX].into(), filled: 0..0, split: false }
     }
 
     pub(super) fn clear(&mut self) {
         self.filled = 0..0;
-        self.is_split = false;
+        self.split = false;
     }
 
-    /// Whether the next frame has arrived in more chunks than one.
+    /// Returns `true` if the next frame arrived in more than one chunk.
     pub(super) fn is_split(&self) -> bool {
-        self.is_split
+        self.split
     }
 
-    /// Takes as many of `bytes` as there is room for; returns how many.
+    /// Appends as many of `bytes` as there is room for, and returns their number.
     pub(super) fn append(&mut self, bytes: &[u8]) -> usize {
         if self.filled.start > 0 {
             self.buffer.copy_within(self.filled.clone(), 0);
             self.filled = 0..self.filled.len();
         }
-        self.is_split |= !bytes.is_empty() && self.is_partial();
+        self.split |= !bytes.is_empty() && self.is_partial();
         let free = &mut self.buffer[self.filled.end..];
         let count = bytes.len().min(free.len());
         free[..count].copy_from_slice(&bytes[..count]);
@@ -69,7 +70,7 @@ impl Inbound {
         count
     }
 
-    /// Whether there is something, and less than the first frame.
+    /// Returns `true` if the buffer contains a part of a frame, and no whole one.
     fn is_partial(&self) -> bool {
         match &self.buffer[self.filled.clone()] {
             [] => false,
@@ -78,18 +79,18 @@ impl Inbound {
         }
     }
 
-    /// Whether there is less than a frame's worth, so that another chunk is sure to fit.
+    /// Returns `true` if less than a frame is buffered, so that another chunk fits.
     pub(super) fn has_room(&self) -> bool {
-        self.filled.len() < LONGEST
+        self.filled.len() < FRAME_MAX
     }
 
-    /// The next whole frame from its SBE header on, or `None` if it has yet to arrive.
+    /// Returns the next whole frame without its framing header, or `None` if it is incomplete.
     pub(super) fn next_frame(&mut self) -> Option<Result<&[u8], BadFrame>> {
         let bytes = &self.buffer[self.filled.clone()];
         let &[size_low, size_high, encoding_low, encoding_high, ..] = bytes else { return None };
         let size = usize::from(u16::from_le_bytes([size_low, size_high]));
         let encoding = u16::from_le_bytes([encoding_low, encoding_high]);
-        if !(SHORTEST..=LONGEST).contains(&size) || encoding != ENCODING {
+        if !(FRAME_MIN..=FRAME_MAX).contains(&size) || encoding != ENCODING_TYPE {
             return Some(Err(BadFrame));
         }
         if bytes.len() < size {
@@ -97,12 +98,12 @@ impl Inbound {
         }
         let start = self.filled.start;
         self.filled.start += size;
-        self.is_split = false;
-        Some(Ok(&self.buffer[start + SOFH..start + size]))
+        self.split = false;
+        Some(Ok(&self.buffer[start + SOFH_LENGTH..start + size]))
     }
 }
 
-/// Frames that have yet to leave. A partial write is an offset into it.
+/// A send buffer of frames. After a partial write it starts in the middle of a frame.
 #[derive(Debug)]
 pub(super) struct Outbound {
     buffer: Box<[u8]>,
@@ -110,10 +111,10 @@ pub(super) struct Outbound {
 }
 
 impl Outbound {
-    /// Bytes that may wait for a client that reads slowly.
+    /// The size of the buffer for a client that reads slowly.
     const CAPACITY: usize = 256 << 10;
 
-    /// More than any one request is answered with.
+    /// Room for the answer to any single request.
     const RESERVE: usize = 8 << 10;
 
     pub(super) fn new() -> Self {
@@ -124,12 +125,12 @@ impl Outbound {
         self.filled = 0..0;
     }
 
-    /// Whether the answer to one more request is sure to fit.
+    /// Returns `true` if the answer to one more request fits.
     pub(super) fn has_room(&self) -> bool {
         self.filled.len() + Self::RESERVE <= Self::CAPACITY
     }
 
-    /// Whether less than half of it waits.
+    /// Returns `true` if less than half of the buffer is used.
     pub(super) fn is_half_empty(&self) -> bool {
         self.filled.len() < Self::CAPACITY / 2
     }
@@ -138,7 +139,7 @@ impl Outbound {
         &self.buffer[self.filled.clone()]
     }
 
-    /// The first `count` bytes have left.
+    /// Removes the first `count` bytes, which have been sent.
     pub(super) fn consume(&mut self, count: usize) {
         self.filled.start = (self.filled.start + count).min(self.filled.end);
         if self.filled.is_empty() {
@@ -146,7 +147,8 @@ impl Outbound {
         }
     }
 
-    /// Appends the message that `encode` writes, from the SBE header on; it returns the length.
+    /// Appends the message that `encode` writes, starting at the SBE header. `encode` returns the
+    /// length.
     pub(super) fn append(
         &mut self,
         encode: impl FnOnce(&mut [u8]) -> Result<usize, EncodeError>,
@@ -156,11 +158,12 @@ impl Outbound {
             self.filled = 0..self.filled.len();
         }
         let free = &mut self.buffer[self.filled.end..];
-        let (head, body) = free.split_first_chunk_mut::<SOFH>().ok_or(EncodeError::Buffer)?;
-        let size = encode(body)? + SOFH;
-        // No message of the schema is longer than 16 bits can say.
+        let (head, body) =
+            free.split_first_chunk_mut::<SOFH_LENGTH>().ok_or(EncodeError::Buffer)?;
+        let size = encode(body)? + SOFH_LENGTH;
+        // The longest message of the schema fits in 16 bits.
         head[..2].copy_from_slice(&(size as u16).to_le_bytes());
-        head[2..].copy_from_slice(&ENCODING.to_le_bytes());
+        head[2..].copy_from_slice(&ENCODING_TYPE.to_le_bytes());
         self.filled.end += size;
         Ok(())
     }
@@ -171,7 +174,7 @@ mod tests {
     use super::*;
 
     fn frame(body: &[u8]) -> Vec<u8> {
-        let size = (SHORTEST + body.len()) as u16;
+        let size = (FRAME_MIN + body.len()) as u16;
         [&size.to_le_bytes(), &[0xFE, 0xCA][..], &[7; 8], body].concat()
     }
 
@@ -192,8 +195,8 @@ mod tests {
     }
 
     #[test]
-    fn refuses_impossible_headers() {
-        let long = LONGEST as u16 + 1;
+    fn rejects_invalid_framing_headers() {
+        let long = FRAME_MAX as u16 + 1;
         for head in [[11, 0, 0xFE, 0xCA], [0, 0, 0xFE, 0xCA], [12, 0, 0xCA, 0xFE]] {
             let mut inbound = Inbound::new();
             inbound.append(&head);
@@ -205,16 +208,16 @@ mod tests {
     }
 
     #[test]
-    fn takes_no_more_than_it_has_room_for() {
+    fn append_is_limited_by_the_buffer() {
         let mut inbound = Inbound::new();
-        let bytes = vec![0; Inbound::CHUNK_MAX + LONGEST + 5];
+        let bytes = vec![0; Inbound::CHUNK_MAX + FRAME_MAX + 5];
         assert_eq!(inbound.append(&bytes), bytes.len() - 5);
         assert_eq!(inbound.append(&bytes), 0);
         assert!(!inbound.has_room());
     }
 
     #[test]
-    fn keeps_what_a_partial_write_left() {
+    fn keeps_unsent_bytes_after_a_partial_write() {
         let mut outbound = Outbound::new();
         let write = |text: &'static [u8]| {
             move |buffer: &mut [u8]| {

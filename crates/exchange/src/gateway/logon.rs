@@ -1,28 +1,28 @@
-//! Negotiate and Establish: who it is, and where the numbers stand.
+//! Negotiate and Establish: authentication and the initial sequence numbers.
 
 use hairpin_cme_codecs::ilink3::{Establish503, Negotiate500};
 use hairpin_time::{Duration, Utc};
 
 use super::SessionState;
-use super::business::LARGEST_SEQUENCE;
-use super::dispatch::Handling;
-use super::number::Digits;
-use super::reason::{LogonReject, TerminateCode};
+use super::ascii_int::AsciiInt;
+use super::dispatch::FrameHandler;
+use super::order_requests::SEQUENCE_MAX;
+use super::reason_codes::{LogonReject, TerminateCode};
 use super::session::LOGON_TIMEOUT;
 use crate::Listener;
 
-/// How far RequestTimestamp may be from the gateway's clock. CME says it of the past; the
-/// future has the same limit here, lest one bad clock lock a session out.
-const STALE: Duration = Duration::from_secs(5);
+/// The largest difference between RequestTimestamp and the gateway's clock. CME limits the age
+/// only. This gateway limits the future too, so that one wrong clock does not lock a session out.
+const TIMESTAMP_TOLERANCE: Duration = Duration::from_secs(5);
 
-/// KeepAliveInterval, in milliseconds.
+/// The allowed KeepAliveIntervals in milliseconds.
 const KEEP_ALIVE_INTERVAL: core::ops::RangeInclusive<u16> = 5_000..=60_000;
 
 /// The largest UUID that CME accepts.
-const LARGEST_UUID: u64 = i64::MAX as u64;
+const UUID_MAX: u64 = i64::MAX as u64;
 
-/// What both logon messages say of who is there.
-struct Claim<'a> {
+/// The identity claimed by a logon message.
+struct LogonClaim<'a> {
     access_key_id: &'a [u8],
     session: &'a [u8],
     firm: &'a [u8],
@@ -30,7 +30,7 @@ struct Claim<'a> {
     timestamp: u64,
 }
 
-impl Claim<'_> {
+impl LogonClaim<'_> {
     fn missing(&self) -> Option<LogonReject> {
         let checks = [
             (
@@ -42,7 +42,7 @@ impl Claim<'_> {
             (self.firm.is_empty(), LogonReject::RequiredFirmMissing),
             (self.timestamp == u64::MAX, LogonReject::RequiredRequestTimestampMissing),
         ];
-        checks.into_iter().find_map(|(is_missing, why)| is_missing.then_some(why))
+        checks.into_iter().find_map(|(is_missing, reject)| is_missing.then_some(reject))
     }
 
     fn unprintable(&self) -> Option<LogonReject> {
@@ -56,72 +56,73 @@ impl Claim<'_> {
 
 fn first_unprintable(texts: [(&[u8], LogonReject); 3]) -> Option<LogonReject> {
     let is_printable = |text: &[u8]| text.iter().all(|byte| (b' '..=b'~').contains(byte));
-    texts.into_iter().find_map(|(text, why)| (!is_printable(text)).then_some(why))
+    texts.into_iter().find_map(|(text, reject)| (!is_printable(text)).then_some(reject))
 }
 
-impl<L: Listener> Handling<'_, L> {
-    /// The account with this access key, whoever names it.
-    fn named(&self, access_key_id: &[u8]) -> Option<usize> {
+impl<L: Listener> FrameHandler<'_, L> {
+    /// Returns the account with this access key. The message is not authenticated yet.
+    fn account_named(&self, access_key_id: &[u8]) -> Option<usize> {
         self.accounts.iter().position(|account| account.has_access_key(access_key_id))
     }
 
-    /// Counts a bad logon against the account that it names, or else the connection. `true` if it
-    /// was one too many: the ports of that account are closed, and this connection ends.
-    fn is_one_too_many(&mut self, named: Option<usize>) -> bool {
+    /// Counts a bad logon against the named account, or else against the connection. Returns `true`
+    /// if the limit is reached: the account's ports close, and this connection ends.
+    fn count_bad_logon(&mut self, named_account: Option<usize>) -> bool {
         if !self.rules.closes_ports {
             return false;
         }
         let now = self.now.monotonic;
-        let is_too_many = match named {
+        let limit_reached = match named_account {
             Some(account) => {
-                let known = &mut self.accounts[account];
-                known.is_closed |= known.bad_logons.note(now);
-                known.is_closed
+                let state = &mut self.accounts[account];
+                state.ports_closed |= state.bad_logons.record(now);
+                state.ports_closed
             }
-            None => self.session.bad_logons.note(now),
+            None => self.session.bad_logons.record(now),
         };
-        if is_too_many {
+        if limit_reached {
             self.counters.port_closures += 1;
             *self.has_orphans = true;
             self.fail(TerminateCode::PortClosure);
         }
-        is_too_many
+        limit_reached
     }
 
-    /// Ends the session for a logon that may not come, or not as it is.
-    fn violate_logon(&mut self, named: Option<usize>, code: TerminateCode) {
-        if !self.is_one_too_many(named) {
+    /// Ends the session for a logon that is not allowed in this state, or has invalid fields.
+    fn violate_logon(&mut self, named_account: Option<usize>, code: TerminateCode) {
+        if !self.count_bad_logon(named_account) {
             self.violate(code);
         }
     }
 
-    /// Whether nobody may log on by this name; the connection has ended then.
-    fn is_turned_away(&mut self, named: Option<usize>) -> bool {
-        let is_closed = named.is_some_and(|account| self.accounts[account].is_closed);
-        if is_closed {
+    /// Ends the connection if the ports of the named account are closed, and returns `true` then.
+    fn refuse_closed_ports(&mut self, named_account: Option<usize>) -> bool {
+        let ports_closed = named_account.is_some_and(|account| self.accounts[account].ports_closed);
+        if ports_closed {
             self.counters.turned_away += 1;
             self.fail(TerminateCode::PortClosure);
         }
-        is_closed
+        ports_closed
     }
 
-    /// The account that has signed `parts`.
-    fn authenticate(&self, claim: &Claim<'_>, parts: &[&[u8]]) -> Result<usize, LogonReject> {
-        if let Some(why) = claim.missing().or_else(|| claim.unprintable()) {
-            return Err(why);
+    /// Returns the account that signed `parts`.
+    fn authenticate(&self, claim: &LogonClaim<'_>, parts: &[&[u8]]) -> Result<usize, LogonReject> {
+        if let Some(reject) = claim.missing().or_else(|| claim.unprintable()) {
+            return Err(reject);
         }
-        let account = self.named(claim.access_key_id).ok_or(LogonReject::HmacNotAuthenticated)?;
-        let known = &self.accounts[account];
-        if !known.is_signed(parts, claim.signature) {
+        let account =
+            self.account_named(claim.access_key_id).ok_or(LogonReject::HmacNotAuthenticated)?;
+        let state = &self.accounts[account];
+        if !state.is_signed(parts, claim.signature) {
             return Err(LogonReject::HmacNotAuthenticated);
         }
-        if !known.is_of(claim.session, claim.firm) {
+        if !state.has_session(claim.session, claim.firm) {
             return Err(LogonReject::SessionBlocked);
         }
         let at = Utc::from_nanos(claim.timestamp);
         let utc = self.now.utc;
         let distance = utc.saturating_since(at).max(at.saturating_since(utc));
-        if distance > STALE || claim.timestamp <= known.last_timestamp {
+        if distance > TIMESTAMP_TOLERANCE || claim.timestamp <= state.last_timestamp {
             return Err(LogonReject::InvalidTimestamp);
         }
         Ok(account)
@@ -129,49 +130,49 @@ impl<L: Listener> Handling<'_, L> {
 
     pub(super) fn handle_negotiate(&mut self, message: &Negotiate500<'_>) {
         let (uuid, timestamp) = (message.uuid(), message.request_timestamp());
-        let named = self.named(message.access_key_id().as_bytes());
-        if self.is_turned_away(named) {
+        let named_account = self.account_named(message.access_key_id().as_bytes());
+        if self.refuse_closed_ports(named_account) {
             return;
         }
         if self.session.state != SessionState::Connected {
-            return self.violate_logon(named, TerminateCode::AlreadyNegotiated);
+            return self.violate_logon(named_account, TerminateCode::AlreadyNegotiated);
         }
         if uuid == u64::MAX {
-            return self.violate_logon(named, TerminateCode::RequiredUuidMissing);
+            return self.violate_logon(named_account, TerminateCode::RequiredUuidMissing);
         }
-        let claim = Claim {
+        let claim = LogonClaim {
             access_key_id: message.access_key_id().as_bytes(),
             session: message.session().as_bytes(),
             firm: message.firm().as_bytes(),
             signature: message.hmac_signature().raw(),
             timestamp,
         };
-        let (timestamp_text, uuid_text) = (Digits::of(timestamp), Digits::of(uuid));
+        let (timestamp_text, uuid_text) = (AsciiInt::new(timestamp), AsciiInt::new(uuid));
         let parts = [timestamp_text.as_ref(), uuid_text.as_ref(), claim.session, claim.firm];
         let account = match self.authenticate(&claim, &parts) {
             Ok(account) => account,
-            Err(why) => {
-                if !self.is_one_too_many(named) {
-                    self.reject_negotiate((uuid, timestamp), why);
+            Err(reject) => {
+                if !self.count_bad_logon(named_account) {
+                    self.reject_negotiate((uuid, timestamp), reject);
                 }
                 return;
             }
         };
-        if self.session.is_backup {
-            let why = if self.accounts[account].is_established {
+        if self.session.backup {
+            let reject = if self.accounts[account].established {
                 LogonReject::NegotiateNotAllowed
             } else {
                 LogonReject::DesignatedBackup
             };
-            return self.reject_negotiate((uuid, timestamp), why);
+            return self.reject_negotiate((uuid, timestamp), reject);
         }
-        let known = &mut self.accounts[account];
-        if uuid > LARGEST_UUID || uuid <= known.last_uuid {
-            return self.violate_logon(named, TerminateCode::InvalidUuid);
+        let state = &mut self.accounts[account];
+        if uuid > UUID_MAX || uuid <= state.last_uuid {
+            return self.violate_logon(named_account, TerminateCode::InvalidUuid);
         }
-        known.begin(uuid);
-        known.last_timestamp = timestamp;
-        self.take_over(account);
+        state.start_session(uuid);
+        state.last_timestamp = timestamp;
+        self.attach(account);
         self.session.uuid = uuid;
         self.session.deadline = self.now.monotonic + LOGON_TIMEOUT;
         self.counters.negotiated += 1;
@@ -179,72 +180,72 @@ impl<L: Listener> Handling<'_, L> {
         self.session.enter(SessionState::Negotiated, self.listener);
     }
 
-    fn reject_negotiate(&mut self, request: (u64, u64), why: LogonReject) {
+    fn reject_negotiate(&mut self, request: (u64, u64), reject: LogonReject) {
         self.counters.logon_rejects += 1;
-        self.session.send_negotiation_reject(self.now, request, why);
+        self.session.send_negotiation_reject(self.now, request, reject);
     }
 
-    fn reject_establish(&mut self, message: &Establish503<'_>, why: LogonReject) {
+    fn reject_establish(&mut self, message: &Establish503<'_>, reject: LogonReject) {
         self.counters.logon_rejects += 1;
         let next = self.session.account.map_or(1, |account| self.accounts[account].next_inbound);
-        let next = self.session.next_of(next);
+        let next = self.session.sequence_for(next);
         let request = (message.uuid(), message.request_timestamp());
-        self.session.send_establishment_reject(self.now, request, next, why);
+        self.session.send_establishment_reject(self.now, request, next, reject);
     }
 
     pub(super) fn handle_establish(&mut self, message: &Establish503<'_>) {
-        let named = self.named(message.access_key_id().as_bytes());
-        if self.is_turned_away(named) {
+        let named_account = self.account_named(message.access_key_id().as_bytes());
+        if self.refuse_closed_ports(named_account) {
             return;
         }
         match self.session.state {
             SessionState::Connected | SessionState::Negotiated => {}
-            _ => return self.violate_logon(named, TerminateCode::AlreadyEstablished),
+            _ => return self.violate_logon(named_account, TerminateCode::AlreadyEstablished),
         }
         if message.uuid() == u64::MAX {
-            return self.violate_logon(named, TerminateCode::RequiredUuidMissing);
+            return self.violate_logon(named_account, TerminateCode::RequiredUuidMissing);
         }
         let account = match self.check_establish(message) {
             Ok(account) => account,
-            Err(why) => {
-                if !self.is_one_too_many(named) {
-                    self.reject_establish(message, why);
+            Err(reject) => {
+                if !self.count_bad_logon(named_account) {
+                    self.reject_establish(message, reject);
                 }
                 return;
             }
         };
-        if self.session.is_backup && !self.accounts[account].is_established {
+        if self.session.backup && !self.accounts[account].established {
             return self.reject_establish(message, LogonReject::DesignatedBackup);
         }
         match self.check_numbers(account, message) {
             Ok(()) => self.establish(account, message),
-            Err(code) => self.violate_logon(named, code),
+            Err(code) => self.violate_logon(named_account, code),
         }
     }
 
-    /// Whether UUID and NextSeqNo go on from where the account is.
+    /// Checks that UUID and NextSeqNo match the state of the account.
     fn check_numbers(
         &self,
         account: usize,
         message: &Establish503<'_>,
     ) -> Result<(), TerminateCode> {
-        let known = &self.accounts[account];
+        let state = &self.accounts[account];
         let (uuid, next) = (message.uuid(), message.next_seq_no());
-        if known.uuid == 0 {
+        if state.uuid == 0 {
             return Err(TerminateCode::Unnegotiated);
         }
         let negotiated = self.session.account.unwrap_or(account);
-        if uuid != known.uuid || negotiated != account {
+        if uuid != state.uuid || negotiated != account {
             return Err(TerminateCode::InvalidUuid);
         }
         if next == u32::MAX {
             return Err(TerminateCode::RequiredNextSeqNoMissing);
         }
-        if self.session.is_backup {
+        if self.session.backup {
             return if next == 0 { Ok(()) } else { Err(TerminateCode::InvalidNextSeqNo) };
         }
-        let begins = known.next_inbound == 1 && self.session.state == SessionState::Negotiated;
-        if next < known.next_inbound || next > LARGEST_SEQUENCE + 1 || (begins && next != 1) {
+        let is_new = state.next_inbound == 1 && self.session.state == SessionState::Negotiated;
+        if next < state.next_inbound || next > SEQUENCE_MAX + 1 || (is_new && next != 1) {
             return Err(TerminateCode::InvalidNextSeqNo);
         }
         Ok(())
@@ -253,40 +254,41 @@ impl<L: Listener> Handling<'_, L> {
     fn establish(&mut self, account: usize, message: &Establish503<'_>) {
         let timestamp = message.request_timestamp();
         self.accounts[account].last_timestamp = timestamp;
-        self.take_over(account);
+        self.attach(account);
         self.session.uuid = message.uuid();
         let interval = message.keep_alive_interval();
         self.session.keep_alive = Duration::from_millis(interval.into());
-        self.session.heard = self.now.monotonic;
-        self.session.warned = None;
+        self.session.last_received = self.now.monotonic;
+        self.session.lapse_sent = None;
         self.counters.established += 1;
-        let known = &self.accounts[account];
-        self.session.send_establishment_ack(self.now, timestamp, interval, known);
-        let expected = known.next_inbound;
+        let state = &self.accounts[account];
+        self.session.send_establishment_ack(self.now, timestamp, interval, state);
+        let expected = state.next_inbound;
         self.session.enter(SessionState::Established, self.listener);
-        if self.session.is_backup {
+        if self.session.backup {
             return;
         }
-        self.accounts[account].is_established = true;
+        self.accounts[account].established = true;
         let next = message.next_seq_no();
         if next > expected {
             self.not_applied(expected, next);
-            // Nobody has sent that number yet: when it comes, those before it have been told.
+            // No message has that number yet. When it arrives, the ones before it have been
+            // reported.
             self.session.not_applied = next - 1;
         }
     }
 
     fn check_establish(&self, message: &Establish503<'_>) -> Result<usize, LogonReject> {
-        let claim = Claim {
+        let claim = LogonClaim {
             access_key_id: message.access_key_id().as_bytes(),
             session: message.session().as_bytes(),
             firm: message.firm().as_bytes(),
             signature: message.hmac_signature().raw(),
             timestamp: message.request_timestamp(),
         };
-        let (timestamp, uuid) = (Digits::of(claim.timestamp), Digits::of(message.uuid()));
-        let next = Digits::of(message.next_seq_no().into());
-        let interval = Digits::of(message.keep_alive_interval().into());
+        let (timestamp, uuid) = (AsciiInt::new(claim.timestamp), AsciiInt::new(message.uuid()));
+        let next = AsciiInt::new(message.next_seq_no().into());
+        let interval = AsciiInt::new(message.keep_alive_interval().into());
         let parts = [
             timestamp.as_ref(),
             uuid.as_ref(),
@@ -304,16 +306,16 @@ impl<L: Listener> Handling<'_, L> {
             (message.trading_system_version(), LogonReject::RequiredTradingSystemVersionMissing),
             (message.trading_system_vendor(), LogonReject::RequiredTradingSystemVendorMissing),
         ];
-        if let Some((_, why)) = checks.into_iter().find(|(text, _)| text.is_empty()) {
-            return Err(why);
+        if let Some((_, reject)) = checks.into_iter().find(|(text, _)| text.is_empty()) {
+            return Err(reject);
         }
         let texts = [
             (message.trading_system_name().as_bytes(), LogonReject::InvalidTradingSystemName),
             (message.trading_system_version().as_bytes(), LogonReject::InvalidTradingSystemVersion),
             (message.trading_system_vendor().as_bytes(), LogonReject::InvalidTradingSystemVendor),
         ];
-        if let Some(why) = first_unprintable(texts) {
-            return Err(why);
+        if let Some(reject) = first_unprintable(texts) {
+            return Err(reject);
         }
         if message.keep_alive_interval() == u16::MAX {
             return Err(LogonReject::RequiredKeepAliveIntervalMissing);
@@ -324,15 +326,15 @@ impl<L: Listener> Handling<'_, L> {
         Ok(account)
     }
 
-    /// This connection is the account's from now on; one that was before it is closed.
-    fn take_over(&mut self, account: usize) {
-        let known = &mut self.accounts[account];
-        let place = if self.session.is_backup { &mut known.backup } else { &mut known.connection };
-        let old = place.replace(self.session.id.0);
-        if old != Some(self.session.id.0) {
-            *self.displaced = old;
-            if !self.session.is_backup {
-                known.is_established = false;
+    /// Attaches this connection to the account, and displaces an earlier connection.
+    fn attach(&mut self, account: usize) {
+        let state = &mut self.accounts[account];
+        let slot = if self.session.backup { &mut state.backup } else { &mut state.connection };
+        let previous = slot.replace(self.session.id.0);
+        if previous != Some(self.session.id.0) {
+            *self.displaced = previous;
+            if !self.session.backup {
+                state.established = false;
             }
         }
         self.session.account = Some(account);

@@ -1,7 +1,7 @@
 //! OrderMassActionRequest529: cancels many orders at once.
 //!
-//! The answer is an OrderMassActionReport562 that lists them, or several of 25 orders each; there
-//! are no further reports of the single orders.
+//! The answer is one or more OrderMassActionReport562 with up to 25 orders each. The single orders
+//! get no further reports.
 
 use hairpin_cme_codecs::ilink3::{
     BooleanFlag, MassActionResponse, MassActionScope, OrderMassActionReport562,
@@ -9,55 +9,55 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_sbe::{CharArray, EncodeError};
 
-use super::business::owner_of;
 use super::check;
-use super::dispatch::Handling;
+use super::dispatch::FrameHandler;
+use super::order_requests::owner_of;
 use super::publish::Stamp;
-use super::reason::MassActionReason;
+use super::reason_codes::MassActionReason;
 use super::request::Request;
 use super::selection::{Selection, is_group};
 use crate::matching::Order;
 use crate::{Listener, Market};
 
-/// Orders that one report lists.
-const LISTED: usize = 25;
+/// The maximum number of orders in one report.
+const ORDERS_MAX: usize = 25;
 
-/// An order that was cancelled.
+/// A canceled order.
 #[derive(Debug, Default, Clone, Copy)]
-struct Affected {
+struct AffectedOrder {
     cl_ord_id: [u8; 20],
     order: u64,
     quantity: u32,
 }
 
-/// What a report says of the whole request.
+/// The fields of a report that concern the request as a whole.
 #[derive(Debug, Clone, Copy)]
 struct Outcome {
-    refused: Option<MassActionReason>,
+    reject: Option<MassActionReason>,
     total: u32,
-    is_last: bool,
+    last: bool,
 }
 
-impl<L: Listener> Handling<'_, L> {
+impl<L: Listener> FrameHandler<'_, L> {
     pub(super) fn handle_mass_action(
         &mut self,
         account: usize,
         message: &OrderMassActionRequest529<'_>,
         market: &mut impl Market,
     ) {
-        if !self.take_number(account, message.seq_num()) {
+        if !self.consume_number(account, message.seq_num()) {
             return;
         }
         self.counters.mass_actions += 1;
         let request = Request::from_mass_action(message);
-        if let Err(refusal) = check::check_sender(&request, &self.parties(account)) {
-            return self.reject(account, &request, b"CA", message.seq_num(), refusal);
+        if let Err(cause) = check::check_sender(&request, &self.parties(account)) {
+            return self.reject(account, &request, b"CA", message.seq_num(), cause);
         }
         match select(account, message, market) {
             Ok(selection) => self.cancel_selected(account, message, &selection, market),
             Err(reason) => {
                 self.counters.mass_action_rejects += 1;
-                let outcome = Outcome { refused: Some(reason), total: 0, is_last: true };
+                let outcome = Outcome { reject: Some(reason), total: 0, last: true };
                 self.send_mass_action(account, message, outcome, &[]);
             }
         }
@@ -70,32 +70,37 @@ impl<L: Listener> Handling<'_, L> {
         selection: &Selection,
         market: &mut impl Market,
     ) {
-        let meant = self.orders.iter().filter(|of| selection.find(of, market).is_some());
-        // No more than there are orders.
-        let total = meant.count() as u32;
-        let mut affected = [Affected::default(); LISTED];
-        let (mut listed, mut done, mut place) = (0, 0, 0);
-        while let Some((found, order)) = selection.next(self.orders, place, market) {
-            place = found + 1;
+        let selected = self.orders.iter().filter(|entry| selection.find(entry, market).is_some());
+        // The count is at most the number of orders.
+        let total = selected.count() as u32;
+        let mut affected = [AffectedOrder::default(); ORDERS_MAX];
+        let (mut listed, mut done, mut slot) = (0, 0, 0);
+        while let Some((found, order)) = selection.next(self.orders, slot, market) {
+            slot = found + 1;
             affected[listed] = self.cancel_one(found, &order, market);
             (listed, done) = (listed + 1, done + 1);
-            if listed == LISTED && done < total {
-                let outcome = Outcome { refused: None, total, is_last: false };
+            if listed == ORDERS_MAX && done < total {
+                let outcome = Outcome { reject: None, total, last: false };
                 self.send_mass_action(account, message, outcome, &affected);
                 listed = 0;
             }
         }
-        let outcome = Outcome { refused: None, total, is_last: true };
+        let outcome = Outcome { reject: None, total, last: true };
         self.send_mass_action(account, message, outcome, &affected[..listed]);
     }
 
-    fn cancel_one(&mut self, place: usize, order: &Order, market: &mut impl Market) -> Affected {
-        let cl_ord_id = self.orders[place].request.cl_ord_id;
+    fn cancel_one(
+        &mut self,
+        slot: usize,
+        order: &Order,
+        market: &mut impl Market,
+    ) -> AffectedOrder {
+        let cl_ord_id = self.orders[slot].request.cl_ord_id;
         market.cancel(self.now, order.id, order.owner);
         self.counters.cancelled += 1;
         let text = CharArray::new(&cl_ord_id);
         self.listener.on_cancelled(self.session.id, text.as_bytes(), order.id);
-        Affected { cl_ord_id, order: order.id.0, quantity: order.remaining }
+        AffectedOrder { cl_ord_id, order: order.id.0, quantity: order.remaining }
     }
 
     fn send_mass_action(
@@ -103,7 +108,7 @@ impl<L: Listener> Handling<'_, L> {
         account: usize,
         message: &OrderMassActionRequest529<'_>,
         outcome: Outcome,
-        affected: &[Affected],
+        affected: &[AffectedOrder],
     ) {
         let report = *self.executions + 1;
         self.publish(account, |buffer, stamp| {
@@ -112,7 +117,7 @@ impl<L: Listener> Handling<'_, L> {
     }
 }
 
-/// The orders that a request means.
+/// Returns the selection of orders that a request applies to.
 fn select(
     account: usize,
     message: &OrderMassActionRequest529<'_>,
@@ -129,7 +134,7 @@ fn select(
                 return Err(MassActionReason::UnknownSecurityGroup);
             }
         }
-        // There is one market segment here, whatever its number.
+        // The gateway has one market segment, regardless of its number.
         MassActionScope::ALL | MassActionScope::MARKET_SEGMENT_ID => {}
         _ => return Err(MassActionReason::NotSupported),
     }
@@ -146,10 +151,10 @@ fn encode(
     buffer: &mut [u8],
     stamp: &Stamp,
     (message, report): (&OrderMassActionRequest529<'_>, u64),
-    Outcome { refused, total, is_last }: Outcome,
-    affected: &[Affected],
+    Outcome { reject, total, last }: Outcome,
+    affected: &[AffectedOrder],
 ) -> Result<usize, EncodeError> {
-    let response = match refused {
+    let response = match reject {
         Some(_) => MassActionResponse::REJECTED,
         None => MassActionResponse::ACCEPTED,
     };
@@ -169,8 +174,8 @@ fn encode(
         .set_manual_order_indicator(message.manual_order_indicator())
         .set_mass_action_scope(message.mass_action_scope())
         .set_total_affected_orders(total)
-        .set_last_fragment(if is_last { BooleanFlag::TRUE } else { BooleanFlag::FALSE })
-        .set_mass_action_reject_reason(refused.map(MassActionReason::code))
+        .set_last_fragment(if last { BooleanFlag::TRUE } else { BooleanFlag::FALSE })
+        .set_mass_action_reject_reason(reject.map(MassActionReason::code))
         .set_market_segment_id(message.market_segment_id())
         .set_mass_cancel_request_type(message.mass_cancel_request_type())
         .set_side(message.side())
@@ -181,12 +186,12 @@ fn encode(
         .set_poss_retrans_flag(BooleanFlag::FALSE)
         .set_orig_order_user(message.orig_order_user().raw());
     let mut group = groups.no_affected_orders()?;
-    for of in affected {
+    for entry in affected {
         group
             .push()?
-            .set_orig_ci_ord_id(of.cl_ord_id)
-            .set_affected_order_id(of.order)
-            .set_cxl_quantity(of.quantity);
+            .set_orig_ci_ord_id(entry.cl_ord_id)
+            .set_affected_order_id(entry.order)
+            .set_cxl_quantity(entry.quantity);
     }
     groups.finish()
 }

@@ -1,9 +1,9 @@
-//! MassQuoteRequest567: quotes that are named side by side.
+//! MassQuoteRequest567: quotes that name one side per entry.
 //!
-//! Each of up to 50 entries enters, changes or, without a price or contracts, takes away one side
-//! of what the session quotes under its QuoteSetID in its instrument. The other side stays, unless
-//! the new price would meet it. The MassQuoteResponse571 lists every entry, with the number of its
-//! order or the reason why it was refused; a refused entry leaves no order on its side.
+//! Each of up to 50 entries enters or changes one side of the session's quote under its QuoteSetID
+//! and instrument. An entry without price or quantity removes the side. The other side stays unless
+//! the new price would cross it. The MassQuoteResponse571 lists every entry, with its OrderID or
+//! reject reason. A rejected entry leaves no order on its side.
 
 use hairpin_cme_codecs::ilink3::mass_quote_request567::NoQuoteEntries;
 use hairpin_cme_codecs::ilink3::{
@@ -11,27 +11,27 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_sbe::EncodeError;
 
-use super::business::owner_of;
-use super::check::{self, Refusal, tag};
-use super::dispatch::Handling;
+use super::check::{self, RejectCause, tag};
+use super::dispatch::FrameHandler;
+use super::order_requests::owner_of;
 use super::publish::Stamp;
-use super::quotes::{ENTRIES_MAX, wanted};
-use super::reason::QuoteReason;
+use super::quotes::{ENTRIES_MAX, side_terms};
+use super::reason_codes::QuoteReason;
 use super::request::Request;
 use crate::matching::{OrderId, Side};
 use crate::{Listener, Market};
 
-/// What has become of an entry: its order, if it has one.
-type Done = Result<OrderId, QuoteReason>;
+/// The result of an entry: its order, or a reject reason.
+type EntryResult = Result<OrderId, QuoteReason>;
 
-impl<L: Listener> Handling<'_, L> {
+impl<L: Listener> FrameHandler<'_, L> {
     pub(super) fn handle_mass_quote_request(
         &mut self,
         account: usize,
         message: &MassQuoteRequest567<'_>,
         market: &mut impl Market,
     ) {
-        if !self.take_number(account, message.seq_num()) {
+        if !self.consume_number(account, message.seq_num()) {
             return;
         }
         self.counters.mass_quotes += 1;
@@ -42,17 +42,18 @@ impl<L: Listener> Handling<'_, L> {
             return self.reject(account, &request, b"i", message.seq_num(), refusal);
         }
         let (mut entries, mut scratch) = (message.no_quote_entries(), NoQuoteEntries::SCRATCH);
-        let mut done = [Err(QuoteReason::ExceedsLimit); ENTRIES_MAX];
-        let asked = entries.len();
-        let count = if asked > ENTRIES_MAX { 0 } else { asked };
-        for done in &mut done[..count] {
+        let mut results = [Err(QuoteReason::ExceedsLimit); ENTRIES_MAX];
+        let entry_count = entries.len();
+        let count = if entry_count > ENTRIES_MAX { 0 } else { entry_count };
+        for result in &mut results[..count] {
             let Some(entry) = entries.next(&mut scratch) else { break };
-            *done = self.quote_one_side(account, &request, &entry, market);
+            *result = self.quote_one_side(account, &request, &entry, market);
         }
-        let done = &done[..count];
-        let refused = done.iter().filter(|done| done.is_err()).count() + usize::from(count == 0);
-        self.counters.quote_rejects += refused as u64;
-        self.publish(account, |buffer, stamp| encode(buffer, stamp, (message, &request), done));
+        let results = &results[..count];
+        let rejected =
+            results.iter().filter(|result| result.is_err()).count() + usize::from(count == 0);
+        self.counters.quote_rejects += rejected as u64;
+        self.publish(account, |buffer, stamp| encode(buffer, stamp, (message, &request), results));
     }
 
     fn quote_one_side(
@@ -61,37 +62,37 @@ impl<L: Listener> Handling<'_, L> {
         request: &Request,
         entry: &NoQuoteEntries<'_>,
         market: &mut impl Market,
-    ) -> Done {
+    ) -> EntryResult {
         let (side, security) = (side_of(entry.side())?, entry.security_id());
         let instrument = market.instrument(security).ok_or(QuoteReason::UnknownSecurity)?;
-        let place = self
-            .quote_place(account, instrument, entry.quote_set_id(), market)
+        let slot = self
+            .quote_slot(account, instrument, entry.quote_set_id(), market)
             .ok_or(QuoteReason::ExceedsLimit)?;
-        let orders = self.accounts[account].quotes[place].orders;
+        let orders = self.accounts[account].quotes[slot].orders;
         let mut both = [None; 2];
-        both[side.index()] = wanted(Some(entry.price()), Some(entry.order_qty()));
-        self.clear_way(orders, both, market);
-        let old = orders[side.index()];
-        let of = (instrument, side, old, both[side.index()]);
-        let names = (entry.quote_entry_id(), security);
-        let done = self.quote_side(account, request, names, of, market);
-        if done.is_err() {
-            market.cancel(self.now, old, owner_of(account));
+        both[side.index()] = side_terms(Some(entry.price()), Some(entry.order_qty()));
+        self.cancel_crossed_sides(orders, both, market);
+        let previous = orders[side.index()];
+        let change = (instrument, side, previous, both[side.index()]);
+        let ids = (entry.quote_entry_id(), security);
+        let result = self.quote_side(account, request, ids, change, market);
+        if result.is_err() {
+            market.cancel(self.now, previous, owner_of(account));
         }
-        let order = done.unwrap_or(OrderId::NONE);
-        self.accounts[account].quotes[place].orders[side.index()] = order;
-        done
+        let order = result.unwrap_or(OrderId::NONE);
+        self.accounts[account].quotes[slot].orders[side.index()] = order;
+        result
     }
 }
 
-/// A session's quotes cannot be blocked here.
-fn check_control(message: &MassQuoteRequest567<'_>) -> Result<(), Refusal> {
+/// Checks that the request does not block the session's quotes, which is not supported.
+fn check_control(message: &MassQuoteRequest567<'_>) -> Result<(), RejectCause> {
     let fields = [
         (message.quote_entry_open(), tag::QUOTE_ENTRY_OPEN),
         (message.quote_entry_control(), tag::QUOTE_ENTRY_CONTROL),
     ];
     let set = fields.into_iter().find(|(value, _)| value.is_some());
-    set.map_or(Ok(()), |(_, tag)| Err(check::not_done(tag)))
+    set.map_or(Ok(()), |(_, tag)| Err(check::unsupported(tag)))
 }
 
 fn side_of(side: ilink3::Side) -> Result<Side, QuoteReason> {
@@ -106,12 +107,12 @@ fn encode(
     buffer: &mut [u8],
     stamp: &Stamp,
     (message, request): (&MassQuoteRequest567<'_>, &Request),
-    done: &[Done],
+    results: &[EntryResult],
 ) -> Result<usize, EncodeError> {
-    let asked = message.no_quote_entries().len();
-    // No more than 50.
-    let accepted = done.iter().filter(|done| done.is_ok()).count() as u8;
-    let first = done.iter().find_map(|done| done.err()).unwrap_or(QuoteReason::ExceedsLimit);
+    let entry_count = message.no_quote_entries().len();
+    // The count is at most 50.
+    let accepted = results.iter().filter(|result| result.is_ok()).count() as u8;
+    let first = results.iter().find_map(|result| result.err()).unwrap_or(QuoteReason::ExceedsLimit);
     let (status, reason) = match accepted {
         0 => (QuoteAckStatus::REJECTED, Some(first.code().into())),
         _ => (QuoteAckStatus::ACCEPTED, None),
@@ -134,13 +135,13 @@ fn encode(
         .set_split_msg(stamp.split)
         .set_liquidity_flag(message.liquidity_flag())
         .set_short_sale_type(message.short_sale_type())
-        .set_tot_no_quote_entries(u8::try_from(asked).ok())
+        .set_tot_no_quote_entries(u8::try_from(entry_count).ok())
         .set_poss_retrans_flag(BooleanFlag::FALSE);
     let (mut entries, mut scratch) = (message.no_quote_entries(), NoQuoteEntries::SCRATCH);
     let mut group = groups.no_quote_entries()?;
-    for done in done {
+    for result in results {
         let Some(entry) = entries.next(&mut scratch) else { break };
-        let order = done.ok().filter(|&order| order != OrderId::NONE);
+        let order = result.ok().filter(|&order| order != OrderId::NONE);
         group
             .push()?
             .set_order_id(order.map(|order| order.0))
@@ -148,7 +149,7 @@ fn encode(
             .set_quote_set_id(entry.quote_set_id())
             .set_security_id(entry.security_id())
             .set_side(entry.side())
-            .set_quote_entry_reject_reason(done.err().map(QuoteReason::code));
+            .set_quote_entry_reject_reason(result.err().map(QuoteReason::code));
     }
     groups.finish()
 }

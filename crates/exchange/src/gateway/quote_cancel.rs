@@ -1,7 +1,7 @@
-//! Quote cancels: by instrument, group, quote set, or all of a session.
+//! Quote cancels: by instrument, by group, by quote set, or all of a session.
 //!
-//! QuoteCancel528 does all four, 568 to 570 one each; the answer is a QuoteCancelAck563. What names
-//! nothing that there is is listed in it, and if nothing else was named the cancel is refused.
+//! QuoteCancel528 supports all four, 568 to 570 one each. The answer is a QuoteCancelAck563. It
+//! lists unknown names, and rejects the cancel if all names are unknown.
 
 use hairpin_cme_codecs::ilink3::{
     BooleanFlag, ManualOrdIndReq, QuoteCancel528, QuoteCancelAck563, QuoteCancelByGroup569,
@@ -11,71 +11,71 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_sbe::EncodeError;
 
-use super::business::owner_of;
 use super::check;
-use super::dispatch::Handling;
+use super::dispatch::FrameHandler;
+use super::order_requests::owner_of;
 use super::publish::Stamp;
 use super::quotes::{ENTRIES_MAX, Quote};
-use super::reason::QuoteReason;
+use super::reason_codes::QuoteReason;
 use super::request::Request;
 use super::selection::is_group;
 use crate::{Listener, Market};
 
-/// A cancel, whichever message it came by.
+/// A quote cancel, decoded from any of the four messages.
 #[derive(Debug, Clone, Copy)]
-struct Cancel {
+struct QuoteCancel {
     request: Request,
     number: u32,
     quote_id: u32,
     scope: QuoteCxlStatus,
 }
 
-/// What has become of it.
+/// The result of a quote cancel.
 #[derive(Debug)]
-struct Done {
+struct CancelResult {
     cancelled: u32,
     named: u32,
-    /// SecurityIDs that no instrument has, of a group the null.
-    instruments: Unknown<i32>,
-    sets: Unknown<u16>,
+    /// SecurityIDs that no instrument has; the null value for an unknown group.
+    instruments: UnknownNames<i32>,
+    sets: UnknownNames<u16>,
 }
 
 #[derive(Debug)]
-struct Unknown<T> {
+struct UnknownNames<T> {
     items: [T; ENTRIES_MAX],
     count: usize,
 }
 
-impl<T: Copy> Unknown<T> {
+impl<T: Copy> UnknownNames<T> {
     fn push(&mut self, item: T) {
-        if let Some(place) = self.items.get_mut(self.count) {
-            *place = item;
+        if let Some(slot) = self.items.get_mut(self.count) {
+            *slot = item;
             self.count += 1;
         }
     }
 }
 
-impl Done {
+impl CancelResult {
     fn new() -> Self {
-        let instruments = Unknown { items: [0; ENTRIES_MAX], count: 0 };
+        let instruments = UnknownNames { items: [0; ENTRIES_MAX], count: 0 };
         Self {
             cancelled: 0,
             named: 0,
             instruments,
-            sets: Unknown { items: [0; ENTRIES_MAX], count: 0 },
+            sets: UnknownNames { items: [0; ENTRIES_MAX], count: 0 },
         }
     }
 
-    fn is_refused(&self) -> bool {
+    fn is_rejected(&self) -> bool {
         let unknown = self.instruments.count + self.sets.count;
         unknown > 0 && unknown == self.named as usize
     }
 }
 
-/// Reads the fields that all cancels have, under the same names.
+/// Decodes the fields that all quote cancels have under the same names.
 macro_rules! cancel {
     ($message:expr, $scope:expr) => {
-        Cancel {
+        QuoteCancel {
             request: Request::from_quote_cancel(
                 $message.sender_id(),
                 $message.location(),
@@ -89,7 +89,7 @@ macro_rules! cancel {
     };
 }
 
-impl<L: Listener> Handling<'_, L> {
+impl<L: Listener> FrameHandler<'_, L> {
     pub(super) fn handle_quote_cancel(
         &mut self,
         account: usize,
@@ -97,43 +97,48 @@ impl<L: Listener> Handling<'_, L> {
         market: &mut impl Market,
     ) {
         let cancel = cancel!(message, message.quote_cancel_type().0);
-        if !self.begin_quote_cancel(account, &cancel) {
+        if !self.start_quote_cancel(account, &cancel) {
             return;
         }
-        let mut done = Done::new();
+        let mut result = CancelResult::new();
         let entries = message.no_quote_entries();
         match message.quote_cancel_type() {
             QuoteCxlTyp::CANCELALLQUOTES => {
-                done.cancelled = self.cancel_quotes(account, market, |_| true);
+                result.cancelled = self.cancel_quotes(account, market, |_| true);
             }
             QuoteCxlTyp::CANCELPER_INSTRUMENT => {
                 let (mut entries, mut scratch) =
                     (entries, quote_cancel528::NoQuoteEntries::SCRATCH);
                 while let Some(entry) = entries.next(&mut scratch) {
                     let security = entry.security_id().unwrap_or(i32::MAX);
-                    self.cancel_in_instrument(account, security, &mut done, market);
+                    self.cancel_in_instrument(account, security, &mut result, market);
                 }
             }
             QuoteCxlTyp::CANCELPER_INSTRUMENTGROUP => {
                 let (mut entries, mut scratch) =
                     (entries, quote_cancel528::NoQuoteEntries::SCRATCH);
                 while let Some(entry) = entries.next(&mut scratch) {
-                    self.cancel_in_group(account, entry.security_group().raw(), &mut done, market);
+                    self.cancel_in_group(
+                        account,
+                        entry.security_group().raw(),
+                        &mut result,
+                        market,
+                    );
                 }
             }
             QuoteCxlTyp::CANCELPER_QUOTE_SET => {
                 let (mut sets, mut scratch) =
                     (message.no_quote_sets(), quote_cancel528::NoQuoteSets::SCRATCH);
                 while let Some(set) = sets.next(&mut scratch) {
-                    self.cancel_in_set(account, set.quote_set_id(), &mut done, market);
+                    self.cancel_in_set(account, set.quote_set_id(), &mut result, market);
                 }
             }
             _ => {
-                let refusal = check::no_such_value(check::tag::QUOTE_CANCEL_TYPE);
+                let refusal = check::undefined_value(check::tag::QUOTE_CANCEL_TYPE);
                 return self.reject(account, &cancel.request, b"Z", cancel.number, refusal);
             }
         }
-        self.end_quote_cancel(account, &cancel, &done);
+        self.finish_quote_cancel(account, &cancel, &result);
     }
 
     pub(super) fn handle_quote_cancel_by_set(
@@ -143,16 +148,16 @@ impl<L: Listener> Handling<'_, L> {
         market: &mut impl Market,
     ) {
         let cancel = cancel!(message, QuoteCxlStatus::CANCELPER_QUOTE_SET.0);
-        if !self.begin_quote_cancel(account, &cancel) {
+        if !self.start_quote_cancel(account, &cancel) {
             return;
         }
-        let mut done = Done::new();
+        let mut result = CancelResult::new();
         let (mut sets, mut scratch) =
             (message.no_quote_sets(), quote_cancel_by_set568::NoQuoteSets::SCRATCH);
         while let Some(set) = sets.next(&mut scratch) {
-            self.cancel_in_set(account, set.quote_set_id(), &mut done, market);
+            self.cancel_in_set(account, set.quote_set_id(), &mut result, market);
         }
-        self.end_quote_cancel(account, &cancel, &done);
+        self.finish_quote_cancel(account, &cancel, &result);
     }
 
     pub(super) fn handle_quote_cancel_by_group(
@@ -162,16 +167,16 @@ impl<L: Listener> Handling<'_, L> {
         market: &mut impl Market,
     ) {
         let cancel = cancel!(message, QuoteCxlStatus::CANCELPER_INSTRUMENTGROUP.0);
-        if !self.begin_quote_cancel(account, &cancel) {
+        if !self.start_quote_cancel(account, &cancel) {
             return;
         }
-        let mut done = Done::new();
+        let mut result = CancelResult::new();
         let (mut entries, mut scratch) =
             (message.no_quote_entries(), quote_cancel_by_group569::NoQuoteEntries::SCRATCH);
         while let Some(entry) = entries.next(&mut scratch) {
-            self.cancel_in_group(account, entry.security_group().raw(), &mut done, market);
+            self.cancel_in_group(account, entry.security_group().raw(), &mut result, market);
         }
-        self.end_quote_cancel(account, &cancel, &done);
+        self.finish_quote_cancel(account, &cancel, &result);
     }
 
     pub(super) fn handle_quote_cancel_by_instrument(
@@ -181,21 +186,22 @@ impl<L: Listener> Handling<'_, L> {
         market: &mut impl Market,
     ) {
         let cancel = cancel!(message, QuoteCxlStatus::CANCELPER_INSTRUMENT.0);
-        if !self.begin_quote_cancel(account, &cancel) {
+        if !self.start_quote_cancel(account, &cancel) {
             return;
         }
-        let mut done = Done::new();
+        let mut result = CancelResult::new();
         let (mut entries, mut scratch) =
             (message.no_quote_entries(), quote_cancel_by_instrument570::NoQuoteEntries::SCRATCH);
         while let Some(entry) = entries.next(&mut scratch) {
-            self.cancel_in_instrument(account, entry.security_id(), &mut done, market);
+            self.cancel_in_instrument(account, entry.security_id(), &mut result, market);
         }
-        self.end_quote_cancel(account, &cancel, &done);
+        self.finish_quote_cancel(account, &cancel, &result);
     }
 
-    /// Takes the number of a cancel and looks at what all have in common; `false` if that is all.
-    fn begin_quote_cancel(&mut self, account: usize, cancel: &Cancel) -> bool {
-        if !self.take_number(account, cancel.number) {
+    /// Consumes the sequence number of a quote cancel and checks its common fields. Returns `false`
+    /// if the message has been rejected.
+    fn start_quote_cancel(&mut self, account: usize, cancel: &QuoteCancel) -> bool {
+        if !self.consume_number(account, cancel.number) {
             return false;
         }
         self.counters.quote_cancels += 1;
@@ -212,16 +218,16 @@ impl<L: Listener> Handling<'_, L> {
         &mut self,
         account: usize,
         security: i32,
-        done: &mut Done,
+        result: &mut CancelResult,
         market: &mut impl Market,
     ) {
-        done.named += 1;
+        result.named += 1;
         match market.instrument(security) {
             Some(instrument) => {
-                let is_meant = |quote: &Quote| quote.instrument == instrument;
-                done.cancelled += self.cancel_quotes(account, market, is_meant);
+                let matches = |quote: &Quote| quote.instrument == instrument;
+                result.cancelled += self.cancel_quotes(account, market, matches);
             }
-            None => done.instruments.push(security),
+            None => result.instruments.push(security),
         }
     }
 
@@ -229,14 +235,14 @@ impl<L: Listener> Handling<'_, L> {
         &mut self,
         account: usize,
         group: &[u8],
-        done: &mut Done,
+        result: &mut CancelResult,
         market: &mut impl Market,
     ) {
-        done.named += 1;
+        result.named += 1;
         if is_group(group, market) {
-            done.cancelled += self.cancel_quotes(account, market, |_| true);
+            result.cancelled += self.cancel_quotes(account, market, |_| true);
         } else {
-            done.instruments.push(i32::MAX);
+            result.instruments.push(i32::MAX);
         }
     }
 
@@ -244,29 +250,29 @@ impl<L: Listener> Handling<'_, L> {
         &mut self,
         account: usize,
         set: u16,
-        done: &mut Done,
+        result: &mut CancelResult,
         market: &mut impl Market,
     ) {
-        done.named += 1;
-        let is_meant = |quote: &Quote| quote.set == set;
-        if self.accounts[account].quotes.iter().any(is_meant) {
-            done.cancelled += self.cancel_quotes(account, market, is_meant);
+        result.named += 1;
+        let matches = |quote: &Quote| quote.set == set;
+        if self.accounts[account].quotes.iter().any(matches) {
+            result.cancelled += self.cancel_quotes(account, market, matches);
         } else {
-            done.sets.push(set);
+            result.sets.push(set);
         }
     }
 
-    /// Takes the quotes away that are meant; how many of them had a side left.
+    /// Removes the matching quotes. Returns how many of them still had an order.
     fn cancel_quotes(
         &mut self,
         account: usize,
         market: &mut impl Market,
-        is_meant: impl Fn(&Quote) -> bool,
+        matches: impl Fn(&Quote) -> bool,
     ) -> u32 {
         let (now, owner) = (self.now, owner_of(account));
         let mut cancelled = 0;
         self.accounts[account].quotes.retain(|quote| {
-            if !is_meant(quote) {
+            if !matches(quote) {
                 return true;
             }
             let sides = quote.orders.map(|id| market.cancel(now, id, owner).is_some());
@@ -276,19 +282,19 @@ impl<L: Listener> Handling<'_, L> {
         cancelled
     }
 
-    fn end_quote_cancel(&mut self, account: usize, cancel: &Cancel, done: &Done) {
-        self.counters.quote_rejects += u64::from(done.is_refused());
-        self.publish(account, |buffer, stamp| encode_ack(buffer, stamp, cancel, done));
+    fn finish_quote_cancel(&mut self, account: usize, cancel: &QuoteCancel, result: &CancelResult) {
+        self.counters.quote_rejects += u64::from(result.is_rejected());
+        self.publish(account, |buffer, stamp| encode_ack(buffer, stamp, cancel, result));
     }
 }
 
 fn encode_ack(
     buffer: &mut [u8],
     stamp: &Stamp,
-    cancel: &Cancel,
-    done: &Done,
+    cancel: &QuoteCancel,
+    result: &CancelResult,
 ) -> Result<usize, EncodeError> {
-    let (status, reason) = match (done.is_refused(), done.sets.count) {
+    let (status, reason) = match (result.is_rejected(), result.sets.count) {
         (false, _) => (cancel.scope, None),
         (true, 0) => (QuoteCxlStatus::REJECTED, Some(QuoteReason::UnknownSecurity)),
         (true, _) => (QuoteCxlStatus::REJECTED, Some(QuoteReason::UnknownQuote)),
@@ -306,12 +312,12 @@ fn encode_ack(
         .set_quote_reject_reason(reason.map(|reason| reason.code().into()))
         .set_manual_order_indicator(ManualOrdIndReq(request.manual_order_indicator))
         .set_quote_status(status)
-        .set_no_processed_entries(done.cancelled)
+        .set_no_processed_entries(result.cancelled)
         .set_mm_protection_reset(BooleanFlag::FALSE)
         .set_split_msg(stamp.split)
         .set_poss_retrans_flag(BooleanFlag::FALSE);
     let mut group = groups.no_quote_entries()?;
-    for &security in &done.instruments.items[..done.instruments.count] {
+    for &security in &result.instruments.items[..result.instruments.count] {
         group
             .push()?
             .set_quote_entry_id(u32::MAX)
@@ -319,7 +325,7 @@ fn encode_ack(
             .set_quote_entry_reject_reason(QuoteReason::UnknownSecurity.code());
     }
     let mut group = groups.no_quote_sets()?;
-    for &set in &done.sets.items[..done.sets.count] {
+    for &set in &result.sets.items[..result.sets.count] {
         group
             .push()?
             .set_quote_set_id(set)

@@ -1,7 +1,8 @@
-//! RequestForQuote543: somebody asks what others would quote.
+//! RequestForQuote543: a session asks for quotes.
 //!
-//! What it names is published on the feed, each instrument by a QuoteRequest39 whose number is the
-//! ExchangeQuoteReqID of the RequestForQuoteAck546; if one of them cannot be asked for, none is.
+//! Each named instrument is published on the feed by a QuoteRequest39. Its QuoteReqID is the
+//! ExchangeQuoteReqID of the RequestForQuoteAck546. If one instrument is invalid, nothing is
+//! published.
 
 use hairpin_cme_codecs::ilink3::request_for_quote543::NoRelatedSym;
 use hairpin_cme_codecs::ilink3::{
@@ -10,24 +11,24 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_sbe::EncodeError;
 
+use super::ascii_int::AsciiInt;
 use super::check;
-use super::dispatch::Handling;
-use super::number::Digits;
+use super::dispatch::FrameHandler;
 use super::publish::Stamp;
 use super::quotes::ENTRIES_MAX;
-use super::reason::QuoteReason;
+use super::reason_codes::QuoteReason;
 use super::request::Request;
 use crate::matching::Side;
 use crate::{Listener, Market, QuoteRequest};
 
-impl<L: Listener> Handling<'_, L> {
+impl<L: Listener> FrameHandler<'_, L> {
     pub(super) fn handle_request_for_quote(
         &mut self,
         account: usize,
         message: &RequestForQuote543<'_>,
         market: &mut impl Market,
     ) {
-        if !self.take_number(account, message.seq_num()) {
+        if !self.consume_number(account, message.seq_num()) {
             return;
         }
         self.counters.quote_requests += 1;
@@ -35,12 +36,12 @@ impl<L: Listener> Handling<'_, L> {
         if let Err(refusal) = check::check_sender(&request, &self.parties(account)) {
             return self.reject(account, &request, b"R", message.seq_num(), refusal);
         }
-        let id = Digits::of(*self.executions + 1);
-        let done = check_entries(message, market)
+        let id = AsciiInt::new(*self.executions + 1);
+        let result = check_entries(message, market)
             .and_then(|()| self.publish_requests(message, id.as_ref(), market));
-        self.counters.quote_rejects += u64::from(done.is_err());
+        self.counters.quote_rejects += u64::from(result.is_err());
         self.publish(account, |buffer, stamp| {
-            encode_ack(buffer, stamp, (message, &request), id.as_ref(), done.err())
+            encode_ack(buffer, stamp, (message, &request), id.as_ref(), result.err())
         });
     }
 
@@ -85,8 +86,8 @@ fn check_entries(
             return Err(QuoteReason::Closed);
         }
         let side = entry.side();
-        let is_side = matches!(side, None | Some(RFQSide::BUY | RFQSide::SELL | RFQSide::CROSS));
-        if !is_side || entry.order_qty() == Some(0) {
+        let is_valid = matches!(side, None | Some(RFQSide::BUY | RFQSide::SELL | RFQSide::CROSS));
+        if !is_valid || entry.order_qty() == Some(0) {
             return Err(QuoteReason::Other);
         }
     }
@@ -98,9 +99,9 @@ fn encode_ack(
     stamp: &Stamp,
     (message, request): (&RequestForQuote543<'_>, &Request),
     id: &[u8],
-    refused: Option<QuoteReason>,
+    reject: Option<QuoteReason>,
 ) -> Result<usize, EncodeError> {
-    let (status, id) = match refused {
+    let (status, id) = match reject {
         None => (QuoteAckStatus::ACCEPTED, id),
         Some(_) => (QuoteAckStatus::REJECTED, &b""[..]),
     };
@@ -114,7 +115,7 @@ fn encode_ack(
         .set_sending_time_epoch(stamp.utc)
         .set_quote_req_id(message.quote_req_id())
         .set_location(request.location)
-        .set_quote_reject_reason(refused.map(|reason| reason.code().into()))
+        .set_quote_reject_reason(reject.map(|reason| reason.code().into()))
         .set_quote_status(status)
         .set_manual_order_indicator(ManualOrdIndReq(request.manual_order_indicator))
         .set_split_msg(stamp.split)

@@ -1,10 +1,9 @@
-//! Quotes: a bid and an offer of one session in one instrument, entered and taken away together.
+//! Quotes: a bid and an offer of one session in one instrument, entered and removed together.
 //!
-//! A MassQuote517 has up to 50 entries. An entry takes the place of what the session quoted before
-//! under the same QuoteSetID in the same instrument; a side without a price or a size, or with one
-//! of 0, is taken away. Entries that are refused are listed in the MassQuoteAck545, and leave no
-//! quote. A quote's sides rest like day orders, keep their place like these, and trades are
-//! reported with QuoteEntryID in the place of ClOrdID.
+//! A MassQuote517 has up to 50 entries. An entry replaces the session's previous quote under the
+//! same QuoteSetID and instrument. A side without price or size, or with either 0, is removed. The
+//! MassQuoteAck545 lists rejected entries, which leave no quote. The sides of a quote rest like day
+//! orders and have the same queue priority. Trades are reported with QuoteEntryID in ClOrdID.
 
 use hairpin_cme_codecs::ilink3::mass_quote517::NoQuoteEntries;
 use hairpin_cme_codecs::ilink3::{
@@ -12,49 +11,49 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_sbe::EncodeError;
 
-use super::business::owner_of;
+use super::ascii_int::AsciiInt;
 use super::check;
-use super::dispatch::Handling;
-use super::number::Digits;
+use super::dispatch::FrameHandler;
+use super::order_requests::owner_of;
 use super::publish::Stamp;
-use super::reason::QuoteReason;
+use super::reason_codes::QuoteReason;
 use super::request::{ClientOrder, Request};
 use crate::matching::{NewOrder, OrderId, Replaced, Replacement, Side};
 use crate::{Listener, Market, Price};
 
-/// Quotes that a session has at once.
+/// The maximum number of quotes of a session.
 pub(super) const QUOTES_MAX: usize = 1_024;
 
-/// Entries of one message, or instruments, groups or sets of one cancel.
+/// The maximum number of entries in a message, or of instruments, groups or sets in a cancel.
 pub(super) const ENTRIES_MAX: usize = 50;
 
-/// What a session quotes in an instrument under a QuoteSetID.
+/// A session's quote in an instrument under a QuoteSetID.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quote {
     pub(super) instrument: u32,
     pub(super) set: u16,
-    /// Bid and offer; they may be gone.
+    /// The bid and the offer. They may no longer be in the book.
     pub(super) orders: [OrderId; 2],
 }
 
-/// Entries that were refused.
+/// The rejected entries of a MassQuote.
 #[derive(Debug)]
-struct Refused {
+struct RejectedEntries {
     entries: [(u32, i32, u16, u8); ENTRIES_MAX],
     count: usize,
 }
 
-/// A price and contracts, if a side is wanted.
-pub(super) type Wanted = Option<(Price, u32)>;
+/// Price and quantity of one side, or `None` to remove it.
+pub(super) type SideTerms = Option<(Price, u32)>;
 
-impl<L: Listener> Handling<'_, L> {
+impl<L: Listener> FrameHandler<'_, L> {
     pub(super) fn handle_mass_quote(
         &mut self,
         account: usize,
         message: &MassQuote517<'_>,
         market: &mut impl Market,
     ) {
-        if !self.take_number(account, message.seq_num()) {
+        if !self.consume_number(account, message.seq_num()) {
             return;
         }
         self.counters.mass_quotes += 1;
@@ -63,25 +62,25 @@ impl<L: Listener> Handling<'_, L> {
             return self.reject(account, &request, b"i", message.seq_num(), refusal);
         }
         let (mut entries, mut scratch) = (message.no_quote_entries(), NoQuoteEntries::SCRATCH);
-        let asked = entries.len();
-        let mut refused = Refused { entries: [(0, 0, 0, 0); ENTRIES_MAX], count: 0 };
+        let entry_count = entries.len();
+        let mut rejected = RejectedEntries { entries: [(0, 0, 0, 0); ENTRIES_MAX], count: 0 };
         let mut accepted = 0_u8;
-        if (1..=ENTRIES_MAX).contains(&asked) {
+        if (1..=ENTRIES_MAX).contains(&entry_count) {
             while let Some(entry) = entries.next(&mut scratch) {
                 match self.quote(account, &request, &entry, market) {
                     Ok(()) => accepted += 1,
-                    Err(reason) => refused.push(&entry, reason),
+                    Err(reason) => rejected.push(&entry, reason),
                 }
             }
         }
-        let is_refused = !(1..=ENTRIES_MAX).contains(&asked);
-        self.counters.quote_rejects += refused.count as u64 + u64::from(is_refused);
+        let is_invalid = !(1..=ENTRIES_MAX).contains(&entry_count);
+        self.counters.quote_rejects += rejected.count as u64 + u64::from(is_invalid);
         self.publish(account, |buffer, stamp| {
-            encode_ack(buffer, stamp, (message, &request), accepted, &refused)
+            encode_ack(buffer, stamp, (message, &request), accepted, &rejected)
         });
     }
 
-    /// Gives a session another quote in the place of the one before; `Err` leaves none.
+    /// Replaces a session's quote. On `Err` no quote is left.
     fn quote(
         &mut self,
         account: usize,
@@ -91,69 +90,71 @@ impl<L: Listener> Handling<'_, L> {
     ) -> Result<(), QuoteReason> {
         let instrument =
             market.instrument(entry.security_id()).ok_or(QuoteReason::UnknownSecurity)?;
-        let place = self
-            .quote_place(account, instrument, entry.quote_set_id(), market)
+        let slot = self
+            .quote_slot(account, instrument, entry.quote_set_id(), market)
             .ok_or(QuoteReason::ExceedsLimit)?;
-        let wanted = [
-            wanted(entry.bid_px(), entry.bid_size()),
-            wanted(entry.offer_px(), entry.offer_size()),
+        let terms = [
+            side_terms(entry.bid_px(), entry.bid_size()),
+            side_terms(entry.offer_px(), entry.offer_size()),
         ];
         let owner = owner_of(account);
-        let mut orders = self.accounts[account].quotes[place].orders;
-        let mut done = check_spread(wanted);
-        if done.is_ok() {
-            self.clear_way(orders, wanted, market);
+        let mut orders = self.accounts[account].quotes[slot].orders;
+        let mut result = check_spread(terms);
+        if result.is_ok() {
+            self.cancel_crossed_sides(orders, terms, market);
             for side in Side::BOTH {
-                let names = (entry.quote_entry_id(), entry.security_id());
-                let of = (instrument, side, orders[side.index()], wanted[side.index()]);
-                match self.quote_side(account, request, names, of, market) {
+                let ids = (entry.quote_entry_id(), entry.security_id());
+                let change = (instrument, side, orders[side.index()], terms[side.index()]);
+                match self.quote_side(account, request, ids, change, market) {
                     Ok(id) => orders[side.index()] = id,
-                    Err(reason) => done = done.and(Err(reason)),
+                    Err(reason) => result = result.and(Err(reason)),
                 }
             }
         }
-        if done.is_err() {
+        if result.is_err() {
             for id in core::mem::take(&mut orders) {
                 market.cancel(self.now, id, owner);
             }
         }
-        self.accounts[account].quotes[place].orders = orders;
-        done
+        self.accounts[account].quotes[slot].orders = orders;
+        result
     }
 
-    /// Takes away what a session's new prices would meet of its old ones.
-    pub(super) fn clear_way(
+    /// Cancels previous sides that the session's new prices would cross.
+    pub(super) fn cancel_crossed_sides(
         &self,
         orders: [OrderId; 2],
-        wanted: [Wanted; 2],
+        terms: [SideTerms; 2],
         market: &mut impl Market,
     ) {
         for side in Side::BOTH {
-            let old = market.order(orders[side.opposite().index()]).copied();
-            let (Some((price, _)), Some(old)) = (wanted[side.index()], old) else { continue };
-            if price == old.price || side.is_better(price, old.price) {
-                market.cancel(self.now, old.id, old.owner);
+            let previous = market.order(orders[side.opposite().index()]).copied();
+            let (Some((price, _)), Some(previous)) = (terms[side.index()], previous) else {
+                continue;
+            };
+            if price == previous.price || side.is_better(price, previous.price) {
+                market.cancel(self.now, previous.id, previous.owner);
             }
         }
     }
 
-    /// Enters, changes or takes away one side; its number, or none.
+    /// Enters, changes or removes one side. Returns its order, or [`OrderId::NONE`].
     pub(super) fn quote_side(
         &mut self,
         account: usize,
         request: &Request,
         (entry, security_id): (u32, i32),
-        (instrument, side, old, wanted): (u32, Side, OrderId, Wanted),
+        (instrument, side, previous, terms): (u32, Side, OrderId, SideTerms),
         market: &mut impl Market,
     ) -> Result<OrderId, QuoteReason> {
         let owner = owner_of(account);
-        let Some((price, quantity)) = wanted else {
-            market.cancel(self.now, old, owner);
+        let Some((price, quantity)) = terms else {
+            market.cancel(self.now, previous, owner);
             return Ok(OrderId::NONE);
         };
-        let id = if market.order(old).is_some_and(|order| order.owner == owner) {
+        let id = if market.order(previous).is_some_and(|order| order.owner == owner) {
             let replacement = Replacement { price, quantity, ..Replacement::default() };
-            match market.replace(self.now, old, owner, &replacement)? {
+            match market.replace(self.now, previous, owner, &replacement)? {
                 Replaced::Modified { order, .. } => order.id,
                 Replaced::Cancelled(_) => return Ok(OrderId::NONE),
             }
@@ -162,7 +163,7 @@ impl<L: Listener> Handling<'_, L> {
             market.submit(self.now, &new)?.order
         };
         let mut cl_ord_id = [0; 20];
-        let digits = Digits::of(entry.into());
+        let digits = AsciiInt::new(entry.into());
         cl_ord_id[..digits.as_ref().len()].copy_from_slice(digits.as_ref());
         self.orders[id.slot() as usize] = ClientOrder {
             order: id,
@@ -172,14 +173,14 @@ impl<L: Listener> Handling<'_, L> {
             ord_type: OrderType::LIMIT,
             price: Some(price),
             quantity,
-            is_quote: true,
+            quote: true,
             ..ClientOrder::default()
         };
         Ok(id)
     }
 
-    /// Where a session's quote in an instrument is noted, made if there is none.
-    pub(super) fn quote_place(
+    /// Returns the index of a session's quote in an instrument, adding one if needed.
+    pub(super) fn quote_slot(
         &mut self,
         account: usize,
         instrument: u32,
@@ -187,9 +188,9 @@ impl<L: Listener> Handling<'_, L> {
         market: &impl Market,
     ) -> Option<usize> {
         let quotes = &mut self.accounts[account].quotes;
-        let is_it = |quote: &Quote| quote.instrument == instrument && quote.set == set;
-        if let Some(place) = quotes.iter().position(is_it) {
-            return Some(place);
+        let is_same = |quote: &Quote| quote.instrument == instrument && quote.set == set;
+        if let Some(slot) = quotes.iter().position(is_same) {
+            return Some(slot);
         }
         if quotes.len() == QUOTES_MAX {
             let rests = |id: &OrderId| market.order(*id).is_some();
@@ -203,23 +204,24 @@ impl<L: Listener> Handling<'_, L> {
     }
 }
 
-/// A side of an entry, if there is to be one.
-pub(super) fn wanted(price: Option<Price>, quantity: Option<u32>) -> Wanted {
+/// Returns the price and quantity of one side of an entry, unless either is absent or 0.
+pub(super) fn side_terms(price: Option<Price>, quantity: Option<u32>) -> SideTerms {
     let price = price.filter(|price| price.0 != 0)?;
     quantity.filter(|&quantity| quantity > 0).map(|quantity| (price, quantity))
 }
 
-fn check_spread(wanted: [Wanted; 2]) -> Result<(), QuoteReason> {
-    match wanted {
+fn check_spread(terms: [SideTerms; 2]) -> Result<(), QuoteReason> {
+    match terms {
         [Some((bid, _)), Some((offer, _))] if bid >= offer => Err(QuoteReason::InvalidSpread),
         _ => Ok(()),
     }
 }
 
-impl Refused {
+impl RejectedEntries {
     fn push(&mut self, entry: &NoQuoteEntries<'_>, reason: QuoteReason) {
-        let of = (entry.quote_entry_id(), entry.security_id(), entry.quote_set_id(), reason.code());
-        self.entries[self.count] = of;
+        let rejected =
+            (entry.quote_entry_id(), entry.security_id(), entry.quote_set_id(), reason.code());
+        self.entries[self.count] = rejected;
         self.count += 1;
     }
 }
@@ -229,12 +231,12 @@ fn encode_ack(
     stamp: &Stamp,
     (message, request): (&MassQuote517<'_>, &Request),
     accepted: u8,
-    refused: &Refused,
+    rejected: &RejectedEntries,
 ) -> Result<usize, EncodeError> {
-    let asked = message.no_quote_entries().len();
-    let (status, reason) = match (accepted, refused.count) {
+    let entry_count = message.no_quote_entries().len();
+    let (status, reason) = match (accepted, rejected.count) {
         (0, 0) => (QuoteAckStatus::REJECTED, Some(QuoteReason::ExceedsLimit.code().into())),
-        (0, _) => (QuoteAckStatus::REJECTED, Some(refused.entries[0].3.into())),
+        (0, _) => (QuoteAckStatus::REJECTED, Some(rejected.entries[0].3.into())),
         _ => (QuoteAckStatus::ACCEPTED, None),
     };
     let (mut root, mut groups) = MassQuoteAck545::encode(buffer)?;
@@ -255,10 +257,10 @@ fn encode_ack(
         .set_split_msg(stamp.split)
         .set_liquidity_flag(message.liquidity_flag())
         .set_short_sale_type(message.short_sale_type())
-        .set_tot_no_quote_entries(u8::try_from(asked).ok())
+        .set_tot_no_quote_entries(u8::try_from(entry_count).ok())
         .set_poss_retrans_flag(BooleanFlag::FALSE);
     let mut group = groups.no_quote_entries()?;
-    for &(entry, security, set, reason) in &refused.entries[..refused.count] {
+    for &(entry, security, set, reason) in &rejected.entries[..rejected.count] {
         group
             .push()?
             .set_quote_entry_id(entry)

@@ -1,4 +1,4 @@
-//! What the gateway answers to business messages.
+//! The reports that answer business messages.
 
 use hairpin_cme_codecs::ilink3::{
     BooleanFlag, BusinessReject521, ExecInst, ExecReason, ExecutionReportCancel534,
@@ -7,17 +7,17 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_sbe::EncodeError;
 
-use super::dispatch::Handling;
+use super::dispatch::FrameHandler;
 use super::publish::{Stamp, publish};
-use super::reason::{BusinessReason, OrderReason};
+use super::reason_codes::{BusinessReason, OrderReason};
 use super::request::{ClientOrder, Request};
 use crate::Listener;
 use crate::matching::Order;
 
 /// CrossType (tag 549) of a NewOrderCross544.
-pub(super) const CROSS: u8 = 3;
+pub(super) const CROSS_TYPE: u8 = 3;
 
-/// Writes the fields that all execution reports begin with, under the same names.
+/// Writes the leading fields of all execution reports, which have the same names.
 macro_rules! execution_report {
     ($encoder:expr, $stamp:expr, $request:expr) => {
         $encoder
@@ -36,7 +36,7 @@ macro_rules! execution_report {
     };
 }
 
-/// Writes the fields that describe an order, under the same names in all reports of orders.
+/// Writes the fields that describe an order, which have the same names in all reports.
 macro_rules! order_terms {
     ($encoder:expr, $order:expr) => {
         $encoder
@@ -59,12 +59,12 @@ macro_rules! order_terms {
 
 pub(super) use {execution_report, order_terms};
 
-impl<L: Listener> Handling<'_, L> {
+impl<L: Listener> FrameHandler<'_, L> {
     pub(super) fn send_new(&mut self, account: usize, order: &ClientOrder) {
         self.publish(account, |buffer, stamp| encode_new(buffer, stamp, order));
     }
 
-    /// The number of an order that was never accepted is 0.
+    /// Sends an ExecutionReportReject523. The OrderID of a rejected order is 0.
     pub(super) fn send_order_reject(
         &mut self,
         account: usize,
@@ -85,7 +85,8 @@ impl<L: Listener> Handling<'_, L> {
         });
     }
 
-    /// `resting` is the order with its new terms, before it traded by them.
+    /// Sends an ExecutionReportModify531. `resting` is the order with its new terms, before it
+    /// trades.
     pub(super) fn send_modified(&mut self, account: usize, order: &ClientOrder, resting: &Order) {
         self.publish(account, |buffer, stamp| {
             let mut report = ExecutionReportModify531::encode(buffer)?;
@@ -100,7 +101,7 @@ impl<L: Listener> Handling<'_, L> {
         });
     }
 
-    /// An order that was cancelled by `request`; `order` is what it was when it was last accepted.
+    /// Sends an ExecutionReportCancel534. `order` is the state when the order was last accepted.
     pub(super) fn send_cancelled(
         &mut self,
         account: usize,
@@ -151,13 +152,14 @@ impl<L: Listener> Handling<'_, L> {
         });
     }
 
-    /// `number` is that of the refused message, `None` if it did not use one up.
+    /// Sends a BusinessReject521. `ref_seq_num` is the number of the rejected message, `None` if it
+    /// did not consume one.
     pub(super) fn send_business_reject(
         &mut self,
         account: usize,
         request: &Request,
         message_type: &[u8],
-        refused: Option<u32>,
+        ref_seq_num: Option<u32>,
         (reason, tag, text): (BusinessReason, Option<u16>, &str),
     ) {
         self.publish(account, |buffer, stamp| {
@@ -170,7 +172,7 @@ impl<L: Listener> Handling<'_, L> {
                 .set_sending_time_epoch(stamp.utc)
                 .set_business_reject_ref_id(request.order_request_id)
                 .set_location(request.location)
-                .set_ref_seq_num(refused)
+                .set_ref_seq_num(ref_seq_num)
                 .set_ref_tag_id(tag)
                 .set_business_reject_reason(reason.code())
                 .set_ref_msg_type(message_type)
@@ -192,7 +194,7 @@ impl<L: Listener> Handling<'_, L> {
     }
 }
 
-/// The report of an order that was accepted, or of a stop order that was triggered.
+/// Encodes the report of an accepted order, or of a triggered stop order.
 pub(super) fn encode_new(
     buffer: &mut [u8],
     stamp: &Stamp,
@@ -207,7 +209,7 @@ pub(super) fn encode_new(
     Ok(ExecutionReportNew522::ENCODED_LENGTH)
 }
 
-/// The report of an order that was cancelled, by a request or, for a reason, by the exchange.
+/// Encodes the report of an order canceled by a request, or by the exchange for a `reason`.
 pub(super) fn encode_cancelled(
     buffer: &mut [u8],
     stamp: &Stamp,

@@ -1,4 +1,4 @@
-//! What reports repeat of requests, and what is remembered of orders for them.
+//! The fields that reports repeat: those of the request, and the stored state of an order.
 
 use hairpin_cme_codecs::ilink3::{
     BooleanNULL, ExecMode, ManualOrdIndReq, MassQuote517, MassQuoteRequest567, NewOrderSingle514,
@@ -8,11 +8,11 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_sbe::CharArray;
 
-use super::reports::CROSS;
+use super::reports::CROSS_TYPE;
 use crate::Price;
 use crate::matching::OrderId;
 
-/// What a report repeats of the request it answers; texts with their padding.
+/// The request fields that a report repeats. Texts include their padding.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request {
     pub(super) sender_id: [u8; 20],
@@ -23,7 +23,7 @@ pub(super) struct Request {
     pub(super) manual_order_indicator: u8,
 }
 
-/// An order of a session as its last request described it, for reports of whatever becomes of it.
+/// A session's order as its last request described it, for all further reports.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClientOrder {
     pub(super) order: OrderId,
@@ -31,7 +31,7 @@ pub(super) struct ClientOrder {
     pub(super) security_id: i32,
     pub(super) side: SideReq,
     pub(super) ord_type: OrderType,
-    /// The price asked for; once the order is accepted its limit.
+    /// The requested price; for an accepted order, its limit.
     pub(super) price: Option<Price>,
     pub(super) quantity: u32,
     pub(super) min_qty: Option<u32>,
@@ -39,13 +39,13 @@ pub(super) struct ClientOrder {
     pub(super) stop_px: Option<Price>,
     pub(super) expire_date: Option<u16>,
     pub(super) exec_inst: u8,
-    /// It is a side of a quote.
-    pub(super) is_quote: bool,
-    /// The CrossID of the cross it came by.
+    /// The order is one side of a quote.
+    pub(super) quote: bool,
+    /// CrossID of the cross that contained the order.
     pub(super) cross: Option<u64>,
-    /// CrossType (tag 549) of that.
+    /// CrossType (tag 549) of the cross.
     pub(super) cross_type: u8,
-    /// Day if the request has none.
+    /// Time in force; day if the request has none.
     pub(super) time_in_force: TimeInForce,
     pub(super) execution_mode: Option<ExecMode>,
     pub(super) liquidity_flag: Option<BooleanNULL>,
@@ -57,7 +57,7 @@ impl Default for ClientOrder {
     fn default() -> Self {
         Self {
             order: OrderId::NONE,
-            request: Request::UNREAD,
+            request: Request::UNDECODED,
             security_id: 0,
             side: SideReq::BUY,
             ord_type: OrderType::LIMIT,
@@ -68,9 +68,9 @@ impl Default for ClientOrder {
             stop_px: None,
             expire_date: None,
             exec_inst: 0,
-            is_quote: false,
+            quote: false,
             cross: None,
-            cross_type: CROSS,
+            cross_type: CROSS_TYPE,
             time_in_force: TimeInForce::DAY,
             execution_mode: None,
             liquidity_flag: None,
@@ -81,11 +81,11 @@ impl Default for ClientOrder {
 }
 
 fn array<const N: usize>(text: &[u8]) -> [u8; N] {
-    // The codec's fields have just these lengths.
+    // The codec's fields have exactly these lengths.
     text.try_into().unwrap_or([0; N])
 }
 
-/// Reads the fields that all three requests have, under the same names.
+/// Decodes the fields that all three order requests have under the same names.
 macro_rules! request {
     ($message:expr) => {
         Request {
@@ -99,8 +99,8 @@ macro_rules! request {
     };
 }
 
-/// Reads the fields that requests without a ClOrdID have.
-macro_rules! many {
+/// Decodes the fields that requests without a ClOrdID have.
+macro_rules! request_without_cl_ord_id {
     ($message:expr, $order_request_id:expr) => {
         Request {
             sender_id: array($message.sender_id().raw()),
@@ -108,12 +108,12 @@ macro_rules! many {
             party_details_list_req_id: $message.party_details_list_req_id(),
             order_request_id: $order_request_id,
             manual_order_indicator: $message.manual_order_indicator().0,
-            ..Request::UNREAD
+            ..Request::UNDECODED
         }
     };
 }
 
-/// Reads the fields that a new order and a replacement have, under the same names.
+/// Decodes the fields that a new order and a replacement have under the same names.
 macro_rules! client_order {
     ($message:expr) => {
         ClientOrder {
@@ -129,9 +129,9 @@ macro_rules! client_order {
             stop_px: $message.stop_px(),
             expire_date: $message.expire_date(),
             exec_inst: $message.exec_inst().0,
-            is_quote: false,
+            quote: false,
             cross: None,
-            cross_type: CROSS,
+            cross_type: CROSS_TYPE,
             time_in_force: $message.time_in_force().unwrap_or(TimeInForce::DAY),
             execution_mode: $message.execution_mode(),
             liquidity_flag: $message.liquidity_flag(),
@@ -142,8 +142,8 @@ macro_rules! client_order {
 }
 
 impl Request {
-    /// A request of which none of this could be read: texts empty, all else null.
-    pub(super) const UNREAD: Self = Self {
+    /// The fields of a request that could not be decoded: empty texts, other fields null.
+    pub(super) const UNDECODED: Self = Self {
         sender_id: [0; 20],
         cl_ord_id: [0; 20],
         location: [0; 5],
@@ -153,27 +153,27 @@ impl Request {
     };
 
     pub(super) fn from_status(message: &OrderStatusRequest533<'_>) -> Self {
-        many!(message, u64::MAX)
+        request_without_cl_ord_id!(message, u64::MAX)
     }
 
     pub(super) fn from_mass_status(message: &OrderMassStatusRequest530<'_>) -> Self {
-        many!(message, u64::MAX)
+        request_without_cl_ord_id!(message, u64::MAX)
     }
 
     pub(super) fn from_mass_action(message: &OrderMassActionRequest529<'_>) -> Self {
-        many!(message, message.order_request_id())
+        request_without_cl_ord_id!(message, message.order_request_id())
     }
 
     pub(super) fn from_mass_quote(message: &MassQuote517<'_>) -> Self {
-        many!(message, u64::MAX)
+        request_without_cl_ord_id!(message, u64::MAX)
     }
 
     pub(super) fn from_request_for_quote(message: &RequestForQuote543<'_>) -> Self {
-        many!(message, u64::MAX)
+        request_without_cl_ord_id!(message, u64::MAX)
     }
 
     pub(super) fn from_mass_quote_request(message: &MassQuoteRequest567<'_>) -> Self {
-        many!(message, u64::MAX)
+        request_without_cl_ord_id!(message, u64::MAX)
     }
 
     pub(super) fn from_quote_cancel(
@@ -187,7 +187,7 @@ impl Request {
             location: array(location.raw()),
             party_details_list_req_id,
             manual_order_indicator: manual_order_indicator.0,
-            ..Self::UNREAD
+            ..Self::UNDECODED
         }
     }
 
@@ -197,8 +197,8 @@ impl Request {
 }
 
 impl ClientOrder {
-    /// The order as it is to be found in reports once it is accepted: reports have no type for a
-    /// stop order with protection, which is a stop limit order with the limit that it was given.
+    /// Returns the accepted order as reports describe it. Reports have no type for a stop order
+    /// with protection, so it is reported as a stop limit order with its assigned limit.
     pub(super) fn accepted(self, order: OrderId, price: Price) -> Self {
         let is_stop = self.ord_type.0 == OrderTypeReq::STOPWITH_PROTECTION.0;
         let ord_type = if is_stop { OrderType::STOP_LIMIT } else { self.ord_type };

@@ -1,22 +1,22 @@
-//! RetransmitRequest, and the messages that are sent again.
+//! RetransmitRequest508 and the retransmission of stored messages.
 
 use hairpin_cme_codecs::ilink3::RetransmitRequest508;
 use hairpin_sbe::MessageHeader;
 use hairpin_time::Now;
 
 use super::account::Account;
-use super::backlog::copy;
-use super::business::LARGEST_SEQUENCE;
-use super::dispatch::Handling;
-use super::kept::{RETRANSMITTED, Replay};
-use super::reason::{RetransmitReason, TerminateCode};
+use super::dispatch::FrameHandler;
+use super::order_requests::SEQUENCE_MAX;
+use super::pending_reports::copy;
+use super::reason_codes::{RetransmitReason, TerminateCode};
+use super::retransmit_buffer::{RETRANSMITTED, Retransmission};
 use super::session::Session;
 use crate::Listener;
 
-/// The most messages of one request, and how many none stands for.
-const LARGEST_COUNT: u32 = 2_500;
+/// The maximum MsgCount of a request, and the meaning of 0.
+const COUNT_MAX: u32 = 2_500;
 
-impl<L: Listener> Handling<'_, L> {
+impl<L: Listener> FrameHandler<'_, L> {
     pub(super) fn handle_retransmit_request(
         &mut self,
         account: usize,
@@ -25,20 +25,20 @@ impl<L: Listener> Handling<'_, L> {
     ) {
         let mut scratch = RetransmitRequest508::SCRATCH;
         let Ok(message) = RetransmitRequest508::decode(header, body, &mut scratch) else {
-            return self.undecodable();
+            return self.fail_undecodable();
         };
         if message.uuid() != self.session.uuid && message.uuid() != u64::MAX {
             return self.violate(TerminateCode::InvalidUuid);
         }
         let (timestamp, last_uuid) = (message.request_timestamp(), message.last_uuid());
-        match self.find_messages(account, &message) {
-            Ok((replay, count)) => {
+        match self.find_retransmission(account, &message) {
+            Ok((retransmission, count)) => {
                 self.accounts[account].last_timestamp = timestamp;
                 self.counters.retransmissions += 1;
-                let from = replay.from;
+                let from = retransmission.from;
                 self.session.send_retransmission(self.now, (timestamp, last_uuid), from, count);
-                self.session.replay = Some(replay);
-                continue_replay(self.session, &self.accounts[account], self.now);
+                self.session.retransmission = Some(retransmission);
+                continue_retransmission(self.session, &self.accounts[account], self.now);
             }
             Err(why) => {
                 self.counters.retransmit_rejects += 1;
@@ -47,41 +47,44 @@ impl<L: Listener> Handling<'_, L> {
         }
     }
 
-    /// What is to be sent again, and the MsgCount that announces it: for an earlier UUID what was
-    /// asked for, for the present one what will come.
-    fn find_messages(
+    /// Finds the messages to retransmit, and the MsgCount to announce. For an earlier UUID this is
+    /// the requested count, for the current one the actual count.
+    fn find_retransmission(
         &self,
         account: usize,
         message: &RetransmitRequest508<'_>,
-    ) -> Result<(Replay, u16), RetransmitReason> {
+    ) -> Result<(Retransmission, u16), RetransmitReason> {
         check_request(message)?;
-        let known = &self.accounts[account];
-        if message.request_timestamp() <= known.last_timestamp {
+        let account_state = &self.accounts[account];
+        if message.request_timestamp() <= account_state.last_timestamp {
             return Err(RetransmitReason::InvalidTimestamp);
         }
-        if self.session.replay.is_some() {
+        if self.session.retransmission.is_some() {
             return Err(RetransmitReason::AlreadyInProgress);
         }
-        let uuid = message.last_uuid().unwrap_or(known.uuid);
-        let (from, asked) = (message.from_seq_no(), u32::from(message.msg_count()));
-        if self.session.is_backup {
+        let uuid = message.last_uuid().unwrap_or(account_state.uuid);
+        let (from, requested) = (message.from_seq_no(), u32::from(message.msg_count()));
+        if self.session.backup {
             return Err(RetransmitReason::InvalidUuid);
         }
-        if uuid != known.uuid && !known.kept.knows(uuid) {
+        if uuid != account_state.uuid && !account_state.retransmit_buffer.contains_uuid(uuid) {
             return Err(RetransmitReason::InvalidUuid);
         }
-        let count = if asked == 0 { LARGEST_COUNT } else { asked };
-        let replay = known.kept.find(uuid, from, count).ok_or(RetransmitReason::OutOfRange)?;
-        if asked > replay.count {
+        let count = if requested == 0 { COUNT_MAX } else { requested };
+        let retransmission = account_state
+            .retransmit_buffer
+            .find(uuid, from, count)
+            .ok_or(RetransmitReason::OutOfRange)?;
+        if requested > retransmission.count {
             return Err(RetransmitReason::OutOfRange);
         }
-        let announced = if uuid == known.uuid { replay.count } else { count };
-        // At most `LARGEST_COUNT`.
-        Ok((replay, announced as u16))
+        let announced = if uuid == account_state.uuid { retransmission.count } else { count };
+        // The value is at most `COUNT_MAX`.
+        Ok((retransmission, announced as u16))
     }
 }
 
-/// What a RetransmitRequest says by itself, the missing before the impossible.
+/// Checks the fields of a RetransmitRequest. Missing fields take precedence over invalid ones.
 fn check_request(message: &RetransmitRequest508<'_>) -> Result<(), RetransmitReason> {
     let (from, count) = (message.from_seq_no(), message.msg_count());
     let checks = [
@@ -92,19 +95,19 @@ fn check_request(message: &RetransmitRequest508<'_>) -> Result<(), RetransmitRea
         ),
         (from == u32::MAX, RetransmitReason::RequiredFromSeqNoMissing),
         (count == u16::MAX, RetransmitReason::RequiredMsgCountMissing),
-        (u32::from(count) > LARGEST_COUNT, RetransmitReason::RequestLimitExceeded),
-        (from == 0 || from > LARGEST_SEQUENCE, RetransmitReason::InvalidFromSeqNo),
+        (u32::from(count) > COUNT_MAX, RetransmitReason::RequestLimitExceeded),
+        (from == 0 || from > SEQUENCE_MAX, RetransmitReason::InvalidFromSeqNo),
     ];
     checks.into_iter().find_map(|(is_wrong, why)| is_wrong.then_some(why)).map_or(Ok(()), Err)
 }
 
-/// Sends again as much of a session's replay as there is room for. Half of the buffer stays free
-/// for what is published meanwhile, so that orders are answered during a long replay.
-pub(super) fn continue_replay(session: &mut Session, account: &Account, now: Now) {
-    let Some(mut replay) = session.replay else { return };
+/// Retransmits as many messages as there is room for. Half of the send buffer stays free for new
+/// messages, so that orders are answered during a long retransmission.
+pub(super) fn continue_retransmission(session: &mut Session, account: &Account, now: Now) {
+    let Some(mut retransmission) = session.retransmission else { return };
     while session.outbound.is_half_empty() {
-        let Some((message, flag)) = account.kept.advance(&mut replay) else {
-            session.replay = None;
+        let Some((message, flag)) = account.retransmit_buffer.advance(&mut retransmission) else {
+            session.retransmission = None;
             return;
         };
         session.send(now, |buffer| {
@@ -115,5 +118,5 @@ pub(super) fn continue_replay(session: &mut Session, account: &Account, now: Now
             Ok(length)
         });
     }
-    session.replay = (replay.count > 0).then_some(replay);
+    session.retransmission = (retransmission.count > 0).then_some(retransmission);
 }

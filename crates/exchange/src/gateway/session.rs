@@ -1,4 +1,4 @@
-//! One connection: its state, its times, its bytes; and the session messages it sends.
+//! A connection: its state, timers and buffers, and the session messages it sends.
 
 use hairpin_cme_codecs::ilink3::{
     EstablishmentAck504, EstablishmentReject505, FTI, KeepAliveLapsed, NegotiationReject502,
@@ -8,70 +8,71 @@ use hairpin_cme_codecs::ilink3::{
 use hairpin_time::{Duration, Instant, Now};
 
 use super::account::Account;
-use super::definition::Definition;
 use super::faults::Hold;
 use super::frame::Outbound;
-use super::kept::Replay;
-use super::parties::OnDemand;
-use super::ports::BadLogons;
-use super::reason::{LogonReject, RetransmitReason, TerminateCode};
+use super::party_details::PartyDetails;
+use super::party_requests::OnDemand;
+use super::port_closure::BadLogons;
+use super::reason_codes::{LogonReject, RetransmitReason, TerminateCode};
+use super::retransmit_buffer::Retransmission;
 use super::status::MassStatus;
 use super::{ConnectionId, Designation, GatewayCounters, SessionState};
 use crate::Listener;
 
-/// How long a client may take to log on: CME's limit between Negotiate and Establish, applied
-/// to the time before Negotiate as well.
+/// The time limit for a logon. CME specifies it between Negotiate and Establish; this gateway
+/// applies it before Negotiate too.
 pub(super) const LOGON_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) id: ConnectionId,
     pub(super) state: SessionState,
-    /// The account that is logged on here; from the NegotiationResponse or EstablishmentAck on.
+    /// The logged-on account, set when the NegotiationResponse or EstablishmentAck is sent.
     pub(super) account: Option<usize>,
     pub(super) uuid: u64,
     pub(super) keep_alive: Duration,
-    /// When bytes last came and went.
-    pub(super) heard: Instant,
-    pub(super) sent: Instant,
-    /// The client has been told that it was silent for an interval, at this time.
-    pub(super) warned: Option<Instant>,
-    /// When a logon, or a closing, has taken too long.
+    /// The time of the last received byte.
+    pub(super) last_received: Instant,
+    pub(super) last_sent: Instant,
+    /// The time at which a Sequence with a lapse was sent to a silent client.
+    pub(super) lapse_sent: Option<Instant>,
+    /// The time limit for a logon or a close.
     pub(super) deadline: Instant,
-    /// The highest number that a NotApplied has covered.
+    /// The highest number covered by a NotApplied.
     pub(super) not_applied: u32,
-    /// What is being sent again.
-    pub(super) replay: Option<Replay>,
+    /// The retransmission in progress.
+    pub(super) retransmission: Option<Retransmission>,
     pub(super) outbound: Outbound,
-    /// The connection ends when all bytes have left.
-    pub(super) is_closing: bool,
-    /// Which of the two gateways it came to.
-    pub(super) at: Designation,
-    /// That one is the backup now.
-    pub(super) is_backup: bool,
-    /// It was made the primary, and its client may not know it: a Sequence may have the number 0.
-    pub(super) was_promoted: bool,
-    /// It ends by a handshake that was not about an error.
-    pub(super) is_graceful: bool,
-    /// How the message that is being answered was split, as the safeguard sees it.
+    /// The connection closes once all bytes are sent.
+    pub(super) closing: bool,
+    /// The gateway to which the client connected.
+    pub(super) designation: Designation,
+    /// The gateway of this connection is the backup now.
+    pub(super) backup: bool,
+    /// The session was promoted to the primary, and its client may not know yet. Its next Sequence
+    /// may have NextSeqNo 0.
+    pub(super) promoted: bool,
+    /// The session ends by a normal Terminate handshake.
+    pub(super) graceful: bool,
+    /// The split state of the message being answered, for the safeguard.
     pub(super) split: Option<SplitMsg>,
-    /// Messages that came behind a split one in the same chunk.
-    pub(super) behind_split: Option<u32>,
-    /// The next message came in segments out of order.
-    pub(super) is_out_of_order: bool,
-    /// What has come of party details on demand.
+    /// Messages queued behind a split one in the same chunk.
+    pub(super) queued_behind_split: Option<u32>,
+    /// The next message arrived in segments out of order.
+    pub(super) out_of_order: bool,
+    /// The state of on-demand party details.
     pub(super) on_demand: OnDemand,
-    /// These, while they wait.
-    pub(super) definition: Definition,
-    /// Bad logons that named nobody.
+    /// The on-demand party details, while they are pending.
+    pub(super) on_demand_details: PartyDetails,
+    /// Bad logons that named no account.
     pub(super) bad_logons: BadLogons,
-    /// Orders whose status is being told.
+    /// The mass status request being answered.
     pub(super) mass_status: Option<MassStatus>,
-    /// The latest so many reports wait for room in `outbound`.
-    pub(super) behind: u32,
-    /// Bytes that may leave; all unless faults are made.
-    pub(super) allowed: usize,
-    /// What faults keep from leaving.
+    /// The number of latest reports that wait for room in `outbound`.
+    pub(super) pending_reports: u32,
+    /// The number of bytes that may be sent; unlimited without injected faults.
+    pub(super) sendable_length: usize,
+    /// The write held back by an injected fault.
     pub(super) hold: Option<Hold>,
 }
 
@@ -83,92 +84,92 @@ impl Session {
             account: None,
             uuid: 0,
             keep_alive: LOGON_TIMEOUT,
-            heard: Instant::ZERO,
-            sent: Instant::ZERO,
-            warned: None,
+            last_received: Instant::ZERO,
+            last_sent: Instant::ZERO,
+            lapse_sent: None,
             deadline: Instant::MAX,
             not_applied: 0,
-            replay: None,
+            retransmission: None,
             outbound: Outbound::new(),
-            is_closing: false,
-            at: Designation::Primary,
-            is_backup: false,
-            was_promoted: false,
-            is_graceful: false,
+            closing: false,
+            designation: Designation::Primary,
+            backup: false,
+            promoted: false,
+            graceful: false,
             split: None,
-            behind_split: None,
-            is_out_of_order: false,
-            on_demand: OnDemand::Nothing,
-            definition: Definition::empty(0),
+            queued_behind_split: None,
+            out_of_order: false,
+            on_demand: OnDemand::None,
+            on_demand_details: PartyDetails::empty(0),
             bad_logons: BadLogons::default(),
             mass_status: None,
-            behind: 0,
-            allowed: usize::MAX,
+            pending_reports: 0,
+            sendable_length: usize::MAX,
             hold: None,
         }
     }
 
-    /// A connection has been accepted.
+    /// Opens the slot for an accepted connection.
     pub(super) fn open(&mut self, now: Now) {
         self.state = SessionState::Connected;
         self.account = None;
         self.uuid = 0;
         self.keep_alive = LOGON_TIMEOUT;
-        self.heard = now.monotonic;
-        self.sent = now.monotonic;
-        self.warned = None;
+        self.last_received = now.monotonic;
+        self.last_sent = now.monotonic;
+        self.lapse_sent = None;
         self.deadline = now.monotonic + LOGON_TIMEOUT;
         self.not_applied = 0;
-        self.replay = None;
+        self.retransmission = None;
         self.outbound.clear();
-        self.is_closing = false;
-        self.was_promoted = false;
-        self.is_graceful = false;
+        self.closing = false;
+        self.promoted = false;
+        self.graceful = false;
         self.split = None;
-        self.behind_split = None;
-        self.is_out_of_order = false;
-        self.on_demand = OnDemand::Nothing;
+        self.queued_behind_split = None;
+        self.out_of_order = false;
+        self.on_demand = OnDemand::None;
         self.bad_logons = BadLogons::default();
         self.mass_status = None;
-        self.behind = 0;
-        self.allowed = usize::MAX;
+        self.pending_reports = 0;
+        self.sendable_length = usize::MAX;
         self.hold = None;
     }
 
-    /// The bytes that may leave now.
+    /// Returns the bytes that may be sent now.
     pub(super) fn sendable(&self) -> &[u8] {
         let bytes = self.outbound.bytes();
-        &bytes[..bytes.len().min(self.allowed)]
+        &bytes[..bytes.len().min(self.sendable_length)]
     }
 
-    /// `count` bytes have left.
+    /// Removes the first `count` bytes, which have been sent.
     pub(super) fn consume(&mut self, count: usize) {
         self.outbound.consume(count);
-        if self.allowed != usize::MAX {
-            self.allowed = self.allowed.saturating_sub(count);
+        if self.sendable_length != usize::MAX {
+            self.sendable_length = self.sendable_length.saturating_sub(count);
         }
     }
 
-    /// Notes how the next message came; how many have waited behind a split one.
-    pub(super) fn note_frame(&mut self, is_split: bool) -> u32 {
-        let is_late = core::mem::take(&mut self.is_out_of_order);
-        (self.behind_split, self.split) = match self.behind_split {
+    /// Records the split state of the next message. Returns the number queued behind a split one.
+    pub(super) fn count_frame(&mut self, is_split: bool) -> u32 {
+        let is_late = core::mem::take(&mut self.out_of_order);
+        (self.queued_behind_split, self.split) = match self.queued_behind_split {
             _ if is_late => (Some(0), Some(SplitMsg::OUTOF_ORDER_MESSAGE_DELAYED)),
             _ if is_split => (Some(0), Some(SplitMsg::SPLIT_MESSAGE_DELAYED)),
-            Some(behind) => (Some(behind + 1), Some(SplitMsg::COMPLETE_MESSAGE_DELAYED)),
+            Some(queued) => (Some(queued + 1), Some(SplitMsg::COMPLETE_MESSAGE_DELAYED)),
             None => (None, None),
         };
-        self.behind_split.unwrap_or(0)
+        self.queued_behind_split.unwrap_or(0)
     }
 
-    /// FTI (tag 39010).
+    /// Returns the FaultToleranceIndicator (tag 39010).
     fn indicator(&self) -> FTI {
-        if self.is_backup { FTI::BACKUP } else { FTI::PRIMARY }
+        if self.backup { FTI::BACKUP } else { FTI::PRIMARY }
     }
 
-    /// A number as this connection names it: on the backup every number is 0.
-    pub(super) fn next_of(&self, number: u32) -> u32 {
-        if self.is_backup { 0 } else { number }
+    /// Returns the number as sent on this connection: every number on the backup is 0.
+    pub(super) fn sequence_for(&self, number: u32) -> u32 {
+        if self.backup { 0 } else { number }
     }
 
     pub(super) fn enter(&mut self, state: SessionState, listener: &mut impl Listener) {
@@ -176,51 +177,54 @@ impl Session {
         listener.on_session(self.id, self.account, state);
     }
 
-    /// Whether frames are still looked at.
-    pub(super) fn listens(&self) -> bool {
-        self.state != SessionState::Closed && !self.is_closing
+    /// Returns `true` if input is still handled.
+    pub(super) fn accepts_input(&self) -> bool {
+        self.state != SessionState::Closed && !self.closing
     }
 
-    /// Whether bytes can be sent to a client that is logged on.
+    /// Returns `true` if business messages can be sent to the client.
     pub(super) fn is_established(&self) -> bool {
-        self.state == SessionState::Established && !self.is_closing
+        self.state == SessionState::Established && !self.closing
     }
 
-    /// Appends a message that this connection's buffer has room for; without room the client has
-    /// not read for very long, the connection ends, and this is `false`.
+    /// Appends a message to the send buffer. If it does not fit, the client has not read for very
+    /// long; the connection closes and the result is `false`.
     pub(super) fn send(
         &mut self,
         now: Now,
         encode: impl FnOnce(&mut [u8]) -> Result<usize, hairpin_sbe::EncodeError>,
     ) -> bool {
-        self.sent = now.monotonic;
-        let is_sent = self.outbound.append(encode).is_ok();
-        if !is_sent {
-            self.give_up();
+        self.last_sent = now.monotonic;
+        let is_appended = self.outbound.append(encode).is_ok();
+        if !is_appended {
+            self.close_slow_reader();
         }
-        is_sent
+        is_appended
     }
 
-    /// When this session has something to do next.
+    /// Returns the time of the session's next action.
     pub(super) fn timeout(&self) -> Instant {
-        if self.allowed < self.outbound.bytes().len() {
-            return self.hold.map_or(Instant::ZERO, |hold| hold.until()).min(self.due());
+        if self.sendable_length < self.outbound.bytes().len() {
+            return self
+                .hold
+                .map_or(Instant::ZERO, |hold| hold.until())
+                .min(self.protocol_deadline());
         }
-        self.due()
+        self.protocol_deadline()
     }
 
-    fn due(&self) -> Instant {
-        if self.is_closing || self.state != SessionState::Established {
+    fn protocol_deadline(&self) -> Instant {
+        if self.closing || self.state != SessionState::Established {
             return self.deadline;
         }
-        let lapses = match self.warned {
-            None => self.heard + self.keep_alive,
-            Some(warned) => warned + self.keep_alive,
+        let lapses = match self.lapse_sent {
+            None => self.last_received + self.keep_alive,
+            Some(lapse_sent) => lapse_sent + self.keep_alive,
         };
-        lapses.min(self.sent + self.keep_alive)
+        lapses.min(self.last_sent + self.keep_alive)
     }
 
-    /// What is due: a logon that took too long, a keep-alive, a lapse.
+    /// Performs the due actions: logon timeout, keep-alive, lapse.
     pub(super) fn handle_timeout(
         &mut self,
         now: Now,
@@ -231,9 +235,9 @@ impl Session {
         let monotonic = now.monotonic;
         match self.state {
             SessionState::Closed => {}
-            _ if self.is_closing => {
+            _ if self.closing => {
                 if monotonic >= self.deadline {
-                    // The client reads nothing: what is left will never leave.
+                    // The client does not read; the rest cannot be sent.
                     self.outbound.clear();
                 }
             }
@@ -259,27 +263,27 @@ impl Session {
         counters: &mut GatewayCounters,
         listener: &mut impl Listener,
     ) {
-        let told = |account: usize| accounts[account].next_told(self.behind);
-        let next = self.next_of(self.account.map_or(0, told));
-        match self.warned {
-            Some(warned) if now.monotonic >= warned + self.keep_alive => {
+        let next_number = |account: usize| accounts[account].next_to_send(self.pending_reports);
+        let next = self.sequence_for(self.account.map_or(0, next_number));
+        match self.lapse_sent {
+            Some(lapse_sent) if now.monotonic >= lapse_sent + self.keep_alive => {
                 self.fail(now, TerminateCode::KeepAliveIntervalLapsed, counters, listener);
                 return;
             }
-            None if now.monotonic >= self.heard + self.keep_alive => {
+            None if now.monotonic >= self.last_received + self.keep_alive => {
                 counters.lapses += 1;
-                self.warned = Some(now.monotonic);
+                self.lapse_sent = Some(now.monotonic);
                 self.send_sequence(now, next, KeepAliveLapsed::LAPSED);
             }
             _ => {}
         }
-        if now.monotonic >= self.sent + self.keep_alive {
+        if now.monotonic >= self.last_sent + self.keep_alive {
             self.send_sequence(now, next, KeepAliveLapsed::NOT_LAPSED);
         }
     }
 
-    /// Ends the session for an error: the client need not answer, the connection ends when the
-    /// Terminate has left. Nothing follows a Terminate that was sent before.
+    /// Ends the session for an error. The connection closes once the Terminate is sent; the client
+    /// need not answer. After an earlier Terminate nothing more is sent.
     pub(super) fn fail(
         &mut self,
         now: Now,
@@ -296,15 +300,15 @@ impl Session {
         self.close(now);
     }
 
-    /// Ends the connection when all bytes have left, or after an interval.
+    /// Closes the connection when all bytes are sent, at the latest after a keep-alive interval.
     pub(super) fn close(&mut self, now: Now) {
-        self.is_closing = true;
+        self.closing = true;
         self.deadline = now.monotonic + self.keep_alive;
     }
 
-    /// Nothing follows it: what waits is kept, and can be asked for.
+    /// Sends a Terminate. Nothing follows it; pending reports stay in the retransmit buffer.
     pub(super) fn send_terminate(&mut self, now: Now, timestamp: u64, code: TerminateCode) {
-        self.behind = 0;
+        self.pending_reports = 0;
         let (uuid, split) = (self.uuid, self.split);
         self.send(now, |buffer| {
             Terminate507::encode(buffer)?
@@ -329,16 +333,21 @@ impl Session {
         });
     }
 
-    pub(super) fn send_negotiation_response(&mut self, now: Now, timestamp: u64, of: &Account) {
+    pub(super) fn send_negotiation_response(
+        &mut self,
+        now: Now,
+        timestamp: u64,
+        account: &Account,
+    ) {
         let (indicator, split) = (self.indicator(), self.split);
         self.send(now, |buffer| {
             NegotiationResponse501::encode(buffer)?
-                .set_uuid(of.uuid)
+                .set_uuid(account.uuid)
                 .set_request_timestamp(timestamp)
                 .set_fault_tolerance_indicator(indicator)
                 .set_split_msg(split)
-                .set_previous_seq_no(of.previous.sequence)
-                .set_previous_uuid(of.previous.uuid);
+                .set_previous_seq_no(account.previous.sequence)
+                .set_previous_uuid(account.previous.uuid);
             Ok(NegotiationResponse501::ENCODED_LENGTH)
         });
     }
@@ -367,17 +376,17 @@ impl Session {
         now: Now,
         timestamp: u64,
         keep_alive_interval: u16,
-        of: &Account,
+        account: &Account,
     ) {
         let (indicator, split) = (self.indicator(), self.split);
-        let next = self.next_of(of.next_outbound);
+        let next = self.sequence_for(account.next_outbound);
         self.send(now, |buffer| {
             EstablishmentAck504::encode(buffer)?
-                .set_uuid(of.uuid)
+                .set_uuid(account.uuid)
                 .set_request_timestamp(timestamp)
                 .set_next_seq_no(next)
-                .set_previous_seq_no(of.previous.sequence)
-                .set_previous_uuid(of.previous.uuid)
+                .set_previous_seq_no(account.previous.sequence)
+                .set_previous_uuid(account.previous.uuid)
                 .set_keep_alive_interval(keep_alive_interval)
                 .set_fault_tolerance_indicator(indicator)
                 .set_split_msg(split);

@@ -1,48 +1,48 @@
-//! What a gateway is made from.
+//! The settings of a gateway.
 
 use super::Credentials;
 use super::faults::GatewayFaults;
-use super::limits::RateLimits;
+use super::rate_limits::RateLimits;
 
-/// What a [`Gateway`](crate::Gateway) is made from.
+/// The settings of a [`Gateway`](crate::Gateway).
 #[derive(Debug, Clone)]
 pub struct GatewaySettings {
-    /// Who may log on.
+    /// The accounts that may log on.
     pub accounts: Vec<Credentials>,
-    /// Connections at once, those to the backup included.
+    /// The maximum number of connections, including those to the backup.
     pub connections: u32,
-    /// Orders that the engine behind it holds.
+    /// The number of orders that the matching engine holds.
     pub orders: u32,
-    /// The last so many business messages of each account, at least one, are kept for
-    /// retransmission, 1,408 bytes each: whatever their UUIDs, and none of the week before. CME
-    /// keeps a week's. A client that reads slowly may be as many behind before it is given up.
+    /// The size of each account's retransmit buffer in business messages, at least 1. Each message
+    /// uses 1,408 bytes. The buffer stores the latest messages of any UUID, and none of the
+    /// previous week; CME stores a whole week. A slow client may have as many pending reports
+    /// before it is disconnected.
     pub kept_messages: u32,
-    /// The PartyDetailsListReqID that every session is taken to have registered already, if there
-    /// is one.
+    /// A PartyDetailsListReqID that every session may use without registering it, if any.
     pub registered_party: Option<u64>,
-    /// The PartyDetailsListReqID that stands for party details on demand. CME's documents say
-    /// `FFFFFFFF`.
+    /// The PartyDetailsListReqID of on-demand party details. CME's documents specify `FFFFFFFF`.
     pub on_demand_party: u64,
-    /// Party details that a session may register, some 400 bytes each.
+    /// The maximum number of party details that a session may register, about 400 bytes each.
     pub party_definitions: u16,
-    /// Whether the fifth bad logon within a minute closes a session's ports.
+    /// Closes a session's ports at the fifth bad logon within a minute.
     pub closes_ports: bool,
-    /// Whether a session that is lost without a Terminate handshake loses its orders but for those
-    /// good till cancelled or till a date.
+    /// Cancels the orders of a session that is lost without a Terminate handshake, except
+    /// GTC and GTD orders.
     pub cancels_on_disconnect: bool,
-    /// How many messages a session may send, if that is limited.
+    /// The limits on the message rate of a session, if any.
     pub limits: Option<RateLimits>,
-    /// The safeguard against messages split over TCP segments, if there is one: how many messages
-    /// may wait behind a split one (CME: 15 for futures and options, 50 for BrokerTec). More end
-    /// the session by Terminate 29, where none may wait the first by Terminate 28.
+    /// The maximum number of messages queued behind one that was split over TCP segments, or `None`
+    /// to disable the safeguard. CME uses 15 for futures and options, and 50 for BrokerTec.
+    /// Exceeding the maximum ends the session by Terminate 29; with 0, the first queued message
+    /// ends it by Terminate 28.
     pub split_queue_max: Option<u32>,
-    /// Faults for tests and simulations, if any are to be made.
+    /// The faults to inject for tests and simulations, if any.
     pub faults: Option<GatewayFaults>,
 }
 
 impl GatewaySettings {
-    /// As CME runs it, but for the safeguard against split messages, which only makes sense where
-    /// a chunk of bytes is a segment.
+    /// Creates settings with CME's rules, except for the split-message safeguard. It requires that
+    /// each chunk of bytes is one TCP segment.
     #[must_use]
     pub fn new(accounts: Vec<Credentials>, connections: u32, orders: u32) -> Self {
         Self {
@@ -53,7 +53,8 @@ impl GatewaySettings {
         }
     }
 
-    /// For benchmarks: no limits, no closed ports, and orders stay when their session is lost.
+    /// Creates settings for benchmarks: no rate limits, no port closure, and orders of lost
+    /// sessions stay.
     #[must_use]
     pub fn lenient(accounts: Vec<Credentials>, connections: u32, orders: u32) -> Self {
         Self {
@@ -73,7 +74,7 @@ impl GatewaySettings {
     }
 }
 
-/// The settings that are rules.
+/// The settings that are protocol rules.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     pub(super) closes_ports: bool,
@@ -82,8 +83,8 @@ pub(super) struct Rules {
     pub(super) split_queue_max: Option<u32>,
     pub(super) registered_party: Option<u64>,
     pub(super) on_demand_party: u64,
-    /// The house is in a pre-open window.
-    pub(super) is_pre_open: bool,
+    /// The market is in the pre-open state.
+    pub(super) pre_open: bool,
 }
 
 impl From<&GatewaySettings> for Rules {
@@ -95,7 +96,7 @@ impl From<&GatewaySettings> for Rules {
             split_queue_max: settings.split_queue_max,
             registered_party: settings.registered_party,
             on_demand_party: settings.on_demand_party,
-            is_pre_open: false,
+            pre_open: false,
         }
     }
 }

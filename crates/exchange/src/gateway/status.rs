@@ -1,8 +1,8 @@
 //! Order status: of one order, and of many.
 //!
-//! Each is told by an ExecutionReportStatus532. An order that does not work any more, or never did,
-//! has the status `U`, as in CME's own traffic. The reports about many orders leave as fast as the
-//! client reads; only one such request is answered at a time.
+//! Each order is reported by an ExecutionReportStatus532. An order that is not in a book has the
+//! status `U`, as in CME's own traffic. The reports about many orders are sent as fast as the
+//! client reads. Only one such request is answered at a time.
 
 use hairpin_cme_codecs::ilink3::{
     BooleanFlag, BooleanNULL, ExecInst, ExecutionReportStatus532, ManualOrdIndReq,
@@ -11,11 +11,11 @@ use hairpin_cme_codecs::ilink3::{
 use hairpin_sbe::EncodeError;
 use hairpin_time::Now;
 
-use super::business::owner_of;
-use super::check::{self, Refusal};
-use super::dispatch::Handling;
+use super::check::{self, RejectCause};
+use super::dispatch::FrameHandler;
+use super::order_requests::owner_of;
 use super::publish::{Stamp, publish};
-use super::reason::BusinessReason;
+use super::reason_codes::BusinessReason;
 use super::reports::{execution_report, order_terms};
 use super::request::{ClientOrder, Request};
 use super::selection::{Selection, is_group};
@@ -23,32 +23,32 @@ use super::{Connection, Gateway};
 use crate::matching::{Order, OrderId};
 use crate::{Listener, Market};
 
-/// Which request a report answers, and whether it is the last that does.
+/// The request that a report answers, and whether the report is the last one.
 #[derive(Debug, Clone, Copy)]
-struct Asked {
+struct StatusQuery {
     order: Option<u64>,
     mass: Option<u64>,
-    is_last: bool,
+    last: bool,
 }
 
-/// A request about many orders that is being answered.
+/// A mass status request being answered.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MassStatus {
     selection: Selection,
     request: Request,
     id: u64,
-    /// Where the next order is looked for.
-    place: usize,
+    /// The slot at which the search for the next order starts.
+    slot: usize,
 }
 
-impl<L: Listener> Handling<'_, L> {
+impl<L: Listener> FrameHandler<'_, L> {
     pub(super) fn handle_status_request(
         &mut self,
         account: usize,
         message: &OrderStatusRequest533<'_>,
         market: &impl Market,
     ) {
-        if !self.take_number(account, message.seq_num()) {
+        if !self.consume_number(account, message.seq_num()) {
             return;
         }
         self.counters.status_requests += 1;
@@ -59,11 +59,12 @@ impl<L: Listener> Handling<'_, L> {
         let id = OrderId(message.order_id());
         let owner = owner_of(account);
         let found = market.order(id).copied().filter(|order| order.owner == owner);
-        let asked = Asked { order: Some(message.ord_status_req_id()), mass: None, is_last: true };
-        let of = found.map(|order| (self.orders[order.id.slot() as usize], order));
-        self.publish(account, |buffer, stamp| match &of {
-            Some((of, order)) => encode_status(buffer, stamp, of, order, asked),
-            None => encode_unknown(buffer, stamp, &request, id, asked),
+        let query =
+            StatusQuery { order: Some(message.ord_status_req_id()), mass: None, last: true };
+        let entry = found.map(|order| (self.orders[order.id.slot() as usize], order));
+        self.publish(account, |buffer, stamp| match &entry {
+            Some((entry, order)) => encode_status(buffer, stamp, entry, order, query),
+            None => encode_unknown(buffer, stamp, &request, id, query),
         });
     }
 
@@ -73,7 +74,7 @@ impl<L: Listener> Handling<'_, L> {
         message: &OrderMassStatusRequest530<'_>,
         market: &impl Market,
     ) {
-        if !self.take_number(account, message.seq_num()) {
+        if !self.consume_number(account, message.seq_num()) {
             return;
         }
         self.counters.status_requests += 1;
@@ -81,7 +82,7 @@ impl<L: Listener> Handling<'_, L> {
         match self.select_for_status(account, &request, message, market) {
             Ok(selection) => {
                 let id = message.mass_status_req_id();
-                let pending = MassStatus { selection, request, id, place: 0 };
+                let pending = MassStatus { selection, request, id, slot: 0 };
                 self.session.mass_status = Some(pending);
             }
             Err(refusal) => self.reject(account, &request, b"AF", message.seq_num(), refusal),
@@ -94,10 +95,10 @@ impl<L: Listener> Handling<'_, L> {
         request: &Request,
         message: &OrderMassStatusRequest530<'_>,
         market: &impl Market,
-    ) -> Result<Selection, Refusal> {
+    ) -> Result<Selection, RejectCause> {
         check::check_sender(request, &self.parties(account))?;
         if self.session.mass_status.is_some() {
-            return Err(check::business_refusal(
+            return Err(check::business_reject(
                 BusinessReason::MassStatusInFlight,
                 None,
                 "Another mass status request is being answered",
@@ -107,7 +108,7 @@ impl<L: Listener> Handling<'_, L> {
         match message.mass_status_req_type() {
             MassStatusReqTyp::INSTRUMENT => {
                 let security = message.security_id().ok_or(check::missing(check::tag::SECURITY))?;
-                let unknown = check::business_refusal(
+                let unknown = check::business_reject(
                     BusinessReason::UnknownSecurity,
                     Some(check::tag::SECURITY),
                     "Unknown security",
@@ -116,7 +117,7 @@ impl<L: Listener> Handling<'_, L> {
             }
             MassStatusReqTyp::INSTRUMENT_GROUP => {
                 if !is_group(message.security_group().raw(), market) {
-                    return Err(check::business_refusal(
+                    return Err(check::business_reject(
                         BusinessReason::UnknownSecurity,
                         Some(check::tag::SECURITY_GROUP),
                         "Unknown security group",
@@ -124,7 +125,7 @@ impl<L: Listener> Handling<'_, L> {
                 }
             }
             MassStatusReqTyp::ALL_ORDERS | MassStatusReqTyp::MARKET_SEGMENT => {}
-            _ => return Err(check::no_such_value(check::tag::MASS_STATUS_REQ_TYPE)),
+            _ => return Err(check::undefined_value(check::tag::MASS_STATUS_REQ_TYPE)),
         }
         Ok(Selection {
             owner: owner_of(account),
@@ -137,34 +138,35 @@ impl<L: Listener> Handling<'_, L> {
 }
 
 impl Gateway {
-    /// Reports as many more of the orders that were asked for as there is room for.
+    /// Sends status reports for as many further orders as there is room for.
     #[cold]
-    pub(super) fn continue_status(&mut self, now: Now, place: usize, market: &impl Market) {
+    pub(super) fn send_mass_status(&mut self, now: Now, slot: usize, market: &impl Market) {
         let Self { accounts, connections, orders, executions, faults, counters, .. } = self;
-        let Connection { session, .. } = &mut connections[place];
+        let Connection { session, .. } = &mut connections[slot];
         let Some(account) = session.account else { return };
         let Some(mut pending) = session.mass_status.take() else { return };
-        let mut next = pending.selection.next(orders, pending.place, market);
+        let mut next = pending.selection.next(orders, pending.slot, market);
         while session.is_established() {
             if !session.outbound.is_half_empty() {
                 session.mass_status = Some(pending);
                 return;
             }
             let found = next.take();
-            if let Some((place, _)) = found {
-                pending.place = place + 1;
-                next = pending.selection.next(orders, pending.place, market);
+            if let Some((slot, _)) = found {
+                pending.slot = slot + 1;
+                next = pending.selection.next(orders, pending.slot, market);
             }
-            let asked = Asked { order: None, mass: Some(pending.id), is_last: next.is_none() };
-            // None is left, and none was told to be the last: that is told by itself.
+            let query = StatusQuery { order: None, mass: Some(pending.id), last: next.is_none() };
+            // If no order is left after a report that was not marked as last, a final report says
+            // so.
             let encode = |buffer: &mut [u8], stamp: &Stamp| match &found {
-                Some((at, order)) => encode_status(buffer, stamp, &orders[*at], order, asked),
-                None => encode_unknown(buffer, stamp, &pending.request, OrderId(0), asked),
+                Some((slot, order)) => encode_status(buffer, stamp, &orders[*slot], order, query),
+                None => encode_unknown(buffer, stamp, &pending.request, OrderId(0), query),
             };
             let (account, faults) = (&mut accounts[account], faults.as_deref_mut());
-            let told = Some(&mut *session);
-            publish(told, account, executions, faults, counters, now, encode);
-            if asked.is_last {
+            let recipient = Some(&mut *session);
+            publish(recipient, account, executions, faults, counters, now, encode);
+            if query.last {
                 return;
             }
         }
@@ -174,23 +176,23 @@ impl Gateway {
 fn encode_status(
     buffer: &mut [u8],
     stamp: &Stamp,
-    of: &ClientOrder,
+    entry: &ClientOrder,
     order: &Order,
-    asked: Asked,
+    query: StatusQuery,
 ) -> Result<usize, EncodeError> {
     let status = if order.traded > 0 { OrderStatus::PARTIALLY_FILLED } else { OrderStatus::NEW };
     let mut report = ExecutionReportStatus532::encode(buffer)?;
-    execution_report!(report, stamp, of.request);
-    order_terms!(report, of)
+    execution_report!(report, stamp, entry.request);
+    order_terms!(report, entry)
         .set_order_id(order.id.0)
         .set_price(Some(order.price))
         .set_cum_qty(order.traded)
         .set_leaves_qty(order.remaining)
-        .set_min_qty(of.min_qty)
+        .set_min_qty(entry.min_qty)
         .set_ord_status(status)
-        .set_ord_status_req_id(asked.order)
-        .set_mass_status_req_id(asked.mass)
-        .set_last_rpt_requested(last(asked));
+        .set_ord_status_req_id(query.order)
+        .set_mass_status_req_id(query.mass)
+        .set_last_rpt_requested(last_report_flag(query));
     Ok(ExecutionReportStatus532::ENCODED_LENGTH)
 }
 
@@ -199,7 +201,7 @@ fn encode_unknown(
     stamp: &Stamp,
     request: &Request,
     order: OrderId,
-    asked: Asked,
+    query: StatusQuery,
 ) -> Result<usize, EncodeError> {
     let none = ClientOrder::default();
     let mut report = ExecutionReportStatus532::encode(buffer)?;
@@ -213,12 +215,12 @@ fn encode_unknown(
         .set_cum_qty(0)
         .set_leaves_qty(0)
         .set_ord_status(OrderStatus::UNDEFINED)
-        .set_ord_status_req_id(asked.order)
-        .set_mass_status_req_id(asked.mass)
-        .set_last_rpt_requested(last(asked));
+        .set_ord_status_req_id(query.order)
+        .set_mass_status_req_id(query.mass)
+        .set_last_rpt_requested(last_report_flag(query));
     Ok(ExecutionReportStatus532::ENCODED_LENGTH)
 }
 
-fn last(asked: Asked) -> BooleanNULL {
-    if asked.is_last { BooleanNULL::TRUE } else { BooleanNULL::FALSE }
+fn last_report_flag(query: StatusQuery) -> BooleanNULL {
+    if query.last { BooleanNULL::TRUE } else { BooleanNULL::FALSE }
 }

@@ -1,72 +1,75 @@
-//! What matching has done since the publisher last looked.
+//! The results of matching, collected until the next publication.
 
 use crate::{OrderId, Owner, Price, Side};
 
-/// One price at which an aggressor traded.
+/// The trade of an aggressor at one price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trade {
-    /// The instrument's index.
+    /// The index of the instrument.
     pub instrument: u32,
     /// The price of the resting orders.
     pub price: Price,
-    /// Contracts traded, counted once.
+    /// The traded contracts, counted once.
     pub quantity: u32,
-    /// The side of the order that came in.
+    /// The side of the aggressor.
     pub aggressor: Side,
-    /// Number of the trade (tag 37711), from 1.
+    /// MDTradeEntryID (tag 37711), starting at 1.
     pub id: u32,
     first_fill: u32,
     fills: u32,
 }
 
-/// One order's part in a [`Trade`].
+/// An order's part in a [`Trade`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fill {
     /// The order.
     pub order: OrderId,
-    /// Whose it is.
+    /// The owner of the order.
     pub owner: Owner,
-    /// Contracts traded here.
+    /// The contracts traded in this trade.
     pub quantity: u32,
-    /// Contracts of it that are still open.
+    /// The contracts of the order that are still open.
     pub remaining: u32,
-    /// Contracts of it that have traded, these included.
+    /// The contracts of the order traded so far, including these.
     pub traded: u32,
-    /// Number of this side of the trade (tag 1506), from 1.
+    /// SideTradeID of this side of the trade (tag 1506), starting at 1.
     pub side_trade: u32,
 }
 
-/// Trades and changed books, collected between two publications.
+/// The trades and changed books between two publications.
 ///
-/// Matching appends, the publisher reads and clears. Sized at the start: it never allocates.
+/// The matching engine appends; the publisher reads and clears. The size is fixed at the start: an
+/// accumulator never allocates.
 #[derive(Debug)]
 pub struct Accumulator {
     trades: Vec<Trade>,
     fills: Vec<Fill>,
     touched: Vec<u32>,
     is_touched: Box<[bool]>,
-    /// Slots of changed orders, each once; nothing unless asked for.
+    /// The slots of changed orders, each once. Empty unless enabled by
+    /// [`Accumulator::with_orders`].
     orders: Vec<u32>,
     is_order_touched: Box<[bool]>,
     order_slots: u32,
 }
 
 impl Accumulator {
-    /// The most fills of one [`Trade`], the aggressor's included: so many order entries of
-    /// template 48 fit in one packet beside the trade. A longer one becomes several trades.
+    /// The maximum number of fills in one [`Trade`], including the aggressor's. So many order
+    /// entries of template 48 fit in one packet together with the trade. A trade with more fills is
+    /// split.
     pub const MAX_FILLS_PER_TRADE: u32 = 64;
 
-    /// The most resting orders that one submission can meet.
-    const MET_MAX: u32 = 1 << 16;
+    /// The maximum number of resting orders that one submission can match.
+    const MATCHED_ORDERS_MAX: u32 = 1 << 16;
 
-    /// Room for any one submission to an engine of `orders` orders that meets at most 65,536 of
-    /// them, and as much again; what might meet more is refused.
+    /// Creates an accumulator for an engine of `orders` orders. It has room for two submissions
+    /// that match up to 65,536 orders each. Submissions that may match more are rejected.
     ///
-    /// Of the fills of a submission, all but one remove a resting order, and each trade adds
-    /// the aggressor's.
+    /// All fills of a submission but one remove a resting order, and each trade adds the
+    /// aggressor's fill.
     #[must_use]
     pub fn new(instruments: u32, orders: u32) -> Self {
-        let fills = Self::fills_of_one_submission(orders.min(Self::MET_MAX)) * 2;
+        let fills = Self::fills_of_one_submission(orders.min(Self::MATCHED_ORDERS_MAX)) * 2;
         Self {
             trades: Vec::with_capacity(fills / 2),
             fills: Vec::with_capacity(fills),
@@ -78,7 +81,7 @@ impl Accumulator {
         }
     }
 
-    /// The same, which also notes every order that has changed: for a publisher of orders.
+    /// Enables recording of changed orders, for a publisher of individual orders.
     #[must_use]
     pub fn with_orders(mut self) -> Self {
         self.orders = Vec::with_capacity(self.order_slots as usize);
@@ -86,38 +89,38 @@ impl Accumulator {
         self
     }
 
-    /// Trades, oldest first.
+    /// Returns the trades, oldest first.
     #[must_use]
     pub fn trades(&self) -> &[Trade] {
         &self.trades
     }
 
-    /// The orders that met in `trade`: the aggressor, then the resting ones in the order of
-    /// their priority.
+    /// Returns the orders matched in `trade`: the aggressor, then the resting orders in order of
+    /// priority.
     #[must_use]
     pub fn fills_of(&self, trade: &Trade) -> &[Fill] {
         &self.fills[trade.first_fill as usize..][..trade.fills as usize]
     }
 
-    /// Every fill, oldest first.
+    /// Returns all fills, oldest first.
     #[must_use]
     pub fn fills(&self) -> &[Fill] {
         &self.fills
     }
 
-    /// Instruments whose book changed, each once, in the order of their first change.
+    /// Returns the instruments whose book changed, each once, in order of their first change.
     #[must_use]
     pub fn touched(&self) -> &[u32] {
         &self.touched
     }
 
-    /// Whether nothing happened.
+    /// Returns `true` if nothing happened.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.touched.is_empty()
     }
 
-    /// Forgets all.
+    /// Clears the collected results.
     pub fn clear(&mut self) {
         for instrument in self.touched.drain(..) {
             self.is_touched[instrument as usize] = false;
@@ -129,23 +132,24 @@ impl Accumulator {
         self.fills.clear();
     }
 
-    /// Slots of orders that have come, changed or gone, each once; none unless it was made
+    /// Returns the slots of added, changed and removed orders, each once. Empty unless enabled by
     /// [`Accumulator::with_orders`].
     pub(crate) fn orders(&self) -> &[u32] {
         &self.orders
     }
 
-    /// Slots of orders that it can note, 0 unless it was made [`Accumulator::with_orders`].
+    /// Returns the number of order slots that can be recorded: 0 unless enabled by
+    /// [`Accumulator::with_orders`].
     pub(crate) fn order_capacity(&self) -> usize {
         self.is_order_touched.len()
     }
 
-    /// The most trades and fills it can hold.
+    /// Returns the capacities for trades and fills.
     pub(crate) fn capacity(&self) -> (usize, usize) {
         (self.trades.capacity(), self.fills.capacity())
     }
 
-    /// Whether a submission that meets `orders` resting orders is sure to fit.
+    /// Returns `true` if a submission that matches up to `orders` resting orders fits.
     pub(super) fn has_room(&self, orders: u32) -> bool {
         self.fills.capacity() - self.fills.len() >= Self::fills_of_one_submission(orders)
             && self.trades.capacity() - self.trades.len() > orders as usize
@@ -159,7 +163,7 @@ impl Accumulator {
         }
     }
 
-    /// Notes that what rests in a slot is, or may be, another order or has other terms.
+    /// Records that the order in a slot has been added, changed or removed.
     pub(super) fn touch_order(&mut self, slot: u32) {
         if let Some(is_touched) = self.is_order_touched.get_mut(slot as usize)
             && !*is_touched
@@ -169,28 +173,29 @@ impl Accumulator {
         }
     }
 
-    /// `aggressor` took `resting.quantity` contracts from `resting`: part of the last trade if
-    /// that is the same aggressor at the same price and has room for it, else a new trade.
+    /// Records that `aggressor` traded `resting.quantity` contracts with `resting`. The fill joins
+    /// the last trade if aggressor and price are the same and the trade has room. Otherwise a new
+    /// trade starts.
     pub(super) fn record(
         &mut self,
-        taken: &Taken,
+        place: &Match,
         aggressor: &Fill,
         resting: Fill,
         numbers: &mut TradeNumbers,
     ) {
         let quantity = resting.quantity;
         let same = self.trades.last().is_some_and(|trade| {
-            trade.price == taken.price
-                && trade.instrument == taken.instrument
+            trade.price == place.price
+                && trade.instrument == place.instrument
                 && trade.fills < Self::MAX_FILLS_PER_TRADE
                 && self.fills[trade.first_fill as usize].order == aggressor.order
         });
         if !same {
-            // The fills are bounded by the capacity, which is a `u32` doubled at most thrice.
+            // The number of fills is bounded by the capacity, a `u32` multiplied by at most 8.
             let first_fill = self.fills.len() as u32;
-            let id = take_number(&mut numbers.trade);
-            let side_trade = take_number(&mut numbers.side);
-            let &Taken { instrument, price, side } = taken;
+            let id = next_number(&mut numbers.trade);
+            let side_trade = next_number(&mut numbers.side);
+            let &Match { instrument, price, side } = place;
             let trade =
                 Trade { instrument, price, quantity: 0, aggressor: side, id, first_fill, fills: 1 };
             self.trades.push(trade);
@@ -203,7 +208,7 @@ impl Accumulator {
         first.quantity += quantity;
         first.remaining = aggressor.remaining;
         first.traded = aggressor.traded;
-        self.fills.push(Fill { side_trade: take_number(&mut numbers.side), ..resting });
+        self.fills.push(Fill { side_trade: next_number(&mut numbers.side), ..resting });
     }
 
     fn fills_of_one_submission(orders: u32) -> usize {
@@ -211,25 +216,25 @@ impl Accumulator {
     }
 }
 
-/// The numbers that the next trade gets (tag 37711) and the next side of one (tag 1506).
+/// The next MDTradeEntryID (tag 37711) and the next SideTradeID (tag 1506).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TradeNumbers {
     pub(super) trade: u32,
     pub(super) side: u32,
 }
 
-/// Takes a number; they begin at 1 again before the null of a u32.
-fn take_number(next: &mut u32) -> u32 {
+/// Returns the next number. Numbers restart at 1 before the null value of a `u32`.
+fn next_number(next: &mut u32) -> u32 {
     let number = *next;
     *next = if number >= u32::MAX - 1 { 1 } else { number + 1 };
     number
 }
 
-/// Where an aggressor trades.
+/// The place of a match.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Taken {
+pub(super) struct Match {
     pub(super) instrument: u32,
     pub(super) price: Price,
-    /// The aggressor's.
+    /// The side of the aggressor.
     pub(super) side: Side,
 }

@@ -1,24 +1,24 @@
-//! What is asked of the matching engine, and what rests in it.
+//! Order types of the matching engine: new orders, replacements, resting orders, rejections.
 
 use thiserror::Error;
 
 use crate::Price;
 
-/// Which side of the book.
+/// A side of the book.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// Buys.
+    /// The side of buy orders.
     #[default]
     Bid,
-    /// Sells.
+    /// The side of sell orders.
     Offer,
 }
 
 impl Side {
-    /// Both, bids first.
+    /// Both sides, bids first.
     pub const BOTH: [Self; 2] = [Self::Bid, Self::Offer];
 
-    /// The side an order of this side trades with.
+    /// Returns the side that orders of this side trade with.
     #[must_use]
     pub const fn opposite(self) -> Self {
         match self {
@@ -27,7 +27,7 @@ impl Side {
         }
     }
 
-    /// Whether, among orders of this side, `price` comes before `other`.
+    /// Returns `true` if `price` has priority over `other` among orders of this side.
     #[must_use]
     pub fn is_better(self, price: Price, other: Price) -> bool {
         match self {
@@ -36,7 +36,8 @@ impl Side {
         }
     }
 
-    /// `price` moved `by` towards the other side (away from it if negative).
+    /// Returns `price` moved by `by` towards the opposite side, or away from it if `by` is
+    /// negative.
     #[must_use]
     pub fn improved(self, price: Price, by: i64) -> Price {
         match self {
@@ -52,14 +53,14 @@ impl Side {
 
 use hairpin_sbe::Decimal;
 
-/// The exchange's own number of an order (tag 37), unique while the engine lives, ascending.
+/// OrderID (tag 37), assigned by the exchange. Ids are unique within an engine and ascending.
 ///
-/// The low 24 bits are the slot it rests in, the rest counts submissions.
+/// The low 24 bits are the order's slot; the upper bits count submissions.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OrderId(pub u64);
 
 impl OrderId {
-    /// No order has this number.
+    /// The id of no order.
     pub const NONE: Self = Self(0);
     pub(super) const SLOT_BITS: u32 = 24;
 
@@ -72,175 +73,186 @@ impl OrderId {
     }
 }
 
-/// Whose order it is: the house's own order flow, or a gateway session.
+/// The owner of an order: the background flow, or a gateway session.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Owner(pub u32);
 
 impl Owner {
-    /// The exchange's own order flow.
-    pub const HOUSE: Self = Self(0);
+    /// The exchange's own background flow.
+    pub const BACKGROUND: Self = Self(0);
 }
 
-/// How an order's limit is found (tag 40).
+/// The method to determine an order's limit (OrdType, tag 40).
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OrderKind {
-    /// By its price.
+    /// The limit is the order's price.
     #[default]
     Limit,
-    /// Market with protection: the best price of the other side when it comes in, and as many
-    /// points beyond as the instrument's [`Terms`](crate::Terms) say. What does not trade within
-    /// rests there.
+    /// Market with protection. The limit is the opposite side's best price at entry, plus the
+    /// protection points of the instrument's [`Terms`](crate::Terms). The remainder rests there.
     Market,
-    /// Market-limit: the best price of the other side when it comes in, where the rest of it stays.
+    /// Market-limit. The limit is the opposite side's best price at entry; the remainder rests
+    /// there.
     MarketLimit,
 }
 
-/// How long an order works (tag 59).
+/// The time in force of an order (tag 59).
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TimeInForce {
-    /// Until the session ends.
+    /// Until the trading session ends.
     #[default]
     Day,
-    /// Until it is cancelled.
+    /// Until the order is canceled.
     GoodTillCancel,
-    /// Until a day is over, counted from 1970-01-01.
+    /// Until the end of a day, counted from 1970-01-01.
     GoodTillDate(u16),
-    /// It never rests: what does not trade at once is eliminated. With a minimum of the whole
-    /// quantity this is fill or kill.
+    /// The order never rests: the quantity that does not trade at once is eliminated. With the
+    /// whole quantity as the minimum this is fill or kill.
     FillAndKill,
 }
 
-/// An order that comes in.
+/// A new order.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct NewOrder {
-    /// The instrument's index, from 0.
+    /// The index of the instrument, starting at 0.
     pub instrument: u32,
-    /// Buy or sell.
+    /// The side: buy or sell.
     pub side: Side,
-    /// How its limit is found.
+    /// The order type.
     pub kind: OrderKind,
-    /// The limit of a limit order, a multiple of the instrument's tick; of others not looked at.
+    /// The limit of a limit order, a multiple of the instrument's tick. Ignored for other types.
     pub price: Price,
-    /// Contracts, 1 to [`NewOrder::MAX_QUANTITY`].
+    /// The quantity in contracts, 1 to [`NewOrder::MAX_QUANTITY`].
     pub quantity: u32,
-    /// Contracts that have to trade at once (tag 110), up to `quantity`; if they cannot, all of it
-    /// is eliminated. Most orders have 0.
+    /// The contracts that have to trade at once (MinQty, tag 110), up to `quantity`. If they
+    /// cannot, the whole order is eliminated. Most orders have 0.
     pub minimum: u32,
-    /// How long it works.
+    /// The time in force.
     pub time_in_force: TimeInForce,
-    /// Whose it is.
+    /// The owner of the order.
     pub owner: Owner,
 }
 
 impl NewOrder {
-    /// The largest quantity of one order: with it, and with the 200,000 orders that a book holds at
-    /// most, the quantity of a level fits in the i32 of MDEntrySize (271).
+    /// The maximum quantity of an order. With this quantity and the 200,000 orders that a book
+    /// holds, the quantity of a level fits in the i32 of MDEntrySize (tag 271).
     pub const MAX_QUANTITY: u32 = 10_000;
 
-    /// A limit order, good for the day.
+    /// Creates a limit order that is good for the day.
     #[must_use]
     pub fn limit(instrument: u32, side: Side, price: Price, quantity: u32, owner: Owner) -> Self {
         Self { instrument, side, price, quantity, owner, ..Self::default() }
     }
 }
 
-/// What a resting order is to become.
+/// The new terms for a resting order.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Replacement {
-    /// How its limit is found.
+    /// The order type.
     pub kind: OrderKind,
-    /// The limit of a limit order, a multiple of the instrument's tick; of others not looked at.
+    /// The limit of a limit order, a multiple of the instrument's tick. Ignored for other types.
     pub price: Price,
-    /// Contracts, 1 to [`NewOrder::MAX_QUANTITY`]: those that are to be open, or with
-    /// `mitigates` those that have traded and those that are to be open together.
+    /// The quantity in contracts, 1 to [`NewOrder::MAX_QUANTITY`]. Without `mitigates` this is the
+    /// open quantity; with it, the sum of open and traded quantity.
     pub quantity: u32,
-    /// Contracts that have to trade at once, as of a [`NewOrder`].
+    /// The contracts that have to trade at once, same as [`NewOrder::minimum`].
     pub minimum: u32,
-    /// How long it works.
+    /// The time in force.
     pub time_in_force: TimeInForce,
-    /// In-flight mitigation (tag 9768): what has traded counts against `quantity`. The first
-    /// replacement of an order decides for all.
+    /// The in-flight mitigation (OFMOverride, tag 9768): traded contracts count against `quantity`.
+    /// The
+    /// first replacement of an order decides for all later ones.
     pub mitigates: bool,
 }
 
-/// An order that rests, or has just left the book.
+impl Replacement {
+    /// Returns the order `old` with the new terms, as a new order.
+    pub(super) fn applied_to(&self, old: &Order) -> NewOrder {
+        let &Self { kind, price, quantity, minimum, time_in_force, .. } = self;
+        let &Order { instrument, side, owner, .. } = old;
+        NewOrder { instrument, side, kind, price, quantity, minimum, time_in_force, owner }
+    }
+}
+
+/// A resting order, or one that has just left the book.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
-    /// Its number.
+    /// The id of the order.
     pub id: OrderId,
-    /// The instrument's index.
+    /// The index of the instrument.
     pub instrument: u32,
-    /// Buy or sell.
+    /// The side: buy or sell.
     pub side: Side,
-    /// How its limit was found.
+    /// The order type.
     pub kind: OrderKind,
     /// The limit.
     pub price: Price,
-    /// Contracts as submitted, or as last replaced.
+    /// The quantity in contracts as submitted or last replaced.
     pub quantity: u32,
-    /// Contracts not yet traded.
+    /// The contracts that are still open.
     pub remaining: u32,
-    /// Contracts traded. With replacements this and `remaining` need not add up to `quantity`.
+    /// The traded contracts. After replacements, `traded` and `remaining` need not add up to
+    /// `quantity`.
     pub traded: u32,
-    /// How long it works.
+    /// The time in force.
     pub time_in_force: TimeInForce,
-    /// Whose it is.
+    /// The owner of the order.
     pub owner: Owner,
-    /// Its place in time (tag 37707): among orders of one price the lowest comes first. An order
-    /// that comes in again gets another.
+    /// The priority (MDOrderPriority, tag 37707): the lowest value at a price trades first. An
+    /// order that enters the book again gets a new value.
     pub priority: u64,
-    /// Whether replacements of it mitigate; `None` before the first.
+    /// The in-flight mitigation of replacements; `None` before the first one.
     pub(super) mitigates: Option<bool>,
     pub(super) level: u32,
     pub(super) ahead: u32,
     pub(super) behind: u32,
 }
 
-/// Why an order was not accepted; the book is as it was.
+/// The reason why an order was not accepted. The book is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Rejection {
-    /// No instrument has this index.
+    /// The instrument does not exist.
     #[error("unknown instrument")]
     UnknownInstrument,
-    /// Nothing, or more than [`NewOrder::MAX_QUANTITY`].
+    /// The quantity is 0, or more than [`NewOrder::MAX_QUANTITY`].
     #[error("quantity out of range")]
     Quantity,
-    /// Not a multiple of the tick, or so far out that arithmetic on it would overflow.
-    #[error("price off the tick or out of range")]
+    /// The price is not a multiple of the tick, or so large that arithmetic would overflow.
+    #[error("price is not a multiple of the tick or out of range")]
     Price,
-    /// A minimum of more than the quantity.
-    #[error("minimum above the quantity")]
+    /// The minimum exceeds the quantity.
+    #[error("minimum quantity exceeds the quantity")]
     Minimum,
-    /// An order without a price of its own, and the other side is empty.
-    #[error("no price on the other side")]
+    /// An order without its own price, while the opposite side is empty.
+    #[error("opposite side is empty")]
     NoOppositePrice,
-    /// The instrument does not trade now; orders may be cancelled, nothing else.
-    #[error("the market is closed")]
+    /// The instrument is not open for trading; only cancels are accepted.
+    #[error("instrument is not open for trading")]
     Closed,
-    /// There is no such order in the book.
+    /// The order is not in the book.
     #[error("unknown order")]
     UnknownOrder,
-    /// The trigger of a stop order to buy that is not above the last trade.
-    #[error("stop price not above the last trade")]
+    /// The trigger of a stop order to buy is not above the last trade.
+    #[error("stop price is not above the last trade")]
     StopNotAbove,
-    /// The trigger of a stop order to sell that is not below the last trade.
-    #[error("stop price not below the last trade")]
+    /// The trigger of a stop order to sell is not below the last trade.
+    #[error("stop price is not below the last trade")]
     StopNotBelow,
-    /// The limit of a stop limit order to buy that is below its trigger.
-    #[error("limit below the stop price")]
+    /// The limit of a stop limit order to buy is below its trigger.
+    #[error("limit is below the stop price")]
     LimitBelowStop,
-    /// The limit of a stop limit order to sell that is above its trigger.
-    #[error("limit above the stop price")]
+    /// The limit of a stop limit order to sell is above its trigger.
+    #[error("limit is above the stop price")]
     LimitAboveStop,
-    /// A stop order that would have to trade at once, or a replacement that makes a stop order of
-    /// another or another of a stop order.
-    #[error("not for a stop order")]
+    /// A stop order that would have to trade at once, or a replacement that would change a stop
+    /// order to another type or vice versa.
+    #[error("invalid for a stop order")]
     NotForStop,
-    /// An earlier replacement of the order decided otherwise.
-    #[error("another in-flight mitigation than the order's first replacement")]
+    /// An earlier replacement of the order had another in-flight mitigation.
+    #[error("in-flight mitigation differs from the order's first replacement")]
     Mitigation,
-    /// Every slot for orders, levels or fills is taken.
-    #[error("the engine is full")]
+    /// All slots for orders, levels or fills are in use.
+    #[error("matching engine is full")]
     Full,
 }

@@ -1,38 +1,38 @@
 //! Cancel-replace of a resting order.
 
 use super::{
-    Accumulator, Matching, NewOrder, Order, OrderId, OrderKind, Rejection, Replacement, Submitted,
+    Accumulator, Matching, Order, OrderId, OrderKind, Rejection, Replacement, Submitted,
     TimeInForce,
 };
 
-/// What became of a resting order that was to be replaced.
+/// The result of a replacement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replaced {
-    /// It is another order now.
+    /// The order has new terms.
     Modified {
-        /// The order with its new terms, before it traded by them.
+        /// The order with its new terms, before it trades.
         order: Order,
-        /// What became of it then.
+        /// The result of its re-entry.
         submitted: Submitted,
     },
-    /// It is cancelled, because with mitigation no more was wanted than has traded. The order is
-    /// as it rested.
+    /// The order is canceled: with mitigation, the new quantity does not exceed the traded one. The
+    /// order is returned as it rested.
     Cancelled(Order),
 }
 
 impl Matching {
-    /// Gives a resting order other terms, under the same number.
+    /// Replaces the terms of a resting order, which keeps its id.
     ///
-    /// It keeps its place in the queue if its limit and kind stay and no more contracts are open
-    /// than before; a change of the time it works loses no place either. Any other replacement
-    /// takes the order out and lets it come in again, so that it may trade.
+    /// The order keeps its priority if limit and kind stay and its open quantity does not grow. A
+    /// change of the time in force keeps the priority too. Any other replacement removes the order
+    /// and enters it again, so that it may trade.
     ///
-    /// Without mitigation `quantity` is what shall be open from now on, whatever has traded; with
-    /// it, what has traded is subtracted first.
+    /// Without mitigation `quantity` is the new open quantity. With mitigation, traded contracts
+    /// are subtracted first.
     ///
     /// # Errors
-    /// See [`Rejection`]; the order rests as it did then. An engine whose levels are all taken
-    /// refuses a replacement that would lose its place, unless the order leaves a level free.
+    /// See [`Rejection`]; the order rests unchanged then. If all levels are in use, a replacement
+    /// that loses priority is rejected, unless the order leaves a level free.
     pub fn replace(
         &mut self,
         id: OrderId,
@@ -43,47 +43,45 @@ impl Matching {
         if old.mitigates.is_some_and(|mitigates| mitigates != replacement.mitigates) {
             return Err(Rejection::Mitigation);
         }
-        let &Replacement { kind, price, quantity, minimum, time_in_force, mitigates } = replacement;
-        let (instrument, side, owner) = (old.instrument, old.side, old.owner);
-        let new =
-            NewOrder { instrument, side, kind, price, quantity, minimum, time_in_force, owner };
+        let &Replacement { kind, quantity, minimum, time_in_force, mitigates, .. } = replacement;
+        let new = replacement.applied_to(&old);
         self.check(&new)?;
-        let open = quantity.saturating_sub(if mitigates { old.traded } else { 0 });
-        if open == 0 {
+        let remaining = quantity.saturating_sub(if mitigates { old.traded } else { 0 });
+        if remaining == 0 {
             return Ok(Replaced::Cancelled(self.cancel(id, events).unwrap_or(old)));
         }
         let order = Order {
             kind,
             price: self.limit(&new)?,
             quantity,
-            remaining: open,
+            remaining,
             time_in_force,
             mitigates: Some(mitigates),
             ..old
         };
-        let submitted = if keeps_place(&old, &order, minimum) {
+        let submitted = if keeps_priority(&old, &order, minimum) {
             self.reduce_to(&order);
-            events.touch(instrument);
+            events.touch(old.instrument);
             events.touch_order(id.slot());
-            Submitted { order: id, price: order.price, remaining: open, eliminated: 0 }
-        } else if !self.has_room_again(&old, events) {
+            Submitted { order: id, price: order.price, remaining, eliminated: 0 }
+        } else if !self.has_room_for_reentry(&old, events) {
             return Err(Rejection::Full);
         } else {
             self.detach(id.slot());
-            self.enter(order, minimum, events)
+            self.execute(order, minimum, events)
         };
         Ok(Replaced::Modified { order, submitted })
     }
 
-    /// Whether an order that rests may come in again: its slot is there already, and a level if it
-    /// is alone at its price.
-    fn has_room_again(&self, old: &Order, events: &Accumulator) -> bool {
+    /// Returns `true` if a resting order can be entered again. Its slot is already reserved, and so
+    /// is its level if it is the only order there.
+    fn has_room_for_reentry(&self, old: &Order, events: &Accumulator) -> bool {
         let leaves_level = self.levels[old.level].view.orders == 1;
         let orders = self.books[old.instrument as usize].orders;
         (leaves_level || !self.levels.is_full()) && events.has_room(orders)
     }
 
-    /// Gives an order in its place its new terms: no more contracts than it had.
+    /// Applies new terms to a resting order that keeps its priority and does not grow.
     fn reduce_to(&mut self, order: &Order) {
         let slot = order.id.slot();
         self.reduce(slot, self.orders[slot].remaining - order.remaining);
@@ -94,7 +92,7 @@ impl Matching {
     }
 }
 
-fn keeps_place(old: &Order, new: &Order, minimum: u32) -> bool {
+fn keeps_priority(old: &Order, new: &Order, minimum: u32) -> bool {
     new.kind == OrderKind::Limit
         && old.kind == OrderKind::Limit
         && new.price == old.price

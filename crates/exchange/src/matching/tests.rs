@@ -1,4 +1,4 @@
-//! The rules of the book, and random order flow against a model that sorts.
+//! The rules of the book, and random order flow compared with a sorting model.
 
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ fn engine() -> (Matching, Accumulator) {
 }
 
 fn order(side: Side, ticks: i64, quantity: u32) -> NewOrder {
-    NewOrder::limit(1, side, Decimal(ticks * TICK), quantity, Owner::HOUSE)
+    NewOrder::limit(1, side, Decimal(ticks * TICK), quantity, Owner::BACKGROUND)
 }
 
 fn levels(matching: &Matching, side: Side) -> Vec<(i64, u32, u32)> {
@@ -69,7 +69,7 @@ fn trades_in_priority_and_rests_the_remainder() {
 }
 
 #[test]
-fn leaves_a_partly_filled_order_its_place_in_the_queue() {
+fn partial_fill_keeps_priority() {
     let (mut matching, mut events) = engine();
     let first = matching.submit(&order(Bid, 10, 5), &mut events).unwrap().order;
     matching.submit(&order(Bid, 10, 7), &mut events).unwrap();
@@ -82,21 +82,21 @@ fn leaves_a_partly_filled_order_its_place_in_the_queue() {
 }
 
 #[test]
-fn cancels_from_anywhere_in_a_queue() {
-    for victim in 0..3 {
+fn cancels_at_any_queue_position() {
+    for target in 0..3 {
         let (mut matching, mut events) = engine();
         let ids = [1, 2, 3]
             .map(|quantity| matching.submit(&order(Bid, 10, quantity), &mut events).unwrap().order);
-        assert_eq!(matching.cancel(ids[victim], &mut events).unwrap().quantity, victim as u32 + 1);
+        assert_eq!(matching.cancel(ids[target], &mut events).unwrap().quantity, target as u32 + 1);
         let left: Vec<_> = matching.orders_at_best(1, Bid).map(|order| order.id).collect();
-        let expected: Vec<_> = ids.into_iter().filter(|&id| id != ids[victim]).collect();
+        let expected: Vec<_> = ids.into_iter().filter(|&id| id != ids[target]).collect();
         assert_eq!(left, expected);
-        assert_eq!(levels(&matching, Bid), [(10, 6 - (victim as u32 + 1), 2)]);
+        assert_eq!(levels(&matching, Bid), [(10, 6 - (target as u32 + 1), 2)]);
     }
 }
 
 #[test]
-fn does_not_cancel_twice_nor_an_order_in_a_slot_used_again() {
+fn stale_order_id_cancels_nothing() {
     let (mut matching, mut events) = engine();
     let first = matching.submit(&order(Bid, 10, 5), &mut events).unwrap().order;
     assert!(matching.cancel(first, &mut events).is_some());
@@ -110,25 +110,25 @@ fn does_not_cancel_twice_nor_an_order_in_a_slot_used_again() {
 }
 
 #[test]
-fn rejects_bad_orders_and_changes_nothing() {
+fn rejects_invalid_orders_without_effect() {
     let (mut matching, mut events) = engine();
-    let good = order(Bid, 10, 5);
-    for (bad, why) in [
-        (NewOrder { instrument: 2, ..good }, Rejection::UnknownInstrument),
-        (NewOrder { quantity: 0, ..good }, Rejection::Quantity),
-        (NewOrder { quantity: NewOrder::MAX_QUANTITY + 1, ..good }, Rejection::Quantity),
-        (NewOrder { price: Decimal(10 * TICK + 1), ..good }, Rejection::Price),
-        (NewOrder { price: Decimal(i64::MIN / TICK * TICK), ..good }, Rejection::Price),
-        (NewOrder { price: Decimal(i64::MAX / TICK * TICK), ..good }, Rejection::Price),
+    let valid = order(Bid, 10, 5);
+    for (invalid, rejection) in [
+        (NewOrder { instrument: 2, ..valid }, Rejection::UnknownInstrument),
+        (NewOrder { quantity: 0, ..valid }, Rejection::Quantity),
+        (NewOrder { quantity: NewOrder::MAX_QUANTITY + 1, ..valid }, Rejection::Quantity),
+        (NewOrder { price: Decimal(10 * TICK + 1), ..valid }, Rejection::Price),
+        (NewOrder { price: Decimal(i64::MIN / TICK * TICK), ..valid }, Rejection::Price),
+        (NewOrder { price: Decimal(i64::MAX / TICK * TICK), ..valid }, Rejection::Price),
     ] {
-        assert_eq!(matching.submit(&bad, &mut events), Err(why));
+        assert_eq!(matching.submit(&invalid, &mut events), Err(rejection));
     }
     assert!(events.is_empty());
     assert_eq!(matching.resting(), 0);
 }
 
 #[test]
-fn rejects_what_does_not_fit() {
+fn rejects_orders_beyond_the_level_capacity() {
     let (mut matching, mut events) = engine();
     for ticks in 1..=16 {
         matching.submit(&order(Bid, ticks, 1), &mut events).unwrap();
@@ -138,16 +138,16 @@ fn rejects_what_does_not_fit() {
     assert!(matching.levels.is_full() && !matching.orders.is_full());
 }
 
-/// Fills that nobody takes away: what could need more room than there is left is refused.
+/// Rejects submissions that may need more room than uncleared fills leave.
 #[test]
-fn refuses_rather_than_let_the_accumulator_grow() {
+fn rejects_orders_when_the_accumulator_is_full() {
     let (mut matching, mut events) = engine();
     let capacity = events.capacity();
-    let refused = (0..1_000).find_map(|_| {
+    let rejected = (0..1_000).find_map(|_| {
         matching.submit(&order(Offer, 10, 1), &mut events).unwrap();
         matching.submit(&order(Bid, 10, 1), &mut events).err()
     });
-    assert_eq!((refused, events.capacity()), (Some(Rejection::Full), capacity));
+    assert_eq!((rejected, events.capacity()), (Some(Rejection::Full), capacity));
     events.clear();
     assert_eq!(matching.submit(&order(Bid, 10, 1), &mut events).unwrap().remaining, 0);
 
@@ -155,12 +155,12 @@ fn refuses_rather_than_let_the_accumulator_grow() {
         |ticks| Replacement { price: Decimal(ticks * TICK), quantity: 5, ..Replacement::default() };
     events.clear();
     let id = matching.submit(&order(Bid, 5, 5), &mut events).unwrap().order;
-    let refused = (0..1_000).find_map(|_| {
+    let rejected = (0..1_000).find_map(|_| {
         matching.submit(&order(Offer, 10, 1), &mut events).unwrap();
-        let refused = matching.replace(id, &to(10), &mut events).err();
-        refused.or_else(|| matching.replace(id, &to(5), &mut events).err())
+        let rejected = matching.replace(id, &to(10), &mut events).err();
+        rejected.or_else(|| matching.replace(id, &to(5), &mut events).err())
     });
-    assert_eq!((refused, events.capacity()), (Some(Rejection::Full), capacity));
+    assert_eq!((rejected, events.capacity()), (Some(Rejection::Full), capacity));
     assert_eq!(
         (levels(&matching, Bid), levels(&matching, Offer)),
         (vec![(5, 5, 1)], vec![(10, 1, 1)])
@@ -168,11 +168,11 @@ fn refuses_rather_than_let_the_accumulator_grow() {
 }
 
 #[test]
-fn splits_a_trade_that_meets_too_many_orders() {
+fn splits_a_trade_with_too_many_fills() {
     let terms = Terms { tick: Decimal(1), protection: Decimal(0) };
     let mut matching = Matching::new([terms], Capacity { orders: 200, levels: 4 });
     let mut events = matching.accumulator();
-    let at = |side, quantity| NewOrder::limit(0, side, Decimal(7), quantity, Owner::HOUSE);
+    let at = |side, quantity| NewOrder::limit(0, side, Decimal(7), quantity, Owner::BACKGROUND);
     for _ in 0..100 {
         matching.submit(&at(Offer, 2), &mut events).unwrap();
     }
@@ -185,14 +185,14 @@ fn splits_a_trade_that_meets_too_many_orders() {
     assert_eq!((fills[0][0].remaining, fills[1][0].remaining), (74, 0));
 }
 
-/// The rules written the slow way: all orders in one list, sorted each time.
+/// A simple implementation of the rules: all orders in one list, sorted each time.
 #[derive(Default)]
 struct Model {
     orders: Vec<(OrderId, Side, i64, u32)>,
 }
 
 impl Model {
-    /// Indices of a side's orders in priority; submission order breaks ties.
+    /// Returns the indices of a side's orders in priority; submission order breaks ties.
     fn queue(&self, side: Side) -> Vec<usize> {
         let mut queue: Vec<_> =
             (0..self.orders.len()).filter(|&i| self.orders[i].1 == side).collect();
@@ -238,7 +238,7 @@ enum Command {
         ticks: i64,
         quantity: u32,
     },
-    /// The `nth` order of all that were ever submitted, modulo their number.
+    /// Cancels the `nth` submitted order, modulo their number.
     Cancel {
         nth: usize,
     },
@@ -255,7 +255,7 @@ fn command() -> impl Strategy<Value = Command> {
 
 proptest! {
     #[test]
-    fn agrees_with_a_model_that_sorts(commands in prop::collection::vec(command(), 1..300)) {
+    fn matches_the_sorting_model(commands in prop::collection::vec(command(), 1..300)) {
         let mut matching = Matching::new([TERMS; 2], Capacity { orders: 400, levels: 64 });
         let mut events = matching.accumulator();
         let (mut model, mut ids) = (Model::default(), Vec::new());

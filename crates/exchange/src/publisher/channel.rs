@@ -1,30 +1,30 @@
-//! Facts of the channel that its messages repeat.
+//! The facts of a channel that its messages repeat.
 
 use hairpin_sbe::MonthYear;
 use hairpin_time::{Duration, Utc};
 
 use super::settings::PublisherSettings;
 
-/// How long before and after the start of the exchange its contracts are tradeable.
+/// The time for which contracts are tradeable before and after the start of the exchange.
 const LIFETIME: Duration = Duration::from_secs(90 * 86_400);
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Channel {
-    /// Tag 1180.
+    /// ApplID (tag 1180).
     pub(super) id: i16,
-    /// Tag 1300.
+    /// MarketSegmentID (tag 1300) of the first segment.
     pub(super) market_segment: u8,
-    /// How many segments there are, which instruments belong to in turn.
+    /// The number of segments. Instruments are assigned to them in turn.
     pub(super) segments: usize,
-    /// Whether templates 64 to 67 and 69 take the place of 46, 48, 37, 51 and 52.
+    /// Templates 64 to 67 and 69 replace 46, 48, 37, 51 and 52.
     pub(super) long_quantities: bool,
-    /// When the exchange started: the trade date, and the last change of every definition.
+    /// The start of the exchange: the trade date, and the last change of every definition.
     pub(super) started: Utc,
-    /// First moment of trading.
+    /// The start of trading.
     pub(super) activation: Utc,
-    /// Last moment of trading.
+    /// The end of trading.
     pub(super) expiry: Utc,
-    /// The month of it.
+    /// The month of `expiry`.
     pub(super) maturity: MonthYear,
 }
 
@@ -50,18 +50,18 @@ impl Channel {
         }
     }
 
-    /// Tag 1300 of an instrument.
+    /// Returns MarketSegmentID (tag 1300) of an instrument.
     pub(super) fn market_segment_of(&self, instrument: u32) -> u8 {
         // There are at most 256 segments.
         self.market_segment.wrapping_add((instrument as usize % self.segments) as u8)
     }
 
-    /// The place of what belongs to long quantities behind what belongs to others.
-    pub(super) fn is_long(&self) -> usize {
+    /// Returns the index for long quantities: 1 if they are enabled, otherwise 0.
+    pub(super) fn long_quantity_index(&self) -> usize {
         usize::from(self.long_quantities)
     }
 
-    /// Tag 75: days since 1970, which fit in 16 bits until 2149.
+    /// Returns TradeDate (tag 75): days since 1970, which fit in 16 bits until 2149.
     pub(super) fn trade_date(&self) -> u16 {
         self.started.days() as u16
     }

@@ -1,49 +1,50 @@
-//! What happens within an interval, published as one event.
+//! Conflation: the changes of an interval are published as one event.
 //!
-//! Instruments are of market segments, and each segment has an interval of its own. It begins anew
-//! when messages of it are published, and silently when it ends and nothing has happened. Within
-//! it trades are kept one by one, each with its time, and of books only what is latest. Whatever
-//! is not conflated (statuses, definitions, limits, resets) publishes first what all segments keep.
+//! Each instrument belongs to a market segment, and each segment has its own interval. The interval
+//! restarts when messages of the segment are published. It restarts silently if it ends without
+//! changes. Within an interval, each trade is stored with its time, and only the latest state of
+//! each book. Messages that are not conflated (statuses, definitions, limits, resets) first publish
+//! the changes of all segments.
 
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-use super::queue::{Ends, TradeEntry, TradeOrder};
+use super::queue::{Lengths, TradeEntry, TradeOrder};
 use super::{Group, Ladder, Publication, Publisher, PublisherSettings, TopOrders};
 use crate::matching::{Accumulator, Matching, Side};
 
 #[derive(Debug)]
 pub(super) struct Conflation {
     segments: Box<[Segment]>,
-    latest: Box<[Latest]>,
+    latest: Box<[LatestState]>,
 }
 
-/// One market segment.
+/// A market segment.
 #[derive(Debug)]
 struct Segment {
     interval: Duration,
-    /// When the present interval ends.
+    /// The end of the current interval.
     ends: Instant,
-    is_pending: bool,
-    /// Of the last event.
+    pending: bool,
+    /// The time of the last event.
     transact_time: Utc,
-    /// Instruments of the segment to which something has happened.
+    /// The instruments of the segment that have changed.
     touched: Vec<u32>,
-    /// Trades of these, whose `first_order` is an index of `orders`.
+    /// The trades of these instruments. Their `first_order` is an index into `orders`.
     trades: Vec<(u32, TradeEntry)>,
     orders: Vec<TradeOrder>,
 }
 
-/// What is now of an instrument to which something has happened.
+/// The latest state of a changed instrument.
 #[derive(Debug, Default, Clone, Copy)]
-struct Latest {
-    is_touched: bool,
+struct LatestState {
+    touched: bool,
     sides: [Ladder; 2],
     volume: u64,
-    tops: TopOrders,
+    top_orders: TopOrders,
 }
 
 impl Conflation {
-    /// `None` for a group that is not conflated.
+    /// Creates the conflation state. Returns `None` for a group that is not conflated.
     pub(super) fn new(
         settings: &PublisherSettings,
         instruments: usize,
@@ -55,7 +56,7 @@ impl Conflation {
         let segment = |&interval: &Duration| Segment {
             interval,
             ends: now + interval,
-            is_pending: false,
+            pending: false,
             transact_time: Utc::default(),
             touched: Vec::with_capacity(instruments.div_ceil(intervals.len())),
             trades: Vec::with_capacity(trades),
@@ -63,13 +64,13 @@ impl Conflation {
         };
         Some(Self {
             segments: intervals.iter().map(segment).collect(),
-            latest: vec![Latest::default(); instruments].into(),
+            latest: vec![LatestState::default(); instruments].into(),
         })
     }
 
-    /// When the first interval ends in which something has happened.
+    /// Returns the end of the first interval with changes.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        let pending = self.segments.iter().filter(|segment| segment.is_pending);
+        let pending = self.segments.iter().filter(|segment| segment.pending);
         pending.map(|segment| segment.ends).min()
     }
 
@@ -78,20 +79,20 @@ impl Conflation {
         &mut self.segments[index]
     }
 
-    /// Something has happened to an instrument.
-    fn touch(&mut self, now: Now, instrument: u32) -> &mut Latest {
+    /// Records that an instrument has changed, and returns its latest state.
+    fn touch(&mut self, now: Now, instrument: u32) -> &mut LatestState {
         let segment = self.segment_of(instrument);
-        segment.begin(now);
+        segment.record_change(now);
         let latest = &mut self.latest[instrument as usize];
-        if !latest.is_touched {
-            latest.is_touched = true;
+        if !latest.touched {
+            latest.touched = true;
             let index = instrument as usize % self.segments.len();
             self.segments[index].touched.push(instrument);
         }
         latest
     }
 
-    /// Whether all trades of `events` can be kept.
+    /// Returns `true` if all trades of `events` can be stored.
     fn has_room(&self, events: &Accumulator) -> bool {
         self.segments.iter().all(|segment| {
             segment.trades.capacity() - segment.trades.len() >= events.trades().len()
@@ -101,23 +102,23 @@ impl Conflation {
 }
 
 impl Segment {
-    /// Something happens: in the present interval, or in the one that began when the last of those
-    /// in which nothing happened had ended.
-    fn begin(&mut self, now: Now) {
+    /// Records a change. If the interval has ended without changes, advances to the interval that
+    /// contains `now`.
+    fn record_change(&mut self, now: Now) {
         self.transact_time = now.utc;
-        if !self.is_pending {
-            self.is_pending = true;
+        if !self.pending {
+            self.pending = true;
             if now.monotonic >= self.ends {
-                let over = (now.monotonic - self.ends).as_nanos();
+                let overdue = (now.monotonic - self.ends).as_nanos();
                 let step = self.interval.as_nanos();
-                self.ends += Duration::from_nanos((over / step + 1) * step);
+                self.ends += Duration::from_nanos((overdue / step + 1) * step);
             }
         }
     }
 }
 
 impl Publisher {
-    /// Keeps what has happened for the end of the interval.
+    /// Stores the changes until the end of the interval.
     pub(super) fn conflate(
         &mut self,
         now: Now,
@@ -133,20 +134,20 @@ impl Publisher {
             return Publication::Deferred;
         }
         let Some(mut conflation) = self.conflation.take() else { return Publication::Unchanged };
-        self.keep_trades(&mut conflation, now.utc, events);
+        self.store_trades(&mut conflation, now.utc, events);
         for &instrument in events.touched() {
             let latest = conflation.touch(now, instrument);
             latest.volume = matching.volume(instrument);
             for side in Side::BOTH {
-                latest.sides[side.index()] = Ladder::of(matching.levels(instrument, side));
+                latest.sides[side.index()] = Ladder::from_levels(matching.levels(instrument, side));
             }
             if self.tops.is_some() {
-                latest.tops = TopOrders::of(matching, instrument);
+                latest.top_orders = TopOrders::from_matching(matching, instrument);
             }
         }
         for instrument in self.implied.drain_changed() {
-            // Whatever changes its other book comes by here, so that what is latest of that is what
-            // was published.
+            // All changes of the direct book pass through here, so its latest state is the
+            // published one.
             conflation.touch(now, instrument);
         }
         self.conflation = Some(conflation);
@@ -154,7 +155,7 @@ impl Publisher {
         Publication::Conflated
     }
 
-    fn keep_trades(&self, conflation: &mut Conflation, transact_time: Utc, events: &Accumulator) {
+    fn store_trades(&self, conflation: &mut Conflation, transact_time: Utc, events: &Accumulator) {
         for trade in events.trades() {
             let segment = conflation.segment_of(trade.instrument);
             let first_order = segment.orders.len();
@@ -162,27 +163,19 @@ impl Publisher {
             let order =
                 |fill: &crate::Fill| TradeOrder { order: fill.order, quantity: fill.quantity };
             segment.orders.extend(fills.iter().map(order));
-            let entry = TradeEntry {
-                transact_time,
-                security_id: self.security_id(trade.instrument),
-                price: trade.price,
-                quantity: trade.quantity,
-                aggressor: trade.aggressor,
-                id: trade.id,
-                rpt_seq: 0,
-                first_order,
-                orders: fills.len(),
-            };
+            let security_id = self.security_id(trade.instrument);
+            let entry =
+                TradeEntry::new(trade, security_id, transact_time, first_order, fills.len());
             segment.trades.push((trade.instrument, entry));
         }
     }
 
-    /// Publishes what the segments keep whose interval has ended, until something is queued:
-    /// nothing was before, so there is room for it.
-    pub(super) fn publish_what_is_due(&mut self, now: Instant) {
+    /// Publishes the changes of segments whose interval has ended, until something is queued. The
+    /// queue was empty before, so there is room.
+    pub(super) fn publish_due_segments(&mut self, now: Instant) {
         let Some(mut conflation) = self.conflation.take() else { return };
         let Conflation { segments, latest } = &mut conflation;
-        let is_due = |segment: &&mut Segment| segment.is_pending && now >= segment.ends;
+        let is_due = |segment: &&mut Segment| segment.pending && now >= segment.ends;
         for segment in segments.iter_mut().filter(is_due) {
             self.publish_segment(segment, latest, now);
             if !self.queue.is_empty() {
@@ -192,12 +185,12 @@ impl Publisher {
         self.conflation = Some(conflation);
     }
 
-    /// Publishes at once what all segments keep: something that is not conflated comes behind it.
-    /// `false` if the queue has no room for it; nothing is published then.
+    /// Publishes the changes of all segments at once, before a message that is not conflated.
+    /// Returns `false` without publishing if the queue has no room.
     pub(super) fn flush(&mut self, now: Instant) -> bool {
         let Some(mut conflation) = self.conflation.take() else { return true };
         let Conflation { segments, latest } = &mut conflation;
-        let sum = |of: fn(&Segment) -> usize| segments.iter().map(of).sum::<usize>();
+        let sum = |count: fn(&Segment) -> usize| segments.iter().map(count).sum::<usize>();
         let touched = sum(|segment| segment.touched.len());
         let has_room = self.queue.has_room_for(segments.len(), touched, touched)
             && self.queue.has_room_for_trades(
@@ -205,16 +198,16 @@ impl Publisher {
                 sum(|segment| segment.orders.len()),
             );
         if has_room {
-            let pending = segments.iter_mut().filter(|segment| segment.is_pending);
+            let pending = segments.iter_mut().filter(|segment| segment.pending);
             pending.for_each(|segment| self.publish_segment(segment, latest, now));
         }
         self.conflation = Some(conflation);
         has_room
     }
 
-    /// Queues what a segment keeps as one event, if anything of it is to be seen.
-    fn publish_segment(&mut self, segment: &mut Segment, latest: &mut [Latest], now: Instant) {
-        let before = self.queue.ends();
+    /// Queues the changes of a segment as one event, if they are visible in the published state.
+    fn publish_segment(&mut self, segment: &mut Segment, latest: &mut [LatestState], now: Instant) {
+        let before = self.queue.lengths();
         for (instrument, trade) in segment.trades.drain(..) {
             let first_order = self.queue.orders.len();
             let orders = &segment.orders[trade.first_order..][..trade.orders];
@@ -226,30 +219,30 @@ impl Publisher {
             self.queue_volume(instrument, latest[instrument as usize].volume);
         }
         for &instrument in &segment.touched {
-            let Latest { sides, tops, .. } = &latest[instrument as usize];
-            self.queue_tops(instrument, tops);
+            let LatestState { sides, top_orders, .. } = &latest[instrument as usize];
+            self.queue_top_orders(instrument, top_orders);
             self.queue_book(instrument, |side| sides[side.index()].levels().iter().copied());
         }
         for &instrument in &segment.touched {
             self.queue_statistics(instrument);
             self.queue_implied(instrument);
         }
-        let after = self.queue.ends();
+        let after = self.queue.lengths();
         if after != before {
-            self.end_segment(segment, after);
+            self.queue_segment_event(segment, after);
         }
         for instrument in segment.touched.drain(..) {
-            latest[instrument as usize].is_touched = false;
+            latest[instrument as usize].touched = false;
         }
-        segment.is_pending = false;
+        segment.pending = false;
         segment.ends = now + segment.interval;
     }
 
-    fn end_segment(&mut self, segment: &Segment, end: Ends) {
+    fn queue_segment_event(&mut self, segment: &Segment, end: Lengths) {
         for &instrument in &segment.touched {
-            self.changing(instrument).transact_time = segment.transact_time;
+            self.published_mut(instrument).transact_time = segment.transact_time;
         }
         let number = self.queue_market(segment.transact_time, end, false);
-        self.take_fingerprints(number, &segment.touched);
+        self.record_fingerprints(number, &segment.touched);
     }
 }

@@ -1,7 +1,7 @@
-//! Definitions: one message for every instrument that is listed, by its kind, in a loop, and on the
-//! incremental feed whenever one changes.
+//! Definitions: one message per listed instrument, encoded by kind. They are sent in a loop, and on
+//! the incremental feed when one changes.
 //!
-//! Lengths, MsgSize included (schema 1 version 13); `feeds` is 1, or 2 with an implied book:
+//! The lengths include MsgSize (schema 1 version 13). `feeds` is 1, or 2 with an implied book:
 //!
 //! ```text
 //! all:         10 + block + (3 + 2 × 9) + (3 + 4 × feeds) + (3 + 4) + lots
@@ -34,14 +34,14 @@ use super::{Channel, TradingStatus};
 use crate::instrument::MAX_LEGS;
 use crate::{Instrument, InstrumentKind};
 
-/// MsgSize, SBE header, and the groups that all kinds have: two events, one attribute, and the
-/// feed type of the book itself.
+/// MsgSize, SBE header, and the groups of all kinds: two events, one attribute, and the feed type
+/// of the direct book.
 const SHARED: usize = 2 + 8 + (3 + 2 * 9) + (3 + 4) + (3 + 4);
 
-/// An entry of NoMDFeedTypes.
+/// The length of an entry of NoMDFeedTypes.
 const FEED_TYPE: usize = 4;
 
-/// Bits of tag 872.
+/// Bits of InstAttribValue (tag 872).
 const ELECTRONIC_MATCH_ELIGIBLE: u32 = 1 << 0;
 const IMPLIED_MATCHING_ELIGIBLE: u32 = 1 << 19;
 
@@ -52,21 +52,21 @@ const _: () = assert!(fx::LENGTH <= spread::length(MAX_LEGS));
 const _: () = assert!(PACKET_HEADER + SHARED + FEED_TYPE + repo::LENGTH <= MAX_PAYLOAD);
 const _: () = assert!(bond::LENGTH <= repo::LENGTH);
 
-/// What every kind of definition says besides the instrument.
+/// The fields of a definition that do not come from the instrument.
 struct Context<'a> {
-    /// Tag 911; not on the incremental feed.
+    /// TotNumReports (tag 911); absent on the incremental feed.
     total: Option<u32>,
-    /// Tag 980.
+    /// SecurityUpdateAction (tag 980).
     action: SecurityUpdateAction,
-    /// Tag 779.
+    /// LastUpdateTime (tag 779).
     updated: Utc,
-    /// Tag 1300.
+    /// MarketSegmentID (tag 1300).
     market_segment: u8,
     status: TradingStatus,
     channel: &'a Channel,
 }
 
-/// What definitions are made from.
+/// The data that definitions are encoded from.
 pub(super) struct Source<'a> {
     pub(super) books: &'a Books,
     pub(super) instruments: &'a [Instrument],
@@ -75,7 +75,7 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// What the definition of an instrument says besides it; `None` if it has none.
+    /// Returns the remaining fields of an instrument's definition, or `None` if it has none.
     fn context(&self, index: u32, total: Option<u32>) -> Option<Context<'_>> {
         let (action, updated) = self.listings.at(index)?;
         let market_segment = self.channel.market_segment_of(index);
@@ -84,9 +84,9 @@ impl Source<'_> {
     }
 }
 
-/// Whether a definition can say what the instrument is.
-pub(super) fn is_sound(instrument: &Instrument) -> bool {
-    let is_kind_sound = match &instrument.kind {
+/// Returns `true` if a definition can describe the instrument.
+pub(super) fn is_valid(instrument: &Instrument) -> bool {
+    let is_kind_valid = match &instrument.kind {
         InstrumentKind::Future | InstrumentKind::Bond { .. } | InstrumentKind::Fx { .. } => true,
         InstrumentKind::Option { underlying: (_, symbol), .. }
         | InstrumentKind::Repo { underlying: (_, symbol), .. } => symbol.len() <= 20,
@@ -94,10 +94,10 @@ pub(super) fn is_sound(instrument: &Instrument) -> bool {
             (1..=MAX_LEGS).contains(&legs.len()) && legs.iter().all(|leg| leg.ratio > 0)
         }
     };
-    instrument.symbol.len() <= 20 && is_kind_sound
+    instrument.symbol.len() <= 20 && is_kind_valid
 }
 
-/// Appends the definitions from `first` on that fit; returns the index behind the last.
+/// Appends the definitions from index `first` that fit, and returns the index after the last.
 pub(super) fn fill(packet: &mut Packet<'_>, source: &Source<'_>, first: u32) -> u32 {
     let total = Some(source.listings.count());
     let mut next = first;
@@ -108,15 +108,15 @@ pub(super) fn fill(packet: &mut Packet<'_>, source: &Source<'_>, first: u32) -> 
             }
             packet
                 .append(|buffer| encode(buffer, instrument, &context))
-                .expect("the room for it was compared before");
+                .expect("the length was compared with the room");
         }
         next += 1;
     }
     next
 }
 
-/// Writes the definition of an instrument that is listed, for the incremental feed.
-pub(super) fn encode_alone(
+/// Encodes the definition of a listed instrument for the incremental feed.
+pub(super) fn encode_incremental(
     buffer: &mut [u8],
     source: &Source<'_>,
     index: u32,
@@ -139,8 +139,8 @@ fn encode(
         }
         InstrumentKind::Spread { legs } => spread::encode(buffer, instrument, context, legs),
         &InstrumentKind::Bond { coupon } => bond::encode(buffer, instrument, context, coupon),
-        &InstrumentKind::Repo { is_special, ref underlying } => {
-            repo::encode(buffer, instrument, context, (is_special, underlying))
+        &InstrumentKind::Repo { special, ref underlying } => {
+            repo::encode(buffer, instrument, context, (special, underlying))
         }
         InstrumentKind::Fx { currency, price_currency } => {
             fx::encode(buffer, instrument, context, (currency, price_currency))
@@ -149,7 +149,7 @@ fn encode(
 }
 
 fn length(instrument: &Instrument) -> usize {
-    let feeds = if instrument.has_implied { FEED_TYPE } else { 0 };
+    let feeds = if instrument.implied_book { FEED_TYPE } else { 0 };
     SHARED
         + feeds
         + match &instrument.kind {
@@ -162,13 +162,13 @@ fn length(instrument: &Instrument) -> usize {
         }
 }
 
-/// Tag 872.
+/// Returns InstAttribValue (tag 872).
 fn attributes(instrument: &Instrument) -> u32 {
-    let implied = if instrument.has_implied { IMPLIED_MATCHING_ELIGIBLE } else { 0 };
+    let implied = if instrument.implied_book { IMPLIED_MATCHING_ELIGIBLE } else { 0 };
     ELECTRONIC_MATCH_ELIGIBLE | implied
 }
 
-/// The fields that all six root blocks have.
+/// Writes the fields that all six root blocks have.
 macro_rules! shared_fields {
     ($root:expr, $instrument:expr, $context:expr) => {
         $root
@@ -195,7 +195,7 @@ macro_rules! shared_fields {
     };
 }
 
-/// The groups that all six messages begin with, each with types of its own.
+/// Writes the leading groups of all six messages, which have different types.
 macro_rules! shared_groups {
     ($groups:expr, $instrument:expr, $context:expr) => {{
         let mut events = $groups.no_events()?;
@@ -209,7 +209,7 @@ macro_rules! shared_groups {
             .set_event_time($context.channel.expiry.as_nanos());
         let mut feeds = $groups.no_md_feed_types()?;
         feeds.push()?.set_md_feed_type(b"GBX").set_market_depth(crate::publisher::DEPTH as i8);
-        if $instrument.has_implied {
+        if $instrument.implied_book {
             let depth = crate::publisher::IMPLIED_DEPTH as i8;
             feeds.push()?.set_md_feed_type(b"GBI").set_market_depth(depth);
         }

@@ -1,11 +1,11 @@
-//! How what is now differs from what was published: entries for the queue.
+//! The differences between the current and the published state, as entries of the queue.
 
 use hairpin_time::Utc;
 
-use super::incremental::BESIDE_MAX;
+use super::incremental::ATTACHED_MAX;
 use super::orders::PublishedOrder;
 use super::queue::{
-    BookEntry, BookKind, Change, Content, Ending, Ends, Event, OrderEntry, StatisticEntry,
+    BookEntry, BookKind, Change, Content, Ending, Event, Lengths, OrderEntry, StatisticEntry,
     TopEntry, TradeEntry, TradeOrder, VolumeEntry,
 };
 use super::{OrderPath, Published, Publisher, TopOrders};
@@ -19,27 +19,19 @@ impl Publisher {
             let orders =
                 fills.iter().map(|fill| TradeOrder { order: fill.order, quantity: fill.quantity });
             self.queue.orders.extend(orders);
-            let entry = TradeEntry {
-                transact_time,
-                security_id: self.security_id(trade.instrument),
-                price: trade.price,
-                quantity: trade.quantity,
-                aggressor: trade.aggressor,
-                id: trade.id,
-                rpt_seq: 0,
-                first_order,
-                orders: fills.len(),
-            };
+            let security_id = self.security_id(trade.instrument);
+            let entry =
+                TradeEntry::new(trade, security_id, transact_time, first_order, fills.len());
             self.queue_trade(trade.instrument, entry);
         }
     }
 
-    /// Queues a trade whose orders are queued, and gives it its RptSeq.
+    /// Queues a trade whose orders are queued, and assigns its RptSeq.
     pub(super) fn queue_trade(&mut self, instrument: u32, entry: TradeEntry) {
         if let Some(session) = self.sessions.get_mut(instrument as usize) {
-            session.note_trade(entry.price);
+            session.record_trade(entry.price);
         }
-        let published = self.changing(instrument);
+        let published = self.published_mut(instrument);
         published.last_trade = Some((entry.price, entry.quantity));
         published.rpt_seq = published.rpt_seq.wrapping_add(1);
         let rpt_seq = published.rpt_seq;
@@ -51,14 +43,14 @@ impl Publisher {
             return;
         }
         let security_id = self.security_id(instrument);
-        let published = self.changing(instrument);
+        let published = self.published_mut(instrument);
         published.volume = volume;
         published.rpt_seq = published.rpt_seq.wrapping_add(1);
         let rpt_seq = published.rpt_seq;
         self.queue.volumes.push(VolumeEntry { security_id, volume, rpt_seq });
     }
 
-    /// Queues how `levels` differ from what was published.
+    /// Queues the differences between `levels` and the published book.
     pub(super) fn queue_book<L: Iterator<Item = PriceLevel>>(
         &mut self,
         instrument: u32,
@@ -66,19 +58,19 @@ impl Publisher {
     ) {
         self.preserve_orders(instrument);
         let security_id = self.security_id(instrument);
-        let is_ahead = self.is_ahead(instrument);
-        let published = self.books.change(instrument, self.snapshots.number(), is_ahead);
-        let entries = &mut self.queue.books[BookKind::Real as usize];
+        let awaits_snapshot = self.awaits_snapshot(instrument);
+        let published = self.books.change(instrument, self.snapshots.number(), awaits_snapshot);
+        let entries = &mut self.queue.books[BookKind::Direct as usize];
         let first = entries.len();
         for side in Side::BOTH {
             let rpt_seq = &mut published.rpt_seq;
-            let on_step = |action, number, level| {
+            let on_action = |action, number, level| {
                 *rpt_seq = rpt_seq.wrapping_add(1);
                 let rpt_seq = *rpt_seq;
                 let change = Change::Level { side, action, number, level };
                 entries.push(BookEntry { security_id, change, rpt_seq, orders: 0 });
             };
-            published.sides[side.index()].become_equal(side, levels(side), on_step);
+            published.sides[side.index()].update_to(side, levels(side), on_action);
         }
         let end = entries.len();
         if let Some(range) = self.entries.get_mut(instrument as usize) {
@@ -86,7 +78,7 @@ impl Publisher {
         }
     }
 
-    /// Queues all orders of an instrument, of which none is published, and whose book is queued.
+    /// Queues all orders of an instrument whose book is queued and whose orders are unpublished.
     pub(super) fn queue_all_orders(&mut self, instrument: u32, matching: &Matching) {
         if self.orders.is_none() {
             return;
@@ -98,85 +90,87 @@ impl Publisher {
         }
     }
 
-    /// Queues how the orders in `slots` differ from what was published, whose books are queued.
+    /// Queues the changes of the orders in `slots`, whose books are queued.
     pub(super) fn queue_orders(&mut self, slots: &[u32], matching: &Matching) {
         let (Some(mut orders), Some(settings)) = (self.orders.take(), self.settings.orders())
         else {
             return;
         };
-        let first = self.queue.beside.len();
+        let first = self.queue.attached_orders.len();
         for &slot in slots {
-            let target = matching.in_slot(slot);
-            let target = target.map(|order| (order.instrument, PublishedOrder::of(order)));
-            orders.become_equal(slot, target, |instrument, action, order| {
+            let target = matching.order_in_slot(slot);
+            let target = target.map(|order| (order.instrument, PublishedOrder::from_order(order)));
+            orders.update_to(slot, target, |instrument, action, order| {
                 let security_id = self.security_id(instrument);
                 let entry = OrderEntry { security_id, action, order };
                 self.queue_order(instrument, entry, settings.path);
             });
         }
-        self.queue.beside[first..]
+        self.queue.attached_orders[first..]
             .sort_unstable_by_key(|&(entry, OrderEntry { order, .. })| (entry, order.id));
         self.orders = Some(orders);
     }
 
-    /// Queues a change of an order beside the entry of its price, or apart.
+    /// Queues a change of an order, attached to the entry of its price level or separately.
     fn queue_order(&mut self, instrument: u32, entry: OrderEntry, path: OrderPath) {
         let (event, first, end) = self.entries[instrument as usize];
         let range = if event == self.events + 1 { first..end } else { 0..0 };
-        let levels = &mut self.queue.books[BookKind::Real as usize][range];
-        let is_of = |level: &&mut BookEntry| {
+        let levels = &mut self.queue.books[BookKind::Direct as usize][range];
+        let matches_order = |level: &&mut BookEntry| {
             matches!(level.change, Change::Level { side, level: PriceLevel { price, .. }, .. }
                 if side == entry.order.side && price == entry.order.price)
-                && level.orders < BESIDE_MAX
+                && level.orders < ATTACHED_MAX
         };
-        let place = match path {
-            OrderPath::Apart => None,
-            OrderPath::BesideLevels => levels.iter_mut().enumerate().find(|(_, of)| is_of(of)),
-        };
-        match place {
-            Some((place, level)) => {
-                level.orders += 1;
-                self.queue.beside.push((first + place, entry));
+        let attached = match path {
+            OrderPath::Separate => None,
+            OrderPath::WithLevels => {
+                levels.iter_mut().enumerate().find(|(_, level)| matches_order(level))
             }
-            None => self.queue.apart.push(entry),
+        };
+        match attached {
+            Some((index, level)) => {
+                level.orders += 1;
+                self.queue.attached_orders.push((first + index, entry));
+            }
+            None => self.queue.separate_orders.push(entry),
         }
     }
 
-    /// Queues the top orders of an instrument if they are not what was published.
-    pub(super) fn queue_tops(&mut self, instrument: u32, orders: &TopOrders) {
+    /// Queues the top orders of an instrument if they differ from the published ones.
+    pub(super) fn queue_top_orders(&mut self, instrument: u32, orders: &TopOrders) {
         let security_id = self.security_id(instrument);
-        let is_ahead = self.is_ahead(instrument);
+        let awaits_snapshot = self.awaits_snapshot(instrument);
         let Some(tops) = &mut self.tops else { return };
         if tops.at(instrument) != orders {
-            *tops.change(instrument, self.snapshots.number(), is_ahead) = *orders;
-            self.queue.tops.push(TopEntry { security_id, orders: *orders });
+            *tops.change(instrument, self.snapshots.number(), awaits_snapshot) = *orders;
+            self.queue.top_orders.push(TopEntry { security_id, orders: *orders });
         }
     }
 
-    /// Queues what an instrument's trades and book have changed of the session's prices.
+    /// Queues the changes of the session statistics caused by an instrument's trades and book.
     pub(super) fn queue_statistics(&mut self, instrument: u32) {
         let Some(session) = self.sessions.get_mut(instrument as usize) else { return };
         let published = self.books.at(instrument);
-        session.note_book(&published.sides);
-        let (session, known) = (*session, published.statistics.session);
-        if session == known {
+        session.record_book(&published.sides);
+        let (session, published) = (*session, published.statistics.session);
+        if session == published {
             return;
         }
         let security_id = self.security_id(instrument);
-        for statistic in session.beyond(known) {
+        for statistic in session.changes_since(published) {
             let rpt_seq = self.next_rpt_seq(instrument);
             self.queue.statistics.push(StatisticEntry { security_id, statistic, rpt_seq });
         }
-        self.changing(instrument).statistics.session = session;
+        self.published_mut(instrument).statistics.session = session;
     }
 
-    /// Queues the event whose entries end at `end`; returns its number.
-    pub(super) fn queue_market(&mut self, transact_time: Utc, end: Ends, is_resent: bool) -> u64 {
+    /// Queues the event whose entries end at `end`, and returns its number.
+    pub(super) fn queue_market(&mut self, transact_time: Utc, end: Lengths, resent: bool) -> u64 {
         let ending = match self.settings.plain_endings {
             true => Ending::LastMessage,
-            false => Ending::of(self.events + 1),
+            false => Ending::new(self.events + 1),
         };
-        self.queue_event(transact_time, Content::Market { is_resent }, ending, end)
+        self.queue_event(transact_time, Content::Market { resent }, ending, end)
     }
 
     pub(super) fn queue_event(
@@ -184,7 +178,7 @@ impl Publisher {
         transact_time: Utc,
         content: Content,
         ending: Ending,
-        end: Ends,
+        end: Lengths,
     ) -> u64 {
         self.events += 1;
         let number = self.events;
@@ -192,33 +186,33 @@ impl Publisher {
         number
     }
 
-    /// The next sequence number of an instrument (tag 83), which is published with it.
+    /// Returns the next RptSeq (tag 83) of an instrument.
     pub(super) fn next_rpt_seq(&mut self, instrument: u32) -> u32 {
-        let published = self.changing(instrument);
+        let published = self.published_mut(instrument);
         published.rpt_seq = published.rpt_seq.wrapping_add(1);
         published.rpt_seq
     }
 
-    /// The published state of an instrument, to be changed.
-    pub(super) fn changing(&mut self, instrument: u32) -> &mut Published {
+    /// Returns the published state of an instrument for a change.
+    pub(super) fn published_mut(&mut self, instrument: u32) -> &mut Published {
         self.preserve_orders(instrument);
-        let is_ahead = self.is_ahead(instrument);
-        self.books.change(instrument, self.snapshots.number(), is_ahead)
+        let awaits_snapshot = self.awaits_snapshot(instrument);
+        self.books.change(instrument, self.snapshots.number(), awaits_snapshot)
     }
 
-    /// Keeps the orders of an instrument for the loop that has yet to state them, before anything
-    /// changes of them or of what is said beside them.
+    /// Preserves the orders of an instrument for the order snapshot loop that has not sent them
+    /// yet. Call before a change of the orders or of the fields in their snapshot.
     pub(super) fn preserve_orders(&mut self, instrument: u32) {
         let Some(orders) = &mut self.orders else { return };
-        let carousel = &self.order_snapshots;
-        if !carousel.is_at_start() && instrument >= carousel.next() {
+        let pacer = &self.order_snapshots;
+        if !pacer.is_at_start() && instrument >= pacer.next() {
             let activity = self.books.at(instrument).activity();
-            orders.preserve(instrument, carousel.number(), activity);
+            orders.preserve(instrument, pacer.number(), activity);
         }
     }
 
-    /// Whether the snapshot loop has begun and has yet to state this instrument.
-    pub(super) fn is_ahead(&self, instrument: u32) -> bool {
+    /// Returns `true` if the current snapshot loop has not sent this instrument yet.
+    pub(super) fn awaits_snapshot(&self, instrument: u32) -> bool {
         !self.snapshots.is_at_start() && instrument >= self.snapshots.next()
     }
 

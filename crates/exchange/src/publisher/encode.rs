@@ -1,4 +1,4 @@
-//! The messages of an event, each as bytes.
+//! Encoding of the messages of an event.
 
 use hairpin_cme_codecs::mdp3::{
     AggressorSide, MDEntryTypeBook, MDEntryTypeStatistics, MDIncrementalRefreshBook46,
@@ -22,12 +22,12 @@ use crate::matching::Side;
 
 type Encoded = Result<usize, EncodeError>;
 
-/// The fields of the root block that most messages have.
+/// The root block fields that most messages have.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Heading {
-    /// Tag 60.
+    /// TransactTime (tag 60).
     pub(super) transact_time: Utc,
-    /// Tag 5799.
+    /// MatchEventIndicator (tag 5799).
     pub(super) indicator: MatchEventIndicator,
 }
 
@@ -40,9 +40,9 @@ macro_rules! set_heading {
     };
 }
 
-/// Order entries beside book entries, the first of which has index `first`.
+/// Order entries attached to book entries. The first book entry has index `first`.
 #[derive(Clone, Copy)]
-pub(super) struct Beside<'a> {
+pub(super) struct AttachedOrders<'a> {
     pub(super) first: usize,
     pub(super) orders: &'a [(usize, OrderEntry)],
 }
@@ -74,7 +74,7 @@ macro_rules! encode_trades {
     }};
 }
 
-/// Templates 48 and 65.
+/// Encodes template 48 or 65.
 pub(super) fn trades(
     buffer: &mut [u8],
     heading: Heading,
@@ -108,7 +108,7 @@ macro_rules! encode_volumes {
     }};
 }
 
-/// Templates 37 and 66.
+/// Encodes template 37 or 66.
 pub(super) fn volumes(
     buffer: &mut [u8],
     heading: Heading,
@@ -124,7 +124,7 @@ pub(super) fn volumes(
     }
 }
 
-/// Template 47.
+/// Encodes template 47.
 pub(super) fn orders(buffer: &mut [u8], heading: Heading, orders: &[OrderEntry]) -> Encoded {
     let (mut root, mut groups) = MDIncrementalRefreshOrderBook47::encode(buffer)?;
     set_heading!(root, heading);
@@ -143,7 +143,7 @@ pub(super) fn orders(buffer: &mut [u8], heading: Heading, orders: &[OrderEntry])
     groups.finish()
 }
 
-/// Template 59.
+/// Encodes template 59.
 pub(super) fn top_orders(buffer: &mut [u8], heading: Heading, top: &TopEntry) -> Encoded {
     let (mut root, mut groups) = SnapshotRefreshTopOrders59::encode(buffer)?;
     set_heading!(root, heading).set_security_id(top.security_id);
@@ -161,7 +161,7 @@ pub(super) fn top_orders(buffer: &mut [u8], heading: Heading, top: &TopEntry) ->
 }
 
 macro_rules! encode_book {
-    ($buffer:expr, $heading:expr, $kind:expr, $book:expr, $beside:expr,
+    ($buffer:expr, $heading:expr, $kind:expr, $book:expr, $attached:expr,
      $message:ident, $size:expr) => {{
         let (mut root, mut groups) = $message::encode($buffer)?;
         set_heading!(root, $heading);
@@ -173,27 +173,27 @@ macro_rules! encode_book {
                 Change::Level { side, action, number, level } => next
                     .set_md_entry_px(level.price)
                     .set_md_entry_size($size(level.quantity))
-                    .set_number_of_orders(($kind == BookKind::Real).then(|| size(level.orders)))
+                    .set_number_of_orders(($kind == BookKind::Direct).then(|| size(level.orders)))
                     .set_md_price_level(number)
                     .set_md_update_action(update_action(action))
                     .set_md_entry_type(ENTRY_TYPES[$kind as usize][side.index()]),
-                // Neither price nor size; a level of 0 is none.
+                // A reset has neither price nor size; level 0 means no level.
                 Change::Reset => next
                     .set_md_price_level(0)
                     .set_md_update_action(MDUpdateAction::NEW)
                     .set_md_entry_type(MDEntryTypeBook::BOOK_RESET),
             };
         }
-        if !$beside.orders.is_empty() {
+        if !$attached.orders.is_empty() {
             let mut entries = groups.no_order_id_entries()?;
-            for &(entry, OrderEntry { action, order, .. }) in $beside.orders {
+            for &(entry, OrderEntry { action, order, .. }) in $attached.orders {
                 entries
                     .push()?
                     .set_order_id(order.id.0)
                     .set_md_order_priority(order.priority)
                     .set_md_display_qty(size(order.quantity))
-                    // Fewer entries than 255 fit in a packet.
-                    .set_reference_id((entry - $beside.first + 1) as u8)
+                    // Fewer than 255 entries fit in a packet.
+                    .set_reference_id((entry - $attached.first + 1) as u8)
                     .set_order_update_action(order_action(action));
             }
         }
@@ -201,21 +201,21 @@ macro_rules! encode_book {
     }};
 }
 
-/// Templates 46 and 64.
+/// Encodes template 46 or 64.
 pub(super) fn book(
     buffer: &mut [u8],
     heading: Heading,
     channel: &Channel,
     kind: BookKind,
     book: &[BookEntry],
-    beside: Beside<'_>,
+    attached: AttachedOrders<'_>,
 ) -> Encoded {
     if channel.long_quantities {
         use MDIncrementalRefreshBookLongQty64 as Message;
-        encode_book!(buffer, heading, kind, book, beside, Message, u64::from)
+        encode_book!(buffer, heading, kind, book, attached, Message, u64::from)
     } else {
         use MDIncrementalRefreshBook46 as Message;
-        encode_book!(buffer, heading, kind, book, beside, Message, size)
+        encode_book!(buffer, heading, kind, book, attached, Message, size)
     }
 }
 
@@ -239,7 +239,7 @@ macro_rules! encode_statistics {
     }};
 }
 
-/// Templates 51 and 67.
+/// Encodes template 51 or 67.
 pub(super) fn statistics(
     buffer: &mut [u8],
     heading: Heading,
@@ -261,9 +261,9 @@ const ENTRY_TYPES: [[MDEntryTypeBook; 2]; 2] = [
     [MDEntryTypeBook::IMPLIED_BID, MDEntryTypeBook::IMPLIED_OFFER],
 ];
 
-/// The entry type of an order.
+/// Returns the entry type of an order.
 pub(super) const fn side_type(side: Side) -> MDEntryTypeBook {
-    ENTRY_TYPES[BookKind::Real as usize][side.index()]
+    ENTRY_TYPES[BookKind::Direct as usize][side.index()]
 }
 
 fn statistic_type(
@@ -303,13 +303,13 @@ fn order_action(action: Action) -> OrderUpdateAction {
     }
 }
 
-/// A quantity or a number of orders; neither reaches the null of an i32 (see
-/// [`crate::NewOrder::MAX_QUANTITY`]).
+/// Converts a quantity or a number of orders. Neither reaches the null value of an i32, see
+/// [`crate::NewOrder::MAX_QUANTITY`].
 pub(super) fn size(quantity: u32) -> i32 {
     i32::try_from(quantity).unwrap_or(i32::MAX - 1)
 }
 
-/// A volume, which stays at the largest value once it is there.
+/// Converts a volume, which saturates at the largest value.
 pub(super) fn volume_size(volume: u64) -> i32 {
     i32::try_from(volume).unwrap_or(i32::MAX - 1).min(i32::MAX - 1)
 }

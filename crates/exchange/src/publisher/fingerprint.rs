@@ -1,43 +1,42 @@
-//! What every published book was, in a few bytes: for somebody who follows the feed in a
-//! simulation, to be held against.
+//! Fingerprints of the published books, with which a simulation can check a receiver's books.
 
 use std::collections::VecDeque;
 
 use super::{IMPLIED_DEPTH, Ladder, Publisher};
 use crate::matching::{PriceLevel, Side};
 
-/// Books of one instrument at the end of an event, each as its [`Digest`].
+/// The digests of one instrument's books at the end of an event; see [`Digest`].
 ///
-/// A price book that has come to `rpt_seq` in `epoch` is `book`; one with RptSeq 0 is empty. Orders
-/// are those of the last fingerprint of the instrument in `epoch` whose `sequence` is not behind
-/// the packet that the follower has come to, and before the first there are none.
+/// `book` is the price book at `rpt_seq` in `epoch`; with RptSeq 0 the book is empty. For the
+/// orders at some packet, use the last fingerprint of the instrument in the same `epoch` whose
+/// `sequence` is not after that packet. Before the first one there are no orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint {
-    /// Resets of the channel that left before: 0 before the first.
+    /// The number of channel resets sent before, 0 before the first.
     pub epoch: u32,
-    /// MsgSeqNum of the packet that ends the event.
+    /// MsgSeqNum of the packet with the end of the event.
     pub sequence: u32,
-    /// The event's number.
+    /// The number of the event.
     pub event: u64,
-    /// The instrument's SecurityID (tag 48).
+    /// SecurityID of the instrument (tag 48).
     pub security_id: i32,
     /// The last RptSeq (tag 83) of the instrument in the event.
     pub rpt_seq: u32,
-    /// Bids and offers.
+    /// The digest of bids and offers.
     pub book: u64,
-    /// Implied bids and offers.
+    /// The digest of implied bids and offers.
     pub implied: u64,
-    /// The orders: all of them in a Premium group, the top ones in a conflated group, best first
-    /// and bids before offers. The digest of nothing where the group has none.
+    /// The digest of the orders: all of them in a Premium group, the top orders in a conflated
+    /// group, best first and bids before offers. The digest of no bytes if the group publishes no
+    /// orders.
     pub orders: u64,
 }
 
-/// A digest of a book that anybody can make from the same levels or orders.
+/// A digest of a book, which a receiver can compute from the same levels or orders.
 ///
-/// FNV-1a with 64 bits: begin with `0xCBF2_9CE4_8422_2325`; for each byte, exclusive or with it and
-/// then multiply by `0x100_0000_01B3`, modulo 2^64. The digest of nothing is the number that it
-/// begins with. The bytes are those of all levels or orders one behind the other, bids before
-/// offers, best first, integers little-endian:
+/// 64-bit FNV-1a. Start with `0xCBF2_9CE4_8422_2325`; for each byte, XOR it in, then multiply by
+/// `0x100_0000_01B3` modulo 2^64. The digest of no bytes is the start value. The bytes are those of
+/// all levels or orders, bids before offers, best first, integers little-endian:
 ///
 /// ```text
 /// level  MDEntryType u8 ('0' bid, '1' offer, 'E' implied bid, 'F' implied offer),
@@ -59,14 +58,14 @@ pub struct Fingerprint {
 pub struct Digest(u64);
 
 impl Default for Digest {
-    /// The digest of nothing.
+    /// Returns the digest of no bytes.
     fn default() -> Self {
         Self(0xCBF2_9CE4_8422_2325)
     }
 }
 
 impl Digest {
-    /// The next level.
+    /// Adds the next level.
     pub fn level(&mut self, entry_type: u8, number: u8, price: i64, quantity: u64, orders: u32) {
         self.bytes(&[entry_type, number]);
         self.bytes(&price.to_le_bytes());
@@ -74,7 +73,7 @@ impl Digest {
         self.bytes(&orders.to_le_bytes());
     }
 
-    /// The next order.
+    /// Adds the next order.
     pub fn order(&mut self, entry_type: u8, id: u64, priority: u64, price: i64, quantity: u32) {
         self.bytes(&[entry_type]);
         self.bytes(&id.to_le_bytes());
@@ -83,7 +82,7 @@ impl Digest {
         self.bytes(&quantity.to_le_bytes());
     }
 
-    /// The digest of all that came so far.
+    /// Returns the digest of the bytes so far.
     #[must_use]
     pub fn value(&self) -> u64 {
         self.0
@@ -96,32 +95,32 @@ impl Digest {
     }
 }
 
-/// Fingerprints of events that have not left yet, and of those that have.
+/// The fingerprints of queued events, and of sent events.
 #[derive(Debug, Default)]
 pub(super) struct Fingerprints {
-    waiting: VecDeque<Fingerprint>,
-    left: VecDeque<Fingerprint>,
+    pending: VecDeque<Fingerprint>,
+    sent: VecDeque<Fingerprint>,
 }
 
 impl Fingerprints {
-    /// The end of an event leaves.
-    pub(super) fn note_end(&mut self, event: u64, epoch: u32, sequence: u32) {
-        while let Some(fingerprint) = self.waiting.pop_front_if(|next| next.event <= event) {
-            self.left.push_back(Fingerprint { epoch, sequence, ..fingerprint });
+    /// Records that the end of an event is sent.
+    pub(super) fn record_end(&mut self, event: u64, epoch: u32, sequence: u32) {
+        while let Some(fingerprint) = self.pending.pop_front_if(|next| next.event <= event) {
+            self.sent.push_back(Fingerprint { epoch, sequence, ..fingerprint });
         }
     }
 }
 
 impl Publisher {
-    /// The books of an instrument as they were at the end of an event that has left, oldest first;
-    /// `None` if there are no more, or the settings do not ask for them. They are kept until they
-    /// are taken, so whoever asks for them takes them; memory for that is not bounded.
+    /// Returns the next fingerprint of a sent event, oldest first. Returns `None` if there are no
+    /// more, or fingerprints are disabled. Fingerprints are stored until they are polled; the
+    /// memory for them is not bounded.
     pub fn poll_fingerprint(&mut self) -> Option<Fingerprint> {
-        self.fingerprints.as_mut()?.left.pop_front()
+        self.fingerprints.as_mut()?.sent.pop_front()
     }
 
-    /// Notes what the books of `instruments` are at the end of an event.
-    pub(super) fn take_fingerprints(&mut self, event: u64, instruments: &[u32]) {
+    /// Records the fingerprints of `instruments` at the end of an event.
+    pub(super) fn record_fingerprints(&mut self, event: u64, instruments: &[u32]) {
         if self.fingerprints.is_none() {
             return;
         }
@@ -138,7 +137,7 @@ impl Publisher {
                 orders: self.orders_digest(instrument),
             };
             if let Some(fingerprints) = &mut self.fingerprints {
-                fingerprints.waiting.push_back(fingerprint);
+                fingerprints.pending.push_back(fingerprint);
             }
         }
     }

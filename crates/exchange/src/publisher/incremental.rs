@@ -1,9 +1,9 @@
-//! Events as messages, in this order: trades (48), volume (37), orders (47), top orders (59), book
-//! (46), statistics of the session (51), implied book (46); with long quantities 65, 66, 64 and 67
-//! instead of 48, 37, 46 and 51. Or a status (30), a reset of the channel (4), or announcements
-//! that were written before, each alone in its event.
+//! Encoding of events into packets. The messages of an event have this order: trades (48), volume
+//! (37), orders (47), top orders (59), book (46), session statistics (51), implied book (46). With
+//! long quantities, 65, 66, 64 and 67 replace 48, 37, 46 and 51. A status (30), a channel reset (4)
+//! or a message encoded in advance is an event by itself.
 //!
-//! Lengths, MsgSize included (schema 1 version 13):
+//! The lengths include MsgSize (schema 1 version 13):
 //!
 //! ```text
 //!  4:      10 + 9 + 3 + 2
@@ -24,53 +24,54 @@ use super::packet::Packet;
 use super::queue::{BookKind, Content, Ending, Event, Queue};
 use super::status::{self, TradingStatus};
 
-/// MsgSize, SBE header, root block and the dimension of the first group.
+/// The length of MsgSize, SBE header, root block and the dimension of the first group.
 const FIXED: usize = 2 + 8 + 11 + 3;
-/// The dimension of NoOrderIDEntries.
+/// The length of the dimension of NoOrderIDEntries.
 const ORDERS_DIMENSION: usize = 8;
-/// By whether quantities are long.
+/// The length of an entry, indexed by [`Channel::long_quantity_index`].
 const TRADE: [usize; 2] = [32, 40];
 const TRADE_ORDER: usize = 16;
 const VOLUME: [usize; 2] = [16, 24];
-const APART: usize = 40;
-const FIXED_TOPS: usize = 2 + 8 + 13 + 3;
-const TOP: usize = 29;
+const SEPARATE_ORDER: usize = 40;
+const FIXED_TOP_ORDERS: usize = 2 + 8 + 13 + 3;
+const TOP_ORDER: usize = 29;
 const BOOK: usize = 32;
-const BESIDE: usize = 24;
+const ATTACHED_ORDER: usize = 24;
 const STATISTIC: [usize; 2] = [24, 32];
 const EMPTY_BOOK: usize = FIXED + ORDERS_DIMENSION;
-/// A whole ChannelReset.
+/// The length of a ChannelReset4.
 const RESET: usize = 2 + 8 + 9 + 3 + 2;
 
-/// The most order entries that refer to one book entry: with them it fits in any packet.
-pub(super) const BESIDE_MAX: u8 = 32;
+/// The maximum number of order entries attached to one book entry, with which it fits in any
+/// packet.
+pub(super) const ATTACHED_MAX: u8 = 32;
 
-const PROOF: &str = "the room for it was counted before";
+const PROOF: &str = "the length was compared with the room";
 
-/// Bits of tag 5799.
+/// Bits of MatchEventIndicator (tag 5799).
 const LAST_TRADE: u8 = 0x01;
 const LAST_VOLUME: u8 = 0x02;
 const LAST_QUOTE: u8 = 0x04;
 const LAST_STATISTIC: u8 = 0x08;
 const LAST_IMPLIED: u8 = 0x10;
-/// By [`BookKind`].
+/// Indexed by [`BookKind`].
 const LAST_OF_BOOK: [u8; 2] = [LAST_QUOTE, LAST_IMPLIED];
 const RESENT: u8 = 0x20;
 pub(super) const END_OF_EVENT: u8 = 0x80;
 
-/// How far one kind of message has come.
+/// The progress in encoding one kind of message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
-    /// All of it is in packets, and more of the event is to come.
+    /// All entries of this kind are encoded; the event continues.
     Done,
-    /// The packet has no room for the rest of it.
+    /// The packet has no room for the remaining entries of this kind.
     Full,
-    /// The event has ended with it.
+    /// The message ends the event.
     Ended,
 }
 
-/// Fills `packet` with as much of the current event as it takes; `true` if that was the rest of
-/// it, the end included.
+/// Fills `packet` with messages of the current event. Returns `true` if the packet contains the end
+/// of the event.
 pub(super) fn fill(queue: &mut Queue, packet: &mut Packet<'_>, channel: &Channel) -> bool {
     let Some(&event) = queue.current() else { return false };
     match event.content {
@@ -79,7 +80,7 @@ pub(super) fn fill(queue: &mut Queue, packet: &mut Packet<'_>, channel: &Channel
             append_status(&event, security_id, status, packet, channel)
         }
         Content::Reset { .. } => append_reset(&event, packet, channel),
-        Content::Announcement => append_announcement(queue, &event, packet),
+        Content::Message => append_messages(queue, &event, packet),
     }
 }
 
@@ -92,11 +93,11 @@ fn append_market(
     let kinds = [
         append_trades,
         append_volumes,
-        append_apart,
-        append_tops,
-        append_real,
+        append_separate_orders,
+        append_top_orders,
+        append_direct_book,
         append_statistics,
-        append_implied,
+        append_implied_book,
     ];
     for append in kinds {
         match append(queue, event, packet, channel) {
@@ -108,7 +109,7 @@ fn append_market(
     append_end(event, packet, channel)
 }
 
-/// The heading of a message of `event` whose own bit, if it is the last of its kind, is `bit`.
+/// Returns the heading of a message of `event`. `bit` is its bit if it is the last one of its kind.
 fn heading(queue: &Queue, event: &Event, is_last: bool, bit: u8) -> Heading {
     let own = if is_last { bit } else { 0 };
     let end = if has_ended(queue, event) { END_OF_EVENT } else { 0 };
@@ -116,17 +117,17 @@ fn heading(queue: &Queue, event: &Event, is_last: bool, bit: u8) -> Heading {
     Heading { transact_time: event.transact_time, indicator }
 }
 
-/// The bit of a message that is sent again.
+/// Returns the bit of a resent message.
 fn resent(event: &Event) -> u8 {
-    if matches!(event.content, Content::Market { is_resent: true }) { RESENT } else { 0 }
+    if matches!(event.content, Content::Market { resent: true }) { RESENT } else { 0 }
 }
 
-/// Whether the message that ends here ends the event.
+/// Returns `true` if the message that ends at the cursor ends the event.
 fn has_ended(queue: &Queue, event: &Event) -> bool {
-    event.ending == Ending::LastMessage && queue.cursor.at == event.end
+    event.ending == Ending::LastMessage && queue.cursor.position == event.end
 }
 
-/// What comes of a message that was written, with or without the rest of its kind.
+/// Returns the progress after a message that is or is not the last one of its kind.
 fn progress(queue: &Queue, event: &Event, is_last: bool) -> Progress {
     match (has_ended(queue, event), is_last) {
         (true, _) => Progress::Ended,
@@ -135,7 +136,7 @@ fn progress(queue: &Queue, event: &Event, is_last: bool) -> Progress {
     }
 }
 
-/// One message for each distinct time, in order.
+/// Appends one message for each distinct time, in order.
 fn append_trades(
     queue: &mut Queue,
     event: &Event,
@@ -143,12 +144,12 @@ fn append_trades(
     channel: &Channel,
 ) -> Progress {
     let end = event.end.trades;
-    while queue.cursor.at.trades < end {
-        let start = queue.cursor.at.trades;
+    while queue.cursor.position.trades < end {
+        let start = queue.cursor.position.trades;
         let transact_time = queue.trades[start].transact_time;
         let mut room = packet.room().saturating_sub(FIXED + ORDERS_DIMENSION);
         let fits = queue.trades[start..end].iter().take_while(|trade| {
-            let length = TRADE[channel.is_long()] + TRADE_ORDER * trade.orders;
+            let length = TRADE[channel.long_quantity_index()] + TRADE_ORDER * trade.orders;
             let fits = trade.transact_time == transact_time && length <= room;
             room = room.saturating_sub(length);
             fits
@@ -157,7 +158,7 @@ fn append_trades(
         if next == start {
             return Progress::Full;
         }
-        queue.cursor.at.trades = next;
+        queue.cursor.position.trades = next;
         let heading = Heading { transact_time, ..heading(queue, event, next == end, LAST_TRADE) };
         let (trades, orders) = (&queue.trades[start..next], &queue.orders);
         packet
@@ -173,64 +174,69 @@ fn append_volumes(
     packet: &mut Packet<'_>,
     channel: &Channel,
 ) -> Progress {
-    let (start, end) = (queue.cursor.at.volumes, event.end.volumes);
-    let fit = packet.room().saturating_sub(FIXED) / VOLUME[channel.is_long()];
+    let (start, end) = (queue.cursor.position.volumes, event.end.volumes);
+    let fit = packet.room().saturating_sub(FIXED) / VOLUME[channel.long_quantity_index()];
     if start == end || fit == 0 {
         return if start == end { Progress::Done } else { Progress::Full };
     }
     let next = end.min(start + fit);
-    queue.cursor.at.volumes = next;
+    queue.cursor.position.volumes = next;
     let heading = heading(queue, event, next == end, LAST_VOLUME);
     let volumes = &queue.volumes[start..next];
     packet.append(|buffer| encode::volumes(buffer, heading, channel, volumes)).expect(PROOF);
     progress(queue, event, next == end)
 }
 
-fn append_apart(
+fn append_separate_orders(
     queue: &mut Queue,
     event: &Event,
     packet: &mut Packet<'_>,
     _: &Channel,
 ) -> Progress {
-    let (start, end) = (queue.cursor.at.apart, event.end.apart);
-    let fit = packet.room().saturating_sub(FIXED) / APART;
+    let (start, end) = (queue.cursor.position.separate_orders, event.end.separate_orders);
+    let fit = packet.room().saturating_sub(FIXED) / SEPARATE_ORDER;
     if start == end || fit == 0 {
         return if start == end { Progress::Done } else { Progress::Full };
     }
     let next = end.min(start + fit);
-    queue.cursor.at.apart = next;
+    queue.cursor.position.separate_orders = next;
     let heading = heading(queue, event, next == end, LAST_QUOTE);
-    let orders = &queue.apart[start..next];
+    let orders = &queue.separate_orders[start..next];
     packet.append(|buffer| encode::orders(buffer, heading, orders)).expect(PROOF);
     progress(queue, event, next == end)
 }
 
-/// One message for each instrument.
-fn append_tops(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>, _: &Channel) -> Progress {
-    let end = event.end.tops;
-    while queue.cursor.at.tops < end {
-        let place = queue.cursor.at.tops;
-        if packet.room() < FIXED_TOPS + TOP * queue.tops[place].orders.count() {
+/// Appends one message for each instrument.
+fn append_top_orders(
+    queue: &mut Queue,
+    event: &Event,
+    packet: &mut Packet<'_>,
+    _: &Channel,
+) -> Progress {
+    let end = event.end.top_orders;
+    while queue.cursor.position.top_orders < end {
+        let index = queue.cursor.position.top_orders;
+        if packet.room() < FIXED_TOP_ORDERS + TOP_ORDER * queue.top_orders[index].orders.count() {
             return Progress::Full;
         }
-        queue.cursor.at.tops += 1;
-        let heading = heading(queue, event, place + 1 == end, LAST_QUOTE);
-        let top = &queue.tops[place];
+        queue.cursor.position.top_orders += 1;
+        let heading = heading(queue, event, index + 1 == end, LAST_QUOTE);
+        let top = &queue.top_orders[index];
         packet.append(|buffer| encode::top_orders(buffer, heading, top)).expect(PROOF);
     }
     progress(queue, event, true)
 }
 
-fn append_real(
+fn append_direct_book(
     queue: &mut Queue,
     event: &Event,
     packet: &mut Packet<'_>,
     channel: &Channel,
 ) -> Progress {
-    append_book(queue, event, packet, channel, BookKind::Real)
+    append_book(queue, event, packet, channel, BookKind::Direct)
 }
 
-fn append_implied(
+fn append_implied_book(
     queue: &mut Queue,
     event: &Event,
     packet: &mut Packet<'_>,
@@ -246,14 +252,14 @@ fn append_book(
     channel: &Channel,
     kind: BookKind,
 ) -> Progress {
-    let place = kind as usize;
-    let (start, end) = (queue.cursor.at.books[place], event.end.books[place]);
+    let index = kind as usize;
+    let (start, end) = (queue.cursor.position.books[index], event.end.books[index]);
     if start == end {
         return Progress::Done;
     }
     let mut room = packet.room().saturating_sub(EMPTY_BOOK);
-    let fits = queue.books[place][start..end].iter().take_while(|entry| {
-        let length = BOOK + BESIDE * usize::from(entry.orders);
+    let fits = queue.books[index][start..end].iter().take_while(|entry| {
+        let length = BOOK + ATTACHED_ORDER * usize::from(entry.orders);
         let fits = length <= room;
         room = room.saturating_sub(length);
         fits
@@ -262,16 +268,19 @@ fn append_book(
     if next == start {
         return Progress::Full;
     }
-    queue.cursor.at.books[place] = next;
-    let heading = heading(queue, event, next == end, LAST_OF_BOOK[place]);
-    let entries = &queue.books[place][start..next];
-    let first = queue.cursor.beside;
+    queue.cursor.position.books[index] = next;
+    let heading = heading(queue, event, next == end, LAST_OF_BOOK[index]);
+    let entries = &queue.books[index][start..next];
+    let first = queue.cursor.attached_orders;
     let count = entries.iter().map(|entry| usize::from(entry.orders)).sum::<usize>();
-    let orders = encode::Beside { first: start, orders: &queue.beside[first..first + count] };
+    let orders = encode::AttachedOrders {
+        first: start,
+        orders: &queue.attached_orders[first..first + count],
+    };
     packet
         .append(|buffer| encode::book(buffer, heading, channel, kind, entries, orders))
         .expect(PROOF);
-    queue.cursor.beside += count;
+    queue.cursor.attached_orders += count;
     progress(queue, event, next == end)
 }
 
@@ -281,13 +290,13 @@ fn append_statistics(
     packet: &mut Packet<'_>,
     channel: &Channel,
 ) -> Progress {
-    let (start, end) = (queue.cursor.at.statistics, event.end.statistics);
-    let fit = packet.room().saturating_sub(FIXED) / STATISTIC[channel.is_long()];
+    let (start, end) = (queue.cursor.position.statistics, event.end.statistics);
+    let fit = packet.room().saturating_sub(FIXED) / STATISTIC[channel.long_quantity_index()];
     if start == end || fit == 0 {
         return if start == end { Progress::Done } else { Progress::Full };
     }
     let next = end.min(start + fit);
-    queue.cursor.at.statistics = next;
+    queue.cursor.position.statistics = next;
     let heading = heading(queue, event, next == end, LAST_STATISTIC);
     let entries = &queue.statistics[start..next];
     packet.append(|buffer| encode::statistics(buffer, heading, channel, entries)).expect(PROOF);
@@ -326,21 +335,21 @@ fn append_reset(event: &Event, packet: &mut Packet<'_>, channel: &Channel) -> bo
     true
 }
 
-/// Copies whole messages; the last of them says that it ends the event.
-fn append_announcement(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>) -> bool {
-    while queue.cursor.at.bytes < event.end.bytes {
-        let rest = &queue.bytes[queue.cursor.at.bytes..event.end.bytes];
+/// Copies whole messages. The last one contains the end of the event.
+fn append_messages(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>) -> bool {
+    while queue.cursor.position.bytes < event.end.bytes {
+        let rest = &queue.bytes[queue.cursor.position.bytes..event.end.bytes];
         let length = usize::from(u16::from_le_bytes([rest[0], rest[1]]));
         if packet.room() < length {
             return false;
         }
         packet.append_whole(&rest[..length]);
-        queue.cursor.at.bytes += length;
+        queue.cursor.position.bytes += length;
     }
     true
 }
 
-/// Appends the empty message that ends the event, where one does.
+/// Appends the empty message that ends the event, if the event has one.
 fn append_end(event: &Event, packet: &mut Packet<'_>, channel: &Channel) -> bool {
     let is_due = match event.ending {
         Ending::LastMessage => false,
@@ -352,9 +361,9 @@ fn append_end(event: &Event, packet: &mut Packet<'_>, channel: &Channel) -> bool
     }
     let indicator = MatchEventIndicator(resent(event) | END_OF_EVENT);
     let heading = Heading { transact_time: event.transact_time, indicator };
-    let none = encode::Beside { first: 0, orders: &[] };
+    let none = encode::AttachedOrders { first: 0, orders: &[] };
     packet
-        .append(|buffer| encode::book(buffer, heading, channel, BookKind::Real, &[], none))
+        .append(|buffer| encode::book(buffer, heading, channel, BookKind::Direct, &[], none))
         .expect(PROOF);
     true
 }

@@ -1,25 +1,25 @@
-//! One side of a book as published, and the steps from it to another.
+//! A side of a published book, and the actions that update it.
 
 use crate::matching::{PriceLevel, Side};
 
-/// Levels of a side that are published (tag 264 of the definition).
+/// The number of published levels per side (MarketDepth, tag 264 of the definition).
 pub const DEPTH: usize = 10;
 
-/// Levels of a side of an implied book, where an instrument has one.
+/// The number of levels per side of an implied book.
 pub const IMPLIED_DEPTH: usize = 2;
 
-/// What a book entry of template 46 does (tag 279), as far as this publisher uses it.
+/// MDUpdateAction of a book entry (tag 279), as far as this publisher uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Action {
-    /// A level appears; those from its place on move one down, the eleventh is forgotten.
+    /// Adds a level. The levels from its position on move down by one, and the eleventh is dropped.
     New,
-    /// The quantity or the number of orders of a level changes, its price does not.
+    /// Changes the quantity or the number of orders of a level at the same price.
     Change,
-    /// A level disappears; those behind it move one up.
+    /// Deletes a level. The levels behind it move up by one.
     Delete,
 }
 
-/// Up to `N` levels, best first: [`DEPTH`] unless it is of an implied book.
+/// Up to `N` levels, best first. `N` is [`DEPTH`], or less for an implied book.
 #[derive(Debug, Clone, Copy)]
 pub struct Ladder<const N: usize = DEPTH> {
     levels: [PriceLevel; N],
@@ -33,8 +33,8 @@ impl<const N: usize> Default for Ladder<N> {
 }
 
 impl<const N: usize> Ladder<N> {
-    /// The first `N` of these levels, best first.
-    pub(super) fn of(target: impl Iterator<Item = PriceLevel>) -> Self {
+    /// Creates a ladder of the first `N` of these levels, best first.
+    pub(super) fn from_levels(target: impl Iterator<Item = PriceLevel>) -> Self {
         let mut ladder = Self::default();
         for level in target.take(N) {
             ladder.levels[ladder.count] = level;
@@ -43,63 +43,63 @@ impl<const N: usize> Ladder<N> {
         ladder
     }
 
-    /// The levels, best first.
+    /// Returns the levels, best first.
     #[must_use]
     pub fn levels(&self) -> &[PriceLevel] {
         &self.levels[..self.count]
     }
 
-    /// Becomes the first `N` levels of `target` (best first), and tells each step.
+    /// Updates the ladder to the first `N` levels of `target` (best first) and reports each action.
     ///
-    /// `on_step` gets the action, the level's number from 1, and the level: as it is now, or as
-    /// it was last published for a delete. A receiver that does just these steps, and forgets
-    /// what is pushed beyond `N`, ends with the same ladder. At most `2 * N` steps.
-    pub(super) fn become_equal(
+    /// `on_action` receives the action, the level's number starting at 1, and the level. For a
+    /// delete this is the level as last published. A receiver that performs these actions, and
+    /// drops levels beyond `N`, has the same ladder at the end. There are at most `2 * N` actions.
+    pub(super) fn update_to(
         &mut self,
         side: Side,
         target: impl Iterator<Item = PriceLevel>,
-        mut on_step: impl FnMut(Action, u8, PriceLevel),
+        mut on_action: impl FnMut(Action, u8, PriceLevel),
     ) {
         let mut target = target.take(N).peekable();
-        let mut place = 0;
+        let mut index = 0;
         loop {
-            // A place is below `N`, so that its number fits in a byte.
-            let number = place as u8 + 1;
-            let old = self.levels().get(place).copied();
+            // The index is below `N`, so the number fits in a byte.
+            let number = index as u8 + 1;
+            let old = self.levels().get(index).copied();
             match (old, target.peek().copied()) {
                 (None, None) => break,
                 (Some(old), Some(new)) if old.price == new.price => {
                     if old != new {
-                        self.levels[place] = new;
-                        on_step(Action::Change, number, new);
+                        self.levels[index] = new;
+                        on_action(Action::Change, number, new);
                     }
                     target.next();
-                    place += 1;
+                    index += 1;
                 }
                 (old, Some(new)) if old.is_none_or(|old| side.is_better(new.price, old.price)) => {
-                    self.insert(place, new);
-                    on_step(Action::New, number, new);
+                    self.insert(index, new);
+                    on_action(Action::New, number, new);
                     target.next();
-                    place += 1;
+                    index += 1;
                 }
                 (Some(old), _) => {
-                    self.remove(place);
-                    on_step(Action::Delete, number, old);
+                    self.remove(index);
+                    on_action(Action::Delete, number, old);
                 }
-                // Without an old level the case before takes any new one.
+                // Without an old level, the previous case accepts any new one.
                 (None, Some(_)) => break,
             }
         }
     }
 
-    fn insert(&mut self, place: usize, level: PriceLevel) {
+    fn insert(&mut self, index: usize, level: PriceLevel) {
         self.count = (self.count + 1).min(N);
-        self.levels[place..self.count].rotate_right(1);
-        self.levels[place] = level;
+        self.levels[index..self.count].rotate_right(1);
+        self.levels[index] = level;
     }
 
-    fn remove(&mut self, place: usize) {
-        self.levels[place..self.count].rotate_left(1);
+    fn remove(&mut self, index: usize) {
+        self.levels[index..self.count].rotate_left(1);
         self.count -= 1;
     }
 }
@@ -125,56 +125,56 @@ mod tests {
 
     fn ladder(levels: &[(i64, u32)]) -> Ladder {
         let mut ladder = <Ladder>::default();
-        for (place, &(price, quantity)) in levels.iter().enumerate() {
-            ladder.insert(place, level(price, quantity));
+        for (index, &(price, quantity)) in levels.iter().enumerate() {
+            ladder.insert(index, level(price, quantity));
         }
         ladder
     }
 
-    fn steps(from: &[(i64, u32)], to: &[(i64, u32)]) -> Vec<(Action, u8, i64, u32)> {
-        let mut steps = Vec::new();
+    fn actions(from: &[(i64, u32)], to: &[(i64, u32)]) -> Vec<(Action, u8, i64, u32)> {
+        let mut actions = Vec::new();
         let target = to.iter().map(|&(price, quantity)| level(price, quantity));
-        ladder(from).become_equal(Side::Bid, target, |action, number, level| {
-            steps.push((action, number, level.price.0, level.quantity));
+        ladder(from).update_to(Side::Bid, target, |action, number, level| {
+            actions.push((action, number, level.price.0, level.quantity));
         });
-        steps
+        actions
     }
 
     use Action::{Change, Delete, New};
 
     #[test]
-    fn says_nothing_about_levels_that_stay() {
-        assert_eq!(steps(&[(9, 1), (8, 2)], &[(9, 1), (8, 2)]), []);
+    fn unchanged_levels_need_no_action() {
+        assert_eq!(actions(&[(9, 1), (8, 2)], &[(9, 1), (8, 2)]), []);
     }
 
     #[test]
     fn changes_quantity_in_place() {
-        assert_eq!(steps(&[(9, 1), (8, 2)], &[(9, 1), (8, 5)]), [(Change, 2, 8, 5)]);
+        assert_eq!(actions(&[(9, 1), (8, 2)], &[(9, 1), (8, 5)]), [(Change, 2, 8, 5)]);
     }
 
     #[test]
-    fn inserts_at_the_number_the_level_then_has() {
+    fn inserts_with_the_new_level_number() {
         let to = [(10, 3), (9, 1), (7, 4)];
-        assert_eq!(steps(&[(9, 1)], &to), [(New, 1, 10, 3), (New, 3, 7, 4)]);
+        assert_eq!(actions(&[(9, 1)], &to), [(New, 1, 10, 3), (New, 3, 7, 4)]);
     }
 
     #[test]
-    fn sends_the_level_that_a_delete_shifts_in() {
+    fn delete_is_followed_by_the_new_last_level() {
         let from: Vec<_> = (0..10).map(|n| (100 - n, 1)).collect();
         let to: Vec<_> = (1..11).map(|n| (100 - n, 1)).collect();
-        assert_eq!(steps(&from, &to), [(Delete, 1, 100, 1), (New, 10, 90, 1)]);
+        assert_eq!(actions(&from, &to), [(Delete, 1, 100, 1), (New, 10, 90, 1)]);
     }
 
     #[test]
-    fn leaves_the_level_pushed_beyond_the_depth_to_the_receiver() {
+    fn receiver_drops_the_level_beyond_the_depth() {
         let from: Vec<_> = (0..10).map(|n| (100 - n, 1)).collect();
         let to: Vec<_> = core::iter::once((101, 7)).chain(from.iter().copied().take(9)).collect();
-        assert_eq!(steps(&from, &to), [(New, 1, 101, 7)]);
+        assert_eq!(actions(&from, &to), [(New, 1, 101, 7)]);
     }
 
     #[test]
-    fn deletes_an_emptied_side_from_the_best_on() {
-        assert_eq!(steps(&[(9, 1), (8, 2)], &[]), [(Delete, 1, 9, 1), (Delete, 1, 8, 2)]);
+    fn deletes_all_levels_starting_with_the_best() {
+        assert_eq!(actions(&[(9, 1), (8, 2)], &[]), [(Delete, 1, 9, 1), (Delete, 1, 8, 2)]);
     }
 
     fn levels(side: Side) -> impl Strategy<Value = Vec<PriceLevel>> {
@@ -195,28 +195,28 @@ mod tests {
     }
 
     proptest! {
-        /// The receiver of CME's rules, written with a vector.
+        /// A receiver that follows CME's rules, implemented with a vector.
         #[test]
-        fn leads_a_receiver_to_the_same_ladder(
+        fn receiver_reaches_the_same_ladder(
             (side, from, to) in prop_oneof![Just(Side::Bid), Just(Side::Offer)]
                 .prop_flat_map(|side| (Just(side), levels(side), levels(side)))
         ) {
             let mut ladder = <Ladder>::default();
-            ladder.become_equal(side, from.iter().copied(), |_, _, _| {});
+            ladder.update_to(side, from.iter().copied(), |_, _, _| {});
             let mut received: Vec<PriceLevel> = ladder.levels().to_vec();
             let mut count = 0;
-            ladder.become_equal(side, to.iter().copied(), |action, number, level| {
-                let place = usize::from(number) - 1;
+            ladder.update_to(side, to.iter().copied(), |action, number, level| {
+                let index = usize::from(number) - 1;
                 match action {
                     New => {
-                        received.insert(place, level);
+                        received.insert(index, level);
                         received.truncate(DEPTH);
                     }
                     Change => {
-                        assert_eq!(received[place].price, level.price);
-                        received[place] = level;
+                        assert_eq!(received[index].price, level.price);
+                        received[index] = level;
                     }
-                    Delete => assert_eq!(received.remove(place), level),
+                    Delete => assert_eq!(received.remove(index), level),
                 }
                 count += 1;
             });

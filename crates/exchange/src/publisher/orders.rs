@@ -1,4 +1,4 @@
-//! Orders as published, by book and in order, and as a loop still has to state them.
+//! Published orders, by book and priority, and their preserved state for a snapshot loop.
 
 use core::ops::Range;
 
@@ -9,45 +9,46 @@ use crate::Price;
 use crate::matching::{Order, OrderId, Side};
 use crate::slab::NONE;
 
-/// An order as the world has been told of it.
+/// An order as published.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct PublishedOrder {
-    /// Its number (tag 37).
+    /// OrderID (tag 37).
     pub id: OrderId,
-    /// Bid or offer.
+    /// The side: bid or offer.
     pub side: Side,
-    /// Its place in time (tag 37707): among orders of one price the lowest comes first.
+    /// MDOrderPriority (tag 37707): the lowest value at a price comes first.
     pub priority: u64,
-    /// Its limit (tag 270).
+    /// The limit (tag 270).
     pub price: Price,
-    /// Contracts that are open (tag 37706).
+    /// The open quantity in contracts (MDDisplayQty, tag 37706).
     pub quantity: u32,
 }
 
 impl PublishedOrder {
-    pub(super) fn of(order: &Order) -> Self {
+    pub(super) fn from_order(order: &Order) -> Self {
         let &Order { id, side, priority, price, remaining: quantity, .. } = order;
         Self { id, side, priority, price, quantity }
     }
 
-    /// Whether it comes before another order of its side.
-    fn is_before(&self, other: &Self) -> bool {
+    /// Returns `true` if this order has priority over another order of its side.
+    fn has_priority_over(&self, other: &Self) -> bool {
         self.side.is_better(self.price, other.price)
             || (self.price == other.price && self.priority < other.priority)
     }
 }
 
-/// All published orders, one for each slot of the engine: what rested there when it was published.
+/// All published orders, one for each slot of the engine: the order that rested there when
+/// published.
 ///
-/// The orders of a side of a book form a list, best first. What a loop of snapshots has yet to
-/// state is copied before it changes; all copies of one loop together are no more orders than
-/// there were when it began, so their room is that of the slots.
+/// The orders of a side of a book form a list, best first. Before a book changes that the current
+/// snapshot loop has not sent yet, its orders are copied. The copies of one loop are at most as
+/// many as the orders at its start, so the number of slots is enough room.
 #[derive(Debug)]
 pub(super) struct OrderBooks {
     nodes: Box<[Node]>,
-    books: Box<[BookOfOrders]>,
-    kept: Vec<PublishedOrder>,
-    kept_loop: u64,
+    books: Box<[OrderBook]>,
+    copies: Vec<PublishedOrder>,
+    copied_loop: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -59,25 +60,25 @@ struct Node {
 }
 
 #[derive(Debug, Clone)]
-struct BookOfOrders {
+struct OrderBook {
     best: [u32; 2],
     orders: u32,
-    picture: Picture,
+    preserved: PreservedBook,
 }
 
-/// A book as a loop has to state it.
+/// A book as the snapshot loop has to send it.
 #[derive(Debug, Default, Clone)]
-struct Picture {
+struct PreservedBook {
     loop_number: u64,
-    kept: Range<usize>,
-    is_active: bool,
+    copies: Range<usize>,
+    active: bool,
     transact_time: Utc,
 }
 
-/// What the price book of an instrument knows and its snapshot of orders repeats.
+/// The fields of the price book that an order snapshot repeats.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Activity {
-    pub(super) is_active: bool,
+    pub(super) active: bool,
     pub(super) transact_time: Utc,
 }
 
@@ -85,16 +86,16 @@ impl OrderBooks {
     pub(super) fn new(instruments: usize, slots: usize) -> Self {
         let node =
             Node { order: PublishedOrder::default(), instrument: NONE, ahead: NONE, behind: NONE };
-        let book = BookOfOrders { best: [NONE; 2], orders: 0, picture: Picture::default() };
+        let book = OrderBook { best: [NONE; 2], orders: 0, preserved: PreservedBook::default() };
         Self {
             nodes: vec![node; slots].into(),
             books: vec![book; instruments].into(),
-            kept: Vec::with_capacity(slots),
-            kept_loop: 0,
+            copies: Vec::with_capacity(slots),
+            copied_loop: 0,
         }
     }
 
-    /// The orders of a side, best first.
+    /// Returns the orders of a side, best first.
     pub(super) fn side(
         &self,
         instrument: u32,
@@ -107,38 +108,41 @@ impl OrderBooks {
             .map(|slot| &self.nodes[slot as usize].order)
     }
 
-    /// What was published of a slot becomes `target`, an order of the instrument beside it; tells
-    /// each step, with the instrument that it is about.
-    pub(super) fn become_equal(
+    /// Updates the published order of a slot to `target`, an instrument and its order. Reports each
+    /// action with its instrument.
+    pub(super) fn update_to(
         &mut self,
         slot: u32,
         target: Option<(u32, PublishedOrder)>,
-        mut on_step: impl FnMut(u32, Action, PublishedOrder),
+        mut on_action: impl FnMut(u32, Action, PublishedOrder),
     ) {
         let Node { order, instrument, .. } = self.nodes[slot as usize];
-        let old = (order.id != OrderId::NONE).then_some((instrument, order));
-        if old == target {
+        let previous = (order.id != OrderId::NONE).then_some((instrument, order));
+        if previous == target {
             return;
         }
-        if let Some((instrument, _)) = old {
+        if let Some((instrument, _)) = previous {
             self.unlink(slot, instrument);
         }
         if let Some((instrument, order)) = target {
             self.link(slot, instrument, order);
         }
-        match (old, target) {
-            (Some((_, old)), Some((instrument, new))) if old.id == new.id => {
-                on_step(instrument, Action::Change, new);
+        match (previous, target) {
+            (Some((_, previous)), Some((instrument, new))) if previous.id == new.id => {
+                on_action(instrument, Action::Change, new);
             }
-            (old, new) => {
-                old.into_iter().for_each(|(of, order)| on_step(of, Action::Delete, order));
-                new.into_iter().for_each(|(of, order)| on_step(of, Action::New, order));
+            (previous, new) => {
+                previous
+                    .into_iter()
+                    .for_each(|(instrument, order)| on_action(instrument, Action::Delete, order));
+                new.into_iter()
+                    .for_each(|(instrument, order)| on_action(instrument, Action::New, order));
             }
         }
     }
 
-    /// Forgets every order of an instrument.
-    pub(super) fn forget(&mut self, instrument: u32) {
+    /// Removes all orders of an instrument.
+    pub(super) fn clear(&mut self, instrument: u32) {
         for side in Side::BOTH {
             loop {
                 let slot = self.books[instrument as usize].best[side.index()];
@@ -150,63 +154,66 @@ impl OrderBooks {
         }
     }
 
-    /// The orders of a book are about to change; loop `loop_number` has yet to state it.
+    /// Preserves the orders of a book before a change, for loop `loop_number`, which has not sent
+    /// it yet.
     pub(super) fn preserve(&mut self, instrument: u32, loop_number: u64, activity: Activity) {
-        if self.books[instrument as usize].picture.loop_number == loop_number {
+        if self.books[instrument as usize].preserved.loop_number == loop_number {
             return;
         }
-        if self.kept_loop != loop_number {
-            self.kept_loop = loop_number;
-            self.kept.clear();
+        if self.copied_loop != loop_number {
+            self.copied_loop = loop_number;
+            self.copies.clear();
         }
-        let first = self.kept.len();
+        let first = self.copies.len();
         for side in Side::BOTH {
             let mut slot = self.books[instrument as usize].best[side.index()];
             while let Some(node) = self.nodes.get(slot as usize) {
-                self.kept.push(node.order);
+                self.copies.push(node.order);
                 slot = node.behind;
             }
         }
-        let kept = first..self.kept.len();
-        let Activity { is_active, transact_time } = activity;
-        self.books[instrument as usize].picture =
-            Picture { loop_number, kept, is_active, transact_time };
+        let copies = first..self.copies.len();
+        let Activity { active, transact_time } = activity;
+        self.books[instrument as usize].preserved =
+            PreservedBook { loop_number, copies, active, transact_time };
     }
 
-    /// How many orders of an instrument loop `loop_number` states, and what it says beside them.
-    pub(super) fn at_start_of(
+    /// Returns the number of orders that loop `loop_number` sends for an instrument, and its
+    /// activity.
+    pub(super) fn at_loop_start(
         &self,
         loop_number: u64,
         instrument: u32,
-        present: Activity,
+        current: Activity,
     ) -> (usize, Activity) {
         let book = &self.books[instrument as usize];
-        let Picture { loop_number: number, ref kept, is_active, transact_time } = book.picture;
+        let PreservedBook { loop_number: number, ref copies, active, transact_time } =
+            book.preserved;
         if number == loop_number {
-            (kept.len(), Activity { is_active, transact_time })
+            (copies.len(), Activity { active, transact_time })
         } else {
-            (book.orders as usize, present)
+            (book.orders as usize, current)
         }
     }
 
-    /// Tells those of them that have the places of `range`, bids first.
-    pub(super) fn each_at_start_of(
+    /// Visits the orders in `range` that loop `loop_number` sends, bids first.
+    pub(super) fn for_each_at_loop_start(
         &self,
         loop_number: u64,
         instrument: u32,
         range: Range<usize>,
-        mut tell: impl FnMut(&PublishedOrder),
+        mut visit: impl FnMut(&PublishedOrder),
     ) {
-        let picture = &self.books[instrument as usize].picture;
-        if picture.loop_number == loop_number {
-            self.kept[picture.kept.clone()][range].iter().for_each(tell);
+        let preserved = &self.books[instrument as usize].preserved;
+        if preserved.loop_number == loop_number {
+            self.copies[preserved.copies.clone()][range].iter().for_each(visit);
         } else {
             Side::BOTH
                 .into_iter()
                 .flat_map(|side| self.side(instrument, side))
                 .skip(range.start)
                 .take(range.len())
-                .for_each(&mut tell);
+                .for_each(&mut visit);
         }
     }
 
@@ -214,12 +221,12 @@ impl OrderBooks {
         let best = self.books[instrument as usize].best[order.side.index()];
         let (mut ahead, mut behind) = (NONE, best);
         while let Some(node) = self.nodes.get(behind as usize)
-            && !order.is_before(&node.order)
+            && !order.has_priority_over(&node.order)
         {
             (ahead, behind) = (behind, node.behind);
         }
         self.nodes[slot as usize] = Node { order, instrument, ahead, behind };
-        self.join(instrument, order.side, ahead, slot);
+        self.link_behind(instrument, order.side, ahead, slot);
         if behind != NONE {
             self.nodes[behind as usize].ahead = slot;
         }
@@ -230,15 +237,15 @@ impl OrderBooks {
         let node = &mut self.nodes[slot as usize];
         let (side, ahead, behind) = (node.order.side, node.ahead, node.behind);
         node.order.id = OrderId::NONE;
-        self.join(instrument, side, ahead, behind);
+        self.link_behind(instrument, side, ahead, behind);
         if behind != NONE {
             self.nodes[behind as usize].ahead = ahead;
         }
         self.books[instrument as usize].orders -= 1;
     }
 
-    /// Makes `slot` what comes behind `ahead`, or the best.
-    fn join(&mut self, instrument: u32, side: Side, ahead: u32, slot: u32) {
+    /// Links `slot` behind `ahead`, or as the best order.
+    fn link_behind(&mut self, instrument: u32, side: Side, ahead: u32, slot: u32) {
         if ahead == NONE {
             self.books[instrument as usize].best[side.index()] = slot;
         } else {
@@ -262,14 +269,14 @@ mod tests {
         books.side(0, side).map(|order| order.id.0).collect()
     }
 
-    const QUIET: Activity = Activity { is_active: true, transact_time: Utc::from_nanos(0) };
+    const QUIET: Activity = Activity { active: true, transact_time: Utc::from_nanos(0) };
 
     #[test]
-    fn a_side_is_sorted_by_price_then_priority() {
+    fn sorts_by_price_then_priority() {
         let mut books = OrderBooks::new(1, 4);
         for (slot, (price, priority)) in (0..).zip([(9, 3), (10, 4), (9, 1), (8, 2)]) {
             let order = order(u64::from(slot) + 1, Side::Bid, price, priority);
-            books.become_equal(slot, Some((0, order)), |_, action, _| {
+            books.update_to(slot, Some((0, order)), |_, action, _| {
                 assert_eq!(action, Action::New);
             });
         }
@@ -278,62 +285,62 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_with_another_order_is_a_delete_and_a_new_one() {
+    fn reused_slot_gives_a_delete_and_a_new() {
         let mut books = OrderBooks::new(2, 1);
-        books.become_equal(0, Some((0, order(1, Side::Bid, 9, 1))), |_, _, _| {});
-        let mut steps = Vec::new();
+        books.update_to(0, Some((0, order(1, Side::Bid, 9, 1))), |_, _, _| {});
+        let mut actions = Vec::new();
         let new = order(2, Side::Offer, 12, 2);
-        books.become_equal(0, Some((1, new)), |of, action, order| {
-            steps.push((of, action, order.id.0));
+        books.update_to(0, Some((1, new)), |instrument, action, order| {
+            actions.push((instrument, action, order.id.0));
         });
-        assert_eq!(steps, [(0, Action::Delete, 1), (1, Action::New, 2)]);
+        assert_eq!(actions, [(0, Action::Delete, 1), (1, Action::New, 2)]);
         assert_eq!(ids(&books, Side::Bid), []);
     }
 
     #[test]
-    fn another_priority_alone_is_a_change() {
+    fn new_priority_alone_is_a_change() {
         let mut books = OrderBooks::new(1, 2);
         for (slot, priority) in [(0, 1), (1, 2)] {
             let order = order(priority, Side::Bid, 9, priority);
-            books.become_equal(slot, Some((0, order)), |_, _, _| {});
+            books.update_to(slot, Some((0, order)), |_, _, _| {});
         }
-        let mut steps = Vec::new();
+        let mut actions = Vec::new();
         let later = order(1, Side::Bid, 9, 3);
-        books.become_equal(0, Some((0, later)), |of, action, order| {
-            steps.push((of, action, order.priority));
+        books.update_to(0, Some((0, later)), |instrument, action, order| {
+            actions.push((instrument, action, order.priority));
         });
-        assert_eq!((steps, ids(&books, Side::Bid)), (vec![(0, Action::Change, 3)], vec![2, 1]));
+        assert_eq!((actions, ids(&books, Side::Bid)), (vec![(0, Action::Change, 3)], vec![2, 1]));
     }
 
     #[test]
-    fn a_loop_states_a_book_as_it_was_when_it_began() {
+    fn loop_sends_books_as_of_its_start() {
         let mut books = OrderBooks::new(1, 2);
-        books.become_equal(0, Some((0, order(1, Side::Bid, 9, 1))), |_, _, _| {});
-        let told = |books: &OrderBooks, number| {
-            let mut told = Vec::new();
-            let (count, _) = books.at_start_of(number, 0, QUIET);
-            books.each_at_start_of(number, 0, 0..count, |order| told.push(order.id.0));
-            told
+        books.update_to(0, Some((0, order(1, Side::Bid, 9, 1))), |_, _, _| {});
+        let visited = |books: &OrderBooks, number| {
+            let mut visited = Vec::new();
+            let (count, _) = books.at_loop_start(number, 0, QUIET);
+            books.for_each_at_loop_start(number, 0, 0..count, |order| visited.push(order.id.0));
+            visited
         };
         books.preserve(0, 7, QUIET);
-        books.become_equal(0, None, |_, _, _| {});
+        books.update_to(0, None, |_, _, _| {});
         books.preserve(0, 7, QUIET);
-        books.become_equal(1, Some((0, order(2, Side::Offer, 10, 2))), |_, _, _| {});
-        assert_eq!((told(&books, 7), told(&books, 8)), (vec![1], vec![2]));
+        books.update_to(1, Some((0, order(2, Side::Offer, 10, 2))), |_, _, _| {});
+        assert_eq!((visited(&books, 7), visited(&books, 8)), (vec![1], vec![2]));
     }
 
     proptest! {
-        /// The same orders in a vector that is sorted whenever somebody looks.
+        /// Compares with a vector that is sorted on each read.
         #[test]
-        fn is_a_sorted_vector(
-            steps in prop::collection::vec((0_u32..8, 0_i64..6, 0_u64..9), 0..64)
+        fn equals_a_sorted_vector(
+            actions in prop::collection::vec((0_u32..8, 0_i64..6, 0_u64..9), 0..64)
         ) {
             let mut books = OrderBooks::new(1, 8);
             let mut model = [None; 8];
-            for (n, (slot, price, kind)) in (1..).zip(steps) {
+            for (n, (slot, price, kind)) in (1..).zip(actions) {
                 let side = Side::BOTH[kind as usize % 2];
                 let target = (kind > 1).then(|| order(n, side, price, n));
-                books.become_equal(slot, target.map(|order| (0, order)), |_, _, _| {});
+                books.update_to(slot, target.map(|order| (0, order)), |_, _, _| {});
                 model[slot as usize] = target;
                 for side in Side::BOTH {
                     let mut sorted: Vec<_> =

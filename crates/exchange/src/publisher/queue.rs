@@ -1,4 +1,4 @@
-//! Events that are published but not yet sent.
+//! The queue of events that are published but not yet sent.
 
 use hairpin_time::Utc;
 
@@ -8,23 +8,23 @@ use super::settings::{Group, PublisherSettings};
 use super::statistics::SessionStatistic;
 use super::status::TradingStatus;
 use super::top_orders::TopOrders;
-use crate::matching::{OrderId, PriceLevel, Side};
+use crate::matching::{OrderId, PriceLevel, Side, Trade};
 use crate::{Accumulator, Price};
 
-/// Where the event's last message bit (0x80) stands.
+/// The position of the end-of-event bit (0x80) of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Ending {
-    /// On the last message that carries data: in five events of eight.
+    /// On the last message with data: in five of eight events.
     LastMessage,
-    /// On an empty book message behind it in the same packet: in two of eight.
+    /// On an empty book message after it in the same packet: in two of eight.
     NextMessage,
-    /// On an empty book message in a packet of its own: in one of eight.
+    /// On an empty book message in a separate packet: in one of eight.
     NextPacket,
 }
 
 impl Ending {
-    /// The ending of event `number`, eight in turn.
-    pub(super) const fn of(number: u64) -> Self {
+    /// Returns the ending of event `number`, in a cycle of eight.
+    pub(super) const fn new(number: u64) -> Self {
         match number % 8 {
             2 | 6 => Self::NextMessage,
             4 => Self::NextPacket,
@@ -36,7 +36,7 @@ impl Ending {
 /// An entry of template 48.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TradeEntry {
-    /// The trade's own time, which other entries of its message share.
+    /// The time of the trade, shared by all entries of its message.
     pub(super) transact_time: Utc,
     pub(super) security_id: i32,
     pub(super) price: Price,
@@ -46,6 +46,30 @@ pub(super) struct TradeEntry {
     pub(super) rpt_seq: u32,
     pub(super) first_order: usize,
     pub(super) orders: usize,
+}
+
+impl TradeEntry {
+    /// Creates an entry without RptSeq, whose `orders` orders start at index `first_order`.
+    pub(super) fn new(
+        trade: &Trade,
+        security_id: i32,
+        transact_time: Utc,
+        first_order: usize,
+        orders: usize,
+    ) -> Self {
+        let &Trade { price, quantity, aggressor, id, .. } = trade;
+        Self {
+            transact_time,
+            security_id,
+            price,
+            quantity,
+            aggressor,
+            id,
+            rpt_seq: 0,
+            first_order,
+            orders,
+        }
+    }
 }
 
 /// An order entry of template 48.
@@ -63,34 +87,34 @@ pub(super) struct VolumeEntry {
     pub(super) rpt_seq: u32,
 }
 
-/// What an entry of template 46 does.
+/// The change in an entry of template 46.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Change {
-    /// One level of a side changes; the number is the level's, from 1.
+    /// A change of one level of a side. `number` is the level's, starting at 1.
     Level { side: Side, action: Action, number: u8, level: PriceLevel },
     /// The whole book of the instrument is empty (entry type J).
     Reset,
 }
 
-/// The books of an instrument, in the order in which an event states them.
+/// The books of an instrument, in the order in which an event contains them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BookKind {
-    /// Of orders.
-    Real,
-    /// Implied, without orders.
+    /// The book of resting orders.
+    Direct,
+    /// The implied book, without orders.
     Implied,
 }
 
 impl BookKind {
-    /// Both, in order.
-    pub(super) const ALL: [Self; 2] = [Self::Real, Self::Implied];
+    /// Both kinds, in order.
+    pub(super) const ALL: [Self; 2] = [Self::Direct, Self::Implied];
 
-    /// The most entries that one event makes of one book.
+    /// Returns the maximum number of entries that one event contains for one book.
     const fn entries_max(self) -> usize {
         Side::BOTH.len()
             * 2
             * match self {
-                Self::Real => DEPTH,
+                Self::Direct => DEPTH,
                 Self::Implied => IMPLIED_DEPTH,
             }
     }
@@ -102,7 +126,7 @@ pub(super) struct BookEntry {
     pub(super) security_id: i32,
     pub(super) change: Change,
     pub(super) rpt_seq: u32,
-    /// Order entries that refer to it.
+    /// The number of order entries that refer to this entry.
     pub(super) orders: u8,
 }
 
@@ -129,53 +153,53 @@ pub(super) struct StatisticEntry {
     pub(super) rpt_seq: u32,
 }
 
-/// What an event says.
+/// The content of an event.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Content {
-    /// Trades, volumes, book entries; with the bit of what is resent if `is_resent`.
-    Market { is_resent: bool },
-    /// Template 30, of one instrument (by SecurityID) or of the whole group.
+    /// Trades, volumes and book entries. `resent` sets the bit for resent data.
+    Market { resent: bool },
+    /// Template 30, for one instrument (by SecurityID) or the whole group.
     Status { security_id: Option<i32>, status: TradingStatus },
-    /// Template 4; packets behind it begin at 1 again if `restarts`.
+    /// Template 4. With `restarts`, the next packet has MsgSeqNum 1.
     Reset { restarts: bool },
-    /// Messages that were written when they were queued.
-    Announcement,
+    /// Messages that were encoded when they were queued.
+    Message,
 }
 
-/// One event; its entries are those from the end of the event before it.
+/// An event. Its entries start at the end of the previous event.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Event {
     pub(super) number: u64,
     pub(super) transact_time: Utc,
     pub(super) content: Content,
     pub(super) ending: Ending,
-    pub(super) end: Ends,
+    pub(super) end: Lengths,
 }
 
-/// Lengths of the queue's lists.
+/// The lengths of the queue's lists.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ends {
+pub(super) struct Lengths {
     pub(super) trades: usize,
     pub(super) volumes: usize,
-    pub(super) apart: usize,
-    pub(super) tops: usize,
-    /// By [`BookKind`].
+    pub(super) separate_orders: usize,
+    pub(super) top_orders: usize,
+    /// Indexed by [`BookKind`].
     pub(super) books: [usize; 2],
     pub(super) statistics: usize,
     pub(super) bytes: usize,
 }
 
-/// How far sending has come: indices into the queue's lists.
+/// The sending position: indices into the queue's lists.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cursor {
     pub(super) event: usize,
-    /// Order entries beside levels, which end with the levels they belong to.
-    pub(super) beside: usize,
-    pub(super) at: Ends,
+    /// The index of the next attached order. Attached orders end with their levels.
+    pub(super) attached_orders: usize,
+    pub(super) position: Lengths,
 }
 
-/// Entries in the order they leave, and the events they belong to. Sized at the start; emptied
-/// whole when the last of it has left.
+/// The entries in sending order, and their events. The size is fixed at the start. The queue is
+/// cleared when its last event has been sent.
 #[derive(Debug)]
 pub(super) struct Queue {
     pub(super) events: Vec<Event>,
@@ -183,31 +207,32 @@ pub(super) struct Queue {
     pub(super) orders: Vec<TradeOrder>,
     pub(super) volumes: Vec<VolumeEntry>,
     /// Entries of template 47.
-    pub(super) apart: Vec<OrderEntry>,
+    pub(super) separate_orders: Vec<OrderEntry>,
     /// Messages of template 59.
-    pub(super) tops: Vec<TopEntry>,
+    pub(super) top_orders: Vec<TopEntry>,
     /// Entries of the books of each [`BookKind`].
     pub(super) books: [Vec<BookEntry>; 2],
-    /// Order entries of template 46, each with the index of the book entry it refers to, sorted
-    /// by that.
-    pub(super) beside: Vec<(usize, OrderEntry)>,
+    /// The order entries of template 46, each with the index of the book entry that it refers to,
+    /// sorted by this index.
+    pub(super) attached_orders: Vec<(usize, OrderEntry)>,
     pub(super) statistics: Vec<StatisticEntry>,
-    /// Whole messages from MsgSize on, one behind the other.
+    /// Whole messages starting at MsgSize, consecutively.
     pub(super) bytes: Vec<u8>,
     pub(super) cursor: Cursor,
 }
 
-/// Bytes of whole messages that may wait.
+/// The capacity for whole messages in bytes.
 const BYTES: usize = 64 << 10;
 
-/// Session statistics of one instrument.
+/// The number of session statistics per instrument.
 const STATISTICS: usize = SessionStatistic::KINDS;
 
-/// Events that may wait while the network does not take them, beside one of each instrument.
+/// The number of events that may be queued while the network does not accept packets, in addition
+/// to one per instrument.
 const EVENTS: usize = 64;
 
 impl Queue {
-    /// Room for whatever one `accumulator` can hold, and for a burst of small events.
+    /// Creates a queue for the contents of one `accumulator` and a burst of small events.
     pub(super) fn new(
         settings: &PublisherSettings,
         instruments: usize,
@@ -216,26 +241,26 @@ impl Queue {
         let (trades, fills) = accumulator.capacity();
         let each = instruments + EVENTS;
         let has_orders = matches!(settings.group, Group::Premium { orders: Some(_) });
-        // What was in a slot goes, and something else comes.
+        // A slot's previous order is deleted, and another one is added.
         let orders = if has_orders { 2 * accumulator.order_capacity() + EVENTS } else { 0 };
-        let has_tops = matches!(settings.group, Group::Conflated { top_orders: true, .. });
+        let has_top_orders = matches!(settings.group, Group::Conflated { top_orders: true, .. });
         Self {
             events: Vec::with_capacity(instruments + EVENTS),
             trades: Vec::with_capacity(trades),
             orders: Vec::with_capacity(fills),
             volumes: Vec::with_capacity(each),
-            apart: Vec::with_capacity(orders),
-            tops: Vec::with_capacity(if has_tops { each } else { 0 }),
+            separate_orders: Vec::with_capacity(orders),
+            top_orders: Vec::with_capacity(if has_top_orders { each } else { 0 }),
             books: BookKind::ALL.map(|kind| Vec::with_capacity(each * kind.entries_max())),
-            beside: Vec::with_capacity(orders),
+            attached_orders: Vec::with_capacity(orders),
             statistics: Vec::with_capacity(if settings.statistics { each * STATISTICS } else { 0 }),
             bytes: Vec::with_capacity(BYTES),
             cursor: Cursor::default(),
         }
     }
 
-    /// Whether all that is in `events` fits, however its books have changed, and the changes of
-    /// `implied` implied books.
+    /// Returns `true` if the contents of `events` fit, for any change of its books, and the changes
+    /// of `implied` implied books.
     pub(super) fn has_room(&self, events: &Accumulator, implied: usize) -> bool {
         let touched = events.touched().len();
         self.has_room_for(1, touched, implied)
@@ -243,34 +268,34 @@ impl Queue {
             && self.has_room_for_orders(events.orders().len())
     }
 
-    /// Whether so many trades fit, in which so many orders meet.
+    /// Returns `true` if `trades` trades with `fills` fills fit.
     pub(super) fn has_room_for_trades(&self, trades: usize, fills: usize) -> bool {
         free(&self.trades) >= trades && free(&self.orders) >= fills
     }
 
-    /// Whether the changes of so many slots of orders fit.
+    /// Returns `true` if the changes of `slots` order slots fit.
     pub(super) fn has_room_for_orders(&self, slots: usize) -> bool {
-        free(&self.apart).min(free(&self.beside)) >= 2 * slots
+        free(&self.separate_orders).min(free(&self.attached_orders)) >= 2 * slots
     }
 
-    /// Whether so many bytes of whole messages fit, an event of their own.
+    /// Returns `true` if one event of `bytes` bytes of whole messages fits.
     pub(super) fn has_room_for_bytes(&self, bytes: usize) -> bool {
         free(&self.events) >= 1 && free(&self.bytes) >= bytes
     }
 
-    /// Whether so many events without trades fit, that change the books of `touched` instruments
-    /// and `implied` implied ones.
+    /// Returns `true` if `events` events without trades fit, which change the books of `touched`
+    /// instruments and `implied` implied books.
     pub(super) fn has_room_for(&self, events: usize, touched: usize, implied: usize) -> bool {
-        let [real_books, implied_books] = &self.books;
+        let [direct_books, implied_books] = &self.books;
         free(&self.events) >= events
             && free(&self.volumes) >= touched
-            && (self.tops.capacity() == 0 || free(&self.tops) >= touched)
+            && (self.top_orders.capacity() == 0 || free(&self.top_orders) >= touched)
             && (self.statistics.capacity() == 0 || free(&self.statistics) >= touched * STATISTICS)
-            && free(real_books) >= touched * BookKind::Real.entries_max()
+            && free(direct_books) >= touched * BookKind::Direct.entries_max()
             && free(implied_books) >= implied * BookKind::Implied.entries_max()
     }
 
-    /// The event that is being sent.
+    /// Returns the event being sent.
     pub(super) fn current(&self) -> Option<&Event> {
         self.events.get(self.cursor.event)
     }
@@ -279,20 +304,20 @@ impl Queue {
         self.cursor.event == self.events.len()
     }
 
-    /// What is queued so far.
-    pub(super) fn ends(&self) -> Ends {
-        Ends {
+    /// Returns the lengths of the lists.
+    pub(super) fn lengths(&self) -> Lengths {
+        Lengths {
             trades: self.trades.len(),
             volumes: self.volumes.len(),
-            apart: self.apart.len(),
-            tops: self.tops.len(),
+            separate_orders: self.separate_orders.len(),
+            top_orders: self.top_orders.len(),
             books: self.books.each_ref().map(Vec::len),
             statistics: self.statistics.len(),
             bytes: self.bytes.len(),
         }
     }
 
-    /// The current event has left.
+    /// Advances to the next event after the end of the current one has been sent.
     pub(super) fn advance(&mut self) {
         self.cursor.event += 1;
         if self.is_empty() {
@@ -300,10 +325,10 @@ impl Queue {
             self.trades.clear();
             self.orders.clear();
             self.volumes.clear();
-            self.apart.clear();
-            self.tops.clear();
+            self.separate_orders.clear();
+            self.top_orders.clear();
             self.books.iter_mut().for_each(Vec::clear);
-            self.beside.clear();
+            self.attached_orders.clear();
             self.statistics.clear();
             self.bytes.clear();
             self.cursor = Cursor::default();

@@ -1,44 +1,46 @@
-//! What a publisher needs to know: which kind of group it publishes, and how.
+//! Publisher settings: the kind of group and the feed parameters.
 
 use hairpin_time::Duration;
 
-/// BrokerTec's interval of conflation.
+/// BrokerTec's conflation interval.
 pub const BROKERTEC_INTERVAL: Duration = Duration::from_millis(50);
-/// The interval of conflation of EBS, as published in 2021.
+/// EBS's conflation interval, as published in 2021.
 pub const EBS_INTERVAL: Duration = Duration::from_millis(5);
 
-/// What a publisher needs to know.
+/// The settings of a publisher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublisherSettings {
-    /// The channel's number (tag 1180).
+    /// ApplID, the number of the channel (tag 1180).
     pub channel: i16,
-    /// The market segment of all instruments (tag 1300), or the first of several.
+    /// MarketSegmentID of all instruments (tag 1300), or the first of several segments.
     pub market_segment: u8,
-    /// Silence after which a heartbeat is sent, once loops are paced; 10 ms at most before. CME's
-    /// own figure is not public.
+    /// The silence before a heartbeat while the loops are paced, at most 10 ms before. CME's own
+    /// value is not public.
     pub heartbeat: Duration,
-    /// Time from one loop to the next, once loops are paced.
+    /// The period of the loops, once they are paced.
     pub loop_period: Duration,
-    /// Whether every event is published, and with which orders.
+    /// The kind of group: every event or conflated, and the orders it publishes.
     pub group: Group,
-    /// Whether quantities are sent in 64 bits, by templates 64 to 67 and 69 instead of 46, 48, 37,
-    /// 51 and 52.
+    /// Sends quantities as 64 bits, with templates 64 to 67 and 69 instead of 46, 48, 37, 51 and
+    /// 52.
     pub long_quantities: bool,
-    /// Whether the session's statistics are kept and sent (templates 51 and 67).
+    /// Tracks and publishes session statistics (templates 51 and 67).
     pub statistics: bool,
-    /// Instruments, the last ones, that have no definition until they are listed.
+    /// The number of instruments, counted from the last, that have no definition until they are
+    /// listed.
     pub unlisted: u32,
-    /// Whether [`crate::Publisher::poll_fingerprint`] has something to tell.
+    /// Records fingerprints for [`crate::Publisher::poll_fingerprint`].
     pub fingerprints: bool,
-    /// Whether every event ends on its last message that carries data. Else the ends vary, as no
-    /// receiver may count on one way: of eight in turn two are on an empty message behind it, and
-    /// one in a packet of its own. For benchmarks, whose packets are to be alike.
+    /// Ends every event on its last message with data, for benchmarks with uniform packets.
+    /// Otherwise the endings vary, because a receiver must not rely on one form. Of eight events,
+    /// two end on an empty message in the same packet, and one on an empty message in a separate
+    /// packet.
     pub plain_endings: bool,
 }
 
 impl Default for PublisherSettings {
-    /// Channel 310, segment 64, heartbeat 1 s, loops every 100 ms; every event, without orders,
-    /// quantities of 32 bits, no statistics, all instruments listed.
+    /// Returns channel 310, segment 64, heartbeat 1 s, loops every 100 ms; every event, without
+    /// orders, 32-bit quantities, no statistics, all instruments listed.
     fn default() -> Self {
         Self {
             channel: 310,
@@ -56,28 +58,28 @@ impl Default for PublisherSettings {
 }
 
 impl PublisherSettings {
-    /// A Premium group: every event, all orders, statistics.
+    /// Creates settings for a Premium group: every event, all orders, statistics.
     #[must_use]
     pub fn premium() -> Self {
         let group = Group::Premium { orders: Some(FullOrders::default()) };
         Self { group, statistics: true, ..Self::default() }
     }
 
-    /// BrokerTec's conflated group: 50 ms, top orders, statistics.
+    /// Creates settings for BrokerTec's conflated group: 50 ms, top orders, statistics.
     #[must_use]
     pub fn brokertec() -> Self {
         let group = Group::Conflated { intervals: &[BROKERTEC_INTERVAL], top_orders: true };
         Self { group, statistics: true, ..Self::default() }
     }
 
-    /// EBS's conflated group: 5 ms, long quantities, statistics, and no orders.
+    /// Creates settings for EBS's conflated group: 5 ms, long quantities, statistics, no orders.
     #[must_use]
     pub fn ebs() -> Self {
         let group = Group::Conflated { intervals: &[EBS_INTERVAL], top_orders: false };
         Self { group, long_quantities: true, statistics: true, ..Self::default() }
     }
 
-    /// How orders are published in full, if they are.
+    /// Returns the settings for publishing all orders, if enabled.
     pub(super) fn orders(&self) -> Option<FullOrders> {
         match self.group {
             Group::Premium { orders } => orders,
@@ -89,8 +91,8 @@ impl PublisherSettings {
         matches!(self.group, Group::Conflated { top_orders: true, .. })
     }
 
-    /// Whether numbers are within what their docs say.
-    pub(super) fn is_sound(&self) -> bool {
+    /// Returns `true` if all values are within their documented ranges.
+    pub(super) fn is_valid(&self) -> bool {
         match self.group {
             Group::Premium { orders } => {
                 orders.is_none_or(|orders| (1..=FullOrders::CHUNK_MAX).contains(&orders.chunk))
@@ -101,7 +103,7 @@ impl PublisherSettings {
         }
     }
 
-    /// The market segments that instruments are dealt out to in turn.
+    /// Returns the number of market segments, to which instruments are assigned in turn.
     pub(super) fn segments(&self) -> usize {
         match self.group {
             Group::Premium { .. } => 1,
@@ -110,51 +112,54 @@ impl PublisherSettings {
     }
 }
 
-/// The kinds of groups that CME has.
+/// The kinds of CME's groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// Every event is published as it happens.
+    /// Every event is published when it happens.
     Premium {
-        /// Order by order as well (MBOFD: 47, the order entries of 46, and 53), if so.
+        /// The settings for publishing all orders (MBOFD: 47, the order entries of 46, and 53), if
+        /// enabled.
         orders: Option<FullOrders>,
     },
-    /// What happens within an interval is published as one event.
+    /// The events of an interval are published as one event.
     Conflated {
-        /// One interval for each market segment, 1 to 256 of them: instrument `n` is of segment
-        /// `n` modulo their number. Segments are numbered from the setting's on.
+        /// The interval of each market segment, 1 to 256 of them. Instrument `n` belongs to segment
+        /// `n` modulo their number. Segments are numbered from
+        /// [`PublisherSettings::market_segment`].
         intervals: &'static [Duration],
-        /// The ten best orders of each side as well (MBOLD: 59, and 53 behind 52), if so.
+        /// Publishes the ten best orders of each side (MBOLD: 59, and 53 after each 52).
         top_orders: bool,
     },
 }
 
-/// How orders are published in full.
+/// The settings for publishing all orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FullOrders {
-    /// Which message a change of an order goes by.
+    /// The message for changes of an order.
     pub path: OrderPath,
-    /// The most orders of one chunk of template 53, 1 to [`FullOrders::CHUNK_MAX`].
+    /// The maximum number of orders in a chunk of template 53, 1 to [`FullOrders::CHUNK_MAX`].
     pub chunk: u8,
 }
 
 impl FullOrders {
-    /// As many orders as fit in one packet: 12 + 2 + 8 + 28 + 3, and 29 for each.
+    /// The number of orders that fit in one packet: 12 + 2 + 8 + 28 + 3 bytes, and 29 for each.
     pub const CHUNK_MAX: u8 = 47;
 }
 
 impl Default for FullOrders {
-    /// Beside their levels, and the longest chunks.
+    /// Returns orders attached to their levels, and the longest chunks.
     fn default() -> Self {
-        Self { path: OrderPath::BesideLevels, chunk: Self::CHUNK_MAX }
+        Self { path: OrderPath::WithLevels, chunk: Self::CHUNK_MAX }
     }
 }
 
-/// Which message a change of an order goes by.
+/// The message for changes of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OrderPath {
-    /// Template 46, with a reference to the entry of its price; 47 where the event has no such
-    /// entry, because the price is beyond the published depth or its sums are what they were.
-    BesideLevels,
+    /// Template 46, with a reference to the entry of its level. Template 47 if the event has no
+    /// such entry, because the price is beyond the published depth or the level's sums are
+    /// unchanged.
+    WithLevels,
     /// Template 47, always.
-    Apart,
+    Separate,
 }

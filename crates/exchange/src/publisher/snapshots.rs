@@ -1,9 +1,9 @@
-//! The loops of snapshots: template 52 (or 69, with long quantities) of every instrument that was
-//! ever active; in a conflated group with top orders 53 behind each; in a Premium group with orders
-//! a loop of their own of 53, in chunks.
+//! The snapshot loops: template 52 (69 with long quantities) for each instrument that was ever
+//! active. A conflated group with top orders adds a 53 after each. A Premium group with orders has
+//! a separate loop of 53, in chunks.
 //!
-//! A loop states all books as of one incremental packet (tag 369), though the market moves on
-//! while it is being sent: a book that changes before its turn leaves its picture behind first.
+//! A loop sends all books as of one incremental packet (LastMsgSeqNumProcessed, tag 369), while the
+//! market continues. A book that changes before the loop has sent it is copied first.
 
 mod orders;
 mod prices;
@@ -22,133 +22,146 @@ use super::top_orders::TopOrders;
 use crate::{Instrument, Price};
 use orders::Chunk;
 
-/// What the world has been told of one instrument.
+/// The published state of one instrument.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Published {
     /// Bids and offers.
     pub sides: [Ladder; 2],
-    /// Implied bids and offers, whose levels have no orders.
+    /// Implied bids and offers. Their levels have no orders.
     pub implied: [Ladder<IMPLIED_DEPTH>; 2],
-    /// The last sequence number of this instrument (tag 83), 0 if it was never active.
+    /// The last RptSeq (tag 83), 0 if the instrument was never active.
     pub rpt_seq: u32,
-    /// Contracts traded.
+    /// The traded contracts.
     pub volume: u64,
-    /// Price and quantity of the last trade.
+    /// The price and quantity of the last trade.
     pub last_trade: Option<(Price, u32)>,
-    /// Time of the last event (tag 60).
+    /// TransactTime of the last event (tag 60).
     pub transact_time: Utc,
-    /// Whether it trades (tag 1682).
+    /// The trading status (tag 1682).
     pub status: TradingStatus,
-    /// What is known beside the books.
+    /// The published statistics.
     pub statistics: Statistics,
 }
 
 impl Published {
     pub(super) fn activity(&self) -> Activity {
-        Activity { is_active: self.rpt_seq > 0, transact_time: self.transact_time }
+        Activity { active: self.rpt_seq > 0, transact_time: self.transact_time }
     }
 }
 
-/// What is published of each instrument, and what of it the present loop still has to state as it
-/// was.
+/// The published state of each instrument, and copies of earlier states that the current snapshot
+/// loop has to send.
 #[derive(Debug)]
 pub(super) struct Books<T = Published> {
-    present: Box<[T]>,
-    kept: Box<[Kept<T>]>,
+    current: Box<[T]>,
+    preserved: Box<[Preserved<T>]>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Kept<T> {
+struct Preserved<T> {
     loop_number: u64,
     published: T,
 }
 
-/// Facts that a whole loop repeats.
+/// The header fields that are the same in a whole loop.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Heading {
-    /// Tag 369.
+pub(super) struct LoopHeader {
+    /// LastMsgSeqNumProcessed (tag 369).
     pub(super) last_processed: u32,
-    /// Tag 911.
+    /// TotNumReports (tag 911).
     pub(super) total: u32,
 }
 
 impl<T: Copy + Default> Books<T> {
     pub(super) fn new(instruments: usize) -> Self {
         Self {
-            present: vec![T::default(); instruments].into(),
-            kept: vec![Kept::default(); instruments].into(),
+            current: vec![T::default(); instruments].into(),
+            preserved: vec![Preserved::default(); instruments].into(),
         }
     }
 
     pub(super) fn at(&self, instrument: u32) -> &T {
-        &self.present[instrument as usize]
+        &self.current[instrument as usize]
     }
 
-    /// A book about to change; loop `loop_number` has yet to send it if `is_ahead`.
-    pub(super) fn change(&mut self, instrument: u32, loop_number: u64, is_ahead: bool) -> &mut T {
-        let present = &mut self.present[instrument as usize];
-        let kept = &mut self.kept[instrument as usize];
-        if is_ahead && kept.loop_number != loop_number {
-            *kept = Kept { loop_number, published: *present };
+    /// Returns a state for a change. `awaits_snapshot` preserves it for loop `loop_number`.
+    pub(super) fn change(
+        &mut self,
+        instrument: u32,
+        loop_number: u64,
+        awaits_snapshot: bool,
+    ) -> &mut T {
+        let current = &mut self.current[instrument as usize];
+        let preserved = &mut self.preserved[instrument as usize];
+        if awaits_snapshot && preserved.loop_number != loop_number {
+            *preserved = Preserved { loop_number, published: *current };
         }
-        present
+        current
     }
 
-    /// A book as it was when loop `loop_number` began.
-    fn at_start_of(&self, loop_number: u64, instrument: u32) -> &T {
-        let kept = &self.kept[instrument as usize];
-        if kept.loop_number == loop_number { &kept.published } else { self.at(instrument) }
+    /// Returns the state at the start of loop `loop_number`.
+    fn at_loop_start(&self, loop_number: u64, instrument: u32) -> &T {
+        let preserved = &self.preserved[instrument as usize];
+        if preserved.loop_number == loop_number {
+            &preserved.published
+        } else {
+            self.at(instrument)
+        }
     }
 }
 
 impl Books {
-    /// Forgets everything but the statuses.
-    pub(super) fn forget(&mut self) {
-        for present in &mut self.present {
-            *present = Published { status: present.status, ..Published::default() };
+    /// Clears the published state except for the trading status.
+    pub(super) fn clear(&mut self) {
+        for current in &mut self.current {
+            *current = Published { status: current.status, ..Published::default() };
         }
     }
 
-    /// Instruments that were ever active.
+    /// Returns the number of instruments that were ever active.
     pub(super) fn active(&self) -> u32 {
-        // No more than there are instruments.
-        self.present.iter().filter(|published| published.rpt_seq > 0).count() as u32
+        // The count is at most the number of instruments.
+        self.current.iter().filter(|published| published.rpt_seq > 0).count() as u32
     }
 }
 
-/// Where a loop of snapshots is.
+/// The position of a snapshot loop.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
-    /// Which loop it is.
+pub(super) struct LoopPosition {
+    /// The number of the loop.
     pub(super) loop_number: u64,
-    /// The instrument that comes next.
+    /// The next instrument.
     pub(super) instrument: u32,
-    /// How many messages of it have left.
+    /// The number of its messages already sent.
     pub(super) part: u32,
 }
 
-/// What loops of snapshots are made from.
+/// The data that snapshots are encoded from.
 pub(super) struct Source<'a> {
     pub(super) books: &'a Books,
-    pub(super) tops: Option<&'a Books<TopOrders>>,
+    pub(super) top_orders: Option<&'a Books<TopOrders>>,
     pub(super) instruments: &'a [Instrument],
-    pub(super) heading: &'a Heading,
+    pub(super) header: &'a LoopHeader,
     pub(super) channel: &'a Channel,
 }
 
-/// Appends the snapshots from `place` on that fit; returns the instrument behind the last, and how
-/// many messages of that one are among them.
-pub(super) fn fill(packet: &mut Packet<'_>, source: &Source<'_>, place: Place) -> (u32, u32) {
-    let Place { loop_number, mut instrument, mut part } = place;
+/// Appends the snapshots from `position` that fit. Returns the next instrument, and the number of
+/// its messages already appended.
+pub(super) fn fill(
+    packet: &mut Packet<'_>,
+    source: &Source<'_>,
+    position: LoopPosition,
+) -> (u32, u32) {
+    let LoopPosition { loop_number, mut instrument, mut part } = position;
     while (instrument as usize) < source.instruments.len() {
-        let published = source.books.at_start_of(loop_number, instrument);
+        let published = source.books.at_loop_start(loop_number, instrument);
         if published.rpt_seq > 0 {
             if part == 0 && !prices::append(packet, source, instrument, published) {
                 break;
             }
             part = 1;
-            if let Some(tops) = source.tops {
-                let top = tops.at_start_of(loop_number, instrument);
+            if let Some(top_orders) = source.top_orders {
+                let top = top_orders.at_loop_start(loop_number, instrument);
                 if !append_top(packet, source, instrument, (published, top)) {
                     break;
                 }
@@ -159,7 +172,7 @@ pub(super) fn fill(packet: &mut Packet<'_>, source: &Source<'_>, place: Place) -
     (instrument, part)
 }
 
-/// Appends template 53 of the top orders of an instrument; whether there was room.
+/// Appends template 53 with an instrument's top orders. Returns `false` if it does not fit.
 fn append_top(
     packet: &mut Packet<'_>,
     source: &Source<'_>,
@@ -172,26 +185,26 @@ fn append_top(
         chunks: 1,
         number: 1,
     };
-    let each = |tell: &mut dyn FnMut(&PublishedOrder)| top.interleaved().for_each(tell);
-    orders::append(packet, source.heading, &chunk, (top.count(), &each))
+    let each = |visit: &mut dyn FnMut(&PublishedOrder)| top.interleaved().for_each(visit);
+    orders::append(packet, source.header, &chunk, (top.count(), &each))
 }
 
-/// Appends the snapshots of orders from `place` on that fit, at most `chunk_max` orders each;
-/// returns as [`fill`] does.
+/// Appends the order snapshots from `position` that fit, with up to `chunk_max` orders each.
+/// Returns the same as [`fill`].
 pub(super) fn fill_orders(
     packet: &mut Packet<'_>,
     source: &Source<'_>,
     books: &OrderBooks,
-    place: Place,
+    position: LoopPosition,
     chunk_max: usize,
 ) -> (u32, u32) {
-    let Place { loop_number, mut instrument, mut part } = place;
+    let LoopPosition { loop_number, mut instrument, mut part } = position;
     while (instrument as usize) < source.instruments.len() {
-        let present = source.books.at(instrument).activity();
-        let (count, activity) = books.at_start_of(loop_number, instrument, present);
-        // A book without orders is one chunk without entries; as many chunks fit in a `u32` as
-        // there are orders.
-        let chunks = if activity.is_active { count.div_ceil(chunk_max).max(1) as u32 } else { 0 };
+        let current = source.books.at(instrument).activity();
+        let (count, activity) = books.at_loop_start(loop_number, instrument, current);
+        // A book without orders has one chunk without entries. The number of chunks is at most the
+        // number of orders, which fits in a `u32`.
+        let chunks = if activity.active { count.div_ceil(chunk_max).max(1) as u32 } else { 0 };
         while part < chunks {
             let first = part as usize * chunk_max;
             let range: Range<usize> = first..count.min(first + chunk_max);
@@ -201,10 +214,10 @@ pub(super) fn fill_orders(
                 chunks,
                 number: part + 1,
             };
-            let each = |tell: &mut dyn FnMut(&PublishedOrder)| {
-                books.each_at_start_of(loop_number, instrument, range.clone(), tell);
+            let each = |visit: &mut dyn FnMut(&PublishedOrder)| {
+                books.for_each_at_loop_start(loop_number, instrument, range.clone(), visit);
             };
-            if !orders::append(packet, source.heading, &chunk, (range.len(), &each)) {
+            if !orders::append(packet, source.header, &chunk, (range.len(), &each)) {
                 return (instrument, part);
             }
             part += 1;

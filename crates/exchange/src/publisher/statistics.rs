@@ -1,37 +1,37 @@
-//! What is said of an instrument beside its books: of the session, of the day, its limits.
+//! Statistics and price limits of an instrument.
 
 use crate::Price;
 use crate::matching::Side;
 
 use super::Ladder;
 
-/// What has been published of an instrument beside its books. Nothing of it is known at first.
+/// The published statistics of an instrument. All are unknown at first.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Statistics {
-    /// Of the trading session (templates 51 and 67).
+    /// Session statistics (templates 51 and 67).
     pub session: Session,
-    /// Of the day (template 49).
+    /// Daily statistics (template 49).
     pub daily: Daily,
     /// Price limits (template 50).
     pub limits: Limits,
 }
 
-/// Prices of the session, as its trades and books have made them.
+/// The statistics of a trading session, derived from its trades and books.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Session {
-    /// Of the first trade (entry type 4, flag 0).
+    /// The price of the first trade (entry type 4, flag 0).
     pub open: Option<Price>,
-    /// The highest of a trade (entry type 7).
+    /// The highest trade price (entry type 7).
     pub high: Option<Price>,
-    /// The lowest of a trade (entry type 8).
+    /// The lowest trade price (entry type 8).
     pub low: Option<Price>,
-    /// The highest bid that was published (entry type N).
+    /// The highest published bid (entry type N).
     pub highest_bid: Option<Price>,
-    /// The lowest offer that was published (entry type O).
+    /// The lowest published offer (entry type O).
     pub lowest_offer: Option<Price>,
 }
 
-/// One price of a [`Session`].
+/// A statistic of a [`Session`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SessionStatistic {
     Open(Price),
@@ -42,7 +42,7 @@ pub(super) enum SessionStatistic {
 }
 
 impl SessionStatistic {
-    /// How many kinds there are.
+    /// The number of kinds.
     pub(super) const KINDS: usize = 5;
 
     pub(super) const fn price(self) -> Price {
@@ -57,29 +57,29 @@ impl SessionStatistic {
 }
 
 impl Session {
-    /// A trade at this price.
-    pub(super) fn note_trade(&mut self, price: Price) {
+    /// Records a trade at this price.
+    pub(super) fn record_trade(&mut self, price: Price) {
         self.open.get_or_insert(price);
         self.high = Some(self.high.map_or(price, |high| high.max(price)));
         self.low = Some(self.low.map_or(price, |low| low.min(price)));
     }
 
-    /// The best prices of a book.
-    pub(super) fn note_book(&mut self, [bids, offers]: &[Ladder; 2]) {
+    /// Records the best prices of a book.
+    pub(super) fn record_book(&mut self, [bids, offers]: &[Ladder; 2]) {
         for (side, ladder) in Side::BOTH.into_iter().zip([bids, offers]) {
-            let known = match side {
+            let current = match side {
                 Side::Bid => &mut self.highest_bid,
                 Side::Offer => &mut self.lowest_offer,
             };
             if let Some(level) = ladder.levels().first()
-                && known.is_none_or(|known| side.is_better(level.price, known))
+                && current.is_none_or(|current| side.is_better(level.price, current))
             {
-                *known = Some(level.price);
+                *current = Some(level.price);
             }
         }
     }
 
-    /// What there is.
+    /// Iterates over the known statistics.
     pub(super) fn iter(self) -> impl Iterator<Item = SessionStatistic> {
         [
             self.open.map(SessionStatistic::Open),
@@ -92,22 +92,22 @@ impl Session {
         .flatten()
     }
 
-    /// What there is and is not the same in `published`.
-    pub(super) fn beyond(self, published: Self) -> impl Iterator<Item = SessionStatistic> {
-        self.iter().filter(move |new| !published.iter().any(|known| known == *new))
+    /// Iterates over the statistics that differ from `published`.
+    pub(super) fn changes_since(self, published: Self) -> impl Iterator<Item = SessionStatistic> {
+        self.iter().filter(move |new| !published.iter().any(|current| current == *new))
     }
 }
 
-/// One statistic of the day.
+/// A daily statistic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DailyStatistic {
     /// The settlement price (entry type 6).
     Settlement(Settlement),
-    /// Contracts open at the end of the day before (entry type C).
+    /// The open interest at the end of the previous day in contracts (entry type C).
     OpenInterest(u32),
-    /// Contracts cleared on the day before (entry type B).
+    /// The cleared volume of the previous day in contracts (entry type B).
     ClearedVolume(u32),
-    /// The price that the day was fixed at (entry type W).
+    /// The fixing price of the day (entry type W).
     Fixing(Price),
 }
 
@@ -116,35 +116,35 @@ pub enum DailyStatistic {
 pub struct Settlement {
     /// The price.
     pub price: Price,
-    /// Final (bit 0x01 of tag 731), else preliminary.
-    pub is_final: bool,
-    /// Actual (bit 0x02), else theoretical.
-    pub is_actual: bool,
+    /// The price is final (bit 0x01 of tag 731), otherwise preliminary.
+    pub final_price: bool,
+    /// The price is actual (bit 0x02), otherwise theoretical.
+    pub actual: bool,
 }
 
 impl Settlement {
-    /// Tag 731.
+    /// Returns SettlPriceType (tag 731).
     pub(super) const fn kind(self) -> u8 {
-        self.is_final as u8 | (self.is_actual as u8) << 1
+        self.final_price as u8 | (self.actual as u8) << 1
     }
 }
 
-/// The statistics of the day that are known.
+/// The known daily statistics.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Daily {
     /// The settlement price.
     pub settlement: Option<Settlement>,
-    /// Contracts open.
+    /// The open interest in contracts.
     pub open_interest: Option<u32>,
-    /// Contracts cleared.
+    /// The cleared volume in contracts.
     pub cleared_volume: Option<u32>,
-    /// The fixing.
+    /// The fixing price.
     pub fixing: Option<Price>,
 }
 
 impl Daily {
-    /// A statistic has another value.
-    pub(super) fn note(&mut self, statistic: DailyStatistic) {
+    /// Records a new value of a statistic.
+    pub(super) fn record(&mut self, statistic: DailyStatistic) {
         match statistic {
             DailyStatistic::Settlement(settlement) => self.settlement = Some(settlement),
             DailyStatistic::OpenInterest(contracts) => self.open_interest = Some(contracts),
@@ -153,7 +153,7 @@ impl Daily {
         }
     }
 
-    /// What there is.
+    /// Iterates over the known statistics.
     pub(super) fn iter(self) -> impl Iterator<Item = DailyStatistic> {
         [
             self.settlement.map(DailyStatistic::Settlement),
@@ -166,14 +166,14 @@ impl Daily {
     }
 }
 
-/// Limits of an instrument's price; `None` where there is none.
+/// The price limits of an instrument; `None` means no limit.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The highest price that may be traded (tag 1149).
+    /// The highest tradeable price (tag 1149).
     pub high: Option<Price>,
-    /// The lowest (tag 1148).
+    /// The lowest tradeable price (tag 1148).
     pub low: Option<Price>,
-    /// How far a price may be from the last (tag 1143).
+    /// The maximum distance of a price from the last one (tag 1143).
     pub max_variation: Option<Price>,
 }
 
@@ -185,38 +185,38 @@ mod tests {
     use crate::matching::PriceLevel;
 
     #[test]
-    fn a_session_keeps_the_highest_bid_and_the_lowest_offer() {
+    fn session_tracks_highest_bid_and_lowest_offer() {
         let mut session = Session::default();
         for (bid, offer) in
             [(Some(10), Some(15)), (Some(12), Some(17)), (Some(11), Some(14)), (None, None)]
         {
             let ladder = |price: Option<i64>| {
                 let level = |price| PriceLevel { price: Decimal(price), quantity: 1, orders: 1 };
-                Ladder::of(price.map(level).into_iter())
+                Ladder::from_levels(price.map(level).into_iter())
             };
-            session.note_book(&[ladder(bid), ladder(offer)]);
+            session.record_book(&[ladder(bid), ladder(offer)]);
         }
         assert_eq!(session.highest_bid, Some(Decimal(12)));
         assert_eq!(session.lowest_offer, Some(Decimal(14)));
     }
 
     #[test]
-    fn a_settlement_says_whether_it_is_final_and_whether_it_is_actual() {
+    fn settlement_kind_has_final_and_actual_bits() {
         let kind =
-            |is_final, is_actual| Settlement { price: Decimal(1), is_final, is_actual }.kind();
+            |final_price, actual| Settlement { price: Decimal(1), final_price, actual }.kind();
         let kinds = [(false, false), (true, false), (false, true), (true, true)];
-        assert_eq!(kinds.map(|(is_final, is_actual)| kind(is_final, is_actual)), [0, 1, 2, 3]);
+        assert_eq!(kinds.map(|(final_price, actual)| kind(final_price, actual)), [0, 1, 2, 3]);
     }
 
     #[test]
-    fn a_session_tells_what_trades_have_moved_and_nothing_else() {
+    fn session_reports_changed_prices_only() {
         let mut session = Session::default();
         let mut published = session;
         let mut trade = |price| {
-            session.note_trade(Decimal(price));
-            let told: Vec<_> = session.beyond(published).collect();
+            session.record_trade(Decimal(price));
+            let changes: Vec<_> = session.changes_since(published).collect();
             published = session;
-            told
+            changes
         };
         use SessionStatistic::{High, Low, Open};
         let price = Decimal(10);

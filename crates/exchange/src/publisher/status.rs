@@ -1,4 +1,4 @@
-//! Whether instruments trade, and the message that says so (template 30).
+//! The trading status of instruments, and its message (template 30).
 
 use hairpin_cme_codecs::mdp3::{
     HaltReason, MatchEventIndicator, SecurityStatus30, SecurityTradingEvent, SecurityTradingStatus,
@@ -12,21 +12,21 @@ use super::{Channel, SECURITY_GROUP};
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum TradingStatus {
-    /// Trading is interrupted: orders may be cancelled, nothing else.
+    /// Trading is interrupted; only cancels are accepted.
     TradingHalt = 2,
     /// The session has ended.
     Close = 4,
     /// Orders are matched.
     #[default]
     ReadyToTrade = 17,
-    /// Not traded now.
+    /// The instrument is not available for trading.
     NotAvailable = 18,
-    /// Before the opening. CME takes orders then and matches none; here none are taken.
+    /// Before the opening. CME accepts orders then without matching; this exchange accepts none.
     PreOpen = 21,
 }
 
 impl TradingStatus {
-    /// Whether orders are taken and matched.
+    /// Returns `true` if orders are accepted and matched.
     #[must_use]
     pub const fn is_open(self) -> bool {
         matches!(self, Self::ReadyToTrade)
@@ -37,11 +37,11 @@ impl TradingStatus {
     }
 }
 
-/// The bytes of the message, MsgSize included.
+/// The length of the message, including MsgSize.
 pub(super) const LENGTH: usize = 2 + 8 + 30;
 
-/// Writes template 30, alone in its event. Of one instrument: its SecurityID, and a halt is said
-/// to be surveillance's; of the group: no SecurityID, and the schedule is the reason.
+/// Encodes template 30, an event of one message. For one instrument it has a SecurityID, and a halt
+/// has the reason surveillance. For the group it has no SecurityID, and the reason is the schedule.
 pub(super) fn encode(
     buffer: &mut [u8],
     transact_time: Utc,

@@ -3,7 +3,7 @@
 use super::orders::PublishedOrder;
 use crate::matching::{Matching, Side};
 
-/// Orders of a side that are published.
+/// The number of published orders per side.
 pub const TOP_ORDERS: usize = 10;
 
 /// Up to [`TOP_ORDERS`] orders of each side, best first.
@@ -13,31 +13,31 @@ pub struct TopOrders {
 }
 
 impl TopOrders {
-    /// Those of a book.
-    pub(super) fn of(matching: &Matching, instrument: u32) -> Self {
+    /// Creates the top orders of a book.
+    pub(super) fn from_matching(matching: &Matching, instrument: u32) -> Self {
         let mut top = Self::default();
         for side in Side::BOTH {
-            let orders = matching.orders(instrument, side).map(PublishedOrder::of);
-            for (place, order) in top.sides[side.index()].iter_mut().zip(orders) {
-                *place = Some(order);
+            let orders = matching.orders(instrument, side).map(PublishedOrder::from_order);
+            for (slot, order) in top.sides[side.index()].iter_mut().zip(orders) {
+                *slot = Some(order);
             }
         }
         top
     }
 
-    /// The orders of a side, best first.
+    /// Returns the orders of a side, best first.
     pub fn side(&self, side: Side) -> impl Iterator<Item = &PublishedOrder> + '_ {
         self.sides[side.index()].iter().flatten()
     }
 
-    /// All orders as messages state them: bid 1, offer 1, bid 2, offer 2 and so on, and of the
-    /// longer side what is left.
+    /// Returns all orders in message order: bid 1, offer 1, bid 2, offer 2 and so on, then the rest
+    /// of the longer side.
     pub fn interleaved(&self) -> impl Iterator<Item = &PublishedOrder> + '_ {
         let [bids, offers] = &self.sides;
         bids.iter().zip(offers).flat_map(|(bid, offer)| [bid, offer]).flatten()
     }
 
-    /// How many there are.
+    /// Returns the number of orders.
     pub(super) fn count(&self) -> usize {
         self.interleaved().count()
     }

@@ -1,20 +1,20 @@
-//! Packets: the next one that is due, written into the buffer that leaves.
+//! Packets: encodes the next due packet into the buffer to send.
 
 use hairpin_cme_codecs::mdp3::AdminHeartbeat12;
 use hairpin_time::{Instant, Now};
 
-use super::carousel::Carousel;
+use super::loop_pacer::LoopPacer;
 use super::packet::Packet;
 use super::queue::{Content, Event};
-use super::snapshots::{self, Heading, Place, Source};
+use super::snapshots::{self, LoopHeader, LoopPosition, Source};
 use super::{EventPart, Feed, Publisher, Transmit, definitions, incremental};
 
 impl Publisher {
-    /// Writes the next packet that is due into `buffer`, which has at least [`super::MAX_PAYLOAD`]
-    /// bytes; `None` if none is due.
+    /// Writes the next due packet into `buffer`, which has at least [`super::MAX_PAYLOAD`] bytes.
+    /// Returns `None` if no packet is due.
     pub fn poll_transmit(&mut self, now: Now, buffer: &mut [u8]) -> Option<Transmit> {
         if self.queue.is_empty() {
-            self.publish_what_is_due(now.monotonic);
+            self.publish_due_segments(now.monotonic);
         }
         if !self.queue.is_empty() {
             return Some(self.transmit_event(now, buffer));
@@ -33,10 +33,10 @@ impl Publisher {
         })
     }
 
-    /// The loop whose turn it is, and when: the one that has waited longest; of those that wait as
-    /// long, the one that is behind.
+    /// Returns the feed of the next loop packet, and its time. The loop with the earliest due time
+    /// is next; among equals, the one with the fewest loops.
     pub(super) fn next_loop(&self) -> (Feed, Instant) {
-        let key = |carousel: &Carousel| (carousel.due(), carousel.number(), carousel.next());
+        let key = |pacer: &LoopPacer| (pacer.due(), pacer.number(), pacer.next());
         let mut next = (key(&self.definitions), Feed::Instruments);
         if key(&self.snapshots) < next.0 {
             next = (key(&self.snapshots), Feed::Snapshots);
@@ -57,24 +57,24 @@ impl Publisher {
         };
         let ends = incremental::fill(&mut self.queue, &mut packet, &self.channel);
         assert!(!packet.is_empty(), "event {number} does not fit in a packet");
-        let begins = !core::mem::replace(&mut self.has_begun, !ends);
+        let begins = !core::mem::replace(&mut self.started, !ends);
         if ends {
             self.queue.advance();
         }
         let event = Some(EventPart { number, begins, ends });
         let transmit = self.transmit_incremental(now, packet, event);
         if let Some(restarts) = reset {
-            self.begin_epoch(restarts);
+            self.start_epoch(restarts);
         }
         if let (true, Some(fingerprints)) = (ends, &mut self.fingerprints) {
-            fingerprints.note_end(number, self.epoch, transmit.sequence);
+            fingerprints.record_end(number, self.epoch, transmit.sequence);
         }
         transmit
     }
 
-    /// The packet that has just left is a reset of the channel.
+    /// Starts a new epoch after a sent channel reset.
     #[cold]
-    fn begin_epoch(&mut self, restarts: bool) {
+    fn start_epoch(&mut self, restarts: bool) {
         self.epoch += 1;
         if restarts {
             self.sequence = 0;
@@ -101,8 +101,8 @@ impl Publisher {
     fn transmit_definitions(&mut self, now: Now, buffer: &mut [u8]) -> Transmit {
         let feed = Feed::Instruments;
         if self.listings.count() == 0 {
-            // A heartbeat, as in an empty loop of snapshots.
-            let sequence = self.definitions.pass_empty(now.monotonic);
+            // A heartbeat, same as for an empty snapshot loop.
+            let sequence = self.definitions.advance_empty(now.monotonic);
             let length = heartbeat(buffer).finish(sequence, now.utc);
             return Transmit { feed, length, sequence, event: None, shows_feed: false };
         }
@@ -122,17 +122,17 @@ impl Publisher {
 
     fn transmit_snapshots(&mut self, now: Now, buffer: &mut [u8]) -> Transmit {
         if self.snapshots.is_at_start() {
-            self.heading = self.heading_now();
+            self.snapshot_header = self.next_loop_header();
         }
         let feed = Feed::Snapshots;
-        if self.heading.total == 0 {
-            let sequence = self.snapshots.pass_empty(now.monotonic);
+        if self.snapshot_header.total == 0 {
+            let sequence = self.snapshots.advance_empty(now.monotonic);
             let length = heartbeat(buffer).finish(sequence, now.utc);
             return Transmit { feed, length, sequence, event: None, shows_feed: false };
         }
         let mut packet = Packet::new(buffer);
-        let place = place_of(&self.snapshots);
-        let next = snapshots::fill(&mut packet, &self.source(&self.heading), place);
+        let position = position_of(&self.snapshots);
+        let next = snapshots::fill(&mut packet, &self.source(&self.snapshot_header), position);
         let sequence = self.snapshots.advance_to(next, self.pace, now.monotonic);
         let length = packet.finish(sequence, now.utc);
         Transmit { feed, length, sequence, event: None, shows_feed: true }
@@ -140,54 +140,54 @@ impl Publisher {
 
     fn transmit_order_snapshots(&mut self, now: Now, buffer: &mut [u8]) -> Transmit {
         if self.order_snapshots.is_at_start() {
-            self.order_heading = self.heading_now();
+            self.order_snapshot_header = self.next_loop_header();
         }
         let feed = Feed::SnapshotOrders;
         let settings = self.settings.orders();
         let (true, Some(orders), Some(settings)) =
-            (self.order_heading.total > 0, &self.orders, settings)
+            (self.order_snapshot_header.total > 0, &self.orders, settings)
         else {
-            let sequence = self.order_snapshots.pass_empty(now.monotonic);
+            let sequence = self.order_snapshots.advance_empty(now.monotonic);
             let length = heartbeat(buffer).finish(sequence, now.utc);
             return Transmit { feed, length, sequence, event: None, shows_feed: false };
         };
         let mut packet = Packet::new(buffer);
-        let place = place_of(&self.order_snapshots);
-        let source = self.source(&self.order_heading);
+        let position = position_of(&self.order_snapshots);
+        let source = self.source(&self.order_snapshot_header);
         let chunk_max = usize::from(settings.chunk);
-        let next = snapshots::fill_orders(&mut packet, &source, orders, place, chunk_max);
+        let next = snapshots::fill_orders(&mut packet, &source, orders, position, chunk_max);
         let sequence = self.order_snapshots.advance_to(next, self.pace, now.monotonic);
         let length = packet.finish(sequence, now.utc);
-        // The other loop of snapshots may have 53 too.
+        // The other snapshot loop may contain template 53 too.
         Transmit { feed, length, sequence, event: None, shows_feed: false }
     }
 
-    /// What a loop that begins now repeats. Nothing is queued, so the books are as of the last
-    /// packet that left.
-    fn heading_now(&self) -> Heading {
-        Heading { last_processed: self.sequence, total: self.books.active() }
+    /// Returns the header of a loop that starts now. Nothing is queued, so the books are as of the
+    /// last sent packet.
+    fn next_loop_header(&self) -> LoopHeader {
+        LoopHeader { last_processed: self.sequence, total: self.books.active() }
     }
 
-    fn source<'a>(&'a self, heading: &'a Heading) -> Source<'a> {
+    fn source<'a>(&'a self, header: &'a LoopHeader) -> Source<'a> {
         Source {
             books: &self.books,
-            tops: self.tops.as_ref(),
+            top_orders: self.tops.as_ref(),
             instruments: &self.instruments,
-            heading,
+            header,
             channel: &self.channel,
         }
     }
 }
 
-fn place_of(carousel: &Carousel) -> Place {
-    Place { loop_number: carousel.number(), instrument: carousel.next(), part: carousel.part() }
+fn position_of(pacer: &LoopPacer) -> LoopPosition {
+    LoopPosition { loop_number: pacer.number(), instrument: pacer.next(), part: pacer.part() }
 }
 
-/// A packet of one heartbeat.
+/// Creates a packet with one heartbeat.
 fn heartbeat(buffer: &mut [u8]) -> Packet<'_> {
     let mut packet = Packet::new(buffer);
     packet
         .append(|buffer| AdminHeartbeat12::encode(buffer).map(|_| AdminHeartbeat12::ENCODED_LENGTH))
-        .expect("a buffer has room for the longest packet");
+        .expect("the buffer has room for the longest packet");
     packet
 }

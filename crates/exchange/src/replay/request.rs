@@ -1,39 +1,39 @@
-//! Requests: messages of FIX in ASCII, fields of `tag=value` that each end with 0x01.
+//! Requests: FIX messages in ASCII with `tag=value` fields, each ended by 0x01.
 
 use core::str;
 
-/// What ends a field.
+/// The field delimiter.
 const SOH: u8 = 1;
 
-/// A whole message, as far as the service needs it.
+/// A whole message, with the fields that the service needs.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Request<'a> {
-    /// Tag 35.
+    /// MsgType (tag 35).
     pub(super) kind: &'a str,
-    /// Tag 553.
+    /// Username (tag 553).
     pub(super) user: Option<&'a str>,
-    /// Tag 554.
+    /// Password (tag 554).
     pub(super) password: Option<&'a str>,
-    /// Tag 1180.
+    /// ApplID (tag 1180).
     pub(super) channel: Option<&'a str>,
-    /// Tag 1182.
+    /// ApplBegSeqNum (tag 1182).
     pub(super) begin: Option<&'a str>,
-    /// Tag 1183.
+    /// ApplEndSeqNum (tag 1183).
     pub(super) end: Option<&'a str>,
 }
 
-/// What is wrong with a message.
+/// The error in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Malformed {
-    /// Not fields of `tag=value`, in the order 8 (may be left out), 9, 35.
+    /// The message is not `tag=value` fields in the order 8 (optional), 9, 35.
     Fields,
-    /// BodyLength (9) is not that of the body: from behind its field to before that of tag 10.
+    /// BodyLength (9) is not the length of the body, from after its own field to before tag 10.
     BodyLength,
     /// CheckSum (10) is not the sum of all bytes before its field, modulo 256, in three digits.
     CheckSum,
 }
 
-/// The first message in `bytes` and its length; `None` if it is not complete.
+/// Returns the first message in `bytes` and its length, or `None` if it is incomplete.
 pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Request<'_>, usize)>, Malformed> {
     let mut request = Request::default();
     let (mut start, mut body) = (0, None);
@@ -48,10 +48,10 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Request<'_>, usize)>, Malfor
             }
             ("10", Some((first, length))) => {
                 check(bytes, (first, start), length, value)?;
-                let is_whole = !request.kind.is_empty();
-                return is_whole.then_some(Some((request, end + 1))).ok_or(Malformed::Fields);
+                let has_kind = !request.kind.is_empty();
+                return has_kind.then_some(Some((request, end + 1))).ok_or(Malformed::Fields);
             }
-            (tag, Some((first, _))) => request.note(tag, value, start == first)?,
+            (tag, Some((first, _))) => request.set_field(tag, value, start == first)?,
             (_, None) => return Err(Malformed::Fields),
         }
         start = end + 1;
@@ -60,7 +60,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Request<'_>, usize)>, Malfor
 }
 
 impl<'a> Request<'a> {
-    fn note(&mut self, tag: &str, value: &'a str, is_first: bool) -> Result<(), Malformed> {
+    fn set_field(&mut self, tag: &str, value: &'a str, is_first: bool) -> Result<(), Malformed> {
         if is_first != (tag == "35") {
             return Err(Malformed::Fields);
         }
@@ -94,8 +94,8 @@ fn check(
         return Err(Malformed::BodyLength);
     }
     let expected = bytes[..end].iter().fold(0_u8, |sum, &byte| sum.wrapping_add(byte));
-    let is_sum = sum.len() == 3 && sum.parse() == Ok(expected);
-    if is_sum { Ok(()) } else { Err(Malformed::CheckSum) }
+    let is_correct = sum.len() == 3 && sum.parse() == Ok(expected);
+    if is_correct { Ok(()) } else { Err(Malformed::CheckSum) }
 }
 
 #[cfg(test)]
@@ -106,7 +106,7 @@ mod tests {
     use crate::replay::tests::message;
 
     #[test]
-    fn reads_the_fields_that_the_service_needs() {
+    fn parses_the_needed_fields() {
         let bytes = message("35=V|1180=310|262=310-1|1182=7|1183=9|");
         let (request, length) = parse(&bytes).unwrap().unwrap();
         assert_eq!(length, bytes.len());
@@ -121,8 +121,8 @@ mod tests {
     }
 
     #[test]
-    fn the_sum_and_the_length_are_those_of_fix() {
-        // Reckoned by hand: the bytes of "9=5|35=5|" add up to 391.
+    fn checks_fix_checksum_and_length() {
+        // Computed by hand: the bytes of "9=5|35=5|" add up to 391.
         let bytes = b"9=5\x0135=5\x0110=135\x01";
         assert_eq!(parse(bytes).unwrap().unwrap().0.kind, "5");
         assert_eq!(parse(b"9=5\x0135=5\x0110=134\x01"), Err(Malformed::CheckSum));
@@ -130,15 +130,15 @@ mod tests {
     }
 
     #[test]
-    fn a_begin_string_may_stand_in_front_and_nowhere_else() {
-        // The bytes of "8=FIX.4.2|" add up to 543, those behind it to 391.
+    fn begin_string_is_optional_and_first() {
+        // The bytes of "8=FIX.4.2|" add up to 543, the ones after it to 391.
         let bytes = b"8=FIX.4.2\x019=5\x0135=5\x0110=166\x01";
         assert_eq!(parse(bytes).unwrap().unwrap().0.kind, "5");
         assert_eq!(parse(b"9=5\x018=FIX.4.2\x01"), Err(Malformed::Fields));
     }
 
     #[test]
-    fn a_message_that_is_not_complete_is_none_yet() {
+    fn incomplete_message_is_none() {
         let bytes = message("35=A|553=CME|554=CME|");
         for length in 0..bytes.len() {
             assert_eq!(parse(&bytes[..length]), Ok(None), "{length}");
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_are_no_fields_in_order_is_refused() {
+    fn rejects_malformed_fields() {
         for bytes in [&b"35=A\x01"[..], b"nonsense\x01", b"9=5\x01x=5\x01", b"9=5\x01553=A\x01"] {
             assert_eq!(parse(bytes), Err(Malformed::Fields));
         }
@@ -155,7 +155,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_make_it_panic(bytes: Vec<u8>) {
+        fn never_panics(bytes: Vec<u8>) {
             let _ = parse(&bytes);
         }
     }

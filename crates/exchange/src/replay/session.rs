@@ -1,4 +1,4 @@
-//! One connection of the replay service.
+//! A connection of the replay service.
 
 use hairpin_cme_codecs::mdp3::{AdminLogin15, AdminLogout16};
 use hairpin_time::Now;
@@ -10,46 +10,46 @@ use super::{REPLAY_MAX, ReplayCounters, ReplaySettings};
 use crate::MAX_PAYLOAD;
 use crate::publisher::Packet;
 
-/// Bytes of the length before each packet, little-endian.
+/// The length of the little-endian length prefix of each packet.
 const PREFIX: usize = 2;
-/// The longest request.
+/// The maximum length of a request.
 const REQUEST_MAX: usize = 1_024;
-/// What the server says of its heartbeats: it sends none.
+/// HeartBtInt in the login: the server sends no heartbeats.
 const HEARTBEAT_INTERVAL: i8 = 0;
 
-/// Why a request was not served: the text of the logout that answers it.
+/// The reason for a rejected request: the text of the logout that answers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReplayReject {
-    /// It is no message of FIX, or longer than 1,024 bytes.
-    #[error("malformed message")]
+    /// The request is not a FIX message, or longer than 1,024 bytes.
+    #[error("message is not a FIX message of up to 1024 bytes")]
     Malformed,
-    /// Tag 9 is wrong.
-    #[error("BodyLength (9) is not the length of the body")]
+    /// BodyLength (tag 9) is wrong.
+    #[error("BodyLength (9) differs from the length of the body")]
     BodyLength,
-    /// Tag 10 is wrong.
-    #[error("CheckSum (10) is not the sum of the bytes before it")]
+    /// CheckSum (tag 10) is wrong.
+    #[error("CheckSum (10) differs from the sum of the bytes before it")]
     CheckSum,
-    /// Neither logon (A), request (V) nor logout (5), or not in that order.
-    #[error("unexpected message")]
+    /// The message is neither logon (A), request (V) nor logout (5), or out of order.
+    #[error("message type (35) is not expected now")]
     Unexpected,
-    /// User or password are others.
+    /// The user or the password is wrong.
     #[error("unknown user or wrong password")]
     Credentials,
-    /// Another channel, or none.
-    #[error("ApplID (1180) is not this channel")]
+    /// The channel is missing or wrong.
+    #[error("ApplID (1180) is not the number of this channel")]
     Channel,
-    /// Numbers missing, 0, or the last before the first.
-    #[error("ApplBegSeqNum (1182) and ApplEndSeqNum (1183) are no range")]
+    /// A number is missing or 0, or the last is less than the first.
+    #[error("ApplBegSeqNum (1182) to ApplEndSeqNum (1183) is not a range")]
     Range,
-    /// More than [`REPLAY_MAX`] packets.
-    #[error("more than 2000 packets in a request")]
+    /// The request is for more than [`REPLAY_MAX`] packets.
+    #[error("request exceeds 2000 packets")]
     TooMany,
-    /// Not all of them are kept.
-    #[error("packets no longer or not yet available")]
+    /// Some of the packets are not stored.
+    #[error("packets are not available")]
     Unavailable,
-    /// One request a session.
-    #[error("one request in a session")]
+    /// The session has already made a request.
+    #[error("session has already made a request")]
     SecondRequest,
 }
 
@@ -65,28 +65,28 @@ impl From<Malformed> for ReplayReject {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Logon is awaited.
+    /// Waits for the logon.
     New,
-    /// Logon is to be answered, then the request is awaited.
+    /// The logon has to be answered; then the session waits for the request.
     LoggedOn,
-    /// Packets of this range are to be sent.
+    /// The packets of this range have to be sent.
     Replaying { next: u32, last: u32 },
-    /// Logout is to be sent, with a reason if there is one.
+    /// The logout has to be sent, with the reason if there is one.
     Ending(Option<ReplayReject>),
-    /// Logout is sent, or being sent.
-    Over,
+    /// The logout has been written.
+    Finished,
 }
 
-/// A connection: what has come of a message, what goes of a packet.
+/// A connection: the incomplete message received, and the packet being sent.
 #[derive(Debug)]
 pub(super) struct Session {
     state: State,
     input: Vec<u8>,
     output: Box<[u8; PREFIX + MAX_PAYLOAD]>,
-    /// Bytes of the output that are there, and of these sent.
+    /// The number of bytes in the output, and how many of them are sent.
     length: usize,
     sent: usize,
-    /// Number of the last packet of the service's own.
+    /// The number of the last packet made by the service itself.
     sequence: u32,
 }
 
@@ -102,8 +102,8 @@ impl Session {
         }
     }
 
-    pub(super) fn is_over(&self) -> bool {
-        self.state == State::Over && self.sent == self.length
+    pub(super) fn is_finished(&self) -> bool {
+        self.state == State::Finished && self.sent == self.length
     }
 
     pub(super) fn handle_bytes(
@@ -113,9 +113,9 @@ impl Session {
         history: &History,
         counters: &mut ReplayCounters,
     ) {
-        while !bytes.is_empty() && !matches!(self.state, State::Ending(_) | State::Over) {
-            let (some, rest) = bytes.split_at(bytes.len().min(REQUEST_MAX - self.input.len()));
-            self.input.extend_from_slice(some);
+        while !bytes.is_empty() && !matches!(self.state, State::Ending(_) | State::Finished) {
+            let (head, rest) = bytes.split_at(bytes.len().min(REQUEST_MAX - self.input.len()));
+            self.input.extend_from_slice(head);
             bytes = rest;
             let outcome = self.handle_messages(settings, history, counters);
             let is_full = self.input.len() == REQUEST_MAX;
@@ -127,14 +127,14 @@ impl Session {
         }
     }
 
-    /// Handles whole messages.
+    /// Handles the complete messages in the input.
     fn handle_messages(
         &mut self,
         settings: &ReplaySettings,
         history: &History,
         counters: &mut ReplayCounters,
     ) -> Result<(), ReplayReject> {
-        while !matches!(self.state, State::Ending(_) | State::Over) {
+        while !matches!(self.state, State::Ending(_) | State::Finished) {
             let Some((request, length)) = request::parse(&self.input)? else { break };
             self.state = next_state(self.state, &request, settings, history)?;
             counters.requests += u64::from(request.kind == "V");
@@ -160,19 +160,19 @@ impl Session {
         self.sent = (self.sent + count).min(self.length);
     }
 
-    /// Writes the packet that comes next, if one does.
+    /// Writes the next packet, if there is one.
     fn write_next(&mut self, now: Now, history: &History, counters: &mut ReplayCounters) {
         if self.sequence == 0 && self.state != State::New {
-            // The answer to a logon that was refused is the logout alone.
+            // A rejected logon is answered by the logout alone.
             if !matches!(self.state, State::Ending(_)) {
                 return self.write_login(now);
             }
         }
         match self.state {
-            State::New | State::LoggedOn | State::Over => {}
+            State::New | State::LoggedOn | State::Finished => {}
             State::Replaying { next, last } => {
                 let Some(packet) = history.at(next) else {
-                    // It was let go of meanwhile.
+                    // The packet was overwritten in the meantime.
                     counters.rejected += 1;
                     self.state = State::Ending(Some(ReplayReject::Unavailable));
                     return self.write_next(now, history, counters);
@@ -191,7 +191,7 @@ impl Session {
     }
 
     fn write_login(&mut self, now: Now) {
-        self.write_own(now, |buffer| {
+        self.write_message(now, |buffer| {
             let mut message = AdminLogin15::encode(buffer)?;
             message.set_heart_bt_int(HEARTBEAT_INTERVAL);
             Ok(AdminLogin15::ENCODED_LENGTH)
@@ -199,16 +199,16 @@ impl Session {
     }
 
     fn write_logout(&mut self, now: Now, reject: Option<ReplayReject>) {
-        self.write_own(now, |buffer| {
+        self.write_message(now, |buffer| {
             let mut message = AdminLogout16::encode(buffer)?;
             let text = reject.map_or_else(String::new, |reject| reject.to_string());
             message.set_text(text);
             Ok(AdminLogout16::ENCODED_LENGTH)
         });
-        self.state = State::Over;
+        self.state = State::Finished;
     }
 
-    fn write_own(
+    fn write_message(
         &mut self,
         now: Now,
         encode: impl FnOnce(&mut [u8]) -> Result<usize, hairpin_sbe::EncodeError>,
@@ -220,15 +220,15 @@ impl Session {
         self.finish(length);
     }
 
-    /// A packet is written; its length comes before it.
+    /// Writes the length prefix of a packet.
     fn finish(&mut self, length: usize) {
-        // Never longer than the payload of a datagram.
+        // The length is at most the payload of a datagram.
         self.output[..PREFIX].copy_from_slice(&(length as u16).to_le_bytes());
         (self.sent, self.length) = (0, PREFIX + length);
     }
 }
 
-/// What a message makes of a session.
+/// Returns the state after a message.
 fn next_state(
     state: State,
     request: &Request<'_>,
@@ -237,20 +237,20 @@ fn next_state(
 ) -> Result<State, ReplayReject> {
     match (request.kind, state) {
         ("A", State::New) => {
-            let is_known = request.user == Some(&settings.user)
+            let is_valid = request.user == Some(&settings.user)
                 && request.password == Some(&settings.password);
-            is_known.then_some(State::LoggedOn).ok_or(ReplayReject::Credentials)
+            is_valid.then_some(State::LoggedOn).ok_or(ReplayReject::Credentials)
         }
         ("V", State::LoggedOn) => range(request, settings, history),
         ("V", State::Replaying { .. }) => Err(ReplayReject::SecondRequest),
         ("5", State::LoggedOn) => Ok(State::Ending(None)),
-        // The client has said all it will; what it asked for is still sent.
+        // The client will send nothing more; the requested packets are still sent.
         ("5", replaying @ State::Replaying { .. }) => Ok(replaying),
         _ => Err(ReplayReject::Unexpected),
     }
 }
 
-/// The packets that a request asks for, if they can be had.
+/// Returns the requested range, if all its packets are stored.
 fn range(
     request: &Request<'_>,
     settings: &ReplaySettings,
@@ -270,6 +270,6 @@ fn range(
     if last - next >= REPLAY_MAX {
         return Err(ReplayReject::TooMany);
     }
-    let is_kept = history.at(next).is_some() && history.at(last).is_some();
-    is_kept.then_some(State::Replaying { next, last }).ok_or(ReplayReject::Unavailable)
+    let is_stored = history.at(next).is_some() && history.at(last).is_some();
+    is_stored.then_some(State::Replaying { next, last }).ok_or(ReplayReject::Unavailable)
 }

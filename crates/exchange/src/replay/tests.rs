@@ -4,7 +4,7 @@ use hairpin_time::{Instant, Utc};
 
 use super::*;
 
-/// A message of FIX with this body, `|` for the end of a field.
+/// Builds a FIX message with this body; `|` ends a field.
 pub(super) fn message(body: &str) -> Vec<u8> {
     let mut bytes = format!("9={}|{body}", body.len()).replace('|', "\u{1}").into_bytes();
     let sum = bytes.iter().fold(0_u8, |sum, &byte| sum.wrapping_add(byte));
@@ -15,14 +15,14 @@ pub(super) fn message(body: &str) -> Vec<u8> {
 const LOGON: &str = "35=A|553=CME|554=CME|";
 const NOW: Now = Now { monotonic: Instant::ZERO, utc: Utc::from_nanos(77) };
 
-fn server(packets: u32, kept: u32) -> ReplayServer {
-    let settings = ReplaySettings { packets: kept, sessions: 2, ..ReplaySettings::default() };
+fn server(packets: u32, capacity: u32) -> ReplayServer {
+    let settings = ReplaySettings { packets: capacity, sessions: 2, ..ReplaySettings::default() };
     let mut server = ReplayServer::new(settings);
-    (1..=packets).for_each(|n| server.keep(n, &packet(n)));
+    (1..=packets).for_each(|n| server.store(n, &packet(n)));
     server
 }
 
-/// A packet that is known by its number.
+/// Returns a packet whose contents depend on its number.
 fn packet(sequence: u32) -> Vec<u8> {
     let mut bytes = sequence.to_le_bytes().to_vec();
     bytes.resize(12 + 10 + sequence as usize % 900, 0xAB);
@@ -33,8 +33,9 @@ fn request(begin: u32, end: u32) -> String {
     format!("35=V|1180=310|262=310-1|1182={begin}|1183={end}|")
 }
 
-/// All that a connection gets for these messages, packet by packet, taken `step` bytes at a time.
-fn talk(server: &mut ReplayServer, messages: &[&str], step: usize) -> Vec<Vec<u8>> {
+/// Returns the packets that a connection sends for these messages, transferred `step` bytes at a
+/// time.
+fn exchange(server: &mut ReplayServer, messages: &[&str], step: usize) -> Vec<Vec<u8>> {
     let id = server.handle_connected().unwrap();
     let mut stream = Vec::new();
     let mut drain = |server: &mut ReplayServer| {
@@ -50,15 +51,15 @@ fn talk(server: &mut ReplayServer, messages: &[&str], step: usize) -> Vec<Vec<u8
         }
         drain(server);
     }
-    assert!(server.is_over(id) || messages.len() < 2);
+    assert!(server.is_finished(id) || messages.len() < 2);
     server.handle_closed(id);
     let mut packets = Vec::new();
     let mut rest = &stream[..];
     while !rest.is_empty() {
-        let (length, behind) = rest.split_first_chunk::<2>().unwrap();
-        let (packet, behind) = behind.split_at(usize::from(u16::from_le_bytes(*length)));
+        let (length, tail) = rest.split_first_chunk::<2>().unwrap();
+        let (packet, tail) = tail.split_at(usize::from(u16::from_le_bytes(*length)));
         packets.push(packet.to_vec());
-        rest = behind;
+        rest = tail;
     }
     packets
 }
@@ -83,32 +84,32 @@ fn logout_text(packet: &[u8]) -> String {
 }
 
 #[test]
-fn a_request_is_answered_by_login_the_packets_and_logout() {
+fn answers_a_request_with_login_packets_and_logout() {
     for step in [1, 7, 4_096] {
         let mut server = server(20, 64);
-        let packets = talk(&mut server, &[LOGON, &request(7, 9)], step);
+        let packets = exchange(&mut server, &[LOGON, &request(7, 9)], step);
         let (sequence, header, _) = header(&packets[0]);
         assert_eq!((sequence, header.template_id), (1, AdminLogin15::TEMPLATE_ID));
         assert_eq!(packets[1..4], [packet(7), packet(8), packet(9)]);
         assert_eq!((packets.len(), logout_text(&packets[4])), (5, String::new()));
-        assert_eq!(sequence_of(&packets[4]), 2, "the service counts its own packets");
+        assert_eq!(sequence_of(&packets[4]), 2, "the service numbers its own packets");
         let counters = server.counters();
         assert_eq!((counters.requests, counters.packets, counters.rejected), (1, 3, 0));
     }
 }
 
 #[test]
-fn two_thousand_packets_are_not_too_many_and_one_more_is() {
+fn limits_a_request_to_two_thousand_packets() {
     let mut server = server(2_500, 4_096);
-    let packets = talk(&mut server, &[LOGON, &request(11, 2_010)], 4_096);
+    let packets = exchange(&mut server, &[LOGON, &request(11, 2_010)], 4_096);
     assert_eq!(packets.len(), 2_002);
     assert!(packets[1..2_001].iter().zip(11..).all(|(bytes, n)| *bytes == packet(n)));
-    let packets = talk(&mut server, &[LOGON, &request(11, 2_011)], 4_096);
+    let packets = exchange(&mut server, &[LOGON, &request(11, 2_011)], 4_096);
     assert_eq!(logout_text(&packets[1]), ReplayReject::TooMany.to_string());
 }
 
 #[test]
-fn what_cannot_be_served_is_rejected_with_the_reason() {
+fn rejects_invalid_requests_with_the_reason() {
     use ReplayReject::{Channel, Credentials, Malformed, Range, Unavailable, Unexpected};
     let wrong = "35=A|553=CME|554=other|";
     let unknown = "35=A|553=other|554=CME|";
@@ -127,18 +128,18 @@ fn what_cannot_be_served_is_rejected_with_the_reason() {
         (vec![LOGON, &*request(15, 21)], Unavailable),
         (vec![LOGON, "x=1|"], Malformed),
     ] {
-        // Packets 11 to 20 are kept.
+        // Packets 11 to 20 are stored.
         let mut server = server(20, 10);
-        let packets = talk(&mut server, &messages, 4_096);
+        let packets = exchange(&mut server, &messages, 4_096);
         assert_eq!(logout_text(packets.last().unwrap()), reason.to_string(), "{messages:?}");
         let counters = server.counters();
         assert_eq!((counters.rejected, counters.packets, counters.refused), (1, 0, 0));
-        assert_eq!(counters.requests, 0, "none of them was served: {messages:?}");
+        assert_eq!(counters.requests, 0, "no request was served: {messages:?}");
     }
 }
 
 #[test]
-fn a_second_request_in_a_session_is_rejected() {
+fn rejects_a_second_request() {
     let mut server = server(20, 64);
     let id = server.handle_connected().unwrap();
     for body in [LOGON, &request(7, 9), &request(10, 11)] {
@@ -154,7 +155,7 @@ fn a_second_request_in_a_session_is_rejected() {
     assert_eq!(server.counters().rejected, 1);
 }
 
-/// What a connection gets next.
+/// Returns the next packet of a connection.
 fn next(server: &mut ReplayServer, id: ReplayId) -> Option<Vec<u8>> {
     let bytes = server.poll_transmit(NOW, id)?[2..].to_vec();
     server.handle_sent(id, 2 + bytes.len());
@@ -162,7 +163,7 @@ fn next(server: &mut ReplayServer, id: ReplayId) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn what_was_asked_for_is_sent_though_the_client_has_logged_out() {
+fn sends_requested_packets_after_a_client_logout() {
     let mut server = server(20, 64);
     let id = server.handle_connected().unwrap();
     for body in [LOGON, &request(7, 9), "35=5|"] {
@@ -175,7 +176,7 @@ fn what_was_asked_for_is_sent_though_the_client_has_logged_out() {
 }
 
 #[test]
-fn a_packet_that_is_let_go_while_others_are_sent_is_no_longer_available() {
+fn rejects_packets_overwritten_during_the_replay() {
     let mut server = server(20, 10);
     let id = server.handle_connected().unwrap();
     for body in [LOGON, &request(11, 20)] {
@@ -183,16 +184,16 @@ fn a_packet_that_is_let_go_while_others_are_sent_is_no_longer_available() {
     }
     next(&mut server, id).unwrap();
     assert_eq!(next(&mut server, id), Some(packet(11)));
-    // 12 to 15 go.
-    (21..=25).for_each(|n| server.keep(n, &packet(n)));
+    // Packets 12 to 15 are overwritten.
+    (21..=25).for_each(|n| server.store(n, &packet(n)));
     let last = next(&mut server, id).unwrap();
     assert_eq!(logout_text(&last), ReplayReject::Unavailable.to_string());
-    assert_eq!((next(&mut server, id), server.is_over(id)), (None, true));
+    assert_eq!((next(&mut server, id), server.is_finished(id)), (None, true));
     assert_eq!((server.counters().packets, server.counters().rejected), (1, 1));
 }
 
 #[test]
-fn a_request_longer_than_any_is_malformed_and_takes_no_memory() {
+fn rejects_an_overlong_request() {
     let mut server = server(1, 1);
     let id = server.handle_connected().unwrap();
     server.handle_bytes(id, &[b'9'; 100_000]);
@@ -201,9 +202,9 @@ fn a_request_longer_than_any_is_malformed_and_takes_no_memory() {
 }
 
 #[test]
-fn a_logout_ends_a_session_without_a_request() {
+fn logout_without_a_request_ends_the_session() {
     let mut server = server(1, 1);
-    let packets = talk(&mut server, &[LOGON, "35=5|"], 4_096);
+    let packets = exchange(&mut server, &[LOGON, "35=5|"], 4_096);
     assert_eq!((packets.len(), logout_text(&packets[1])), (2, String::new()));
     assert_eq!(server.counters().rejected, 0);
 }
@@ -224,7 +225,7 @@ fn counts_refused_only() {
 #[test]
 fn counts_rejected_only() {
     let mut server = server(1, 1);
-    talk(&mut server, &["35=Z|"], 4_096);
+    exchange(&mut server, &["35=Z|"], 4_096);
     let expected = ReplayCounters { connections: 1, rejected: 1, ..ReplayCounters::default() };
     assert_eq!(*server.counters(), expected);
 }

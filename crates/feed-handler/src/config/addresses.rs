@@ -1,4 +1,4 @@
-//! Between a channel of a configuration and the addresses of a feed handler.
+//! Conversion between a configured channel and a feed handler's addresses.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -9,14 +9,15 @@ use super::{ChannelConfig, ConfigError, ConnectionConfig, FeedType, Protocol};
 use crate::{Addresses, Group, Lines, Multicast, ReplayServer, TcpLines};
 
 impl ChannelConfig {
-    /// Where a feed handler finds this channel, by way of the interface with this local address.
+    /// Returns this channel's feed addresses, received on the interface with this local address.
     ///
-    /// Groups are received from the channel's hosts only; clear [`Group::sources`] to receive from
-    /// any. By TCP the first host of each side is taken. Packets are asked for again as user `CME`;
-    /// [`ReplayServer::as_user`] names another.
+    /// MulticastSockets accept the channel's hosts only; clear [`Group::sources`] to accept any
+    /// sender. A TCP side uses its first host. Replay logs on as user `CME`;
+    /// [`ReplayServer::as_user`] sets another user.
     ///
     /// # Errors
-    /// [`ConfigError::NoIncrementalFeed`], [`ConfigError::Twice`], [`ConfigError::NoAddress`],
+    /// [`ConfigError::NoIncrementalFeed`], [`ConfigError::DuplicateFeed`],
+    /// [`ConfigError::NoAddress`],
     /// [`ConfigError::NotMulticast`].
     pub fn addresses(&self, interface: Ipv4Addr) -> Result<Addresses, ConfigError> {
         let has = |feed_type, protocol| {
@@ -51,8 +52,8 @@ impl ChannelConfig {
         Err(ConfigError::NoIncrementalFeed { id: self.id.clone() })
     }
 
-    /// Where packets can be asked for again by TCP: each `host-ip` of the connections of feed-type
-    /// `H`, with its port, in the file's order. For a [`ReplayClient`](crate::ReplayClient).
+    /// Returns the TCP replay hosts for a [`ReplayClient`](crate::ReplayClient): each `host-ip` of
+    /// the connections of feed-type `H`, with its port, in file order.
     #[must_use]
     pub fn replay_hosts(&self) -> Vec<SocketAddrV4> {
         let is_replay = |it: &&ConnectionConfig| {
@@ -66,16 +67,16 @@ impl ChannelConfig {
         connections.flat_map(hosts).collect()
     }
 
-    /// Whom to ask for packets again, if there is anyone; see [`ChannelConfig::replay_hosts`].
+    /// Returns the replay server, if the channel has one; see [`ChannelConfig::replay_hosts`].
     fn replay_server(&self) -> Option<ReplayServer> {
         let hosts = self.replay_hosts();
         (!hosts.is_empty()).then(|| ReplayServer::new(&self.id, &hosts))
     }
 
-    /// A channel whose feeds are at `addresses`: what [`ChannelConfig::addresses`] gives back, but
-    /// for the interface and who asks for a replay.
+    /// Creates a channel from feed addresses: the inverse of [`ChannelConfig::addresses`], except
+    /// that interface and replay user are lost.
     #[must_use]
-    pub fn of(id: &str, label: &str, addresses: &Addresses) -> Self {
+    pub fn from_addresses(id: &str, label: &str, addresses: &Addresses) -> Self {
         let mut connections = Vec::new();
         match addresses {
             Addresses::Multicast(feeds) => {
@@ -89,8 +90,8 @@ impl ChannelConfig {
                 ];
                 for (feed_type, lines) in feeds {
                     for (side, group) in [(FeedLine::A, &lines.a), (FeedLine::B, &lines.b)] {
-                        let of = |group| multicast(id, feed_type.clone(), side, group);
-                        connections.extend(group.as_ref().map(of));
+                        let connection = |group| multicast(id, feed_type.clone(), side, group);
+                        connections.extend(group.as_ref().map(connection));
                     }
                 }
                 let replay = (1..).zip(hosts);
@@ -105,10 +106,10 @@ impl ChannelConfig {
         Self { id: id.to_owned(), label: label.to_owned(), products: Vec::new(), connections }
     }
 
-    /// Both sides of a feed of a type by multicast.
+    /// Returns both sides of a multicast feed of this type.
     ///
     /// # Errors
-    /// [`ConfigError::Twice`], [`ConfigError::NoAddress`], [`ConfigError::NotMulticast`].
+    /// [`ConfigError::DuplicateFeed`], [`ConfigError::NoAddress`], [`ConfigError::NotMulticast`].
     pub fn lines(&self, feed_type: &FeedType) -> Result<Lines, ConfigError> {
         let group = |side| -> Result<Option<Group>, ConfigError> {
             let found = self.connection(feed_type, Protocol::Udp, side)?;
@@ -131,7 +132,7 @@ impl ChannelConfig {
         let first = found.next();
         match found.next() {
             None => Ok(first),
-            Some(_) => Err(ConfigError::Twice {
+            Some(_) => Err(ConfigError::DuplicateFeed {
                 id: self.id.clone(),
                 feed_type: feed_type.code().to_owned(),
                 side,
@@ -142,7 +143,7 @@ impl ChannelConfig {
 
 impl ConnectionConfig {
     fn multicast_group(&self) -> Result<Group, ConfigError> {
-        let group = self.group.ok_or_else(|| self.without("ip"))?;
+        let group = self.group.ok_or_else(|| self.no_address("ip"))?;
         if !group.is_multicast() {
             return Err(ConfigError::NotMulticast { id: self.id.clone(), group });
         }
@@ -150,12 +151,12 @@ impl ConnectionConfig {
     }
 
     fn host(&self) -> Result<SocketAddrV4, ConfigError> {
-        let host = self.hosts.first().ok_or_else(|| self.without("host-ip"))?;
+        let host = self.hosts.first().ok_or_else(|| self.no_address("host-ip"))?;
         Ok(SocketAddrV4::new(*host, self.port))
     }
 
-    fn without(&self, what: &'static str) -> ConfigError {
-        ConfigError::NoAddress { id: self.id.clone(), what }
+    fn no_address(&self, element: &'static str) -> ConfigError {
+        ConfigError::NoAddress { id: self.id.clone(), element }
     }
 }
 

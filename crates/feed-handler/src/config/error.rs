@@ -1,87 +1,87 @@
-//! What can be wrong with a configuration file.
+//! Errors of a configuration file.
 
 use std::io;
 use std::net::Ipv4Addr;
 
 use hairpin_mdp3::FeedLine;
 
-/// Why a configuration file cannot be used; in one line.
+/// An error in a configuration file; displayed in one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// It cannot be read, or is no UTF-8.
+    /// The file cannot be read, or is not UTF-8.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// It is longer than any such file is.
-    #[error("longer than {max} bytes: no configuration file")]
+    /// The file exceeds the size limit.
+    #[error("cannot read configuration: longer than {max} bytes")]
     TooLong {
-        /// The most bytes that are read.
+        /// The size limit in bytes.
         max: u64,
     },
-    /// It is not XML, or has more elements than any such file has.
+    /// The text is not XML, or has too many elements.
     #[error("{0}")]
     Xml(String),
-    /// It is not TOML, or not of the form of `docs/feed-handler.md`.
-    #[error("line {line}: {what}")]
+    /// The text is not TOML, or does not have the format described in `docs/guide/feed-library.md`.
+    #[error("line {line}: {message}")]
     Toml {
-        /// Where, counted from 1.
+        /// The line, counted from 1.
         line: u32,
-        /// What is wrong.
-        what: String,
+        /// The parser's message.
+        message: String,
     },
-    /// Its outermost element is not `configuration`.
-    #[error("line {line}: <{found}> where <configuration> should be")]
+    /// The root element is not `configuration`.
+    #[error("line {line}: expected <configuration>, found <{found}>")]
     Root {
-        /// Where, counted from 1.
+        /// The line, counted from 1.
         line: u32,
-        /// What is there.
+        /// The name of the root element.
         found: String,
     },
-    /// An element or attribute is missing.
-    #[error("line {line}: <{element}> without {what}")]
+    /// A required element or attribute is missing.
+    #[error("line {line}: <{element}> has no {missing}")]
     Missing {
-        /// Where the element begins, counted from 1.
+        /// The line of the element, counted from 1.
         line: u32,
         /// The element.
         element: &'static str,
-        /// What it should have.
-        what: &'static str,
+        /// The missing element or attribute.
+        missing: &'static str,
     },
-    /// A text that is not what it should be.
-    #[error("line {line}: <{element}> '{text}' is no {what}")]
-    Bad {
-        /// Where, counted from 1.
+    /// An element has an invalid value.
+    #[error("line {line}: <{element}>: '{text}' is not a valid {expected}")]
+    InvalidValue {
+        /// The line, counted from 1.
         line: u32,
         /// The element.
         element: String,
-        /// What it should be.
-        what: &'static str,
-        /// The text, cut after 40 characters.
+        /// A description of valid values.
+        expected: &'static str,
+        /// The value, truncated to 40 characters.
         text: String,
     },
     /// No channel has this id.
-    #[error("no channel {id}; there are {}", list(known))]
+    #[error("cannot find channel {id}: the file has {}", list(known))]
     NoSuchChannel {
-        /// The id asked for.
+        /// The requested id.
         id: String,
-        /// Those there are.
+        /// The ids in the file.
         known: Vec<String>,
     },
-    /// None was asked for, and there is not exactly one.
-    #[error("which channel? there are {}", list(known))]
+    /// No id was given, and the file does not have exactly one channel.
+    #[error("cannot choose a channel: the file has {}; give its id", list(known))]
     SeveralChannels {
-        /// Those there are.
+        /// The ids in the file.
         known: Vec<String>,
     },
     /// A channel has no incremental feed.
-    #[error("channel {id} has no incremental feed (feed-type I)")]
+    #[error("cannot receive channel {id}: no incremental feed (feed-type I)")]
     NoIncrementalFeed {
         /// The channel.
         id: String,
     },
-    /// One side of a feed is given twice.
-    #[error("channel {id}: feed-type {feed_type}, side {side} is there twice")]
-    Twice {
+    /// The file has two connections for one side of a feed.
+    #[error("channel {id}: duplicate connection for feed-type {feed_type}, side {side}")]
+    DuplicateFeed {
         /// The channel.
         id: String,
         /// The feed-type.
@@ -90,40 +90,40 @@ pub enum ConfigError {
         side: FeedLine,
     },
     /// Two channels, or two connections of a channel, have the same id.
-    #[error("line {line}: <{element}> {id} is there twice")]
-    SameId {
-        /// Where the second begins, counted from 1.
+    #[error("line {line}: duplicate <{element}> id {id}")]
+    DuplicateId {
+        /// The line of the second one, counted from 1.
         line: u32,
         /// The element.
         element: &'static str,
-        /// The id, cut after 40 characters.
+        /// The id, truncated to 40 characters.
         id: String,
     },
-    /// The group of a connection by UDP is an address of another kind.
-    #[error("connection {id}: {group} is no multicast group")]
+    /// The group of a UDP connection is not a multicast address.
+    #[error("connection {id}: {group} is not a multicast address")]
     NotMulticast {
         /// The connection.
         id: String,
         /// The address.
         group: Ipv4Addr,
     },
-    /// A connection by UDP has no group, or one by TCP no host.
-    #[error("connection {id} has no {what}")]
+    /// A UDP connection has no group, or a TCP connection no host.
+    #[error("connection {id} has no <{element}>")]
     NoAddress {
         /// The connection.
         id: String,
-        /// `ip` or `host-ip`.
-        what: &'static str,
+        /// The missing element: `ip` or `host-ip`.
+        element: &'static str,
     },
 }
 
-/// At most a dozen, for a person.
+/// Lists at most a dozen channel ids for display.
 fn list(known: &[String]) -> String {
     const SHOWN: usize = 12;
     let shown = known.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
     match known.len() {
-        0 => "none".to_owned(),
-        count if count > SHOWN => format!("{shown} and {} more", count - SHOWN),
-        _ => shown,
+        0 => "no channels".to_owned(),
+        count if count > SHOWN => format!("channels {shown} and {} more", count - SHOWN),
+        _ => format!("channels {shown}"),
     }
 }

@@ -1,25 +1,25 @@
-//! Channels written by hand, in TOML.
+//! Channels written by hand in TOML.
 //!
-//! CME's config.xml lists no conflated channel. Where these are, one is told by CME, and writes
-//! down:
+//! config.xml does not list conflated channels. CME announces their addresses separately; write
+//! them in this form:
 //!
 //! ```toml
-//! environment = "Production"             # for a person; may be left out
-//! updated = "2026-11-22"                 # the same
+//! environment = "Production"             # for display; optional
+//! updated = "2026-11-22"                 # for display; optional
 //!
 //! [[channel]]
-//! id = "450"                             # its number: ApplID (1180)
-//! label = "EBS Spot, conflated"          # may be left out
-//! products = [{ code = "EURUSD", groups = ["EU"] }]     # may be left out
+//! id = "450"                             # channel number: ApplID (1180)
+//! label = "EBS Spot, conflated"          # optional
+//! products = [{ code = "EURUSD", groups = ["EU"] }]     # optional
 //!
 //! [[channel.connection]]
-//! feed = "I"                             # as feed-type: I, N, S, SMBO or H
+//! feed = "I"                             # feed-type: I, N, S, SMBO or H
 //! side = "A"
-//! group = "224.0.30.1"                   # by multicast; of H there is none
+//! group = "224.0.30.1"                   # multicast group; not for H
 //! port = 14310
-//! hosts = ["205.209.223.70"]             # who sends; who listens, of H
-//! id = "450IA"                           # unless set: channel, feed and side
-//! protocol = "UDP/IP"                    # unless set: TCP/IP of H, else UDP/IP
+//! hosts = ["205.209.223.70"]             # senders; for H the replay hosts
+//! id = "450IA"                           # default: channel, feed and side
+//! protocol = "UDP/IP"                    # default: TCP/IP for H, otherwise UDP/IP
 //! ```
 
 use std::collections::HashSet;
@@ -81,15 +81,14 @@ enum SideName {
 }
 
 impl Config {
-    /// Reads channels written in TOML: see the source of `config::toml` or `docs/feed-handler.md`
-    /// for the form.
+    /// Parses channels written in TOML. `docs/guide/feed-library.md` describes the format.
     ///
     /// # Errors
-    /// [`ConfigError::Toml`], with the line; [`ConfigError::SameId`].
+    /// [`ConfigError::Toml`], with the line; [`ConfigError::DuplicateId`].
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         let file: File = toml::from_str(text).map_err(|error| ConfigError::Toml {
             line: error.span().map_or(1, |span| line(text, span.start)),
-            what: error.message().replace(['\n', '\r'], " "),
+            message: error.message().replace(['\n', '\r'], " "),
         })?;
         check_ids("channel", text, file.channels.iter().map(|it| (it, &*it.as_ref().id)))?;
         let mut channels = Vec::with_capacity(file.channels.len());
@@ -114,7 +113,7 @@ impl Channel {
             let connection = connection.into_inner().read(&id);
             if !seen.insert(connection.id.clone()) {
                 let id = connection.id;
-                return Err(ConfigError::SameId { line, element: "connection", id });
+                return Err(ConfigError::DuplicateId { line, element: "connection", id });
             }
             read.push(connection);
         }
@@ -141,7 +140,7 @@ impl Connection {
     }
 }
 
-/// Whether all ids differ.
+/// Checks that all ids differ.
 fn check_ids<'a, T: 'a>(
     element: &'static str,
     text: &str,
@@ -151,13 +150,13 @@ fn check_ids<'a, T: 'a>(
     for (place, id) in ids {
         if !seen.insert(id) {
             let line = line(text, place.span().start);
-            return Err(ConfigError::SameId { line, element, id: id.to_owned() });
+            return Err(ConfigError::DuplicateId { line, element, id: id.to_owned() });
         }
     }
     Ok(())
 }
 
-/// The line of a byte, from 1.
+/// Returns the line of a byte offset, counted from 1.
 fn line(text: &str, offset: usize) -> u32 {
     let before = &text.as_bytes()[..offset.min(text.len())];
     before.iter().filter(|&&byte| byte == b'\n').count() as u32 + 1
@@ -204,10 +203,10 @@ mod tests {
     "#;
 
     #[test]
-    fn a_conflated_channel_is_what_config_xml_would_say_of_it() {
+    fn toml_channel_equals_its_config_xml_form() {
         let config = Config::from_toml(EBS).unwrap();
         assert_eq!(config.environment, "Test");
-        // Written as XML and read again it is the same.
+        // Writing the channel as XML and parsing that gives the same channel.
         assert_eq!(config.to_string().parse::<Config>().unwrap(), config);
         let channel = config.channel(None).unwrap();
         assert_eq!((&*channel.id, &*channel.label), ("450", "EBS Spot, conflated"));
@@ -226,33 +225,33 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn errors_name_the_line() {
         let with = |old: &str, new: &str| {
             let text = EBS.replacen(old, new, 1);
             Config::from_toml(&text).unwrap_err().to_string()
         };
-        let wrong = [
+        let invalid = [
             (with("port = 14310", "port = 70000"), "line 11: "),
             (with("port = 14310", "port = \"x\""), "line 11: "),
             (with("port = 14310", ""), "missing field `port`"),
             (with("224.0.30.1", "224.0.30"), "line 10: "),
             (with("side = \"A\"", "side = \"C\""), "line 9: "),
             (with("label", "lable"), "unknown field `lable`"),
-            (with("side = \"B\"", "side = \"A\""), "<connection> 450IA is there twice"),
+            (with("side = \"B\"", "side = \"A\""), "duplicate <connection> id 450IA"),
             (with("[[channel]]", "[[channel"), "line 3: "),
         ];
-        for (error, expected) in wrong {
-            assert!(error.contains(expected), "{error} should say {expected}");
+        for (error, expected) in invalid {
+            assert!(error.contains(expected), "{error} does not contain {expected}");
             assert!(error.starts_with("line "), "{error}");
             assert_eq!(error.lines().count(), 1, "{error}");
         }
         let twice = format!("{EBS}\n[[channel]]\nid = \"450\"");
         let error = Config::from_toml(&twice).unwrap_err().to_string();
-        assert!(error.ends_with("<channel> 450 is there twice"), "{error}");
+        assert!(error.ends_with("duplicate <channel> id 450"), "{error}");
     }
 
     #[test]
-    fn nothing_at_all_is_a_file_without_channels() {
+    fn empty_file_has_no_channels() {
         assert_eq!(Config::from_toml("").unwrap(), Config::default());
     }
 }

@@ -1,11 +1,11 @@
-//! From configuration to text.
+//! The writer of config.xml.
 
 use std::fmt::{self, Write};
 
 use super::{ChannelConfig, Config, ConnectionConfig, Product};
 
-/// The file, as [`Config::from_str`](std::str::FromStr) reads it. Characters
-/// that XML cannot carry, such as control characters, become U+FFFD.
+/// Writes the form that [`Config::from_str`](std::str::FromStr) parses. Characters that XML cannot
+/// represent, such as control characters, become U+FFFD.
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { environment, updated, channels } = self;
@@ -56,8 +56,8 @@ fn write_connection(f: &mut fmt::Formatter<'_>, connection: &ConnectionConfig) -
     writeln!(f, "      </connection>")
 }
 
-/// A text within quotation marks. White space is written by number, since XML makes blanks of it
-/// there.
+/// The contents of a quoted attribute. White space is written as character references, because XML
+/// parsers otherwise normalize it to blanks.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {
@@ -69,7 +69,7 @@ impl fmt::Display for Escaped<'_> {
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
                 '\t' | '\n' | '\r' => write!(f, "&#{};", u32::from(character))?,
-                // XML 1.0, 2.2: not even a reference may stand for these.
+                // XML 1.0, section 2.2: not even a character reference may represent these.
                 '\0'..' ' | '\u{FFFE}' | '\u{FFFF}' => f.write_char('\u{FFFD}')?,
                 other => f.write_char(other)?,
             }

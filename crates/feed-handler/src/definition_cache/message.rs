@@ -1,4 +1,4 @@
-//! What of a definition a cache has to know.
+//! The fields of a definition that the cache uses.
 
 use hairpin_cme_codecs::mdp3::{
     md_instrument_definition_fixed_income57 as fixed_income,
@@ -10,7 +10,7 @@ use hairpin_mdp3::Message;
 use hairpin_sbe::Field;
 use hairpin_time::Utc;
 
-/// Bytes before the root block: MsgSize, and the SBE header.
+/// The bytes before the root block: MsgSize and the SBE header.
 const HEADER: usize = 10;
 const SECURITY_ID: u16 = 48;
 const LAST_UPDATE_TIME: u16 = 779;
@@ -18,12 +18,12 @@ const TOT_NUM_REPORTS: u16 = 911;
 const SECURITY_UPDATE_ACTION: u16 = 980;
 const APPL_ID: u16 = 1_180;
 
-/// What a definition says of itself.
+/// The fields of a definition that the cache uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct DefinitionInfo {
     pub(super) security_id: i32,
     pub(super) updated: Utc,
-    pub(super) is_deleted: bool,
+    pub(super) deleted: bool,
     /// ApplID.
     pub(super) channel: u16,
 }
@@ -33,21 +33,21 @@ pub(super) fn is_definition(template_id: u16) -> bool {
     matches!(template_id, 54..=58 | 63)
 }
 
-impl Known {
-    /// `None` if the message is too short for one.
+impl DefinitionInfo {
+    /// Reads the fields, or returns `None` if the message is too short.
     pub(super) fn read(message: &Message<'_>) -> Option<Self> {
         let (template, block) = (message.header.template_id, message.body);
         let block = &block[..block.len().min(usize::from(message.header.block_length))];
         Some(Self {
             security_id: i32::from_le_bytes(field(template, block, SECURITY_ID)?),
             updated: Utc::from_nanos(u64::from_le_bytes(field(template, block, LAST_UPDATE_TIME)?)),
-            is_deleted: field::<1>(template, block, SECURITY_UPDATE_ACTION)? == *b"D",
+            deleted: field::<1>(template, block, SECURITY_UPDATE_ACTION)? == *b"D",
             channel: u16::from_le_bytes(field(template, block, APPL_ID)?),
         })
     }
 }
 
-/// States how many definitions a whole loop has, in a message that was read.
+/// Sets the number of definitions in a complete loop (TotNumReports, 911) in a message.
 pub(super) fn set_total(message: &mut [u8], total: u32) {
     let template = u16::from_le_bytes([message[4], message[5]]);
     if let Some(offset) = offset(template, TOT_NUM_REPORTS) {
@@ -60,7 +60,7 @@ fn field<const N: usize>(template: u16, block: &[u8], tag: u16) -> Option<[u8; N
     block.get(offset..offset + N)?.try_into().ok()
 }
 
-/// Where a field is in the root block of a definition.
+/// Returns the offset of a field in the root block of a definition.
 fn offset(template: u16, tag: u16) -> Option<usize> {
     let message = match template {
         54 => &future::MESSAGE,
@@ -80,13 +80,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_definition_has_the_fields() {
+    fn definition_templates_have_the_fields() {
         for template in [54, 55, 56, 57, 58, 63] {
             assert!(is_definition(template));
             for tag in
                 [SECURITY_ID, LAST_UPDATE_TIME, TOT_NUM_REPORTS, SECURITY_UPDATE_ACTION, APPL_ID]
             {
-                assert!(offset(template, tag).is_some(), "{tag} of {template}");
+                assert!(offset(template, tag).is_some(), "tag {tag} of template {template}");
             }
         }
         assert!(!is_definition(53) && !is_definition(59) && offset(53, SECURITY_ID).is_none());

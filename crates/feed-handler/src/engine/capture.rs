@@ -1,4 +1,4 @@
-//! Captures as an engine.
+//! An engine that reads captures.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,44 +10,42 @@ use hairpin_time::{Duration, Instant, Now, Utc};
 
 use crate::{Arrival, EngineError, FeedEngine, LineAddress, LineId};
 
-/// Packets handed on by one call.
+/// The number of packets delivered per call.
 const BUDGET: usize = 1_024;
-/// The longest sleep of one wait, so that whoever asks to stop is heard.
+/// The longest sleep per wait, so that a stop request takes effect in time.
 const SLEEP_MAX: Duration = Duration::from_millis(100);
 
-/// A datagram of a capture.
+/// A UDP datagram in a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Captured<'a> {
-    /// Group and port it was sent to.
+pub struct CapturedPacket<'a> {
+    /// The destination group and port.
     pub destination: SocketAddrV4,
-    /// Who sent it.
+    /// The sender's address and port.
     pub source: SocketAddrV4,
-    /// When it was captured.
+    /// The capture timestamp.
     pub timestamp: Utc,
-    /// The payload of the datagram.
+    /// The UDP payload.
     pub payload: &'a [u8],
 }
 
-/// Whatever reads datagrams from a capture, one after the other.
+/// A reader of captured datagrams in sequence.
 pub trait CaptureSource {
-    /// Goes to the next datagram; false at the end, and from then on.
+    /// Advances to the next datagram. Returns `false` at the end of the capture, and after that.
     ///
     /// # Errors
-    /// Of the file: it cannot be read, it is damaged, it is cut short. No further datagram is asked
-    /// for then.
+    /// The file cannot be read, is damaged, or is truncated. The engine reads no further datagram.
     fn advance(&mut self) -> io::Result<bool>;
 
-    /// The datagram that [`CaptureSource::advance`] has come to. Not asked for unless it returned
-    /// true.
-    fn current(&self) -> Captured<'_>;
+    /// Returns the current datagram. Called only after [`CaptureSource::advance`] returned `true`.
+    fn current(&self) -> CapturedPacket<'_>;
 }
 
-/// Files of pcap and pcapng. Datagrams of IPv6 are passed over: no line is there. What has no time
-/// counts as captured in 1970, which is as late as the datagram before.
+/// Reads pcap and pcapng files. IPv6 datagrams are skipped, because lines are IPv4. A datagram
+/// without a timestamp gets 1970, which the engine raises to the time of the datagram before it.
 impl<R: io::Read> CaptureSource for Datagrams<R> {
     fn advance(&mut self) -> io::Result<bool> {
         while Datagrams::advance(self)? {
-            if self.current().is_some_and(|datagram| of_ipv4(&datagram).is_some()) {
+            if self.current().is_some_and(|datagram| ipv4(&datagram).is_some()) {
                 return Ok(true);
             }
         }
@@ -55,29 +53,30 @@ impl<R: io::Read> CaptureSource for Datagrams<R> {
     }
 
     #[inline]
-    fn current(&self) -> Captured<'_> {
-        let datagram = Datagrams::current(self).and_then(|datagram| of_ipv4(&datagram));
-        datagram.expect("one of IPv4 is there, since advance has said so")
+    fn current(&self) -> CapturedPacket<'_> {
+        let datagram = Datagrams::current(self).and_then(|datagram| ipv4(&datagram));
+        datagram.expect("advance stopped at an IPv4 datagram")
     }
 }
 
-/// The datagram, if it is of IPv4.
+/// Returns the datagram, or `None` if it is not IPv4.
 #[inline]
-fn of_ipv4<'a>(datagram: &CapturedDatagram<'a>) -> Option<Captured<'a>> {
+fn ipv4<'a>(datagram: &CapturedDatagram<'a>) -> Option<CapturedPacket<'a>> {
     let CapturedDatagram { source, destination, time, bytes, .. } = *datagram;
     let (SocketAddr::V4(source), SocketAddr::V4(destination)) = (source, destination) else {
         return None;
     };
     let timestamp = time.map_or(Utc::EPOCH, |time| time.utc);
-    Some(Captured { destination, source, timestamp, payload: bytes })
+    Some(CapturedPacket { destination, source, timestamp, payload: bytes })
 }
 
-/// A capture: every line that is opened brings what was sent to its group and port.
+/// An engine that replays a capture. Each open line receives the packets sent to its group and
+/// port.
 ///
-/// Senders and interface of a line are not asked for, since a capture holds what somebody received
-/// already. The time is that of the capture ([`FeedEngine::now`]): holes and silence are judged as
-/// they would have been then, whatever the speed. A time stamp before that of the packet before
-/// counts as that one.
+/// A line's senders and interface are ignored: the capture contains what a host received. The time
+/// is the capture's ([`FeedEngine::now`]), so gaps and silence are judged as when it was recorded,
+/// independent of the replay speed. A timestamp earlier than the one before it is raised to that
+/// one.
 #[derive(Debug)]
 pub struct CaptureEngine<R> {
     reader: R,
@@ -85,29 +84,29 @@ pub struct CaptureEngine<R> {
     opened: usize,
     by_group: HashMap<SocketAddrV4, Vec<LineId>>,
     state: State,
-    /// The times of the first packet: in the capture, and when it was handed on.
+    /// The time base: set by the first packet.
     start: Option<Start>,
-    /// The capture's time of the last packet handed on.
-    reached: Utc,
+    /// The capture time of the last delivered packet.
+    latest: Utc,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Start {
     captured: Utc,
-    begun: Instant,
+    started: Instant,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// The reader has to be asked.
-    Between,
-    /// The reader has a datagram that is not handed on yet.
-    Holding,
-    Over,
+    /// No datagram is buffered; the source may have more.
+    Empty,
+    /// The source has a datagram that is not delivered yet.
+    Ready,
+    Finished,
 }
 
 impl<R: CaptureSource> CaptureEngine<R> {
-    /// An engine that has read nothing yet.
+    /// Creates an engine that has not read any datagram.
     #[must_use]
     pub fn new(reader: R, speed: Speed) -> Self {
         Self {
@@ -115,64 +114,64 @@ impl<R: CaptureSource> CaptureEngine<R> {
             speed,
             opened: 0,
             by_group: HashMap::new(),
-            state: State::Between,
+            state: State::Empty,
             start: None,
-            reached: Utc::EPOCH,
+            latest: Utc::EPOCH,
         }
     }
 
-    /// The reader.
+    /// Returns the capture reader.
     #[must_use]
     pub fn reader(&self) -> &R {
         &self.reader
     }
 
-    /// Has a datagram at hand, unless there is none any more.
-    fn hold(&mut self) -> io::Result<bool> {
-        if self.state == State::Between {
-            // An error is the end too.
-            self.state = State::Over;
+    /// Makes a datagram available. Returns `false` at the end of the capture.
+    fn fill(&mut self) -> io::Result<bool> {
+        if self.state == State::Empty {
+            // An error ends the capture too.
+            self.state = State::Finished;
             if self.reader.advance()? {
-                self.state = State::Holding;
+                self.state = State::Ready;
             }
         }
-        Ok(self.state == State::Holding)
+        Ok(self.state == State::Ready)
     }
 
-    /// When the datagram at hand is due, by the clock of the loop.
+    /// Returns the replay time of the current datagram, on the clock of the loop.
     fn due(&self, start: Start) -> Instant {
         let captured = self.reader.current().timestamp.saturating_since(start.captured);
-        start.begun + self.shrink(captured)
+        start.started + self.scale(captured)
     }
 
-    /// So long does it take for a span of the capture to go by.
-    fn shrink(&self, span: Duration) -> Duration {
+    /// Converts a span of capture time to replay time.
+    fn scale(&self, span: Duration) -> Duration {
         match self.speed {
             Speed::FlatOut => Duration::ZERO,
             Speed::Times(times) => Duration::from_nanos((span.as_nanos() as f64 / times) as u64),
         }
     }
 
-    /// The capture's time, told by the loop's.
-    fn elapsed(&self, start: Start, now: Instant) -> Utc {
+    /// Returns the capture time at `now` on the clock of the loop.
+    fn capture_time(&self, start: Start, now: Instant) -> Utc {
         match self.speed {
-            Speed::FlatOut => self.reached,
+            Speed::FlatOut => self.latest,
             Speed::Times(times) => {
-                let span = (now - start.begun).as_nanos() as f64 * times;
+                let span = (now - start.started).as_nanos() as f64 * times;
                 start.captured + Duration::from_nanos(span as u64)
             }
         }
     }
 
-    /// Both clocks at a time of the capture.
-    fn at(&self, start: Start, utc: Utc) -> Now {
-        let utc = utc.max(self.reached);
-        Now { monotonic: start.begun + utc.saturating_since(start.captured), utc }
+    /// Returns both clocks at a capture time.
+    fn now_at(&self, start: Start, utc: Utc) -> Now {
+        let utc = utc.max(self.latest);
+        Now { monotonic: start.started + utc.saturating_since(start.captured), utc }
     }
 }
 
 impl<R: CaptureSource> FeedEngine for CaptureEngine<R> {
-    const HAS_OWN_TIME: bool = true;
+    const HAS_OWN_CLOCK: bool = true;
 
     fn close(&mut self) -> io::Result<()> {
         self.opened = 0;
@@ -199,9 +198,10 @@ impl<R: CaptureSource> FeedEngine for CaptureEngine<R> {
         let Some(start) = self.start.filter(|_| self.speed != Speed::FlatOut) else {
             return Ok(());
         };
-        // Deadlines of handlers are times of the capture.
-        let deadline = deadline.map(|deadline| start.begun + self.shrink(deadline - start.begun));
-        let due = (self.state == State::Holding).then(|| self.due(start));
+        // Deadlines of handlers are in capture time.
+        let deadline =
+            deadline.map(|deadline| start.started + self.scale(deadline - start.started));
+        let due = (self.state == State::Ready).then(|| self.due(start));
         let until = due.into_iter().chain(deadline).min().unwrap_or(now);
         if until > now {
             std::thread::sleep((until - now).min(SLEEP_MAX).into());
@@ -215,38 +215,38 @@ impl<R: CaptureSource> FeedEngine for CaptureEngine<R> {
         on: &mut impl FnMut(Now, Arrival<'_>),
     ) -> Result<(), EngineError> {
         for _ in 0..BUDGET {
-            if !self.hold()? {
+            if !self.fill()? {
                 break;
             }
             let captured = self.reader.current().timestamp;
-            let first = Start { captured, begun: now.monotonic };
+            let first = Start { captured, started: now.monotonic };
             let start = *self.start.get_or_insert(first);
             if self.speed != Speed::FlatOut && self.due(start) > now.monotonic {
                 break;
             }
-            let at = self.at(start, captured);
-            self.reached = at.utc;
-            let Captured { destination, source, timestamp, payload } = self.reader.current();
+            let at = self.now_at(start, captured);
+            self.latest = at.utc;
+            let CapturedPacket { destination, source, timestamp, payload } = self.reader.current();
             for &line in self.by_group.get(&destination).into_iter().flatten() {
                 let timestamp = Timestamp::Software(timestamp);
                 on(at, Arrival { line, source, timestamp, bytes: payload });
             }
-            self.state = State::Between;
+            self.state = State::Empty;
         }
         Ok(())
     }
 
     fn now(&self, now: Now) -> Now {
-        self.start.map_or(now, |start| self.at(start, self.elapsed(start, now.monotonic)))
+        self.start.map_or(now, |start| self.now_at(start, self.capture_time(start, now.monotonic)))
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        // What is at hand is waited for; to ask for more is always due.
-        (self.state == State::Between).then_some(Instant::ZERO)
+        // A buffered datagram has a due time. Without one, read the capture at once.
+        (self.state == State::Empty).then_some(Instant::ZERO)
     }
 
-    fn is_over(&self) -> bool {
-        self.state == State::Over
+    fn is_finished(&self) -> bool {
+        self.state == State::Finished
     }
 }
 
@@ -262,25 +262,25 @@ mod tests {
     const OTHER: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(224, 0, 31, 2), 14_310);
     const START: Utc = Utc::from_nanos(1_767_225_600_000_000_000);
 
-    /// Group, milliseconds after the start, payload; then perhaps an error.
+    /// Packets as (group, milliseconds after the start, payload), then an optional error.
     struct Script {
         packets: Vec<(SocketAddrV4, u64, u8)>,
         next: usize,
-        ends_well: bool,
+        fails_at_end: bool,
     }
 
     impl CaptureSource for Script {
         fn advance(&mut self) -> io::Result<bool> {
             self.next += 1;
-            match (self.next <= self.packets.len(), self.ends_well) {
+            match (self.next <= self.packets.len(), self.fails_at_end) {
                 (true, _) => Ok(true),
-                (false, true) => Ok(false),
-                (false, false) => Err(io::Error::other("cut short")),
+                (false, false) => Ok(false),
+                (false, true) => Err(io::Error::other("cut short")),
             }
         }
-        fn current(&self) -> Captured<'_> {
+        fn current(&self) -> CapturedPacket<'_> {
             let (destination, millis, payload) = &self.packets[self.next - 1];
-            Captured {
+            CapturedPacket {
                 destination: *destination,
                 source: GROUP,
                 timestamp: START + Duration::from_millis(*millis),
@@ -290,7 +290,7 @@ mod tests {
     }
 
     fn engine(speed: Speed, packets: &[(SocketAddrV4, u64, u8)]) -> CaptureEngine<Script> {
-        let script = Script { packets: packets.to_vec(), next: 0, ends_well: true };
+        let script = Script { packets: packets.to_vec(), next: 0, fails_at_end: false };
         let mut engine = CaptureEngine::new(script, speed);
         let interface = Ipv4Addr::UNSPECIFIED;
         let address = LineAddress {
@@ -308,7 +308,7 @@ mod tests {
         Now { monotonic: Instant::ZERO + span, utc: Utc::EPOCH + span }
     }
 
-    /// What comes by then: payloads and milliseconds of the capture's time.
+    /// Returns the payloads delivered by then, each with its capture time in milliseconds.
     fn received(engine: &mut CaptureEngine<Script>, millis: u64) -> Vec<(u8, u64)> {
         let mut received = Vec::new();
         let mut on = |at: Now, arrival: Arrival<'_>| {
@@ -320,15 +320,15 @@ mod tests {
     }
 
     #[test]
-    fn a_line_brings_what_was_sent_to_its_group() {
+    fn line_delivers_packets_of_its_group() {
         let mut engine = engine(Speed::FlatOut, &[(GROUP, 0, 1), (OTHER, 1, 2), (GROUP, 9, 3)]);
         assert_eq!(received(&mut engine, 100), [(1, 0), (3, 9)]);
-        assert!(engine.is_over());
+        assert!(engine.is_finished());
         assert_eq!(received(&mut engine, 100), []);
     }
 
     #[test]
-    fn time_is_the_captures_and_never_steps_back() {
+    fn time_is_capture_time_and_never_steps_back() {
         let mut engine = engine(Speed::FlatOut, &[(GROUP, 5, 1), (GROUP, 3, 2), (GROUP, 7, 3)]);
         assert_eq!(received(&mut engine, 100), [(1, 5), (2, 5), (3, 7)]);
         let at = engine.now(now(500));
@@ -337,14 +337,14 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_goes_by_as_fast_as_it_was_recorded_or_so_many_times() {
+    fn replay_speed_scales_capture_time() {
         let packets = [(GROUP, 0, 1), (GROUP, 10, 2), (GROUP, 20, 3)];
         let mut recorded = engine(Speed::Times(1.0), &packets);
         assert_eq!(received(&mut recorded, 1_000), [(1, 0)]);
         assert_eq!(received(&mut recorded, 1_009), []);
         assert_eq!(recorded.now(now(1_009)).utc, START + Duration::from_millis(9));
         assert_eq!(received(&mut recorded, 1_010), [(2, 10)]);
-        assert!(!recorded.is_over());
+        assert!(!recorded.is_finished());
         let mut scaled = engine(Speed::Times(10.0), &packets);
         assert_eq!(received(&mut scaled, 1_000), [(1, 0)]);
         assert_eq!(received(&mut scaled, 1_001), [(2, 10)]);
@@ -352,14 +352,14 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_told_once_behind_all_whole_packets() {
+    fn error_is_reported_once_after_all_complete_packets() {
         let mut engine = engine(Speed::FlatOut, &[(GROUP, 0, 1)]);
-        engine.reader.ends_well = false;
+        engine.reader.fails_at_end = true;
         let mut count = 0;
         let mut on = |_: Now, _: Arrival<'_>| count += 1;
         let error = engine.receive(now(0), &mut on).unwrap_err();
         assert_eq!(error.to_string(), "cut short");
         engine.receive(now(1), &mut on).unwrap();
-        assert_eq!((count, engine.is_over()), (1, true));
+        assert_eq!((count, engine.is_finished()), (1, true));
     }
 }

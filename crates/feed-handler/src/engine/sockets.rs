@@ -1,4 +1,4 @@
-//! Sockets as an engine.
+//! An engine of UDP sockets.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -7,124 +7,124 @@ use hairpin_endpoint::UdpOptions;
 use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::{Instant, Now};
 
-use crate::groups::{BUDGET, ROUNDS};
-use crate::interface_watch::{Finding, InterfaceWatch};
-use crate::socket_line::SocketLine;
-use crate::{Arrival, EngineError, FeedEngine, LineAddress, LineFigures, LineId};
+use crate::interface_monitor::{InterfaceChange, InterfaceMonitor};
+use crate::line_socket::LineSocket;
+use crate::multicast_sockets::{BUDGET, ROUNDS};
+use crate::{Arrival, EngineError, FeedEngine, LineAddress, LineCounters, LineId};
 
-/// A token that is no line's.
-const FOREIGN: u32 = u32::MAX;
+/// The line index of a token that belongs to no line.
+const NO_LINE: u32 = u32::MAX;
 
-/// A socket for each line, of the kernel or past it, in one reactor.
+/// An engine with one socket per line, over the kernel or kernel bypass, in one reactor.
 ///
-/// A socket is bound to the group's own address and port and takes no part in the memberships of
-/// others, so that lines that share a port see each their own. Other endpoints of a loop, such as a
-/// session's, can be in the same reactor: see [`SocketEngine::reactor`] and
+/// Each socket is bound to its group's address and port and ignores other sockets' memberships, so
+/// lines that share a port receive only their own packets. The reactor can also serve other
+/// endpoints of the loop, such as an order-entry session: see [`SocketEngine::reactor`] and
 /// [`SocketEngine::ready`].
 #[derive(Debug)]
 pub struct SocketEngine {
     reactor: Reactor,
     ready: Ready,
     options: UdpOptions,
-    lines: Vec<SocketLine>,
-    /// By token; [`FOREIGN`] where there is none of ours.
-    by_token: Vec<u32>,
-    /// Those that the last receive has left unread.
+    lines: Vec<LineSocket>,
+    /// Line indices by token; [`NO_LINE`] for other tokens.
+    line_by_token: Vec<u32>,
+    /// A flag per line: `true` if the last receive left packets unread.
     unread: Vec<bool>,
-    watches: Vec<InterfaceWatch>,
+    watches: Vec<InterfaceMonitor>,
 }
 
 impl SocketEngine {
-    /// An engine without lines, whose sockets are sized as usual (see [`UdpOptions`]).
+    /// Creates an engine without lines, with default socket sizes (see [`UdpOptions`]).
     ///
     /// # Errors
-    /// Those of [`Reactor::new`]: this host has no such wait.
+    /// The errors of [`Reactor::new`]: this host does not support the wait.
     pub fn new(wait: Wait) -> io::Result<Self> {
         Self::with_options(wait, UdpOptions::default())
     }
 
-    /// An engine without lines, whose sockets are sized so.
+    /// Creates an engine without lines, with these socket options.
     ///
     /// # Errors
-    /// Those of [`Reactor::new`]: this host has no such wait.
+    /// The errors of [`Reactor::new`]: this host does not support the wait.
     pub fn with_options(wait: Wait, options: UdpOptions) -> io::Result<Self> {
         Ok(Self {
             reactor: Reactor::new(wait)?,
-            ready: Ready::NOTHING,
+            ready: Ready::EMPTY,
             options,
             lines: Vec::new(),
-            by_token: Vec::new(),
+            line_by_token: Vec::new(),
             unread: Vec::new(),
             watches: Vec::new(),
         })
     }
 
-    /// The reactor, for endpoints of others.
+    /// Returns the reactor, to add other endpoints.
     pub fn reactor(&mut self) -> &mut Reactor {
         &mut self.reactor
     }
 
-    /// What the last wait has found, for endpoints of others.
+    /// Returns the result of the last wait, for other endpoints.
     #[must_use]
     pub fn ready(&self) -> Ready {
         self.ready
     }
 
-    fn watch(&mut self, interface: Ipv4Addr) {
+    fn watch_interface(&mut self, interface: Ipv4Addr) {
         if !self.watches.iter().any(|watch| watch.address() == interface) {
-            self.watches.push(InterfaceWatch::new(interface));
+            self.watches.push(InterfaceMonitor::new(interface));
         }
     }
 
-    fn note_token(&mut self, line: usize) {
+    fn map_token(&mut self, line: usize) {
         let token = self.lines[line].token().index();
-        if self.by_token.len() <= token {
-            self.by_token.resize(token + 1, FOREIGN);
+        if self.line_by_token.len() <= token {
+            self.line_by_token.resize(token + 1, NO_LINE);
         }
-        self.by_token[token] = line as u32;
+        self.line_by_token[token] = line as u32;
     }
 
-    /// Looks after interfaces from which nothing has come.
+    /// Checks interfaces without recent packets.
     #[inline]
-    fn tend(&mut self, now: Instant) -> Result<(), EngineError> {
+    fn poll_interfaces(&mut self, now: Instant) -> Result<(), EngineError> {
         let mut outcome = Ok(());
         for watch in 0..self.watches.len() {
-            match self.watches[watch].turn(now) {
-                Finding::Same => {}
-                Finding::Gone => {
+            match self.watches[watch].poll(now) {
+                InterfaceChange::None => {}
+                InterfaceChange::Lost => {
                     let interface = self.watches[watch].address();
-                    outcome = outcome.and(Err(EngineError::InterfaceGone { interface }));
+                    outcome = outcome.and(Err(EngineError::InterfaceLost { interface }));
                 }
-                Finding::Returned => self.renew(watch, now),
+                InterfaceChange::Returned => self.reopen_lines(watch, now),
             }
         }
         outcome
     }
 
-    /// Opens the lines of an interface anew. What fails is tried again.
+    /// Reopens the lines of an interface. Failures are retried.
     #[cold]
-    fn renew(&mut self, watch: usize, now: Instant) {
+    fn reopen_lines(&mut self, watch: usize, now: Instant) {
         let interface = self.watches[watch].address();
-        let mut is_whole = true;
+        let mut all_open = true;
         for line in 0..self.lines.len() {
             if self.lines[line].address().interface == interface {
                 let old = self.lines[line].token().index();
-                is_whole &= self.lines[line].renew(&mut self.reactor).is_ok();
-                self.by_token[old] = FOREIGN;
-                self.note_token(line);
+                all_open &= self.lines[line].reopen(&mut self.reactor).is_ok();
+                self.line_by_token[old] = NO_LINE;
+                self.map_token(line);
             }
         }
-        self.watches[watch].settle(now, is_whole);
+        self.watches[watch].record_reopen(now, all_open);
     }
 }
 
 impl FeedEngine for SocketEngine {
     fn open(&mut self, address: &LineAddress) -> io::Result<LineId> {
-        let line = SocketLine::open(address.clone(), self.options, &mut self.reactor)?;
+        let line = LineSocket::open(address.clone(), self.options, &mut self.reactor)?;
         self.lines.push(line);
         self.unread.push(false);
-        self.note_token(self.lines.len() - 1);
-        self.watch(address.interface);
+        self.map_token(self.lines.len() - 1);
+        self.watch_interface(address.interface);
         Ok(LineId::new(self.lines.len() - 1))
     }
 
@@ -135,8 +135,8 @@ impl FeedEngine for SocketEngine {
         let joined = line.join(reactor);
         let watch = watches.iter_mut().find(|watch| watch.address() == interface);
         match (joined, watch) {
-            // It is known to be gone, and has been told.
-            (Err(_), Some(watch)) if watch.is_gone() => Ok(()),
+            // The loss of the interface was reported already.
+            (Err(_), Some(watch)) if watch.is_lost() => Ok(()),
             (joined, _) => joined,
         }
     }
@@ -151,7 +151,7 @@ impl FeedEngine for SocketEngine {
         let Self { reactor, lines, .. } = self;
         let closed = lines.iter_mut().map(|line| line.close(reactor)).fold(Ok(()), Result::and);
         self.lines.clear();
-        self.by_token.clear();
+        self.line_by_token.clear();
         self.unread.clear();
         self.watches.clear();
         closed
@@ -171,12 +171,12 @@ impl FeedEngine for SocketEngine {
     ) -> Result<(), EngineError> {
         let mut outcome = Ok(());
         for token in self.ready.readable() {
-            let line = self.by_token.get(token.index()).copied().unwrap_or(FOREIGN);
+            let line = self.line_by_token.get(token.index()).copied().unwrap_or(NO_LINE);
             if let Some(unread) = self.unread.get_mut(line as usize) {
                 *unread = true;
             }
         }
-        let mut heard = None;
+        let mut active = None;
         for _ in 0..ROUNDS {
             let mut is_any = false;
             for (number, line) in self.lines.iter_mut().enumerate() {
@@ -191,23 +191,23 @@ impl FeedEngine for SocketEngine {
                 self.unread[number] = matches!(&received, Ok(received) if !received.drained);
                 is_any |= self.unread[number];
                 match received {
-                    Ok(received) if received.count > 0 => heard = Some(line.address().interface),
+                    Ok(received) if received.count > 0 => active = Some(line.address().interface),
                     Ok(_) => {}
                     Err(error) => {
                         let address = line.address().clone();
                         outcome = outcome.and(Err(EngineError::Line { address, error }));
                     }
                 }
-                if let Some(interface) = heard.take() {
+                if let Some(interface) = active.take() {
                     let watch = self.watches.iter_mut().find(|it| it.address() == interface);
-                    watch.into_iter().for_each(|watch| watch.hear(now.monotonic));
+                    watch.into_iter().for_each(|watch| watch.on_packet(now.monotonic));
                 }
             }
             if !is_any {
                 break;
             }
         }
-        outcome.and(self.tend(now.monotonic))
+        outcome.and(self.poll_interfaces(now.monotonic))
     }
 
     #[inline]
@@ -217,7 +217,7 @@ impl FeedEngine for SocketEngine {
 
     #[inline]
     fn next_deadline(&self) -> Option<Instant> {
-        self.watches.iter().filter_map(InterfaceWatch::next_deadline).min()
+        self.watches.iter().filter_map(InterfaceMonitor::next_deadline).min()
     }
 
     #[inline]
@@ -225,9 +225,9 @@ impl FeedEngine for SocketEngine {
         Some((&mut self.reactor, self.ready))
     }
 
-    fn figures(&self, line: LineId) -> LineFigures {
+    fn line_counters(&self, line: LineId) -> LineCounters {
         let line = &self.lines[line.as_usize()];
-        LineFigures {
+        LineCounters {
             receive_buffer: Some(line.receive_buffer()),
             drops: line.drops(),
             truncated: line.truncated(),
@@ -262,14 +262,14 @@ mod tests {
         sender.transmit(1, |buffer| buffer.fill(7)).unwrap();
     }
 
-    /// Waits for anything.
+    /// Waits until any socket is readable.
     fn wait(engine: &mut SocketEngine) {
         let deadline = Instant::ZERO + Duration::from_secs(10);
         engine.wait(Instant::ZERO, Some(deadline)).unwrap();
-        assert!(engine.ready().readable().next().is_some(), "nothing arrives");
+        assert!(engine.ready().readable().next().is_some(), "no packet within 10 s");
     }
 
-    /// How many packets are handed on.
+    /// Returns the number of packets delivered.
     fn receive(engine: &mut SocketEngine) -> usize {
         let mut count = 0;
         let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_lines_token_is_only_anothers() {
+    fn reused_token_belongs_to_its_new_owner_only() {
         let mut engine = SocketEngine::new(Wait::Epoll).unwrap();
         let before = joined(&mut engine);
         engine.close().unwrap();
@@ -286,9 +286,9 @@ mod tests {
         let group = MulticastGroup { group: OTHER, interface, sources };
         let mut other = UdpReceiver::join(group, UdpOptions::default()).unwrap();
         let token = engine.reactor().add(&mut other, Interest::READABLE).unwrap();
-        assert_eq!(token.index(), before, "the token is used again");
+        assert_eq!(token.index(), before, "the token is reused");
         assert_ne!(joined(&mut engine), before);
-        // Only the other is known to have anything; what comes later is for the next wait.
+        // Only the other socket is readable; a later packet needs another wait.
         send(OTHER);
         wait(&mut engine);
         send(LINE);

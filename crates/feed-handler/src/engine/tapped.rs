@@ -1,15 +1,16 @@
-//! An engine that somebody else looks at.
+//! An engine with a packet tap.
 
 use std::io;
 
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
-use crate::{Arrival, EngineError, FeedEngine, LineAddress, LineFigures, LineId};
+use crate::{Arrival, EngineError, FeedEngine, LineAddress, LineCounters, LineId};
 
-/// Another engine, each of whose packets is shown to a tap before it is handed on: to a recorder,
-/// say. The tap sees what was received, duplicates too, with line, sender and timestamp, and must
-/// not block.
+/// An engine that shows each packet to a tap before delivery, for example to a recorder.
+///
+/// The tap receives every packet, including duplicates, with line, sender and timestamp. The tap
+/// must not block.
 #[derive(Debug)]
 pub struct TappedEngine<E, T> {
     engine: E,
@@ -22,24 +23,24 @@ where
     E: FeedEngine,
     T: FnMut(&LineAddress, Now, &Arrival<'_>),
 {
-    /// An engine without lines, and who is to see what it brings.
+    /// Creates a tapped engine without lines.
     #[must_use]
     pub fn new(engine: E, tap: T) -> Self {
         Self { engine, tap, lines: Vec::new() }
     }
 
-    /// The engine that is tapped.
+    /// Returns the inner engine.
     #[must_use]
     pub fn engine(&self) -> &E {
         &self.engine
     }
 
-    /// The engine that is tapped, for what it can do beside feeding channels.
+    /// Returns the inner engine mutably, for functions beyond [`FeedEngine`].
     pub fn engine_mut(&mut self) -> &mut E {
         &mut self.engine
     }
 
-    /// The tap.
+    /// Returns the tap.
     pub fn tap(&mut self) -> &mut T {
         &mut self.tap
     }
@@ -50,7 +51,7 @@ where
     E: FeedEngine,
     T: FnMut(&LineAddress, Now, &Arrival<'_>),
 {
-    const HAS_OWN_TIME: bool = E::HAS_OWN_TIME;
+    const HAS_OWN_CLOCK: bool = E::HAS_OWN_CLOCK;
 
     fn open(&mut self, address: &LineAddress) -> io::Result<LineId> {
         let line = self.engine.open(address)?;
@@ -109,11 +110,11 @@ where
         self.engine.streams()
     }
 
-    fn figures(&self, line: LineId) -> LineFigures {
-        self.engine.figures(line)
+    fn line_counters(&self, line: LineId) -> LineCounters {
+        self.engine.line_counters(line)
     }
 
-    fn is_over(&self) -> bool {
-        self.engine.is_over()
+    fn is_finished(&self) -> bool {
+        self.engine.is_finished()
     }
 }

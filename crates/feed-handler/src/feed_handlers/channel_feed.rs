@@ -1,28 +1,32 @@
-//! One of several channels.
+//! The state of one channel in `FeedHandlers`.
 
 use crate::LineId;
-use crate::inlet::Inlet;
-use crate::replay_line::ReplayLine;
+use crate::channel_input::ChannelInput;
+use crate::channel_replay::ChannelReplay;
 
-/// A channel, and the lines of its feeds.
+/// A channel with its lines and its replay.
 #[derive(Debug)]
 pub(crate) struct ChannelFeed {
-    pub(crate) inlet: Inlet,
-    /// The incremental feed first; each line once.
+    pub(crate) channel_input: ChannelInput,
+    /// The channel's lines, the incremental feed first; each line once.
     pub(crate) lines: Vec<LineId>,
-    pub(crate) replay: Option<Box<ReplayLine>>,
-    /// It has asked for feeds, and the engine has not been told.
-    pub(crate) has_acted: bool,
+    pub(crate) replay: Option<Box<ChannelReplay>>,
+    /// The channel has joined or left feeds, and the engine has not been updated.
+    pub(crate) joins_changed: bool,
 }
 
 impl ChannelFeed {
-    pub(crate) fn new(inlet: Inlet, lines: Vec<LineId>, replay: Option<Box<ReplayLine>>) -> Self {
-        Self { inlet, lines, replay, has_acted: false }
+    pub(crate) fn new(
+        channel_input: ChannelInput,
+        lines: Vec<LineId>,
+        replay: Option<Box<ChannelReplay>>,
+    ) -> Self {
+        Self { channel_input, lines, replay, joins_changed: false }
     }
 
-    /// Whether it asks for a replay or is to.
+    /// Returns `true` while a replay is requested or in progress.
     #[inline]
-    pub(crate) fn is_refilling(&self) -> bool {
+    pub(crate) fn is_replaying(&self) -> bool {
         self.replay.as_ref().is_some_and(|replay| replay.is_busy())
     }
 }

@@ -1,60 +1,60 @@
-//! Whom several channels tell.
+//! The listeners of several channels.
 
 use hairpin_mdp3::Listener;
 
 use super::HandlerId;
 
-/// A listener for each of several channels.
+/// A set of listeners, one per channel.
 ///
-/// For channels that tell listeners of one type this is a slice or a vector of them, or [`Same`].
-/// For others it is a type of one's own whose listener is an enumeration of theirs.
+/// Implemented for slices, arrays and vectors of one listener type, and for [`SharedListener`]. For
+/// different listener types, implement it for a type whose listener is an enum of them.
 pub trait Listeners {
-    /// What listens.
-    type One: Listener;
+    /// The listener type of each channel.
+    type ChannelListener: Listener;
 
-    /// The listener of a channel.
+    /// Returns the listener of a channel.
     ///
     /// # Panics
-    /// If there is none for it.
-    fn of(&mut self, handler: HandlerId) -> &mut Self::One;
+    /// If the channel has no listener.
+    fn listener(&mut self, handler: HandlerId) -> &mut Self::ChannelListener;
 }
 
-/// By the channels' numbers.
+/// Selects the listener by the channel's index.
 impl<L: Listener> Listeners for [L] {
-    type One = L;
+    type ChannelListener = L;
     #[inline]
-    fn of(&mut self, handler: HandlerId) -> &mut L {
+    fn listener(&mut self, handler: HandlerId) -> &mut L {
         &mut self[handler.as_usize()]
     }
 }
 
-/// By the channels' numbers.
+/// Selects the listener by the channel's index.
 impl<L: Listener> Listeners for Vec<L> {
-    type One = L;
+    type ChannelListener = L;
     #[inline]
-    fn of(&mut self, handler: HandlerId) -> &mut L {
+    fn listener(&mut self, handler: HandlerId) -> &mut L {
         &mut self[handler.as_usize()]
     }
 }
 
-/// By the channels' numbers.
+/// Selects the listener by the channel's index.
 impl<L: Listener, const N: usize> Listeners for [L; N] {
-    type One = L;
+    type ChannelListener = L;
     #[inline]
-    fn of(&mut self, handler: HandlerId) -> &mut L {
+    fn listener(&mut self, handler: HandlerId) -> &mut L {
         &mut self[handler.as_usize()]
     }
 }
 
-/// One listener for all channels: it cannot tell which of them speaks, unless it knows the
-/// instruments.
+/// A listener that serves all channels. Callbacks do not name the channel; only instrument ids can
+/// distinguish channels.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Same<L>(pub L);
+pub struct SharedListener<L>(pub L);
 
-impl<L: Listener> Listeners for Same<L> {
-    type One = L;
+impl<L: Listener> Listeners for SharedListener<L> {
+    type ChannelListener = L;
     #[inline]
-    fn of(&mut self, _: HandlerId) -> &mut L {
+    fn listener(&mut self, _: HandlerId) -> &mut L {
         &mut self.0
     }
 }

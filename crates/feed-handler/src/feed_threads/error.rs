@@ -1,40 +1,40 @@
-//! What can go wrong with threads.
+//! Errors of feed threads.
 
 use hairpin_reactor::{Panic, SpawnError, SpinError};
 
 use crate::FeedError;
 
-/// Why threads were not started.
+/// An error at the start of threads.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ThreadsError {
-    /// Threads that spin would take turns on a core.
+    /// The number of spinning threads exceeds the number of cores.
     #[error(transparent)]
     Spin(#[from] SpinError),
-    /// A thread was refused, or its core.
+    /// A thread cannot be spawned or pinned.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
-    /// What a thread could not do at its start.
+    /// A thread failed during startup.
     #[error("thread {name}: {error}")]
     Thread {
-        /// The thread.
+        /// The thread's name.
         name: String,
-        /// What it was.
+        /// The cause.
         error: ThreadError,
     },
 }
 
-/// What has gone wrong on a thread.
+/// An error on a thread.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ThreadError {
-    /// The wait is not to be had on this host.
-    #[error("{0}")]
+    /// The host does not support the wait, or the wait failed.
+    #[error("cannot wait: {0}")]
     Wait(std::io::Error),
-    /// A channel: see [`FeedError`]. Unless it was at the start, the thread goes on.
+    /// A channel failed; see [`FeedError`]. After startup the thread continues.
     #[error(transparent)]
     Feed(#[from] FeedError),
-    /// A listener, or the thread itself, has panicked with these words. The thread has ended.
+    /// A listener or the thread itself panicked with this message. The thread has ended.
     #[error(transparent)]
     Panic(#[from] Panic),
 }

@@ -1,60 +1,62 @@
-//! What can go wrong with a replay.
+//! Errors of a replay.
 
 use std::io;
 
 use crate::FrameError;
 
-/// Why packets were not replayed.
+/// An error of a replay request.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
     /// The channel has no replay server.
-    #[error("no host to ask for a replay")]
+    #[error("cannot request a replay: no replay host")]
     NoHost,
-    /// A user, password or channel has control characters in it.
-    #[error("a control character in the user, the password or the channel of a replay")]
-    BadText,
-    /// Another range is being asked for.
-    #[error("another replay is under way")]
+    /// User, password or channel is empty or has control characters.
+    #[error(
+        "cannot request a replay: user, password or channel is empty or has a control character"
+    )]
+    InvalidText,
+    /// Another request is in progress.
+    #[error("cannot request a replay: another request is in progress")]
     Busy,
-    /// The range is empty or begins with 0.
-    #[error("packets {first} to {last} are no range")]
+    /// The range is empty or starts at 0.
+    #[error("cannot request packets {first} to {last}: not a valid range")]
     BadRange {
-        /// The first packet asked for.
+        /// The first requested packet.
         first: u32,
-        /// The last.
+        /// The last requested packet.
         last: u32,
     },
-    /// The range is longer than one request may be.
-    #[error("{count} packets are more than the {max} of one replay")]
+    /// The range exceeds the limit per request.
+    #[error("cannot request {count} packets: limit is {max} per request")]
     TooMany {
-        /// Packets asked for.
+        /// The number of requested packets.
         count: u64,
-        /// The most there may be.
+        /// The limit per request.
         max: u32,
     },
-    /// A connection could not be begun.
-    #[error("no connection to the replay server")]
+    /// The connection could not be started.
+    #[error("cannot connect to the replay server")]
     NoConnection,
     /// The connection failed.
-    #[error("the replay server: {0}")]
+    #[error("replay server: {0}")]
     Io(#[from] io::Error),
-    /// Nothing has come for so long.
-    #[error("the replay server has sent nothing for {0}")]
+    /// No data arrived within the timeout.
+    #[error("no data from the replay server for {0}")]
     Silent(hairpin_time::Duration),
-    /// Not everything has come in the time that an attempt may take; of a joined server alone.
-    #[error("the replay server was not done in time")]
-    TooSlow,
-    /// A length that no packet has.
-    #[error("the replay server has sent {0}")]
+    /// The channel's timeout for an attempt expired. Only reported by a handler's own replay.
+    #[error("replay server did not complete the request in time")]
+    TimedOut,
+    /// A packet length is invalid.
+    #[error("replay server: {0}")]
     Frame(#[from] FrameError),
-    /// The first packet was not number 1 with an AdminLogin.
-    #[error("the replay server has not begun with a login")]
+    /// The first packet was not packet 1 with AdminLogin.
+    #[error("replay server did not start with AdminLogin")]
     NoLogin,
-    /// The server has logged out before the last packet, with these words.
-    #[error("the replay server has refused: {0}")]
+    /// The server logged out before the last packet, with this text.
+    #[error("replay server refused the request: {0}")]
     Refused(String),
-    /// The connection ended before the last packet.
-    #[error("the replay server has ended the connection")]
-    Ended,
+    /// The connection closed before the last packet.
+    #[error("replay server closed the connection")]
+    ConnectionClosed,
 }

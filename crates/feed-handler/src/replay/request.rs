@@ -1,4 +1,4 @@
-//! One request for packets, without IO.
+//! The protocol of one replay request, without I/O.
 
 use std::fmt;
 
@@ -7,38 +7,38 @@ use hairpin_mdp3::{Messages, PacketHeader};
 use hairpin_time::{Duration, Instant};
 
 use super::{ReplayError, ReplaySettings, fix};
-use crate::frames::Frames;
+use crate::frame_decoder::FrameDecoder;
 
-/// The longest chunk that is handed over at once.
+/// The longest chunk passed at once, in bytes.
 const CHUNK_MAX: usize = 64 << 10;
 
-/// A request to be logged on, for a range of packets, and to be logged out.
+/// A replay request: logon, request for a range of packets, and logout.
 ///
 /// ```text
 /// client  → Logon     … server → packet 1 with AdminLogin (15)
 ///         → Request   …        → the packets, each behind its length, u16 little-endian
-///         → Logout    …        ← packet with AdminLogout (16), with words if it was refused
+///         → Logout    …        ← packet with AdminLogout (16), with a text if refused
 /// ```
 #[derive(Debug)]
 pub struct ReplayRequest {
     dialogue: Dialogue,
-    frames: Frames,
-    patience: Duration,
+    frames: FrameDecoder,
+    timeout: Duration,
     deadline: Instant,
 }
 
-/// What has been said, and what is to be said next.
+/// The protocol state, and the next messages to send.
 struct Dialogue {
     state: State,
-    /// What is asked for once the login has come.
+    /// The Market Data Request, sent after AdminLogin.
     request: Vec<u8>,
     to_send: Option<Vec<u8>>,
-    /// The packet that comes next, and the last one asked for.
+    /// The next expected packet, and the last packet of the range.
     next: u32,
     last: u32,
 }
 
-/// Without what is to be said: a logon has a password in it.
+/// Hides the messages: a logon contains a password.
 impl fmt::Debug for Dialogue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { state, request: _, to_send: _, next, last } = self;
@@ -52,12 +52,12 @@ enum State {
     Connecting,
     LoggingOn,
     Receiving,
-    Over,
+    Complete,
 }
 
 impl ReplayRequest {
-    /// A request for the packets `range.0` to `range.1` of a channel. The connection is to be made
-    /// within the patience.
+    /// Creates a request for the packets `first` to `last` of a channel. The connection must be
+    /// established within the timeout.
     ///
     /// # Errors
     /// [`ReplayError::BadRange`], [`ReplayError::TooMany`].
@@ -83,37 +83,37 @@ impl ReplayRequest {
                 next: first,
                 last,
             },
-            frames: Frames::new(settings.max_packet, CHUNK_MAX),
-            patience: settings.patience,
-            deadline: now + settings.patience,
+            frames: FrameDecoder::new(settings.max_packet, CHUNK_MAX),
+            timeout: settings.timeout,
+            deadline: now + settings.timeout,
         })
     }
 
-    /// The connection stands.
+    /// Starts the logon on an established connection.
     pub fn handle_connected(&mut self, now: Instant) {
         self.dialogue.state = State::LoggingOn;
-        self.deadline = now + self.patience;
+        self.deadline = now + self.timeout;
     }
 
-    /// What is to be sent now, whole.
+    /// Returns the next message to send, or `None`.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         let Dialogue { state, to_send, .. } = &mut self.dialogue;
         if *state == State::Connecting { None } else { to_send.take() }
     }
 
-    /// Takes bytes of the connection, cut anywhere, up to 64 KiB at once; hands each packet of the
-    /// range to `on`, in the order in which they come.
+    /// Processes up to 64 KiB of received bytes, split at any position. Passes each packet of the
+    /// range to `on`, in order of arrival.
     ///
     /// # Errors
     /// [`ReplayError::NoLogin`], [`ReplayError::Refused`], [`ReplayError::Frame`]: the connection
-    /// is of no further use.
+    /// cannot be used any more.
     pub fn handle_bytes(
         &mut self,
         now: Instant,
         bytes: &[u8],
         mut on: impl FnMut(&[u8]),
     ) -> Result<(), ReplayError> {
-        self.deadline = now + self.patience;
+        self.deadline = now + self.timeout;
         let (dialogue, mut outcome) = (&mut self.dialogue, Ok(()));
         let framed = self.frames.handle_bytes(bytes, |packet| {
             if outcome.is_ok() {
@@ -125,27 +125,27 @@ impl ReplayRequest {
         Ok(framed?)
     }
 
-    /// Gives up if nothing has come for too long.
+    /// Checks the silence timeout.
     ///
     /// # Errors
     /// [`ReplayError::Silent`].
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), ReplayError> {
-        if now < self.deadline { Ok(()) } else { Err(ReplayError::Silent(self.patience)) }
+        if now < self.deadline { Ok(()) } else { Err(ReplayError::Silent(self.timeout)) }
     }
 
-    /// When [`ReplayRequest::handle_timeout`] is due.
+    /// Returns the deadline of the silence timeout.
     #[must_use]
     pub fn poll_timeout(&self) -> Instant {
         self.deadline
     }
 
-    /// Whether the last packet has come. What is to be sent then may still be.
+    /// Returns `true` if the last packet was received. A logout may still be pending.
     #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.dialogue.state == State::Over
+    pub fn is_complete(&self) -> bool {
+        self.dialogue.state == State::Complete
     }
 
-    /// The first packet of the range that has not come.
+    /// Returns the first packet of the range that was not received.
     #[must_use]
     pub fn next(&self) -> u32 {
         self.dialogue.next
@@ -162,9 +162,9 @@ impl Dialogue {
         let first = Messages::new(messages).next().and_then(Result::ok);
         let template = first.map(|message| message.header.template_id);
         if template == Some(AdminLogout16::TEMPLATE_ID) {
-            // After the last packet it is the server's goodbye.
-            let text = first.map_or_else(String::new, |message| words(message.body));
-            return if self.state == State::Over {
+            // After the last packet, AdminLogout is the answer to the client's logout.
+            let text = first.map_or_else(String::new, |message| logout_text(message.body));
+            return if self.state == State::Complete {
                 Ok(())
             } else {
                 Err(ReplayError::Refused(text))
@@ -182,25 +182,25 @@ impl Dialogue {
                 on(packet);
                 self.next = header.sequence.saturating_add(1);
                 if header.sequence == self.last {
-                    self.state = State::Over;
+                    self.state = State::Complete;
                     self.to_send = Some(fix::logout());
                 }
             }
-            // Packets that nobody has asked for, or that have come.
-            State::Connecting | State::Receiving | State::Over => {}
+            // Packets that were not requested, or were received already.
+            State::Connecting | State::Receiving | State::Complete => {}
         }
         Ok(())
     }
 }
 
-/// Text (58) of a logout, without what pads it.
-fn words(body: &[u8]) -> String {
+/// Returns Text (58) of a logout without padding.
+fn logout_text(body: &[u8]) -> String {
     const TEXT_MAX: usize = 180;
     let text = &body[..body.len().min(TEXT_MAX)];
     let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
     let text = String::from_utf8_lossy(&text[..end]);
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.trim().is_empty() { "without a reason".to_owned() } else { text.trim().to_owned() }
+    if text.trim().is_empty() { "no reason given".to_owned() } else { text.trim().to_owned() }
 }
 
 #[cfg(test)]
@@ -247,49 +247,49 @@ mod tests {
     fn sequences(request: &mut ReplayRequest, bytes: &[u8]) -> (Vec<u32>, Result<(), ReplayError>) {
         let mut sequences = Vec::new();
         let outcome = request.handle_bytes(NOW, bytes, |packet| {
-            sequences.push(crate::frames::sequence_of(packet));
+            sequences.push(crate::frame_decoder::packet_sequence(packet));
         });
         (sequences, outcome)
     }
 
     #[test]
-    fn a_range_is_asked_for_after_the_login_and_ends_with_a_logout() {
-        let mut asked = request(7, 9);
-        assert!(sequences(&mut asked, &login()).1.is_ok());
-        let sent = String::from_utf8(asked.poll_transmit().unwrap()).unwrap();
+    fn requests_range_after_login_and_then_logs_out() {
+        let mut active = request(7, 9);
+        assert!(sequences(&mut active, &login()).1.is_ok());
+        let sent = String::from_utf8(active.poll_transmit().unwrap()).unwrap();
         assert!(sent.contains("\x0135=V\x01") || sent.contains("35=V\x01"), "{sent}");
         assert!(sent.contains("1182=7\x011183=9\x01"), "{sent}");
         let packets = [heartbeat(7), heartbeat(8), heartbeat(9)].concat();
-        let (come, outcome) = sequences(&mut asked, &packets);
-        assert_eq!((come, outcome.is_ok()), (vec![7, 8, 9], true));
-        assert!(asked.is_over());
-        assert_eq!(asked.poll_transmit().unwrap(), fix::logout());
-        assert!(sequences(&mut asked, &logout("")).1.is_ok());
+        let (received, outcome) = sequences(&mut active, &packets);
+        assert_eq!((received, outcome.is_ok()), (vec![7, 8, 9], true));
+        assert!(active.is_complete());
+        assert_eq!(active.poll_transmit().unwrap(), fix::logout());
+        assert!(sequences(&mut active, &logout("")).1.is_ok());
     }
 
     #[test]
-    fn bytes_may_be_cut_anywhere() {
+    fn bytes_may_be_split_anywhere() {
         let all = [login(), heartbeat(7), heartbeat(8)].concat();
         for size in 1..all.len() {
-            let mut asked = request(7, 8);
-            let mut come = Vec::new();
+            let mut active = request(7, 8);
+            let mut received = Vec::new();
             for chunk in all.chunks(size) {
-                come.extend(sequences(&mut asked, chunk).0);
+                received.extend(sequences(&mut active, chunk).0);
             }
-            assert_eq!((come, asked.is_over()), (vec![7, 8], true), "chunks of {size}");
+            assert_eq!((received, active.is_complete()), (vec![7, 8], true), "chunks of {size}");
         }
     }
 
     #[test]
-    fn packets_that_nobody_asked_for_are_passed_over() {
-        let mut asked = request(7, 9);
+    fn ignores_packets_outside_the_range() {
+        let mut active = request(7, 9);
         let bytes = [login(), heartbeat(6), heartbeat(7), heartbeat(7), heartbeat(10)].concat();
-        assert_eq!(sequences(&mut asked, &bytes).0, [7]);
-        assert_eq!((asked.next(), asked.is_over()), (8, false));
+        assert_eq!(sequences(&mut active, &bytes).0, [7]);
+        assert_eq!((active.next(), active.is_complete()), (8, false));
     }
 
     #[test]
-    fn a_server_that_does_not_begin_with_a_login_is_none() {
+    fn rejects_server_that_does_not_start_with_a_login() {
         for first in [heartbeat(1), frame(2, 15, &[30])] {
             let outcome = sequences(&mut request(7, 9), &first).1;
             assert!(matches!(outcome, Err(ReplayError::NoLogin)));
@@ -297,33 +297,34 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_comes_with_its_words() {
-        let mut asked = request(7, 9);
+    fn refusal_has_the_server_text() {
+        let mut active = request(7, 9);
         let bytes = [login(), logout("too old\x01")].concat();
-        let error = sequences(&mut asked, &bytes).1.unwrap_err();
-        assert_eq!(error.to_string(), "the replay server has refused: too old");
+        let error = sequences(&mut active, &bytes).1.unwrap_err();
+        assert_eq!(error.to_string(), "replay server refused the request: too old");
     }
 
     #[test]
-    fn a_range_is_one_and_not_too_long() {
+    fn rejects_empty_and_too_long_ranges() {
         let settings = ReplaySettings::default();
         let new = |first, last| ReplayRequest::new(&settings, "310", "1", (first, last), NOW);
         assert!(new(1, 2_000).is_ok());
         let error = new(1, 2_001).unwrap_err();
-        assert_eq!(error.to_string(), "2001 packets are more than the 2000 of one replay");
-        assert_eq!(new(0, 5).unwrap_err().to_string(), "packets 0 to 5 are no range");
+        assert_eq!(error.to_string(), "cannot request 2001 packets: limit is 2000 per request");
+        let expected = "cannot request packets 0 to 5: not a valid range";
+        assert_eq!(new(0, 5).unwrap_err().to_string(), expected);
         assert!(matches!(new(6, 5), Err(ReplayError::BadRange { .. })));
         assert!(matches!(new(1, u32::MAX), Err(ReplayError::TooMany { .. })));
     }
 
     #[test]
-    fn silence_ends_it_and_every_byte_begins_it_anew() {
-        let mut asked = request(7, 9);
+    fn silence_times_out_and_every_byte_restarts_the_timer() {
+        let mut active = request(7, 9);
         let at = |seconds| NOW + Duration::from_secs(seconds);
-        assert!(asked.handle_timeout(at(3)).is_ok());
-        asked.handle_bytes(at(3), &login()[..1], |_| {}).unwrap();
-        assert_eq!(asked.poll_timeout(), at(7));
-        let error = asked.handle_timeout(at(7)).unwrap_err();
-        assert!(error.to_string().starts_with("the replay server has sent nothing for 4"));
+        assert!(active.handle_timeout(at(3)).is_ok());
+        active.handle_bytes(at(3), &login()[..1], |_| {}).unwrap();
+        assert_eq!(active.poll_timeout(), at(7));
+        let error = active.handle_timeout(at(7)).unwrap_err();
+        assert!(error.to_string().starts_with("no data from the replay server for 4"));
     }
 }

@@ -1,17 +1,16 @@
-//! Who is asked for packets again.
+//! The address and credentials of a replay server.
 
 use std::fmt;
 use std::net::SocketAddrV4;
 
 use crate::ReplaySettings;
 
-/// The replay server of a channel: where it is, and who asks there. User and password are not shown
-/// by `Debug`.
+/// A channel's replay server with its credentials. `Debug` hides user and password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ReplayServer {
-    /// The channel's number as text: ApplID (1180).
+    /// The channel number as text: ApplID (1180).
     pub channel: String,
-    /// Its hosts, asked in turns: the next one whenever one fails.
+    /// The hosts. After a failure the client tries the next one.
     pub hosts: Vec<SocketAddrV4>,
     /// Username (553).
     pub user: String,
@@ -20,14 +19,14 @@ pub struct ReplayServer {
 }
 
 impl ReplayServer {
-    /// The server of a channel, asked as user `CME` with password `CME`.
+    /// Creates a server for the user `CME` with password `CME`.
     #[must_use]
     pub fn new(channel: &str, hosts: &[SocketAddrV4]) -> Self {
         let ReplaySettings { user, password, .. } = ReplaySettings::default();
         Self { channel: channel.to_owned(), hosts: hosts.to_vec(), user, password }
     }
 
-    /// The same server, asked as another user.
+    /// Sets user and password.
     #[must_use]
     pub fn as_user(self, user: &str, password: &str) -> Self {
         Self { user: user.to_owned(), password: password.to_owned(), ..self }
@@ -53,16 +52,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_shows_who_asks() {
+    fn debug_output_hides_credentials() {
         let host = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 10_000);
-        let server = ReplayServer::new("310", &[host]).as_user("somebody", "sesame");
+        let server = ReplayServer::new("310", &[host]).as_user("trader7", "sesame");
         let ReplayServer { user, password, .. } = server.clone();
         let settings = ReplaySettings { user, password, ..ReplaySettings::default() };
         let request = ReplayRequest::new(&settings, "310", "310-1", (1, 2), Instant::ZERO).unwrap();
         let shown = format!("{server:?} {settings:?} {request:?}");
         assert!(shown.contains("310") && shown.contains("127.0.0.1:10000"), "{shown}");
-        // Neither as text nor as the numbers of its bytes.
-        for secret in ["somebody", "sesame"] {
+        // Neither as text nor as byte values.
+        for secret in ["trader7", "sesame"] {
             let bytes = format!("{:?}", secret.as_bytes());
             let bytes = bytes.trim_matches(['[', ']']);
             assert!(!shown.contains(secret) && !shown.contains(bytes), "{shown}");

@@ -197,7 +197,7 @@ fn measured_packets(
     seen: &mut Seen,
 ) {
     for sent in recording.packets(range) {
-        let input = Input { side, ..sent.input };
+        let input = Input { line: side, ..sent.input };
         channel.handle_packet(black_box(sent.now), input, recording.bytes(sent), seen);
     }
 }

@@ -201,7 +201,7 @@ impl Recorder {
                 Feed::Snapshot
             }
         };
-        let input = Input { feed, side: FeedLine::A, received: Some(self.now.utc) };
+        let input = Input { feed, line: FeedLine::A, received: Some(self.now.utc) };
         let packet = &buffer[..sent.length];
         self.channel.handle_packet(self.now, input, packet, &mut ());
         while self.channel.poll_action().is_some() {}

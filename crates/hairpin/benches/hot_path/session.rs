@@ -103,7 +103,7 @@ pub(crate) struct MemoryDial(Rc<Wire>);
 impl Connect for MemoryDial {
     type Stream = Connection;
 
-    fn dial(&mut self, _: SocketAddrV4) -> io::Result<Connection> {
+    fn connect(&mut self, _: SocketAddrV4) -> io::Result<Connection> {
         Ok(Connection { wire: Rc::clone(&self.0), descriptor: File::open("/dev/null")? })
     }
 }
@@ -112,10 +112,10 @@ impl Connect for MemoryDial {
 pub(crate) fn established(now: Now) -> (Session<MemoryDial>, Rc<Wire>) {
     let wire = Rc::new(Wire::default());
     let journal = Journal::anonymous(JOURNAL).expect("memory for a journal");
-    let (when_full, keep_inbound) = (WhenFull::BeginAgain, false);
+    let (when_full, keep_inbound) = (WhenFull::Restart, false);
     let settings = Settings { when_full, keep_inbound, ..Settings::new(NOWHERE, logon()) };
     let dial = MemoryDial(Rc::clone(&wire));
-    let mut session = Session::with_dial(settings, journal, dial).expect("sound settings");
+    let mut session = Session::with_connect(settings, journal, dial).expect("sound settings");
     session.connect(now, Binding::New).expect("no connection yet");
     log_on(&mut session, &wire, now);
     assert_eq!(session.state(), State::Established);

@@ -206,7 +206,7 @@ fn measured_market(channel: &mut Channel, chunk: &[u8], length: usize, seen: &mu
 fn handle(channel: &mut Channel, packet: &[u8], seen: &mut Seen) {
     let utc = Utc::from_nanos(BEGINNING);
     let now = black_box(Now { monotonic: Time::from_nanos(1_000_000_000), utc });
-    let input = Input { feed: Feed::Incremental, side: FeedLine::A, received: Some(utc) };
+    let input = Input { feed: Feed::Incremental, line: FeedLine::A, received: Some(utc) };
     channel.handle_packet(now, input, packet, seen);
 }
 

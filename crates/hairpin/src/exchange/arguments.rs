@@ -206,7 +206,7 @@ impl Arguments {
 
     fn write_addresses(&self, addresses: &Addresses) -> Result<()> {
         let Some(path) = &self.config_out else { return Ok(()) };
-        let channel = ChannelConfig::of(CHANNEL, "Hairpin's benchmark", addresses);
+        let channel = ChannelConfig::from_addresses(CHANNEL, "Hairpin's benchmark", addresses);
         let config = Config {
             environment: "Hairpin".to_owned(),
             channels: vec![channel],

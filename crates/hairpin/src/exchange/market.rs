@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use clap::ValueEnum;
 use hairpin_exchange::{
     Capacity, Credentials, FaultSettings, FeedFaults, GatewaySettings, Group, Groups, Instrument,
-    PublisherSettings, ReplaySettings, SideFaults, SimulatedMarketSettings,
+    LineFaults, PublisherSettings, ReplaySettings, SimulatedMarketSettings,
 };
 use hairpin_time::Duration;
 
@@ -80,11 +80,11 @@ pub(crate) struct Arguments {
     /// Faults on side A of multicast, in per cent of packets, times in ms:
     /// drop=1,duplicate=1,reorder=1,delay=1:5,silence=0.01:40000
     #[arg(long, value_name = "FAULTS", value_parser = parse_faults)]
-    faults_a: Option<SideFaults>,
+    faults_a: Option<LineFaults>,
 
     /// Faults on side B, in the same words
     #[arg(long, value_name = "FAULTS", value_parser = parse_faults)]
-    faults_b: Option<SideFaults>,
+    faults_b: Option<LineFaults>,
 
     /// Seed of the faults
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -165,8 +165,8 @@ impl Arguments {
 }
 
 /// Faults of one side: `name=PER CENT`, with `:MILLISECONDS` for those that take time.
-fn parse_faults(text: &str) -> Result<SideFaults, String> {
-    let mut faults = SideFaults::default();
+fn parse_faults(text: &str) -> Result<LineFaults, String> {
+    let mut faults = LineFaults::default();
     for word in text.split(',') {
         let (name, value) = word.split_once('=').ok_or("words such as drop=1,delay=2:5")?;
         let (share, time) = match value.split_once(':') {
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn faults_are_read_by_their_names() {
-        let expected = SideFaults {
+        let expected = LineFaults {
             drop_ppm: 10_000,
             duplicate_ppm: 5_000,
             reorder_ppm: 1_000_000,

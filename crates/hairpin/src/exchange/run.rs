@@ -2,7 +2,7 @@
 //! and gateway, in rounds of ticks on a schedule that waits for nobody.
 
 use anyhow::{Result, bail};
-use hairpin_exchange::{Exchange, FeedSide, Pace};
+use hairpin_exchange::{Exchange, FeedLine, Pace};
 use hairpin_measure::Schedule;
 use hairpin_reactor::Reactor;
 use hairpin_time::{Duration, Instant, Now};
@@ -207,7 +207,7 @@ impl Run {
             return Ok(());
         }
         let Some(departure) = schedule.depart(at) else { return Ok(()) };
-        for (side, mute) in [(FeedSide::A, self.load.mute_a), (FeedSide::B, self.load.mute_b)] {
+        for (side, mute) in [(FeedLine::A, self.load.mute_a), (FeedLine::B, self.load.mute_b)] {
             if let Some(Mute { from_tick, ticks: count }) = mute {
                 self.exchange.set_muted(side, ticks >= from_tick && ticks < from_tick + count);
             }

@@ -4,7 +4,7 @@ use std::net::SocketAddrV4;
 
 use anyhow::{Context, Result};
 use hairpin_exchange::{
-    Addresses, Credentials, Exchange, ExchangeSettings, FeedSide, Groups, Multicast, TcpFeed,
+    Addresses, Credentials, Exchange, ExchangeSettings, FeedLine, Groups, Multicast, TcpFeed,
 };
 use hairpin_host::Clock;
 use hairpin_reactor::{Reactor, Wait};
@@ -64,7 +64,7 @@ pub(super) fn open_market(
     let market_data = match setup.market_data {
         MarketData::Tcp(_) => {
             let side = |side| exchange.tcp_feed_address(side).context("no market data by TCP");
-            MarketData::Tcp([side(FeedSide::A)?, side(FeedSide::B)?])
+            MarketData::Tcp([side(FeedLine::A)?, side(FeedLine::B)?])
         }
         groups => groups,
     };
@@ -83,7 +83,7 @@ fn settings(
         Credentials::new(&account.access_key_id, &key.base64url, &account.session, setup::FIRM)
     };
     Ok(ExchangeSettings {
-        floor: market.floor(setup.load.seed),
+        market: market.floor(setup.load.seed),
         matching: setup.load.matching,
         accounts: (1..=traders).map(account).collect::<Result<_, _>>()?,
         // One more is let in, to be told that its session is taken.

@@ -94,7 +94,7 @@ pub(super) fn orders<'a>(
     let book = update.book;
     let id = book.security_id();
     let ranks =
-        if update.is_restated { book.bids().count().max(book.asks().count()).max(1) } else { 0 };
+        if update.restated { book.bids().count().max(book.asks().count()).max(1) } else { 0 };
     let changes = update.changes().map(move |change| {
         let Order { id: order, priority, price, quantity } = change.order;
         Record::new("Order")
@@ -248,7 +248,7 @@ pub(super) fn replay<'a>(update: &ReplayUpdate, reason: &'a str) -> Record<'a> {
 pub(super) fn silence<'a>(silence: &Silence, feed: &'a str, state: &'a str) -> Record<'a> {
     let record = Record::new("Silence").text("State", state);
     match silence.scope {
-        SilenceScope::FeedLine { side, .. } => {
+        SilenceScope::FeedLine { line: side, .. } => {
             let side = if side == hairpin_feed_handler::FeedLine::A { "A" } else { "B" };
             record.text("Feed", feed).text("Side", side)
         }

@@ -20,7 +20,7 @@ impl Figures {
     /// Publishes the figures of a channel that is about to begin.
     pub(super) fn publish(title: &str, channel: &Channel) -> Self {
         let live = Live::publish(title, "feed", |sheet| tell(sheet, &Counts::default(), channel));
-        Self { live, clock: Clock::of_kernel() }
+        Self { live, clock: Clock::from_kernel() }
     }
 
     /// A packet was handled: brings the figures up to date now and then.

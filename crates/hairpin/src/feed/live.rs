@@ -89,7 +89,7 @@ impl Live {
             let now = self.clock.now();
             match self.feed.process(now, ready, &mut self.reactor, &mut printer) {
                 // The interface is gone; it is looked for until it returns.
-                Err(error) if error.is_passing() => printer.error(&error.to_string()),
+                Err(error) if error.is_transient() => printer.error(&error.to_string()),
                 outcome => outcome?,
             }
             self.tell(now, &mut printer, &mut figures)?;

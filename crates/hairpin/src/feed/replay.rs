@@ -94,7 +94,7 @@ impl<O: Write, E: Write> Replay<'_, O, E> {
                 if let Some((feed, side)) = self.groups.find(destination) {
                     self.traffic.packets += 1;
                     self.traffic.bytes += bytes.len() as u64;
-                    let input = Input { feed, side, received: time };
+                    let input = Input { feed, line: side, received: time };
                     self.channel.handle_packet(of(at), input, bytes, &mut self.printer);
                     while self.channel.poll_action().is_some() {}
                 }

@@ -31,11 +31,11 @@ impl Selection {
         (template_id, is_known): (u16, bool),
         security_ids: &[i32],
     ) -> Option<String> {
-        let is_wanted = |id: &i32| self.filter.names(*id) || self.wanted.contains(id);
+        let is_wanted = |id: &i32| self.filter.accepts_id(*id) || self.wanted.contains(id);
         // Without entries it only ends an event of others.
         let is_empty = security_ids.is_empty() && matches!(template_id, 37 | 46..=51 | 64..=67);
         let names_none = security_ids.is_empty() && !is_empty;
-        if self.filter.wants_all() || names_none || security_ids.iter().any(is_wanted) {
+        if self.filter.accepts_all() || names_none || security_ids.iter().any(is_wanted) {
             return Some(text);
         }
         self.kept = Some((text, is_known));
@@ -46,7 +46,7 @@ impl Selection {
     /// be printed after all, and whether its template is known.
     pub(super) fn meet(&mut self, definition: &Definition) -> Option<(String, bool)> {
         self.symbols.insert(definition.security_id, definition.symbol);
-        if self.filter.wants_all() {
+        if self.filter.accepts_all() {
             return None;
         }
         self.wanted.insert(definition.security_id);

@@ -125,7 +125,7 @@ impl Figures {
             events_per_second: rate(counters.events, old.events),
             first_a: counters.first_a - old.first_a,
             first_b: counters.first_b - old.first_b,
-            lead: channel.lead(),
+            lead: channel.feed_skew(),
             gaps: counters.gaps,
             missed: counters.missed_packets,
             drops: traffic.drops,
@@ -269,11 +269,11 @@ mod tests {
             packet.extend([10, 0, 0, 0, 12, 0, 1, 0, 13, 0]);
             for (side, micros) in [(FeedLine::A, 10), (FeedLine::B, 12 + u64::from(sequence % 2))] {
                 let received = Some(sent.utc + Duration::from_micros(micros));
-                let input = Input { feed: Feed::Incremental, side, received };
+                let input = Input { feed: Feed::Incremental, line: side, received };
                 channel.handle_packet(sent, input, &packet, &mut ());
             }
         }
-        let lead = channel.lead();
+        let lead = channel.feed_skew();
         assert!(lead.samples > 3 && (lead.min_ns, lead.max_ns) == (2_000, 3_000), "{lead:?}");
         let line = |format| {
             let mut statistics = Statistics::new(Duration::from_secs(1));

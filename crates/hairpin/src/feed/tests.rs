@@ -160,7 +160,7 @@ fn what_is_wrong_is_said_and_counted_once() {
     assert_eq!(
         err,
         "hairpin: packet 2: template 46: group with tag 268 is cut short\n\
-         hairpin: packet 5: packet of 11 bytes, shorter than its header of 12\n"
+         hairpin: packet 5: cannot decode packet: 11 bytes are fewer than the 12 of its header\n"
     );
     assert_eq!(counts, Counts { packets: 6, messages: 2, unknown: 1, errors: 2 });
     assert!(out.contains("1 entries for levels not seen"), "{out}");
@@ -175,7 +175,7 @@ struct Received<'a> {
 
 impl Received<'_> {
     fn packet(&mut self, feed: Feed, side: FeedLine, packet: &[u8]) {
-        let input = Input { feed, side, received: None };
+        let input = Input { feed, line: side, received: None };
         self.channel.handle_packet(self.now, input, packet, &mut self.printer);
         while self.channel.poll_action().is_some() {}
     }

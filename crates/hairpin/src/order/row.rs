@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use hairpin_mapped::{Checksum, Direction, Entry};
-use hairpin_order_entry::{CONTROL_RECORD, Progress, standing_of};
+use hairpin_order_entry::{CONTROL_RECORD, Progress, snapshot_from_record};
 use hairpin_time::Utc;
 
 use super::arguments::Format;
@@ -87,9 +87,9 @@ impl Row {
     fn last(&self) -> [Option<Cell>; LAST.len()] {
         let marked = self.marked.map(|marked| Cell::text(if marked { "yes" } else { "no" }));
         let checksum = self.checksum.map(|checksum| match checksum {
-            Checksum::Right => "right",
+            Checksum::Valid => "right",
             Checksum::Missing => "missing",
-            Checksum::Wrong => "wrong",
+            Checksum::Mismatch => "wrong",
         });
         [marked, checksum.map(Cell::text)]
     }
@@ -145,7 +145,8 @@ fn read(columns: &mut Columns, entry: &Entry) -> Result<(), String> {
     let frame = payload.get(FRAMING_HEADER..size).ok_or("it is no frame")?;
     columns.read(frame).map_err(|error| error.to_string())?;
     if entry.tag.direction == Direction::Control && entry.tag.kind == CONTROL_RECORD {
-        let standing = standing_of(payload).ok_or("where the session stood is not in it")?;
+        let standing =
+            snapshot_from_record(payload).ok_or("where the session stood is not in it")?;
         stood(columns, &standing);
     }
     Ok(())

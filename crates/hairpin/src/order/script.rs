@@ -1,6 +1,7 @@
 //! The language of `hairpin order`: one command a line.
 //!
-//! `docs/order.md` describes it. An error names line and column, both from 1, what was expected
+//! `docs/guide/order-command.md` describes it. An error names line and column, both from 1, what
+//! was expected
 //! there and what was found.
 
 mod command;

@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &Arguments, settings: &Path) -> Result<ExitCode> {
         Some(above) => Box::new(above),
         None => Box::new(io::stdout().lock()),
     };
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     let mut run = Run {
         line,
         desk: Desk::new(arguments.format, out),

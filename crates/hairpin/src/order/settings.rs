@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use hairpin_mapped::{Journal, JournalError, JournalSettings};
-use hairpin_order_entry::{Config, ConfigError, JournalPlace, Session};
+use hairpin_order_entry::{Config, ConfigError, JournalLocation, Session};
 
 use super::line::Line;
 
@@ -45,7 +45,7 @@ impl OrderSettings {
         };
         if let Some(folder) = folder {
             let settings = config.journal.map_or_else(JournalSettings::default, |it| it.settings);
-            config.journal = Some(JournalPlace { folder: folder.to_owned(), settings });
+            config.journal = Some(JournalLocation { folder: folder.to_owned(), settings });
         }
         Ok(Self { config })
     }
@@ -79,7 +79,7 @@ impl OrderSettings {
     fn journal(&self) -> Result<Journal> {
         let journal = self.config.open_journal(MEMORY_BYTES);
         journal.map_err(|error| match (error, &self.config.journal) {
-            (JournalError::Io(error), Some(JournalPlace { folder, .. })) => anyhow!(error)
+            (JournalError::Io(error), Some(JournalLocation { folder, .. })) => anyhow!(error)
                 .context(format!("the journal in {} cannot be opened", folder.display())),
             (error, _) => anyhow!(error),
         })

@@ -98,7 +98,7 @@ impl Receive for RawLine {
                     self.peer = Some(peer);
                 }
             }
-            self.port.frames.give(packet);
+            self.port.frames.release(packet);
         }
         Ok(received)
     }
@@ -114,7 +114,7 @@ impl Transmit for RawLine {
         };
         fill(raw_frame::write(frames.bytes_mut(&mut packet), to, *own, length));
         frames.transmit(packet)?.map_err(|packet| {
-            frames.give(packet);
+            frames.release(packet);
             io::ErrorKind::WouldBlock.into()
         })
     }

@@ -97,7 +97,7 @@ fn serve(
     match setup.protocol {
         Protocol::Udp => {
             let way = Way::open(&setup.transport, &setup.device, Room::Usual, ReceiveStamps::Off)?;
-            let socket = UdpSocket::bind_by(way.transport(), address, options)?;
+            let socket = UdpSocket::bind_with(way.transport(), address, options)?;
             let at = PongReady::at(socket.local_address());
             let server =
                 Server::new(wait, desk, |reactor| Ok(Datagrams::new(socket, size, reactor)?))?;

@@ -31,13 +31,13 @@ impl RawAnswers {
         let RawPort { frames, own, .. } = &mut self.port;
         let Some(mut packet) = frames.receive()? else { return Ok(()) };
         if ping(frames.bytes(&packet), *own).is_none() {
-            frames.give(packet);
+            frames.release(packet);
             return Ok(());
         }
         desk.before_answer();
         raw_frame::turn_round(frames.bytes_mut(&mut packet), *own);
         let outcome = frames.transmit(packet)?.map_err(|packet| {
-            frames.give(packet);
+            frames.release(packet);
             io::ErrorKind::WouldBlock.into()
         });
         desk.answered(&outcome);
@@ -54,7 +54,7 @@ impl RawAnswers {
                 desk.number(message);
                 messages += 1;
             }
-            frames.give(packet);
+            frames.release(packet);
         }
         if messages > 0 {
             desk.tally.count(messages, desk.clock.instant());

@@ -152,7 +152,7 @@ mod tests {
         for expected in [
             "Z; 3 processes of other users not looked into\n",
             "\nno process publishes such counters\n",
-            "\n8 cannot be shown: a page of version 2, and this program knows version 1\n",
+            "\n8 cannot be shown: unsupported page version 2: this program supports version 1\n",
         ] {
             assert!(shown.contains(expected), "{shown}");
         }

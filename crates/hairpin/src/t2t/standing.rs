@@ -26,7 +26,7 @@ impl Standing {
         let counts = Counts { planned: rounds_of(plan), ..Counts::default() };
         let title = format!("{command} --rounds {}", plan.rounds);
         let live = Live::publish(&title, "rounds", |sheet| counts.tell(sheet));
-        Self { live, clock: Clock::of_kernel(), counts }
+        Self { live, clock: Clock::from_kernel(), counts }
     }
 
     /// More than was planned.

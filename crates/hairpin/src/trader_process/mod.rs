@@ -101,7 +101,7 @@ fn session(setup: &TraderSetup) -> Result<Session> {
     let journal = Journal::anonymous(setup.journal_bytes).context("no memory for the journal")?;
     let settings = SessionSettings {
         waiting_max: WAITING_MAX,
-        when_full: WhenFull::BeginAgain,
+        when_full: WhenFull::Restart,
         // No other process reads it.
         keep_inbound: false,
         ..SessionSettings::new(setup.gateway, logon)

@@ -2,7 +2,8 @@
 //! channel, and everything that can go wrong between them, by a seed.
 //!
 //! At the end of every event every book that a channel calls in sync is held against what the
-//! exchange had published by then. `docs/feed-simulation.md` says what is demanded, and how to
+//! exchange had published by then. `docs/design/feed-simulation.md` says what is demanded, and how
+//! to
 //! repeat a seed.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 

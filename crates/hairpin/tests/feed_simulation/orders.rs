@@ -30,7 +30,7 @@ impl Orders {
 
     /// Submits, replaces or cancels an order.
     pub(crate) fn act(&mut self, now: Now, floor: &mut SimulatedMarket, on: (u32, &Instrument)) {
-        while floor.next_notice().is_some() {}
+        while floor.next_order_event().is_some() {}
         let is_full = self.resting.len() >= MOST;
         match self.random.below(3) {
             0 if !is_full => self.submit(now, floor, on),

@@ -3,7 +3,7 @@
 use hairpin_exchange::{
     BROKERTEC_INTERVAL, EBS_INTERVAL, FullOrders, Group, OrderPath, PublisherSettings,
 };
-use hairpin_mdp3::{Feeds, Filter, LateJoin, OrderBooks, Replay, Settings, Sides};
+use hairpin_mdp3::{FeedLines, Feeds, Filter, LateJoin, OrderBooks, Replay, Settings};
 use hairpin_netsim::{Chance, Delay, Faults, Random};
 use hairpin_time::{Duration, Instant};
 
@@ -59,7 +59,7 @@ impl Kind {
             Self::Levels | Self::Unnumbered => PublisherSettings::default(),
             Self::Premium => PublisherSettings::premium(),
             Self::PremiumApart => {
-                let orders = Some(FullOrders { path: OrderPath::Apart, chunk: 9 });
+                let orders = Some(FullOrders { path: OrderPath::Separate, chunk: 9 });
                 PublisherSettings {
                     group: Group::Premium { orders },
                     ..PublisherSettings::premium()
@@ -165,16 +165,16 @@ impl Way {
             ..Settings::default()
         };
         let feeds = match self {
-            Self::OnlyA => on(Sides::A),
-            Self::OnlyB => on(Sides::B),
-            Self::NoInstrumentFeed => Feeds { instrument: Sides::None, ..Feeds::ALL },
+            Self::OnlyA => on(FeedLines::A),
+            Self::OnlyB => on(FeedLines::B),
+            Self::NoInstrumentFeed => Feeds { instrument: FeedLines::None, ..Feeds::ALL },
             Self::NoSnapshotFeed => {
-                Feeds { snapshot: Sides::None, snapshot_orders: Sides::None, ..Feeds::ALL }
+                Feeds { snapshot: FeedLines::None, snapshot_orders: FeedLines::None, ..Feeds::ALL }
             }
             Self::LoopsOnOneSide => Feeds {
-                instrument: Sides::B,
-                snapshot: Sides::A,
-                snapshot_orders: Sides::B,
+                instrument: FeedLines::B,
+                snapshot: FeedLines::A,
+                snapshot_orders: FeedLines::B,
                 ..Feeds::ALL
             },
             _ => Feeds::ALL,

@@ -62,7 +62,7 @@ impl Receiver {
             })
         });
         let mut troubles = std::mem::take(&mut audience.troubles).into_iter();
-        let wanted = (1_001..1_010).filter(|id| audience.filter.names(*id)).collect();
+        let wanted = (1_001..1_010).filter(|id| audience.filter.accepts_id(*id)).collect();
         Self {
             way: audience.way,
             settings: audience.settings,
@@ -95,7 +95,7 @@ impl Receiver {
             return;
         }
         for side in FeedLine::ALL {
-            if self.settings.feeds.sides(feed).has(side) {
+            if self.settings.feeds.lines(feed).contains(side) {
                 self.lines[place][side as usize].send(now, bytes);
             }
         }
@@ -139,7 +139,7 @@ impl Receiver {
         let mut channel = Channel::new_with_filter(self.settings, filter);
         self.judge.state = Some(channel.state());
         if self.way == Way::Cached && !stage.cache.is_empty() {
-            let input = Input { feed: Feed::Instrument, side: FeedLine::A, received: None };
+            let input = Input { feed: Feed::Instrument, line: FeedLine::A, received: None };
             let hearing = &mut Hearing { judge: &mut self.judge, truth: &stage.truth, now };
             for packet in &stage.cache {
                 channel.handle_packet(now, input, packet, hearing);
@@ -216,7 +216,7 @@ impl Receiver {
         let Self { channel: Some(channel), judge, lines, .. } = self else { return };
         for (feed, place) in FEEDS.map(|(feed, _)| (feed, place_of(feed))) {
             for side in FeedLine::ALL {
-                let input = Input { feed, side, received: None };
+                let input = Input { feed, line: side, received: None };
                 lines[place][side as usize].receive(now.monotonic, |_, bytes| {
                     let before = left_out(channel);
                     let hearing = &mut Hearing { judge, truth: &stage.truth, now };
@@ -258,7 +258,7 @@ impl Receiver {
 
     fn run_call(&mut self, now: Now, stage: &mut Stage) {
         let Self { channel: Some(channel), judge, call: Some(call), .. } = self else { return };
-        let input = Input { feed: Feed::Replay, side: FeedLine::A, received: None };
+        let input = Input { feed: Feed::Replay, line: FeedLine::A, received: None };
         let (truth, server) = (&stage.truth, &mut stage.replay);
         let outcome = call.run(now, server, |packet| {
             channel.handle_packet(now, input, packet, &mut Hearing { judge, truth, now });

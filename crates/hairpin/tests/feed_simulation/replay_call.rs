@@ -118,7 +118,7 @@ impl ReplayCall {
             }
             server.handle_sent(place, count);
         }
-        if server.is_over(place) && !self.is_done {
+        if server.is_finished(place) && !self.is_done {
             self.is_done = true;
             self.connection.shut(now.monotonic, End::Server);
             self.close(server);

@@ -1,7 +1,7 @@
 //! The exchange: a floor with its order flow, and all that it says besides.
 
 use hairpin_exchange::{
-    Capacity, Collateral, DailyStatistic, Feed as Loop, Fingerprint, Flow, Instrument,
+    BackgroundFlow, Capacity, Collateral, DailyStatistic, Feed as Loop, Fingerprint, Instrument,
     InstrumentKind, Ladder, Leg, Limits, MAX_PAYLOAD, OptionRight, Pace, PriceLevel, Publication,
     PublisherSettings, QuoteRequest, ReplayServer, ReplaySettings, Settlement, Side,
     SimulatedMarket, SimulatedMarketSettings, TradingStatus, Transmit,
@@ -75,8 +75,13 @@ impl Stage {
         let capacity = Capacity { orders: 4_096 + 120 * count, levels: 2_048 + 48 * count };
         let instruments = instruments(count, &mut random);
         let seed = random.any();
-        let settings =
-            SimulatedMarketSettings { instruments, seed, flow: Flow::ALL, capacity, publisher };
+        let settings = SimulatedMarketSettings {
+            instruments,
+            seed,
+            flow: BackgroundFlow::ALL,
+            capacity,
+            publisher,
+        };
         let mut chapters = std::mem::take(&mut plan.chapters).into_iter();
         let mut upheavals = std::mem::take(&mut plan.upheavals).into_iter();
         let replay = ReplaySettings { packets: 300, sessions: 16, ..ReplaySettings::default() };
@@ -237,7 +242,7 @@ impl Stage {
 
     fn imply(&mut self, now: Now) {
         let instruments = &self.settings.instruments;
-        let Some(index) = instruments.iter().position(|instrument| instrument.has_implied) else {
+        let Some(index) = instruments.iter().position(|instrument| instrument.implied_book) else {
             return;
         };
         if self.listings[index] != Listing::Listed {
@@ -272,7 +277,7 @@ impl Stage {
         let choice = self.random.below(4);
         self.floor.announce(now, |publisher| match choice {
             0 => {
-                let settlement = Settlement { price, is_final: true, is_actual: false };
+                let settlement = Settlement { price, final_price: true, actual: false };
                 let daily =
                     [DailyStatistic::Settlement(settlement), DailyStatistic::OpenInterest(7)];
                 publisher.set_daily(now, &daily.map(|statistic| (index, statistic)))
@@ -348,7 +353,7 @@ impl Stage {
         let feed = match transmit.feed {
             Loop::Incremental => {
                 self.note_incremental(now, before, &transmit);
-                self.replay.keep(transmit.sequence, bytes);
+                self.replay.store(transmit.sequence, bytes);
                 Feed::Incremental
             }
             Loop::Instruments => {
@@ -420,7 +425,7 @@ fn instruments(count: u32, random: &mut Random) -> Vec<Instrument> {
     let mut instruments = Instrument::numbered(count);
     let first = (instruments[0].security_id, instruments[0].symbol.clone());
     for (number, instrument) in (0..).zip(&mut instruments) {
-        instrument.has_implied = random.below(3) == 0;
+        instrument.implied_book = random.below(3) == 0;
         let leg = |id, side| Leg { security_id: id, side, ratio: 1 };
         instrument.kind = match number % 6 {
             2 => InstrumentKind::Spread {
@@ -432,7 +437,7 @@ fn instruments(count: u32, random: &mut Random) -> Vec<Instrument> {
                 underlying: first.clone(),
             },
             4 => InstrumentKind::Bond { coupon: Decimal(2_500_000_000) },
-            5 => InstrumentKind::Repo { is_special: true, underlying: first.clone() },
+            5 => InstrumentKind::Repo { special: true, underlying: first.clone() },
             _ => InstrumentKind::Future,
         };
     }

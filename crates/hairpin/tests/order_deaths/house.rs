@@ -54,12 +54,12 @@ pub(crate) struct House {
 
 impl House {
     pub(crate) fn open() -> Self {
-        let clock = Clock::of_kernel();
+        let clock = Clock::from_kernel();
         let instruments = Instrument::numbered(2);
         let account = Credentials::new(ACCESS_KEY_ID, KEY, "ABC", "DEFGH").unwrap();
         let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
         let settings = ExchangeSettings {
-            floor: SimulatedMarketSettings { instruments, ..SimulatedMarketSettings::default() },
+            market: SimulatedMarketSettings { instruments, ..SimulatedMarketSettings::default() },
             matching: false,
             accounts: vec![account],
             connections: 4,
@@ -103,7 +103,7 @@ impl House {
 
     /// OrderID, contracts traded and open of the trader's orders.
     pub(crate) fn held(&self) -> Vec<(u64, u32, u32)> {
-        let matching = self.exchange.floor().matching();
+        let matching = self.exchange.market().matching();
         let sides = (0..matching.instruments())
             .flat_map(|instrument| Side::BOTH.map(|side| matching.orders(instrument, side)));
         let all = sides.flatten().filter(|order| order.owner == Owner(1));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hairpin_mapped::{Direction, MemoryStorage, Record, Storage};
-use hairpin_order_entry::{MESSAGE_RECORD, standing_of};
+use hairpin_order_entry::{MESSAGE_RECORD, snapshot_from_record};
 
 /// All records, the oldest first.
 pub(crate) fn all(journal: &MemoryStorage) -> impl Iterator<Item = Record> + '_ {
@@ -34,7 +34,8 @@ pub(crate) fn check(journal: &MemoryStorage) {
                 assert!(is_next, "{uuid}: the exchange's {number} stands behind {last}");
             }
             Direction::Control => {
-                let standing = standing_of(bytes).expect("a request says where its session stood");
+                let standing =
+                    snapshot_from_record(bytes).expect("a request says where its session stood");
                 let rises = standing.request_timestamp > request_timestamp;
                 assert!(rises, "a RequestTimestamp behind {request_timestamp}: {standing:?}");
                 request_timestamp = standing.request_timestamp;

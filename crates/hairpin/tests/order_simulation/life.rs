@@ -63,7 +63,7 @@ impl Life {
         };
         let settings =
             Settings { conduct, waiting_max: plan.waiting_max, ..Settings::new(gateway, logon) };
-        let session = Session::with_dial(settings, disk, dial).expect("the settings are sound");
+        let session = Session::with_connect(settings, disk, dial).expect("the settings are sound");
         let keeper = match plan.keeping {
             Keeping::Kept => Keeper::Kept(Box::new(kept(session, plan.has_backup, now))),
             Keeping::Own => Keeper::Own { session: Box::new(session), connects_at: now.monotonic },

@@ -3,7 +3,7 @@
 //!
 //! Every message either side takes is held against what the other has sent; after each time of
 //! troubles the journal, the numbers and the working orders of both are compared.
-//! `docs/order-simulation.md` says what is demanded, and how to repeat a seed.
+//! `docs/design/order-simulation.md` says what is demanded, and how to repeat a seed.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod disk;

@@ -156,7 +156,7 @@ impl Venue {
     pub(crate) fn trade(&mut self, now: Now, times: u32) {
         let time_in_force = TimeInForce::FillAndKill;
         let order = |price, quantity| {
-            let order = NewOrder::limit(0, Side::Offer, price, quantity, Owner::HOUSE);
+            let order = NewOrder::limit(0, Side::Offer, price, quantity, Owner::BACKGROUND);
             NewOrder { time_in_force, ..order }
         };
         let is_traders = |floor: &SimulatedMarket| {

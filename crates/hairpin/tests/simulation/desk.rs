@@ -348,7 +348,7 @@ impl Desk {
                 let place = self.places[feed as usize][side as usize];
                 let group = &mut groups[feed as usize][side as usize];
                 if group.poll_timeout(place).is_some_and(|at| at <= now.monotonic) {
-                    let input = Input { feed, side, received: Some(now.utc) };
+                    let input = Input { feed, line: side, received: Some(now.utc) };
                     group.receive(place, now.monotonic, |_, bytes| {
                         life.handle_packet(now, input, bytes, truth, ledger);
                     });

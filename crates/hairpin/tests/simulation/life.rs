@@ -58,7 +58,7 @@ impl Life {
             operator: Operator::automated("TRADER", "US,IL"),
         };
         let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
-        let session = Session::with_dial(Settings::new(gateway, logon), journal, dial);
+        let session = Session::with_connect(Settings::new(gateway, logon), journal, dial);
         Self {
             channel: Channel::new(hairpin_feed_handler::Settings {
                 max_instruments: 16,

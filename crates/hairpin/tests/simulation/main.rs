@@ -3,7 +3,7 @@
 //!
 //! Exchange, channel, session and strategy are the real ones; only sockets and clocks are not.
 //! Each end of an event and the end of each run is held against what the exchange published, each
-//! order against what the gateway took. `docs/testing.md` says how to repeat a seed.
+//! order against what the gateway took. `docs/design/testing.md` says how to repeat a seed.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod desk;

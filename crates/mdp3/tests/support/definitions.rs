@@ -1,11 +1,11 @@
-//! Definitions of other kinds than futures.
+//! Definitions other than futures.
 
 use hairpin_cme_codecs::mdp3::*;
 
 use super::{END, PacketBuilder};
 
 impl PacketBuilder {
-    /// A call on `underlying` at a strike of 4,500, with feed types like a future's.
+    /// Adds a call on `underlying` at a strike of 4,500, with feed types like a future's.
     pub fn option(self, id: i32, total: u32, underlying: i32) -> Self {
         self.message(|buffer| {
             let (mut root, mut groups) = MDInstrumentDefinitionOption55::encode(buffer).unwrap();
@@ -50,7 +50,7 @@ impl PacketBuilder {
         })
     }
 
-    /// A spread that buys the first leg and sells the others, in ratios 1, 2, 3….
+    /// Adds a spread that buys the first leg and sells the others, in ratios 1, 2, 3….
     pub fn spread(self, id: i32, total: u32, legs: &[i32]) -> Self {
         self.spread_as(SecurityUpdateAction::ADD, id, total, legs)
     }
@@ -93,7 +93,7 @@ impl PacketBuilder {
         })
     }
 
-    /// EUR/USD spot.
+    /// Adds EUR/USD spot.
     pub fn fx(self, id: i32, total: u32) -> Self {
         self.message(|buffer| {
             let (mut root, mut groups) = MDInstrumentDefinitionFX63::encode(buffer).unwrap();
@@ -116,7 +116,7 @@ impl PacketBuilder {
         })
     }
 
-    /// A bond that matures on day 24,000.
+    /// Adds a bond that matures on day 24,000.
     pub fn bond(self, id: i32, total: u32) -> Self {
         self.message(|buffer| {
             let (mut root, groups) = MDInstrumentDefinitionFixedIncome57::encode(buffer).unwrap();
@@ -131,7 +131,7 @@ impl PacketBuilder {
         })
     }
 
-    /// A repo of days 20,454 to 20,455 on one underlying without a SecurityID.
+    /// Adds a repo of days 20,454 to 20,455 on one underlying without a SecurityID.
     pub fn repo(self, id: i32, total: u32) -> Self {
         self.message(|buffer| {
             let (mut root, mut groups) = MDInstrumentDefinitionRepo58::encode(buffer).unwrap();

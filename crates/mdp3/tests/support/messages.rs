@@ -1,4 +1,4 @@
-//! Messages that are no books: statistics, limits, trades with orders, requests, workups.
+//! Messages other than books: statistics, limits, trades with orders, requests, workups.
 
 use hairpin_cme_codecs::mdp3::*;
 
@@ -15,12 +15,12 @@ pub struct StatisticEntry {
     pub action: u8,
 }
 
-/// A new statistic without a quantity.
+/// Returns a new statistic without a quantity.
 pub fn statistic(entry_type: u8, flag: Option<u8>, price: i64) -> StatisticEntry {
     StatisticEntry { entry_type, flag, price, quantity: None, action: 0 }
 }
 
-/// Session statistics of either template, which differ in the type of quantities.
+/// Adds session statistics of either template, which differ in the quantity type.
 macro_rules! session_statistics {
     ($packet:expr, $type:ident, $quantity:ty, $id:ident, $rpt_seq:ident, $entries:ident) => {{
         let time = $packet.time();
@@ -43,7 +43,7 @@ macro_rules! session_statistics {
     }};
 }
 
-/// Trades of either template, which differ in the type of quantities.
+/// Adds trades of either template, which differ in the quantity type.
 macro_rules! trades {
     ($packet:expr, $type:ident, $id:ident, $rpt_seq:ident, $trades:ident, $orders:ident) => {{
         let time = $packet.time();
@@ -66,7 +66,7 @@ macro_rules! trades {
 }
 
 impl PacketBuilder {
-    /// Session statistics (template 51) with RptSeq from `rpt_seq` on.
+    /// Adds session statistics (template 51) with RptSeq from `rpt_seq` on.
     pub fn session_statistics(self, id: i32, rpt_seq: u32, entries: &[StatisticEntry]) -> Self {
         session_statistics!(
             self,
@@ -78,7 +78,7 @@ impl PacketBuilder {
         )
     }
 
-    /// The same with 64-bit quantities (template 67).
+    /// Adds the same with 64-bit quantities (template 67).
     pub fn long_statistics(self, id: i32, rpt_seq: u32, entries: &[StatisticEntry]) -> Self {
         session_statistics!(
             self,
@@ -90,7 +90,7 @@ impl PacketBuilder {
         )
     }
 
-    /// Daily statistics (template 49): settlements have a flag, the rest a quantity.
+    /// Adds daily statistics (template 49): settlements have a flag, the others a quantity.
     pub fn daily_statistics(self, id: i32, rpt_seq: u32, entries: &[StatisticEntry]) -> Self {
         let time = self.time();
         self.message(|buffer| {
@@ -114,7 +114,7 @@ impl PacketBuilder {
         })
     }
 
-    /// High and low limit and price variation (template 50).
+    /// Adds high limit, low limit and price variation (template 50).
     pub fn limits(self, id: i32, rpt_seq: u32, limits: [Option<i64>; 3]) -> Self {
         let time = self.time();
         self.message(|buffer| {
@@ -134,8 +134,8 @@ impl PacketBuilder {
         })
     }
 
-    /// Trades (template 48): RptSeq from `rpt_seq` on, each with its quantity and number of
-    /// orders; and the orders of all.
+    /// Adds trades (template 48) with RptSeq from `rpt_seq` on, each with its quantity and number
+    /// of orders, and the orders of all trades.
     pub fn trades(
         self,
         id: i32,
@@ -146,7 +146,7 @@ impl PacketBuilder {
         trades!(self, MDIncrementalRefreshTradeSummary48, id, rpt_seq, trades, orders)
     }
 
-    /// The same with 64-bit quantities (template 65).
+    /// Adds the same with 64-bit quantities (template 65).
     pub fn long_trades(
         self,
         id: i32,
@@ -157,7 +157,7 @@ impl PacketBuilder {
         trades!(self, MDIncrementalRefreshTradeSummaryLongQty65, id, rpt_seq, trades, orders)
     }
 
-    /// Electronic volume in 64 bits (template 66).
+    /// Adds electronic volume with a 64-bit quantity (template 66).
     pub fn long_volume(self, id: i32, rpt_seq: u32, quantity: u64) -> Self {
         let time = self.time();
         self.message(|buffer| {
@@ -171,7 +171,7 @@ impl PacketBuilder {
         })
     }
 
-    /// A request for quotes of some instruments (template 39), each for ten to buy.
+    /// Adds a request for quotes of some instruments (template 39), each to buy ten.
     pub fn quote_request(self, ids: &[i32]) -> Self {
         let time = self.time();
         self.message(|buffer| {
@@ -189,7 +189,7 @@ impl PacketBuilder {
         })
     }
 
-    /// A workup of two orders (template 60).
+    /// Adds a workup of two orders (template 60).
     pub fn workup(self, id: i32, status: u8, event: u8) -> Self {
         let time = self.time();
         self.message(|buffer| {
@@ -214,7 +214,7 @@ impl PacketBuilder {
         })
     }
 
-    /// The value of one bond as collateral (template 62).
+    /// Adds the value of one bond as collateral (template 62).
     pub fn collateral(self) -> Self {
         let time = self.time();
         self.message(|buffer| {
@@ -233,8 +233,8 @@ impl PacketBuilder {
         })
     }
 
-    /// A snapshot (template 52) without levels, with these statistics and limits. Settlements have
-    /// their type in the flag.
+    /// Adds a snapshot (template 52) without levels, with the given statistics and limits.
+    /// Settlements have their type in the flag.
     pub fn statistics_snapshot(
         self,
         id: i32,
@@ -272,7 +272,7 @@ impl PacketBuilder {
         })
     }
 
-    /// The same with 64-bit quantities (template 69).
+    /// Adds the same with 64-bit quantities (template 69).
     pub fn long_statistics_snapshot(
         self,
         id: i32,

@@ -1,6 +1,7 @@
-//! Traces: packets in a few words, a channel to feed them to, and what it told as lines of text.
+//! Traces: short packet builders, a channel that receives the packets, and its callbacks as lines
+//! of text.
 #![allow(dead_code, unreachable_pub, unused_imports, reason = "each test file uses what it needs")]
-#![allow(clippy::unwrap_used, reason = "a packet that does not fit is the test's own mistake")]
+#![allow(clippy::unwrap_used, reason = "a packet that does not fit is an error in the test")]
 
 mod definitions;
 mod messages;
@@ -16,7 +17,7 @@ pub use recorder::Recorder;
 use hairpin_mdp3::{Action, Channel, Feed, FeedLine, Input, ReplayOutcome, Settings};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-/// A channel, its clock, and what it told.
+/// A channel, its clock, and its recorded callbacks.
 pub struct Trace {
     pub channel: Channel,
     pub recorder: Recorder,
@@ -25,7 +26,7 @@ pub struct Trace {
     pub utc: Utc,
 }
 
-/// Small enough for tests to fill, with a wait of 10 ms.
+/// Settings small enough for tests to fill, with a reorder wait of 10 ms.
 pub const SETTINGS: Settings = Settings {
     max_instruments: 8,
     late_join: hairpin_mdp3::LateJoin::InstrumentsAndBooks,
@@ -48,34 +49,35 @@ pub const SETTINGS: Settings = Settings {
 };
 
 impl Trace {
-    /// A channel that has seen nothing.
+    /// Creates a channel that has received nothing.
     pub fn new(settings: Settings) -> Self {
         let now = Instant::from_nanos(1_000_000_000);
         let utc = YEAR_2026 + Duration::from_secs(3_600);
         Self { channel: Channel::new(settings), recorder: Recorder::default(), now, utc }
     }
 
-    /// A channel in sync after packet 100: instruments 7 and 8 of depth 10, books empty, RptSeq 0.
+    /// Creates a channel in sync after packet 100, with empty books of instruments 7 and 8, depth
+    /// 10, RptSeq 0.
     pub fn in_sync() -> Self {
         Self::in_sync_with(SETTINGS, 10)
     }
 
-    /// The same late in the day: RptSeq 1,000.
+    /// Creates the same late in the day, at RptSeq 1,000.
     pub fn in_sync_late() -> Self {
         Self::in_sync_at(SETTINGS, 10, 1_000)
     }
 
-    /// The same with other settings and another depth.
+    /// Creates the same with other settings and another depth.
     pub fn in_sync_with(settings: Settings, depth: i8) -> Self {
         Self::in_sync_at(settings, depth, 0)
     }
 
-    /// The same at any time of the day.
+    /// Creates the same at any RptSeq.
     pub fn in_sync_at_rpt_seq(rpt_seq: u32) -> Self {
         Self::in_sync_at(SETTINGS, 10, rpt_seq)
     }
 
-    /// The same with other settings and another depth, at any time of the day.
+    /// Creates the same with other settings, another depth and any RptSeq.
     pub fn in_sync_at(settings: Settings, depth: i8, rpt_seq: u32) -> Self {
         let mut trace = Self::new(settings);
         trace.a(&packet(100).heartbeat());
@@ -88,86 +90,86 @@ impl Trace {
         trace
     }
 
-    /// A packet of any feed and side.
+    /// Delivers a packet on any feed and line.
     pub fn on(&mut self, feed: Feed, side: FeedLine, packet: &PacketBuilder) {
         let now = Now { monotonic: self.now, utc: self.utc };
-        let input = Input { feed, side, received: None };
+        let input = Input { feed, line: side, received: None };
         self.channel.handle_packet(now, input, packet.bytes(), &mut self.recorder);
     }
 
-    /// An incremental packet on side A.
+    /// Delivers an incremental packet on line A.
     pub fn a(&mut self, packet: &PacketBuilder) {
         self.on(Feed::Incremental, FeedLine::A, packet);
     }
 
-    /// An incremental packet on side B.
+    /// Delivers an incremental packet on line B.
     pub fn b(&mut self, packet: &PacketBuilder) {
         self.on(Feed::Incremental, FeedLine::B, packet);
     }
 
-    /// A packet of the instrument feed, side A.
+    /// Delivers a packet of the instrument feed on line A.
     pub fn instrument(&mut self, packet: &PacketBuilder) {
         self.on(Feed::Instrument, FeedLine::A, packet);
     }
 
-    /// What is known of the trading status of an instrument, by its number.
+    /// Returns the trading status of an instrument as a number.
     pub fn status(&self, security_id: i32) -> Option<u8> {
         let instrument = self.channel.find(security_id).expect("the instrument is known");
         self.channel.instruments().status(instrument).trading_status.map(|status| status.0)
     }
 
-    /// The implied book of an instrument, as `book` shows the direct one.
+    /// Returns the implied book of an instrument in the format of `book`.
     pub fn implied(&self, security_id: i32) -> String {
         let instrument = self.channel.find(security_id).expect("the instrument is known");
         recorder::show_implied(self.channel.instruments().implied_book(instrument))
     }
 
-    /// A packet of the snapshot feed, side A.
+    /// Delivers a packet of the snapshot feed on line A.
     pub fn snapshot(&mut self, packet: &PacketBuilder) {
         self.on(Feed::Snapshot, FeedLine::A, packet);
     }
 
-    /// A packet of the snapshot feed, side B.
+    /// Delivers a packet of the snapshot feed on line B.
     pub fn snapshot_b(&mut self, packet: &PacketBuilder) {
         self.on(Feed::Snapshot, FeedLine::B, packet);
     }
 
-    /// A packet of TCP replay.
+    /// Delivers a packet of TCP replay.
     pub fn replay(&mut self, packet: &PacketBuilder) {
         self.on(Feed::Replay, FeedLine::A, packet);
     }
 
-    /// The connection for replay has ended.
+    /// Ends the replay connection.
     pub fn replay_end(&mut self, outcome: ReplayOutcome) {
         let now = Now { monotonic: self.now, utc: self.utc };
         self.channel.handle_replay_end(now, outcome, &mut self.recorder);
     }
 
-    /// Lets time pass, and does what falls due.
+    /// Advances the clock and runs the timeouts.
     pub fn wait(&mut self, span: Duration) {
         self.now += span;
         let now = Now { monotonic: self.now, utc: self.utc };
         self.channel.handle_timeout(now, &mut self.recorder);
     }
 
-    /// What the channel asks for.
+    /// Returns the channel's actions.
     pub fn actions(&mut self) -> Vec<Action> {
         std::iter::from_fn(|| self.channel.poll_action()).collect()
     }
 
-    /// What was told since the last time is this and nothing else.
+    /// Asserts that the callbacks since the last call are exactly `expected`.
     #[track_caller]
-    pub fn told<const N: usize>(&mut self, expected: [&str; N]) {
-        let told = self.recorder.take();
-        assert_eq!(told, expected, "left: told, right: expected");
+    pub fn assert_callbacks<const N: usize>(&mut self, expected: [&str; N]) {
+        let lines = self.recorder.take();
+        assert_eq!(lines, expected, "left: actual, right: expected");
     }
 
-    /// The book of an instrument: `quantity@price …| quantity@price …`, best first.
+    /// Returns the book of an instrument: `quantity@price …| quantity@price …`, best first.
     pub fn book(&self, security_id: i32) -> String {
         recorder::show(self.channel.book_of(security_id).expect("the instrument is known"))
     }
 
-    /// A counter by name.
+    /// Returns a counter by name.
     pub fn counter(&self, name: &str) -> u64 {
         let found = self.channel.counters().iter().find(|(counter, _)| *counter == name);
         found.unwrap_or_else(|| panic!("no counter {name}")).1

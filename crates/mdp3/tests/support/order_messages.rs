@@ -1,10 +1,10 @@
-//! Messages about orders, alone or with price levels.
+//! Order messages, alone or with price levels.
 
 use hairpin_cme_codecs::mdp3::*;
 
 use super::{Entry, PacketBuilder, price};
 
-/// What a message says of an order. Prices are whole numbers; nulls are `None`.
+/// An order entry of a message. Prices are whole numbers; nulls are `None`.
 #[derive(Clone, Copy, Debug)]
 pub struct OrderEntry {
     pub instrument: i32,
@@ -14,11 +14,11 @@ pub struct OrderEntry {
     pub priority: Option<u64>,
     pub price: Option<i64>,
     pub quantity: Option<i32>,
-    /// ReferenceID, where the order goes with a price level.
+    /// ReferenceID, where the order refers to a price level.
     pub reference: Option<u8>,
 }
 
-/// A new bid with a priority that is its id.
+/// Returns a new bid whose priority is its id.
 pub fn buy(instrument: i32, id: u64, price: i64, quantity: i32) -> OrderEntry {
     OrderEntry {
         instrument,
@@ -32,28 +32,28 @@ pub fn buy(instrument: i32, id: u64, price: i64, quantity: i32) -> OrderEntry {
     }
 }
 
-/// A new ask with a priority that is its id.
+/// Returns a new ask whose priority is its id.
 pub fn sell(instrument: i32, id: u64, price: i64, quantity: i32) -> OrderEntry {
     OrderEntry { kind: b'1', ..buy(instrument, id, price, quantity) }
 }
 
 impl OrderEntry {
-    /// The same as a change of an order that exists.
+    /// Returns the same as a change of an existing order.
     pub fn changed(self) -> Self {
         Self { action: 1, ..self }
     }
-    /// The same as a deletion.
+    /// Returns the same as a deletion.
     pub fn deleted(self) -> Self {
         Self { action: 2, price: None, quantity: None, ..self }
     }
-    /// The same with a reference to a price level of the message, counted from 1.
+    /// Returns the same with a reference to a price level of the message, counted from 1.
     pub fn at(self, reference: u8) -> Self {
         Self { reference: Some(reference), ..self }
     }
 }
 
-/// A book message, with price levels and with orders that refer to them. The two templates differ
-/// in the type of the levels' quantities.
+/// Adds a book message with price levels and orders that refer to them. The two templates differ in
+/// the quantity type of the levels.
 macro_rules! combined {
     ($packet:expr, $type:ident, $quantity:ty, $indicator:ident, $levels:ident, $orders:ident) => {{
         let time = $packet.time();
@@ -87,7 +87,7 @@ macro_rules! combined {
 }
 
 impl PacketBuilder {
-    /// An order book message (template 47).
+    /// Adds an order book message (template 47).
     pub fn orders(self, indicator: u8, entries: &[OrderEntry]) -> Self {
         let time = self.time();
         self.message(|buffer| {
@@ -108,17 +108,17 @@ impl PacketBuilder {
         })
     }
 
-    /// A book message (template 46) with price levels and with orders that refer to them.
+    /// Adds a book message (template 46) with price levels and orders that refer to them.
     pub fn combined(self, indicator: u8, levels: &[Entry], orders: &[OrderEntry]) -> Self {
         combined!(self, MDIncrementalRefreshBook46, i32, indicator, levels, orders)
     }
 
-    /// The same with 64-bit quantities of levels (template 64).
+    /// Adds the same with 64-bit quantities of levels (template 64).
     pub fn long_combined(self, indicator: u8, levels: &[Entry], orders: &[OrderEntry]) -> Self {
         combined!(self, MDIncrementalRefreshBookLongQty64, u64, indicator, levels, orders)
     }
 
-    /// The top orders of an instrument (template 59).
+    /// Adds the top orders of an instrument (template 59).
     pub fn top_orders(self, indicator: u8, instrument: i32, orders: &[OrderEntry]) -> Self {
         let time = self.time();
         self.message(|buffer| {
@@ -139,12 +139,12 @@ impl PacketBuilder {
         })
     }
 
-    /// An order book in one chunk as it was after incremental packet `last`.
+    /// Adds an order book in one chunk as of incremental packet `last`.
     pub fn order_snapshot(self, id: i32, last: u32, total: u32, orders: &[OrderEntry]) -> Self {
         self.order_chunk((id, last, total), (1, 1), orders)
     }
 
-    /// A chunk of an order book, counted from 1, of so many (template 53).
+    /// Adds chunk `chunk`, counted from 1, of `chunks` of an order book (template 53).
     pub fn order_chunk(
         self,
         (id, last, total): (i32, u32, u32),

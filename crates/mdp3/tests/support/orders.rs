@@ -5,18 +5,19 @@ use hairpin_mdp3::{Feed, FeedLine, Order, OrderBook, OrderIter, OrderUpdate, Upd
 use super::{PacketBuilder, Trace};
 
 impl Trace {
-    /// A packet of the order snapshot feed, side A.
+    /// Delivers a packet of the order snapshot feed on line A.
     pub fn order_snapshots(&mut self, packet: &PacketBuilder) {
         self.on(Feed::SnapshotOrders, FeedLine::A, packet);
     }
 
-    /// The order book of an instrument: `id:quantity@price …| id:quantity@price …`, best first.
+    /// Returns the order book of an instrument: `id:quantity@price …| id:quantity@price …`, best
+    /// first.
     pub fn orders(&self, security_id: i32) -> String {
         let instrument = self.channel.find(security_id).expect("the instrument is known");
         show_orders(self.channel.order_book(instrument))
     }
 
-    /// Whether the order book of an instrument is in sync.
+    /// Returns `true` if the order book of an instrument is in sync.
     pub fn orders_in_sync(&self, security_id: i32) -> bool {
         let instrument = self.channel.find(security_id).expect("the instrument is known");
         self.channel.order_book(instrument).is_in_sync()
@@ -35,10 +36,10 @@ fn show_order(order: Order) -> String {
     format!("{}:{}@{}", order.id, order.quantity, order.price)
 }
 
-/// The book, and in brackets which orders are new, changed or gone.
+/// Formats the book, and in brackets the new, changed and removed orders.
 pub fn show_order_update(update: &OrderUpdate<'_>) -> String {
-    assert!(update.book.is_in_sync(), "an order book that is not in sync is not told");
-    let source = match (update.source, update.is_restated) {
+    assert!(update.book.is_in_sync(), "an order book out of sync is not reported");
+    let source = match (update.source, update.restated) {
         (UpdateSource::Incremental, false) => "orders",
         (UpdateSource::Incremental, true) => "orders restated",
         _ => "orders restored",

@@ -1,39 +1,40 @@
-//! Packets in a few words. Prices are whole numbers; packet n is sent n milliseconds after the
-//! start of 2026 unless it says otherwise.
+//! Short packet builders. Prices are whole numbers. Packet n is sent n milliseconds after the start
+//! of 2026 unless stated otherwise.
 
-// Beside this file, whoever includes it.
+// Relative to this file, because other crates include it.
 #[path = "order_messages.rs"]
 mod order_messages;
 
-#[allow(unused_imports, reason = "not every test has orders")]
+#[allow(unused_imports, reason = "not every test uses orders")]
 pub use order_messages::*;
 
 use hairpin_cme_codecs::mdp3::*;
 use hairpin_mdp3::PacketHeader;
 use hairpin_time::{Duration, Utc};
 
-/// MatchEventIndicator: the event goes on, or ends.
+/// MatchEventIndicator: the event continues, or ends.
 pub const MORE: u8 = 0x04;
 pub const END: u8 = 0x84;
 
 pub const YEAR_2026: Utc = Utc::from_nanos(1_767_225_600_000_000_000);
 
-/// A packet being built.
+/// A packet under construction.
 #[derive(Clone)]
 pub struct PacketBuilder(Vec<u8>);
 
-/// A packet without messages.
+/// Creates a packet without messages.
 pub fn packet(sequence: u32) -> PacketBuilder {
     sent_at(sequence, u64::from(sequence))
 }
 
-/// A packet sent `millis` milliseconds after the start of 2026.
+/// Creates a packet sent `millis` milliseconds after the start of 2026.
 pub fn sent_at(sequence: u32, millis: u64) -> PacketBuilder {
     let sending_time = YEAR_2026 + Duration::from_millis(millis);
     PacketBuilder(PacketHeader { sequence, sending_time }.encode().to_vec())
 }
 
-/// A packet after 100 whose number is the best bid of instrument 7, with RptSeq 1 in packet 101.
+/// Creates a packet after 100 whose number is the best bid of instrument 7, with RptSeq 1 in packet
+/// 101.
 pub fn tick(sequence: u32) -> PacketBuilder {
     let (entry, price) = (bid(7, sequence - 100), i64::from(sequence));
     let is_first = sequence == 101;
@@ -53,12 +54,12 @@ pub struct Entry {
     pub quantity: Option<i32>,
 }
 
-/// An entry of the bid side, to be completed by an action.
+/// Returns an entry of the bid side, to be completed by an action.
 pub fn bid(id: i32, rpt_seq: u32) -> Entry {
     Entry { id, rpt_seq, kind: b'0', action: 0, level: 0, price: None, quantity: None }
 }
 
-/// An entry of the ask side, to be completed by an action.
+/// Returns an entry of the ask side, to be completed by an action.
 pub fn ask(id: i32, rpt_seq: u32) -> Entry {
     Entry { kind: b'1', ..bid(id, rpt_seq) }
 }
@@ -85,34 +86,34 @@ impl Entry {
     pub fn overlay(self, level: u8, price: i64, quantity: i32) -> Self {
         self.act(5, level, price, quantity)
     }
-    pub fn of_kind(self, kind: u8) -> Self {
+    pub fn with_entry_type(self, kind: u8) -> Self {
         Self { kind, ..self }
     }
 }
 
-/// A whole number as a price.
+/// Converts a whole number to a price.
 pub(super) fn price(whole: i64) -> Price9 {
     Price9(whole * 1_000_000_000)
 }
 
 impl PacketBuilder {
-    /// The packet as on the wire.
+    /// Returns the packet as on the wire.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The packet as on the wire, to be spoiled.
+    /// Returns the packet as on the wire, for corruption.
     pub fn bytes_mut(&mut self) -> &mut Vec<u8> {
         &mut self.0
     }
 
-    /// TransactTime of its messages: a microsecond before it was sent.
+    /// Returns the TransactTime of the messages: a microsecond before sending.
     pub fn transact_time(&self) -> Utc {
         let (header, _) = PacketHeader::decode(&self.0).unwrap();
         header.sending_time - Duration::from_micros(1)
     }
 
-    /// The same as messages carry it.
+    /// Returns the TransactTime in the wire format.
     pub(super) fn time(&self) -> u64 {
         self.transact_time().as_nanos()
     }
@@ -138,7 +139,7 @@ impl PacketBuilder {
         self.combined(indicator, entries, &[])
     }
 
-    /// The same entries in the message with 64-bit quantities.
+    /// Adds the same entries in the message with 64-bit quantities.
     pub fn long_book(self, indicator: u8, entries: &[Entry]) -> Self {
         self.long_combined(indicator, entries, &[])
     }
@@ -167,7 +168,7 @@ impl PacketBuilder {
         self.volumes_of(indicator, id, &[rpt_seq], quantity)
     }
 
-    /// A volume of one lot with each of some RptSeq.
+    /// Adds a volume of one lot with each given RptSeq.
     pub fn volumes(self, indicator: u8, id: i32, rpt_seqs: &[u32]) -> Self {
         self.volumes_of(indicator, id, rpt_seqs, 1)
     }
@@ -198,12 +199,12 @@ impl PacketBuilder {
         })
     }
 
-    /// A status of one instrument: status, reason and event by their numbers.
+    /// Adds a status of one instrument: status, reason and event as numbers.
     pub fn status(self, id: i32, status: u8, halt_reason: u8, event: u8) -> Self {
         self.status_of(Some(id), ("", ""), (status, halt_reason, event))
     }
 
-    /// A status of a group, or of a product in it.
+    /// Adds a status of a group, or of a product in it.
     pub fn group_status(self, group: &str, asset: &str, status: u8) -> Self {
         self.status_of(None, (group, asset), (status, 0, 0))
     }
@@ -240,7 +241,7 @@ impl PacketBuilder {
         })
     }
 
-    /// A future of `total` instruments with a direct book of `depth`.
+    /// Adds a future of `total` instruments with a direct book of `depth`.
     pub fn definition(self, id: i32, total: u32, depth: i8) -> Self {
         self.definition_with(id, Some(total), depth, SecurityUpdateAction::ADD)
     }
@@ -273,12 +274,12 @@ impl PacketBuilder {
         })
     }
 
-    /// A future like that of `definition`, but for its name and LastUpdateTime.
+    /// Adds a future as `definition` does, with another symbol and LastUpdateTime.
     pub fn renamed(self, id: i32, total: u32, symbol: &str, updated: u64) -> Self {
         self.future_named(id, total, [10, 2], (symbol, updated))
     }
 
-    /// A future with books of these depths, of which it is so many times that it was modified.
+    /// Adds a future with books of the given depths, modified `version` times.
     pub fn future(self, id: i32, total: u32, depths: [usize; 2], version: u64) -> Self {
         self.future_named(id, total, depths, (&format!("ES{id}v{version}"), version))
     }
@@ -308,7 +309,7 @@ impl PacketBuilder {
         })
     }
 
-    /// A book as it was after incremental packet `last`: (side, level, price, quantity).
+    /// Adds a book as of incremental packet `last`: (side, level, price, quantity).
     pub fn snapshot(
         self,
         id: i32,
@@ -320,7 +321,7 @@ impl PacketBuilder {
         self.snapshot_with((id, None), last, total, rpt_seq, levels)
     }
 
-    /// The same with a trading status.
+    /// Adds the same with a trading status.
     pub fn snapshot_with(
         self,
         (id, status): (i32, Option<u8>),
@@ -349,13 +350,13 @@ impl PacketBuilder {
                     .set_md_price_level(level)
                     .set_md_entry_type(MDEntryType(side));
             }
-            // What is no price level must not be taken for one.
+            // An entry that is no price level.
             group.push().unwrap().set_md_entry_px(price(1)).set_md_entry_type(MDEntryType::TRADE);
             groups.finish().unwrap()
         })
     }
 
-    /// A message of any template, version and body.
+    /// Adds a message with any header and body.
     pub fn raw(self, header: [u16; 4], body: &[u8]) -> Self {
         self.message(|buffer| {
             for (at, word) in header.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a channel told, one line a callback.
+//! A recorder of a channel's callbacks, one line each.
 
 use super::orders::show_order_update;
 use hairpin_mdp3::{
@@ -8,7 +8,7 @@ use hairpin_mdp3::{
     SyncState, Trade, UpdateSource, Volume, Warning,
 };
 
-/// Writes down everything but packets and messages, which it counts.
+/// Records all callbacks except packets and messages, which it counts.
 #[derive(Default)]
 pub struct Recorder {
     lines: Vec<String>,
@@ -17,18 +17,18 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// What was written down since the last time.
+    /// Returns the lines recorded since the last call.
     pub fn take(&mut self) -> Vec<String> {
         std::mem::take(&mut self.lines)
     }
 }
 
-/// `quantity@price …| quantity@price …`, best first.
+/// Formats a book: `quantity@price …| quantity@price …`, best first.
 pub fn show(book: Book<'_>) -> String {
     show_sides(book.bids(), book.asks())
 }
 
-/// The same of an implied book.
+/// Formats an implied book in the same way.
 pub fn show_implied(book: ImpliedBook<'_>) -> String {
     show_sides(book.bids(), book.asks())
 }
@@ -42,7 +42,7 @@ fn show_sides(bids: Levels<'_>, asks: Levels<'_>) -> String {
     format!("{} | {}", side(bids), side(asks)).trim().to_owned()
 }
 
-/// `i` for the implied book, with `e` and `f` for its best levels.
+/// Formats changes: `i` for the implied book, with `e` and `f` for its best levels.
 fn show_implied_changes(changes: Changes) -> String {
     let letters = [
         (Changes::IMPLIED, 'i'),
@@ -52,7 +52,7 @@ fn show_implied_changes(changes: Changes) -> String {
     letters.iter().filter(|(bit, _)| changes.contains(*bit)).map(|(_, letter)| letter).collect()
 }
 
-/// `b` and `a` for the best levels, `B` and `A` if their price has changed too.
+/// Formats changes: `b` and `a` for the best levels, `B` and `A` if their price has changed too.
 fn show_changes(changes: Changes) -> &'static str {
     let letter =
         |best, price, small, capital| match (changes.contains(best), changes.contains(price)) {
@@ -102,7 +102,7 @@ impl Listener for Recorder {
     fn on_book_update(&mut self, update: &BookUpdate<'_>) {
         let is_refreshed = update.source == UpdateSource::NaturalRefresh;
         let state = if is_refreshed { SyncState::NaturallyRefreshed } else { SyncState::InSync };
-        assert_eq!(update.book.sync_state(), state, "another book is not told");
+        assert_eq!(update.book.sync_state(), state, "other books are not reported");
         let source = match update.source {
             UpdateSource::Incremental => "book",
             UpdateSource::NaturalRefresh => "refreshed",
@@ -115,7 +115,7 @@ impl Listener for Recorder {
         } else {
             format!(" ~ {}", show_implied(update.implied()))
         };
-        // An implied book that is empty before and after is not worth a word.
+        // Omits an implied book that is empty before and after.
         let letters = if source == "restored" && implied.is_empty() {
             String::new()
         } else {
@@ -199,14 +199,14 @@ impl Listener for Recorder {
 
     fn on_silence(&mut self, silence: &Silence) {
         let scope = match silence.scope {
-            SilenceScope::FeedLine { feed, side } => format!("{feed} {side}"),
+            SilenceScope::FeedLine { feed, line } => format!("{feed} {line}"),
             SilenceScope::Feed(feed) => feed.to_string(),
             SilenceScope::Channel => "channel".to_owned(),
             _ => unreachable!(),
         };
         let state = match silence.state {
             SilenceState::Begins => "silent",
-            _ => "heard again",
+            _ => "active again",
         };
         self.lines.push(format!("{scope} {state}"));
     }

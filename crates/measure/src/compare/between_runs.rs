@@ -8,7 +8,7 @@ const BETWEEN_RUNS: f64 = 0.02;
 
 /// The allowance on a virtual machine. Its host migrates and throttles it over minutes, of which the
 /// rounds of one run contain only a part. The value balances false alarms and missed changes in twelve
-/// runs of a shared machine; docs/comparing.md contains the counts. A caller may pass another value.
+/// runs of a shared machine; docs/guide/comparing-results.md contains the counts. A caller may pass another value.
 const BETWEEN_RUNS_VIRTUAL: f64 = 0.1;
 
 /// The allowance for medians, relative to the spread of the rounds. The slow drift of a machine between

@@ -180,7 +180,7 @@ fn speedup_of_a_sixth_is_detected_in_99_percent_of_rows() {
     assert!(faster >= 0.99, "{faster}");
 }
 
-/// Checks the table of `docs/comparing.md`. More rounds help: among seven there may be no quiet one.
+/// Checks the table of `docs/guide/comparing-results.md`. More rounds help: among seven there may be no quiet one.
 #[test]
 fn quiet_rounds_detect_more_than_medians_on_busy_machines() {
     for (rounds, repeat, fifth) in [(7, 0.9, 0.55), (40, 0.95, 0.9)] {

@@ -7,12 +7,12 @@
 //! Without the variable, the test compares the complete runs in `docs/results`. A folder contains results
 //! files `r-1.json`, `r-2.json`, … of one repeated command, and `s-1.json`, … of the same command with a
 //! slower server, all with many rounds. Runs of fewer rounds are parts of them. The output is the table in
-//! `docs/comparing.md`.
+//! `docs/guide/comparing-results.md`.
 use std::path::Path;
 
 use hairpin_measure::{Compared, Results, Verdict, compare};
 
-/// The runs of docs/comparing.md, without latency over time: folder, rounds, and the minimum percentage of
+/// The runs of docs/guide/comparing-results.md, without latency over time: folder, rounds, and the minimum percentage of
 /// rows of the slower runs that must be detected.
 const COMMITTED: [(&str, usize, f64); 2] = [("repeats", 40, 95.0), ("repeats-200", 200, 100.0)];
 

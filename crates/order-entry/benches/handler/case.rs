@@ -1,4 +1,4 @@
-//! What is measured, and the proof that it took place.
+//! The benchmark cases, with checks that the work was done.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -13,37 +13,35 @@ use hairpin_order_entry::{
 use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_testbed::allocations;
 
-use crate::endpoint::{MemoryDial, Wire};
-use crate::exchange::{self, now};
+use crate::endpoint::{MemoryConnector, Wire};
+use crate::mock_exchange::{self, now};
 
-/// Operations of a batch.
+/// The number of operations per batch.
 pub(crate) const BATCH: u64 = 64;
-/// Reports that one read brings, where they come together.
+/// The number of reports per read in the burst case.
 const BURST: u64 = 8;
-/// Bytes of an order: NewOrderSingle514 with its framing header.
+/// The length of an order: NewOrderSingle514 with its framing header.
 const ORDER: u64 = 144;
 const SECURITY: i32 = 42;
 
-/// A benchmark. Each figure is for one operation.
+/// A benchmark case. Results are per operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Case {
-    /// Send: encode a NewOrderSingle in the journal, number, stamp and commit it, and write it to a
-    /// connection that does nothing with it.
+    /// Send: encode a NewOrderSingle in the journal, assign its number and time, commit it, and
+    /// write it to a connection that discards it.
     Send,
-    /// A turn of the session that finds one ExecutionReportNew: frame, checks, decoding, the
-    /// journal, the callback.
+    /// Process one ExecutionReportNew: framing, checks, decoding, journal, callback.
     Receive,
-    /// Of a turn that finds eight of them in one chunk, an eighth: what each costs of them that
-    /// come behind another.
+    /// Process eight reports in one chunk: the cost of one of eight.
     Burst,
-    /// A turn that finds one, and the callback sends.
+    /// Process one report, and send an order from the callback.
     Both,
 }
 
 impl Case {
     pub(crate) const ALL: [Self; 4] = [Self::Send, Self::Receive, Self::Burst, Self::Both];
 
-    /// Reports that a turn finds.
+    /// Returns the number of reports per call.
     const fn reports(self) -> u64 {
         if matches!(self, Self::Burst) { BURST } else { 1 }
     }
@@ -58,7 +56,7 @@ impl Case {
     }
 }
 
-/// Counts reports, and may answer each with an order.
+/// Counts reports, and may answer each one with an order.
 #[derive(Default)]
 struct Trader {
     answers: bool,
@@ -90,10 +88,10 @@ fn order(id: u64) -> NewOrder {
     NewOrder::limit(SECURITY, SideReq::BUY, price, 1 + id as u32 % 16, ClOrdId::from(id))
 }
 
-/// An established session and what it is measured with.
-pub(crate) struct Desk {
+/// An established session with its measurement state.
+pub(crate) struct Harness {
     case: Case,
-    session: Session<MemoryDial>,
+    session: Session<MemoryConnector>,
     wire: Rc<Wire>,
     reactor: Reactor,
     ready: Ready,
@@ -104,20 +102,20 @@ pub(crate) struct Desk {
     batches: u64,
 }
 
-impl Desk {
+impl Harness {
     pub(crate) fn new(case: Case, journal: Journal) -> Self {
         let wire = Rc::new(Wire::default());
-        let dial = MemoryDial(Rc::clone(&wire));
-        let session = Session::with_dial(exchange::settings(1), journal, dial);
-        let mut session = session.expect("sound settings");
+        let connector = MemoryConnector(Rc::clone(&wire));
+        let session = Session::with_connect(mock_exchange::settings(1), journal, connector);
+        let mut session = session.expect("valid settings");
         let mut reactor = Reactor::new(Wait::Spin).expect("a reactor");
         session.connect(now(1), Binding::New).expect("no connection yet");
-        let (mut ready, mut trader) = (Ready::NOTHING, Trader::default());
+        let (mut ready, mut trader) = (Ready::EMPTY, Trader::default());
         while session.state() != State::Established {
-            session.process(now(1), ready, &mut reactor, &mut trader).expect("a turn");
+            session.process(now(1), ready, &mut reactor, &mut trader).expect("no reactor error");
             ready = reactor.wait(now(1).monotonic, None).expect("a wait");
         }
-        // The answer to an order is the report that all others are copies of.
+        // The report on the first order is the template of all others.
         session.sender(now(1)).send(&order(1)).expect("an order");
         let report = wire.incoming.take();
         wire.offer(0, |_| {});
@@ -126,17 +124,17 @@ impl Desk {
         Self { case, session, wire, reactor, ready, trader, report, time: 1, batches: 0 }
     }
 
-    /// Measures a batch; what it needs is prepared before.
+    /// Measures a batch. Its input is prepared before the clock starts.
     pub(crate) fn batch(&mut self) -> Duration {
         self.prepare();
         let allocated = allocations();
-        let begun = Instant::now();
+        let started = Instant::now();
         match self.case {
             Case::Send => measured_sends(&mut self.session, self.time),
             Case::Receive | Case::Burst | Case::Both => self.receive(),
         }
-        let took = begun.elapsed();
-        assert_eq!(allocations(), allocated, "something has allocated");
+        let took = started.elapsed();
+        assert_eq!(allocations(), allocated, "unexpected allocation");
         self.time += BATCH;
         self.batches += 1;
         took
@@ -147,7 +145,7 @@ impl Desk {
         measured_turns(session, reactor, *ready, trader, *time..*time + BATCH / case.reports());
     }
 
-    /// Makes room in the journal, and lets the exchange report what is to be received.
+    /// Makes room in the journal, and queues the exchange's reports.
     fn prepare(&mut self) {
         let Self { session, wire, report, .. } = self;
         let next = session.progress();
@@ -167,7 +165,7 @@ impl Desk {
         });
     }
 
-    /// A benchmark that measures less than it says is worse than none.
+    /// Checks that exactly the measured operations took place.
     pub(crate) fn check(&self) {
         let operations = self.batches * BATCH;
         let (orders, reports) = match self.case {
@@ -186,10 +184,10 @@ impl Desk {
     }
 }
 
-/// Callgrind counts while a function whose name begins like this one's is running. Never inlined:
-/// it has to have a name.
+/// Sends one batch. Callgrind counts functions whose names begin like this one's, so this function
+/// needs a name and is never inlined.
 #[inline(never)]
-fn measured_sends(session: &mut Session<MemoryDial>, time: u64) {
+fn measured_sends(session: &mut Session<MemoryConnector>, time: u64) {
     for time in time..time + BATCH {
         let sent = session.sender(now(time)).send(&order(black_box(time)));
         black_box(sent.expect("room for an order"));
@@ -198,13 +196,13 @@ fn measured_sends(session: &mut Session<MemoryDial>, time: u64) {
 
 #[inline(never)]
 fn measured_turns(
-    session: &mut Session<MemoryDial>,
+    session: &mut Session<MemoryConnector>,
     reactor: &mut Reactor,
     ready: Ready,
     trader: &mut Trader,
     times: Range<u64>,
 ) {
     for time in times {
-        session.process(black_box(now(time)), ready, reactor, trader).expect("a turn");
+        session.process(black_box(now(time)), ready, reactor, trader).expect("no reactor error");
     }
 }

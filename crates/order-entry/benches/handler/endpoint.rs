@@ -1,4 +1,4 @@
-//! A connection that takes every byte and gives one report a time.
+//! A connection that accepts every byte and delivers one report at a time.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -12,27 +12,27 @@ use hairpin_endpoint::{Blocker, Meta, Receive, Received, Source, Stream, Timesta
 use hairpin_order_entry::Connect;
 use hairpin_time::Duration;
 
-use crate::exchange::Exchange;
+use crate::mock_exchange::MockExchange;
 
 const NOWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
 
-/// What both ends see.
+/// The state shared by both ends.
 #[derive(Default)]
 pub(crate) struct Wire {
-    pub(crate) exchange: RefCell<Exchange>,
-    /// Frames of the exchange's.
+    pub(crate) exchange: RefCell<MockExchange>,
+    /// Frames from the exchange.
     pub(crate) incoming: RefCell<Vec<u8>>,
-    /// How many bytes of them the session has, and how many it is given at once: all, if 0.
+    /// The number of bytes delivered, and the number of bytes per delivery (0 for all).
     pub(crate) taken: Cell<usize>,
     pub(crate) chunk: Cell<usize>,
-    /// The logon is over: what is written is counted, and not answered.
+    /// `true` after the logon: written bytes are counted, and not answered.
     pub(crate) counts: Cell<bool>,
     pub(crate) writes: Cell<u64>,
     pub(crate) bytes: Cell<u64>,
 }
 
 impl Wire {
-    /// Gives other frames to the session, one of `chunk` bytes at a time.
+    /// Replaces the frames for the session, delivered in pieces of `chunk` bytes.
     pub(crate) fn offer(&self, chunk: usize, write: impl FnOnce(&mut Vec<u8>)) {
         let mut incoming = self.incoming.borrow_mut();
         incoming.clear();
@@ -111,13 +111,13 @@ impl Source for Connection {
     }
 }
 
-/// Gives the one wire there is.
-pub(crate) struct MemoryDial(pub(crate) Rc<Wire>);
+/// Returns the only connection.
+pub(crate) struct MemoryConnector(pub(crate) Rc<Wire>);
 
-impl Connect for MemoryDial {
+impl Connect for MemoryConnector {
     type Stream = Connection;
 
-    fn dial(&mut self, _: SocketAddrV4) -> io::Result<Connection> {
+    fn connect(&mut self, _: SocketAddrV4) -> io::Result<Connection> {
         Ok(Connection { wire: Rc::clone(&self.0), descriptor: File::open("/dev/null")? })
     }
 }

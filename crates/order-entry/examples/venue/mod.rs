@@ -1,5 +1,5 @@
-//! The other side of the examples and of tests: an exchange on loopback, in a thread of its own,
-//! with a gateway for primary and backup.
+//! The exchange for the examples and tests: runs on loopback in its own thread, with a primary and
+//! a backup gateway.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use hairpin_exchange::{
-    Addresses, Credentials, Exchange, ExchangeSettings, FeedSide, Instrument, Pace,
+    Addresses, Credentials, Exchange, ExchangeSettings, FeedLine, Instrument, Pace,
     SimulatedMarketSettings, TcpFeed,
 };
 use hairpin_host::Clock;
@@ -17,59 +17,60 @@ use hairpin_order_entry::*;
 use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::{Duration, Now};
 
-/// SecurityID (48) of what is traded; its price stays around 1,000, in ticks of 0.25.
+/// SecurityID (48) of the instrument. Its price stays around 1,000, in ticks of 0.25.
 pub const INSTRUMENT: i32 = 1_001;
-/// The one of the published test vectors: keys do not belong into programs.
+/// The key of the published test vectors. Never put a real key into a program.
 pub const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
-/// Sessions (39006) that there are accounts for.
+/// The sessions (39006) with an account.
 const SESSIONS: [&str; 3] = ["ABC", "ABD", "ABE"];
-/// Between two changes of the market, where it changes; so soon what was asked for is done.
+/// The interval of market changes and of checks for commands.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// What the venue's thread is to do.
+/// The commands to the venue's thread.
 const NOTHING: u32 = 0;
 const STOP: u32 = 1;
 const FAIL_PRIMARY: u32 = 2;
 const RESTORE: u32 = 3;
 
-/// An exchange. It ends when it is dropped.
+/// An exchange. It stops when dropped.
 pub struct Venue {
-    /// Where orders go.
+    /// The address of the primary gateway.
     pub primary: SocketAddrV4,
-    /// Where they go when that fails.
+    /// The address of the backup gateway.
     pub backup: SocketAddrV4,
-    /// Where market data comes from, by TCP, sides A and B.
+    /// The TCP addresses of market data, sides A and B.
     pub feed: [SocketAddrV4; 2],
     command: Arc<AtomicU32>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Venue {
-    /// An exchange at which nothing happens but what is ordered. It sleeps while nothing comes.
+    /// Starts an exchange without order flow. It sleeps while idle.
     pub fn quiet() -> Self {
         Self::open(false)
     }
 
-    /// An exchange whose best prices change all the time.
+    /// Starts an exchange whose best prices change continuously.
     pub fn busy() -> Self {
         Self::open(true)
     }
 
     fn open(is_busy: bool) -> Self {
         let command = Arc::new(AtomicU32::new(NOTHING));
-        let (tell, told) = mpsc::channel();
+        let (listening, addresses) = mpsc::channel();
         let commanded = Arc::clone(&command);
-        let thread = thread::spawn(move || run(is_busy, &commanded, &tell));
-        let Told { primary, backup, feed } = told.recv().expect("an exchange that listens");
+        let thread = thread::spawn(move || run(is_busy, &commanded, &listening));
+        let ListenAddresses { primary, backup, feed } =
+            addresses.recv().expect("the exchange reports its addresses");
         Self { primary, backup, feed, command, thread: Some(thread) }
     }
 
-    /// What the first session there is told.
+    /// Returns the settings of the first session.
     pub fn settings(&self) -> Settings {
         self.settings_of(SESSIONS[0])
     }
 
-    /// What the session of this name is told.
+    /// Returns the settings of a session.
     pub fn settings_of(&self, session: &str) -> Settings {
         let logon = Logon {
             access_key_id: access_key_of(session),
@@ -85,11 +86,10 @@ impl Venue {
         Settings::new(self.primary, logon)
     }
 
-    /// The session of this name, which connects again when it has lost its connection; it has not
-    /// started.
-    pub fn kept(&self, session: &str) -> ReconnectingSession {
+    /// Creates a reconnecting session that has not started.
+    pub fn reconnecting(&self, session: &str) -> ReconnectingSession {
         let journal = Journal::anonymous(1 << 18).expect("memory");
-        let session = Session::new(self.settings_of(session), journal).expect("sound settings");
+        let session = Session::new(self.settings_of(session), journal).expect("valid settings");
         let connector = ConnectorSettings {
             primary: vec![self.primary],
             backup: vec![self.backup],
@@ -101,12 +101,12 @@ impl Venue {
         ReconnectingSession::new(session, connector, zone)
     }
 
-    /// The primary's connections end, and the backup is the primary.
+    /// Closes the primary's connections and promotes the backup.
     pub fn fail_primary(&self) {
         self.command(FAIL_PRIMARY);
     }
 
-    /// The gateway that has failed takes connections again.
+    /// Restores the failed gateway, which accepts connections again.
     pub fn restore(&self) {
         self.command(RESTORE);
     }
@@ -125,8 +125,8 @@ impl Drop for Venue {
     }
 }
 
-/// Where an exchange listens.
-struct Told {
+/// The addresses on which an exchange listens.
+struct ListenAddresses {
     primary: SocketAddrV4,
     backup: SocketAddrV4,
     feed: [SocketAddrV4; 2],
@@ -136,13 +136,13 @@ fn access_key_of(session: &str) -> String {
     format!("KEY-OF-{session}")
 }
 
-fn run(is_busy: bool, command: &AtomicU32, tell: &mpsc::Sender<Told>) {
+fn run(is_busy: bool, command: &AtomicU32, listening: &mpsc::Sender<ListenAddresses>) {
     let anywhere = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
     let account = |session: &str| {
         Credentials::new(&access_key_of(session), KEY, session, "DEFGH").expect("an account")
     };
     let settings = ExchangeSettings {
-        floor: SimulatedMarketSettings {
+        market: SimulatedMarketSettings {
             instruments: Instrument::numbered(2),
             ..SimulatedMarketSettings::default()
         },
@@ -156,57 +156,59 @@ fn run(is_busy: bool, command: &AtomicU32, tell: &mpsc::Sender<Told>) {
             gateway: anywhere,
         },
     };
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     let mut reactor = Reactor::new(Wait::Epoll).expect("a reactor");
     let mut exchange = Exchange::new(settings, clock.now(), &mut reactor).expect("free ports");
     exchange.set_pace(Pace::Paced, clock.now());
     let backup = exchange.serve_backup(anywhere, clock.now(), &mut reactor).expect("a free port");
-    let feed = FeedSide::ALL.map(|side| exchange.tcp_feed_address(side).expect("a feed"));
+    let feed = FeedLine::ALL.map(|side| exchange.tcp_feed_address(side).expect("a feed"));
     let primary = exchange.gateway_address();
-    tell.send(Told { primary, backup, feed }).expect("somebody who waits");
+    let addresses = ListenAddresses { primary, backup, feed };
+    listening.send(addresses).expect("the venue waits for the addresses");
     let mut due = clock.now().monotonic;
     loop {
         let now = clock.now();
-        let asked = command.load(Ordering::Acquire);
-        match asked {
+        let requested = command.load(Ordering::Acquire);
+        match requested {
             STOP => return,
             FAIL_PRIMARY => exchange.gateway_mut().fail_primary(now, &mut ()),
             RESTORE => exchange.gateway_mut().restore(),
             _ => {}
         }
-        // Unless it has been told to stop meanwhile.
-        command.compare_exchange(asked, NOTHING, Ordering::AcqRel, Ordering::Relaxed).ok();
+        // Keep a stop command that arrived meanwhile.
+        command.compare_exchange(requested, NOTHING, Ordering::AcqRel, Ordering::Relaxed).ok();
         if is_busy && now.monotonic >= due {
             due = now.monotonic + PAUSE;
             exchange.tick(now, now.monotonic, &mut ()).expect("a tick");
         }
-        exchange.step(now, Ready::NOTHING, &mut reactor, &mut ()).expect("a turn");
-        let look = now.monotonic + PAUSE;
-        let deadline = exchange.poll_timeout().map_or(look, |timeout| timeout.min(look));
+        exchange.step(now, Ready::EMPTY, &mut reactor, &mut ()).expect("no reactor error");
+        let check = now.monotonic + PAUSE;
+        let deadline = exchange.poll_timeout().map_or(check, |timeout| timeout.min(check));
         let ready = reactor.wait(now.monotonic, Some(deadline)).expect("a wait");
-        exchange.step(clock.now(), ready, &mut reactor, &mut ()).expect("a turn");
+        exchange.step(clock.now(), ready, &mut reactor, &mut ()).expect("no reactor error");
     }
 }
 
-/// A clock for a thread of sessions.
+/// Returns a clock for a thread of sessions.
 pub fn clock() -> impl FnMut() -> Now {
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     move || clock.now()
 }
 
-/// An order to buy far below the market.
+/// Returns a buy order far below the market: display price 1, in CME's wire format (PRICE9) the
+/// mantissa 1,000,000,000 with the implied exponent -9.
 pub fn order(id: u64) -> NewOrder {
     NewOrder::limit(INSTRUMENT, SideReq::BUY, Decimal(1_000_000_000), 1, ClOrdId::from(id))
 }
 
-/// Waits until it is so, for twenty seconds at most.
+/// Waits until `done` returns `true`, for at most twenty seconds.
 #[track_caller]
-pub fn until(what: &str, mut done: impl FnMut() -> bool) {
+pub fn until(event: &str, mut done: impl FnMut() -> bool) {
     for _ in 0..20_000 {
         if done() {
             return;
         }
         thread::sleep(std::time::Duration::from_millis(1));
     }
-    panic!("{what} does not come");
+    panic!("{event} does not happen within 20 s");
 }

@@ -1,4 +1,4 @@
-//! `order.toml`, key by key.
+//! The parser of `order.toml`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 use zeroize::Zeroizing;
 
-use super::{Config, ConfigError, JournalPlace};
+use super::{Config, ConfigError, JournalLocation};
 use crate::{
     BATCH_BYTES_DEFAULT, NamedZone, Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull,
     WhenThrottled,
@@ -174,7 +174,7 @@ enum BeyondName {
     Queue,
 }
 
-/// An address as it is written.
+/// An IPv4 address with a port.
 #[derive(Clone, Copy)]
 struct Address(SocketAddrV4);
 
@@ -182,8 +182,9 @@ impl<'de> Deserialize<'de> for Address {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map(Self).map_err(|_| {
-            let what = "is no address: write an IPv4 address and a port, like 192.0.2.10:9000";
-            D::Error::custom(format_args!("`{text}` {what}"))
+            let problem = "is not a valid address: use an IPv4 address and a port like \
+                           192.0.2.10:9000";
+            D::Error::custom(format_args!("`{text}` {problem}"))
         })
     }
 }
@@ -192,23 +193,23 @@ fn one_second() -> u64 {
     1_000
 }
 
-/// The text, to tell lines, and where other files are looked for.
+/// The text, for line numbers, and the folder for relative paths.
 struct Source<'a> {
     text: &'a str,
     folder: &'a Path,
 }
 
 impl Source<'_> {
-    fn wrong<T>(&self, place: &Spanned<T>, what: impl Into<String>) -> ConfigError {
-        ConfigError::Toml { line: line(self.text, place.span().start), what: what.into() }
+    fn error_at<T>(&self, place: &Spanned<T>, message: impl Into<String>) -> ConfigError {
+        ConfigError::Toml { line: line(self.text, place.span().start), message: message.into() }
     }
 
-    /// The error of a table, where it begins.
-    fn wrong_in(&self, table: &str, what: &str) -> ConfigError {
-        ConfigError::Toml { line: self.line_of(table), what: what.into() }
+    /// Returns an error at the line of a table.
+    fn error_in_table(&self, table: &str, message: &str) -> ConfigError {
+        ConfigError::Toml { line: self.line_of(table), message: message.into() }
     }
 
-    /// Where a table begins; the first line if it is not there.
+    /// Returns the line of a table's header, or 1 if there is no such table.
     fn line_of(&self, table: &str) -> usize {
         let header = format!("[{table}]");
         let place = self.text.lines().position(|line| line.trim_start().starts_with(&header));
@@ -216,17 +217,17 @@ impl Source<'_> {
     }
 }
 
-/// The line of a byte, from 1.
+/// Returns the line of a byte offset, counted from 1.
 fn line(text: &str, offset: usize) -> usize {
     let before = &text.as_bytes()[..offset.min(text.len())];
     before.iter().filter(|&&byte| byte == b'\n').count() + 1
 }
 
 fn parse(text: &str) -> Result<File, ConfigError> {
-    // Only the message: the lines around it, which the library shows too, may hold anything.
+    // Use the message only: the source lines that the library would show may contain secrets.
     toml::from_str(text).map_err(|error| ConfigError::Toml {
         line: error.span().map_or(1, |span| line(text, span.start)),
-        what: error.message().replace(['\n', '\r'], " "),
+        message: error.message().replace(['\n', '\r'], " "),
     })
 }
 
@@ -238,42 +239,43 @@ impl Config {
             return Err(ConfigError::Segments { line: source.line_of("[segment]") });
         }
         let gateway = file.gateway.take();
-        let gateway = gateway.ok_or_else(|| source.wrong_in("gateway", "missing `[gateway]`"))?;
-        Self::of(file, gateway, &source)
+        let gateway =
+            gateway.ok_or_else(|| source.error_in_table("gateway", "missing `[gateway]`"))?;
+        Self::from_file(file, gateway, &source)
     }
 
     pub(super) fn segments_in(text: &str, folder: &Path) -> Result<Vec<(u8, Self)>, ConfigError> {
         let source = Source { text, folder };
         let file = parse(text)?;
         if file.segment.is_empty() || file.gateway.is_some() {
-            let what = "give a `[[segment]]` for each market segment, and no `[gateway]`";
-            return Err(source.wrong_in("gateway", what));
+            let message = "give a `[[segment]]` for each market segment, and no `[gateway]`";
+            return Err(source.error_in_table("gateway", message));
         }
         let mut configs: Vec<(u8, Self)> = Vec::with_capacity(file.segment.len());
         for place in 0..file.segment.len() {
-            // Read anew: a key is not copied.
+            // Parse again for each segment: the secret key must not be cloned.
             let mut file = parse(text)?;
             let segment = file.segment.swap_remove(place);
             let id = *segment.id.as_ref();
             if configs.iter().any(|(other, _)| *other == id) {
-                let what = format!("market segment {id} is there twice");
-                return Err(source.wrong(&segment.id, what));
+                let message = format!("duplicate market segment {id}");
+                return Err(source.error_at(&segment.id, message));
             }
             if let Some(journal) = &mut file.journal {
                 journal.folder.push(id.to_string());
             }
             let SegmentTable { primary, backup, attempts, interval_ms, .. } = segment;
             let gateway = Gateway { primary, backup, attempts, interval_ms };
-            configs.push((id, Self::of(file, gateway, &source)?));
+            configs.push((id, Self::from_file(file, gateway, &source)?));
         }
         Ok(configs)
     }
 
-    /// The settings of a file for one gateway.
-    fn of(file: File, gateways: Gateway, source: &Source<'_>) -> Result<Self, ConfigError> {
+    /// Builds the configuration for one gateway.
+    fn from_file(file: File, gateways: Gateway, source: &Source<'_>) -> Result<Self, ConfigError> {
         let operator = file.operator.read(source)?;
         let Some(&Address(gateway)) = gateways.primary.as_ref().first() else {
-            return Err(source.wrong(&gateways.primary, "`primary` needs an address"));
+            return Err(source.error_at(&gateways.primary, "`primary` needs an address"));
         };
         let key_expires = file.logon.read_expiry(source)?;
         let logon = file.logon.read(source, operator)?;
@@ -281,14 +283,14 @@ impl Config {
             Some(table) => table.read(source)?,
             None => (zone("America/Chicago"), None),
         };
-        let zone = zone.map_err(|what| source.wrong_in("schedule", &what))?;
+        let zone = zone.map_err(|message| source.error_in_table("schedule", &message))?;
         let keep_inbound = file.journal.as_ref().and_then(|it| it.keep_inbound).unwrap_or(true);
         let session = Settings {
             conduct: SessionPolicy { key_expires, ..file.conduct.read(source)? },
             waiting_max: file.sending.waiting_max.unwrap_or(WAITING_DEFAULT),
             batch_bytes: file.sending.batch_bytes.unwrap_or(BATCH_BYTES_DEFAULT),
             when_full: match file.sending.when_full {
-                Some(WhenFullName::BeginAgain) => WhenFull::BeginAgain,
+                Some(WhenFullName::BeginAgain) => WhenFull::Restart,
                 Some(WhenFullName::Refuse) | None => WhenFull::Refuse,
             },
             keep_inbound,
@@ -309,12 +311,12 @@ impl Config {
 }
 
 impl Logon {
-    /// When the key expires: with the beginning of that day, UTC.
+    /// Parses the expiry date of the key. The key expires at the start of that day, UTC.
     fn read_expiry(&self, source: &Source<'_>) -> Result<Option<KeyExpiry>, ConfigError> {
         let Some(place) = &self.key_expires else { return Ok(None) };
-        let Some(at) = beginning_of(place.as_ref()) else {
-            let what = "`key_expires` must be a date, like 2027-03-01";
-            return Err(source.wrong(place, what));
+        let Some(at) = start_of_day(place.as_ref()) else {
+            let message = "`key_expires` must be a date like 2027-03-01";
+            return Err(source.error_at(place, message));
         };
         let warning_days = self.key_warning_days.unwrap_or(KEY_WARNING_DAYS_DEFAULT);
         Ok(Some(KeyExpiry { at, warning_days }))
@@ -329,8 +331,8 @@ impl Logon {
             (Some(file), None) => key_in_file(&source.folder.join(file))?,
             (None, Some(variable)) => key_in_variable(variable)?,
             _ => {
-                let what = "give either `secret_file` or `secret_env`: where the secret key is";
-                return Err(source.wrong_in("logon", what));
+                let message = "give either `secret_file` or `secret_env` for the secret key";
+                return Err(source.error_in_table("logon", message));
             }
         };
         let keep_alive = self.keep_alive_ms.map(Duration::from_millis);
@@ -350,8 +352,8 @@ impl Logon {
     }
 }
 
-/// The beginning of a day in UTC; `None` if a time is told too, or the day is before 1970.
-fn beginning_of(date: &toml::value::Datetime) -> Option<Utc> {
+/// Returns the start of a day in UTC, or `None` if the value has a time or the day is before 1970.
+fn start_of_day(date: &toml::value::Datetime) -> Option<Utc> {
     let day = date.date.filter(|_| date.time.is_none() && date.offset.is_none())?;
     let (year, month, day) = (day.year.try_into(), day.month.try_into(), day.day.try_into());
     let date = Date::new(year.ok()?, month.ok()?, day.ok()?).ok()?;
@@ -381,8 +383,8 @@ impl OperatorTable {
             let value = text.as_ref();
             let fits = (1..=max).contains(&value.len());
             if !fits || !value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-                let what = format!("`{name}` must be 1 to {max} characters of printable ASCII");
-                return Err(source.wrong(text, what));
+                let message = format!("`{name}` must be 1 to {max} characters of printable ASCII");
+                return Err(source.error_at(text, message));
             }
         }
         let operator = Operator::automated(self.sender_id.as_ref(), self.location.as_ref());
@@ -404,7 +406,7 @@ impl ConductTable {
             None => default.version,
             Some(number) => Version::new(*number.as_ref()).ok_or_else(|| {
                 let (oldest, newest) = (Version::OLDEST.number(), Version::NEWEST.number());
-                source.wrong(&number, format!("`version` must be {oldest} to {newest}"))
+                source.error_at(&number, format!("`version` must be {oldest} to {newest}"))
             })?,
         };
         let timeout = self.retransmission_timeout_ms.map(Duration::from_millis);
@@ -426,17 +428,18 @@ impl ConductTable {
 }
 
 impl JournalTable {
-    fn read(self, source: &Source<'_>) -> Result<JournalPlace, ConfigError> {
+    fn read(self, source: &Source<'_>) -> Result<JournalLocation, ConfigError> {
         let default = JournalSettings::default();
         let sync = match (self.sync, self.sync_interval_ms) {
             (Some(SyncName::Interval), Some(millis)) => {
                 SyncPolicy::Interval(Duration::from_millis(*millis.as_ref()))
             }
             (Some(SyncName::Interval), None) => {
-                return Err(source.wrong_in("journal", "`sync` needs `sync_interval_ms`"));
+                return Err(source.error_in_table("journal", "`sync` needs `sync_interval_ms`"));
             }
             (_, Some(millis)) => {
-                return Err(source.wrong(&millis, "`sync_interval_ms` needs `sync = \"interval\"`"));
+                let message = "`sync_interval_ms` needs `sync = \"interval\"`";
+                return Err(source.error_at(&millis, message));
             }
             (Some(SyncName::Each), None) => SyncPolicy::Each,
             (Some(SyncName::None) | None, None) => SyncPolicy::None,
@@ -449,7 +452,7 @@ impl JournalTable {
         let segment_bytes = self.segment_bytes.unwrap_or(default.segment_bytes);
         let ahead = self.ahead.unwrap_or(default.ahead);
         let settings = JournalSettings { segment_bytes, ahead, sync, retention };
-        Ok(JournalPlace { folder: source.folder.join(self.folder), settings })
+        Ok(JournalLocation { folder: source.folder.join(self.folder), settings })
     }
 }
 
@@ -474,7 +477,7 @@ impl ThrottleTable {
     }
 }
 
-/// A place's clock, or what is wrong with its name.
+/// A time zone, or the error message for its name.
 type Zone = Result<NamedZone, String>;
 
 fn zone(name: &str) -> Zone {
@@ -485,27 +488,28 @@ impl ScheduleTable {
     fn read(self, source: &Source<'_>) -> Result<(Zone, Option<Schedule>), ConfigError> {
         let name = self.zone.as_ref().map_or("America/Chicago", |name| name.as_ref().as_str());
         let zone = zone(name);
-        if let (Some(place), Err(what)) = (&self.zone, &zone) {
-            return Err(source.wrong(place, what.as_str()));
+        if let (Some(place), Err(message)) = (&self.zone, &zone) {
+            return Err(source.error_at(place, message.as_str()));
         }
         let week_start = week_time(self.week_start.as_ref());
-        let week_start = week_start.ok_or_else(|| source.wrong(&self.week_start, NO_TIME))?;
+        let week_start =
+            week_start.ok_or_else(|| source.error_at(&self.week_start, INVALID_WEEK_TIME))?;
         let mut windows = Vec::new();
         for window in self.open.as_ref() {
             let [from, to] = window.as_ref();
             let times = week_time(from).zip(week_time(to));
-            windows.push(times.ok_or_else(|| source.wrong(window, NO_TIME))?);
+            windows.push(times.ok_or_else(|| source.error_at(window, INVALID_WEEK_TIME))?);
         }
         let schedule = Schedule::weekly(week_start, &windows);
-        let schedule = schedule.map_err(|error| source.wrong(&self.open, error.to_string()))?;
+        let schedule = schedule.map_err(|error| source.error_at(&self.open, error.to_string()))?;
         Ok((zone, Some(schedule)))
     }
 }
 
-const NO_TIME: &str = "no time of the week: write one like \"Sun 15:00\"";
+const INVALID_WEEK_TIME: &str = "not a time of the week: use the form \"Sun 15:00\"";
 const DAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
-/// A day and a time of day, as in `Sun 15:00`.
+/// Parses a day and a time of day like `Sun 15:00`.
 fn week_time(text: &str) -> Option<WeekTime> {
     let (day, time) = text.split_once(' ')?;
     let day = DAYS.iter().position(|name| *name == day)? as u32;

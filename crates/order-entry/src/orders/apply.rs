@@ -1,4 +1,4 @@
-//! What each report of the exchange means for our orders.
+//! The effect of each report on the tracked orders.
 
 use hairpin_cme_codecs::ilink3::order_mass_action_report562::NoAffectedOrders;
 use hairpin_cme_codecs::ilink3::*;
@@ -8,7 +8,7 @@ use hairpin_sbe::CharArray;
 use super::Orders;
 use super::order::{InFlight, Order, OrderState, RequestKind};
 
-/// An order as a report describes it, under the same names in all reports.
+/// Builds an order from a report; all reports use the same field names.
 macro_rules! reported {
     ($report:ident, leaves: $leaves:expr, filled: $filled:expr, price: $price:expr) => {
         Order {
@@ -28,7 +28,7 @@ macro_rules! reported {
     };
 }
 
-/// Decodes a message by its template and has it applied.
+/// Decodes a message by its template and applies it.
 macro_rules! by_template {
     ($orders:ident, $message:ident, $($name:ident => $apply:ident,)*) => {
         match $message.header.template_id {
@@ -47,7 +47,7 @@ macro_rules! by_template {
     };
 }
 
-/// A ClOrdID as a report has it.
+/// Returns the ClOrdID of a report.
 pub(super) fn id(text: CharArray<'_>) -> ClOrdId {
     let mut id = [0; 20];
     let text = text.as_bytes();
@@ -76,40 +76,40 @@ impl Orders {
         }
     }
 
-    /// The order works. Of one that works already this says that its trigger was reached: how
-    /// much of it is open stays.
+    /// Applies an accepted order. For a working order the report means that its stop was triggered:
+    /// the open quantity stays.
     fn apply_new(&mut self, report: ExecutionReportNew522<'_>) {
         let quantity = report.order_qty();
         let order = reported!(report, leaves: quantity, filled: 0, price: Some(report.price()));
         let known = self.by_order_id(report.order_id());
         let (filled, leaves) = known.map_or((0, quantity), |it| (it.filled, it.leaves));
-        self.stands(Order { filled, leaves, ..order }, report.order_request_id());
+        self.upsert(Order { filled, leaves, ..order }, report.order_request_id());
     }
 
     fn apply_modify(&mut self, report: ExecutionReportModify531<'_>) {
         let (leaves, filled) = (report.leaves_qty(), report.cum_qty());
         let order = reported!(report, leaves: leaves, filled: filled, price: Some(report.price()));
-        self.answer_by(&[RequestKind::Replace], order.cl_ord_id, report.order_request_id());
-        self.stands(order, report.order_request_id());
+        self.take_answered_by(&[RequestKind::Replace], order.cl_ord_id, report.order_request_id());
+        self.upsert(order, report.order_request_id());
     }
 
     fn apply_trade_outright(&mut self, report: ExecutionReportTradeOutright525<'_>) {
         let (leaves, filled) = (report.leaves_qty(), report.cum_qty());
         let order = reported!(report, leaves: leaves, filled: filled, price: Some(report.price()));
-        self.trades(order, report.order_request_id());
+        self.apply_trade(order, report.order_request_id());
     }
 
     fn apply_trade_spread(&mut self, report: ExecutionReportTradeSpread526<'_>) {
         let (leaves, filled) = (report.leaves_qty(), report.cum_qty());
         let order = reported!(report, leaves: leaves, filled: filled, price: Some(report.price()));
-        self.trades(order, report.order_request_id());
+        self.apply_trade(order, report.order_request_id());
     }
 
-    /// A trade leaves a delayed replacement or cancel where it is.
-    fn trades(&mut self, order: Order, request_id: u64) {
+    /// Applies a trade. A delayed replacement or cancel stays pending.
+    fn apply_trade(&mut self, order: Order, request_id: u64) {
         let known = order.order_id.and_then(|order_id| self.by_order_id(order_id));
         let state = known.map_or(OrderState::Working, |it| it.state);
-        self.stands(Order { state, ..order }, request_id);
+        self.upsert(Order { state, ..order }, request_id);
     }
 
     fn apply_status(&mut self, report: ExecutionReportStatus532<'_>) {
@@ -121,46 +121,46 @@ impl Orders {
             }
             OrderStatus::PENDING_CANCEL => OrderState::PendingCancel,
             OrderStatus::PENDING_REPLACE => OrderState::PendingReplace,
-            // Also one the exchange knows nothing of.
+            // Includes orders that the exchange does not have.
             _ => {
-                self.end(report.order_id());
+                self.remove(report.order_id());
                 return;
             }
         };
-        self.stands(Order { state, ..order }, report.order_request_id());
+        self.upsert(Order { state, ..order }, report.order_request_id());
     }
 
     fn apply_reject(&mut self, report: ExecutionReportReject523<'_>) {
         let (cl_ord_id, request_id) = (id(report.cl_ord_id()), report.order_request_id());
-        let request = self.answer_by(&[RequestKind::New], cl_ord_id, request_id);
+        let request = self.take_answered_by(&[RequestKind::New], cl_ord_id, request_id);
         match request {
             Some(InFlight { slot, .. }) => {
-                slot.and_then(|slot| self.book.remove(slot));
+                slot.and_then(|slot| self.orders.remove(slot));
             }
             None => self.counters.unknown += 1,
         }
     }
 
     fn apply_elimination(&mut self, report: ExecutionReportElimination524<'_>) {
-        self.ends(report.order_id());
+        self.remove_reported(report.order_id());
     }
 
-    /// A replacement too may have been answered so: if no more is left to be open.
+    /// Applies a cancel. It also answers a replacement that left no open quantity.
     fn apply_cancel(&mut self, report: ExecutionReportCancel534<'_>) {
         let kinds = [RequestKind::Cancel, RequestKind::Replace];
-        self.answer_by(&kinds, id(report.cl_ord_id()), report.order_request_id());
-        self.ends(report.order_id());
+        self.take_answered_by(&kinds, id(report.cl_ord_id()), report.order_request_id());
+        self.remove_reported(report.order_id());
     }
 
     fn apply_cancel_reject(&mut self, reject: OrderCancelReject535<'_>) {
         let (cl_ord_id, request_id) = (id(reject.cl_ord_id()), reject.order_request_id());
-        self.answer_by(&[RequestKind::Cancel], cl_ord_id, request_id);
+        self.take_answered_by(&[RequestKind::Cancel], cl_ord_id, request_id);
         self.set_state(reject.order_id(), OrderState::Working);
     }
 
     fn apply_replace_reject(&mut self, reject: OrderCancelReplaceReject536<'_>) {
         let (cl_ord_id, request_id) = (id(reject.cl_ord_id()), reject.order_request_id());
-        self.answer_by(&[RequestKind::Replace], cl_ord_id, request_id);
+        self.take_answered_by(&[RequestKind::Replace], cl_ord_id, request_id);
         self.set_state(reject.order_id(), OrderState::Working);
     }
 
@@ -172,51 +172,51 @@ impl Orders {
         self.set_state(report.order_id(), OrderState::PendingReplace);
     }
 
-    /// One of the reports on a mass action; the last one answers it.
+    /// Applies one report of a mass action. The last fragment answers the request.
     fn apply_mass_action(&mut self, report: OrderMassActionReport562<'_>) {
         if report.last_fragment() == BooleanFlag::TRUE {
             let request_id = report.order_request_id();
             let kind = RequestKind::MassAction;
-            self.answer(|it| it.kind == kind && it.request_id == request_id);
+            self.take_answered(|it| it.kind == kind && it.request_id == request_id);
         }
         if report.mass_action_response() != MassActionResponse::ACCEPTED {
             return;
         }
         let (mut affected, mut scratch) = (report.no_affected_orders(), NoAffectedOrders::SCRATCH);
         while let Some(order) = affected.next(&mut scratch) {
-            self.ends(order.affected_order_id());
+            self.remove_reported(order.affected_order_id());
         }
     }
 
-    /// Whatever it was, it was not done. The request is known by its number or by its id; if the
-    /// exchange could read neither, it is one of those that are on their way.
+    /// Applies a business reject: the request was not executed. It is identified by its sequence
+    /// number or its id. If the exchange could read neither, it is one of the requests in flight.
     fn apply_business_reject(&mut self, reject: BusinessReject521<'_>) {
         let (number, uuid) = (reject.ref_seq_num(), reject.uuid());
         let request_id = reject.business_reject_ref_id();
-        let request = self.answer(|it| match number {
+        let request = self.take_answered(|it| match number {
             Some(number) => it.seq_num == number && it.uuid == uuid,
             None => request_id == Some(it.request_id),
         });
         if let Some(slot) = request.and_then(|it| it.slot) {
-            self.book.remove(slot);
+            self.orders.remove(slot);
         }
         if request.is_none() && number.is_none() {
-            self.doubt(uuid);
+            self.mark_uncertain(uuid);
         }
     }
 
-    /// The order is now so; if nothing of it is open any more, it is over.
-    fn stands(&mut self, order: Order, request_id: u64) {
-        let known = order.order_id.and_then(|order_id| self.book.by_order_id(order_id));
+    /// Inserts or updates an order; removes it if no quantity is open.
+    fn upsert(&mut self, order: Order, request_id: u64) {
+        let known = order.order_id.and_then(|order_id| self.orders.by_order_id(order_id));
         let slot = known.or_else(|| {
             let kinds = [RequestKind::New];
-            self.answer_by(&kinds, order.cl_ord_id, request_id).and_then(|it| it.slot)
+            self.take_answered_by(&kinds, order.cl_ord_id, request_id).and_then(|it| it.slot)
         });
         match slot {
             Some(slot) if order.leaves == 0 => {
-                self.book.remove(slot);
+                self.orders.remove(slot);
             }
-            Some(slot) => self.book.replace(slot, order),
+            Some(slot) => self.orders.replace(slot, order),
             None if order.leaves == 0 => self.counters.unknown += 1,
             None => {
                 self.counters.adopted += 1;
@@ -225,26 +225,27 @@ impl Orders {
         }
     }
 
-    fn ends(&mut self, order_id: u64) {
-        if self.end(order_id).is_none() {
+    /// Removes an order that a report has ended.
+    fn remove_reported(&mut self, order_id: u64) {
+        if self.remove(order_id).is_none() {
             self.counters.unknown += 1;
         }
     }
 
     fn set_state(&mut self, order_id: u64, state: OrderState) {
-        let Some(slot) = self.book.by_order_id(order_id) else { return };
-        if let Some(&order) = self.book.order(slot) {
-            self.book.replace(slot, Order { state, ..order });
+        let Some(slot) = self.orders.by_order_id(order_id) else { return };
+        if let Some(&order) = self.orders.order(slot) {
+            self.orders.replace(slot, Order { state, ..order });
         }
     }
 
-    fn answer_by(
+    fn take_answered_by(
         &mut self,
         kinds: &[RequestKind],
         cl_ord_id: ClOrdId,
         request_id: u64,
     ) -> Option<InFlight> {
-        self.answer(|it| {
+        self.take_answered(|it| {
             it.request_id == request_id && it.cl_ord_id == cl_ord_id && kinds.contains(&it.kind)
         })
     }

@@ -1,8 +1,8 @@
-//! What a tracker of orders counts.
+//! The counters of the order tracker.
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $counter:ident,)*) => {
-        /// What [`Orders`](super::Orders) was told, and what it could not follow.
+        /// The counters of [`Orders`](super::Orders).
         #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct OrdersCounters {
@@ -10,7 +10,7 @@ macro_rules! counters {
         }
 
         impl OrdersCounters {
-            /// Every counter with its name, in the order of declaration.
+            /// Returns every counter with its name, in order of declaration.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
                 [$((stringify!($counter), self.$counter)),*].into_iter()
             }
@@ -19,27 +19,27 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Requests of ours.
+    /// Requests sent.
     requests,
-    /// Messages of the exchange that were applied.
+    /// Messages of the exchange applied.
     applied,
-    /// Messages that were delivered again and had been applied already.
+    /// Redelivered messages that had been applied before.
     repeated,
-    /// Orders that came by a report though nobody had sent them: those of an earlier run whose
-    /// journal is gone, or what could not be tracked when it was sent.
+    /// Orders that first appeared in a report: orders of an earlier run without its journal, or
+    /// orders that could not be tracked when they were sent.
     adopted,
     /// Requests that were not applied, or not answered before a later session began.
     not_applied,
-    /// Warnings: orders that are not tracked because every place is taken.
+    /// Warnings: orders not tracked because the tracker is full.
     untracked_orders,
-    /// Warnings: requests that are not tracked because too many are unanswered.
+    /// Warnings: requests not tracked because too many are unanswered.
     untracked_requests,
-    /// Warnings: reports on orders that are not known and can be known no more.
+    /// Warnings: reports on orders that the tracker does not have.
     unknown,
     /// Warnings: reports and records that could not be decoded.
     undecodable,
-    /// Errors: messages of the exchange that will never come: what they said of orders is not
-    /// known. Ask for the status of all.
+    /// Errors: messages of the exchange that are lost for good. Their order information is unknown;
+    /// request the status of all orders.
     lost,
 }
 
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_listed_with_their_values() {
+    fn lists_counters_by_name() {
         let counters = OrdersCounters { adopted: 3, ..OrdersCounters::default() };
         assert_eq!(counters.iter().find(|(name, _)| *name == "adopted"), Some(("adopted", 3)));
         assert_eq!(counters.iter().map(|(_, value)| value).sum::<u64>(), 3);

@@ -1,4 +1,4 @@
-//! The step after a logon that asks for the orders which have outlived the day, or the week.
+//! A download of the orders that survive a trading day or week.
 
 use hairpin_cme_codecs::ilink3::{
     BooleanNULL, BusinessReject521, ExecutionReportStatus532, MassStatusTIF, OrderStatus,
@@ -9,21 +9,19 @@ use hairpin_ilink3::{
 use hairpin_time::{Duration, Instant, Now};
 use thiserror::Error;
 
-/// What is asked for, one after the other: CME answers one request at a time.
+/// The qualifiers to request, one after the other: CME answers one request at a time.
 const QUALIFIERS: [MassStatusTIF; 2] = [MassStatusTIF::GTC, MassStatusTIF::GTD];
 
-/// Asks how the orders good till cancel and till a date stand that the session still has on the
-/// exchange's books, and tells when the last has been told.
+/// A download of all GTC and GTD orders on the exchange's books.
 ///
-/// What an exchange has published of them since the last session, it publishes under UUID 0 or the
-/// last UUID, and the session asks for that by itself. How they stand it does not say unless it is
-/// asked: a client that has no journal of their beginning learns it so.
+/// After a logon the session requests missed messages by itself, published under UUID 0 or the last
+/// UUID. These messages do not contain the current state of old orders. A client without a journal
+/// of these orders therefore has to request their status.
 ///
-/// A listener in [`OrderTracking`](super::OrderTracking) that names one as its
-/// [`download`](super::TrackOrders::download) need only start it: each report brings its
-/// [`Orders`](super::Orders) up to date, and [`on_download`](super::TrackOrders::on_download) tells
-/// the
-/// end. Its [deadline](Self::poll_timeout) is the loop's to keep.
+/// If a listener in [`OrderTracking`](super::OrderTracking) returns its download from
+/// [`download`](super::TrackOrders::download), it only has to start the download. Each report
+/// updates its [`Orders`](super::Orders), and [`on_download`](super::TrackOrders::on_download)
+/// reports the result. The caller's loop must observe the [deadline](Self::poll_timeout).
 #[derive(Debug, Clone)]
 pub struct Download {
     request: MassStatus,
@@ -31,111 +29,112 @@ pub struct Download {
     step: Option<Step>,
 }
 
-/// A request that is not answered to its end.
+/// A request in progress.
 #[derive(Debug, Clone, Copy)]
 struct Step {
-    /// Which qualifier it asks for.
+    /// The index of the requested qualifier.
     index: usize,
     uuid: u64,
     sent: Sent,
     deadline: Instant,
-    /// Orders told so far, of earlier requests too.
+    /// The number of orders reported so far, including earlier requests.
     orders: u64,
 }
 
-/// All orders have been told.
+/// A completed download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Downloaded {
-    /// How many there were.
+    /// The number of orders.
     pub orders: u64,
 }
 
-/// Why the rest of the orders is not known.
+/// An error that ends a download early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DownloadError {
-    /// The second request could not be sent.
-    #[error("the request for orders was not sent: {0}")]
+    /// A request could not be sent.
+    #[error("cannot request orders: {0}")]
     Send(SendError),
-    /// The exchange has refused a request.
-    #[error("the request for orders was refused: {0}")]
+    /// The exchange refused a request.
+    #[error("cannot request orders: exchange refused with {0}")]
     Refused(BusinessRejectReason),
-    /// The exchange has not applied a request.
-    #[error("the request for orders was not applied")]
+    /// The exchange did not apply a request.
+    #[error("cannot request orders: request not applied")]
     NotApplied,
-    /// Nothing more came in time.
-    #[error("no report on orders came in time")]
+    /// No report arrived within the timeout.
+    #[error("cannot download orders: no report within the timeout")]
     TimedOut,
-    /// The connection has ended.
-    #[error("the connection ended before all orders were told")]
+    /// The connection ended.
+    #[error("cannot download orders: connection closed")]
     Disconnected,
 }
 
-/// How a download has ended.
-pub type DownloadEnd = Result<Downloaded, DownloadError>;
+/// The result of a download.
+pub type DownloadResult = Result<Downloaded, DownloadError>;
 
 impl Download {
-    /// Of all orders of the session. `timeout`: how long it may take from one report to the next.
+    /// Creates a download of all orders of the session. `timeout` is the longest time between two
+    /// reports.
     #[must_use]
     pub const fn new(timeout: Duration) -> Self {
-        Self::of(MassStatus::all(), timeout)
+        Self::with_request(MassStatus::all(), timeout)
     }
 
-    /// Of a part of the market: of `request` all but the qualifier and the id counts. Sessions of
-    /// versions before 8 cannot ask for all orders.
+    /// Creates a download of a part of the market. Qualifier and id of `request` are ignored.
+    /// Sessions with a schema version below 8 cannot request all orders.
     #[must_use]
-    pub const fn of(request: MassStatus, timeout: Duration) -> Self {
+    pub const fn with_request(request: MassStatus, timeout: Duration) -> Self {
         Self { request, timeout, step: None }
     }
 
-    /// Asks, from the beginning.
+    /// Starts the download from the beginning.
     ///
     /// # Errors
-    /// [`SendError`], and nothing is under way.
+    /// [`SendError`]; no download is in progress.
     pub fn start(&mut self, sender: &mut Sender<'_>) -> Result<(), SendError> {
-        self.ask(sender, 0, 0)
+        self.request(sender, 0, 0)
     }
 
-    /// Whether reports are awaited.
+    /// Returns `true` while reports are expected.
     #[must_use]
-    pub fn is_under_way(&self) -> bool {
+    pub fn is_in_progress(&self) -> bool {
         self.step.is_some()
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is due.
+    /// Returns the deadline for [`handle_timeout`](Self::handle_timeout).
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.step.map(|step| step.deadline)
     }
 
-    /// Gives up if nothing has come in time.
-    pub fn handle_timeout(&mut self, now: Now) -> Option<DownloadEnd> {
+    /// Ends the download if the timeout has passed.
+    pub fn handle_timeout(&mut self, now: Now) -> Option<DownloadResult> {
         self.step.take_if(|step| step.deadline <= now.monotonic)?;
         Some(Err(DownloadError::TimedOut))
     }
 
-    /// The session has no connection any more.
-    pub fn handle_disconnected(&mut self) -> Option<DownloadEnd> {
+    /// Ends the download after the connection was lost.
+    pub fn handle_disconnected(&mut self) -> Option<DownloadResult> {
         self.step.take()?;
         Some(Err(DownloadError::Disconnected))
     }
 
-    /// Messages of ours were not applied, and are not sent again.
-    pub fn handle_not_applied(&mut self, not_applied: NotApplied) -> Option<DownloadEnd> {
+    /// Ends the download if its request was not applied and is not sent again.
+    pub fn handle_not_applied(&mut self, not_applied: NotApplied) -> Option<DownloadResult> {
         let NotApplied { from_seq_no, count } = not_applied;
         let numbers = from_seq_no..from_seq_no.saturating_add(count);
         self.step.take_if(|step| numbers.contains(&step.sent.seq_num))?;
         Some(Err(DownloadError::NotApplied))
     }
 
-    /// Takes a message of the exchange, and says if it was the end. Any that answers no request of
-    /// this changes nothing.
+    /// Processes a message of the exchange. Returns the result if the message ends the download.
+    /// Ignores messages that do not answer its requests.
     #[inline]
     pub fn handle_message(
         &mut self,
         sender: &mut Sender<'_>,
         message: &Message<'_>,
-    ) -> Option<DownloadEnd> {
+    ) -> Option<DownloadResult> {
         let step = self.step.filter(|step| step.uuid == message.uuid && !message.redelivered)?;
         let is_last = match message.header.template_id {
             ExecutionReportStatus532::TEMPLATE_ID => self.handle_status(step, sender, message)?,
@@ -148,10 +147,11 @@ impl Download {
             },
             _ => return None,
         };
-        if is_last { self.go_on(sender) } else { None }
+        if is_last { self.request_next(sender) } else { None }
     }
 
-    /// Counts an order that was told; whether it was the last. `None` if it is no answer.
+    /// Counts a reported order. Returns `true` for the last one, `None` if the report answers
+    /// another request.
     fn handle_status(
         &mut self,
         step: Step,
@@ -164,23 +164,28 @@ impl Download {
         if report.mass_status_req_id() != Some(u64::from(step.sent.seq_num)) {
             return None;
         }
-        // Where there is none the exchange says so in a report on an order it does not know.
+        // If there are no orders, the exchange reports an order with an undefined status.
         let orders = step.orders + u64::from(report.ord_status() != OrderStatus::UNDEFINED);
         let deadline = sender.now().monotonic + self.timeout;
         self.step = Some(Step { orders, deadline, ..step });
         Some(report.last_rpt_requested() == Some(BooleanNULL::TRUE))
     }
 
-    /// Asks for the next qualifier, if there is one.
-    fn go_on(&mut self, sender: &mut Sender<'_>) -> Option<DownloadEnd> {
+    /// Requests the next qualifier, if there is one.
+    fn request_next(&mut self, sender: &mut Sender<'_>) -> Option<DownloadResult> {
         let Step { index, orders, .. } = self.step.take()?;
         if index + 1 == QUALIFIERS.len() {
             return Some(Ok(Downloaded { orders }));
         }
-        self.ask(sender, index + 1, orders).err().map(|error| Err(DownloadError::Send(error)))
+        self.request(sender, index + 1, orders).err().map(|error| Err(DownloadError::Send(error)))
     }
 
-    fn ask(&mut self, sender: &mut Sender<'_>, index: usize, orders: u64) -> Result<(), SendError> {
+    fn request(
+        &mut self,
+        sender: &mut Sender<'_>,
+        index: usize,
+        orders: u64,
+    ) -> Result<(), SendError> {
         self.step = None;
         let time_in_force = Some(QUALIFIERS[index]);
         let sent = sender.send(&MassStatus { time_in_force, request_id: None, ..self.request })?;
@@ -190,7 +195,7 @@ impl Download {
     }
 }
 
-/// Why the request of `step` was refused, if it is the one that `message` refuses.
+/// Returns the reason if `message` refuses the request of `step`.
 fn refusal(step: Step, message: &Message<'_>) -> Option<BusinessRejectReason> {
     let mut scratch = BusinessReject521::SCRATCH;
     let reject = BusinessReject521::decode(&message.header, message.body, &mut scratch).ok()?;

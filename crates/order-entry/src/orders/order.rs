@@ -1,15 +1,15 @@
-//! An order as it stands, and a request that is on its way.
+//! The state of an order, and of a request in flight.
 
 use hairpin_cme_codecs::ilink3::{OrderType, Price9, SideReq, TimeInForce};
 use hairpin_ilink3::ClOrdId;
 
-/// An order as the exchange has last reported it or, while it is [pending](OrderState::Pending),
-/// as it was sent.
+/// An order as last reported by the exchange, or as sent while it is
+/// [pending](OrderState::Pending).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
-    /// OrderID (37), the exchange's; `None` until it has accepted the order.
+    /// The exchange's OrderID (37); `None` until the order is accepted.
     pub order_id: Option<u64>,
-    /// ClOrdID (11) of the order, or of its last replacement that was accepted.
+    /// ClOrdID (11) of the order, or of its last accepted replacement.
     pub cl_ord_id: ClOrdId,
     /// SecurityID (48).
     pub security_id: i32,
@@ -17,86 +17,88 @@ pub struct Order {
     pub side: SideReq,
     /// OrdType (40), as sent or reported.
     pub order_type: Option<OrderType>,
-    /// Price (44): the limit, also that which the exchange has given an order without one.
+    /// Price (44): the limit price, also if the exchange assigned it.
     pub price: Option<Price9>,
     /// StopPx (99).
     pub stop_price: Option<Price9>,
     /// TimeInForce (59).
     pub time_in_force: Option<TimeInForce>,
-    /// OrderQty (38), contracts.
+    /// OrderQty (38), in contracts.
     pub quantity: u32,
-    /// CumQty (14): contracts traded.
+    /// CumQty (14): filled quantity, in contracts.
     pub filled: u32,
-    /// LeavesQty (151): contracts open. With replacements this and `filled` need not add up to
-    /// `quantity`.
+    /// LeavesQty (151): open quantity, in contracts. After replacements, `filled + leaves` may
+    /// differ from `quantity`.
     pub leaves: u32,
-    /// Where it stands.
+    /// The order's state.
     pub state: OrderState,
 }
 
-/// Where an order stands. One that has ended is not kept.
+/// The state of an order. Orders that have ended are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderState {
     /// Sent and not answered.
     Pending,
     /// On the exchange's book, or a stop order that waits for its trigger.
     Working,
-    /// Working, and the exchange delays a replacement of it.
+    /// Working; the exchange delays a replacement.
     PendingReplace,
-    /// Working, and the exchange delays its cancel.
+    /// Working; the exchange delays a cancel.
     PendingCancel,
 }
 
-/// A request of ours that is not answered yet.
+/// An unanswered request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InFlight {
-    /// What it asks for.
+    /// The kind of request.
     pub kind: RequestKind,
     /// ClOrdID (11) of the request; empty for a mass action.
     pub cl_ord_id: ClOrdId,
-    /// OrderID (37) of the order that is meant; of a new order and a mass action `None`.
+    /// OrderID (37) of the order; `None` for a new order or a mass action.
     pub order_id: Option<u64>,
     /// OrderRequestID (2422).
     pub request_id: u64,
-    /// UUID it was sent under.
+    /// The UUID under which it was sent.
     pub uuid: u64,
-    /// SeqNum it was sent under.
+    /// The SeqNum under which it was sent.
     pub seq_num: u32,
-    /// The exchange may have passed it by: it goes as soon as a later one is answered.
-    pub(super) is_doubtful: bool,
-    /// It was sent again: what is said of it by then has been answered.
-    pub(super) is_sent_again: bool,
-    /// Where the order is, if this is a new one.
+    /// The exchange may have skipped the request. It is dropped when a later one is answered.
+    pub(super) uncertain: bool,
+    /// The request was sent again, so a NotApplied for it may refer to the first time.
+    pub(super) resent: bool,
+    /// The slot of the pending order, for a new order.
     pub(super) slot: Option<u32>,
 }
 
-/// What a request asks for.
+/// The kind of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
     /// A new order.
     New,
-    /// The replacement of an order.
+    /// A replacement of an order.
     Replace,
-    /// The cancel of an order.
+    /// A cancel of one order.
     Cancel,
-    /// The cancel of many.
+    /// A cancel of several orders.
     MassAction,
 }
 
 impl InFlight {
-    /// Whether the exchange may have passed it by: it was sent again after it was not applied, or
-    /// an earlier process was told that something was not applied, and not what, or something was
-    /// refused without a word of what it was, or the session was established since, and what was
-    /// said of it may be lost. It is given up when a later one is answered.
+    /// Returns `true` if the exchange may have skipped the request. It is then dropped when a later
+    /// request is answered.
+    ///
+    /// The causes are: it was sent again after NotApplied; an earlier process received a NotApplied
+    /// without its range; a reject did not identify its request; or the session was re-established,
+    /// so that reports on it may be lost.
     #[must_use]
-    pub fn is_doubtful(&self) -> bool {
-        self.is_doubtful
+    pub fn is_uncertain(&self) -> bool {
+        self.uncertain
     }
 }
 
 impl Order {
-    /// Whether the exchange has it on its books.
+    /// Returns `true` if the order is on the exchange's books.
     #[must_use]
     pub fn is_working(&self) -> bool {
         self.state != OrderState::Pending

@@ -1,4 +1,4 @@
-//! A listener whose orders are kept up to date.
+//! A listener adapter that updates the tracked orders.
 
 use hairpin_cme_codecs::ilink3::{
     BusinessReject521, ExecutionReportCancel534, ExecutionReportElimination524,
@@ -16,53 +16,52 @@ use hairpin_ilink3::{
     NotAppliedAnswer, Rejected, RetransmitRejected, Sender, State, Terminated, Warning,
 };
 
-use super::{Download, DownloadEnd, Orders};
+use super::{Download, DownloadResult, Orders};
 
-/// A listener that keeps track of its orders.
+/// A listener that tracks its orders.
 pub trait TrackOrders {
-    /// Its orders.
+    /// Returns the order tracker.
     fn orders(&mut self) -> &mut Orders;
 
-    /// Its download of orders, if it has one.
+    /// Returns the download of orders, if there is one.
     #[inline]
     fn download(&mut self) -> Option<&mut Download> {
         None
     }
 
-    /// The download has ended: its orders are up to date, or not. Called behind the callback of
-    /// what ended it.
-    fn on_download(&mut self, sender: &mut Sender<'_>, end: DownloadEnd) {
+    /// Called when the download has ended, after the callback of the message that ended it.
+    fn on_download(&mut self, sender: &mut Sender<'_>, end: DownloadResult) {
         let _ = (sender, end);
     }
 }
 
-/// Calls a listener, each time with its [`Orders`] brought up to date before.
+/// A listener adapter that updates the listener's [`Orders`] before each callback.
 ///
-/// Give it to [`Session::process`](crate::Session::process) in place of the listener, anew each
-/// time: `session.process(now, ready, &mut reactor, &mut OrderTracking::new(&mut strategy))`. The
-/// listener sends its orders by [`Orders::send`].
+/// Create one for each call of [`Session::process`](crate::Session::process): `session.process(now,
+/// ready, &mut reactor, &mut OrderTracking::new(&mut strategy))`. The listener sends its orders
+/// with [`Orders::send`].
 #[derive(Debug)]
 pub struct OrderTracking<'a, L> {
     listener: &'a mut L,
-    /// What the listener has just said of messages that were not applied.
+    /// The listener's answer to the current NotApplied.
     answer: Option<NotAppliedAnswer>,
 }
 
 impl<'a, L: Listener + TrackOrders> OrderTracking<'a, L> {
-    /// `listener`, with its orders kept up to date.
+    /// Wraps a listener.
     pub fn new(listener: &'a mut L) -> Self {
         Self { listener, answer: None }
     }
 
     #[inline]
-    fn tell_end(&mut self, sender: &mut Sender<'_>, ended: Option<DownloadEnd>) {
-        if let Some(end) = ended {
-            self.listener.on_download(sender, end);
+    fn report_result(&mut self, sender: &mut Sender<'_>, result: Option<DownloadResult>) {
+        if let Some(result) = result {
+            self.listener.on_download(sender, result);
         }
     }
 }
 
-/// Callbacks of business messages: the orders first, then the listener.
+/// Defines callbacks of business messages: update the orders, then call the listener.
 macro_rules! business {
     ($($callback:ident $view:ident: $name:ident,)*) => {$(
         #[inline]
@@ -74,18 +73,19 @@ macro_rules! business {
         ) {
             self.listener.orders().handle_message(message);
             self.listener.$callback(sender, $view, message);
-            let ended = self.listener.download().and_then(|it| it.handle_message(sender, message));
-            self.tell_end(sender, ended);
+            let result =
+                self.listener.download().and_then(|it| it.handle_message(sender, message));
+            self.report_result(sender, result);
         }
     )*};
 }
 
-/// Callbacks that say nothing of orders.
+/// Defines callbacks without order information.
 macro_rules! forward {
-    ($($callback:ident $what:ident: $name:ty,)*) => {$(
+    ($($callback:ident $event:ident: $name:ty,)*) => {$(
         #[inline]
-        fn $callback(&mut self, sender: &mut Sender<'_>, $what: $name) {
-            self.listener.$callback(sender, $what);
+        fn $callback(&mut self, sender: &mut Sender<'_>, $event: $name) {
+            self.listener.$callback(sender, $event);
         }
     )*};
 }
@@ -142,8 +142,8 @@ impl<L: Listener + TrackOrders> Listener for OrderTracking<'_, L> {
     fn on_state(&mut self, sender: &mut Sender<'_>, state: State) {
         self.listener.on_state(sender, state);
         if state == State::Disconnected {
-            let ended = self.listener.download().and_then(Download::handle_disconnected);
-            self.tell_end(sender, ended);
+            let result = self.listener.download().and_then(Download::handle_disconnected);
+            self.report_result(sender, result);
         }
     }
 
@@ -168,8 +168,8 @@ impl<L: Listener + TrackOrders> Listener for OrderTracking<'_, L> {
         self.listener.orders().handle_not_applied(uuid, not_applied, answer);
         self.listener.on_not_applied(sender, not_applied);
         if answer == NotAppliedAnswer::FillGap {
-            let ended = self.listener.download().and_then(|it| it.handle_not_applied(not_applied));
-            self.tell_end(sender, ended);
+            let result = self.listener.download().and_then(|it| it.handle_not_applied(not_applied));
+            self.report_result(sender, result);
         }
     }
 

@@ -1,38 +1,38 @@
-//! What a request of ours means for our orders.
+//! The effect of a request on the tracked orders.
 
 use hairpin_cme_codecs::ilink3::OrderType;
 use hairpin_ilink3::{CancelOrder, ClOrdId, MassCancel, NewOrder, Outgoing, ReplaceOrder};
 
 use super::order::{Order, OrderState};
 
-/// What a request asks for.
+/// The intent of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Intent {
-    /// A new order: as it will be if all goes well, [pending](OrderState::Pending).
+    /// A new order, in its [pending](OrderState::Pending) state.
     New(Order),
-    /// Another price, quantity or qualifier for a working order.
+    /// A replacement of price, quantity or time in force of a working order.
     Replace {
         /// OrderID (37) of the order.
         order_id: u64,
         /// ClOrdID (11) of the request.
         cl_ord_id: ClOrdId,
     },
-    /// The end of a working order.
+    /// A cancel of a working order.
     Cancel {
         /// OrderID (37) of the order.
         order_id: u64,
         /// ClOrdID (11) of the request.
         cl_ord_id: ClOrdId,
     },
-    /// The end of many.
+    /// A cancel of several orders.
     MassAction,
-    /// Nothing that [`Orders`](super::Orders) follow.
+    /// A request that [`Orders`](super::Orders) does not track.
     Other,
 }
 
-/// A request that [`Orders`](super::Orders) can follow.
+/// A request that [`Orders`](super::Orders) can track.
 pub trait OrderRequest: Outgoing {
-    /// What it asks for.
+    /// Returns the intent of the request.
     fn intent(&self) -> Intent;
 }
 

@@ -1,46 +1,46 @@
-//! What can go wrong with threads.
+//! Errors of session threads.
 
 use std::io;
 
 use hairpin_reactor::{Panic, SpawnError, SpinError};
 
-/// Why threads were not started.
+/// An error at the start of threads.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ThreadsError {
-    /// Threads that spin would take turns on a core.
+    /// The number of spinning threads exceeds the number of cores.
     #[error(transparent)]
     Spin(#[from] SpinError),
-    /// A thread was refused, or its core.
+    /// A thread cannot be spawned or pinned.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
-    /// What a thread could not do at its start.
+    /// A thread failed during startup.
     #[error("thread {name}: {error}")]
     Thread {
-        /// The thread.
+        /// The thread's name.
         name: String,
-        /// What it was.
+        /// The cause.
         error: ThreadError,
     },
 }
 
-/// Why a thread has ended.
+/// The error that ended a thread.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ThreadError {
-    /// Its wait is not to be had on this host, or has failed.
-    #[error("waiting: {0}")]
+    /// The host does not support the wait, or the wait failed.
+    #[error("cannot wait: {0}")]
     Wait(io::Error),
-    /// The reactor has refused a connection a place, or has lost one. What becomes of connections
-    /// themselves is told to their listeners.
+    /// The reactor could not register or update a connection. Failures of the connections
+    /// themselves are reported to their listeners.
     #[error("session {session}: {error}")]
     Session {
-        /// Its place on the thread.
+        /// The session's index on the thread.
         session: usize,
-        /// The reactor's.
+        /// The reactor's error.
         error: io::Error,
     },
-    /// A listener, a call, or the thread itself has panicked with these words.
+    /// A listener, a call, or the thread itself panicked with this message.
     #[error(transparent)]
     Panic(#[from] Panic),
 }

@@ -1,4 +1,4 @@
-//! UDP sockets of the kernel.
+//! Kernel UDP sockets.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddrV4, UdpSocket};
@@ -6,7 +6,7 @@ use std::net::{SocketAddrV4, UdpSocket};
 use crate::frame::{MESSAGE, message_number};
 use crate::port::Port;
 
-/// A connected socket that never blocks.
+/// A connected, non-blocking socket.
 #[derive(Debug)]
 pub(crate) struct KernelUdp {
     socket: UdpSocket,
@@ -25,7 +25,7 @@ impl KernelUdp {
     fn take(&mut self) -> io::Result<bool> {
         match self.socket.recv(&mut self.message) {
             Ok(length) => Ok(length == MESSAGE),
-            // Of an end that was not there yet, the kernel tells in the next call.
+            // The kernel reports a peer that was not bound yet at the next call.
             Err(error)
                 if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused) =>
             {

@@ -1,40 +1,40 @@
-//! What the way past the kernel costs: half round trips of 64-byte messages between two hosts
-//! joined by a veth, five ways, in one sitting. In each round all are open at once, and take turns
-//! by blocks of 2,000 messages; each round opens them anew.
+//! Measures kernel bypass: half round trips of 64-byte messages between two hosts joined by a veth,
+//! over five transports. In each round all transports are open at once and take turns in blocks of
+//! 2,000 messages; each round opens them again.
 //!
 //! ```text
 //! cargo bench -p hairpin-stack --bench bypass                      # as root
 //! cargo bench -p hairpin-stack --bench bypass -- --rounds 5 --way raw,minimal --json FILE
 //! ```
 //!
-//! | way | is |
+//! | way | transport |
 //! |---|---|
-//! | `kernel-udp` | connected UDP sockets of the kernel, which never block |
-//! | `minimal` | an AF_XDP socket with as little around it as can be: the floor |
-//! | `raw` | frames of an EtherType of one's own, as the crate hands them out |
-//! | `raw-shared` | the same of a stack, which other sockets could share |
+//! | `kernel-udp` | connected, non-blocking kernel UDP sockets |
+//! | `minimal` | an AF_XDP socket with minimal code around it: the lower bound |
+//! | `raw` | raw frames of a dedicated interface |
+//! | `raw-shared` | raw frames of a stack, which other sockets could share |
 //! | `udp` | UDP sockets of the crate |
 //!
-//! Ping and pong are a thread each, pinned to a core each, and spin; there is no third. Nothing is
-//! asserted. On a machine that others share, ratios of one round are worth more than times.
+//! Ping and pong are one spinning thread each, pinned to one core each. Nothing is asserted. On a
+//! shared machine, ratios within a round are more reliable than times.
 //!
-//! `--count WAY N` has one thread do N round trips from both ends and prints what came of them: to
-//! count instructions by.
+//! `--count WAY N` does N round trips from both ends on one thread and prints the result, for
+//! counting instructions:
 //!
 //! ```text
 //! valgrind --tool=callgrind --toggle-collect='*measured_*' BENCH --count raw 10000
 //! ```
 #![allow(clippy::expect_used, reason = "a benchmark may fail by panicking")]
 
-mod arguments;
+mod args;
 mod frame;
 mod kernel_udp;
 mod minimal;
+mod ping_loop;
 mod port;
-mod rally;
 mod raw;
 mod results;
-mod stand;
+mod run_context;
 mod table;
 mod udp;
 
@@ -43,13 +43,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use arguments::Arguments;
+use args::BenchArgs;
 use clap::Parser;
 use results::Results;
-use stand::{Side, Stand};
+use run_context::{BenchCase, RunContext};
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    match run(&BenchArgs::parse()) {
         Ok(true) => ExitCode::from(130),
         Ok(false) => ExitCode::SUCCESS,
         Err(error) => {
@@ -59,30 +59,30 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether a signal has cut it short; what was done by then is printed all the same.
-fn run(arguments: &Arguments) -> io::Result<bool> {
+/// Returns `true` if a signal ended the run early; completed rounds are printed in any case.
+fn run(args: &BenchArgs) -> io::Result<bool> {
     let signalled = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        // A second one ends the process, and with it all that was set up.
+        // A second signal ends the process.
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&signalled))?;
         signal_hook::flag::register(signal, Arc::clone(&signalled))?;
     }
-    if let Some((way, round_trips)) = arguments.count() {
-        println!("{}", Stand::set_up(arguments, 1)?.count(way, round_trips)?);
+    if let Some((transport, round_trips)) = args.count() {
+        println!("{}", RunContext::new(args, 1)?.count(transport, round_trips)?);
         return Ok(false);
     }
-    let sides = Side::all(arguments);
-    let stand = Stand::set_up(arguments, sides.len())?;
-    let mut results = Results::new(&sides);
-    for round in 0..arguments.rounds {
+    let cases = BenchCase::all(args);
+    let run_context = RunContext::new(args, cases.len())?;
+    let mut results = Results::new(&cases);
+    for round in 0..args.rounds {
         if signalled.load(Ordering::Relaxed) {
             break;
         }
-        results.add(stand.round(&sides, &signalled)?);
-        eprint!("\rround {} of {}", round + 1, arguments.rounds);
+        results.add(run_context.round(&cases, &signalled)?);
+        eprint!("\rround {} of {}", round + 1, args.rounds);
     }
     eprintln!();
-    print!("{}\n{}", stand.describe(), table::render(&results));
-    arguments.json.as_ref().map_or(Ok(()), |file| results.save(file, &stand))?;
+    print!("{}\n{}", run_context.describe(), table::render(&results));
+    args.json.as_ref().map_or(Ok(()), |file| results.save(file, &run_context))?;
     Ok(signalled.load(Ordering::Relaxed))
 }

@@ -1,8 +1,8 @@
-//! The floor: an AF_XDP socket with as little around it as can be.
+//! The lower bound: an AF_XDP socket with minimal code around it.
 //!
-//! Written from the kernel's `af_xdp.rst` and `bpf(2)` alone, with nothing of the crate `xdp`: one
-//! queue, a few frames, a program of six instructions that redirects every frame there is, and a
-//! system call for every message sent. It can do nothing but this measurement.
+//! It is written from the kernel's `af_xdp.rst` and `bpf(2)` alone, without the crate `xdp`: one
+//! queue, a few frames, a program of six instructions that redirects every frame, and a system call
+//! per message sent. It serves only this measurement.
 
 mod program;
 mod ring;
@@ -16,11 +16,11 @@ use ring::{Region, Ring};
 use crate::frame::{self, LENGTH};
 use crate::port::Port;
 
-/// Bytes of a frame's memory, the smallest that the kernel takes.
+/// The size of a frame in bytes, the smallest that the kernel accepts.
 const CHUNK: usize = 2_048;
-/// Entries of each ring, and frames that are received into.
+/// The entries of each ring, and the number of receive frames.
 const RING: u32 = 64;
-/// One frame more, which messages are sent from.
+/// An additional frame, from which messages are sent.
 const FRAMES: usize = RING as usize + 1;
 const SENT_FROM: u64 = RING as u64 * CHUNK as u64;
 
@@ -33,7 +33,7 @@ struct Descriptor {
     options: u32,
 }
 
-/// A socket on queue 0 of an interface, and all frames of that queue.
+/// A socket on queue 0 of an interface, and all its frames.
 #[derive(Debug)]
 pub(crate) struct Minimal {
     receive: Ring<Descriptor>,
@@ -46,9 +46,9 @@ pub(crate) struct Minimal {
 }
 
 impl Minimal {
-    /// Takes the interface of this number, in the driver or behind it.
+    /// Opens the interface with this index, in native or generic mode.
     pub(crate) fn open(interface: u32, is_native: bool) -> io::Result<Self> {
-        // SAFETY: takes numbers, and the descriptor is new and nobody else's.
+        // SAFETY: the call takes integers, and the descriptor is new and has no other owner.
         let socket = unsafe {
             let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
             OwnedFd::from_raw_fd(check(libc::socket(libc::AF_XDP, kind, 0))?)
@@ -79,18 +79,18 @@ impl Minimal {
         Ok(Self { receive, transmit, fill, completion, frames, socket, _program: program })
     }
 
-    /// The bytes of a message that came in or is to leave.
+    /// Returns the bytes of a received message or one to send.
     #[inline]
     fn bytes(&mut self, address: u64) -> &mut [u8; LENGTH] {
-        // SAFETY: the address is one of those given to the kernel, which has given it back, and
-        // every frame has room for the longest packet of the interface.
+        // SAFETY: the kernel has returned the frame at this address, and every frame has room for
+        // the longest packet of the interface.
         unsafe { &mut *self.frames.start().add(address as usize).cast() }
     }
 
     #[inline]
     fn kick(&self) -> io::Result<()> {
         let (fd, flags) = (self.socket.as_raw_fd(), libc::MSG_DONTWAIT);
-        // SAFETY: a message without bytes and without an address.
+        // SAFETY: the message has no bytes and no address.
         let sent = unsafe { libc::sendto(fd, std::ptr::null(), 0, flags, std::ptr::null(), 0) };
         check(sent as i32).map(drop)
     }
@@ -123,10 +123,10 @@ impl Port for Minimal {
             self.fill.put(address);
             return Ok(false);
         }
-        frame::turn_round(self.bytes(address));
+        frame::swap_addresses(self.bytes(address));
         self.transmit.put(Descriptor { address, length, options: 0 });
         self.kick()?;
-        // A frame that has left is received into again.
+        // Transmitted frames are posted for reception again.
         while let Some(address) = self.completion.take() {
             self.fill.put(address);
         }
@@ -135,7 +135,7 @@ impl Port for Minimal {
 }
 
 fn register(socket: &OwnedFd, frames: &Region) -> io::Result<()> {
-    // SAFETY: a structure of numbers, for all of which zero is a value.
+    // SAFETY: a structure of integers, for which zero is a valid value.
     let mut registration: libc::xdp_umem_reg = unsafe { std::mem::zeroed() };
     registration.addr = frames.start() as u64;
     registration.len = frames.len() as u64;
@@ -144,7 +144,7 @@ fn register(socket: &OwnedFd, frames: &Region) -> io::Result<()> {
 }
 
 fn offsets(socket: &OwnedFd) -> io::Result<libc::xdp_mmap_offsets> {
-    // SAFETY: a structure of numbers, for all of which zero is a value.
+    // SAFETY: a structure of integers, for which zero is a valid value.
     let mut offsets: libc::xdp_mmap_offsets = unsafe { std::mem::zeroed() };
     let mut length = size_of_val(&offsets) as libc::socklen_t;
     let (into, option) = ((&raw mut offsets).cast(), libc::XDP_MMAP_OFFSETS);
@@ -157,12 +157,13 @@ fn offsets(socket: &OwnedFd) -> io::Result<libc::xdp_mmap_offsets> {
 
 fn set<T: Copy>(socket: &OwnedFd, option: i32, value: &T) -> io::Result<()> {
     let (value, length) = (std::ptr::from_ref(value).cast(), size_of::<T>() as libc::socklen_t);
-    // SAFETY: the value outlives the call, and has the length that is told.
+    // SAFETY: the value has the stated length and outlives the call.
     check(unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_XDP, option, value, length) })
         .map(drop)
 }
 
-/// The kernel clears a closed socket of the queue away in its own time.
+/// Binds to queue 0. The kernel releases a closed socket of the queue asynchronously, so the call
+/// retries.
 fn bind(socket: &OwnedFd, interface: u32) -> io::Result<()> {
     let address = libc::sockaddr_xdp {
         sxdp_family: libc::AF_XDP as u16,
@@ -175,7 +176,7 @@ fn bind(socket: &OwnedFd, interface: u32) -> io::Result<()> {
     let mut tries = 1_000;
     loop {
         tries -= 1;
-        // SAFETY: the address is whole and outlives the call.
+        // SAFETY: the address is initialized and outlives the call.
         let bound =
             check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) });
         match bound {

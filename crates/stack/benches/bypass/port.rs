@@ -1,15 +1,15 @@
-//! One end of a way.
+//! An end of a transport.
 
 use std::io;
 
-/// What a ping or a pong speaks through. Nothing here waits.
+/// The interface of ping and pong to a transport. No call waits.
 pub(crate) trait Port {
     /// Sends a message with this number.
     fn send(&mut self, number: u64) -> io::Result<()>;
 
-    /// Takes the next message that is there, and returns its number.
+    /// Receives the next pending message and returns its number.
     fn receive(&mut self) -> io::Result<Option<u64>>;
 
-    /// Sends the next message that is there back; whether there was one.
+    /// Sends the next pending message back. Returns `true` if there was one.
     fn echo(&mut self) -> io::Result<bool>;
 }

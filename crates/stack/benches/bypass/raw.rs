@@ -1,4 +1,4 @@
-//! Raw frames, as the crate hands them out.
+//! Raw frames of the crate.
 
 use std::io;
 
@@ -12,13 +12,13 @@ use crate::port::Port;
 pub(crate) struct Raw(RawFrames);
 
 impl Raw {
-    /// Of an interface of their own.
+    /// Opens a dedicated interface.
     pub(crate) fn open(interface: &str, settings: &InterfaceSettings) -> io::Result<Self> {
         let frames = RawFrames::open(interface, ETHER_TYPE, settings).map_err(io::Error::other)?;
         Ok(Self::spinning(frames))
     }
 
-    /// Of a stack, which other sockets could share.
+    /// Opens a stack, which other sockets could share.
     pub(crate) fn shared(interface: &str, settings: &StackSettings) -> io::Result<Self> {
         let stack = Stack::open(interface, settings).map_err(io::Error::other)?;
         Ok(Self::spinning(stack.raw_frames(ETHER_TYPE)?))
@@ -35,8 +35,8 @@ impl Port for Raw {
     fn send(&mut self, number: u64) -> io::Result<()> {
         let mut packet = self.0.frame(LENGTH as u32).expect("a frame is free");
         let bytes = self.0.bytes_mut(&mut packet);
-        frame::write(bytes.first_chunk_mut().expect("so many bytes"), number);
-        self.0.transmit(packet)?.expect("room in the ring");
+        frame::write(bytes.first_chunk_mut().expect("the frame has this length"), number);
+        self.0.transmit(packet)?.expect("the ring is not full");
         Ok(())
     }
 
@@ -44,15 +44,15 @@ impl Port for Raw {
     fn receive(&mut self) -> io::Result<Option<u64>> {
         let Some(packet) = self.0.receive()? else { return Ok(None) };
         let number = self.0.bytes(&packet).try_into().ok().and_then(frame::number);
-        self.0.give(packet);
+        self.0.release(packet);
         Ok(number)
     }
 
     #[inline]
     fn echo(&mut self) -> io::Result<bool> {
         let Some(mut packet) = self.0.receive()? else { return Ok(false) };
-        frame::turn_round(self.0.bytes_mut(&mut packet));
-        self.0.transmit(packet)?.expect("room in the ring");
+        frame::swap_addresses(self.0.bytes_mut(&mut packet));
+        self.0.transmit(packet)?.expect("the ring is not full");
         Ok(true)
     }
 }

@@ -1,4 +1,4 @@
-//! What rounds have measured, and the ratios between them.
+//! The results of the rounds, and their ratios.
 
 use std::fs;
 use std::io;
@@ -7,21 +7,21 @@ use std::path::Path;
 use hairpin_xdp::Mode;
 use serde_json::{Value, json};
 
-use crate::arguments::Way;
-use crate::rally::Sample;
-use crate::stand::{Side, Stand};
+use crate::args::Transport;
+use crate::ping_loop::Sample;
+use crate::run_context::{BenchCase, RunContext};
 
-/// The ratios that are printed for each mode.
-pub(crate) const RATIOS: [(Way, Way); 6] = [
-    (Way::Raw, Way::KernelUdp),
-    (Way::Raw, Way::Minimal),
-    (Way::RawShared, Way::Minimal),
-    (Way::Udp, Way::Raw),
-    (Way::Udp, Way::KernelUdp),
-    (Way::Minimal, Way::KernelUdp),
+/// The ratios printed for each mode.
+pub(crate) const RATIOS: [(Transport, Transport); 6] = [
+    (Transport::Raw, Transport::KernelUdp),
+    (Transport::Raw, Transport::Minimal),
+    (Transport::RawShared, Transport::Minimal),
+    (Transport::Udp, Transport::Raw),
+    (Transport::Udp, Transport::KernelUdp),
+    (Transport::Minimal, Transport::KernelUdp),
 ];
 
-/// Half round trips of one round, in nanoseconds.
+/// The half round trips of one round, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Round {
     pub(crate) p50: f64,
@@ -30,23 +30,23 @@ pub(crate) struct Round {
     pub(crate) late: u64,
 }
 
-/// The rounds of all sides.
+/// The rounds of all cases.
 #[derive(Debug)]
 pub(crate) struct Results {
-    pub(crate) sides: Vec<(Side, Vec<Round>)>,
+    pub(crate) cases: Vec<(BenchCase, Vec<Round>)>,
 }
 
 impl Results {
-    pub(crate) fn new(sides: &[Side]) -> Self {
-        Self { sides: sides.iter().map(|&side| (side, Vec::new())).collect() }
+    pub(crate) fn new(cases: &[BenchCase]) -> Self {
+        Self { cases: cases.iter().map(|&case| (case, Vec::new())).collect() }
     }
 
-    /// Takes what a round has measured; one in which a side has no samples is none.
+    /// Adds the samples of a round; a round in which a case has no samples is discarded.
     pub(crate) fn add(&mut self, samples: Vec<Sample>) {
         if samples.iter().any(|sample| sample.round_trips.is_empty()) {
             return;
         }
-        for ((_, rounds), sample) in self.sides.iter_mut().zip(samples) {
+        for ((_, rounds), sample) in self.cases.iter_mut().zip(samples) {
             let Sample { mut round_trips, lost, late, .. } = sample;
             round_trips.sort_unstable();
             let at = |part: f64| {
@@ -57,51 +57,52 @@ impl Results {
         }
     }
 
-    /// The median of the ratios of rounds that were run together, and the least and the greatest.
-    pub(crate) fn ratio(&self, of: Side, to: Side) -> Option<[f64; 3]> {
-        let rounds = |side| self.sides.iter().find(|(it, _)| *it == side).map(|(_, it)| it);
+    /// Returns the median, minimum and maximum of the ratios within rounds.
+    pub(crate) fn ratio(&self, of: BenchCase, to: BenchCase) -> Option<[f64; 3]> {
+        let rounds = |case| self.cases.iter().find(|(it, _)| *it == case).map(|(_, it)| it);
         let pairs = rounds(of)?.iter().zip(rounds(to)?);
         spread(pairs.map(|(of, to)| of.p50 / to.p50).collect())
     }
 
-    /// Every ratio that can be told, with the two sides.
-    pub(crate) fn ratios(&self) -> Vec<(Side, Side, [f64; 3])> {
+    /// Returns all available ratios with their two cases.
+    pub(crate) fn ratios(&self) -> Vec<(BenchCase, BenchCase, [f64; 3])> {
         let mut ratios = Vec::new();
         for (of, to) in RATIOS {
             for mode in [Mode::Generic, Mode::Native] {
-                let of = Side { way: of, mode: Some(mode) };
-                let to = Side { way: to, mode: (to != Way::KernelUdp).then_some(mode) };
+                let of = BenchCase { transport: of, mode: Some(mode) };
+                let to =
+                    BenchCase { transport: to, mode: (to != Transport::KernelUdp).then_some(mode) };
                 ratios.extend(self.ratio(of, to).map(|ratio| (of, to, ratio)));
             }
         }
         ratios
     }
 
-    /// Writes all rounds and what follows from them.
-    pub(crate) fn save(&self, file: &Path, stand: &Stand) -> io::Result<()> {
-        let rows: Vec<Value> = self.sides.iter().map(|(side, rounds)| row(*side, rounds)).collect();
+    /// Writes all rounds and ratios as JSON.
+    pub(crate) fn save(&self, file: &Path, run_context: &RunContext) -> io::Result<()> {
+        let rows: Vec<Value> = self.cases.iter().map(|(case, rounds)| row(*case, rounds)).collect();
         let ratios: Vec<Value> = self
             .ratios()
             .into_iter()
             .map(|(of, to, [median, least, most])| {
-                json!({ "of": of.way.name(), "to": to.way.name(), "mode": of.mode_name(),
+                json!({ "of": of.transport.name(), "to": to.transport.name(), "mode": of.mode_name(),
                         "median": median, "min": least, "max": most })
             })
             .collect();
-        let all = json!({ "stand": stand.describe(), "unit": "ns, half round trips",
+        let all = json!({ "stand": run_context.describe(), "unit": "ns, half round trips",
                           "rows": rows, "ratios": ratios });
         fs::write(file, format!("{all:#}\n"))
     }
 }
 
-fn row(side: Side, rounds: &[Round]) -> Value {
+fn row(case: BenchCase, rounds: &[Round]) -> Value {
     let round =
         |it: &Round| json!({ "p50": it.p50, "p99": it.p99, "lost": it.lost, "late": it.late });
-    json!({ "way": side.way.name(), "mode": side.mode_name(),
+    json!({ "way": case.transport.name(), "mode": case.mode_name(),
             "rounds": rounds.iter().map(round).collect::<Vec<_>>() })
 }
 
-/// Median, least and greatest.
+/// Returns median, minimum and maximum.
 pub(crate) fn spread(mut values: Vec<f64>) -> Option<[f64; 3]> {
     values.sort_by(f64::total_cmp);
     let (least, most) = (*values.first()?, *values.last()?);

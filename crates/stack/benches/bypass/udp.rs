@@ -1,4 +1,4 @@
-//! UDP sockets past the kernel: payloads read in their frames, headers written beforehand.
+//! UDP sockets of the crate: payloads read in their frames, headers prepared in advance.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -9,8 +9,8 @@ use hairpin_stack::{Destination, SocketOptions, Stack, StackSettings, UdpSocket}
 use crate::frame::{MESSAGE, message_number};
 use crate::port::Port;
 
-/// How long the kernel may take to find out who the other end is.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// The time limit for resolving the neighbor.
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A socket with one destination.
 #[derive(Debug)]
@@ -31,16 +31,16 @@ impl Udp {
         socket.set_spinning(true);
         let to = socket.destination(remote.into())?;
         let mut udp = Self { socket, to };
-        udp.find_way()?;
+        udp.wait_for_path()?;
         Ok(udp)
     }
 
-    /// Sends, to where nobody counts it, until the way is past the kernel.
-    fn find_way(&mut self) -> io::Result<()> {
-        let until = Instant::now() + PATIENCE;
+    /// Sends uncounted messages until the path bypasses the kernel.
+    fn wait_for_path(&mut self) -> io::Result<()> {
+        let until = Instant::now() + TIMEOUT;
         loop {
             self.send(u64::MAX)?;
-            match self.to.by_kernel() {
+            match self.to.fallback_reason() {
                 None => return Ok(()),
                 Some(reason) if Instant::now() > until => {
                     return Err(io::Error::other(reason.to_string()));

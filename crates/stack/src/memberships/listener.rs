@@ -6,12 +6,12 @@ use netlink_packet_core::{NLA_HEADER_SIZE, NetlinkSerializable, NlasIterator};
 use zerocopy::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// `SOCK_DIAG_BY_FAMILY`, which a question and its answers are called alike.
+/// `SOCK_DIAG_BY_FAMILY`, the type of both request and reply.
 const BY_FAMILY: u16 = 20;
 /// `INET_DIAG_SKV6ONLY`, an attribute of one byte.
 const V6_ONLY: u16 = 11;
 
-/// Which of the kernel's lists of UDP sockets.
+/// The address family of the sockets to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Family {
@@ -19,9 +19,9 @@ pub(crate) enum Family {
     Inet6 = libc::AF_INET6 as u8,
 }
 
-/// Asks for all UDP sockets of a family that are bound to a port.
+/// A request for all UDP sockets of a family that are bound to a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Question {
+pub(crate) struct ListRequest {
     pub(crate) family: Family,
     pub(crate) port: u16,
 }
@@ -50,7 +50,7 @@ struct Request {
     id: SocketId,
 }
 
-/// `struct inet_diag_msg`, up to what is read of it.
+/// `struct inet_diag_msg`.
 #[derive(Debug, FromBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct Reply {
@@ -59,11 +59,11 @@ struct Reply {
     timer: u8,
     retransmissions: u8,
     id: SocketId,
-    /// When a timer ends, what is queued, user and inode.
+    /// Timer expiry, queue lengths, user and inode.
     rest: [u8; 20],
 }
 
-impl NetlinkSerializable for Question {
+impl NetlinkSerializable for ListRequest {
     fn message_type(&self) -> u16 {
         BY_FAMILY
     }
@@ -85,18 +85,18 @@ impl NetlinkSerializable for Question {
     }
 }
 
-/// A UDP socket: what it is bound to.
+/// The binding of a UDP socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Listener {
     pub(crate) cookie: u64,
     local: SocketAddr,
-    /// Nought is any.
+    /// The interface that the socket is bound to; 0 for any.
     interface: u32,
-    /// Of an IPv6 socket, that it has nothing to do with IPv4.
+    /// `true` for an IPv6 socket that does not receive IPv4.
     is_v6_only: bool,
 }
 
-/// Reads an answer.
+/// Parses a reply.
 pub(crate) fn parse(kind: u16, payload: &[u8]) -> Option<Listener> {
     let (reply, attributes) = Reply::ref_from_prefix(payload).ok()?;
     if kind != BY_FAMILY {
@@ -122,8 +122,8 @@ pub(crate) fn parse(kind: u16, payload: &[u8]) -> Option<Listener> {
 }
 
 impl Listener {
-    /// Whether it may get what comes to a group by an interface.
-    pub(crate) fn hears(&self, interface: u32, group: SocketAddr) -> bool {
+    /// Returns `true` if the socket may receive a group on an interface.
+    pub(crate) fn receives(&self, interface: u32, group: SocketAddr) -> bool {
         let address = self.local.ip();
         let is_of_family = address.is_ipv4() == group.is_ipv4() || !self.is_v6_only;
         let is_bound_to = address.is_unspecified() || address.to_canonical() == group.ip();
@@ -141,36 +141,39 @@ mod tests {
     }
 
     #[test]
-    fn sockets_of_the_port_hear_a_group_by_no_address_or_its_own() {
-        let hears =
-            |local: &str, group: &str| listener(local, 0, false).hears(4, group.parse().unwrap());
+    fn socket_receives_groups_if_bound_to_them_or_to_any() {
+        let receives = |local: &str, group: &str| {
+            listener(local, 0, false).receives(4, group.parse().unwrap())
+        };
         let group = "239.1.2.3:7000";
         for local in ["0.0.0.0:7000", "239.1.2.3:7000", "[::]:7000", "[::ffff:239.1.2.3]:7000"] {
-            assert!(hears(local, group), "{local}");
+            assert!(receives(local, group), "{local}");
         }
         for local in ["0.0.0.0:7001", "239.1.2.4:7000", "10.0.0.1:7000", "[::1]:7000"] {
-            assert!(!hears(local, group), "{local}");
+            assert!(!receives(local, group), "{local}");
         }
-        assert!(hears("[::]:7000", "[ff15::7]:7000") && hears("[ff15::7]:7000", "[ff15::7]:7000"));
-        assert!(!hears("[fd77::1]:7000", "[ff15::7]:7000"));
+        assert!(
+            receives("[::]:7000", "[ff15::7]:7000") && receives("[ff15::7]:7000", "[ff15::7]:7000")
+        );
+        assert!(!receives("[fd77::1]:7000", "[ff15::7]:7000"));
     }
 
     #[test]
-    fn sockets_of_ipv6_alone_hear_no_group_of_ipv4() {
+    fn v6_only_sockets_receive_no_ipv4_group() {
         let only = listener("[::]:7000", 0, true);
-        assert!(!only.hears(4, "239.1.2.3:7000".parse().unwrap()));
-        assert!(only.hears(4, "[ff15::7]:7000".parse().unwrap()));
+        assert!(!only.receives(4, "239.1.2.3:7000".parse().unwrap()));
+        assert!(only.receives(4, "[ff15::7]:7000".parse().unwrap()));
     }
 
     #[test]
-    fn sockets_of_another_interface_hear_nothing_here() {
+    fn sockets_of_another_interface_receive_nothing() {
         let group = "239.1.2.3:7000".parse().unwrap();
-        let hears = |bound| listener("0.0.0.0:7000", bound, false).hears(4, group);
-        assert_eq!([0, 4, 5].map(hears), [true, true, false]);
+        let receives = |bound| listener("0.0.0.0:7000", bound, false).receives(4, group);
+        assert_eq!([0, 4, 5].map(receives), [true, true, false]);
     }
 
     #[test]
-    fn what_is_no_answer_is_none() {
+    fn malformed_replies_are_rejected() {
         let mut reply = [0; 72];
         reply[0] = libc::AF_INET as u8;
         assert!(parse(BY_FAMILY, &reply).is_some());

@@ -7,7 +7,7 @@ use netlink_packet_route::address::{AddressHeader, AddressHeaderFlags, AddressMe
 
 use super::attributes::{self, attributes};
 
-/// `struct ifaddrmsg`.
+/// The size of `struct ifaddrmsg`.
 const HEADER: usize = 8;
 
 /// An address of an interface.
@@ -15,32 +15,32 @@ const HEADER: usize = 8;
 pub(crate) struct InterfaceAddress {
     /// The host's own address.
     pub(crate) address: IpAddr,
-    /// How many bits of it the network's hosts share.
+    /// The prefix length in bits.
     pub(crate) prefix: u8,
-    /// What reaches all hosts of the network.
+    /// The subnet's broadcast address.
     pub(crate) broadcast: Option<Ipv4Addr>,
 }
 
-/// Asks for all addresses of an interface.
-pub(super) fn question(interface: u32) -> RouteNetlinkMessage {
+/// Builds a request for all addresses of an interface.
+pub(super) fn request(interface: u32) -> RouteNetlinkMessage {
     let mut message = AddressMessage::default();
     message.header.index = interface;
     RouteNetlinkMessage::GetAddress(message)
 }
 
-/// The interface that a message about an address has in its header.
+/// Returns the interface index of an address message.
 pub(super) fn interface(payload: &[u8]) -> Option<u32> {
     AddressHeader::parse(payload).ok().map(|header| header.index)
 }
 
 impl InterfaceAddress {
-    /// Reads `RTM_NEWADDR` of one interface, if the address may be used.
+    /// Parses `RTM_NEWADDR` of one interface; `None` if the address is not usable.
     pub(crate) fn parse(kind: u16, payload: &[u8], interface: u32) -> Option<Self> {
         let header = AddressHeader::parse(payload).ok()?;
         let unusable = AddressHeaderFlags::Tentative | AddressHeaderFlags::Dadfailed;
-        let may_be_used = !header.flags.intersects(unusable)
+        let usable = !header.flags.intersects(unusable)
             || header.flags.contains(AddressHeaderFlags::Optimistic);
-        if kind != libc::RTM_NEWADDR || header.index != interface || !may_be_used {
+        if kind != libc::RTM_NEWADDR || header.index != interface || !usable {
             return None;
         }
         let (mut local, mut peer, mut broadcast) = (None, None, None);
@@ -56,7 +56,7 @@ impl InterfaceAddress {
             Some(IpAddr::V4(broadcast)) => Some(broadcast),
             _ => None,
         };
-        // Without a peer of its own an address is told as that.
+        // Without a separate peer, the kernel sends only `IFA_ADDRESS`.
         Some(Self { address: local.or(peer)?, prefix: header.prefix_len, broadcast })
     }
 }
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_with_a_peer_is_the_hosts_own() {
+    fn local_address_precedes_the_peer() {
         let [own, peer] = ["10.0.0.1", "10.0.0.2"].map(|address| address.parse().unwrap());
         let both = [AddressAttribute::Address(peer), AddressAttribute::Local(own)];
         assert_eq!(parsed(AddressHeaderFlags::empty(), &both), Some(own));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_others_may_have_is_none() {
+    fn tentative_addresses_are_not_usable() {
         let own: IpAddr = "fd00::1".parse().unwrap();
         let with = |flags| parsed(flags, &[AddressAttribute::Address(own)]);
         let (tentative, failed) = (AddressHeaderFlags::Tentative, AddressHeaderFlags::Dadfailed);

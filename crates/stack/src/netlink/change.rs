@@ -1,4 +1,4 @@
-//! What changes, as the kernel's notifications tell it.
+//! Changes, as the kernel's notifications report them.
 
 use std::io;
 use std::net::IpAddr;
@@ -9,14 +9,15 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 
 use super::message::{Message, messages};
 use super::socket::Socket;
-use super::{address, link, neighbour};
+use super::{address, link, neighbor};
 
-/// The longest notification is that of a link, a few kilobytes. A longer one counts as an overrun.
+/// The size of the receive buffer. The longest notification is that of a link, a few kilobytes; a
+/// longer one counts as an overrun.
 const DATAGRAM: usize = 32 * 1_024;
-/// How many datagrams are read before the caller has its turn.
+/// The most datagrams read per call.
 const BUDGET: usize = 1_024;
 
-/// Groups of rtnetlink(7). Rules and nexthops change where packets go as routes do.
+/// The notification groups of rtnetlink(7). Rules and nexthops affect routing as routes do.
 const GROUPS: [u32; 9] = [
     libc::RTNLGRP_LINK,
     libc::RTNLGRP_NEIGH,
@@ -33,33 +34,33 @@ const GROUPS: [u32; 9] = [
 const NEW_NEXTHOP: u16 = 104;
 const DELETED_NEXTHOP: u16 = 105;
 
-/// Something is not as it was.
+/// A change in the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// An interface: it came, went, or is different.
+    /// An interface was added, removed or changed.
     Link(u32),
-    /// The addresses of an interface.
+    /// The addresses of an interface changed.
     Addresses(u32),
-    /// A route, a rule or a nexthop: any destination may be reached otherwise. An MTU that a path
-    /// has shown is not told.
+    /// A route, rule or nexthop changed, so any path may have changed. A learned path MTU is not
+    /// reported.
     Routes,
-    /// A neighbour: its Ethernet address, while the kernel has one for it.
-    Neighbour { interface: u32, address: IpAddr, mac: Option<[u8; 6]> },
-    /// Changes were lost, because there were more than the socket holds: all is to be read anew.
+    /// A neighbor changed: its Ethernet address, if the kernel has one.
+    Neighbor { interface: u32, address: IpAddr, mac: Option<[u8; 6]> },
+    /// Notifications were lost because the socket was full. Everything must be read again.
     Overrun,
 }
 
-/// The socket that listens.
+/// The notification socket.
 #[derive(Debug)]
 pub(super) struct Changes {
     socket: Socket,
     datagram: Vec<u8>,
-    /// Since changes were lost, until the kernel tells new ones.
+    /// `true` after a loss, until the kernel sends new notifications.
     is_overrun: bool,
 }
 
 impl Changes {
-    /// Listens in the network namespace of the calling thread.
+    /// Subscribes in the calling thread's network namespace.
     pub(super) fn subscribe() -> io::Result<Self> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind(&SocketAddr::new(0, 0))?;
@@ -69,21 +70,22 @@ impl Changes {
         Ok(Self { socket, datagram: Vec::with_capacity(DATAGRAM), is_overrun: false })
     }
 
-    /// Tells what has come.
+    /// Reports the pending changes.
     ///
-    /// After a loss the kernel tells nothing more until all before it has been read. So an overrun
-    /// is told behind that, or what changes while all is read anew would be lost unseen.
-    pub(super) fn drain(&mut self, tell: &mut impl FnMut(Change)) -> io::Result<()> {
+    /// After a loss the kernel sends nothing more until the pending notifications are read. So the
+    /// overrun is reported after these; otherwise changes during the following read of everything
+    /// would be lost.
+    pub(super) fn drain(&mut self, report: &mut impl FnMut(Change)) -> io::Result<()> {
         for _ in 0..BUDGET {
             match self.receive() {
                 Ok(true) if !self.is_overrun => {
-                    messages(&self.datagram).filter_map(change).for_each(&mut *tell);
+                    messages(&self.datagram).filter_map(change).for_each(&mut *report);
                 }
                 Ok(_) => {}
                 Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => self.is_overrun = true,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if std::mem::take(&mut self.is_overrun) {
-                        tell(Change::Overrun);
+                        report(Change::Overrun);
                     }
                     return Ok(());
                 }
@@ -91,19 +93,19 @@ impl Changes {
             }
         }
         if self.is_overrun {
-            tell(Change::Overrun);
+            report(Change::Overrun);
         }
         Ok(())
     }
 
-    /// Reads a datagram: true if it is the kernel's. Others may send to a group too, if they are
-    /// privileged.
+    /// Receives a datagram. Returns `true` if the kernel sent it; privileged processes can also
+    /// send to a group.
     fn receive(&mut self) -> io::Result<bool> {
         self.datagram.clear();
         let (length, sender) = self.socket.recv_from(&mut self.datagram, libc::MSG_TRUNC)?;
-        let is_of_kernel = sender.port_number() == 0;
-        self.is_overrun |= is_of_kernel && length > self.datagram.len();
-        Ok(is_of_kernel)
+        let from_kernel = sender.port_number() == 0;
+        self.is_overrun |= from_kernel && length > self.datagram.len();
+        Ok(from_kernel)
     }
 }
 
@@ -113,7 +115,7 @@ impl AsFd for Changes {
     }
 }
 
-/// What a notification says. One that is of a known kind and cannot be read is as good as lost.
+/// Converts a notification. A malformed one of a known type counts as lost.
 pub(crate) fn change(message: Message<'_>) -> Option<Change> {
     let payload = message.payload;
     let change = match message.kind {
@@ -123,11 +125,11 @@ pub(crate) fn change(message: Message<'_>) -> Option<Change> {
             Some(Change::Routes)
         }
         NEW_NEXTHOP | DELETED_NEXTHOP => Some(Change::Routes),
-        libc::RTM_NEWNEIGH | libc::RTM_DELNEIGH if neighbour::is_of_no_concern(payload) => {
+        libc::RTM_NEWNEIGH | libc::RTM_DELNEIGH if neighbor::is_ignored(payload) => {
             return None;
         }
         libc::RTM_NEWNEIGH | libc::RTM_DELNEIGH => {
-            neighbour::parse(message.kind, payload).map(Change::of)
+            neighbor::parse(message.kind, payload).map(Change::from_entry)
         }
         _ => return None,
     };
@@ -135,9 +137,9 @@ pub(crate) fn change(message: Message<'_>) -> Option<Change> {
 }
 
 impl Change {
-    fn of(entry: neighbour::Entry) -> Self {
-        let neighbour::Entry { interface, address, neighbour } = entry;
-        Self::Neighbour { interface, address, mac: neighbour.map(|neighbour| neighbour.mac) }
+    fn from_entry(entry: neighbor::Entry) -> Self {
+        let neighbor::Entry { interface, address, neighbor } = entry;
+        Self::Neighbor { interface, address, mac: neighbor.map(|neighbor| neighbor.mac) }
     }
 }
 
@@ -151,11 +153,11 @@ mod tests {
 
     use super::*;
 
-    fn told(message: &NeighbourMessage) -> Option<Change> {
-        told_as(RouteNetlinkMessage::NewNeighbour(message.clone()))
+    fn reported(message: &NeighbourMessage) -> Option<Change> {
+        reported_as(RouteNetlinkMessage::NewNeighbour(message.clone()))
     }
 
-    fn told_as(message: RouteNetlinkMessage) -> Option<Change> {
+    fn reported_as(message: RouteNetlinkMessage) -> Option<Change> {
         let payload = NetlinkPayload::from(message);
         let mut message = NetlinkMessage::new(NetlinkHeader::default(), payload);
         message.finalize();
@@ -164,7 +166,7 @@ mod tests {
         messages(&bytes).next().and_then(change)
     }
 
-    fn neighbour() -> NeighbourMessage {
+    fn neighbor() -> NeighbourMessage {
         let mut message = NeighbourMessage::default();
         message.header.family = AddressFamily::Inet;
         message.header.ifindex = 4;
@@ -177,12 +179,12 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_has_an_ethernet_address_while_the_kernel_would_send_to_it() {
-        let mut message = neighbour();
+    fn neighbor_has_an_address_while_it_is_usable() {
+        let mut message = neighbor();
         let mut mac = |state| {
             message.header.state = state;
-            match told(&message) {
-                Some(Change::Neighbour { mac, .. }) => mac.is_some(),
+            match reported(&message) {
+                Some(Change::Neighbor { mac, .. }) => mac.is_some(),
                 other => panic!("{other:?}"),
             }
         };
@@ -194,29 +196,32 @@ mod tests {
         assert_eq!([None, Incomplete, Failed].map(&mut mac), [false; 3]);
     }
 
-    /// The kernel tells it with the state and the address that it had.
+    /// The kernel sends it with its last state and address.
     #[test]
-    fn a_neighbour_that_was_deleted_has_no_ethernet_address() {
-        let deleted = RouteNetlinkMessage::DelNeighbour(neighbour());
+    fn deleted_neighbor_has_no_address() {
+        let deleted = RouteNetlinkMessage::DelNeighbour(neighbor());
         let address = [10, 0, 0, 1].into();
-        assert_eq!(told_as(deleted), Some(Change::Neighbour { interface: 4, address, mac: None }));
+        assert_eq!(
+            reported_as(deleted),
+            Some(Change::Neighbor { interface: 4, address, mac: None })
+        );
     }
 
     #[test]
-    fn neighbours_of_bridges_and_those_answered_for_are_of_no_concern() {
-        let mut bridge = neighbour();
+    fn bridge_and_proxy_neighbors_are_ignored() {
+        let mut bridge = neighbor();
         bridge.header.family = AddressFamily::Bridge;
-        assert_eq!(told(&bridge), None);
-        let mut proxy = neighbour();
+        assert_eq!(reported(&bridge), None);
+        let mut proxy = neighbor();
         proxy.header.flags = NeighbourFlags::Proxy;
-        assert_eq!(told(&proxy), None);
+        assert_eq!(reported(&proxy), None);
     }
 
     #[test]
-    fn news_that_cannot_be_read_is_as_good_as_lost() {
-        let mut nameless = neighbour();
+    fn malformed_notifications_count_as_lost() {
+        let mut nameless = neighbor();
         nameless.attributes.remove(0);
-        assert_eq!(told(&nameless), Some(Change::Overrun));
+        assert_eq!(reported(&nameless), Some(Change::Overrun));
         let mut bytes = 16_u32.to_ne_bytes().to_vec();
         bytes.resize(16, 0);
         let mut of = |kind: u16| {

@@ -1,4 +1,4 @@
-//! Interfaces.
+//! Network interfaces.
 
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
@@ -7,28 +7,28 @@ use netlink_packet_route::link::{
 
 use super::attributes::{attributes, mac, number};
 
-/// `struct ifinfomsg`.
+/// The size of `struct ifinfomsg`.
 const HEADER: usize = 16;
 
-/// An interface.
+/// A network interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Link {
-    /// The kernel's number of it.
+    /// The interface index.
     pub(crate) index: u32,
-    /// Its name; what of it is no UTF-8 is replaced.
+    /// The name; bytes that are not UTF-8 are replaced.
     pub(crate) name: String,
-    /// Its Ethernet address; noughts where it has none.
+    /// The Ethernet address; zeros if the interface has no address.
     pub(crate) mac: [u8; 6],
-    /// The longest packet in bytes, without the Ethernet header.
+    /// The MTU: the longest packet in bytes, without the Ethernet header.
     pub(crate) mtu: u32,
-    /// Whether it is switched on.
+    /// `true` if the interface is administratively up.
     pub(crate) is_up: bool,
-    /// Whether packets pass: it is switched on and has a carrier.
+    /// `true` if the interface is up and has a carrier.
     pub(crate) is_running: bool,
 }
 
-/// Asks for an interface, without its counters.
-pub(super) fn question(interface: u32) -> RouteNetlinkMessage {
+/// Builds a request for an interface, without its counters.
+pub(super) fn request(interface: u32) -> RouteNetlinkMessage {
     let mut message = LinkMessage::default();
     message.header.link_layer_type = 0.into();
     message.header.index = interface;
@@ -36,13 +36,13 @@ pub(super) fn question(interface: u32) -> RouteNetlinkMessage {
     RouteNetlinkMessage::GetLink(message)
 }
 
-/// The index that a message about an interface has in its header.
+/// Returns the interface index of a link message.
 pub(super) fn index(payload: &[u8]) -> Option<u32> {
     LinkHeader::parse(payload).ok().map(|header| header.index)
 }
 
 impl Link {
-    /// Reads `RTM_NEWLINK`.
+    /// Parses `RTM_NEWLINK`.
     pub(crate) fn parse(kind: u16, payload: &[u8]) -> Option<Self> {
         if kind != libc::RTM_NEWLINK {
             return None;
@@ -68,7 +68,7 @@ impl Link {
     }
 }
 
-/// What stands before the first nought.
+/// Returns the text before the first NUL.
 fn text(value: &[u8]) -> String {
     let text = value.split(|&byte| byte == 0).next().unwrap_or_default();
     String::from_utf8_lossy(text).into_owned()

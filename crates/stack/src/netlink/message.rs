@@ -1,4 +1,4 @@
-//! Netlink messages, of which a datagram carries one or more (netlink(7)).
+//! Netlink messages, one or more per datagram (netlink(7)).
 
 use std::io;
 
@@ -7,7 +7,7 @@ use netlink_packet_core::{
     NetlinkBuffer,
 };
 
-/// One message.
+/// A message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Message<'a> {
     pub(crate) kind: u16,
@@ -17,27 +17,27 @@ pub(crate) struct Message<'a> {
     pub(crate) payload: &'a [u8],
 }
 
-/// Which question an answer is to: its number, and the port of the socket that asked.
+/// The identity of a request: its sequence number and the port of its socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct RequestId {
     pub(crate) sequence: u32,
     pub(crate) port: u32,
 }
 
-/// What the kernel says to a question.
+/// The kernel's reply to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer<'a> {
     /// A message, or one of several.
     Message { kind: u16, payload: &'a [u8] },
-    /// All is said, or done.
+    /// The end of a dump, or an acknowledgment.
     Done,
-    /// It refuses: an error's number.
+    /// An error number.
     Refused(i32),
-    /// It cannot be understood.
+    /// A malformed reply.
     Malformed,
 }
 
-/// The messages of a datagram, up to one that is not whole.
+/// Returns the messages of a datagram, up to the first incomplete one.
 pub(crate) fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
     let mut rest = datagram;
     std::iter::from_fn(move || {
@@ -55,34 +55,34 @@ pub(crate) fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
 }
 
 impl<'a> Message<'a> {
-    /// What it says to a question; nothing if it is no answer to it.
-    pub(crate) fn answer(&self, asked: Asked) -> Option<Answer<'a>> {
-        if (self.sequence, self.port) != (asked.sequence, asked.port) {
+    /// Returns the reply to a request; `None` if the message belongs to another request.
+    pub(crate) fn answer(&self, request_id: RequestId) -> Option<Answer<'a>> {
+        if (self.sequence, self.port) != (request_id.sequence, request_id.port) {
             return None;
         }
         let answer = match self.kind {
             NLMSG_NOOP => return None,
-            NLMSG_ERROR => self.error_number().map_or(Answer::Malformed, Answer::of),
-            NLMSG_DONE => Answer::of(self.error_number().unwrap_or(0)),
+            NLMSG_ERROR => self.error_number().map_or(Answer::Malformed, Answer::from_error_number),
+            NLMSG_DONE => Answer::from_error_number(self.error_number().unwrap_or(0)),
             NLMSG_OVERRUN => Answer::Malformed,
             kind => Answer::Message { kind, payload: self.payload },
         };
         Some(answer)
     }
 
-    /// Whether what is dumped has changed in between, so that some of it may be missing.
+    /// Returns `true` if the dumped data changed meanwhile, so that entries may be missing.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.flags & NLM_F_DUMP_INTR != 0
     }
 
-    /// The negative number at the beginning of an error, or of the end of a dump.
+    /// Returns the negative error number at the start of an error or of the end of a dump.
     fn error_number(&self) -> Option<i32> {
         self.payload.first_chunk().map(|number| i32::from_ne_bytes(*number))
     }
 }
 
 impl Answer<'_> {
-    fn of(number: i32) -> Self {
+    fn from_error_number(number: i32) -> Self {
         match number {
             0 => Self::Done,
             number => Self::Refused(number.saturating_neg()),
@@ -90,10 +90,10 @@ impl Answer<'_> {
     }
 }
 
-/// Takes the answer to a question that has one.
+/// Parses the reply to a request that has one reply.
 ///
 /// # Errors
-/// The kernel's; `InvalidData` if it does not parse, or if the question is only acknowledged.
+/// The kernel's; `InvalidData` if the reply is malformed or only an acknowledgment.
 pub(crate) fn single<T>(
     answer: Answer<'_>,
     parse: impl FnOnce(u16, &[u8]) -> Option<T>,
@@ -105,20 +105,21 @@ pub(crate) fn single<T>(
     }
 }
 
-/// What a dump has brought so far.
+/// A dump in progress.
 #[derive(Debug)]
 pub(crate) struct Dump<E> {
-    asked: Asked,
+    request_id: RequestId,
     entries: Vec<E>,
     is_interrupted: bool,
 }
 
 impl<E> Dump<E> {
-    pub(crate) fn new(asked: Asked) -> Self {
-        Self { asked, entries: Vec::new(), is_interrupted: false }
+    pub(crate) fn new(request_id: RequestId) -> Self {
+        Self { request_id, entries: Vec::new(), is_interrupted: false }
     }
 
-    /// Takes a datagram in: true when it was the last. What does not parse is passed over.
+    /// Adds a datagram. Returns `true` if it was the last. Entries that `parse` rejects are
+    /// skipped.
     ///
     /// # Errors
     /// The kernel's.
@@ -128,7 +129,7 @@ impl<E> Dump<E> {
         parse: &mut impl FnMut(u16, &[u8]) -> Option<E>,
     ) -> io::Result<bool> {
         for message in messages(datagram) {
-            let Some(answer) = message.answer(self.asked) else { continue };
+            let Some(answer) = message.answer(self.request_id) else { continue };
             self.is_interrupted |= message.is_interrupted();
             match answer {
                 Answer::Message { kind, payload } => self.entries.extend(parse(kind, payload)),
@@ -140,7 +141,7 @@ impl<E> Dump<E> {
         Ok(false)
     }
 
-    /// All entries; nothing if some may be missing.
+    /// Returns all entries; `None` if some may be missing.
     pub(crate) fn finish(self) -> Option<Vec<E>> {
         (!self.is_interrupted).then_some(self.entries)
     }
@@ -155,15 +156,15 @@ pub(crate) fn malformed() -> io::Error {
 mod tests {
     use super::*;
 
-    const ASKED: Asked = Asked { sequence: 7, port: 9 };
+    const ASKED: RequestId = RequestId { sequence: 7, port: 9 };
     const ADDRESS: u16 = 20;
 
-    fn message(kind: u16, flags: u16, asked: Asked, payload: &[u8]) -> Vec<u8> {
+    fn message(kind: u16, flags: u16, request_id: RequestId, payload: &[u8]) -> Vec<u8> {
         let mut bytes = (16 + payload.len() as u32).to_ne_bytes().to_vec();
         bytes.extend(kind.to_ne_bytes());
         bytes.extend(flags.to_ne_bytes());
-        bytes.extend(asked.sequence.to_ne_bytes());
-        bytes.extend(asked.port.to_ne_bytes());
+        bytes.extend(request_id.sequence.to_ne_bytes());
+        bytes.extend(request_id.port.to_ne_bytes());
         bytes.extend(payload);
         bytes.resize(bytes.len().next_multiple_of(4), 0);
         bytes
@@ -184,17 +185,17 @@ mod tests {
     }
 
     #[test]
-    fn messages_follow_each_other_padded_to_four_bytes() {
+    fn messages_are_padded_to_four_bytes() {
         let datagram = [message(1, 2, ASKED, b"one"), message(3, 4, ASKED, b"other")].concat();
         let found: Vec<_> = messages(&datagram).map(|m| (m.kind, m.flags, m.payload)).collect();
         assert_eq!(found, [(1, 2, &b"one"[..]), (3, 4, b"other")]);
-        // The last may do without its padding.
+        // The last message may lack its padding.
         assert_eq!(messages(&datagram[..datagram.len() - 3]).count(), 2);
         assert_eq!(messages(&datagram[..datagram.len() - 4]).count(), 1);
     }
 
     #[test]
-    fn what_is_not_whole_ends_the_datagram() {
+    fn incomplete_message_ends_the_datagram() {
         for length in [0_u32, 15, 17, u32::MAX] {
             let mut bytes = message(1, 0, ASKED, b"");
             bytes[..4].copy_from_slice(&length.to_ne_bytes());
@@ -203,8 +204,8 @@ mod tests {
     }
 
     #[test]
-    fn only_the_answer_to_the_question_is_one() {
-        for stranger in [Asked { sequence: 6, ..ASKED }, Asked { port: 8, ..ASKED }] {
+    fn replies_to_other_requests_are_ignored() {
+        for stranger in [RequestId { sequence: 6, ..ASKED }, RequestId { port: 8, ..ASKED }] {
             let bytes = message(ADDRESS, 0, stranger, b"a");
             assert_eq!(messages(&bytes).next().unwrap().answer(ASKED), None);
         }
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_have_the_kernels_number_and_nought_is_none() {
+    fn error_numbers_are_negated_and_zero_is_success() {
         let answer = |kind, payload: &[u8]| {
             let bytes = message(kind, 0, ASKED, payload);
             messages(&bytes).next().unwrap().answer(ASKED).map(|answer| format!("{answer:?}"))
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_answer_is_parsed_or_is_an_error() {
+    fn single_reply_is_parsed_or_an_error() {
         let parse = |_: u16, payload: &[u8]| payload.first().copied();
         let kind = |answer| single(answer, parse).unwrap_err().kind();
         let one = Answer::Message { kind: 1, payload: &[5] };
@@ -245,10 +246,10 @@ mod tests {
     }
 
     #[test]
-    fn a_dump_goes_on_until_it_is_done() {
+    fn dump_continues_until_done() {
         let first = message(ADDRESS, 0, ASKED, b"one!");
         let other = message(99, 0, ASKED, b"link");
-        let strange = message(ADDRESS, 0, Asked { sequence: 1, ..ASKED }, b"late");
+        let strange = message(ADDRESS, 0, RequestId { sequence: 1, ..ASKED }, b"late");
         let (ended, entries) = dump(&[[first.clone(), other, strange].concat()]);
         assert!(!ended.unwrap());
         assert_eq!(entries.unwrap(), [b"one!"]);
@@ -259,12 +260,12 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_dump_is_worth_nothing() {
+    fn interrupted_dump_is_discarded() {
         let interrupted = |kind, payload: &[u8]| message(kind, NLM_F_DUMP_INTR, ASKED, payload);
-        let whole = message(ADDRESS, 0, ASKED, b"one!");
+        let complete = message(ADDRESS, 0, ASKED, b"one!");
         for datagrams in [
-            [interrupted(ADDRESS, b"one!"), whole.clone(), done(0)],
-            [whole.clone(), whole.clone(), interrupted(NLMSG_DONE, &[0; 4])],
+            [interrupted(ADDRESS, b"one!"), complete.clone(), done(0)],
+            [complete.clone(), complete.clone(), interrupted(NLMSG_DONE, &[0; 4])],
         ] {
             let (ended, entries) = dump(&datagrams);
             assert!(ended.unwrap());

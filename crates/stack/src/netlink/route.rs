@@ -1,4 +1,4 @@
-//! Routes: where the kernel sends what is for an address.
+//! Routes: the kernel's path to an address.
 
 use std::net::IpAddr;
 
@@ -7,43 +7,44 @@ use netlink_packet_route::route::{RouteAttribute, RouteHeader, RouteMessage, Rou
 
 use super::attributes::{address, attributes, bits, family, number};
 
-/// `struct rtmsg`.
+/// The size of `struct rtmsg`.
 const HEADER: usize = 12;
-/// What stands before the address in an `RTA_VIA`: its family.
+/// The size of the family that precedes the address in `RTA_VIA`.
 const VIA_FAMILY: usize = 2;
 /// `RTAX_MTU`, an attribute within `RTA_METRICS`.
 const METRIC_MTU: u16 = 2;
 
-/// Where packets go, and what they say they come from.
+/// The route of packets and their source address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Route {
-    /// The interface that they leave by; of a local route, that which the host has to itself.
+    /// The outgoing interface; for a local route, the loopback interface.
     pub(crate) interface: u32,
-    /// The source that was asked for, else that which the kernel gives them.
+    /// The requested source, else the kernel's choice.
     pub(crate) source: IpAddr,
-    /// The next hop; without one it is the destination itself. An IPv4 route may have an IPv6 one.
+    /// The next hop; `None` if the destination is on the link. An IPv4 route may have an IPv6
+    /// gateway.
     pub(crate) gateway: Option<IpAddr>,
-    /// Whom they reach.
+    /// The kind of destination.
     pub(crate) kind: RouteKind,
-    /// The longest packet in bytes, if the route has a bound of its own or the path has shown one.
+    /// The longest packet in bytes, if the route or the path has its own MTU.
     pub(crate) mtu: Option<u32>,
 }
 
-/// Whom packets to a destination reach.
+/// The kind of destination of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RouteKind {
     /// Another host.
     Unicast,
-    /// This host, by an address of its own or one that others have too (anycast).
+    /// This host, by its own or an anycast address.
     Local,
-    /// All hosts of the network.
+    /// All hosts of the subnet.
     Broadcast,
     /// The members of a group.
     Multicast,
 }
 
-/// Asks the kernel where it would send something.
-pub(super) fn question(
+/// Builds a route request.
+pub(super) fn request(
     destination: IpAddr,
     source: Option<IpAddr>,
     interface: Option<u32>,
@@ -58,7 +59,7 @@ pub(super) fn question(
     RouteNetlinkMessage::GetRoute(message)
 }
 
-/// What the kernel answers: a route, perhaps without a source.
+/// The kernel's reply: a route, possibly without a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Found {
     interface: u32,
@@ -69,7 +70,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Reads `RTM_NEWROUTE`.
+    /// Parses `RTM_NEWROUTE`.
     pub(crate) fn parse(kind: u16, payload: &[u8]) -> Option<Self> {
         let header = RouteHeader::parse(payload).ok()?;
         if kind != libc::RTM_NEWROUTE {
@@ -86,12 +87,12 @@ impl Found {
                 _ => {}
             }
         }
-        let kind = RouteKind::of(header.kind)?;
+        let kind = RouteKind::from_route_type(header.kind)?;
         Some(Self { interface: interface?, source, gateway, kind, mtu })
     }
 
-    /// The route of packets from `source`, which the kernel does not repeat if it was asked for.
-    pub(crate) fn from(self, source: Option<IpAddr>) -> Option<Route> {
+    /// Adds the source of packets, which the kernel does not repeat if it was requested.
+    pub(crate) fn with_source(self, source: Option<IpAddr>) -> Option<Route> {
         let Self { interface, gateway, kind, mtu, .. } = self;
         let source = source.or(self.source)?;
         Some(Route { interface, source, gateway, kind, mtu })
@@ -99,7 +100,7 @@ impl Found {
 }
 
 impl RouteKind {
-    fn of(kind: RouteType) -> Option<Self> {
+    fn from_route_type(kind: RouteType) -> Option<Self> {
         match kind {
             RouteType::Unicast => Some(Self::Unicast),
             RouteType::Local | RouteType::Anycast => Some(Self::Local),
@@ -110,7 +111,7 @@ impl RouteKind {
     }
 }
 
-/// Nought stands for none.
+/// Parses the MTU; 0 means no MTU.
 fn metric_mtu(metrics: &[u8]) -> Option<u32> {
     let mut found = attributes(metrics).filter(|(kind, _)| *kind == METRIC_MTU);
     found.next().and_then(|(_, value)| number(value)).filter(|&mtu| mtu > 0)

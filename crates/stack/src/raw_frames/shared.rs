@@ -1,4 +1,4 @@
-//! An EtherType of a stack: its frames wait beside those of the stack's other sockets.
+//! Raw frames of a stack: they are queued like the datagrams of its sockets.
 
 use std::fmt;
 use std::io;
@@ -8,52 +8,52 @@ use std::time::{Duration, Instant};
 
 use hairpin_xdp::{Entry, EntryError, Frame, Packet, Stamp};
 
-use crate::core::Reader;
+use crate::data_plane::Reader;
 use crate::readiness::{Epoll, Readiness};
 use crate::stack::Owner;
 
-/// Frames that wait to go back to the pool before that is worth a lock of its own.
-const SPENT: usize = 16;
+/// Released frames that are returned to the pool under one lock.
+const RELEASE_BATCH: usize = 16;
 
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedSource {
     owner: Arc<Owner>,
     ether_type: u16,
     entry: Entry,
     readiness: Arc<Readiness>,
-    /// Whether nothing was left in the queue when something was last taken out of it.
+    /// `true` if the queue was empty after the last receive.
     is_empty: bool,
-    spent: Vec<Frame>,
+    released: Vec<Frame>,
     queue: u32,
     epoll: Epoll,
 }
 
-impl Shared {
+impl SharedSource {
     pub(super) fn open(owner: &Arc<Owner>, ether_type: u16) -> io::Result<Self> {
         let readiness = Arc::new(Readiness::new()?);
         let epoll = Epoll::new()?;
         epoll.add(readiness.as_fd(), libc::EPOLLIN, 0)?;
         let entry = Entry::EtherType { vlan: None, ether_type };
-        let mut control = owner.control();
-        let mut core = owner.core();
-        epoll.watch(core.interface.sockets(), true)?;
-        if core.raw_seat(ether_type).is_some() {
+        let mut control_plane = owner.control_plane();
+        let mut data_plane = owner.data_plane();
+        epoll.watch(data_plane.interface.sockets(), true)?;
+        if data_plane.raw_queue(ether_type).is_some() {
             return Err(io::ErrorKind::AddrInUse.into());
         }
-        core.sit_raw(ether_type, Arc::clone(&readiness));
-        let entered = control.entries.add(&core.interface, entry);
+        data_plane.attach_raw(ether_type, Arc::clone(&readiness));
+        let entered = control_plane.entries.add(&data_plane.interface, entry);
         if entered.is_err() {
-            core.stand_up_raw(ether_type);
+            data_plane.detach_raw(ether_type);
         }
         entered.map_err(|error| match error {
             EntryError::EtherType(_) => io::Error::new(io::ErrorKind::InvalidInput, error),
             error => io::Error::other(error),
         })?;
-        drop((core, control));
+        drop((data_plane, control_plane));
         let (owner, queue) = (Arc::clone(owner), owner.queue(u32::from(ether_type)));
-        let spent = Vec::with_capacity(SPENT);
+        let released = Vec::with_capacity(RELEASE_BATCH);
         let is_empty = false;
-        Ok(Self { owner, ether_type, entry, readiness, is_empty, spent, queue, epoll })
+        Ok(Self { owner, ether_type, entry, readiness, is_empty, released, queue, epoll })
     }
 
     #[inline]
@@ -62,59 +62,59 @@ impl Shared {
         if self.is_idle() {
             return Ok(None);
         }
-        let mut core = self.owner.core();
-        for frame in self.spent.drain(..) {
-            core.interface.give(frame);
+        let mut data_plane = self.owner.data_plane();
+        for frame in self.released.drain(..) {
+            data_plane.interface.release(frame);
         }
         self.is_empty = false;
-        let (packet, has_more) = core.receive_raw(self.ether_type)?;
+        let (packet, has_more) = data_plane.receive_raw(self.ether_type)?;
         self.is_empty = !has_more;
         if packet.is_none() {
-            self.owner.note_frames(&core);
+            self.owner.update_needs_refill(&data_plane);
         }
         if self.is_empty {
-            self.readiness.lower();
+            self.readiness.clear();
         }
         Ok(packet)
     }
 
-    /// Whether a look under the lock would find nothing: the usual case of who looks without end.
+    /// Returns `true` if a receive under the lock would find nothing: the usual case when spinning.
     #[inline]
     fn is_idle(&self) -> bool {
         self.is_empty
-            && self.spent.is_empty()
+            && self.released.is_empty()
             && !self.readiness.has_frames()
-            && self.owner.is_quiet()
+            && self.owner.rings_are_idle()
     }
 
     #[inline]
     pub(super) fn frame(&mut self, length: u32) -> Option<Packet> {
-        self.owner.core().interface.packet(length)
+        self.owner.data_plane().interface.packet(length)
     }
 
     #[inline]
     pub(super) fn transmit(&mut self, packet: Packet) -> io::Result<Result<(), Packet>> {
-        self.owner.transmit(self.owner.core(), self.queue, packet)
+        self.owner.transmit(self.owner.data_plane(), self.queue, packet)
     }
 
     #[inline]
-    pub(super) fn put(&mut self, packet: Packet) -> Result<(), Packet> {
-        self.owner.core().interface.transmit(self.queue, packet)
+    pub(super) fn enqueue(&mut self, packet: Packet) -> Result<(), Packet> {
+        self.owner.data_plane().interface.transmit(self.queue, packet)
     }
 
     #[inline]
     pub(super) fn flush(&mut self) -> io::Result<()> {
-        let frames = self.owner.core().interface.submit(self.queue);
+        let frames = self.owner.data_plane().interface.submit(self.queue);
         self.owner.kick(self.queue, frames)
     }
 
     #[inline]
-    pub(super) fn give(&mut self, packet: Packet) {
-        if self.spent.len() == SPENT {
-            let mut core = self.owner.core();
-            self.spent.drain(..).for_each(|frame| core.interface.give(frame));
+    pub(super) fn release(&mut self, packet: Packet) {
+        if self.released.len() == RELEASE_BATCH {
+            let mut data_plane = self.owner.data_plane();
+            self.released.drain(..).for_each(|frame| data_plane.interface.release(frame));
         }
-        self.spent.push(packet.into_frame());
+        self.released.push(packet.into_frame());
     }
 
     #[inline]
@@ -128,7 +128,7 @@ impl Shared {
     }
 
     pub(super) fn receive_stamp(&self, packet: &Packet) -> Option<Stamp> {
-        self.owner.core().interface.receive_stamp(packet)
+        self.owner.data_plane().interface.receive_stamp(packet)
     }
 
     pub(super) fn wait(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
@@ -137,16 +137,16 @@ impl Shared {
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; 4];
         loop {
             {
-                let mut core = self.owner.core();
-                for frame in self.spent.drain(..) {
-                    core.interface.give(frame);
+                let mut data_plane = self.owner.data_plane();
+                for frame in self.released.drain(..) {
+                    data_plane.interface.release(frame);
                 }
                 self.is_empty = false;
-                self.owner.pump(&mut core, Reader::Raw(self.ether_type), 1)?;
-                if core.raw_seat(self.ether_type).is_some_and(|seat| seat.len() > 0) {
+                self.owner.poll_rings(&mut data_plane, Reader::Raw(self.ether_type), 1)?;
+                if data_plane.raw_queue(self.ether_type).is_some_and(|queue| queue.len() > 0) {
                     return Ok(true);
                 }
-                self.readiness.lower();
+                self.readiness.clear();
             }
             self.owner.check()?;
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
@@ -159,35 +159,35 @@ impl Shared {
         }
     }
 
-    pub(super) fn set_spinning(&mut self, is_spinning: bool) {
-        // What cannot be watched stays as it is, and `wait` tells.
-        let _ = self.watch(!is_spinning);
+    pub(super) fn set_spinning(&mut self, spinning: bool) {
+        // On failure the sockets stay as they are, and `wait` reports the error.
+        let _ = self.watch(!spinning);
     }
 
-    /// Has the kernel and others wake whoever sleeps, or not.
-    fn watch(&mut self, is_watching: bool) -> io::Result<()> {
-        if is_watching == self.readiness.is_awaited() {
+    /// Makes the kernel and other sockets wake waiters, or not.
+    fn watch(&mut self, watching: bool) -> io::Result<()> {
+        if watching == self.readiness.has_waiters() {
             return Ok(());
         }
-        let mut core = self.owner.core();
-        self.epoll.watch(core.interface.sockets(), is_watching)?;
-        self.readiness.set_awaited(is_watching);
-        // Nobody was woken for what came meanwhile.
-        if is_watching && core.raw_seat(self.ether_type).is_some_and(|seat| seat.len() > 0) {
-            self.readiness.raise();
+        let mut data_plane = self.owner.data_plane();
+        self.epoll.watch(data_plane.interface.sockets(), watching)?;
+        self.readiness.set_has_waiters(watching);
+        // No waiter was signaled for frames queued meanwhile.
+        if watching && data_plane.raw_queue(self.ether_type).is_some_and(|queue| queue.len() > 0) {
+            self.readiness.signal();
         }
         Ok(())
     }
 
-    pub(super) fn lost(&self) -> u64 {
-        self.owner.core().raw_seat(self.ether_type).map_or(0, |seat| seat.lost())
+    pub(super) fn dropped(&self) -> u64 {
+        self.owner.data_plane().raw_queue(self.ether_type).map_or(0, |queue| queue.dropped())
     }
 
     pub(super) fn mac(&self) -> [u8; 6] {
-        self.owner.control().mac()
+        self.owner.control_plane().mac()
     }
 
-    pub(super) fn longest(&self) -> u32 {
+    pub(super) fn max_length(&self) -> u32 {
         self.owner.umem.settings().longest_frame()
     }
 
@@ -196,20 +196,20 @@ impl Shared {
     }
 }
 
-impl AsFd for Shared {
+impl AsFd for SharedSource {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedSource {
     fn drop(&mut self) {
-        let mut control = self.owner.control();
-        let mut core = self.owner.core();
-        control.entries.remove(&core.interface, &self.entry);
-        core.stand_up_raw(self.ether_type);
-        for frame in self.spent.drain(..) {
-            core.interface.give(frame);
+        let mut control_plane = self.owner.control_plane();
+        let mut data_plane = self.owner.data_plane();
+        control_plane.entries.remove(&data_plane.interface, &self.entry);
+        data_plane.detach_raw(self.ether_type);
+        for frame in self.released.drain(..) {
+            data_plane.interface.release(frame);
         }
     }
 }

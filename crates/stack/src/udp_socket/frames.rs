@@ -1,94 +1,95 @@
-//! The frames that a socket has in hand.
+//! The frames that a socket holds.
 
 use hairpin_xdp::{Frame, Packet};
 
-use crate::core::Core;
-use crate::seat::Held;
+use crate::data_plane::DataPlane;
+use crate::receive_queue::QueuedDatagram;
 
-/// Datagrams taken under one lock.
+/// The most datagrams received under one lock.
 pub(super) const BATCH: usize = 32;
 
-/// What lies between the stack and a socket's caller, in both directions.
+/// The frames between the stack and the socket's caller, in both directions.
 #[derive(Debug)]
-pub(super) struct Frames {
-    /// Under way to the caller, the oldest first.
-    pub(super) taken: Vec<Held>,
-    /// How many of those the caller has been shown, whose frames go back.
-    pub(super) shown: usize,
-    /// The frame that the next datagram is written to.
-    pub(super) spare: Option<Packet>,
-    /// Whether there is none since something was sent. Who receives next sees to another: after
-    /// the datagram has left, and not before.
-    pub(super) wants_spare: bool,
-    /// Whether more was sent than once since something was received: then each send sees to the
-    /// next one's frame.
-    pub(super) is_bursting: bool,
-    /// Bytes of the longest frame.
-    longest: u32,
+pub(super) struct SocketFrames {
+    /// Received datagrams not yet recycled, oldest first.
+    pub(super) received: Vec<QueuedDatagram>,
+    /// The number of those already delivered; their frames can be recycled.
+    pub(super) delivered: usize,
+    /// The frame for the next datagram to send.
+    pub(super) tx_frame: Option<Packet>,
+    /// `true` if `tx_frame` was used by a send. The next receive replaces it, so that the
+    /// allocation comes after the send.
+    pub(super) needs_tx_frame: bool,
+    /// `true` after two sends without a receive in between; each send then allocates the frame of
+    /// the next.
+    pub(super) bursting: bool,
+    /// The longest frame in bytes.
+    max_length: u32,
 }
 
-impl Frames {
-    pub(super) fn new(longest: u32) -> Self {
+impl SocketFrames {
+    pub(super) fn new(max_length: u32) -> Self {
         Self {
-            taken: Vec::with_capacity(BATCH),
-            shown: 0,
-            spare: None,
-            wants_spare: false,
-            is_bursting: false,
-            longest,
+            received: Vec::with_capacity(BATCH),
+            delivered: 0,
+            tx_frame: None,
+            needs_tx_frame: false,
+            bursting: false,
+            max_length,
         }
     }
 
-    /// Whether there is nothing to show, nothing to give back, and nothing to see to.
+    /// Returns `true` if there is nothing to deliver, recycle or allocate.
     #[inline]
-    pub(super) fn are_settled(&self) -> bool {
-        self.taken.is_empty() && !self.wants_spare
+    pub(super) fn are_idle(&self) -> bool {
+        self.received.is_empty() && !self.needs_tx_frame
     }
 
-    /// Gives back the frames of what the caller has been shown; one of them is the next spare, if
-    /// one is wanted: it is in the caches.
+    /// Recycles the frames of delivered datagrams. One of them becomes the next `tx_frame` if
+    /// needed, because it is in the caches.
     #[inline]
-    pub(super) fn settle(&mut self, core: &mut Core) {
-        self.is_bursting = false;
-        let shown = std::mem::take(&mut self.shown);
-        if shown < self.taken.len() {
-            // The caller has panicked at one, and comes for the others.
-            self.taken
-                .drain(..shown)
-                .for_each(|held| core.interface.give(held.packet.into_frame()));
+    pub(super) fn recycle(&mut self, data_plane: &mut DataPlane) {
+        self.bursting = false;
+        let delivered = std::mem::take(&mut self.delivered);
+        if delivered < self.received.len() {
+            // The caller panicked in a callback and now receives the others.
+            self.received
+                .drain(..delivered)
+                .for_each(|datagram| data_plane.interface.release(datagram.packet.into_frame()));
         } else {
-            while let Some(held) = self.taken.pop() {
-                self.reuse(core, held.packet.into_frame());
+            while let Some(datagram) = self.received.pop() {
+                self.recycle_one(data_plane, datagram.packet.into_frame());
             }
         }
-        if self.wants_spare {
-            self.find_spare(core);
-            // If none is free now, the next send looks, and not each look at the rings.
-            self.wants_spare = false;
+        if self.needs_tx_frame {
+            self.allocate_tx_frame(data_plane);
+            // If no frame is free now, the next send retries, not each poll.
+            self.needs_tx_frame = false;
         }
     }
 
     #[inline]
-    fn reuse(&mut self, core: &mut Core, frame: Frame) {
-        if !std::mem::take(&mut self.wants_spare) {
-            return core.interface.give(frame);
+    fn recycle_one(&mut self, data_plane: &mut DataPlane, frame: Frame) {
+        if !std::mem::take(&mut self.needs_tx_frame) {
+            return data_plane.interface.release(frame);
         }
-        match core.interface.umem().packet(frame, self.longest) {
-            Ok(packet) => self.spare = Some(packet),
-            Err(frame) => core.interface.give(frame),
+        match data_plane.interface.umem().packet(frame, self.max_length) {
+            Ok(packet) => self.tx_frame = Some(packet),
+            Err(frame) => data_plane.interface.release(frame),
         }
     }
 
-    /// Takes a spare out of the pool, if a frame is free; there is none yet.
-    pub(super) fn find_spare(&mut self, core: &mut Core) {
-        self.spare = core.interface.packet(self.longest);
-        self.wants_spare = self.spare.is_none();
+    /// Allocates the next `tx_frame` from the pool, if a frame is free.
+    pub(super) fn allocate_tx_frame(&mut self, data_plane: &mut DataPlane) {
+        self.tx_frame = data_plane.interface.packet(self.max_length);
+        self.needs_tx_frame = self.tx_frame.is_none();
     }
 
-    /// Gives all of them back.
-    pub(super) fn give_back(&mut self, core: &mut Core) {
-        let packets = self.taken.drain(..).map(|held| held.packet).chain(self.spare.take());
-        packets.for_each(|packet| core.interface.give(packet.into_frame()));
-        self.shown = 0;
+    /// Releases all frames.
+    pub(super) fn release_all(&mut self, data_plane: &mut DataPlane) {
+        let packets =
+            self.received.drain(..).map(|datagram| datagram.packet).chain(self.tx_frame.take());
+        packets.for_each(|packet| data_plane.interface.release(packet.into_frame()));
+        self.delivered = 0;
     }
 }

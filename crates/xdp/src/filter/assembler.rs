@@ -1,7 +1,7 @@
-//! BPF instructions, and jumps to places that come later.
+//! A BPF assembler with forward jumps.
 
-/// A register. `R0` holds results, `R1` to `R5` arguments, `R6` to `R9` outlive a call, and `R10`
-/// is the end of the stack, which cannot be written. Those that are used.
+/// A BPF register, of those in use. `R0` holds results, `R1` to `R5` arguments, `R6` to `R9`
+/// survive calls, and `R10` is the read-only frame pointer: the end of the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Register {
@@ -17,7 +17,7 @@ pub(crate) enum Register {
     R10,
 }
 
-/// How many bytes a load or a store moves.
+/// The width of a load or store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Width {
@@ -27,7 +27,7 @@ pub(crate) enum Width {
     Double = 0x18,
 }
 
-/// When a jump is taken.
+/// The condition of a jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Condition {
@@ -39,7 +39,7 @@ pub(crate) enum Condition {
     NotEqual = 0x50,
 }
 
-/// Functions of the kernel, by their numbers in linux/bpf.h.
+/// BPF helper functions, with their numbers in linux/bpf.h.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub(crate) enum Helper {
@@ -49,22 +49,25 @@ pub(crate) enum Helper {
     ClockTai = 208,
 }
 
-/// A place in the program to jump to.
+/// A jump target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Label(usize);
 
-/// `struct bpf_insn`: one instruction, eight bytes.
+/// An instruction, `struct bpf_insn`, eight bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Instruction {
     code: u8,
-    /// Destination in the low four bits, source in the high four.
+    /// The destination in the low four bits, the source in the high four.
     registers: u8,
     offset: i16,
     immediate: i32,
 }
 
-const _: () = assert!(cfg!(target_endian = "little"), "the registers' halves are the other way");
+const _: () = assert!(
+    cfg!(target_endian = "little"),
+    "the register byte has another layout on big-endian machines"
+);
 
 const CLASS_LOAD_IMMEDIATE: u8 = 0x00;
 const CLASS_LOAD: u8 = 0x01;
@@ -74,133 +77,134 @@ const CLASS_JUMP: u8 = 0x05;
 const CLASS_JUMP_WORD: u8 = 0x06;
 const CLASS_ARITHMETIC: u8 = 0x07;
 const CLASS_ARITHMETIC_WORD: u8 = 0x04;
-/// The operand is a register, not a number.
+/// Set if the operand is a register, not an immediate.
 const REGISTER: u8 = 0x08;
-/// The address is a register and an offset.
+/// The address is a register plus an offset.
 const MEMORY: u8 = 0x60;
 const ADD: u8 = 0x00;
 const AND: u8 = 0x50;
 const SHIFT_LEFT: u8 = 0x60;
 const SHIFT_RIGHT: u8 = 0x70;
 const MOVE: u8 = 0xb0;
-const SWAP_FROM_NETWORK: u8 = 0xd8;
+const FROM_NETWORK_ORDER: u8 = 0xd8;
 const ALWAYS: u8 = 0x00;
 const CALL: u8 = 0x80;
 const EXIT: u8 = 0x90;
-/// The number of a 64-bit load is a map's descriptor.
+/// Marks the immediate of a 64-bit load as a map descriptor.
 const MAP_DESCRIPTOR: u8 = 1;
-/// The same, and the number's other half is a place in the map's only value.
+/// Marks the immediate of a 64-bit load as a map descriptor and an offset into the map's only
+/// value.
 const MAP_VALUE: u8 = 2;
-/// The number of a call is a kernel function's type in its BTF.
+/// Marks the immediate of a call as the BTF type id of a kernel function.
 const KERNEL_FUNCTION: u8 = 2;
 
-/// A program in the making. Jumps go forward only.
+/// A program under construction. Jumps go forward only.
 #[derive(Debug, Default)]
 pub(crate) struct Assembler {
     code: Vec<Instruction>,
-    /// Where each label is, once it is.
-    places: Vec<Option<usize>>,
-    /// Which instruction jumps to which label.
+    /// The address of each label, once bound.
+    addresses: Vec<Option<usize>>,
+    /// The jump instructions and their labels.
     jumps: Vec<(usize, Label)>,
 }
 
 impl Assembler {
-    /// A place that is not known yet.
+    /// Creates a label that is not bound yet.
     pub(crate) fn label(&mut self) -> Label {
-        self.places.push(None);
-        Label(self.places.len() - 1)
+        self.addresses.push(None);
+        Label(self.addresses.len() - 1)
     }
 
-    /// The label's place is here.
+    /// Binds the label to the current address.
     ///
     /// # Panics
-    /// If it has one.
+    /// If it is already bound.
     pub(crate) fn bind(&mut self, label: Label) {
-        let before = self.places[label.0].replace(self.code.len());
-        assert_eq!(before, None, "a label in two places");
+        let before = self.addresses[label.0].replace(self.code.len());
+        assert_eq!(before, None, "the label is already bound");
     }
 
-    /// `to = from`
+    /// Emits `to = from`.
     pub(crate) fn copy(&mut self, to: Register, from: Register) {
         self.emit(CLASS_ARITHMETIC | MOVE | REGISTER, to, from, 0, 0);
     }
 
-    /// `to = number`
+    /// Emits `to = number`.
     pub(crate) fn set(&mut self, to: Register, number: i32) {
         self.emit(CLASS_ARITHMETIC | MOVE, to, Register::R0, 0, number);
     }
 
-    /// `to += number`
+    /// Emits `to += number`.
     pub(crate) fn add(&mut self, to: Register, number: i32) {
         self.emit(CLASS_ARITHMETIC | ADD, to, Register::R0, 0, number);
     }
 
-    /// `to += from`
+    /// Emits `to += from`.
     pub(crate) fn add_register(&mut self, to: Register, from: Register) {
         self.emit(CLASS_ARITHMETIC | ADD | REGISTER, to, from, 0, 0);
     }
 
-    /// `to &= number`
+    /// Emits `to &= number`.
     pub(crate) fn and(&mut self, to: Register, number: i32) {
         self.emit(CLASS_ARITHMETIC | AND, to, Register::R0, 0, number);
     }
 
-    /// `to <<= bits`
+    /// Emits `to <<= bits`.
     pub(crate) fn shift_left(&mut self, to: Register, bits: i32) {
         self.emit(CLASS_ARITHMETIC | SHIFT_LEFT, to, Register::R0, 0, bits);
     }
 
-    /// `to >>= bits`, nought coming in
+    /// Emits `to >>= bits` (logical shift).
     pub(crate) fn shift_right(&mut self, to: Register, bits: i32) {
         self.emit(CLASS_ARITHMETIC | SHIFT_RIGHT, to, Register::R0, 0, bits);
     }
 
-    /// The low 16 bits of `register`, which came from a frame, as a number.
+    /// Emits a conversion of the low 16 bits from network byte order.
     pub(crate) fn swap_half(&mut self, register: Register) {
-        self.emit(CLASS_ARITHMETIC_WORD | SWAP_FROM_NETWORK, register, Register::R0, 0, 16);
+        self.emit(CLASS_ARITHMETIC_WORD | FROM_NETWORK_ORDER, register, Register::R0, 0, 16);
     }
 
-    /// `to = *(from + offset)`
+    /// Emits `to = *(from + offset)`.
     pub(crate) fn load(&mut self, width: Width, to: Register, from: Register, offset: i16) {
         self.emit(CLASS_LOAD | MEMORY | width as u8, to, from, offset, 0);
     }
 
-    /// `*(to + offset) = from`
+    /// Emits `*(to + offset) = from`.
     pub(crate) fn store(&mut self, width: Width, to: Register, offset: i16, from: Register) {
         self.emit(CLASS_STORE | MEMORY | width as u8, to, from, offset, 0);
     }
 
-    /// `*(to + offset) = number`
+    /// Emits `*(to + offset) = number`.
     pub(crate) fn store_number(&mut self, width: Width, to: Register, offset: i16, number: i32) {
         self.emit(CLASS_STORE_IMMEDIATE | MEMORY | width as u8, to, Register::R0, offset, number);
     }
 
-    /// `to = the map behind a descriptor`
+    /// Emits `to = map`, for a map descriptor.
     pub(crate) fn map(&mut self, to: Register, descriptor: i32) {
-        self.load_of(MAP_DESCRIPTOR, to, [descriptor, 0]);
+        self.load_tagged(MAP_DESCRIPTOR, to, [descriptor, 0]);
     }
 
-    /// `to = the address of the only value of an array`, plus `offset`
+    /// Emits `to = &array[0] + offset`, for the descriptor of an array with one value.
     pub(crate) fn map_value(&mut self, to: Register, descriptor: i32, offset: i32) {
-        self.load_of(MAP_VALUE, to, [descriptor, offset]);
+        self.load_tagged(MAP_VALUE, to, [descriptor, offset]);
     }
 
-    fn load_of(&mut self, kind: u8, to: Register, [low, high]: [i32; 2]) {
+    fn load_tagged(&mut self, kind: u8, to: Register, [low, high]: [i32; 2]) {
         let code = CLASS_LOAD_IMMEDIATE | Width::Double as u8;
         let registers = to as u8 | kind << 4;
         self.code.push(Instruction { code, registers, offset: 0, immediate: low });
-        // The high half of the number, in an instruction of its own.
+        // The high half of the number, in a second instruction.
         self.code.push(Instruction { code: 0, registers: 0, offset: 0, immediate: high });
     }
 
-    /// Goes to the label.
+    /// Emits an unconditional jump.
     pub(crate) fn jump(&mut self, label: Label) {
         self.jumps.push((self.code.len(), label));
         self.emit(CLASS_JUMP | ALWAYS, Register::R0, Register::R0, 0, 0);
     }
 
-    /// Goes to the label if `left` compares so with a number of 32 bits. All of `left` is compared,
-    /// so its upper half must be nought, or the sign's.
+    /// Emits a jump that is taken if `left` compares so with a 32-bit number. All 64 bits of `left`
+    /// are compared, so its upper half must be zero or the sign extension.
     pub(crate) fn jump_if(
         &mut self,
         left: Register,
@@ -212,7 +216,7 @@ impl Assembler {
         self.emit(CLASS_JUMP | condition as u8, left, Register::R0, 0, right);
     }
 
-    /// The same of the lower halves of two words.
+    /// Emits the same for the low halves of the operands.
     pub(crate) fn jump_if_word(
         &mut self,
         left: Register,
@@ -224,7 +228,7 @@ impl Assembler {
         self.emit(CLASS_JUMP_WORD | condition as u8, left, Register::R0, 0, right);
     }
 
-    /// The same with a register, of the lower halves.
+    /// Emits the same with a register operand, for the low halves.
     pub(crate) fn jump_if_word_register(
         &mut self,
         left: Register,
@@ -236,7 +240,7 @@ impl Assembler {
         self.emit(CLASS_JUMP_WORD | condition as u8 | REGISTER, left, right, 0, 0);
     }
 
-    /// The same with a register.
+    /// Emits the same with a register operand.
     pub(crate) fn jump_if_register(
         &mut self,
         left: Register,
@@ -248,12 +252,12 @@ impl Assembler {
         self.emit(CLASS_JUMP | condition as u8 | REGISTER, left, right, 0, 0);
     }
 
-    /// `R0 = helper(R1, …)`; R1 to R5 are gone.
+    /// Emits `R0 = helper(R1, …)`, which clobbers R1 to R5.
     pub(crate) fn call(&mut self, helper: Helper) {
         self.emit(CLASS_JUMP | CALL, Register::R0, Register::R0, 0, helper as i32);
     }
 
-    /// The same of a function of the kernel that its BTF names.
+    /// Emits the same for a kernel function, by its BTF type id.
     pub(crate) fn call_kernel_function(&mut self, type_id: i32) {
         self.code.push(Instruction {
             code: CLASS_JUMP | CALL,
@@ -263,19 +267,19 @@ impl Assembler {
         });
     }
 
-    /// Ends with the verdict in `R0`.
+    /// Emits a return of the verdict in `R0`.
     pub(crate) fn exit(&mut self) {
         self.emit(CLASS_JUMP | EXIT, Register::R0, Register::R0, 0, 0);
     }
 
-    /// The program, its jumps resolved.
+    /// Resolves all jumps and returns the program.
     ///
     /// # Panics
-    /// If a label has no place, or lies before a jump to it.
+    /// If a label is not bound, or bound before a jump to it.
     pub(crate) fn finish(mut self) -> Vec<Instruction> {
         for (at, label) in self.jumps {
-            let place = self.places[label.0].expect("every label that is jumped to is bound");
-            let distance = place.checked_sub(at + 1).expect("jumps go forward");
+            let address = self.addresses[label.0].expect("every jump target is bound");
+            let distance = address.checked_sub(at + 1).expect("jumps go forward");
             self.code[at].offset = i16::try_from(distance).expect("programs are short");
         }
         self.code
@@ -298,9 +302,9 @@ mod tests {
         [code, registers, a, b, c, d, e, f]
     }
 
-    /// The bytes are those of clang for the same statements.
+    /// The expected bytes are clang's output for the same statements.
     #[test]
-    fn instructions_are_encoded_as_the_kernel_reads_them() {
+    fn instructions_match_the_output_of_clang() {
         let mut assembler = Assembler::default();
         assembler.copy(Register::R6, Register::R1);
         assembler.load(Width::Half, Register::R9, Register::R7, 12);
@@ -333,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn jumps_count_from_the_instruction_behind_them() {
+    fn jump_offsets_count_from_the_next_instruction() {
         let mut assembler = Assembler::default();
         let [near, far] = [assembler.label(), assembler.label()];
         assembler.jump_if(Register::R0, Condition::Equal, 0, near);
@@ -348,7 +352,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "jumps go forward")]
-    fn there_are_no_loops() {
+    fn finish_rejects_backward_jumps() {
         let mut assembler = Assembler::default();
         let label = assembler.label();
         assembler.bind(label);
@@ -357,8 +361,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "bound")]
-    fn a_label_without_a_place_is_found_out() {
+    #[should_panic(expected = "every jump target is bound")]
+    fn finish_rejects_unbound_labels() {
         let mut assembler = Assembler::default();
         let label = assembler.label();
         assembler.jump(label);

@@ -1,13 +1,13 @@
-//! The few commands of bpf(2) that are needed, each a structure as linux/bpf.h has it.
+//! The commands of bpf(2) in use, each with its structure of linux/bpf.h.
 //!
-//! The kernel takes a structure shorter than its own and reads zeros for the rest.
+//! The kernel accepts a structure shorter than its own and reads zeros for the rest.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use super::assembler::Instruction;
 use super::program::BOUND_MAX;
-use crate::forked::ForkGuardedFd;
+use crate::fork_guard::ForkGuardedFd;
 
 const MAP_CREATE: i32 = 0;
 const MAP_LOOKUP: i32 = 1;
@@ -17,19 +17,19 @@ const PROGRAM_LOAD: i32 = 5;
 const PROGRAM_TEST_RUN: i32 = 10;
 const LINK_CREATE: i32 = 28;
 
-/// `BPF_MAP_TYPE_HASH`, all of whose memory is there from the start.
+/// `BPF_MAP_TYPE_HASH`, fully preallocated.
 pub(crate) const HASH: u32 = 1;
 /// `BPF_MAP_TYPE_ARRAY`.
 pub(crate) const ARRAY: u32 = 2;
 /// `BPF_MAP_TYPE_XSKMAP`.
-pub(crate) const SOCKETS: u32 = 17;
+pub(crate) const XSK_MAP: u32 = 17;
 
 /// `BPF_F_MMAPABLE`: the values of an array can be mapped.
 pub(crate) const MAPPABLE: u32 = 1 << 10;
-/// `BPF_NOEXIST`: only if there is no such entry.
-pub(crate) const NEW: u64 = 1;
-/// `BPF_EXIST`: only if there is.
-pub(crate) const THERE: u64 = 2;
+/// `BPF_NOEXIST`: insert only if there is no such entry.
+pub(crate) const IF_ABSENT: u64 = 1;
+/// `BPF_EXIST`: update only if the entry exists.
+pub(crate) const IF_PRESENT: u64 = 2;
 
 /// `BPF_PROG_TYPE_XDP`.
 const PROGRAM_XDP: u32 = 6;
@@ -37,17 +37,17 @@ const PROGRAM_XDP: u32 = 6;
 const ATTACH_XDP: u32 = 37;
 /// `BPF_F_XDP_DEV_BOUND_ONLY`.
 const DEVICE_BOUND: u32 = 1 << 6;
-/// What the verifier says of a program that it refuses; beyond that it is cut off.
+/// The size of the verifier log buffer; a longer log is truncated.
 const LOG_BYTES: usize = 256 << 10;
 
-/// Names that `bpftool` shows, of at most 15 bytes.
+/// An object name as shown by `bpftool`, at most 15 bytes and a NUL.
 type Name = [u8; 16];
 
-/// What may be handed to the call.
+/// A structure that can be passed to bpf(2).
 ///
 /// # Safety
-/// The value is laid out as the member of `union bpf_attr` for the command it is used with, and all
-/// memory it points to is valid and as long as it says for as long as the value is used.
+/// The type has the layout of the member of `union bpf_attr` for its command. All memory that it
+/// points to is valid, has the stated length, and outlives the use of the value.
 unsafe trait Command {}
 
 #[repr(C)]
@@ -72,8 +72,8 @@ struct Element {
     value: u64,
     flags: u64,
 }
-// SAFETY: the member for the commands on elements; made in `element` alone, whose callers' slices
-// outlive the call and are as long as the map's keys and values.
+// SAFETY: the member for the element commands. Only `element` creates it; its callers' slices
+// outlive the call and have the map's key and value sizes.
 unsafe impl Command for Element {}
 
 #[repr(C)]
@@ -92,8 +92,8 @@ struct ProgramLoad {
     interface: u32,
     attach: u32,
 }
-// SAFETY: the beginning of the member for PROG_LOAD; made in `load_program` alone, from slices that
-// outlive the call.
+// SAFETY: the beginning of the member for PROG_LOAD. Only `load_program` creates it, from slices
+// that outlive the call.
 unsafe impl Command for ProgramLoad {}
 
 #[repr(C)]
@@ -112,7 +112,7 @@ struct TestRun {
     context: u64,
     context_output: u64,
 }
-// SAFETY: the beginning of the member for PROG_TEST_RUN; made in `test_run` alone.
+// SAFETY: the beginning of the member for PROG_TEST_RUN. Only `test_run` creates it.
 unsafe impl Command for TestRun {}
 
 #[repr(C)]
@@ -125,7 +125,7 @@ struct LinkCreate {
 // SAFETY: the beginning of the member for LINK_CREATE; no pointers.
 unsafe impl Command for LinkCreate {}
 
-/// `struct xdp_md`: what a program is told of a frame.
+/// `struct xdp_md`: a program's context.
 #[repr(C)]
 struct Context {
     data: u32,
@@ -136,23 +136,23 @@ struct Context {
     egress: u32,
 }
 
-fn call<C: Command>(command: i32, attributes: &mut C) -> io::Result<i64> {
+fn bpf<C: Command>(command: i32, attributes: &mut C) -> io::Result<i64> {
     let attributes: *mut C = attributes;
-    // SAFETY: laid out as the command has it, and what it points to is valid (`Command`).
+    // SAFETY: the layout is that of the command and all pointers are valid (`Command`).
     let result = unsafe { libc::syscall(libc::SYS_bpf, command, attributes, size_of::<C>()) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-/// Of a command that makes a descriptor; it is close-on-exec.
-fn make<C: Command>(command: i32, attributes: &mut C) -> io::Result<ForkGuardedFd> {
-    ForkGuardedFd::make(|| {
-        let number = call(command, attributes)?;
-        // SAFETY: the kernel has just given us this descriptor and nobody else knows it.
+/// Runs a command that creates a descriptor; close-on-exec.
+fn create_fd<C: Command>(command: i32, attributes: &mut C) -> io::Result<ForkGuardedFd> {
+    ForkGuardedFd::from_fn(|| {
+        let number = bpf(command, attributes)?;
+        // SAFETY: the descriptor is new and has no other owner.
         Ok(unsafe { OwnedFd::from_raw_fd(number as i32) })
     })
 }
 
-/// A map of `kind`.
+/// Creates a map of type `kind`.
 pub(crate) fn create_map(
     kind: u32,
     key_size: u32,
@@ -162,16 +162,16 @@ pub(crate) fn create_map(
     name: &str,
 ) -> io::Result<ForkGuardedFd> {
     let (inner_map, numa_node) = (0, 0);
-    let name = name_of(name);
+    let name = object_name(name);
     let mut create =
         MapCreate { kind, key_size, value_size, entries, flags, inner_map, numa_node, name };
-    make(MAP_CREATE, &mut create)
+    create_fd(MAP_CREATE, &mut create)
 }
 
-/// Enters or replaces a value; with [`NEW`] or [`THERE`] only the one or the other.
+/// Inserts or replaces a value; with [`IF_ABSENT`] or [`IF_PRESENT`] only the one or the other.
 ///
 /// # Safety
-/// `key` and `value` are as long as the map's.
+/// `key` and `value` have the map's key and value sizes.
 pub(crate) unsafe fn update(
     map: BorrowedFd<'_>,
     key: &[u8],
@@ -179,23 +179,23 @@ pub(crate) unsafe fn update(
     flags: u64,
 ) -> io::Result<()> {
     let element = element(map, key, value.as_ptr() as u64);
-    call(MAP_UPDATE, &mut Element { flags, ..element }).map(drop)
+    bpf(MAP_UPDATE, &mut Element { flags, ..element }).map(drop)
 }
 
-/// Takes a value away; `NotFound` if there is none.
+/// Deletes a value; `NotFound` if the key is missing.
 ///
 /// # Safety
-/// `key` is as long as the map's.
+/// `key` has the map's key size.
 pub(crate) unsafe fn delete(map: BorrowedFd<'_>, key: &[u8]) -> io::Result<()> {
-    call(MAP_DELETE, &mut element(map, key, 0)).map(drop)
+    bpf(MAP_DELETE, &mut element(map, key, 0)).map(drop)
 }
 
-/// Reads a value; `NotFound` if there is none.
+/// Reads a value; `NotFound` if the key is missing.
 ///
 /// # Safety
-/// `key` and `value` are as long as the map's.
+/// `key` and `value` have the map's key and value sizes.
 pub(crate) unsafe fn lookup(map: BorrowedFd<'_>, key: &[u8], value: &mut [u8]) -> io::Result<()> {
-    call(MAP_LOOKUP, &mut element(map, key, value.as_mut_ptr() as u64)).map(drop)
+    bpf(MAP_LOOKUP, &mut element(map, key, value.as_mut_ptr() as u64)).map(drop)
 }
 
 fn element(map: BorrowedFd<'_>, key: &[u8], value: u64) -> Element {
@@ -203,76 +203,77 @@ fn element(map: BorrowedFd<'_>, key: &[u8], value: u64) -> Element {
     Element { map, _padding: 0, key, value, flags: 0 }
 }
 
-/// Why there is no program.
+/// The reason why a program was not loaded.
 #[derive(Debug)]
-pub(crate) enum Refusal {
-    /// Bound to a device, it has more than [`BOUND_MAX`] instructions, and was not shown to the
-    /// kernel.
+pub(crate) enum LoadError {
+    /// The program is device-bound and has more than [`BOUND_MAX`] instructions. It was not passed
+    /// to the kernel.
     TooLong(usize),
-    /// The kernel's error, and what the verifier said.
+    /// The kernel's error and the verifier's log.
     Kernel { reason: io::Error, log: String },
 }
 
-/// The flags and the interface with which a program of so many instructions is loaded.
-fn binding(instructions: usize, bound_to: Option<u32>) -> Result<(u32, u32), Refusal> {
+/// Returns the flags and the interface to load a program with.
+fn binding(instructions: usize, bound_to: Option<u32>) -> Result<(u32, u32), LoadError> {
     match bound_to {
         None => Ok((0, 0)),
-        Some(_) if instructions > BOUND_MAX => Err(Refusal::TooLong(instructions)),
+        Some(_) if instructions > BOUND_MAX => Err(LoadError::TooLong(instructions)),
         Some(interface) => Ok((DEVICE_BOUND, interface)),
     }
 }
 
-/// Has the kernel check and take an XDP program; bound to an interface, it may use what that one's
-/// driver offers, and can be attached nowhere else. If it is refused it is loaded once more, for
-/// the verifier to say why.
+/// Loads an XDP program.
+///
+/// A program bound to an interface may use the driver's metadata functions and can be attached only
+/// there. A rejected program is loaded a second time to obtain the verifier's log.
 pub(crate) fn load_program(
     code: &[Instruction],
     name: &str,
     bound_to: Option<u32>,
-) -> Result<ForkGuardedFd, Refusal> {
+) -> Result<ForkGuardedFd, LoadError> {
     let (flags, interface) = binding(code.len(), bound_to)?;
     let mut load = ProgramLoad {
         kind: PROGRAM_XDP,
         count: code.len() as u32,
         instructions: code.as_ptr() as u64,
-        // Functions of the kernel are for programs under the GPL, to which ours may be put.
+        // Kernel functions may be called only by GPL-compatible programs, which this license is.
         license: c"Dual MIT/GPL".as_ptr() as u64,
-        name: name_of(name),
+        name: object_name(name),
         attach: ATTACH_XDP,
         flags,
         interface,
         ..ProgramLoad::default()
     };
-    let reason = match make(PROGRAM_LOAD, &mut load) {
+    let reason = match create_fd(PROGRAM_LOAD, &mut load) {
         Ok(program) => return Ok(program),
         Err(reason) => reason,
     };
     let mut log = vec![0; LOG_BYTES];
     (load.log_level, load.log_size) = (1, LOG_BYTES as u32);
     load.log = log.as_mut_ptr() as u64;
-    // It may be taken this time, as after a want of memory.
-    make(PROGRAM_LOAD, &mut load).map_err(|_| {
+    // The second attempt can succeed, for example after a temporary lack of memory.
+    create_fd(PROGRAM_LOAD, &mut load).map_err(|_| {
         let end = log.iter().position(|&byte| byte == 0).unwrap_or(LOG_BYTES);
-        Refusal::Kernel { reason, log: String::from_utf8_lossy(&log[..end]).into_owned() }
+        LoadError::Kernel { reason, log: String::from_utf8_lossy(&log[..end]).into_owned() }
     })
 }
 
-/// What a program has said in trials.
+/// The result of test runs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Trial {
+pub(crate) struct TestRunResult {
     pub(crate) verdict: u32,
-    /// The mean.
+    /// The mean run time.
     pub(crate) nanoseconds: u32,
 }
 
-/// What the program says to a frame, which goes nowhere, so many times. With an interface and one
-/// of its receive queues, as if it had come in there.
+/// Runs the program `runs` times on a frame, which is not delivered. With an interface and a
+/// receive queue, the frame appears to have arrived there.
 pub(crate) fn test_run(
     program: BorrowedFd<'_>,
     frame: &[u8],
     from: Option<(u32, u32)>,
     runs: u32,
-) -> io::Result<Trial> {
+) -> io::Result<TestRunResult> {
     let mut run = TestRun {
         program: program.as_raw_fd() as u32,
         input_size: frame.len() as u32,
@@ -287,11 +288,12 @@ pub(crate) fn test_run(
         run.context = (&raw const context) as u64;
         run.context_size = size_of::<Context>() as u32;
     }
-    call(PROGRAM_TEST_RUN, &mut run)?;
-    Ok(Trial { verdict: run.result, nanoseconds: run.duration })
+    bpf(PROGRAM_TEST_RUN, &mut run)?;
+    Ok(TestRunResult { verdict: run.result, nanoseconds: run.duration })
 }
 
-/// Attaches a program to an interface until the descriptor is closed, also by the process's end.
+/// Attaches a program to an interface until the descriptor is closed, also by the end of the
+/// process.
 pub(crate) fn create_link(
     program: BorrowedFd<'_>,
     interface: u32,
@@ -299,10 +301,10 @@ pub(crate) fn create_link(
 ) -> io::Result<ForkGuardedFd> {
     let program = program.as_raw_fd() as u32;
     let mut create = LinkCreate { program, interface, attach: ATTACH_XDP, flags };
-    make(LINK_CREATE, &mut create)
+    create_fd(LINK_CREATE, &mut create)
 }
 
-fn name_of(name: &str) -> Name {
+fn object_name(name: &str) -> Name {
     let mut bytes = [0; 16];
     bytes[..name.len()].copy_from_slice(name.as_bytes());
     bytes
@@ -311,22 +313,23 @@ fn name_of(name: &str) -> Name {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::program::{Parts, Stamper, assemble};
+    use crate::filter::program::{ProgramSpec, StampClock, assemble};
 
-    /// Nothing is loaded here: a kernel would not survive it if this were wrong.
+    /// Assembles without loading: a failure would take down the kernel's networking.
     #[test]
-    fn a_program_bound_to_a_device_never_outgrows_its_page() {
-        let stampers = [None, Some(Stamper::Clock), Some(Stamper::Driver(i32::MAX))];
+    fn device_bound_programs_stay_below_the_limit() {
+        let stampers = [None, Some(StampClock::Clock), Some(StampClock::Driver(i32::MAX))];
         for receive_stamp in stampers {
-            let [flows, locals, groups, kinds, sockets] = [i32::MAX; 5];
+            let [flows, locals, groups, counts, sockets] = [i32::MAX; 5];
             let queues = u32::MAX;
-            let parts = Parts { flows, locals, groups, kinds, sockets, queues, receive_stamp };
-            let length = assemble(&parts).len();
+            let spec =
+                ProgramSpec { flows, locals, groups, counts, sockets, queues, receive_stamp };
+            let length = assemble(&spec).len();
             println!("{receive_stamp:?}: {length} instructions");
             assert!(length <= BOUND_MAX, "{receive_stamp:?}: {length} instructions");
         }
         assert!(matches!(binding(320, Some(7)), Ok((DEVICE_BOUND, 7))));
-        assert!(matches!(binding(321, Some(7)), Err(Refusal::TooLong(321))));
+        assert!(matches!(binding(321, Some(7)), Err(LoadError::TooLong(321))));
         assert!(matches!(binding(4_096, None), Ok((0, 0))));
     }
 }

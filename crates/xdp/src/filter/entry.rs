@@ -1,25 +1,24 @@
-//! What the filter is told to look for, and the keys that the program looks up.
+//! Filter entries and the map keys derived from them.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// EtherTypes that the kernel is for, and that no entry may take from it: IPv4, ARP, 802.1Q, IPv6
-/// and 802.1ad.
-const KERNELS_ETHER_TYPES: [u16; 5] = [0x0800, 0x0806, 0x8100, 0x86dd, 0x88a8];
-/// What is less is the length of an 802.3 frame.
-const SMALLEST_ETHER_TYPE: u16 = 0x0600;
+/// EtherTypes reserved for the kernel: IPv4, ARP, 802.1Q, IPv6 and 802.1ad.
+const KERNEL_ETHER_TYPES: [u16; 5] = [0x0800, 0x0806, 0x8100, 0x86dd, 0x88a8];
+/// Smaller values are the length of an 802.3 frame.
+const MIN_ETHER_TYPE: u16 = 0x0600;
 
-/// Bytes of the key of an exact flow: a [`LOCAL_KEY`] and the remote end.
+/// The size of a flow key: a [`LOCAL_KEY`] and the remote address and port.
 pub(super) const FLOW_KEY: usize = 44;
-/// Bytes of every other key.
+/// The size of every other key.
 pub(super) const LOCAL_KEY: usize = 24;
 
-/// A protocol above IP that the filter knows.
+/// A transport protocol that the filter supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Protocol {
-    /// 6
+    /// Protocol number 6.
     Tcp,
-    /// 17
+    /// Protocol number 17.
     Udp,
 }
 
@@ -32,103 +31,106 @@ impl Protocol {
     }
 }
 
-/// What an entry is for. The filter looks for them in this order, and the first that is found
-/// decides. Each is for one VLAN, 1 to 4094, or for frames without a tag (a tag with the number 0
-/// counts as none); addresses of IPv4 may be written as those of IPv6 (`::ffff:a.b.c.d`).
+/// A match for frames. The filter looks entries up in this order, and the first match decides.
+///
+/// Each entry applies to one VLAN, 1 to 4094, or to untagged frames; a tag with VLAN 0 counts as
+/// untagged. IPv4 addresses may be written as IPv6 (`::ffff:a.b.c.d`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Entry {
-    /// One flow between two ends, exactly. `local` is where its frames are addressed to.
+    /// An exact flow between two endpoints.
     Flow {
-        /// Above IP.
+        /// The transport protocol.
         protocol: Protocol,
-        /// The tag, if there is one.
+        /// The VLAN; `None` for untagged frames.
         vlan: Option<u16>,
-        /// Where frames are addressed to.
+        /// The destination of received frames.
         local: SocketAddr,
-        /// Where they come from.
+        /// The source of received frames.
         remote: SocketAddr,
     },
-    /// All that comes to a port. An unspecified address (`0.0.0.0` or `::`) stands for every one of
-    /// its family but multicast, and is looked for last.
+    /// All traffic to a local port. An unspecified address (`0.0.0.0` or `::`) matches every
+    /// unicast address of its family and is looked up last.
     Local {
-        /// Above IP.
+        /// The transport protocol.
         protocol: Protocol,
-        /// The tag, if there is one.
+        /// The VLAN; `None` for untagged frames.
         vlan: Option<u16>,
-        /// Where frames are addressed to.
+        /// The destination of received frames.
         local: SocketAddr,
     },
-    /// UDP to a multicast group, to one port of it before all of them. What else is sent to a
-    /// group, such as IGMP, stays the kernel's.
+    /// UDP to a multicast group. An entry for one port precedes an entry for all ports. Other
+    /// traffic to a group, such as IGMP, stays with the kernel.
     Group {
-        /// The tag, if there is one.
+        /// The VLAN; `None` for untagged frames.
         vlan: Option<u16>,
-        /// The group.
+        /// The multicast address.
         group: IpAddr,
-        /// `None` for all ports.
+        /// The port; `None` for all ports.
         port: Option<u16>,
     },
-    /// All frames of an EtherType: raw use.
+    /// All frames of an EtherType, for raw frames.
     EtherType {
-        /// The tag, if there is one.
+        /// The VLAN; `None` for untagged frames.
         vlan: Option<u16>,
-        /// From 0x0600 on, and not one that the kernel is for: IPv4, ARP, IPv6, VLANs.
+        /// The EtherType, 0x0600 or above, except those reserved for the kernel: IPv4, ARP, IPv6,
+        /// VLAN tags.
         ether_type: u16,
     },
 }
 
-/// Why an entry is none, or was not taken.
+/// The reason why an entry is invalid or was not inserted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EntryError {
-    /// 1 to 4094 are possible.
-    #[error("VLAN {0}: 1 to 4094 are possible")]
+    /// The VLAN is outside 1 to 4094.
+    #[error("cannot match VLAN {0}: choose 1 to 4094")]
     Vlan(u16),
-    /// Nothing is ever sent there.
-    #[error("port 0")]
+    /// Port 0 is not a valid destination.
+    #[error("cannot match port 0")]
     Port,
-    /// IPv4 at one end and IPv6 at the other.
-    #[error("{0} and {1} are of two families")]
+    /// The addresses are of different families.
+    #[error("cannot match a flow between {0} and {1}: address families differ")]
     Families(IpAddr, IpAddr),
-    /// A flow has two ends, and a group is no place to come from; a port is of one's own address.
-    #[error("{0} cannot stand here")]
+    /// A flow needs two specific unicast endpoints, and a port entry cannot have a multicast
+    /// address.
+    #[error("cannot match {0}: not a specific unicast address")]
     Address(IpAddr),
-    /// Groups are multicast addresses.
-    #[error("{0} is no multicast group")]
-    NoGroup(IpAddr),
-    /// Too small for one, or the kernel's.
-    #[error("EtherType {0:#06x} is not to be had")]
+    /// The group is not a multicast address.
+    #[error("{0} is not a multicast address")]
+    NotMulticast(IpAddr),
+    /// The EtherType is too small or reserved for the kernel.
+    #[error("cannot redirect EtherType {0:#06x}: reserved for the kernel")]
     EtherType(u16),
-    /// The filter was made for this EtherType alone.
-    #[error("the filter knows EtherType {0:#06x} alone")]
-    Only(u16),
-    /// The map has as many entries as it was made for.
-    #[error("there is no room for another entry")]
+    /// The filter was created for this EtherType only.
+    #[error("cannot add an entry: the filter is for EtherType {0:#06x} only")]
+    OnlyEtherType(u16),
+    /// The map has reached its capacity.
+    #[error("cannot add an entry: the filter is full")]
     Full,
-    /// The kernel refused.
-    #[error("the filter's map: {0}")]
+    /// The kernel's error.
+    #[error("cannot change the filter's map: {0}")]
     Kernel(#[from] std::io::Error),
 }
 
-/// What the program needs not look for where there is no entry of it.
+/// The kind of an entry. The program skips lookups for kinds without entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     Flow(Protocol),
     Port(Protocol),
-    /// A port of any address.
+    /// A port on any local address.
     AnyAddress(Protocol),
-    /// A group's port, and a group with all its ports.
+    /// A group with one port, and a group with all ports.
     GroupPort,
     Group,
-    /// `vlan` is 0 for none.
+    /// `vlan` is 0 for untagged frames.
     EtherType {
         vlan: u16,
         ether_type: u16,
     },
 }
 
-/// Which map an entry is in, and by what key.
+/// The map and the key of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
     Flow([u8; FLOW_KEY]),
@@ -138,17 +140,17 @@ pub(super) enum Key {
 }
 
 impl Entry {
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> EntryKind {
         match *self {
-            Self::Flow { protocol, .. } => Kind::Flow(protocol),
+            Self::Flow { protocol, .. } => EntryKind::Flow(protocol),
             Self::Local { protocol, local, .. } => {
                 let is_any = local.ip().to_canonical().is_unspecified();
-                if is_any { Kind::AnyAddress(protocol) } else { Kind::Port(protocol) }
+                if is_any { EntryKind::AnyAddress(protocol) } else { EntryKind::Port(protocol) }
             }
-            Self::Group { port: Some(_), .. } => Kind::GroupPort,
-            Self::Group { port: None, .. } => Kind::Group,
+            Self::Group { port: Some(_), .. } => EntryKind::GroupPort,
+            Self::Group { port: None, .. } => EntryKind::Group,
             Self::EtherType { vlan, ether_type } => {
-                Kind::EtherType { vlan: vlan.unwrap_or(0), ether_type }
+                EntryKind::EtherType { vlan: vlan.unwrap_or(0), ether_type }
             }
         }
     }
@@ -169,18 +171,18 @@ impl Entry {
             Self::Group { vlan, group, port } => {
                 let group = group.to_canonical();
                 if !group.is_multicast() {
-                    return Err(EntryError::NoGroup(group));
+                    return Err(EntryError::NotMulticast(group));
                 }
                 let port = port.map_or(Ok(0), checked_port)?;
                 let (kind, vlan) = (Protocol::Udp.number(), checked_vlan(vlan)?);
                 Ok(Key::Group(local_key(group, port, kind, vlan)))
             }
             Self::EtherType { vlan, ether_type } => {
-                if ether_type < SMALLEST_ETHER_TYPE || KERNELS_ETHER_TYPES.contains(&ether_type) {
+                if ether_type < MIN_ETHER_TYPE || KERNEL_ETHER_TYPES.contains(&ether_type) {
                     return Err(EntryError::EtherType(ether_type));
                 }
-                let nowhere = Ipv6Addr::UNSPECIFIED.into();
-                Ok(Key::Local(local_key(nowhere, 0, ether_type, checked_vlan(vlan)?)))
+                let no_address = Ipv6Addr::UNSPECIFIED.into();
+                Ok(Key::Local(local_key(no_address, 0, ether_type, checked_vlan(vlan)?)))
             }
         }
     }
@@ -211,13 +213,15 @@ fn flow_key(
     Ok(key)
 }
 
+/// Builds the key of a port, a group or an EtherType.
+///
 /// ```text
 /// 0   address, 16 bytes, IPv4 as ::ffff:a.b.c.d
-/// 16  port, as in the frame
-/// 18  protocol, or EtherType, in the machine's order: the first are below 0x0600, the second not
-/// 20  VLAN, 0 for none, in the machine's order
-/// 22  nought
-/// 24  of an exact flow: the remote address, 16 bytes; 40 its port, as in the frame; 42 nought
+/// 16  port, network byte order
+/// 18  protocol (below 0x0600) or EtherType (above), host byte order
+/// 20  VLAN, 0 for none, host byte order
+/// 22  zero
+/// 24  flow keys only: remote address, 16 bytes; 40 remote port, network byte order; 42 zero
 /// ```
 fn local_key(address: IpAddr, port: u16, kind: u16, vlan: u16) -> [u8; LOCAL_KEY] {
     let mut key = [0; LOCAL_KEY];
@@ -265,44 +269,56 @@ mod tests {
     }
 
     #[test]
-    fn a_flows_key_begins_like_that_of_its_port() {
+    fn flow_key_starts_with_its_port_key() {
         let udp = |end: &str| local(Some(7), end).key().unwrap();
-        let Key::Local(front) = udp("10.0.0.1:5000") else { panic!("another map") };
+        let Key::Local(front) = udp("10.0.0.1:5000") else { panic!("unexpected map") };
         let ends =
             [("10.0.0.1:5000", "10.0.0.2:6000"), ("[::ffff:10.0.0.1]:5000", "10.0.0.2:6000")];
         for (to, from) in ends {
             let [local, remote] = [to, from].map(|end| end.parse().unwrap());
             let flow = Entry::Flow { protocol: Protocol::Udp, vlan: Some(7), local, remote };
-            let Key::Flow(key) = flow.key().unwrap() else { panic!("another map") };
+            let Key::Flow(key) = flow.key().unwrap() else { panic!("unexpected map") };
             assert_eq!(key[..24], front);
             assert_eq!(key[34..42], [0xff, 0xff, 10, 0, 0, 2, 0x17, 0x70]);
         }
     }
 
     #[test]
-    fn any_of_one_family_is_not_any_of_the_other() {
+    fn unspecified_addresses_of_both_families_differ() {
         assert_ne!(local(None, "0.0.0.0:9").key().unwrap(), local(None, "[::]:9").key().unwrap());
     }
 
     #[test]
-    fn what_is_no_entry_is_told_why() {
-        assert_eq!(error(local(Some(0), "10.0.0.1:1")), "VLAN 0: 1 to 4094 are possible");
-        assert_eq!(error(local(Some(4_095), "10.0.0.1:1")), "VLAN 4095: 1 to 4094 are possible");
-        assert_eq!(error(local(None, "10.0.0.1:0")), "port 0");
-        assert_eq!(error(local(None, "239.0.0.1:1")), "239.0.0.1 cannot stand here");
+    fn invalid_entries_are_rejected_with_a_reason() {
+        assert_eq!(error(local(Some(0), "10.0.0.1:1")), "cannot match VLAN 0: choose 1 to 4094");
+        assert_eq!(
+            error(local(Some(4_095), "10.0.0.1:1")),
+            "cannot match VLAN 4095: choose 1 to 4094"
+        );
+        assert_eq!(error(local(None, "10.0.0.1:0")), "cannot match port 0");
+        assert_eq!(
+            error(local(None, "239.0.0.1:1")),
+            "cannot match 239.0.0.1: not a specific unicast address"
+        );
         assert_eq!(
             error(flow("10.0.0.1:1", "[fe80::1]:1")),
-            "10.0.0.1 and fe80::1 are of two families"
+            "cannot match a flow between 10.0.0.1 and fe80::1: address families differ"
         );
-        assert_eq!(error(flow("0.0.0.0:1", "10.0.0.2:1")), "0.0.0.0 cannot stand here");
-        assert_eq!(error(flow("10.0.0.1:1", "239.0.0.1:1")), "239.0.0.1 cannot stand here");
-        assert_eq!(error(flow("10.0.0.1:1", "10.0.0.2:0")), "port 0");
+        assert_eq!(
+            error(flow("0.0.0.0:1", "10.0.0.2:1")),
+            "cannot match 0.0.0.0: not a specific unicast address"
+        );
+        assert_eq!(
+            error(flow("10.0.0.1:1", "239.0.0.1:1")),
+            "cannot match 239.0.0.1: not a specific unicast address"
+        );
+        assert_eq!(error(flow("10.0.0.1:1", "10.0.0.2:0")), "cannot match port 0");
         let group =
             |group: &str| Entry::Group { vlan: None, group: group.parse().unwrap(), port: None };
-        assert_eq!(error(group("10.0.0.1")), "10.0.0.1 is no multicast group");
+        assert_eq!(error(group("10.0.0.1")), "10.0.0.1 is not a multicast address");
         for ether_type in [0x05ff, 0x0800, 0x0806, 0x8100, 0x86dd, 0x88a8] {
             let entry = Entry::EtherType { vlan: None, ether_type };
-            assert!(error(entry).contains("is not to be had"));
+            assert!(error(entry).contains("reserved for the kernel"));
         }
         assert!(Entry::EtherType { vlan: None, ether_type: 0x88b5 }.key().is_ok());
     }

@@ -1,52 +1,53 @@
-//! A program on an interface.
+//! The attachment of a program to an interface.
 
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use super::bpf;
-use crate::forked::ForkGuardedFd;
+use crate::fork_guard::ForkGuardedFd;
 
 /// `XDP_FLAGS_SKB_MODE` and `XDP_FLAGS_DRV_MODE` of linux/if_link.h.
-const GENERIC: u32 = 1 << 1;
-const NATIVE: u32 = 1 << 2;
+const SKB_MODE: u32 = 1 << 1;
+const DRIVER_MODE: u32 = 1 << 2;
 
-/// Where in the kernel the program is to run.
+/// The place in the kernel where the program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Mode {
-    /// In the driver, before the kernel has made anything of a frame.
+    /// Native: in the driver, before the kernel allocates a packet buffer.
     Native,
-    /// Behind the driver, at any interface. Frames are copied. Over a veth of several queues they
-    /// come in by the queue before that which they were sent by, as the kernel counts there.
+    /// Generic: after the driver, on any interface. Frames are copied. On a veth with several
+    /// queues, frames
+    /// arrive on the queue before the one that they were sent on, because the kernel counts queues
+    /// from one there.
     Generic,
-    /// In the driver if it can, else behind it; which of the two is told. An
-    /// [`Interface`](crate::Interface) that is a veth has its filter behind the driver, which is
-    /// quicker there.
+    /// Native if the driver supports it, otherwise generic; [`Link::mode`] reports which. An
+    /// [`Interface`](crate::Interface) on a veth uses generic mode, which is faster there.
     #[default]
     Auto,
 }
 
-/// Why a program is not on an interface.
+/// The reason why a program cannot be attached.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkError {
-    /// Somebody else's is; there can be one.
-    #[error("another XDP program is on the interface")]
+    /// Another program is attached; an interface can have one.
+    #[error("another XDP program is attached")]
     Busy,
-    /// The kernel refused. Of the native mode: the driver has none, or not with this MTU, or not
-    /// with so few queues.
-    #[error("the program cannot be attached in {mode} mode: {reason}")]
+    /// The kernel refused. In native mode: the driver has no XDP support, or not with this MTU or
+    /// number of queues.
+    #[error("{mode} mode: {reason}")]
     Refused {
         /// The mode that was tried last.
         mode: Mode,
-        /// The kernel's answer.
+        /// The kernel's error.
         reason: io::Error,
     },
 }
 
-/// A program on an interface, until this is dropped or the process ends, however that happens. A
-/// descriptor that was handed to another process keeps it there; a forked child has none.
+/// A program attached to an interface until this value is dropped or the process ends. A copy of
+/// the descriptor in another process keeps the program attached; a forked child inherits none.
 #[derive(Debug)]
 pub struct Link {
     descriptor: ForkGuardedFd,
@@ -68,16 +69,16 @@ impl Link {
                 })
         };
         match mode {
-            Mode::Native => attach(Mode::Native, NATIVE),
-            Mode::Generic => attach(Mode::Generic, GENERIC),
-            Mode::Auto => match attach(Mode::Native, NATIVE) {
-                Err(LinkError::Refused { .. }) => attach(Mode::Generic, GENERIC),
+            Mode::Native => attach(Mode::Native, DRIVER_MODE),
+            Mode::Generic => attach(Mode::Generic, SKB_MODE),
+            Mode::Auto => match attach(Mode::Native, DRIVER_MODE) {
+                Err(LinkError::Refused { .. }) => attach(Mode::Generic, SKB_MODE),
                 other => other,
             },
         }
     }
 
-    /// [`Mode::Native`] or [`Mode::Generic`], as it is.
+    /// Returns the actual mode: [`Mode::Native`] or [`Mode::Generic`].
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.mode

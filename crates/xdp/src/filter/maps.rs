@@ -1,18 +1,18 @@
-//! The maps that the program looks into, which change while it runs.
+//! The filter's maps, which can change while the program runs.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
 
 use super::bpf;
-use super::entry::{EntryError, FLOW_KEY, Key, Kind, LOCAL_KEY};
-use super::kinds::Kinds;
-use crate::forked::ForkGuardedFd;
+use super::entry::{EntryError, EntryKind, FLOW_KEY, Key, LOCAL_KEY};
+use super::entry_counts::EntryCounts;
+use crate::fork_guard::ForkGuardedFd;
 
-/// Bytes of a value: the base of a slot, or that the kernel keeps the frame.
+/// The size of a value: the base index of a slot, or the marker for the kernel.
 const VALUE: usize = 4;
 
-/// How many entries there may be of each kind. Memory for all is taken at the start.
+/// The capacity of each map. All memory is allocated at creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Capacity {
     pub(super) flows: u32,
@@ -26,10 +26,10 @@ pub(super) struct Maps {
     pub(super) flows: ForkGuardedFd,
     pub(super) locals: ForkGuardedFd,
     pub(super) groups: ForkGuardedFd,
-    pub(super) kinds: Kinds,
+    pub(super) counts: EntryCounts,
     pub(super) sockets: ForkGuardedFd,
-    /// Held over a change, of which entry and count are two parts.
-    changing: Mutex<()>,
+    /// Held during a change, which updates both an entry and a count.
+    update_lock: Mutex<()>,
 }
 
 impl Maps {
@@ -41,75 +41,75 @@ impl Maps {
             flows: entries(FLOW_KEY, capacity.flows, "hairpin_flows")?,
             locals: entries(LOCAL_KEY, capacity.locals, "hairpin_locals")?,
             groups: entries(LOCAL_KEY, capacity.groups, "hairpin_groups")?,
-            kinds: Kinds::create()?,
-            sockets: bpf::create_map(bpf::SOCKETS, 4, 4, capacity.sockets, 0, "hairpin_sockets")?,
-            changing: Mutex::new(()),
+            counts: EntryCounts::create()?,
+            sockets: bpf::create_map(bpf::XSK_MAP, 4, 4, capacity.sockets, 0, "hairpin_sockets")?,
+            update_lock: Mutex::new(()),
         })
     }
 
-    /// Those of another process, in the order of the fields.
-    pub(super) fn adopt(descriptors: [OwnedFd; 5]) -> io::Result<Self> {
-        let [flows, locals, groups, kinds, sockets] =
-            descriptors.map(|descriptor| ForkGuardedFd::make(|| Ok(descriptor)));
+    /// Takes over the maps of another process, in the order of the fields.
+    pub(super) fn from_fds(descriptors: [OwnedFd; 5]) -> io::Result<Self> {
+        let [flows, locals, groups, counts, sockets] =
+            descriptors.map(|descriptor| ForkGuardedFd::from_fn(|| Ok(descriptor)));
         let (flows, locals, groups, sockets) = (flows?, locals?, groups?, sockets?);
-        let kinds = Kinds::of(kinds?)?;
-        Ok(Self { flows, locals, groups, kinds, sockets, changing: Mutex::new(()) })
+        let counts = EntryCounts::from_fd(counts?)?;
+        Ok(Self { flows, locals, groups, counts, sockets, update_lock: Mutex::new(()) })
     }
 
-    /// In the order of the fields.
+    /// Returns the descriptors in the order of the fields.
     pub(super) fn descriptors(&self) -> [BorrowedFd<'_>; 5] {
-        let Self { flows, locals, groups, kinds, sockets, .. } = self;
-        [flows.as_fd(), locals.as_fd(), groups.as_fd(), kinds.as_fd(), sockets.as_fd()]
+        let Self { flows, locals, groups, counts, sockets, .. } = self;
+        [flows.as_fd(), locals.as_fd(), groups.as_fd(), counts.as_fd(), sockets.as_fd()]
     }
 
-    pub(super) fn enter(&self, kind: Kind, key: &Key, value: u32) -> Result<(), EntryError> {
-        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
-        self.kinds.count(kind);
-        match self.update(key, value, bpf::NEW) {
-            Ok(()) => self.kinds.entered(kind, value),
+    pub(super) fn insert(&self, kind: EntryKind, key: &Key, value: u32) -> Result<(), EntryError> {
+        let _changing = self.update_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.counts.increment(kind);
+        match self.update(key, value, bpf::IF_ABSENT) {
+            Ok(()) => self.counts.record_insert(kind, value),
             Err(reason) => {
-                self.kinds.discount(kind);
+                self.counts.decrement(kind);
                 if reason.raw_os_error() != Some(libc::EEXIST) {
                     return Err(match reason.raw_os_error() {
                         Some(libc::E2BIG) => EntryError::Full,
                         _ => EntryError::Kernel(reason),
                     });
                 }
-                self.update(key, value, bpf::THERE)?;
-                self.kinds.changed(kind, value);
+                self.update(key, value, bpf::IF_PRESENT)?;
+                self.counts.record_update(kind, value);
             }
         }
         Ok(())
     }
 
     fn update(&self, key: &Key, value: u32, flags: u64) -> io::Result<()> {
-        let (map, key) = self.place(key);
-        // SAFETY: `place` gives a key as long as its map's, and values are of four bytes.
+        let (map, key) = self.map_and_key(key);
+        // SAFETY: `map_and_key` returns a key of its map's key size, and values are four bytes.
         unsafe { bpf::update(map, key, &value.to_ne_bytes(), flags) }
     }
 
-    /// False if there was no such entry.
-    pub(super) fn remove(&self, kind: Kind, key: &Key) -> Result<bool, EntryError> {
-        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
-        self.kinds.removing(kind);
-        let (map, key) = self.place(key);
+    /// Removes an entry. Returns `false` if there was no such entry.
+    pub(super) fn remove(&self, kind: EntryKind, key: &Key) -> Result<bool, EntryError> {
+        let _changing = self.update_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.counts.prepare_remove(kind);
+        let (map, key) = self.map_and_key(key);
         // SAFETY: as above.
-        let was_there = found(unsafe { bpf::delete(map, key) })?;
-        if was_there {
-            self.kinds.discount(kind);
+        let existed = found(unsafe { bpf::delete(map, key) })?;
+        if existed {
+            self.counts.decrement(kind);
         }
-        Ok(was_there)
+        Ok(existed)
     }
 
     pub(super) fn value(&self, key: &Key) -> Result<Option<u32>, EntryError> {
-        let (map, key) = self.place(key);
+        let (map, key) = self.map_and_key(key);
         let mut value = [0; VALUE];
         // SAFETY: as above.
-        let is_there = found(unsafe { bpf::lookup(map, key, &mut value) })?;
-        Ok(is_there.then(|| u32::from_ne_bytes(value)))
+        let exists = found(unsafe { bpf::lookup(map, key, &mut value) })?;
+        Ok(exists.then(|| u32::from_ne_bytes(value)))
     }
 
-    fn place<'a>(&'a self, key: &'a Key) -> (BorrowedFd<'a>, &'a [u8]) {
+    fn map_and_key<'a>(&'a self, key: &'a Key) -> (BorrowedFd<'a>, &'a [u8]) {
         match key {
             Key::Flow(key) => (self.flows.as_fd(), key),
             Key::Local(key) => (self.locals.as_fd(), key),
@@ -119,11 +119,11 @@ impl Maps {
 
     pub(super) fn set_socket(&self, index: u32, socket: BorrowedFd<'_>) -> io::Result<()> {
         let value = socket.as_raw_fd().to_ne_bytes();
-        // SAFETY: keys and values of this map are of four bytes.
+        // SAFETY: keys and values of this map are four bytes.
         unsafe { bpf::update(self.sockets.as_fd(), &index.to_ne_bytes(), &value, 0) }
     }
 
-    /// False if there was none.
+    /// Removes a socket. Returns `false` if there was none.
     pub(super) fn clear_socket(&self, index: u32) -> Result<bool, EntryError> {
         // SAFETY: as above.
         found(unsafe { bpf::delete(self.sockets.as_fd(), &index.to_ne_bytes()) })
@@ -150,7 +150,7 @@ mod tests {
         Maps::create(Capacity { flows: 2, locals: 2, groups: 2, sockets: 1 }).unwrap()
     }
 
-    /// One entry of each kind that is counted, of a number.
+    /// Returns one entry of each counted kind, distinguished by a number.
     fn entries(number: u16) -> [Entry; 6] {
         let (vlan, group) = (None, [239, 1, 1, 1].into());
         let [any, local, remote] =
@@ -168,20 +168,20 @@ mod tests {
 
     #[test]
     #[ignore = "needs root"]
-    fn each_entry_is_counted_once_whatever_is_tried() {
+    fn entries_are_counted_once() {
         let maps = maps();
-        for which in 0..6 {
+        for index in 0..6 {
             let [one, other, third] = [1, 2, 3]
-                .map(|number| entries(number)[which])
-                .map(|it| (it.kind(), it.key().unwrap()));
-            let counted = || maps.kinds.counted(one.0);
-            maps.enter(one.0, &one.1, 7).unwrap();
-            maps.enter(one.0, &one.1, 8).unwrap();
-            assert_eq!(counted(), 1, "changed");
-            maps.enter(other.0, &other.1, 7).unwrap();
-            assert!(matches!(maps.enter(third.0, &third.1, 7), Err(EntryError::Full)));
+                .map(|number| entries(number)[index])
+                .map(|entry| (entry.kind(), entry.key().unwrap()));
+            let counted = || maps.counts.count(one.0);
+            maps.insert(one.0, &one.1, 7).unwrap();
+            maps.insert(one.0, &one.1, 8).unwrap();
+            assert_eq!(counted(), 1, "after a change");
+            maps.insert(other.0, &other.1, 7).unwrap();
+            assert!(matches!(maps.insert(third.0, &third.1, 7), Err(EntryError::Full)));
             assert!(!maps.remove(third.0, &third.1).unwrap());
-            assert_eq!(counted(), 2, "one was refused, and is not there");
+            assert_eq!(counted(), 2, "after a rejected insertion");
             assert!(maps.remove(one.0, &one.1).unwrap());
             assert!(!maps.remove(one.0, &one.1).unwrap());
             assert_eq!(counted(), 1);
@@ -190,11 +190,11 @@ mod tests {
         }
     }
 
-    /// Another looks, as the program does, at the very moment in which an entry comes, and in which
-    /// it goes.
+    /// A second thread reads, as the program does, at the moment that an entry is inserted or
+    /// removed.
     #[test]
     #[ignore = "needs root"]
-    fn an_entry_is_counted_as_long_as_it_is_there() {
+    fn existing_entries_are_always_counted() {
         const ROUNDS: u32 = 5_000;
         let maps = &maps();
         let entry = entries(7)[1];
@@ -209,7 +209,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 for round in 0..ROUNDS {
-                    maps.enter(kind, key, 7).unwrap();
+                    maps.insert(kind, key, 7).unwrap();
                     wait(seen, round + 1);
                     maps.remove(kind, key).unwrap();
                     removed.fetch_add(1, Ordering::SeqCst);
@@ -218,9 +218,9 @@ mod tests {
             });
             for round in 0..ROUNDS {
                 while maps.value(key).unwrap().is_none() {}
-                late += u32::from(maps.kinds.counted(kind) == 0);
+                late += u32::from(maps.counts.count(kind) == 0);
                 seen.fetch_add(1, Ordering::SeqCst);
-                while maps.kinds.counted(kind) > 0 && removed.load(Ordering::SeqCst) == round {}
+                while maps.counts.count(kind) > 0 && removed.load(Ordering::SeqCst) == round {}
                 early += u32::from(maps.value(key).unwrap().is_some());
                 done.fetch_add(1, Ordering::SeqCst);
             }

@@ -1,4 +1,4 @@
-//! Template 57.
+//! The definition of a bond: template 57.
 
 use hairpin_cme_codecs::mdp3::{
     EventType, InstAttribValue, MDInstrumentDefinitionFixedIncome57, MatchEventIndicator,
@@ -11,7 +11,7 @@ use crate::{Instrument, Price};
 /// Root block and lot types.
 pub(super) const LENGTH: usize = 338 + (3 + 5);
 
-/// The CFI code (ISO 10962) of a bond with fixed coupons that a government guarantees.
+/// The CFI code (ISO 10962) of a government-guaranteed bond with fixed coupons.
 const CFI_CODE: &[u8] = b"DBFTFB";
 
 pub(super) fn encode(

@@ -1,4 +1,4 @@
-//! Template 54.
+//! The definition of a future: template 54.
 
 use hairpin_cme_codecs::mdp3::{
     EventType, InstAttribValue, MDInstrumentDefinitionFuture54, MatchEventIndicator,
@@ -11,7 +11,7 @@ use crate::Instrument;
 /// Root block and lot types.
 pub(super) const LENGTH: usize = 224 + (3 + 5);
 
-/// The CFI code (ISO 10962) of a standardised future on a commodity that is delivered.
+/// The CFI code (ISO 10962) of a standardized commodity future with physical delivery.
 const CFI_CODE: &[u8] = b"FCEPSO";
 
 pub(super) fn encode(

@@ -1,4 +1,4 @@
-//! Template 63.
+//! The definition of an FX instrument: template 63.
 
 use hairpin_cme_codecs::mdp3::{
     EventType, InstAttribValue, MDInstrumentDefinitionFX63, MatchEventIndicator,
@@ -11,7 +11,7 @@ use crate::{Instrument, Price};
 /// Root block, lot types, no trading sessions.
 pub(super) const LENGTH: usize = 337 + (3 + 9) + 3;
 
-/// The CFI code (ISO 10962) of a spot on currencies, delivered.
+/// The CFI code (ISO 10962) of a deliverable FX spot.
 const CFI_CODE: &[u8] = b"IFXXXP";
 
 pub(super) fn encode(
@@ -42,7 +42,7 @@ pub(super) fn encode(
     groups.finish()
 }
 
-/// Decimals that a price of this tick has, up to 9.
+/// Returns the number of decimals of prices with this tick, up to 9.
 fn decimals(tick: Price) -> u8 {
     let is_whole = |&places: &u8| tick.0 % 10_i64.pow(9 - u32::from(places)) == 0;
     (0..9).find(is_whole).unwrap_or(9)
@@ -54,7 +54,10 @@ mod tests {
 
     #[test]
     fn counts_the_decimals_of_a_tick() {
-        let of = |mantissa| decimals(Decimal(mantissa));
-        assert_eq!([of(1_000_000_000), of(250_000_000), of(50_000), of(1)], [0, 2, 5, 9]);
+        let count = |mantissa| decimals(Decimal(mantissa));
+        assert_eq!(
+            [count(1_000_000_000), count(250_000_000), count(50_000), count(1)],
+            [0, 2, 5, 9]
+        );
     }
 }

@@ -1,16 +1,16 @@
-//! Which instruments have a definition, and what it says has become of them (tag 980).
+//! The instruments that have a definition, with SecurityUpdateAction (tag 980).
 
 use hairpin_cme_codecs::mdp3::SecurityUpdateAction;
 use hairpin_time::Utc;
 
-/// What becomes of a definition in the course of the day.
+/// An intraday change of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DefinitionChange {
     /// The instrument is listed, or listed again.
     Add,
-    /// Its definition says something else than before.
+    /// The definition has changed.
     Modify,
-    /// It is not traded any more. The loop goes on to state that it is deleted.
+    /// The instrument does not trade any more. The definition loop continues to send it as deleted.
     Delete,
 }
 
@@ -24,7 +24,7 @@ impl DefinitionChange {
     }
 }
 
-/// By instrument: the last change and its time (tag 779), or that it has no definition.
+/// The last change of each instrument's definition and its time (tag 779), or `None` without one.
 #[derive(Debug)]
 pub(in super::super) struct Listings {
     last: Box<[Option<(DefinitionChange, Utc)>]>,
@@ -32,32 +32,32 @@ pub(in super::super) struct Listings {
 }
 
 impl Listings {
-    /// All but the last `unlisted` of them were added when the exchange started.
+    /// Creates the listings. All but the last `unlisted` instruments were added at the start.
     pub(in super::super) fn new(instruments: usize, unlisted: usize, started: Utc) -> Self {
         let listed = instruments.saturating_sub(unlisted);
         let last =
             (0..instruments).map(|n| (n < listed).then_some((DefinitionChange::Add, started)));
-        // As many as settings asked for in a `u32`.
+        // The number was given as a `u32`.
         Self { last: last.collect(), count: listed as u32 }
     }
 
-    /// How many definitions there are, those of deleted instruments included.
+    /// Returns the number of definitions, including those of deleted instruments.
     pub(in super::super) fn count(&self) -> u32 {
         self.count
     }
 
-    /// What a definition says in tags 980 and 779; `None` if there is none.
+    /// Returns tags 980 and 779 of a definition, or `None` without one.
     pub(super) fn at(&self, instrument: u32) -> Option<(SecurityUpdateAction, Utc)> {
         self.last[instrument as usize].map(|(change, at)| (change.code(), at))
     }
 
-    /// Whether an instrument has a definition that was not deleted.
+    /// Returns `true` if an instrument has a definition that was not deleted.
     pub(in super::super) fn is_listed(&self, instrument: u32) -> bool {
         let last = &self.last[instrument as usize];
         last.is_some_and(|(change, _)| change != DefinitionChange::Delete)
     }
 
-    /// Whether an instrument may change so: what has no definition can only be added.
+    /// Returns `true` if the change is allowed. Without a definition only `Add` is.
     pub(in super::super) fn allows(&self, instrument: u32, change: DefinitionChange) -> bool {
         use DefinitionChange::{Add, Delete};
         match self.last[instrument as usize] {
@@ -66,7 +66,7 @@ impl Listings {
         }
     }
 
-    pub(in super::super) fn note(&mut self, instrument: u32, change: DefinitionChange, at: Utc) {
+    pub(in super::super) fn record(&mut self, instrument: u32, change: DefinitionChange, at: Utc) {
         let last = self.last[instrument as usize].replace((change, at));
         self.count += u32::from(last.is_none());
     }

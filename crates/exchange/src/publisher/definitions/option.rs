@@ -1,4 +1,4 @@
-//! Template 55.
+//! The definition of an option: template 55.
 
 use hairpin_cme_codecs::mdp3::{
     EventType, InstAttribValue, MDInstrumentDefinitionOption55, MatchEventIndicator, PutOrCall,
@@ -17,7 +17,7 @@ pub(super) fn encode(
     context: &Context<'_>,
     (right, strike, underlying): (OptionRight, Price, &(i32, String)),
 ) -> Result<usize, EncodeError> {
-    // CFI codes (ISO 10962) of American options on futures, standardised, delivered.
+    // CFI codes (ISO 10962) of American options on futures, standardized, delivered.
     let (put_or_call, cfi_code) = match right {
         OptionRight::Put => (PutOrCall::PUT, b"OPAFPS"),
         OptionRight::Call => (PutOrCall::CALL, b"OCAFPS"),

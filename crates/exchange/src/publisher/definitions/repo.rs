@@ -1,4 +1,4 @@
-//! Template 58.
+//! The definition of a repo: template 58.
 
 use hairpin_cme_codecs::mdp3::{
     EventType, InstAttribValue, MDInstrumentDefinitionRepo58, MatchEventIndicator, RepoSubType,
@@ -18,10 +18,10 @@ pub(super) fn encode(
     buffer: &mut [u8],
     instrument: &Instrument,
     context: &Context<'_>,
-    (is_special, (security_id, symbol)): (bool, &(i32, String)),
+    (special, (security_id, symbol)): (bool, &(i32, String)),
 ) -> Result<usize, EncodeError> {
     let (mut root, mut groups) = MDInstrumentDefinitionRepo58::encode(buffer)?;
-    let sub_type = if is_special { RepoSubType::SPECIAL } else { RepoSubType::GC };
+    let sub_type = if special { RepoSubType::SPECIAL } else { RepoSubType::GC };
     let [start, end] = [context.channel.started, context.channel.expiry].map(|at| at.days() as u16);
     shared_fields!(root, instrument, context)
         .set_security_type(b"REPO")

@@ -1,4 +1,4 @@
-//! Template 56.
+//! The definition of a spread: template 56.
 
 use hairpin_cme_codecs::mdp3::{
     EventType, InstAttribValue, LegSide, MDInstrumentDefinitionSpread56, MatchEventIndicator,
@@ -9,15 +9,15 @@ use super::{Context, shared_fields, shared_groups};
 use crate::matching::Side;
 use crate::{Instrument, Leg};
 
-/// Root block, lot types, legs.
+/// Returns the length of root block, lot types and legs.
 pub(super) const fn length(legs: usize) -> usize {
     255 + (3 + 5) + 3 + 18 * legs
 }
 
-/// The CFI code (ISO 10962) of a future that is nothing further.
+/// The CFI code (ISO 10962) of a future without further attributes.
 const CFI_CODE: &[u8] = b"FXXXXX";
 
-/// The kind of spread (tag 762): generic.
+/// SecuritySubType (tag 762): a generic spread.
 const SECURITY_SUB_TYPE: &[u8] = b"GN";
 
 pub(super) fn encode(

@@ -1,4 +1,4 @@
-//! Template 53: orders of one instrument, or a part of them.
+//! Template 53: all or part of one instrument's orders.
 
 use hairpin_cme_codecs::mdp3::SnapshotFullRefreshOrderBook53;
 use hairpin_sbe::EncodeError;
@@ -8,64 +8,65 @@ use super::super::encode::{side_type, size};
 use super::super::orders::PublishedOrder;
 use super::super::packet::{MAX_PAYLOAD, PACKET_HEADER, Packet};
 use super::super::settings::FullOrders;
-use super::Heading;
+use super::LoopHeader;
 
-/// MsgSize, SBE header, root block, the dimension of the group.
+/// The length of MsgSize, SBE header, root block and the dimension of the group.
 const FIXED: usize = 2 + 8 + 28 + 3;
-/// An entry.
+/// The length of an entry.
 const ORDER: usize = 29;
 
-/// The longest chunk fits in a packet, and one order more would not.
+/// The longest chunk fits in a packet, and one more order does not.
 const _: () = {
     let longest = PACKET_HEADER + FIXED + ORDER * FullOrders::CHUNK_MAX as usize;
     assert!(longest <= MAX_PAYLOAD && longest + ORDER > MAX_PAYLOAD);
 };
 
-/// What a chunk says beside its orders.
+/// The fields of a chunk without its orders.
 pub(super) struct Chunk {
     pub(super) security_id: i32,
     pub(super) transact_time: Utc,
-    /// Tag 37709.
+    /// NoChunks (tag 37709).
     pub(super) chunks: u32,
-    /// Tag 37710, from 1.
+    /// CurrentChunk (tag 37710), starting at 1.
     pub(super) number: u32,
 }
 
-/// Whatever can tell orders one by one.
-type Each<'a> = &'a dyn Fn(&mut dyn FnMut(&PublishedOrder));
+/// A function that calls its argument for each order.
+type ForEachOrder<'a> = &'a dyn Fn(&mut dyn FnMut(&PublishedOrder));
 
-/// Appends a chunk of `count` orders, which `each` tells; whether there was room.
+/// Appends a chunk of `count` orders that `for_each_order` visits. Returns `false` if it does not
+/// fit.
 pub(super) fn append(
     packet: &mut Packet<'_>,
-    heading: &Heading,
+    header: &LoopHeader,
     chunk: &Chunk,
-    (count, each): (usize, Each<'_>),
+    (count, for_each_order): (usize, ForEachOrder<'_>),
 ) -> bool {
     if packet.room() < FIXED + ORDER * count {
         return false;
     }
     packet
-        .append(|buffer| encode(buffer, heading, chunk, each))
-        .expect("the room for it was compared before");
+        .append(|buffer| encode(buffer, header, chunk, for_each_order))
+        .expect("the length was compared with the room");
     true
 }
 
 fn encode(
     buffer: &mut [u8],
-    heading: &Heading,
+    header: &LoopHeader,
     chunk: &Chunk,
-    each: Each<'_>,
+    for_each_order: ForEachOrder<'_>,
 ) -> Result<usize, EncodeError> {
     let (mut root, mut groups) = SnapshotFullRefreshOrderBook53::encode(buffer)?;
-    root.set_last_msg_seq_num_processed(heading.last_processed)
-        .set_tot_num_reports(heading.total)
+    root.set_last_msg_seq_num_processed(header.last_processed)
+        .set_tot_num_reports(header.total)
         .set_security_id(chunk.security_id)
         .set_no_chunks(chunk.chunks)
         .set_current_chunk(chunk.number)
         .set_transact_time(chunk.transact_time.as_nanos());
     let mut entries = groups.no_md_entries()?;
     let mut outcome = Ok(());
-    each(&mut |order| match entries.push() {
+    for_each_order(&mut |order| match entries.push() {
         Ok(mut entry) => {
             entry
                 .set_order_id(order.id.0)

@@ -1,4 +1,4 @@
-//! Templates 52 and 69: the price books of one instrument, and what is known beside them.
+//! Templates 52 and 69: the price books and statistics of one instrument.
 
 use hairpin_cme_codecs::mdp3::{
     MDEntryType, OpenCloseSettlFlag, SettlPriceType, SnapshotFullRefresh52,
@@ -13,26 +13,26 @@ use super::super::statistics::{DailyStatistic, SessionStatistic};
 use super::{Published, Source};
 use crate::matching::Side;
 
-/// MsgSize, SBE header, root block, the dimension of the group.
+/// The length of MsgSize, SBE header, root block and the dimension of the group.
 const FIXED: usize = 2 + 8 + 59 + 3;
-/// An entry, by whether quantities are long.
+/// The length of an entry, indexed by [`Channel::long_quantity_index`](super::super::Channel).
 const ENTRY: [usize; 2] = [22, 23];
-/// Entries beside levels at most: volume and last trade, and the kinds of statistics.
+/// The maximum number of entries without a level: volume, last trade and statistics.
 const OTHERS_MAX: usize = 2 + SessionStatistic::KINDS + 4;
 
-/// The longest snapshot, which must fit in a packet.
+/// The longest snapshot fits in a packet.
 const _: () = assert!(
     PACKET_HEADER + FIXED + ENTRY[1] * (2 * DEPTH + 2 * IMPLIED_DEPTH + OTHERS_MAX) <= MAX_PAYLOAD
 );
 
-/// Appends the snapshot of an instrument; whether there was room.
+/// Appends the snapshot of an instrument. Returns `false` if it does not fit.
 pub(super) fn append(
     packet: &mut Packet<'_>,
     source: &Source<'_>,
     instrument: u32,
     published: &Published,
 ) -> bool {
-    if packet.room() < FIXED + ENTRY[source.channel.is_long()] * entries(published) {
+    if packet.room() < FIXED + ENTRY[source.channel.long_quantity_index()] * entries(published) {
         return false;
     }
     let security_id = source.instruments[instrument as usize].security_id;
@@ -44,21 +44,21 @@ pub(super) fn append(
                 encode(buffer, source, security_id, published)
             }
         })
-        .expect("the room for it was compared before");
+        .expect("the length was compared with the room");
     true
 }
 
-/// Levels, implied levels, volume, last trade, statistics.
+/// Returns the number of entries: levels, implied levels, volume, last trade and statistics.
 fn entries(published: &Published) -> usize {
-    let real: usize = published.sides.iter().map(|side| side.levels().len()).sum();
+    let direct: usize = published.sides.iter().map(|side| side.levels().len()).sum();
     let implied: usize = published.implied.iter().map(|side| side.levels().len()).sum();
     let others = usize::from(published.volume > 0) + usize::from(published.last_trade.is_some());
     let statistics = &published.statistics;
-    real + implied + others + statistics.session.iter().count() + statistics.daily.iter().count()
+    direct + implied + others + statistics.session.iter().count() + statistics.daily.iter().count()
 }
 
-/// A function that writes one of the two templates, whose sizes are made from a `u32` and from the
-/// volume, and whose level numbers are `$level`s.
+/// Defines the encoder of one of the two templates. `$size` and `$volume` convert quantities and
+/// volumes; `$level` is the type of level numbers.
 macro_rules! encode {
     ($name:ident, $message:ident, $size:expr, $volume:expr, $level:ty, $set_day:ident) => {
         fn $name(
@@ -69,8 +69,8 @@ macro_rules! encode {
         ) -> Result<usize, EncodeError> {
             let (mut root, mut groups) = $message::encode(buffer)?;
             let limits = &published.statistics.limits;
-            root.set_last_msg_seq_num_processed(source.heading.last_processed)
-                .set_tot_num_reports(source.heading.total)
+            root.set_last_msg_seq_num_processed(source.header.last_processed)
+                .set_tot_num_reports(source.header.total)
                 .set_security_id(security_id)
                 .set_rpt_seq(published.rpt_seq)
                 .set_transact_time(published.transact_time.as_nanos())
@@ -82,7 +82,7 @@ macro_rules! encode {
                 .set_max_price_variation(limits.max_variation);
             let mut entries = groups.no_md_entries()?;
             push_levels!(entries, published, $size, $level);
-            // After a reset of the channel there is a volume, but no last trade.
+            // After a channel reset there is a volume, but no last trade.
             if published.volume > 0 {
                 entries
                     .push()?
@@ -125,7 +125,7 @@ macro_rules! push_levels {
                     .set_md_entry_size($size(level.quantity))
                     .set_number_of_orders(size(level.orders))
                     .set_md_price_level(number)
-                    .set_md_entry_type(REAL[side.index()]);
+                    .set_md_entry_type(DIRECT[side.index()]);
             }
         }
         for (ladder, entry_type) in $published.implied.iter().zip(IMPLIED) {
@@ -142,7 +142,7 @@ macro_rules! push_levels {
     };
 }
 
-/// Writes a statistic of the day.
+/// Writes a daily statistic.
 macro_rules! push_daily {
     ($entry:expr, $statistic:expr, $date:expr, $size:expr, $set_day:ident) => {{
         let kind = match $statistic {
@@ -170,14 +170,14 @@ macro_rules! push_daily {
     }};
 }
 
-/// The day that a statistic is of, and of what kind a price is (tags 5796 and 731).
+/// Writes the date of a statistic and the kind of a price (tags 5796 and 731).
 macro_rules! set_day {
     ($entry:expr, $date:expr, $kind:expr) => {
         $entry.set_trading_reference_date($date).set_settl_price_type(SettlPriceType($kind))
     };
 }
 
-/// Template 69 has no fields for that.
+/// Writes nothing: template 69 has no such fields.
 macro_rules! set_no_day {
     ($entry:expr, $date:expr, $kind:expr) => {
         let _ = ($date, $kind);
@@ -187,7 +187,7 @@ macro_rules! set_no_day {
 encode!(encode, SnapshotFullRefresh52, size, volume_size, i8, set_day);
 encode!(encode_long, SnapshotFullRefreshLongQty69, u64::from, u64::from, u8, set_no_day);
 
-const REAL: [MDEntryType; 2] = [MDEntryType::BID, MDEntryType::OFFER];
+const DIRECT: [MDEntryType; 2] = [MDEntryType::BID, MDEntryType::OFFER];
 const IMPLIED: [MDEntryType; 2] = [MDEntryType::IMPLIED_BID, MDEntryType::IMPLIED_OFFER];
 
 fn session_type(statistic: SessionStatistic) -> (MDEntryType, Option<OpenCloseSettlFlag>) {

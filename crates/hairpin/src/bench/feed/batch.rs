@@ -101,7 +101,7 @@ impl Bench {
                 Published::Instruments => Feed::Instrument,
                 _ => Feed::Snapshot,
             };
-            let input = Input { feed, side: FeedLine::A, received: Some(bench.now.utc) };
+            let input = Input { feed, line: FeedLine::A, received: Some(bench.now.utc) };
             bench.channel.handle_packet(bench.now, input, &packet[..sent.length], &mut ());
             while bench.channel.poll_action().is_some() {}
             if bench.channel.state() == ChannelState::InSync {
@@ -143,7 +143,7 @@ impl Bench {
         let Self { channel, seen, .. } = self;
         for (bytes, &now) in packets.bytes[range.clone()].iter().zip(&packets.times[range]) {
             let input =
-                Input { feed: Feed::Incremental, side: FeedLine::A, received: Some(now.utc) };
+                Input { feed: Feed::Incremental, line: FeedLine::A, received: Some(now.utc) };
             channel.handle_packet(black_box(now), input, bytes, seen);
         }
     }

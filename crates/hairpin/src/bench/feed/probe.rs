@@ -51,7 +51,7 @@ impl Probe {
     pub(super) fn new(clock: Clock, entrance: &Rc<Entrance>, samples: usize) -> Self {
         Self {
             clock,
-            kernel: Clock::of_kernel(),
+            kernel: Clock::from_kernel(),
             entrance: Rc::clone(entrance),
             skip: u64::MAX,
             application: Recorder::with_capacity(samples),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use hairpin_feed_handler::{
-    Arrival, ChannelState, FeedEngine, FeedHandlers, Group, HandlerId, KeepWarm, LineAddress,
+    Arrival, CacheWarmer, ChannelState, FeedEngine, FeedHandlers, Group, HandlerId, LineAddress,
     Lines, Multicast, SocketEngine, TappedEngine, Transport,
 };
 use hairpin_host::Clock;
@@ -182,7 +182,7 @@ impl Idle {
 
 /// What keeps the path warm: dry packets, to a listener of the very type of the real one.
 struct Warmth {
-    keep_warm: KeepWarm,
+    keep_warm: CacheWarmer,
     probe: Probe,
 }
 
@@ -192,12 +192,12 @@ impl Warmth {
         entrance.enter(clock.instant());
         let mut probe = Probe::new(clock.clone(), &entrance, 1);
         probe.arm(0);
-        Self { keep_warm: KeepWarm::new(DRY), probe }
+        Self { keep_warm: CacheWarmer::new(DRY), probe }
     }
 
     #[inline]
     fn hear(&mut self, now: Now) {
-        self.keep_warm.hear(now.monotonic);
+        self.keep_warm.on_packet(now.monotonic);
     }
 
     #[inline]

@@ -79,12 +79,12 @@ impl Bench {
         let wire = Rc::new(Wire::new());
         let journal = Journal::anonymous(JOURNAL_BYTES)?;
         let dial = MemoryDial(Rc::clone(&wire));
-        let session = Session::with_dial(session_settings(setup)?, journal, dial)?;
+        let session = Session::with_connect(session_settings(setup)?, journal, dial)?;
         let mut bench = Self {
             session,
             wire,
             reactor: Reactor::new(Wait::Spin)?,
-            ready: Ready::NOTHING,
+            ready: Ready::EMPTY,
             trader: Trader::new(clock.clone()),
             now: clock.now(),
             clock: clock.clone(),

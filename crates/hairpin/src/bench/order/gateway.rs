@@ -62,7 +62,7 @@ fn settings(setup: &GatewaySetup) -> Result<ExchangeSettings> {
     let Account { access_key_id, session } = Account::of(1);
     let account = Credentials::new(&access_key_id, &key.base64url, &session, setup::FIRM)?;
     Ok(ExchangeSettings {
-        floor: SimulatedMarketSettings {
+        market: SimulatedMarketSettings {
             instruments: Instrument::numbered(1),
             seed: setup.seed,
             ..SimulatedMarketSettings::default()

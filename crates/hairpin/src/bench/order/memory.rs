@@ -140,7 +140,7 @@ pub(super) struct MemoryDial(pub(super) Rc<Wire>);
 impl Connect for MemoryDial {
     type Stream = Connection;
 
-    fn dial(&mut self, _: SocketAddrV4) -> io::Result<Connection> {
+    fn connect(&mut self, _: SocketAddrV4) -> io::Result<Connection> {
         Ok(Connection { wire: Rc::clone(&self.0), descriptor: File::open("/dev/null")? })
     }
 }

@@ -45,8 +45,8 @@ pub(super) struct StampedDial {
 impl Connect for StampedDial {
     type Stream = Stamped;
 
-    fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<Stamped> {
-        let stream = TcpConnect::default().dial(gateway)?;
+    fn connect(&mut self, gateway: SocketAddrV4) -> io::Result<Stamped> {
+        let stream = TcpConnect::default().connect(gateway)?;
         Ok(Stamped { stream, clock: self.clock.clone(), stamps: Rc::clone(&self.stamps) })
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn measure(
 /// A key that is none.
 pub(super) fn session_settings(setup: &ClientSetup) -> Result<SessionSettings> {
     let logon = logon(Account::of(1), None)?;
-    let when_full = WhenFull::BeginAgain;
+    let when_full = WhenFull::Restart;
     Ok(SessionSettings { when_full, ..SessionSettings::new(setup.gateway, logon) })
 }
 
@@ -82,7 +82,7 @@ impl<'a> Trading<'a> {
         let stamps = Rc::new(Stamps::default());
         let dial = StampedDial { clock: clock.clone(), stamps: Rc::clone(&stamps) };
         let journal = Journal::anonymous(JOURNAL_BYTES)?;
-        let session = Session::with_dial(session_settings(setup)?, journal, dial)?;
+        let session = Session::with_connect(session_settings(setup)?, journal, dial)?;
         Ok(Self {
             setup,
             clock: clock.clone(),

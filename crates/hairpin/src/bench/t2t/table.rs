@@ -79,7 +79,7 @@ impl<'a> Block<'a> {
 impl<'a> Side<'a> {
     /// The run that stands in the table.
     fn chosen(&self) -> Option<&'a Row> {
-        Row::believed(self.runs.iter().copied())
+        Row::last_valid(self.runs.iter().copied())
     }
 
     /// The run whose figures are to be compared.

@@ -111,7 +111,7 @@ pub(crate) struct Dialler(pub(crate) Rc<RefCell<Exit>>);
 impl Connect for Dialler {
     type Stream = Wire;
 
-    fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<Wire> {
+    fn connect(&mut self, gateway: SocketAddrV4) -> io::Result<Wire> {
         let mut exit = self.0.borrow_mut();
         let (now, random, faults) = (exit.clock.get(), exit.random.split(), exit.faults);
         let connection = match exit.refuses || exit.refused == Some(gateway) {

@@ -1,20 +1,20 @@
-//! Each key of `order.toml`, and what is wrong with others.
+//! Tests of each key of `order.toml`, and of invalid files.
 
 use super::*;
 use hairpin_time::Utc;
 
-/// The sample of the documentation.
-const SAMPLE: &str = include_str!("../../../../../docs/order-entry.md");
-/// Bytes 0 to 15.
+/// The documentation with the sample configuration.
+const SAMPLE: &str = include_str!("../../../../../docs/guide/order-library.md");
+/// The base64url form of bytes 0 to 15.
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODw";
 
-/// The block of TOML in the documentation.
+/// Returns the TOML block in the documentation.
 fn sample() -> &'static str {
     let (_, rest) = SAMPLE.split_once("```toml\n").unwrap();
     rest.split_once("```").unwrap().0
 }
 
-/// A folder with the key where the sample looks for it.
+/// Creates a folder with the key file that the sample names.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("secret.key"), KEY).unwrap();
@@ -25,19 +25,19 @@ fn read(text: &str) -> Result<Config, ConfigError> {
     Config::from_toml_in(text, folder().path())
 }
 
-/// What reading the sample with `from` replaced by `to` says.
+/// Returns the error of the sample with `from` replaced by `to`.
 fn error(from: &str, to: &str) -> String {
     assert!(sample().contains(from), "{from}");
     read(&sample().replacen(from, to, 1)).unwrap_err().to_string()
 }
 
-/// The line of the sample that has this in it.
+/// Returns the line of the sample that contains this text.
 fn line_of(part: &str) -> usize {
     sample().lines().position(|line| line.contains(part)).unwrap() + 1
 }
 
 #[test]
-fn the_documented_sample_is_read_whole() {
+fn reads_the_documented_sample() {
     let config = read(sample()).unwrap();
     let Config { session, connector, journal, instruments, .. } = config;
     assert_eq!(instruments.into_iter().collect::<Vec<_>>(), [("ESZ6".to_owned(), 12_345)]);
@@ -58,13 +58,13 @@ fn the_documented_sample_is_read_whole() {
     let sync = SyncPolicy::Interval(Duration::from_millis(10));
     assert_eq!(journal.settings, JournalSettings { sync, ..JournalSettings::default() });
     let schedule = connector.schedule.unwrap();
-    // Wednesday, 17 January 2024, noon UTC; Saturday.
+    // Wednesday, 17 January 2024, noon UTC; then the following Saturday.
     assert!(schedule.is_open(Utc::from_nanos(1_705_492_800_000_000_000), &config.zone));
     assert!(!schedule.is_open(Utc::from_nanos(1_705_752_000_000_000_000), &config.zone));
 }
 
 #[test]
-fn only_a_gateway_a_logon_and_an_operator_are_needed() {
+fn requires_only_gateway_logon_and_operator() {
     let text = sample().split_once("[conduct]").unwrap().0;
     let config = read(text).unwrap();
     assert!(config.journal.is_none() && config.session.throttle.is_none());
@@ -73,7 +73,7 @@ fn only_a_gateway_a_logon_and_an_operator_are_needed() {
 }
 
 #[test]
-fn every_key_does_something() {
+fn keys_take_effect() {
     let config = read(&sample().replace("# version = 9", "version = 8")).unwrap();
     assert_eq!(config.session.conduct.version, Version::new(8).unwrap());
     let with = |from: &str, to: &str| {
@@ -96,7 +96,7 @@ fn every_key_does_something() {
     let config = with("# batch_bytes = 1448", "batch_bytes = 9000");
     assert_eq!(config.session.batch_bytes, 9_000);
     let config = with("when_full = \"refuse\"", "when_full = \"begin_again\"");
-    assert_eq!(config.session.when_full, WhenFull::BeginAgain);
+    assert_eq!(config.session.when_full, WhenFull::Restart);
     let config = with("manual = false", "manual = true\nparty_details_id = 7");
     let operator = config.session.logon.operator;
     assert_eq!(operator.manual_order_indicator, ManualOrdIndReq::MANUAL);
@@ -108,7 +108,7 @@ fn every_key_does_something() {
 }
 
 #[test]
-fn a_key_that_is_unknown_is_named_with_its_line() {
+fn reports_unknown_key_with_its_line() {
     for key in ["[gateway]", "[logon]", "[operator]", "[conduct]", "[sending]", "[journal]"] {
         let error = error(key, &format!("{key}\nclord = 1"));
         let expected = format!("line {}: unknown field `clord`", line_of(key) + 1);
@@ -119,46 +119,44 @@ fn a_key_that_is_unknown_is_named_with_its_line() {
 }
 
 #[test]
-fn a_value_that_is_none_is_named_with_its_line() {
-    for (from, to, what) in [
-        ("\"America/Chicago\"", "\"Chicago\"", "`Chicago` is no time zone"),
-        ("\"Sun 15:00\"", "\"Sunday 15:00\"", "no time of the week"),
-        ("\"Fri 16:00\"", "\"Fri 25:00\"", "no time of the week"),
-        ("\"TRADER\"", "\"A sender beyond all measure\"", "`sender_id` must be 1 to 20"),
+fn reports_invalid_value_with_its_line() {
+    for (from, to, expected) in [
+        ("\"America/Chicago\"", "\"Chicago\"", "cannot use time zone `Chicago`"),
+        ("\"Sun 15:00\"", "\"Sunday 15:00\"", "not a time of the week"),
+        ("\"Fri 16:00\"", "\"Fri 25:00\"", "not a time of the week"),
+        ("\"TRADER\"", "\"A sender longer than allowed\"", "`sender_id` must be 1 to 20"),
         ("\"US,IL\"", "\"US,ILL\"", "`location` must be 1 to 5"),
         ("# version = 9", "version = 4", "`version` must be 5 to 9"),
         ("# key_expires = 2027-03-01", "key_expires = 2027-03-01T00:00:00Z", "must be a date"),
         ("# key_expires = 2027-03-01", "key_expires = 2027-02-30", ""),
-        ("192.0.2.10:9000", "192.0.2.10", "`192.0.2.10` is no address: write an IPv4 address and"),
-        ("192.0.2.12:9000", "localhost:9000", "`localhost:9000` is no address"),
+        ("192.0.2.10:9000", "192.0.2.10", "`192.0.2.10` is not a valid address: use an IPv4"),
+        ("192.0.2.12:9000", "localhost:9000", "`localhost:9000` is not a valid address"),
     ] {
         let error = error(from, to);
         assert!(error.starts_with(&format!("line {}: ", line_of(from))), "{error}");
-        assert!(error.contains(what), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
     let error = error("session = \"ABC\"", "session = \"AB\"");
     assert_eq!(error, "[logon]: Session must be 3 characters of printable ASCII");
 }
 
 #[test]
-fn the_secret_is_in_a_file_or_in_a_variable_and_nowhere_else() {
+fn secret_comes_from_a_file_or_a_variable() {
     let (from, line) = ("secret_file = \"secret.key\"", line_of("[logon]"));
-    let either = format!(
-        "line {line}: give either `secret_file` or `secret_env`: where the secret \
-                          key is"
-    );
+    let either =
+        format!("line {line}: give either `secret_file` or `secret_env` for the secret key");
     assert_eq!(error(from, ""), either);
     assert_eq!(error(from, &format!("{from}\nsecret_env = \"X\"")), either);
-    let gone = error(from, "secret_env = \"HAIRPIN_NO_SUCH_VARIABLE\"");
-    assert!(gone.starts_with("HAIRPIN_NO_SUCH_VARIABLE: no such environment variable"));
-    let gone = error(from, "secret_file = \"gone.key\"");
-    assert!(gone.contains("gone.key") && gone.contains("No such file"), "{gone}");
-    let told = error(from, &format!("secret_key = \"{KEY}\""));
-    assert!(told.contains("unknown field `secret_key`") && !told.contains(KEY), "{told}");
+    let missing = error(from, "secret_env = \"HAIRPIN_NO_SUCH_VARIABLE\"");
+    assert!(missing.ends_with("environment variable HAIRPIN_NO_SUCH_VARIABLE is not set"));
+    let missing = error(from, "secret_file = \"missing.key\"");
+    assert!(missing.contains("missing.key") && missing.contains("No such file"), "{missing}");
+    let inline = error(from, &format!("secret_key = \"{KEY}\""));
+    assert!(inline.contains("unknown field `secret_key`") && !inline.contains(KEY), "{inline}");
 }
 
 #[test]
-fn the_secret_is_in_no_debug_output_and_no_error() {
+fn debug_output_and_errors_hide_the_secret() {
     let folder = folder();
     let config = Config::from_toml_in(sample(), folder.path()).unwrap();
     assert!(!format!("{config:?}").contains("AAECAw"));
@@ -168,7 +166,7 @@ fn the_secret_is_in_no_debug_output_and_no_error() {
 }
 
 #[test]
-fn a_journal_is_made_once_and_opened_after() {
+fn journal_is_created_once_and_then_opened() {
     let folder = folder();
     let text = sample().replace("segments = 16", "segments = 16\nsegment_bytes = 65536");
     let config = Config::from_toml_in(&text, folder.path()).unwrap();
@@ -179,7 +177,7 @@ fn a_journal_is_made_once_and_opened_after() {
     assert_eq!(journal.records().count(), 1);
 }
 
-/// The sample with segments in the place of its gateway.
+/// Returns the sample with two segments instead of its gateway.
 fn segmented() -> String {
     let (_, rest) = sample().split_once("[logon]").unwrap();
     let segments = "[[segment]]\nid = 64\nprimary = [\"192.0.2.20:9000\"]\n\n\
@@ -189,7 +187,7 @@ fn segmented() -> String {
 }
 
 #[test]
-fn several_segments_share_a_file_and_have_hosts_and_journals_of_their_own() {
+fn segments_share_a_file_with_separate_hosts_and_journals() {
     let folder = folder();
     let configs = Config::segments_in(&segmented(), folder.path()).unwrap();
     let [(64, first), (80, second)] = &configs[..] else { panic!("{configs:?}") };
@@ -208,7 +206,7 @@ fn several_segments_share_a_file_and_have_hosts_and_journals_of_their_own() {
 }
 
 #[test]
-fn journals_of_segments_are_made_with_the_folder_they_share() {
+fn segment_journals_create_their_parent_folder() {
     let folder = folder();
     let small = segmented().replace("segments = 16", "segments = 16\nsegment_bytes = 65536");
     let configs = Config::segments_in(&small, folder.path()).unwrap();
@@ -218,21 +216,21 @@ fn journals_of_segments_are_made_with_the_folder_they_share() {
 }
 
 #[test]
-fn what_is_wrong_with_segments_is_named_with_its_line() {
+fn reports_segment_errors_with_their_line() {
     let folder = folder();
     let error = |text: &str| Config::segments_in(text, folder.path()).unwrap_err().to_string();
     let twice = segmented().replace("id = 80", "id = 64");
-    assert_eq!(error(&twice), "line 6: market segment 64 is there twice");
-    let nowhere = segmented().replace("[\"192.0.2.30:9000\"]", "[]");
-    assert_eq!(error(&nowhere), "line 7: `primary` needs an address");
+    assert_eq!(error(&twice), "line 6: duplicate market segment 64");
+    let empty = segmented().replace("[\"192.0.2.30:9000\"]", "[]");
+    assert_eq!(error(&empty), "line 7: `primary` needs an address");
     let unknown = segmented().replace("id = 64", "id = 64\nname = 1");
     assert!(error(&unknown).starts_with("line 3: unknown field `name`"));
     let neither = "give a `[[segment]]` for each market segment, and no `[gateway]`";
     assert_eq!(error(sample()), format!("line {}: {neither}", line_of("[gateway]")));
     let single = read(&segmented()).unwrap_err().to_string();
-    let told = "a file with `[[segment]]` is of several sessions: choose one";
-    assert_eq!(single, format!("line 1: {told}"));
+    let expected = "file with `[[segment]]` has several sessions: choose one";
+    assert_eq!(single, format!("line 1: {expected}"));
     let (_, rest) = sample().split_once("[logon]").unwrap();
-    let gone = read(&format!("[logon]{rest}")).unwrap_err().to_string();
-    assert_eq!(gone, "line 1: missing `[gateway]`");
+    let missing = read(&format!("[logon]{rest}")).unwrap_err().to_string();
+    assert_eq!(missing, "line 1: missing `[gateway]`");
 }

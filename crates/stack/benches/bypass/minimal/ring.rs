@@ -1,4 +1,4 @@
-//! One side of a ring that is shared with the kernel (`af_xdp.rst`, "Rings").
+//! A side of a ring shared with the kernel (`af_xdp.rst`, "Rings").
 
 use std::io;
 use std::marker::PhantomData;
@@ -16,14 +16,14 @@ pub(crate) struct Region {
 unsafe impl Send for Region {}
 
 impl Region {
-    /// Memory of our own, touched, so that no page is missing later.
+    /// Maps private memory with every page populated.
     pub(crate) fn anonymous(length: usize) -> io::Result<Self> {
         Self::map(length, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, -1, 0)
     }
 
     fn map(length: usize, flags: i32, fd: i32, offset: i64) -> io::Result<Self> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: the kernel chooses the place, so nothing that is there is touched.
+        // SAFETY: the kernel chooses the address, so no existing mapping is replaced.
         let start =
             unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, fd, offset) };
         if start == libc::MAP_FAILED {
@@ -44,29 +44,29 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and nobody refers to it any more.
+        // SAFETY: mapped with this length, and no reference remains.
         unsafe { libc::munmap(self.start.cast(), self.length) };
     }
 }
 
-/// A ring, of which this side puts entries in or takes them out.
+/// A ring of which this side produces or consumes entries.
 #[derive(Debug)]
 pub(crate) struct Ring<T> {
     producer: *const AtomicU32,
     consumer: *const AtomicU32,
     entries: *mut T,
     mask: u32,
-    /// Entries that this side has put or taken.
+    /// The entries produced or consumed by this side.
     own: u32,
     _region: Region,
     _entries: PhantomData<T>,
 }
 
-// SAFETY: what the pointers point into is owned by this value.
+// SAFETY: this value owns the memory that the pointers point into.
 unsafe impl<T: Send> Send for Ring<T> {}
 
 impl<T: Copy> Ring<T> {
-    /// The ring of `size` entries at an offset of the socket.
+    /// Maps the ring of `size` entries at an offset of the socket.
     pub(crate) fn map(
         socket: &OwnedFd,
         page: i64,
@@ -76,7 +76,7 @@ impl<T: Copy> Ring<T> {
         let length = offsets.desc as usize + size as usize * size_of::<T>();
         let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
         let region = Region::map(length, flags, socket.as_raw_fd(), page)?;
-        // SAFETY: the kernel has laid the ring out at these offsets of the mapping.
+        // SAFETY: the kernel laid the ring out at these offsets of the mapping.
         let at = |offset: u64| unsafe { region.start().add(offset as usize) };
         Ok(Self {
             producer: at(offsets.producer).cast::<AtomicU32>().cast_const(),
@@ -89,27 +89,27 @@ impl<T: Copy> Ring<T> {
         })
     }
 
-    /// Puts an entry in. There is room: no more frames are about than entries.
+    /// Produces an entry. There is always space, because there are no more frames than entries.
     #[inline]
     pub(crate) fn put(&mut self, entry: T) {
-        // SAFETY: the mask keeps the place inside the ring, and the kernel is done with it.
+        // SAFETY: the mask keeps the entry inside the ring, and the kernel has released it.
         unsafe { self.entries.add((self.own & self.mask) as usize).write(entry) };
         self.own = self.own.wrapping_add(1);
-        // SAFETY: a word of the mapping, which both sides reach atomically.
+        // SAFETY: a word of the mapping that both sides access atomically.
         unsafe { &*self.producer }.store(self.own, Ordering::Release);
     }
 
-    /// Takes the next entry out.
+    /// Consumes the next entry.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<T> {
         // SAFETY: as above.
         if unsafe { &*self.producer }.load(Ordering::Acquire) == self.own {
             return None;
         }
-        // SAFETY: the kernel has written this entry and leaves it alone until it is released.
+        // SAFETY: the kernel has published this entry and does not write it until it is released.
         let entry = unsafe { self.entries.add((self.own & self.mask) as usize).read() };
         self.own = self.own.wrapping_add(1);
-        // SAFETY: a word of the mapping, which both sides reach atomically.
+        // SAFETY: a word of the mapping that both sides access atomically.
         unsafe { &*self.consumer }.store(self.own, Ordering::Release);
         Some(entry)
     }

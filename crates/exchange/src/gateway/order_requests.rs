@@ -1,0 +1,271 @@
+//! New orders, replacements and cancels: sequence numbers, requests and their answers.
+
+use hairpin_cme_codecs::ilink3::{
+    NewOrderSingle514, OFMOverrideReq, OrderCancelReplaceRequest515, OrderCancelRequest516,
+};
+use hairpin_sbe::CharArray;
+
+use super::Rejected;
+use super::check::{self, RejectCause};
+use super::dispatch::FrameHandler;
+use super::reason_codes::{OrderReason, TerminateCode};
+use super::request::{ClientOrder, Request};
+use crate::matching::{NewOrder, Order, OrderId, Owner, Replaced, Replacement, Submitted};
+use crate::{Listener, Market, Price};
+
+/// The largest sequence number. The smallest is 1.
+pub(super) const SEQUENCE_MAX: u32 = 999_999_999;
+
+/// Returns the owner of an account's orders.
+pub(super) fn owner_of(account: usize) -> Owner {
+    Owner(account as u32 + 1)
+}
+
+impl<L: Listener> FrameHandler<'_, L> {
+    /// Checks and consumes the sequence number of a business message. Returns `true` if it is the
+    /// expected one.
+    pub(super) fn consume_number(&mut self, account: usize, number: u32) -> bool {
+        let expected = self.accounts[account].next_inbound;
+        if number < expected || number > SEQUENCE_MAX {
+            self.violate(TerminateCode::InvalidMsgSeqNo);
+            return false;
+        }
+        if number > expected {
+            self.not_applied(expected, number);
+            return false;
+        }
+        self.accounts[account].next_inbound += 1;
+        true
+    }
+
+    /// Sends a NotApplied for the numbers from `expected` to `number`. Each number is reported
+    /// once, unless the client restarts from a lower one.
+    pub(super) fn not_applied(&mut self, expected: u32, number: u32) {
+        let reported = self.session.not_applied;
+        let from = if number > reported { expected.max(reported + 1) } else { expected };
+        self.session.not_applied = reported.max(number);
+        self.counters.not_applied += 1;
+        self.session.send_not_applied(self.now, from, number - from + 1);
+    }
+
+    pub(super) fn handle_new_order(
+        &mut self,
+        account: usize,
+        message: &NewOrderSingle514<'_>,
+        market: &mut impl Market,
+    ) {
+        if !self.consume_number(account, message.seq_num()) {
+            return;
+        }
+        let cl_ord_id = message.cl_ord_id().as_bytes();
+        self.counters.orders += 1;
+        self.listener.on_order(self.session.id, cl_ord_id);
+        let order = ClientOrder::from_order(message);
+        match self.submit(account, &order, market) {
+            Ok((id, price)) => self.acknowledge(account, &order.accepted(id, price)),
+            Err(RejectCause::Order(reason)) => self.reject_order(account, &order, reason),
+            Err(refusal) => {
+                self.reject(account, &order.request, b"D", message.seq_num(), refusal);
+            }
+        }
+    }
+
+    /// Submits an order to the market. Returns its id and limit price.
+    pub(super) fn submit(
+        &mut self,
+        account: usize,
+        order: &ClientOrder,
+        market: &mut impl Market,
+    ) -> Result<(OrderId, Price), RejectCause> {
+        let (new, trigger) =
+            check::check_order(order, &self.parties(account), market, self.today())?;
+        let new = NewOrder { owner: owner_of(account), ..new };
+        let accepted = match trigger {
+            None => market.submit(self.now, &new).map(|new| (new.order, new.price)),
+            Some(trigger) => {
+                market.submit_stop(self.now, &new, trigger).map(|stop| (stop.id, stop.price))
+            }
+        };
+        accepted.map_err(|rejection| OrderReason::from(rejection).into())
+    }
+
+    /// Stores and reports an accepted order.
+    pub(super) fn acknowledge(&mut self, account: usize, order: &ClientOrder) {
+        self.orders[order.order.slot() as usize] = *order;
+        self.send_new(account, order);
+        self.counters.acknowledgements += 1;
+        let cl_ord_id = check::trimmed(&order.request.cl_ord_id);
+        self.listener.on_acknowledged(self.session.id, cl_ord_id, order.order);
+    }
+
+    /// Reports a rejected order by ExecutionReportReject523.
+    pub(super) fn reject_order(
+        &mut self,
+        account: usize,
+        order: &ClientOrder,
+        reason: OrderReason,
+    ) {
+        self.send_order_reject(account, order, reason);
+        self.counters.order_rejects += 1;
+        let cl_ord_id = check::trimmed(&order.request.cl_ord_id);
+        self.listener.on_rejected(self.session.id, Rejected::Order { cl_ord_id, reason });
+    }
+
+    /// Rejects requests for quotes: only quotes and quote cancels change a quote.
+    fn check_is_not_quote(&self, id: OrderId) -> Result<(), RejectCause> {
+        let entry = self.orders.get(id.slot() as usize);
+        match entry {
+            Some(entry) if entry.order == id && entry.quote => Err(OrderReason::NotOnBook.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the days since 1970-01-01, which fit in 16 bits until 2149.
+    pub(super) fn today(&self) -> u16 {
+        self.now.utc.days() as u16
+    }
+
+    pub(super) fn handle_replace_request(
+        &mut self,
+        account: usize,
+        message: &OrderCancelReplaceRequest515<'_>,
+        market: &mut impl Market,
+    ) {
+        if !self.consume_number(account, message.seq_num()) {
+            return;
+        }
+        let cl_ord_id = message.cl_ord_id().as_bytes();
+        self.counters.replaces += 1;
+        self.listener.on_replace(self.session.id, cl_ord_id);
+        let id = OrderId(message.order_id().unwrap_or(0));
+        let order = ClientOrder { order: id, ..ClientOrder::from_replace(message) };
+        match self.replace(account, message, &order, market) {
+            Ok(Replaced::Modified { order: resting, .. }) => {
+                let order = order.accepted(id, resting.price);
+                self.orders[id.slot() as usize] = order;
+                self.send_modified(account, &order, &resting);
+                self.counters.replaced += 1;
+                self.listener.on_replaced(self.session.id, cl_ord_id, id);
+            }
+            Ok(Replaced::Cancelled(resting)) => {
+                self.confirm_cancel(account, &order.request, &resting, &[]);
+            }
+            Err(RejectCause::Order(reason)) => {
+                self.send_replace_reject(account, &order, reason);
+                self.counters.replace_rejects += 1;
+                self.listener.on_rejected(self.session.id, Rejected::Replace { cl_ord_id, reason });
+            }
+            Err(refusal) => {
+                self.reject(account, &order.request, b"G", message.seq_num(), refusal);
+            }
+        }
+    }
+
+    fn replace(
+        &mut self,
+        account: usize,
+        message: &OrderCancelReplaceRequest515<'_>,
+        order: &ClientOrder,
+        market: &mut impl Market,
+    ) -> Result<Replaced, RejectCause> {
+        let (new, trigger) =
+            check::check_order(order, &self.parties(account), market, self.today())?;
+        let id = check::check_order_id(message.order_id())?;
+        let owner = owner_of(account);
+        self.check_is_not_quote(id)?;
+        let resting = check::check_target(market, id, owner, new.side)?;
+        if resting.instrument != new.instrument {
+            return Err(OrderReason::OtherContract.into());
+        }
+        if market.is_stop(id) != trigger.is_some() {
+            return Err(OrderReason::OrderType.into());
+        }
+        let NewOrder { kind, price, quantity, minimum, time_in_force, .. } = new;
+        let mitigates = message.ofm_override() == OFMOverrideReq::ENABLED;
+        let replacement = Replacement { kind, price, quantity, minimum, time_in_force, mitigates };
+        let replaced = match trigger {
+            None => market.replace(self.now, id, owner, &replacement),
+            Some(trigger) => {
+                market.replace_stop(self.now, id, owner, (&replacement, trigger)).map(|order| {
+                    let (price, remaining) = (order.price, order.remaining);
+                    let submitted = Submitted { order: id, price, remaining, eliminated: 0 };
+                    Replaced::Modified { order, submitted }
+                })
+            }
+        };
+        replaced.map_err(|rejection| OrderReason::from(rejection).into())
+    }
+
+    pub(super) fn handle_cancel_request(
+        &mut self,
+        account: usize,
+        message: &OrderCancelRequest516<'_>,
+        market: &mut impl Market,
+    ) {
+        if !self.consume_number(account, message.seq_num()) {
+            return;
+        }
+        let cl_ord_id = message.cl_ord_id().as_bytes();
+        self.counters.cancels += 1;
+        self.listener.on_cancel(self.session.id, cl_ord_id);
+        let request = Request::from_cancel(message);
+        match self.cancel(account, message, &request, market) {
+            Ok(cancelled) => {
+                let user = message.orig_order_user();
+                self.confirm_cancel(account, &request, &cancelled, user.raw());
+            }
+            Err(RejectCause::Order(reason)) => {
+                self.send_cancel_reject(account, message, reason);
+                self.counters.cancel_rejects += 1;
+                self.listener.on_rejected(self.session.id, Rejected::Cancel { cl_ord_id, reason });
+            }
+            Err(refusal) => self.reject(account, &request, b"F", message.seq_num(), refusal),
+        }
+    }
+
+    fn cancel(
+        &mut self,
+        account: usize,
+        message: &OrderCancelRequest516<'_>,
+        request: &Request,
+        market: &mut impl Market,
+    ) -> Result<Order, RejectCause> {
+        let side = check::check_cancel(request, message.side(), &self.parties(account))?;
+        let id = check::check_order_id(message.order_id())?;
+        let owner = owner_of(account);
+        self.check_is_not_quote(id)?;
+        check::check_target(market, id, owner, side)?;
+        market.cancel(self.now, id, owner).ok_or(OrderReason::NotOnBook.into())
+    }
+
+    fn confirm_cancel(
+        &mut self,
+        account: usize,
+        request: &Request,
+        cancelled: &Order,
+        orig_order_user: &[u8],
+    ) {
+        let order = self.orders[cancelled.id.slot() as usize];
+        self.send_cancelled(account, request, &order, cancelled, orig_order_user);
+        self.counters.cancelled += 1;
+        let cl_ord_id = CharArray::new(&request.cl_ord_id);
+        self.listener.on_cancelled(self.session.id, cl_ord_id.as_bytes(), cancelled.id);
+    }
+
+    /// Sends a BusinessReject521 for a message that is not a valid order.
+    pub(super) fn reject(
+        &mut self,
+        account: usize,
+        request: &Request,
+        message_type: &[u8],
+        number: u32,
+        refusal: RejectCause,
+    ) {
+        let RejectCause::Business { reason, tag, text } = refusal else { return };
+        let cause = (reason, tag, text);
+        self.send_business_reject(account, request, message_type, Some(number), cause);
+        self.counters.business_rejects += 1;
+        let cl_ord_id = CharArray::new(&request.cl_ord_id).as_bytes();
+        self.listener.on_rejected(self.session.id, Rejected::Business { cl_ord_id, reason, tag });
+    }
+}

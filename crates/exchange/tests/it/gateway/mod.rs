@@ -1,0 +1,33 @@
+//! The gateway, driven by a scripted client in bytes, with a fake clock.
+
+mod arbitrary_bytes;
+mod counters;
+mod cross;
+mod disconnect;
+mod failover;
+mod faults;
+mod harness;
+mod keep_alive;
+mod logon;
+mod mass_action;
+mod multiple_sessions;
+mod one_sided_quotes;
+mod order_types;
+mod orders;
+mod party_details;
+mod pending_reports;
+mod port_closure;
+mod quote_request;
+mod quotes;
+mod random_quotes;
+mod rate_limits;
+mod replacements;
+mod retransmission;
+mod sequence_numbers;
+mod session;
+mod split_messages;
+mod status;
+mod stop_orders;
+mod terminate;
+mod trades;
+mod trading_week;

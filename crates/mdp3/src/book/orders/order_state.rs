@@ -1,0 +1,197 @@
+//! The state of order books that all instruments share.
+
+use alloc::vec::Vec;
+
+use hairpin_time::Utc;
+
+use super::order_entry::OrderEntry;
+use super::order_pass::OrderPass;
+use super::queued_order::QueuedOrder;
+use super::{OrderBooks, OrderChange, OrderUpdate};
+use crate::market::Market;
+use crate::recovery::recovery_queue::RecoveryQueue;
+use crate::{
+    Feed, InstrumentIndex, LateJoin, Listener, Packet, Price9, Settings, UpdateSource, Warning,
+};
+
+/// The maximum number of entries in a group; the count is one byte.
+pub(super) const MAX_ENTRIES: usize = u8::MAX as usize;
+
+/// A price level that order entries refer to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PriceLevelReference {
+    pub(super) security_id: i32,
+    pub(super) price: Option<Price9>,
+    pub(super) entry_type: u8,
+}
+
+/// An order change of the current message.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RecordedOrderChange {
+    pub(super) instrument: InstrumentIndex,
+    pub(super) change: OrderChange,
+}
+
+/// An order book that the current message has changed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TouchedOrderBook {
+    pub(super) instrument: InstrumentIndex,
+    pub(super) restated: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct OrderState {
+    /// The queued entries of order books that are not in sync.
+    pub(super) queue: RecoveryQueue<QueuedOrder>,
+    /// The lowest packet from which every entry was processed or queued, apart from the channel's
+    /// own floor.
+    pub(super) floor: u32,
+    /// The number of instruments that need an order snapshot.
+    pub(super) out_of_sync: usize,
+    pub(super) pass: OrderPass,
+    pub(super) references: Vec<PriceLevelReference>,
+    pub(super) touched: Vec<TouchedOrderBook>,
+    pub(super) changes: Vec<RecordedOrderChange>,
+    /// The number of ended events at the last message.
+    events: u64,
+}
+
+impl OrderState {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let is_kept = settings.order_books != OrderBooks::None;
+        let instruments = if is_kept { settings.max_instruments } else { 0 };
+        let entries = if is_kept { MAX_ENTRIES } else { 0 };
+        let is_full = settings.order_books == OrderBooks::Full;
+        let joining = is_kept && settings.late_join == LateJoin::Books;
+        let loop_packets = if is_kept { settings.max_loop_packets } else { 0 };
+        Self {
+            queue: RecoveryQueue::new(settings.queue_bytes, if is_full { instruments } else { 0 }),
+            floor: 0,
+            out_of_sync: 0,
+            pass: OrderPass::new(loop_packets, joining),
+            references: Vec::with_capacity(entries),
+            touched: Vec::with_capacity(instruments),
+            changes: Vec::with_capacity(entries),
+            events: 0,
+        }
+    }
+}
+
+impl Settings {
+    /// Returns the feed that provides order snapshots.
+    pub(crate) fn order_feed(&self) -> Option<Feed> {
+        match self.order_books {
+            _ if self.late_join == LateJoin::Nothing => None,
+            OrderBooks::None => None,
+            // Conflated groups have no separate order snapshot feed.
+            OrderBooks::Top => Some(Feed::Snapshot),
+            OrderBooks::Full => Some(self.order_snapshots),
+        }
+    }
+}
+
+impl Market {
+    /// Returns `true` if order books need packets of a feed.
+    pub(crate) fn needs_order_feed(&self, feed: Feed) -> bool {
+        self.settings.order_feed() == Some(feed)
+            && !self.definition_loop.is_first()
+            && (self.orders.out_of_sync > 0 || self.orders.pass.joining)
+    }
+
+    /// Queues an entry until its instrument's snapshot arrives.
+    pub(super) fn queue_order(
+        &mut self,
+        packet: &Packet,
+        instrument: InstrumentIndex,
+        entry: &OrderEntry,
+        listener: &mut impl Listener,
+    ) {
+        self.counters.withheld_orders += 1;
+        let queued = QueuedOrder { sequence: packet.sequence, entry: *entry };
+        let dropped = self.orders.queue.push(instrument, queued);
+        if let Some(lost) = dropped.filter(|dropped| dropped.still_needed) {
+            self.orders.floor = self.orders.floor.max(lost.sequence.saturating_add(1));
+            self.warn(&Warning::OrderQueueOverflow, listener);
+        }
+    }
+
+    /// Begins a message. If an event has ended since the last one, clears the event's changes.
+    pub(super) fn begin_order_message(&mut self) {
+        if self.orders.events != self.counters.events {
+            self.orders.events = self.counters.events;
+            self.clear_order_event();
+        }
+    }
+
+    pub(super) fn clear_order_event(&mut self) {
+        let arena = &mut self.instruments.orders;
+        for instrument in arena.changed.drain(..) {
+            arena.heads[instrument.as_usize()].changed = false;
+        }
+    }
+
+    /// Records that the message has changed an order book.
+    pub(super) fn record_order_book_change(&mut self, instrument: InstrumentIndex, restated: bool) {
+        let head = &mut self.instruments.orders.heads[instrument.as_usize()];
+        if !core::mem::replace(&mut head.touched, true) {
+            self.orders.touched.push(TouchedOrderBook { instrument, restated });
+        } else if restated
+            && let Some(touched) =
+                self.orders.touched.iter_mut().find(|touched| touched.instrument == instrument)
+        {
+            touched.restated = true;
+        }
+    }
+
+    /// Notifies the listener of the changed order books after all entries of the message were
+    /// applied.
+    pub(super) fn finish_orders(
+        &mut self,
+        packet: &Packet,
+        transact_time: Utc,
+        listener: &mut impl Listener,
+    ) {
+        for position in 0..self.orders.touched.len() {
+            let TouchedOrderBook { instrument, restated } = self.orders.touched[position];
+            let arena = &mut self.instruments.orders;
+            let head = &mut arena.heads[instrument.as_usize()];
+            head.touched = false;
+            if !core::mem::replace(&mut head.changed, true) {
+                arena.changed.push(instrument);
+            }
+            if self.instruments.orders.is_in_sync(instrument) {
+                let source = UpdateSource::Incremental;
+                self.notify_order_update(
+                    (packet, transact_time),
+                    instrument,
+                    source,
+                    restated,
+                    listener,
+                );
+            }
+        }
+        self.orders.touched.clear();
+        self.orders.changes.clear();
+    }
+
+    /// Notifies the listener of a changed order book.
+    pub(super) fn notify_order_update(
+        &self,
+        (packet, transact_time): (&Packet, Utc),
+        instrument: InstrumentIndex,
+        source: UpdateSource,
+        restated: bool,
+        listener: &mut impl Listener,
+    ) {
+        listener.on_order_update(&OrderUpdate {
+            packet,
+            transact_time,
+            instrument,
+            book: self.instruments.order_book(instrument),
+            instruments: &self.instruments,
+            source,
+            restated,
+            changes: &self.orders.changes,
+        });
+    }
+}

@@ -1,0 +1,280 @@
+//! A decoder from all definition templates to one type.
+
+use alloc::vec::Vec;
+
+use hairpin_cme_codecs::mdp3 as codec;
+use hairpin_cme_codecs::mdp3::{EventType, InstAttribValue};
+use hairpin_sbe::{DecodeError, MessageHeader};
+use hairpin_time::Utc;
+
+use crate::instrument::definition::NO_MATURITY;
+use crate::instrument::definition_details::{
+    Details, FixedIncomeDetails, FxDetails, OptionDetails, RepoDetails, SpreadDetails,
+};
+use crate::instrument::lot_type_rules::LotSize;
+use crate::instrument::related::{Leg, Related, Underlying};
+use crate::{Definition, DefinitionAction, Text};
+
+/// A decoded definition, and the fields that concern the message rather than the instrument.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DecodedDefinition {
+    pub(crate) definition: Definition,
+    pub(crate) match_event_indicator: u8,
+    /// TotNumReports (911): the number of definitions in a complete loop.
+    pub(crate) total_reports: Option<u32>,
+}
+
+/// Decodes a definition of any template; `None` for another template. Replaces the contents of
+/// `related` by the definition's legs, underlyings and related instruments.
+pub(crate) fn decode(
+    header: &MessageHeader,
+    body: &[u8],
+    related: &mut Vec<Related>,
+) -> Option<Result<DecodedDefinition, DecodeError>> {
+    let decoder = match header.template_id {
+        codec::MDInstrumentDefinitionFuture54::TEMPLATE_ID => future,
+        codec::MDInstrumentDefinitionOption55::TEMPLATE_ID => option,
+        codec::MDInstrumentDefinitionSpread56::TEMPLATE_ID => spread,
+        codec::MDInstrumentDefinitionFixedIncome57::TEMPLATE_ID => fixed_income,
+        codec::MDInstrumentDefinitionRepo58::TEMPLATE_ID => repo,
+        codec::MDInstrumentDefinitionFX63::TEMPLATE_ID => fx,
+        _ => return None,
+    };
+    related.clear();
+    Some(decoder(header, body, related))
+}
+
+/// Iterates over a group.
+macro_rules! each {
+    ($entries:expr, $group:path, |$entry:ident| $body:block) => {{
+        let mut entries = $entries;
+        let mut scratch = <$group>::SCRATCH;
+        while let Some($entry) = entries.next(&mut scratch) {
+            $body
+        }
+    }};
+}
+
+/// Pushes the entries of a group that names instruments.
+macro_rules! underlyings {
+    ($entries:expr, $group:path, $id:ident, $symbol:ident, $related:ident, $kind:path) => {
+        each!($entries, $group, |entry| {
+            let security_id = entry.$id().into();
+            let symbol = Text::from_bytes(entry.$symbol().as_bytes());
+            $related.push($kind(Underlying { security_id, symbol }));
+        })
+    };
+}
+
+/// Generates the decoder of a template. The templates share field names but no type. `$field` are
+/// fields that some templates lack; `$lists` decodes the lists.
+macro_rules! decoder {
+    (
+        $name:ident, $message:ident, $module:ident, |$decoded:ident| $details:expr,
+        { $($field:ident: $value:expr),* },
+        |$related:ident| $lists:block
+    ) => {
+        fn $name(
+            header: &MessageHeader,
+            body: &[u8],
+            $related: &mut Vec<Related>,
+        ) -> Result<DecodedDefinition, DecodeError> {
+            let mut scratch = codec::$message::SCRATCH;
+            let $decoded = codec::$message::decode(header, body, &mut scratch)?;
+            let mut definition = Definition {
+                symbol: Text::from_bytes($decoded.symbol().as_bytes()),
+                security_group: Text::from_bytes($decoded.security_group().as_bytes()),
+                asset: Text::from_bytes($decoded.asset().as_bytes()),
+                security_exchange: Text::from_bytes($decoded.security_exchange().as_bytes()),
+                security_type: Text::from_bytes($decoded.security_type().as_bytes()),
+                cfi_code: Text::from_bytes($decoded.cfi_code().as_bytes()),
+                currency: Text::from_bytes($decoded.currency().as_bytes()),
+                market_segment_id: $decoded.market_segment_id(),
+                underlying_product: $decoded.underlying_product().into(),
+                match_algorithm: $decoded.match_algorithm(),
+                min_trade_vol: $decoded.min_trade_vol(),
+                max_trade_vol: $decoded.max_trade_vol(),
+                min_price_increment: $decoded.min_price_increment().into(),
+                display_factor: $decoded.display_factor(),
+                high_limit_price: $decoded.high_limit_price(),
+                low_limit_price: $decoded.low_limit_price(),
+                user_defined: $decoded.user_defined_instrument() == b'Y',
+                instrument_guid: $decoded.instrument_guid(),
+                details: $details,
+                trading_status: $decoded.md_security_trading_status(),
+                last_update_time: Utc::from_nanos($decoded.last_update_time()),
+                action: action($decoded.security_update_action().0),
+                template_id: header.template_id,
+                $($field: $value,)*
+                ..Definition::undefined($decoded.security_id())
+            };
+            each!($decoded.no_events(), codec::$module::NoEvents, |event| {
+                let time = Some(Utc::from_nanos(event.event_time()));
+                match event.event_type() {
+                    EventType::ACTIVATION => definition.activation = time,
+                    EventType::LAST_ELIGIBLE_TRADE_DATE => definition.last_trade = time,
+                    _ => {}
+                }
+            });
+            each!($decoded.no_md_feed_types(), codec::$module::NoMDFeedTypes, |feed_type| {
+                let levels = u8::try_from(feed_type.market_depth()).unwrap_or(0);
+                match feed_type.md_feed_type().as_bytes() {
+                    b"GBX" => definition.depth = levels,
+                    b"GBI" => definition.implied_depth = levels,
+                    _ => {}
+                }
+            });
+            each!($decoded.no_inst_attrib(), codec::$module::NoInstAttrib, |attribute| {
+                let all = definition.attributes.0 | attribute.inst_attrib_value().0;
+                definition.attributes = InstAttribValue(all);
+            });
+            each!($decoded.no_lot_type_rules(), codec::$module::NoLotTypeRules, |rule| {
+                definition.lots.push(rule.lot_type(), rule.min_lot_size().lot_size());
+            });
+            $lists
+            Ok(DecodedDefinition {
+                definition,
+                match_event_indicator: $decoded.match_event_indicator().0,
+                total_reports: $decoded.tot_num_reports(),
+            })
+        }
+    };
+}
+
+decoder!(
+    future, MDInstrumentDefinitionFuture54, md_instrument_definition_future54,
+    |future| Details::Future,
+    {
+        maturity: future.maturity_month_year(),
+        main_fraction: future.main_fraction(),
+        sub_fraction: future.sub_fraction(),
+        price_display_format: future.price_display_format(),
+        max_price_variation: future.max_price_variation()
+    },
+    |_related| {}
+);
+
+decoder!(
+    option, MDInstrumentDefinitionOption55, md_instrument_definition_option55,
+    |option| Details::Option(OptionDetails {
+        put_or_call: option.put_or_call(),
+        strike_price: option.strike_price(),
+        strike_currency: Text::from_bytes(option.strike_currency().as_bytes()),
+        min_cab_price: option.min_cab_price(),
+        tick_rule: option.tick_rule(),
+    }),
+    {
+        maturity: option.maturity_month_year(),
+        main_fraction: option.main_fraction(),
+        sub_fraction: option.sub_fraction(),
+        price_display_format: option.price_display_format()
+    },
+    |related| {
+        underlyings!(
+            option.no_underlyings(), codec::md_instrument_definition_option55::NoUnderlyings,
+            underlying_security_id, underlying_symbol, related, Related::Underlying
+        );
+        underlyings!(
+            option.no_related_instruments(),
+            codec::md_instrument_definition_option55::NoRelatedInstruments,
+            related_security_id, related_symbol, related, Related::Instrument
+        );
+    }
+);
+
+decoder!(
+    spread, MDInstrumentDefinitionSpread56, md_instrument_definition_spread56,
+    |spread| Details::Spread(SpreadDetails {
+        sub_type: Text::from_bytes(spread.security_sub_type().as_bytes()),
+        price_ratio: spread.price_ratio(),
+        tick_rule: spread.tick_rule(),
+        full_name: Text::from_bytes(spread.financial_instrument_full_name().as_bytes()),
+    }),
+    {
+        maturity: spread.maturity_month_year(),
+        main_fraction: spread.main_fraction(),
+        sub_fraction: spread.sub_fraction(),
+        price_display_format: spread.price_display_format(),
+        max_price_variation: spread.max_price_variation()
+    },
+    |related| {
+        each!(spread.no_legs(), codec::md_instrument_definition_spread56::NoLegs, |leg| {
+            related.push(Related::Leg(Leg {
+                security_id: leg.leg_security_id(),
+                side: leg.leg_side(),
+                ratio: leg.leg_ratio_qty(),
+                price: leg.leg_price(),
+                option_delta: leg.leg_option_delta(),
+            }));
+        });
+    }
+);
+
+decoder!(
+    fixed_income, MDInstrumentDefinitionFixedIncome57, md_instrument_definition_fixed_income57,
+    |bond| Details::FixedIncome(FixedIncomeDetails {
+        issue_date: bond.issue_date(),
+        maturity_date: bond.maturity_date(),
+        coupon_rate: bond.coupon_rate(),
+        par_value: bond.par_value(),
+        full_name: Text::from_bytes(bond.financial_instrument_full_name().as_bytes()),
+    }),
+    {
+        maturity: NO_MATURITY,
+        main_fraction: bond.main_fraction(),
+        sub_fraction: bond.sub_fraction(),
+        price_display_format: bond.price_display_format(),
+        max_price_variation: bond.max_price_variation()
+    },
+    |_related| {}
+);
+
+decoder!(
+    repo, MDInstrumentDefinitionRepo58, md_instrument_definition_repo58,
+    |repo| Details::Repo(RepoDetails {
+        sub_type: repo.security_sub_type(),
+        start_date: repo.start_date(),
+        end_date: repo.end_date(),
+        term_code: Text::from_bytes(repo.term_code().as_bytes()),
+        full_name: Text::from_bytes(repo.financial_instrument_full_name().as_bytes()),
+    }),
+    { max_price_variation: repo.max_price_variation() },
+    |related| {
+        underlyings!(
+            repo.no_underlyings(), codec::md_instrument_definition_repo58::NoUnderlyings,
+            underlying_security_id, underlying_symbol, related, Related::Underlying
+        );
+        underlyings!(
+            repo.no_related_instruments(),
+            codec::md_instrument_definition_repo58::NoRelatedInstruments,
+            related_security_id, related_symbol, related, Related::Instrument
+        );
+    }
+);
+
+decoder!(
+    fx, MDInstrumentDefinitionFX63, md_instrument_definition_fx63,
+    |fx| Details::Fx(FxDetails {
+        currency_symbol: Text::from_bytes(fx.fx_currency_symbol().as_bytes()),
+        price_quote_currency: Text::from_bytes(fx.price_quote_currency().as_bytes()),
+        settl_type: Text::from_bytes(fx.settl_type().as_bytes()),
+        intervening_days: fx.intervening_days(),
+        price_precision: fx.price_precision(),
+        alt_min_price_increment: fx.alt_min_price_increment(),
+        full_name: Text::from_bytes(fx.financial_instrument_full_name().as_bytes()),
+    }),
+    {
+        maturity: fx.maturity_month_year(),
+        max_price_variation: fx.max_price_variation()
+    },
+    |_related| {}
+);
+
+/// Converts `A`, `M` or `D`. Any other value counts as an addition, which states the most.
+fn action(wire: u8) -> DefinitionAction {
+    match wire {
+        b'M' => DefinitionAction::Modify,
+        b'D' => DefinitionAction::Delete,
+        _ => DefinitionAction::Add,
+    }
+}

@@ -1,0 +1,303 @@
+//! Received frames: recipients, and frames that belong to the kernel.
+
+use crate::support::*;
+use hairpin_netstack::{DeviceSettings, Dropped, Engine, Error, Kernel, SocketOptions, Verdict};
+use zerocopy::IntoBytes;
+
+#[test]
+fn connected_precedes_bound_and_bound_precedes_any() {
+    for (host, peer, other, any) in
+        [("10.0.0.1", "10.0.0.2", "10.0.0.3", "0.0.0.0"), ("fd00::1", "fd00::2", "fd00::3", "::")]
+    {
+        let mut memory = memory(&SMALL);
+        let (mut engine, device) = engine(&mut memory);
+        let mut seen = Seen::default();
+        let wild = bound(&mut engine, at(any, 7));
+        let exact = shared_socket(&mut engine, at(host, 7));
+        let connected = shared_socket(&mut engine, at(host, 7));
+        engine.connect(connected, ip(host), at(peer, 9)).unwrap();
+        let mut to = |engine: &mut Engine<'_>, from, port, expected: &[_]| {
+            let frame = frame(from, at(host, port), b"payload");
+            let verdict = engine.handle_frame(NOW, device, &frame, &mut seen);
+            match expected.len() {
+                0 => assert_eq!(verdict, Verdict::Kernel(Kernel::NoSocket)),
+                count => assert_eq!(verdict, Verdict::Delivered(count as u32)),
+            }
+            assert_eq!(seen.sockets(), expected, "{host}");
+        };
+        to(&mut engine, at(peer, 9), 7, &[connected]);
+        to(&mut engine, at(peer, 10), 7, &[exact]);
+        to(&mut engine, at(other, 9), 7, &[exact]);
+        to(&mut engine, at(peer, 9), 8, &[]);
+        engine.close(exact).unwrap();
+        to(&mut engine, at(other, 9), 7, &[wild]);
+        engine.close(connected).unwrap();
+        to(&mut engine, at(peer, 9), 7, &[wild]);
+        engine.remove_address(device, ip(host));
+        to(&mut engine, at(peer, 9), 7, &[]);
+    }
+}
+
+#[test]
+fn datagram_callback_has_all_fields() {
+    let mut memory = memory(&SMALL);
+    let (mut engine, device) = engine(&mut memory);
+    let socket = bound(&mut engine, at("10.0.0.1", 7));
+    let mut frame = frame(at("10.0.0.2", 9), at("10.0.0.1", 7), b"payload");
+    frame[15] = 0xB9;
+    fix_header_checksum(&mut frame);
+    frame.extend([0xEE; 11]);
+    let mut seen = Seen::default();
+    engine.handle_frame(NOW, device, &frame, &mut seen);
+    let expected = (socket, at("10.0.0.2", 9), at("10.0.0.1", 7), b"payload".to_vec());
+    assert_eq!(seen.datagrams, [expected]);
+    assert_eq!((seen.ttl, seen.traffic_class, seen.device), (9, 0xB9, Some(device)));
+    let counters = engine.socket_counters(socket).unwrap();
+    assert_eq!((counters.received, counters.received_bytes), (1, 7));
+    let counters = engine.device_counters(device).unwrap();
+    assert_eq!((counters.frames, counters.delivered, counters.to_kernel), (1, 1, 0));
+}
+
+#[test]
+fn group_members_receive_and_no_others() {
+    for (group, other, any, host, peer) in [
+        ("239.192.0.1", "239.192.0.2", "0.0.0.0", "10.0.0.1", "10.0.0.2"),
+        ("ff15::1", "ff15::2", "::", "fd00::1", "fd00::2"),
+    ] {
+        let mut memory = memory(&SMALL);
+        let (mut engine, device) = engine(&mut memory);
+        let second = engine.add_device(&DeviceSettings { mac: THEIRS, ..DEVICE }).unwrap();
+        let [first, also, no_member] = [(); 3].map(|()| shared_socket(&mut engine, at(any, 7)));
+        let of_group = bound(&mut engine, at(group, 7));
+        let also_of_group = bound(&mut engine, at(group, 7));
+        let of_host = bound(&mut engine, at(host, 7));
+        let other_port = bound(&mut engine, at(any, 8));
+        for member in [first, of_group, also, also_of_group, of_host, other_port] {
+            engine.join(member, device, ip(group)).unwrap();
+        }
+        engine.join(no_member, device, ip(other)).unwrap();
+        assert_eq!(engine.join(first, device, ip(group)), Err(Error::Membership));
+        let mut frame = frame(at(peer, 9), at(group, 7), b"x");
+        frame[..6].copy_from_slice(&[1, 0, 0x5E, 0, 0, 1]);
+        let mut seen = Seen::default();
+        let verdict = engine.handle_frame(NOW, device, &frame, &mut seen);
+        assert_eq!(verdict, Verdict::Delivered(4));
+        assert_eq!(seen.sockets(), [first, of_group, also, also_of_group]);
+        let elsewhere = engine.handle_frame(NOW, second, &frame, &mut seen);
+        assert_eq!(elsewhere, Verdict::Kernel(Kernel::NoSocket));
+        engine.leave(first, device, ip(group)).unwrap();
+        engine.close(also).unwrap();
+        assert_eq!(engine.leave(first, device, ip(group)), Err(Error::Membership));
+        engine.handle_frame(NOW, device, &frame, &mut seen);
+        assert_eq!(seen.sockets(), [of_group, also_of_group]);
+        for left in [of_group, also_of_group, of_host] {
+            engine.close(left).unwrap();
+        }
+        let verdict = engine.handle_frame(NOW, device, &frame, &mut seen);
+        assert_eq!(verdict, Verdict::Kernel(Kernel::NoSocket));
+    }
+}
+
+#[test]
+fn broadcast_reaches_sockets_bound_to_any_address() {
+    let mut memory = memory(&SMALL);
+    let (mut engine, device) = engine(&mut memory);
+    let second = engine.add_device(&DeviceSettings { mac: THEIRS, ..DEVICE }).unwrap();
+    let [first, also] = [(); 2].map(|()| shared_socket(&mut engine, at("0.0.0.0", 7)));
+    bound(&mut engine, at("10.0.0.1", 7));
+    let mut seen = Seen::default();
+    for to in ["255.255.255.255", "10.0.0.255"] {
+        let mut frame = frame(at("10.0.0.2", 9), at(to, 7), b"x");
+        frame[..6].fill(0xFF);
+        engine.handle_frame(NOW, device, &frame, &mut seen);
+        assert_eq!(seen.sockets(), [first, also], "{to}");
+        engine.handle_frame(NOW, second, &frame, &mut seen);
+        let expected: &[_] = if to == "10.0.0.255" { &[] } else { &[first, also] };
+        assert_eq!(seen.sockets(), expected, "the subnet of another device");
+        let socket = engine.open_socket(&SocketOptions::default()).unwrap();
+        assert_eq!(engine.bind(socket, at(to, 9)), Err(Error::WrongAddress));
+    }
+}
+
+#[test]
+fn reuseport_balances_by_flow() {
+    let mut memory = memory(&SMALL);
+    let (mut engine, device) = engine(&mut memory);
+    let sockets: Vec<_> = (0..3).map(|_| shared_socket(&mut engine, at("10.0.0.1", 7))).collect();
+    let mut parts = [0; 3];
+    for port in 1..=3_000 {
+        let frame = frame(at("10.0.0.2", port), at("10.0.0.1", 7), b"");
+        let mut seen = Seen::default();
+        engine.handle_frame(NOW, device, &frame, &mut seen);
+        engine.handle_frame(NOW, device, &frame, &mut seen);
+        let [one, two] = seen.sockets()[..] else { panic!("{port}") };
+        assert_eq!(one, two);
+        parts[sockets.iter().position(|&socket| socket == one).unwrap()] += 1;
+    }
+    assert!(parts.iter().all(|&part| part > 800), "{parts:?}");
+}
+
+#[test]
+fn wrong_checksums_are_dropped_unless_trusted() {
+    for (host, peer) in [("10.0.0.1", "10.0.0.2"), ("fd00::1", "fd00::2")] {
+        let mut memory = memory(&SMALL);
+        let (mut engine, device) = engine(&mut memory);
+        let trusting = DeviceSettings { trusts_checksums: true, ..DEVICE };
+        let trusting = engine.add_device(&trusting).unwrap();
+        bound(&mut engine, at(host, 7));
+        let good = frame(at(peer, 9), at(host, 7), b"payload");
+        let is_ipv4 = ip(host).is_ipv4();
+        let udp = if is_ipv4 { 34 } else { 54 };
+        let mut seen = Seen::default();
+        let mut dropped = 0;
+        for byte in [14 + 8, udp + 6, udp + 7, udp + 8].into_iter().skip(usize::from(!is_ipv4)) {
+            let mut bad = good.clone();
+            bad[byte] ^= 0x10;
+            let verdict = engine.handle_frame(NOW, device, &bad, &mut seen);
+            assert_eq!(verdict, Verdict::Dropped(Dropped::Checksum), "{byte}");
+            dropped += 1;
+            let verdict = engine.handle_frame(NOW, trusting, &bad, &mut seen);
+            assert_eq!(verdict, Verdict::Delivered(1), "{byte}");
+        }
+        assert_eq!(engine.device_counters(device).unwrap().wrong_checksum, dropped);
+        let mut none = good.clone();
+        none[udp + 6..udp + 8].fill(0);
+        let verdict = engine.handle_frame(NOW, device, &none, &mut seen);
+        let expected =
+            if is_ipv4 { Verdict::Delivered(1) } else { Verdict::Dropped(Dropped::Checksum) };
+        assert_eq!(verdict, expected, "without a checksum");
+    }
+}
+
+#[test]
+fn foreign_frames_pass_to_the_kernel() {
+    let mut memory = memory(&SMALL);
+    let (mut engine, device) = engine(&mut memory);
+    bound(&mut engine, at("10.0.0.1", 7));
+    bound(&mut engine, at("fd00::1", 7));
+    let good = frame(at("10.0.0.2", 9), at("10.0.0.1", 7), b"payload");
+    let six = frame(at("fd00::2", 9), at("fd00::1", 7), b"payload");
+    type Case<'a> = (&'a [u8], &'a [(usize, u8)], Kernel);
+    let cases: [Case<'_>; 8] = [
+        (&good, &[(5, 9)], Kernel::OtherMac),
+        (&good, &[(12, 8), (13, 6)], Kernel::OtherProtocol),
+        (&good, &[(20, 0x20)], Kernel::Fragment),
+        (&good, &[(21, 1)], Kernel::Fragment),
+        (&good, &[(14, 0x46)], Kernel::Options),
+        (&good, &[(23, 6)], Kernel::OtherProtocol),
+        (&six, &[(20, 44)], Kernel::Fragment),
+        (&six, &[(20, 0)], Kernel::OtherProtocol),
+    ];
+    let mut seen = Seen::default();
+    for (number, (frame, changes, expected)) in cases.into_iter().enumerate() {
+        let mut frame = frame.to_vec();
+        changes.iter().for_each(|&(at, byte)| frame[at] = byte);
+        if frame[14] == 0x45 {
+            fix_header_checksum(&mut frame);
+        }
+        let verdict = engine.handle_frame(NOW, device, &frame, &mut seen);
+        assert_eq!(verdict, Verdict::Kernel(expected), "{number}");
+    }
+    assert_eq!(engine.device_counters(device).unwrap().to_kernel, 8);
+    for length in 0..good.len() {
+        let verdict = engine.handle_frame(NOW, device, &good[..length], &mut seen);
+        assert_eq!(verdict, Verdict::Dropped(Dropped::Malformed), "{length}");
+    }
+    assert_eq!(engine.device_counters(device).unwrap().malformed, good.len() as u64);
+    assert!(seen.datagrams.is_empty());
+}
+
+#[test]
+fn vlan_tag_selects_the_vlan_device() {
+    let mut memory = memory(&SMALL);
+    let (mut engine, device) = engine(&mut memory);
+    let vlan = DeviceSettings { vlan: Some((device, 101)), ..DEVICE };
+    let vlan = engine.add_device(&vlan).unwrap();
+    bound(&mut engine, at("10.0.0.1", 7));
+    let plain = frame(at("10.0.0.2", 9), at("10.0.0.1", 7), b"payload");
+    let mut seen = Seen::default();
+    let mut tagged = |ether_type: [u8; 2], tag: u16, inner: [u8; 2]| {
+        let parts = [&plain[..12], &ether_type, &tag.to_be_bytes(), &inner, &plain[14..]];
+        let verdict = engine.handle_frame(NOW, device, &parts.concat(), &mut seen);
+        (verdict, seen.device.take())
+    };
+    let (delivered, other) = (Verdict::Delivered(1), Verdict::Kernel(Kernel::OtherDevice));
+    assert_eq!(tagged([0x81, 0], 0xE065, [8, 0]), (delivered, Some(vlan)));
+    assert_eq!(tagged([0x81, 0], 0xE000, [8, 0]), (delivered, Some(device)));
+    assert_eq!(tagged([0x81, 0], 102, [8, 0]), (other, None));
+    assert_eq!(tagged([0x88, 0xA8], 101, [8, 0]), (other, None));
+    assert_eq!(tagged([0x81, 0], 101, [0x81, 0]), (other, None));
+    assert_eq!(engine.device_counters(vlan).unwrap().frames, 1);
+}
+
+#[test]
+fn closed_socket_differs_from_its_successor() {
+    let mut memory = memory(&SMALL);
+    let (mut engine, device) = engine(&mut memory);
+    let first = bound(&mut engine, at("10.0.0.1", 7));
+    engine.close(first).unwrap();
+    let second = bound(&mut engine, at("10.0.0.1", 7));
+    assert_ne!(first, second);
+    assert_eq!(engine.close(first), Err(Error::NoSuchSocket));
+    assert_eq!(engine.join(first, device, ip("239.1.1.1")), Err(Error::NoSuchSocket));
+    let frame = frame(at("10.0.0.2", 9), at("10.0.0.1", 7), b"");
+    let mut seen = Seen::default();
+    engine.handle_frame(NOW, device, &frame, &mut seen);
+    assert_eq!(seen.sockets(), [second]);
+}
+
+#[test]
+fn invalid_operations_are_rejected() {
+    let mut memory = memory(&SMALL);
+    let (mut engine, device) = engine(&mut memory);
+    let host = at("10.0.0.1", 7);
+    let bound_one = bound(&mut engine, host);
+    let open = engine.open_socket(&SocketOptions::default()).unwrap();
+    assert_eq!(engine.bind(open, host), Err(Error::AddressInUse));
+    assert_eq!(engine.bind(open, at("10.0.0.1", 0)), Err(Error::NoPort));
+    assert_eq!(engine.bind(bound_one, at("10.0.0.1", 8)), Err(Error::WrongState));
+    assert_eq!(engine.join(open, device, ip("239.1.1.1")), Err(Error::WrongState));
+    assert_eq!(engine.join(bound_one, device, ip("10.1.1.1")), Err(Error::WrongAddress));
+    assert_eq!(engine.join(bound_one, device, ip("ff02::1")), Err(Error::WrongAddress));
+    assert_eq!(engine.connect(open, ip("10.0.0.1"), at("10.0.0.2", 9)), Err(Error::WrongState));
+    let mut connect = |local, remote| engine.connect(bound_one, ip(local), remote);
+    assert_eq!(connect("10.0.0.9", at("10.0.0.2", 9)), Err(Error::WrongAddress));
+    assert_eq!(connect("10.0.0.1", at("fd00::2", 9)), Err(Error::WrongAddress));
+    assert_eq!(connect("10.0.0.1", at("10.0.0.2", 0)), Err(Error::NoPort));
+    assert_eq!(connect("10.0.0.1", at("10.0.0.2", 9)), Ok(()));
+    let any = engine.add_address(device, ip("0.0.0.0"), None);
+    assert_eq!(any, Err(Error::WrongAddress));
+    while engine.open_socket(&SocketOptions::default()).is_ok() {}
+    assert_eq!(engine.open_socket(&SocketOptions::default()), Err(Error::Full));
+}
+
+#[test]
+fn arena_works_at_any_address() {
+    let mut first = memory(&SMALL);
+    let (mut engine, device) = engine(&mut first);
+    let socket = bound(&mut engine, at("0.0.0.0", 7));
+    engine.join(socket, device, ip("239.1.1.1")).unwrap();
+    let mut seen = Seen::default();
+    let mut second = Vec::new();
+    for round in 0..10_u64 {
+        // Moves the arena; the old memory becomes unusable.
+        second = first.clone();
+        first.fill(u64::MAX);
+        let mut engine = Engine::open(second.as_mut_bytes()).unwrap();
+        for to in ["10.0.0.1", "239.1.1.1"] {
+            let mut frame = frame(at("10.0.0.2", 9), at(to, 7), b"x");
+            frame[0] |= 1;
+            engine.handle_frame(NOW, device, &frame, &mut seen);
+            assert_eq!(seen.sockets(), [socket], "{to}");
+        }
+        assert_eq!(engine.socket_counters(socket).unwrap().received, 2 * round + 2);
+        std::mem::swap(&mut first, &mut second);
+    }
+    drop(second);
+    let too_short = &mut first.as_mut_bytes()[..SMALL.arena_size() - 1];
+    assert_eq!(Engine::open(too_short).err(), Some(Error::ArenaTooSmall));
+    assert_eq!(Engine::open(&mut first.as_mut_bytes()[1..]).err(), Some(Error::ArenaMisaligned));
+    first[0] ^= 1;
+    assert_eq!(Engine::open(first.as_mut_bytes()).err(), Some(Error::NotAnArena));
+    assert_eq!(Engine::open(&mut []).err(), Some(Error::NotAnArena));
+}

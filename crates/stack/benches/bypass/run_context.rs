@@ -1,0 +1,206 @@
+//! The hosts of the benchmark, and the rounds between them.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+
+use hairpin_stack::{Mode, StackSettings};
+use hairpin_testbed::{Host, Testbed};
+use hairpin_xdp::{InterfaceSettings, UmemSettings};
+
+use crate::args::{BenchArgs, Transport};
+use crate::kernel_udp::KernelUdp;
+use crate::minimal::Minimal;
+use crate::ping_loop::{Ending, PingLoop, Sample, measured_round_trips, ping_all, pong_all};
+use crate::port::Port;
+use crate::raw::Raw;
+use crate::udp::Udp;
+
+const PORT: u16 = 7_000;
+
+/// A transport and the mode of its filter; the kernel's own has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BenchCase {
+    pub(crate) transport: Transport,
+    pub(crate) mode: Option<Mode>,
+}
+
+impl BenchCase {
+    /// Returns all cases to measure, in the order of the table.
+    pub(crate) fn all(args: &BenchArgs) -> Vec<Self> {
+        let transports = args.transports();
+        let kernel = transports.contains(&Transport::KernelUdp);
+        let kernel = kernel.then_some(Self { transport: Transport::KernelUdp, mode: None });
+        let past = [Mode::Generic, Mode::Native].into_iter().flat_map(|mode| {
+            let past = transports.iter().filter(|&&transport| transport != Transport::KernelUdp);
+            past.map(move |&transport| Self { transport, mode: Some(mode) })
+        });
+        kernel.into_iter().chain(past).collect()
+    }
+
+    /// Returns the name of the mode.
+    pub(crate) fn mode_name(self) -> &'static str {
+        match self.mode {
+            None => "-",
+            Some(Mode::Generic) => "generic",
+            Some(_) => "native",
+        }
+    }
+}
+
+/// The environment of the rounds.
+#[derive(Debug)]
+pub(crate) struct RunContext {
+    /// The hosts of each case.
+    beds: Vec<Testbed>,
+    /// The cores of pong and ping.
+    cores: [usize; 2],
+    samples: u32,
+    umem: UmemSettings,
+}
+
+impl RunContext {
+    pub(crate) fn new(args: &BenchArgs, cases: usize) -> io::Result<Self> {
+        let cores = hairpin_host::allowed_cores()?;
+        let [pong, ping, ..] = cores[..] else {
+            return Err(io::Error::other(
+                "cannot run ping and pong: two cores are required, one is allowed",
+            ));
+        };
+        let mut umem = UmemSettings::default();
+        umem.frames = args.frames.unwrap_or(umem.frames);
+        let beds: Result<_, _> = (0..cases).map(|_| Testbed::namespaces()).collect();
+        Ok(Self {
+            beds: beds.map_err(io::Error::other)?,
+            cores: [pong, ping],
+            samples: args.samples,
+            umem,
+        })
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        let [pong, ping] = self.cores;
+        let samples = self.samples;
+        format!(
+            "{}, for each way and mode; pong on core {pong}, ping on core {ping}; {samples} round \
+             trips a round, in turns",
+            self.beds.first().map_or("", Testbed::describe)
+        )
+    }
+
+    /// Runs a round of all cases.
+    pub(crate) fn round(
+        &self,
+        cases: &[BenchCase],
+        signalled: &AtomicBool,
+    ) -> io::Result<Vec<Sample>> {
+        let ends = cases.iter().zip(&self.beds).map(|(&case, testbed)| self.open(case, testbed));
+        let (mut pongs, mut pings): (Vec<_>, Vec<_>) =
+            ends.collect::<io::Result<Vec<_>>>()?.into_iter().map(<(_, _)>::from).unzip();
+        let [pong_core, ping_core] = self.cores;
+        let turn = &AtomicUsize::new(0);
+        let pin = |core| hairpin_host::pin(core).map_err(io::Error::other);
+        std::thread::scope(|scope| {
+            let pong = scope.spawn(move || {
+                pin(pong_core)?;
+                pong_all(&mut pongs, turn)
+            });
+            let ping = scope.spawn(move || {
+                let _ending = Ending(turn);
+                pin(ping_core)?;
+                ping_all(&mut pings, self.samples, turn, signalled)
+            });
+            let samples = ping.join().expect("the ping thread does not panic");
+            pong.join().expect("the pong thread does not panic")?;
+            samples
+        })
+    }
+
+    /// Opens both ends of a case, pong's first.
+    fn open(&self, case: BenchCase, testbed: &Testbed) -> io::Result<[Box<dyn PingLoop>; 2]> {
+        let mode = case.mode;
+        Ok(match case.transport {
+            Transport::KernelUdp => boxed(both(testbed, open_kernel)?),
+            Transport::Minimal => boxed(both(testbed, |host| open_minimal(host, mode))?),
+            Transport::Raw => boxed(both(testbed, |host| self.open_raw(host, mode))?),
+            Transport::RawShared => boxed(both(testbed, |host| self.open_shared(host, mode))?),
+            Transport::Udp => boxed(both(testbed, |host| self.open_udp(host, mode))?),
+        })
+    }
+
+    /// Does round trips of both ends on one thread, in generic mode, which is faster on a veth.
+    pub(crate) fn count(&self, transport: Transport, round_trips: u32) -> io::Result<String> {
+        let mode = Some(Mode::Generic);
+        match transport {
+            Transport::KernelUdp => self.count_by(open_kernel, round_trips),
+            Transport::Minimal => self.count_by(|host| open_minimal(host, mode), round_trips),
+            Transport::Raw => self.count_by(|host| self.open_raw(host, mode), round_trips),
+            Transport::RawShared => self.count_by(|host| self.open_shared(host, mode), round_trips),
+            Transport::Udp => self.count_by(|host| self.open_udp(host, mode), round_trips),
+        }
+    }
+
+    fn count_by<P: Port + Send>(
+        &self,
+        open: impl Fn(&Host) -> io::Result<P> + Sync,
+        round_trips: u32,
+    ) -> io::Result<String> {
+        let [mut pong, mut ping] = both(&self.beds[0], open)?;
+        hairpin_host::pin(self.cores[1]).map_err(io::Error::other)?;
+        let answered = measured_round_trips(&mut ping, &mut pong, round_trips)?;
+        Ok(format!("{round_trips} round trips, {answered} answered at once"))
+    }
+
+    fn open_raw(&self, host: &Host, mode: Option<Mode>) -> io::Result<Raw> {
+        Raw::open(host.interface(), &self.settings(mode).interface)
+    }
+
+    fn open_shared(&self, host: &Host, mode: Option<Mode>) -> io::Result<Raw> {
+        Raw::shared(host.interface(), &self.settings(mode))
+    }
+
+    fn open_udp(&self, host: &Host, mode: Option<Mode>) -> io::Result<Udp> {
+        let [local, remote] = addresses(host);
+        Udp::open(host.interface(), &self.settings(mode), local, remote)
+    }
+
+    fn settings(&self, mode: Option<Mode>) -> StackSettings {
+        let (mode, umem) = (mode.unwrap_or_default(), self.umem.clone());
+        let interface = InterfaceSettings { mode, umem, ..InterfaceSettings::default() };
+        StackSettings { interface, ..StackSettings::default() }
+    }
+}
+
+fn boxed<P: PingLoop + 'static>(ends: [P; 2]) -> [Box<dyn PingLoop>; 2] {
+    ends.map(|end| Box::new(end) as Box<dyn PingLoop>)
+}
+
+/// Opens a port on each host, pong's first.
+fn both<P: Port + Send>(
+    testbed: &Testbed,
+    open: impl Fn(&Host) -> io::Result<P> + Sync,
+) -> io::Result<[P; 2]> {
+    let [pong, ping] = testbed.hosts();
+    let at = |host: &Host| host.run(|| open(host)).flatten();
+    let mut ports = [at(pong)?, at(ping)?];
+    // Discards the datagrams that were sent to resolve the neighbor.
+    for port in &mut ports {
+        while port.receive()?.is_some() {}
+    }
+    Ok(ports)
+}
+
+fn open_kernel(host: &Host) -> io::Result<KernelUdp> {
+    let [local, remote] = addresses(host);
+    KernelUdp::open(local, remote)
+}
+
+/// Returns the addresses of this host and of the other: .1 and .2 of one network.
+fn addresses(host: &Host) -> [SocketAddrV4; 2] {
+    let [a, b, c, last] = host.address().octets();
+    [last, 3 - last].map(|last| SocketAddrV4::new(Ipv4Addr::new(a, b, c, last), PORT))
+}
+
+fn open_minimal(host: &Host, mode: Option<Mode>) -> io::Result<Minimal> {
+    Minimal::open(host.interface_index(), mode == Some(Mode::Native))
+}

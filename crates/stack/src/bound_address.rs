@@ -1,0 +1,118 @@
+//! A socket's addresses and the filter entries that follow from them.
+
+use std::net::{IpAddr, SocketAddr};
+
+use hairpin_xdp::{Entry, EntryError, Interface, Protocol};
+
+use crate::filter_entries::FilterEntries;
+
+/// The local and remote address of a socket, and its filter entries.
+#[derive(Debug)]
+pub(crate) struct BoundAddress {
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: Option<SocketAddr>,
+    entries: Vec<Entry>,
+}
+
+impl BoundAddress {
+    pub(crate) fn new(local: SocketAddr) -> Self {
+        Self { local, remote: None, entries: Vec::new() }
+    }
+
+    /// Returns `true` if the filter redirects traffic for the socket.
+    pub(crate) fn receives_over_xdp(&self) -> bool {
+        !self.entries.is_empty()
+    }
+
+    /// Updates the filter entries to the socket's addresses and the interface's local addresses.
+    ///
+    /// An unspecified address gets an entry for each local address, because frames that the host
+    /// forwards are not its own.
+    ///
+    /// # Errors
+    /// The filter's; the entries are unchanged then.
+    pub(crate) fn update_entries(
+        &mut self,
+        interface: &Interface,
+        entries: &mut FilterEntries,
+        addresses: &[IpAddr],
+    ) -> Result<(), EntryError> {
+        let wanted = self.wanted(addresses);
+        let new: Vec<_> = wanted.iter().filter(|entry| !self.entries.contains(entry)).collect();
+        for (at, &&entry) in new.iter().enumerate() {
+            if let Err(error) = entries.add(interface, entry) {
+                new[..at].iter().for_each(|entry| entries.remove(interface, entry));
+                return Err(error);
+            }
+        }
+        for entry in self.entries.iter().filter(|entry| !wanted.contains(entry)) {
+            entries.remove(interface, entry);
+        }
+        self.entries = wanted;
+        Ok(())
+    }
+
+    /// Removes all entries, so that the kernel receives the traffic.
+    pub(crate) fn remove_entries(&mut self, interface: &Interface, entries: &mut FilterEntries) {
+        for entry in self.entries.drain(..) {
+            entries.remove(interface, &entry);
+        }
+    }
+
+    fn wanted(&self, addresses: &[IpAddr]) -> Vec<Entry> {
+        let (protocol, vlan) = (Protocol::Udp, None);
+        let Self { local, remote, .. } = *self;
+        if let Some(remote) = remote {
+            let local_route = addresses.contains(&local.ip()) && !is_multicast(remote.ip());
+            return local_route
+                .then_some(Entry::Flow { protocol, vlan, local, remote })
+                .into_iter()
+                .collect();
+        }
+        let is_covered = |address: &&IpAddr| {
+            local.ip() == **address
+                || local.ip().is_unspecified() && local.is_ipv4() == address.is_ipv4()
+        };
+        let entry = |address: &IpAddr| {
+            let local = SocketAddr::new(*address, local.port());
+            Entry::Local { protocol, vlan, local }
+        };
+        addresses.iter().filter(is_covered).map(entry).collect()
+    }
+}
+
+pub(crate) fn is_multicast(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_multicast(),
+        IpAddr::V6(address) => address.is_multicast(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(local: &str, remote: Option<&str>) -> Vec<String> {
+        let addresses = ["10.0.0.1", "10.0.0.9", "fd00::1"].map(|address| address.parse().unwrap());
+        let mut bound = BoundAddress::new(local.parse().unwrap());
+        bound.remote = remote.map(|remote| remote.parse().unwrap());
+        let entry = |entry: &Entry| match entry {
+            Entry::Local { local, .. } => local.to_string(),
+            Entry::Flow { local, remote, .. } => format!("{local} {remote}"),
+            other => panic!("{other:?}"),
+        };
+        bound.wanted(&addresses).iter().map(entry).collect()
+    }
+
+    #[test]
+    fn entries_cover_the_bound_addresses_only() {
+        assert_eq!(wanted("10.0.0.9:7", None), ["10.0.0.9:7"]);
+        assert_eq!(wanted("0.0.0.0:7", None), ["10.0.0.1:7", "10.0.0.9:7"]);
+        assert_eq!(wanted("[::]:7", None), ["[fd00::1]:7"]);
+        assert!(wanted("127.0.0.1:7", None).is_empty());
+        assert!(wanted("239.0.0.1:7", None).is_empty());
+        assert_eq!(wanted("10.0.0.1:7", Some("10.0.0.2:8")), ["10.0.0.1:7 10.0.0.2:8"]);
+        assert!(wanted("127.0.0.1:7", Some("127.0.0.1:8")).is_empty());
+        assert!(wanted("10.0.0.1:7", Some("239.0.0.1:8")).is_empty());
+    }
+}

@@ -1,0 +1,412 @@
+//! The control plane: the kernel's addresses, routes, neighbors and groups, and their effect on the
+//! stack's sockets.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hairpin_netstack::{Address, Engine, Route, SocketId};
+use hairpin_wire::MacAddress;
+use hairpin_xdp::ETHERNET_HEADER;
+
+use crate::bound_address::{BoundAddress, is_multicast};
+use crate::data_plane::DataPlane;
+use crate::destination::{Path, XdpPath, to_engine_address};
+use crate::filter_entries::FilterEntries;
+use crate::groups::{GroupPath, Groups};
+use crate::netlink::{Change, InterfaceAddress, Netlink, RouteKind};
+use crate::readiness::Readiness;
+use crate::stack::SharedState;
+use crate::{FallbackReason, PathEvent, StackError};
+
+/// The most events kept until they are read; older ones are discarded.
+const MAX_EVENTS: usize = 256;
+
+/// The stack's control plane, under its own lock. That lock is taken before the data plane's.
+#[derive(Debug)]
+pub(crate) struct ControlPlane {
+    netlink: Netlink,
+    pub(crate) groups: Groups,
+    pub(crate) entries: FilterEntries,
+    addresses: Vec<IpAddr>,
+    sockets: HashMap<SocketId, BoundAddress>,
+    /// The readiness of each socket, by the token that the watcher thread waits with.
+    pub(crate) readiness_by_token: HashMap<u64, Arc<Readiness>>,
+    neighbors: HashMap<IpAddr, Neighbor>,
+    mac: [u8; 6],
+    mtu: u32,
+    up: bool,
+    events: VecDeque<PathEvent>,
+    /// The last event that reports a fallback.
+    fallback: Option<PathEvent>,
+}
+
+/// A next hop in use.
+#[derive(Debug)]
+struct Neighbor {
+    mac: Option<[u8; 6]>,
+    used: Arc<AtomicBool>,
+}
+
+impl ControlPlane {
+    /// Opens the control plane of an interface.
+    ///
+    /// # Errors
+    /// `Netlink`, `Memberships`.
+    pub(crate) fn new(interface: u32) -> Result<Self, StackError> {
+        let mut netlink = Netlink::open().map_err(StackError::Netlink)?;
+        let link = netlink.link(interface).map_err(StackError::Netlink)?;
+        Ok(Self {
+            netlink,
+            groups: Groups::new().map_err(StackError::Memberships)?,
+            entries: FilterEntries::default(),
+            addresses: Vec::new(),
+            sockets: HashMap::new(),
+            readiness_by_token: HashMap::new(),
+            neighbors: HashMap::new(),
+            mac: link.mac,
+            mtu: link.mtu,
+            up: link.is_running,
+            events: VecDeque::new(),
+            fallback: None,
+        })
+    }
+
+    pub(crate) fn mac(&self) -> [u8; 6] {
+        self.mac
+    }
+
+    pub(crate) fn has_address(&self, address: IpAddr) -> bool {
+        self.addresses.contains(&address)
+    }
+
+    pub(crate) fn report(&mut self, event: PathEvent) {
+        if event.is_fallback() {
+            self.fallback = Some(event.clone());
+        }
+        if self.events.len() == MAX_EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+
+    /// Returns the last reported fallback.
+    pub(crate) fn fallback(&self) -> Option<&PathEvent> {
+        self.fallback.as_ref()
+    }
+
+    pub(crate) fn next_event(&mut self) -> Option<PathEvent> {
+        self.events.pop_front()
+    }
+
+    /// Adds a socket and redirects its traffic. Returns `true` if any traffic is redirected.
+    pub(crate) fn add(
+        &mut self,
+        data_plane: &DataPlane,
+        id: SocketId,
+        local: SocketAddr,
+    ) -> io::Result<bool> {
+        let mut bound = BoundAddress::new(local);
+        bound
+            .update_entries(&data_plane.interface, &mut self.entries, &self.addresses)
+            .map_err(filter_error)?;
+        let receives_over_xdp = bound.receives_over_xdp();
+        self.sockets.insert(id, bound);
+        Ok(receives_over_xdp)
+    }
+
+    /// Restricts a socket to one peer.
+    pub(crate) fn connect(
+        &mut self,
+        data_plane: &DataPlane,
+        id: SocketId,
+        local: SocketAddr,
+        remote: SocketAddr,
+    ) -> io::Result<bool> {
+        let Some(bound) = self.sockets.get_mut(&id) else { return Ok(false) };
+        (bound.local, bound.remote) = (local, Some(remote));
+        bound
+            .update_entries(&data_plane.interface, &mut self.entries, &self.addresses)
+            .map_err(filter_error)?;
+        Ok(bound.receives_over_xdp())
+    }
+
+    /// Returns `true` if the filter redirects traffic for the socket.
+    pub(crate) fn receives_over_xdp(&self, id: SocketId) -> bool {
+        self.sockets.get(&id).is_some_and(BoundAddress::receives_over_xdp)
+    }
+
+    pub(crate) fn remove(&mut self, data_plane: &DataPlane, id: SocketId) {
+        self.groups.remove_sender(id);
+        if let Some(mut bound) = self.sockets.remove(&id) {
+            bound.remove_entries(&data_plane.interface, &mut self.entries);
+        }
+    }
+
+    /// Finds the path from a socket to a destination, as the kernel would route it.
+    ///
+    /// # Errors
+    /// The kernel's: `NetworkUnreachable`, `HostUnreachable`, `PermissionDenied`; `InvalidInput`
+    /// for an address that cannot be reached from the socket's address.
+    pub(crate) fn path(
+        &mut self,
+        shared: &SharedState,
+        id: SocketId,
+        to: SocketAddr,
+        multicast_loop: bool,
+    ) -> io::Result<Path> {
+        let Some(bound) = self.sockets.get(&id) else { return Err(io::ErrorKind::NotFound.into()) };
+        let local = bound.local.ip();
+        let has_source = !local.is_unspecified() && !is_multicast(local);
+        if has_source && !self.addresses.contains(&local) {
+            return Ok(Path::Kernel(FallbackReason::OtherInterface));
+        }
+        if bound.remote.is_some_and(|remote| remote != to) {
+            return Ok(Path::Kernel(FallbackReason::OtherPeer));
+        }
+        let source = has_source.then_some(local);
+        if is_multicast(to.ip()) {
+            return self.path_to_group(shared, id, to, source, multicast_loop);
+        }
+        let interface = shared.interface;
+        let is_on_link = crate::destination::is_local_to_link(to.ip());
+        let route = self.netlink.route(to.ip(), source, is_on_link.then_some(interface))?;
+        match route.kind {
+            RouteKind::Local => return Ok(Path::Kernel(FallbackReason::ThisHost)),
+            RouteKind::Broadcast => return Ok(Path::Kernel(FallbackReason::Broadcast)),
+            RouteKind::Multicast | RouteKind::Unicast => {}
+        }
+        if route.interface != interface || !self.up {
+            return Ok(Path::Kernel(FallbackReason::OtherInterface));
+        }
+        let hop = route.gateway.unwrap_or(to.ip());
+        let Some((mac, used)) = self.neighbor(shared, hop)? else {
+            return Ok(Path::Kernel(FallbackReason::NoNeighbor));
+        };
+        let mtu = route.mtu.map_or(self.mtu, |mtu| mtu.min(self.mtu));
+        xdp_path(shared, id, route.source, to, mac, mtu, used)
+    }
+
+    fn path_to_group(
+        &mut self,
+        shared: &SharedState,
+        id: SocketId,
+        to: SocketAddr,
+        source: Option<IpAddr>,
+        multicast_loop: bool,
+    ) -> io::Result<Path> {
+        let interface = shared.interface;
+        let same_family = |address: &&IpAddr| address.is_ipv4() == to.is_ipv4();
+        let by_route = |netlink: &mut Netlink| {
+            let route = netlink.route(to.ip(), None, Some(interface)).ok();
+            route.map(|route| route.source).filter(|source| !source.is_unspecified())
+        };
+        let source = source.or_else(|| by_route(&mut self.netlink));
+        let source = source.or_else(|| self.addresses.iter().find(same_family).copied());
+        let Some(source) = source else { return Ok(Path::Kernel(FallbackReason::OtherInterface)) };
+        if !self.up {
+            return Ok(Path::Kernel(FallbackReason::OtherInterface));
+        }
+        if !multicast_loop {
+            return xdp_path(shared, id, source, to, [0; 6], self.mtu, Arc::default());
+        }
+        let GroupPath { used, paths_changed } = self.groups.find_path(interface, to, id)?;
+        if paths_changed {
+            shared.invalidate_paths();
+        }
+        match used {
+            Some(used) => xdp_path(shared, id, source, to, [0; 6], self.mtu, used),
+            None => Ok(Path::Kernel(FallbackReason::LocalMembers)),
+        }
+    }
+
+    /// Returns the Ethernet address of a next hop; `None` if it is unresolved, after asking the
+    /// kernel to resolve it.
+    fn neighbor(
+        &mut self,
+        shared: &SharedState,
+        hop: IpAddr,
+    ) -> io::Result<Option<([u8; 6], Arc<AtomicBool>)>> {
+        let mac = self.netlink.neighbor(shared.interface, hop)?.map(|neighbor| neighbor.mac);
+        let known =
+            self.neighbors.entry(hop).or_insert_with(|| Neighbor { mac, used: Arc::default() });
+        if std::mem::replace(&mut known.mac, mac) != mac {
+            // Other sockets have prepared headers for the old address; the kernel's later
+            // notification will not show a change.
+            shared.invalidate_paths();
+        }
+        if mac.is_none() {
+            // Without the capability for this, the datagram sent through the kernel triggers the
+            // resolution.
+            let _ = self.netlink.use_neighbor(shared.interface, hop);
+        }
+        Ok(mac.map(|mac| (mac, Arc::clone(&known.used))))
+    }
+
+    /// Asks the kernel to confirm the next hops that were used since the last call.
+    pub(crate) fn refresh_neighbors(&mut self, interface: u32) {
+        for (&hop, neighbor) in &self.neighbors {
+            if neighbor.used.swap(false, Ordering::Relaxed) {
+                // If this fails, the next sender gets the error.
+                let _ = self.netlink.use_neighbor(interface, hop);
+            }
+        }
+    }
+
+    /// Applies a change in the kernel. Returns `true` if paths may have changed.
+    pub(crate) fn apply(&mut self, shared: &SharedState, change: &Change) -> io::Result<bool> {
+        let interface = shared.interface;
+        match *change {
+            Change::Link(index) if index == interface => self.read_link(shared),
+            Change::Addresses(index) if index == interface => {
+                self.read_addresses(shared)?;
+                Ok(true)
+            }
+            Change::Routes => Ok(true),
+            Change::Neighbor { interface: index, address, mac } if index == interface => {
+                let Some(known) = self.neighbors.get_mut(&address) else { return Ok(false) };
+                Ok(std::mem::replace(&mut known.mac, mac) != mac)
+            }
+            Change::Overrun => {
+                self.read_link(shared)?;
+                self.read_addresses(shared)?;
+                Ok(true)
+            }
+            Change::Link(_) | Change::Addresses(_) | Change::Neighbor { .. } => Ok(false),
+        }
+    }
+
+    fn read_link(&mut self, shared: &SharedState) -> io::Result<bool> {
+        let link = match self.netlink.link(shared.interface) {
+            Ok(link) => link,
+            Err(error) if crate::data_plane::is_down(&error) => {
+                if shared.check_removed().is_ok() {
+                    self.report(PathEvent::Removed);
+                    shared.set_removed();
+                }
+                self.up = false;
+                return Ok(true);
+            }
+            Err(error) => return Err(error),
+        };
+        let changed_link = (link.mac, link.mtu, link.is_running) != (self.mac, self.mtu, self.up);
+        if link.is_running != self.up {
+            self.report(if link.is_running { PathEvent::Up } else { PathEvent::Down });
+        }
+        if link.mac != self.mac {
+            self.report(PathEvent::MacAddress(link.mac));
+        }
+        (self.mac, self.mtu, self.up) = (link.mac, link.mtu, link.is_running);
+        if changed_link {
+            let limit = packet_limit(self.mtu);
+            shared.data_plane().set_device(self.mac, limit);
+        }
+        Ok(changed_link)
+    }
+
+    fn read_addresses(&mut self, shared: &SharedState) -> io::Result<()> {
+        let found = self.addresses(shared.interface)?;
+        let events = self.set_addresses(&mut shared.data_plane(), &found);
+        events.into_iter().for_each(|event| shared.report(self, event));
+        Ok(())
+    }
+
+    /// Reads the interface's addresses from the kernel.
+    pub(crate) fn addresses(&mut self, interface: u32) -> io::Result<Vec<InterfaceAddress>> {
+        self.netlink.addresses(interface)
+    }
+
+    /// Returns the number of addresses in the engine; those beyond its capacity are left to the
+    /// kernel.
+    pub(crate) fn address_count(&self) -> usize {
+        self.addresses.len()
+    }
+
+    /// Updates the engine and the filter to the interface's addresses. Returns the events to
+    /// report.
+    pub(crate) fn set_addresses(
+        &mut self,
+        data_plane: &mut DataPlane,
+        found: &[InterfaceAddress],
+    ) -> Vec<PathEvent> {
+        let device = data_plane.device;
+        self.addresses.retain(|&old| {
+            let present = found.iter().any(|found| found.address == old);
+            if !present {
+                data_plane.engine.with(|engine| engine.remove_address(device, Address::from(old)));
+            }
+            present
+        });
+        for new in found {
+            let (address, broadcast) =
+                (Address::from(new.address), new.broadcast.map(Address::from));
+            let add = |engine: &mut Engine<'_>| engine.add_address(device, address, broadcast);
+            if !self.addresses.contains(&new.address) && data_plane.engine.with(add).is_ok() {
+                self.addresses.push(new.address);
+            }
+        }
+        let mut changed = Vec::new();
+        for bound in self.sockets.values_mut() {
+            let was_redirected = bound.receives_over_xdp();
+            let updated =
+                bound.update_entries(&data_plane.interface, &mut self.entries, &self.addresses);
+            let address = bound.local;
+            match updated {
+                Err(_) => changed
+                    .push(PathEvent::RxFallback { address, reason: FallbackReason::FilterFull }),
+                Ok(()) if was_redirected && !bound.receives_over_xdp() => {
+                    changed.push(PathEvent::RxFallback {
+                        address,
+                        reason: FallbackReason::OtherInterface,
+                    })
+                }
+                Ok(()) if !was_redirected && bound.receives_over_xdp() => {
+                    changed.push(PathEvent::RxRestored { address });
+                }
+                Ok(()) => {}
+            }
+        }
+        changed
+    }
+}
+
+/// Converts the MTU to the longest IP packet, whose length field has 16 bits.
+pub(crate) fn packet_limit(mtu: u32) -> u16 {
+    mtu.try_into().unwrap_or(u16::MAX)
+}
+
+fn xdp_path(
+    shared: &SharedState,
+    id: SocketId,
+    source: IpAddr,
+    to: SocketAddr,
+    mac: [u8; 6],
+    mtu: u32,
+    used: Arc<AtomicBool>,
+) -> io::Result<Path> {
+    let data_plane = shared.data_plane();
+    let route = Route {
+        device: data_plane.device,
+        source: Address::from(source),
+        destination: to_engine_address(to),
+        next_hop: MacAddress(mac),
+        is_broadcast: false,
+    };
+    let header = data_plane.engine.get().prepare(id, &route).map_err(engine_error)?;
+    // A UMEM frame may be shorter than the interface's MTU.
+    let frame = (shared.umem.settings().longest_frame() - ETHERNET_HEADER) as usize;
+    // The length of the IP and UDP headers.
+    let headers = if to.is_ipv4() { 28 } else { 48 };
+    let limit = header.limit().min((mtu as usize).min(frame).saturating_sub(headers));
+    Ok(Path::Xdp(Box::new(XdpPath { header, limit, used })))
+}
+
+pub(crate) fn engine_error(error: hairpin_netstack::Error) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, error)
+}
+
+fn filter_error(error: hairpin_xdp::EntryError) -> io::Error {
+    io::Error::other(error)
+}

@@ -1,0 +1,427 @@
+//! The data plane: the interface's frames, the UDP engine, and the receive queues of the sockets.
+
+use std::io;
+use std::sync::Arc;
+
+use hairpin_netstack::{Datagram, DeviceId, DeviceSettings, Listener, Payload, Settings, SocketId};
+use hairpin_time::{Instant, Now, Utc};
+use hairpin_wire::MacAddress;
+use hairpin_xdp::{Interface, Packet, ReceiveStamps, Stamp};
+
+use crate::owned_engine::OwnedEngine;
+use crate::readiness::Readiness;
+use crate::receive_queue::{QueuedDatagram, ReceiveQueue};
+
+/// The most frames taken off the rings per call, so that the call ends under any load.
+const MAX_FRAMES: usize = 256;
+
+/// The engine's UDP part does not depend on time.
+const NOW: Now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
+
+/// The reader that polls the rings. Other sockets are notified of frames queued for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    Udp(SocketId),
+    Raw(u16),
+    /// A poller, which reads for all sockets.
+    Any,
+}
+
+/// The state of a socket after a receive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Remaining {
+    /// Datagrams remain in the queue.
+    Queued,
+    /// The queue is empty; the rings may have more.
+    MaybeMore,
+    /// The queue and the rings are empty.
+    Drained,
+}
+
+/// The stack's data plane, under its own lock.
+#[derive(Debug)]
+pub(crate) struct DataPlane {
+    pub(crate) interface: Interface,
+    pub(crate) engine: OwnedEngine,
+    pub(crate) device: DeviceId,
+    /// The receive queues, by socket index.
+    udp_queues: Vec<Option<ReceiveQueue<QueuedDatagram>>>,
+    raw_queues: Vec<(u16, ReceiveQueue<Packet>)>,
+    /// The number of frames that may still be queued.
+    queue_budget: usize,
+    has_stamps: bool,
+    /// The additional recipients of the current datagram.
+    copies: Vec<Recipient>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Recipient {
+    index: usize,
+    payload: Payload,
+}
+
+impl DataPlane {
+    pub(crate) fn new(
+        interface: Interface,
+        settings: &Settings,
+        device: &DeviceSettings,
+    ) -> Result<Self, hairpin_netstack::Error> {
+        let mut engine = OwnedEngine::new(settings);
+        let device = engine.with(|engine| engine.add_device(device))?;
+        let sockets = settings.sockets as usize;
+        let has_stamps = interface.receive_stamps() != ReceiveStamps::Off;
+        // The other half is for reception and transmission.
+        let queue_budget = (interface.umem().settings().frames as usize / 2).max(1);
+        Ok(Self {
+            interface,
+            engine,
+            device,
+            udp_queues: (0..sockets).map(|_| None).collect(),
+            raw_queues: Vec::new(),
+            queue_budget,
+            has_stamps,
+            copies: Vec::with_capacity(sockets),
+        })
+    }
+
+    pub(crate) fn attach_socket(&mut self, id: SocketId, readiness: Arc<Readiness>) {
+        self.udp_queues[id.index() as usize] =
+            Some(ReceiveQueue::new(self.queue_budget, readiness));
+    }
+
+    /// Removes a socket's receive queue and releases its frames.
+    pub(crate) fn detach_socket(&mut self, id: SocketId) {
+        let Some(mut queue) = self.udp_queues[id.index() as usize].take() else { return };
+        while let Some(datagram) = queue.pop() {
+            self.queue_budget += 1;
+            self.interface.release(datagram.packet.into_frame());
+        }
+    }
+
+    pub(crate) fn attach_raw(&mut self, ether_type: u16, readiness: Arc<Readiness>) {
+        self.raw_queues.push((ether_type, ReceiveQueue::new(self.queue_budget, readiness)));
+    }
+
+    pub(crate) fn detach_raw(&mut self, ether_type: u16) {
+        let Some(at) = self.raw_queues.iter().position(|(other, _)| *other == ether_type) else {
+            return;
+        };
+        let (_, mut queue) = self.raw_queues.swap_remove(at);
+        while let Some(packet) = queue.pop() {
+            self.queue_budget += 1;
+            self.interface.release(packet.into_frame());
+        }
+    }
+
+    /// Receives up to `most` datagrams for a socket: first from its queue, then directly from the
+    /// rings.
+    ///
+    /// # Errors
+    /// As for [`poll_rings`](Self::poll_rings).
+    #[inline]
+    pub(crate) fn receive(
+        &mut self,
+        id: SocketId,
+        into: &mut Vec<QueuedDatagram>,
+        most: usize,
+    ) -> io::Result<Remaining> {
+        let index = id.index() as usize;
+        if self.take_queued(index, into, most) > 0 {
+            return Ok(Remaining::Queued);
+        }
+        for _ in 0..MAX_FRAMES {
+            if into.len() >= most {
+                return Ok(Remaining::MaybeMore);
+            }
+            let Some(packet) = self.next_frame(!into.is_empty())? else {
+                return Ok(if into.is_empty() { Remaining::Drained } else { Remaining::MaybeMore });
+            };
+            let before = into.len();
+            self.demux_into(Reader::Udp(id), packet, Some((index, into)));
+            if into.len() == before {
+                // The socket may have received a copy, which must precede later frames.
+                self.take_queued(index, into, most);
+            }
+        }
+        Ok(Remaining::MaybeMore)
+    }
+
+    /// Takes up to `most` queued datagrams. Returns the number left in the queue.
+    #[inline]
+    fn take_queued(&mut self, index: usize, into: &mut Vec<QueuedDatagram>, most: usize) -> usize {
+        let Some(queue) = &mut self.udp_queues[index] else { return 0 };
+        while queue.len() > 0 && into.len() < most {
+            let Some(datagram) = queue.pop() else { break };
+            self.queue_budget += 1;
+            into.push(datagram);
+        }
+        queue.len()
+    }
+
+    /// Returns the next frame of an EtherType, from the queue or the rings, and `true` if the queue
+    /// has more.
+    ///
+    /// # Errors
+    /// As for [`poll_rings`](Self::poll_rings).
+    #[inline]
+    pub(crate) fn receive_raw(&mut self, ether_type: u16) -> io::Result<(Option<Packet>, bool)> {
+        let queue = self.raw_queues.iter_mut().find(|(other, _)| *other == ether_type);
+        let Some((_, queue)) = queue else { return Ok((None, false)) };
+        if let Some(packet) = queue.pop() {
+            self.queue_budget += 1;
+            return Ok((Some(packet), queue.len() > 0));
+        }
+        for _ in 0..MAX_FRAMES {
+            let packet = match self.interface.receive() {
+                Ok(Some((_, packet))) => packet,
+                Ok(None) => break,
+                Err(error) if is_down(&error) => break,
+                Err(error) => return Err(error),
+            };
+            if has_ether_type(self.interface.bytes(&packet), ether_type) {
+                return Ok((Some(packet), false));
+            }
+            self.demux(Reader::Raw(ether_type), packet);
+        }
+        Ok((None, false))
+    }
+
+    /// Wakes all waiting threads.
+    pub(crate) fn wake_all(&self) {
+        self.udp_queues.iter().flatten().for_each(|queue| queue.readiness.signal());
+        self.raw_queues.iter().for_each(|(_, queue)| queue.readiness.signal());
+    }
+
+    #[inline]
+    pub(crate) fn queue(&mut self, id: SocketId) -> Option<&mut ReceiveQueue<QueuedDatagram>> {
+        self.udp_queues[id.index() as usize].as_mut()
+    }
+
+    #[inline]
+    pub(crate) fn raw_queue(&mut self, ether_type: u16) -> Option<&mut ReceiveQueue<Packet>> {
+        self.raw_queues.iter_mut().find(|(other, _)| *other == ether_type).map(|(_, queue)| queue)
+    }
+
+    /// Returns the number of items queued for a reader.
+    #[inline]
+    fn queued(&self, reader: Reader) -> usize {
+        match reader {
+            Reader::Udp(id) => {
+                self.udp_queues[id.index() as usize].as_ref().map_or(0, ReceiveQueue::len)
+            }
+            Reader::Raw(ether_type) => self
+                .raw_queues
+                .iter()
+                .find(|(other, _)| *other == ether_type)
+                .map_or(0, |s| s.1.len()),
+            Reader::Any => 0,
+        }
+    }
+
+    /// Takes frames off the rings and queues them, until `wanted` are queued for `reader` or the
+    /// rings are empty. Returns `true` if the rings are empty.
+    ///
+    /// With at least one frame queued, the shared ring indices are not read again.
+    ///
+    /// # Errors
+    /// The kernel's, except that the interface is down or removed, which is reported by an event.
+    #[inline]
+    pub(crate) fn poll_rings(&mut self, reader: Reader, wanted: usize) -> io::Result<bool> {
+        for _ in 0..MAX_FRAMES {
+            let queued = self.queued(reader);
+            if queued >= wanted {
+                return Ok(false);
+            }
+            let Some(packet) = self.next_frame(queued > 0)? else { return Ok(queued == 0) };
+            self.demux(reader, packet);
+        }
+        Ok(false)
+    }
+
+    /// Returns the next frame from the rings; with `cached_only`, only one that needs no read of
+    /// the shared index.
+    #[inline]
+    fn next_frame(&mut self, cached_only: bool) -> io::Result<Option<Packet>> {
+        if cached_only {
+            return Ok(self.interface.receive_cached().map(|(_, packet)| packet));
+        }
+        match self.interface.receive() {
+            Ok(received) => Ok(received.map(|(_, packet)| packet)),
+            Err(error) if is_down(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Queues one frame for its recipient.
+    fn demux(&mut self, reader: Reader, packet: Packet) {
+        self.demux_into(reader, packet, None);
+    }
+
+    /// Queues one frame for its recipient, or appends it to `direct` if its first recipient is that
+    /// socket. Other recipients get copies in their queues.
+    #[inline(always)]
+    fn demux_into(
+        &mut self,
+        reader: Reader,
+        packet: Packet,
+        direct: Option<(usize, &mut Vec<QueuedDatagram>)>,
+    ) {
+        let frame = self.interface.bytes(&packet);
+        if !self.raw_queues.is_empty()
+            && let Some(&[high, low]) = frame.get(12..14)
+        {
+            let ether_type = u16::from_be_bytes([high, low]);
+            if let Some(at) = self.raw_queues.iter().position(|(other, _)| *other == ether_type) {
+                return self.enqueue_raw(reader, at, packet);
+            }
+        }
+        match self.engine.with(|engine| engine.deliver_known_flow(self.device, frame)) {
+            Some((socket, payload)) => {
+                let to = Recipient { index: socket.index() as usize, payload };
+                self.deliver(reader, to, packet, direct);
+            }
+            None => self.demux_slow(reader, packet, direct),
+        }
+    }
+
+    /// Handles a frame that is not of a cached flow.
+    #[inline(never)]
+    fn demux_slow(
+        &mut self,
+        reader: Reader,
+        packet: Packet,
+        direct: Option<(usize, &mut Vec<QueuedDatagram>)>,
+    ) {
+        let frame = self.interface.bytes(&packet);
+        let mut demux = Demux { first: None, copies: &mut self.copies };
+        self.engine.with(|engine| engine.handle_frame(NOW, self.device, frame, &mut demux));
+        let Some(first) = demux.first else {
+            // The frame is malformed, which the engine counts, or from a source that is not
+            // allowed, or its socket was closed meanwhile.
+            return self.interface.release(packet.into_frame());
+        };
+        if !self.copies.is_empty() {
+            self.copy_to_others(reader, &packet);
+        }
+        self.deliver(reader, first, packet, direct);
+    }
+
+    /// Appends a datagram to `direct` if it is for that socket, else queues it for its own socket.
+    #[inline(always)]
+    fn deliver(
+        &mut self,
+        reader: Reader,
+        to: Recipient,
+        packet: Packet,
+        direct: Option<(usize, &mut Vec<QueuedDatagram>)>,
+    ) {
+        let stamp = self.stamp(&packet);
+        let datagram = QueuedDatagram { packet, payload: to.payload, stamp };
+        match direct {
+            Some((index, into)) if index == to.index => into.push(datagram),
+            _ => self.enqueue(reader, to.index, datagram),
+        }
+    }
+
+    #[inline(always)]
+    fn stamp(&self, packet: &Packet) -> Option<Stamp> {
+        if self.has_stamps { self.interface.receive_stamp(packet) } else { None }
+    }
+
+    /// Queues a datagram for a socket.
+    #[inline]
+    fn enqueue(&mut self, reader: Reader, index: usize, datagram: QueuedDatagram) {
+        let Some(queue) = &mut self.udp_queues[index] else {
+            return self.interface.release(datagram.packet.into_frame());
+        };
+        if !queue.has_room(self.queue_budget) {
+            queue.record_drop();
+            return self.interface.release(datagram.packet.into_frame());
+        }
+        self.queue_budget -= 1;
+        queue.push(datagram);
+        if is_other_reader(reader, index) {
+            queue.readiness.signal();
+        }
+    }
+
+    /// A frame has one owner, so all recipients but the first get copies.
+    #[cold]
+    fn copy_to_others(&mut self, reader: Reader, packet: &Packet) {
+        let stamp = self.stamp(packet);
+        while let Some(to) = self.copies.pop() {
+            let Some(queue) = &mut self.udp_queues[to.index] else { continue };
+            if !queue.has_room(self.queue_budget) {
+                queue.record_drop();
+                continue;
+            }
+            let Some(mut copy) = self.interface.packet(packet.length()) else {
+                queue.record_drop();
+                continue;
+            };
+            let bytes = self.interface.bytes(packet);
+            self.interface.bytes_mut(&mut copy).copy_from_slice(bytes);
+            self.enqueue(
+                reader,
+                to.index,
+                QueuedDatagram { packet: copy, payload: to.payload, stamp },
+            );
+        }
+    }
+
+    #[inline]
+    fn enqueue_raw(&mut self, reader: Reader, at: usize, packet: Packet) {
+        let (ether_type, queue) = &mut self.raw_queues[at];
+        if !queue.has_room(self.queue_budget) {
+            queue.record_drop();
+            return self.interface.release(packet.into_frame());
+        }
+        self.queue_budget -= 1;
+        queue.push(packet);
+        if reader != Reader::Raw(*ether_type) {
+            queue.readiness.signal();
+        }
+    }
+
+    /// Updates the interface's Ethernet address and MTU in the engine.
+    pub(crate) fn set_device(&mut self, mac: [u8; 6], mtu: u16) {
+        // The device exists as long as the engine.
+        let _ = self.engine.with(|engine| engine.set_device(self.device, MacAddress(mac), mtu));
+    }
+}
+
+/// Returns `true` if the interface is down or removed. The watcher thread reports this, not each
+/// call.
+pub(crate) fn is_down(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV))
+}
+
+#[inline]
+fn has_ether_type(frame: &[u8], ether_type: u16) -> bool {
+    frame.get(12..14) == Some(&ether_type.to_be_bytes())
+}
+
+#[inline]
+fn is_other_reader(reader: Reader, index: usize) -> bool {
+    !matches!(reader, Reader::Udp(id) if id.index() as usize == index)
+}
+
+/// Collects the recipients of a datagram.
+struct Demux<'a> {
+    first: Option<Recipient>,
+    copies: &'a mut Vec<Recipient>,
+}
+
+impl Listener for Demux<'_> {
+    #[inline(always)]
+    fn on_datagram(&mut self, _now: Now, socket: SocketId, datagram: &Datagram<'_>) {
+        let (offset, length) = (datagram.offset, datagram.payload.len() as u32);
+        let (index, payload) = (socket.index() as usize, Payload { offset, length });
+        let recipient = Recipient { index, payload };
+        if self.first.is_none() {
+            self.first = Some(recipient);
+        } else {
+            self.copies.push(recipient);
+        }
+    }
+}
