@@ -59,7 +59,7 @@ impl Compared {
             Some(Ratio { low, high, .. }) => format!("{low:.3} to {high:.3}"),
             None => "-".to_owned(),
         };
-        let medians = self.contradiction().map(|verdict| format!("; medians: {verdict}"));
+        let medians = self.contradiction().map(|verdict| format!("; the medians: {verdict}"));
         let notes = [("A", &self.a), ("B", &self.b)].into_iter().flat_map(|(name, row)| {
             row.iter().flat_map(|it| &it.notes).map(move |note| format!("; {name} {note}"))
         });
