@@ -101,7 +101,7 @@ impl Session {
     ) {
         self.hear(context.now);
         let message = frame.get(FRAMING_HEADER_LENGTH..).unwrap_or_default();
-        if let Some(decoded) = ExecutionReportNew522::decode_plain(message)
+        if let Some(decoded) = ExecutionReportNew522::decode_exact(message)
             && let Ok(frame) = Frame::of_framed(frame)
         {
             deliver!(self, context, frame, false by accept_usual,
@@ -154,7 +154,7 @@ impl Session {
             self.fail(context, Error::Schema(frame.header.schema_id));
         } else if SESSION_TEMPLATES.contains(&frame.header.template_id) {
             self.handle_session_message(context, frame);
-        } else if let Some(decoded) = ExecutionReportCancel534::decode_plain(frame.message) {
+        } else if let Some(decoded) = ExecutionReportCancel534::decode_exact(frame.message) {
             // The second most frequent of all: without a scratch to clear.
             deliver!(self, context, frame, false by accept,
                 decoded => on_execution_report_cancel report);

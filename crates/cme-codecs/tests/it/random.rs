@@ -1,9 +1,9 @@
-//! Bytes of messages, made from a seed by CME's file.
+//! Random message bytes from a seed and CME's file.
 
-use crate::cme::Block;
+use crate::cme_schema::Block;
 use hairpin_sbe::MessageHeader;
 
-/// SplitMix64: small, and the same everywhere.
+/// SplitMix64: small and deterministic on all platforms.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -19,7 +19,7 @@ impl Random {
         (self.next() % limit as u64) as usize
     }
 
-    /// Bytes among which those that nulls and text ends are made of are frequent.
+    /// Returns random bytes with many values that occur in nulls and at the end of text.
     pub(crate) fn bytes(&mut self, length: usize) -> Vec<u8> {
         let mut byte = || match self.below(8) {
             0 => 0,
@@ -31,7 +31,7 @@ impl Random {
         (0..length).map(|_| byte()).collect()
     }
 
-    /// A block in which every fourth field is null.
+    /// Returns a block in which every fourth field is null.
     fn block(&mut self, block: &Block, length: usize) -> Vec<u8> {
         let mut bytes = self.bytes(length);
         for field in &block.fields {
@@ -44,8 +44,9 @@ impl Random {
         bytes
     }
 
-    /// A message of `version` with up to three entries in a group: header and body. Blocks are
-    /// `stretch` bytes longer or shorter than in the file, but never shorter than nothing.
+    /// Returns the header and body of a message of `version` with up to three entries per group.
+    /// Blocks are longer than in the file by `stretch` bytes, or shorter if negative, with a
+    /// minimum of zero.
     pub(crate) fn message(
         &mut self,
         schema_id: u16,

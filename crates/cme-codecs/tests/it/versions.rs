@@ -1,11 +1,11 @@
-//! What `sinceVersion` says about older blocks, against CME's older files.
+//! Block lengths derived from `sinceVersion` against CME's older files.
 
-use crate::cme::{Block, Cme};
+use crate::cme_schema::{Block, CmeSchema};
 use hairpin_cme_codecs::{ilink3, mdp3};
 use hairpin_sbe::{BlockLayout, Message};
 
-/// Bytes a block had at `version`: where the fields of that version end; but a block that is
-/// padded in the current schema has always had its declared length.
+/// Returns the length of a block in `version`: the end of that version's fields. A block with
+/// padding in the current schema has always had its declared length.
 fn length_at(layout: &BlockLayout, version: u16) -> usize {
     let end = |version| {
         let fields = layout.fields.iter().filter(|field| field.since <= version);
@@ -15,9 +15,10 @@ fn length_at(layout: &BlockLayout, version: u16) -> usize {
     if is_padded { layout.length.into() } else { end(version).into() }
 }
 
-/// Checks all messages that an older file shares with ours; gives how many blocks were shorter.
+/// Checks all messages that an older file shares with ours. Returns the number of blocks that were
+/// shorter.
 fn check(file: &str, version: u16, messages: &[&Message]) -> usize {
-    let Some(cme) = Cme::read(file) else { return 1 };
+    let Some(cme) = CmeSchema::read(file) else { return 1 };
     let mut shorter = 0;
     let mut compare = |name: &str, theirs: &Block, ours: &BlockLayout| {
         assert_eq!(theirs.length, length_at(ours, version), "{name} at version {version}");
@@ -40,12 +41,12 @@ fn check(file: &str, version: u16, messages: &[&Message]) -> usize {
 
 #[test]
 fn since_versions_reproduce_older_market_data_blocks() {
-    assert!(check("schemas/Cme.Futures.Mdp3.Sbe.v1.9.xml", 9, mdp3::MESSAGES) > 0);
-    assert!(check("schemas/Cme.Futures.Mdp3.Sbe.v1.12.xml", 12, mdp3::MESSAGES) > 0);
+    assert!(check("schemas/CmeSchema.Futures.Mdp3.Sbe.v1.9.xml", 9, mdp3::MESSAGES) > 0);
+    assert!(check("schemas/CmeSchema.Futures.Mdp3.Sbe.v1.12.xml", 12, mdp3::MESSAGES) > 0);
 }
 
 #[test]
 fn since_versions_reproduce_older_order_entry_blocks() {
-    assert!(check("schemas/Cme.Futures.iLink3.Sbe.v8.5.xml", 5, ilink3::MESSAGES) > 0);
-    assert!(check("schemas/Cme.Futures.iLink3.Sbe.v8.8.xml", 8, ilink3::MESSAGES) > 0);
+    assert!(check("schemas/CmeSchema.Futures.iLink3.Sbe.v8.5.xml", 5, ilink3::MESSAGES) > 0);
+    assert!(check("schemas/CmeSchema.Futures.iLink3.Sbe.v8.8.xml", 8, ilink3::MESSAGES) > 0);
 }

@@ -1,19 +1,19 @@
-//! CME's schema file, read straight from its XML.
+//! CME's schema file, read directly from its XML.
 
-use crate::data::shared;
-use crate::item::Item;
+use crate::plain_value::PlainValue;
+use crate::test_data::shared;
 use roxmltree::{Document, Node};
 
-pub(crate) const MDP3: &str = "schemas/Cme.Futures.Mdp3.Sbe.v1.13.xml";
-pub(crate) const ILINK3: &str = "schemas/Cme.Futures.iLink3.Sbe.v8.9.xml";
+pub(crate) const MDP3: &str = "schemas/CmeSchema.Futures.Mdp3.Sbe.v1.13.xml";
+pub(crate) const ILINK3: &str = "schemas/CmeSchema.Futures.iLink3.Sbe.v8.9.xml";
 
-/// A schema of CME's. Its text is leaked: tests end soon.
-pub(crate) struct Cme {
+/// A CME schema. Its text is leaked, because tests are short-lived.
+pub(crate) struct CmeSchema {
     pub(crate) root: Node<'static, 'static>,
     pub(crate) messages: Vec<Block>,
 }
 
-/// A message, or a group of one.
+/// A message, or a group of a message.
 #[derive(Clone)]
 pub(crate) struct Block {
     pub(crate) node: Node<'static, 'static>,
@@ -26,20 +26,20 @@ pub(crate) struct Block {
     pub(crate) data: usize,
 }
 
-/// A field and everything about its type.
+/// A field with everything about its type.
 #[derive(Clone)]
 pub(crate) struct Field {
     pub(crate) node: Node<'static, 'static>,
     pub(crate) name: String,
     pub(crate) offset: Option<usize>,
     pub(crate) since: u16,
-    /// Since an older sender of the message lacks it, it can be absent whatever its type says.
-    pub(crate) is_addition: bool,
+    /// The field is newer than its message and may be absent, regardless of its type.
+    pub(crate) added: bool,
     pub(crate) parts: Vec<Part>,
     pub(crate) kind: Node<'static, 'static>,
 }
 
-/// A member of a field's type; the only one unless that is a composite.
+/// A member of a field's type; the only one unless the type is a composite.
 #[derive(Clone)]
 pub(crate) struct Part {
     pub(crate) primitive: String,
@@ -48,7 +48,7 @@ pub(crate) struct Part {
     pub(crate) constant: Option<String>,
 }
 
-impl Cme {
+impl CmeSchema {
     pub(crate) fn read(file: &str) -> Option<Self> {
         let text = std::fs::read_to_string(shared(file)?).unwrap().leak();
         let document: &'static Document<'static> =
@@ -64,7 +64,7 @@ impl Cme {
         self.messages.iter().find(|message| message.id == id)
     }
 
-    /// The element under `<types>` with this name.
+    /// Returns the element under `<types>` with this name.
     pub(crate) fn kind(&self, name: &str) -> Node<'static, 'static> {
         let types = named(self.root, "types").flat_map(|types| types.children());
         types.filter(Node::is_element).find(|node| node.attribute("name") == Some(name)).unwrap()
@@ -93,7 +93,7 @@ impl Cme {
             name: node.attribute("name").unwrap().into(),
             offset: node.attribute("offset").map(|offset| offset.parse().unwrap()),
             since,
-            is_addition: since > block_since,
+            added: since > block_since,
             parts: self.parts(kind),
             kind,
         }
@@ -108,7 +108,7 @@ impl Cme {
     }
 }
 
-/// Children of this name, whatever their prefix.
+/// Returns the children with this name and any prefix.
 pub(crate) fn named(
     node: Node<'static, 'static>,
     name: &'static str,
@@ -116,7 +116,7 @@ pub(crate) fn named(
     node.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
 }
 
-/// An attribute that is a number, 0 if it is not there.
+/// Returns an attribute as a number, or 0 if it is missing.
 pub(crate) fn number(node: Node<'_, '_>, attribute: &str) -> usize {
     node.attribute(attribute).map_or(0, |text| text.parse().unwrap())
 }
@@ -154,7 +154,7 @@ impl Part {
         if is_negative { unsigned - (1 << bits) } else { unsigned }
     }
 
-    /// The constant or null written in the file.
+    /// Returns the constant or null in the file.
     pub(crate) fn literal(&self, text: &str) -> i128 {
         match self.primitive.as_str() {
             "char" => text.as_bytes()[0].into(),
@@ -162,9 +162,9 @@ impl Part {
         }
     }
 
-    /// The integer in `bytes`, `None` if it is null: for characters 0x00 as well as what the file
-    /// says; for a field that came after its message the greatest value of its type.
-    fn nullable(&self, bytes: &[u8], is_addition: bool) -> Option<i128> {
+    /// Returns the integer in `bytes`, or `None` if it is null. The null of a character is 0x00 or
+    /// the file's value; the null of an added field is its type's maximum.
+    fn nullable(&self, bytes: &[u8], added: bool) -> Option<i128> {
         let value = self.integer(bytes);
         let greatest = match self.primitive.strip_prefix('u') {
             Some(_) => (1 << (8 * bytes.len())) - 1,
@@ -173,8 +173,8 @@ impl Part {
         let is_null = match (&self.null, self.primitive.as_str()) {
             (Some(null), "char") => value == 0 || value == self.literal(null),
             (Some(null), _) => value == self.literal(null),
-            (None, "char") => is_addition && value == 0,
-            (None, _) => is_addition && value == greatest,
+            (None, "char") => added && value == 0,
+            (None, _) => added && value == greatest,
         };
         (!is_null).then_some(value)
     }
@@ -189,7 +189,7 @@ impl Field {
         self.parts.iter().all(|part| part.constant.is_some())
     }
 
-    /// The bytes that this field is null with, if it has a null.
+    /// Returns the field's null in wire format, if it has one.
     pub(crate) fn null(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         for part in self.parts.iter().filter(|part| part.constant.is_none()) {
@@ -200,7 +200,7 @@ impl Field {
         Some(bytes)
     }
 
-    /// The greatest value of the field's only integer, as bytes of the wire.
+    /// Returns the maximum of the field's only integer in wire format.
     pub(crate) fn greatest(&self) -> Vec<u8> {
         let mut bytes = vec![0xff; self.size()];
         if self.parts[0].primitive.starts_with("int") {
@@ -209,21 +209,23 @@ impl Field {
         bytes
     }
 
-    /// The value in a block of the wire.
-    pub(crate) fn read(&self, block: &[u8], version: u16) -> Item {
+    /// Reads the value from a block.
+    pub(crate) fn read(&self, block: &[u8], version: u16) -> PlainValue {
         if self.since > version {
-            return Item::Null;
+            return PlainValue::Null;
         }
         if let [Part { constant: Some(text), length, .. }] = &self.parts[..] {
             let is_text = *length > 1;
             return if is_text {
                 text.as_str().into()
             } else {
-                Item::Integer(self.parts[0].literal(text))
+                PlainValue::Integer(self.parts[0].literal(text))
             };
         }
         let offset = self.offset.unwrap();
-        let Some(mut bytes) = block.get(offset..offset + self.size()) else { return Item::Null };
+        let Some(mut bytes) = block.get(offset..offset + self.size()) else {
+            return PlainValue::Null;
+        };
         if self.parts[0].is_text() {
             return bytes.split(|byte| *byte == 0).next().unwrap().into();
         }
@@ -233,16 +235,16 @@ impl Field {
             bytes = rest;
             values.push(match &part.constant {
                 Some(text) => Some(part.literal(text)),
-                None => part.nullable(head, self.is_addition),
+                None => part.nullable(head, self.added),
             });
         }
         match values[..] {
-            [value] => value.map_or(Item::Null, Item::Integer),
-            [Some(mantissa), Some(exponent)] => Item::Decimal(mantissa, exponent as i8),
-            [_, _] | [None, None, None, None] => Item::Null,
-            [year, month, day, week] => {
-                Item::MonthYear([year, month, day, week].map(|part| part.map(|part| part as u16)))
-            }
+            [value] => value.map_or(PlainValue::Null, PlainValue::Integer),
+            [Some(mantissa), Some(exponent)] => PlainValue::Decimal(mantissa, exponent as i8),
+            [_, _] | [None, None, None, None] => PlainValue::Null,
+            [year, month, day, week] => PlainValue::MonthYear(
+                [year, month, day, week].map(|part| part.map(|part| part as u16)),
+            ),
             _ => panic!("{} has {} parts", self.name, values.len()),
         }
     }

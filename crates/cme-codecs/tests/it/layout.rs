@@ -1,17 +1,17 @@
 //! Every fact in the generated layouts against CME's file.
 
-use crate::cme::{self, Block, Cme, named, number};
+use crate::cme_schema::{self, Block, CmeSchema, named, number};
 use hairpin_cme_codecs::{ilink3, mdp3};
 use hairpin_sbe::{BlockLayout, Encoding, Field, Message, Named, Presence};
 
-/// Both schemas: CME's file and our layouts, if the files are at hand.
-fn schemas() -> impl Iterator<Item = (Cme, &'static [&'static Message])> {
-    [(cme::MDP3, mdp3::MESSAGES), (cme::ILINK3, ilink3::MESSAGES)]
+/// Returns both schemas, CME's file and our layouts, if the files are available.
+fn schemas() -> impl Iterator<Item = (CmeSchema, &'static [&'static Message])> {
+    [(cme_schema::MDP3, mdp3::MESSAGES), (cme_schema::ILINK3, ilink3::MESSAGES)]
         .into_iter()
-        .filter_map(|(file, messages)| Some((Cme::read(file)?, messages)))
+        .filter_map(|(file, messages)| Some((CmeSchema::read(file)?, messages)))
 }
 
-/// Every block of every message, side by side, with a name for the failure.
+/// Calls `check` with every block of every message from both sources, and with a name for failures.
 fn for_each_block(mut check: impl FnMut(&str, &Block, &BlockLayout)) {
     let mut blocks = 0;
     for (cme, messages) in schemas() {
@@ -27,7 +27,7 @@ fn for_each_block(mut check: impl FnMut(&str, &Block, &BlockLayout)) {
     }
 }
 
-fn for_each_field(mut check: impl FnMut(&str, &cme::Field, &Field)) {
+fn for_each_field(mut check: impl FnMut(&str, &cme_schema::Field, &Field)) {
     for_each_block(|name, theirs, ours| {
         assert_eq!(theirs.fields.len(), ours.fields.len(), "{name}");
         for (theirs, ours) in theirs.fields.iter().zip(ours.fields) {
@@ -37,7 +37,7 @@ fn for_each_field(mut check: impl FnMut(&str, &cme::Field, &Field)) {
 }
 
 #[test]
-fn schema_ids_and_versions_are_cmes() {
+fn schema_ids_and_versions_match_cme() {
     let ours =
         [(mdp3::SCHEMA_ID, mdp3::SCHEMA_VERSION), (ilink3::SCHEMA_ID, ilink3::SCHEMA_VERSION)];
     assert_eq!(ours, [(1, 13), (8, 9)]);
@@ -51,7 +51,7 @@ fn schema_ids_and_versions_are_cmes() {
 }
 
 #[test]
-fn messages_names_and_message_types_are_cmes() {
+fn message_names_and_types_match_cme() {
     for (cme, messages) in schemas() {
         assert_eq!(cme.messages.len(), messages.len());
         for (theirs, ours) in cme.messages.iter().zip(messages) {
@@ -83,12 +83,12 @@ fn messages_names_and_message_types_are_cmes() {
 }
 
 #[test]
-fn block_lengths_are_cmes() {
+fn block_lengths_match_cme() {
     for_each_block(|name, theirs, ours| assert_eq!(theirs.length, ours.length.into(), "{name}"));
 }
 
 #[test]
-fn names_and_tags_are_cmes() {
+fn field_names_and_tags_match_cme() {
     for_each_field(|name, theirs, ours| {
         assert_eq!(theirs.name, ours.name, "{name}");
         assert_eq!(number(theirs.node, "id"), ours.tag.into(), "{name}");
@@ -96,7 +96,7 @@ fn names_and_tags_are_cmes() {
 }
 
 #[test]
-fn offsets_are_cmes() {
+fn offsets_match_cme() {
     for_each_field(|name, theirs, ours| {
         assert_eq!(theirs.offset.is_none(), ours.kind.presence == Presence::Constant, "{name}");
         assert_eq!(theirs.offset.unwrap_or(0), ours.offset.into(), "{name}");
@@ -104,13 +104,13 @@ fn offsets_are_cmes() {
 }
 
 #[test]
-fn since_versions_are_cmes() {
+fn since_versions_match_cme() {
     for_each_block(|name, theirs, ours| assert_eq!(theirs.since, ours.since, "{name}"));
     for_each_field(|name, theirs, ours| assert_eq!(theirs.since, ours.since, "{name}"));
 }
 
 #[test]
-fn types_and_sizes_are_cmes() {
+fn types_and_sizes_match_cme() {
     for_each_field(|name, theirs, ours| {
         assert_eq!(theirs.kind.attribute("name"), Some(ours.kind.name), "{name}");
         assert_eq!(theirs.size(), ours.kind.size.into(), "{name}");
@@ -131,7 +131,7 @@ fn types_and_sizes_are_cmes() {
 }
 
 #[test]
-fn nulls_are_cmes() {
+fn nulls_match_cme() {
     for_each_field(|name, theirs, ours| {
         let null = theirs.null().filter(|null| !null.is_empty());
         match ours.kind.presence {
@@ -142,7 +142,7 @@ fn nulls_are_cmes() {
 }
 
 #[test]
-fn constants_are_cmes() {
+fn constants_match_cme() {
     for_each_field(|name, theirs, ours| match &ours.kind.encoding {
         _ if theirs.is_constant() => {
             let [part] = &theirs.parts[..] else { panic!("{name}") };
@@ -162,7 +162,7 @@ fn constants_are_cmes() {
 }
 
 #[test]
-fn enumeration_values_and_set_bits_are_cmes() {
+fn enumeration_values_and_set_bits_match_cme() {
     let mut checked = 0;
     for_each_field(|name, theirs, ours| {
         let (item, names) = match ours.kind.encoding {
@@ -189,7 +189,7 @@ fn enumeration_values_and_set_bits_are_cmes() {
 }
 
 #[test]
-fn groups_and_dimensions_are_cmes() {
+fn groups_and_dimensions_match_cme() {
     for (cme, messages) in schemas() {
         for (theirs, ours) in cme.messages.iter().zip(messages) {
             assert_eq!(theirs.groups.len(), ours.groups.len(), "{}", theirs.name);

@@ -1,29 +1,29 @@
-//! Getters, setters and the visitor on bytes of every kind, against a reading by CME's file.
+//! Getters, setters and the visitor on arbitrary bytes, against a reading by CME's file.
 
-use crate::cme::{self, Block, Cme};
+use crate::cme_schema::{self, Block, CmeSchema};
 use crate::copy;
-use crate::item::{Item, Seen, Visited};
+use crate::plain_value::{PlainValue, ValueLog, VisitLog};
 use crate::random::Random;
 use hairpin_cme_codecs::{ilink3, mdp3};
 use hairpin_sbe::{DecodeError, Message, MessageHeader};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
-/// A schema: CME's file, if at hand, and the generated module.
+/// A schema: CME's file, if available, and the generated module.
 struct Schema {
-    cme: Option<Cme>,
+    cme: Option<CmeSchema>,
     id: u16,
     version: u16,
     messages: &'static [&'static Message],
-    copy: fn(&MessageHeader, &[u8], &mut [u8], &mut Seen) -> usize,
-    visit: fn(&MessageHeader, &[u8], &mut Visited) -> Result<usize, DecodeError>,
+    copy: fn(&MessageHeader, &[u8], &mut [u8], &mut ValueLog) -> usize,
+    visit: fn(&MessageHeader, &[u8], &mut VisitLog) -> Result<usize, DecodeError>,
 }
 
-// `Cme` holds parts of a leaked document, which no thread changes.
+// `CmeSchema` refers to a leaked document that no thread modifies.
 fn schemas() -> [Schema; 2] {
     [
         Schema {
-            cme: Cme::read(cme::MDP3),
+            cme: CmeSchema::read(cme_schema::MDP3),
             id: mdp3::SCHEMA_ID,
             version: mdp3::SCHEMA_VERSION,
             messages: mdp3::MESSAGES,
@@ -31,7 +31,7 @@ fn schemas() -> [Schema; 2] {
             visit: mdp3::visit,
         },
         Schema {
-            cme: Cme::read(cme::ILINK3),
+            cme: CmeSchema::read(cme_schema::ILINK3),
             id: ilink3::SCHEMA_ID,
             version: ilink3::SCHEMA_VERSION,
             messages: ilink3::MESSAGES,
@@ -55,10 +55,10 @@ fn for_each_message(check: impl Fn(&Schema, &Block)) {
     });
 }
 
-/// One value that CME's file says a message has, and whether it is a constant of the file.
+/// A value that CME's file expects in a message, and a flag for constants.
 struct Expected {
     name: String,
-    item: Item,
+    item: PlainValue,
     is_constant: bool,
 }
 
@@ -75,7 +75,7 @@ fn expect(message: &Block, header: &MessageHeader, body: &[u8]) -> Vec<Expected>
     let (wire, mut rest) = body.split_at(header.block_length.into());
     read(message, wire);
     for group in &message.groups {
-        let since = cme::number(group.node, "sinceVersion");
+        let since = cme_schema::number(group.node, "sinceVersion");
         if since > header.version.into() {
             continue;
         }
@@ -89,7 +89,7 @@ fn expect(message: &Block, header: &MessageHeader, body: &[u8]) -> Vec<Expected>
             rest = behind;
         }
     }
-    for data in cme::named(message.node, "data") {
+    for data in cme_schema::named(message.node, "data") {
         let (length, behind) = rest.split_at(2);
         let (bytes, behind) = behind.split_at(u16::from_le_bytes([length[0], length[1]]).into());
         let name = data.attribute("name").unwrap().into();
@@ -100,9 +100,9 @@ fn expect(message: &Block, header: &MessageHeader, body: &[u8]) -> Vec<Expected>
     values
 }
 
-/// Checks that the visitor sees what the file says.
+/// Checks that the visitor reads the file's values.
 fn check_visited(schema: &Schema, message: &Block, header: &MessageHeader, body: &[u8]) {
-    let mut visited = Visited::default();
+    let mut visited = VisitLog::default();
     assert_eq!((schema.visit)(header, body, &mut visited), Ok(8 + body.len()), "{}", message.name);
     let expected = expect(message, header, body);
     assert_eq!(visited.0.len(), expected.len(), "{}", message.name);
@@ -112,16 +112,16 @@ fn check_visited(schema: &Schema, message: &Block, header: &MessageHeader, body:
     }
 }
 
-/// Checks that the getters see what the file says, and that setters write it so that it is seen
-/// again, in a message of the current version.
+/// Checks that the getters read the file's values, and that setters write them so that they are
+/// read again from a message of the current version.
 fn check_copied(schema: &Schema, message: &Block, header: &MessageHeader, body: &[u8]) {
-    let (mut seen, mut buffer) = (Seen::default(), vec![0xa5; 4096]);
+    let (mut seen, mut buffer) = (ValueLog::default(), vec![0xa5; 4096]);
     let length = (schema.copy)(header, body, &mut buffer, &mut seen);
     let expected = expect(message, header, body);
     assert_eq!(seen.0.len(), expected.len(), "{}", message.name);
     for (seen, expected) in seen.0.iter().zip(&expected) {
         let context = format!("{}.{} at version {}", message.name, expected.name, header.version);
-        let is_new_constant = expected.is_constant && expected.item == Item::Null;
+        let is_new_constant = expected.is_constant && expected.item == PlainValue::Null;
         assert!(
             *seen == expected.item || is_new_constant,
             "{context}: {seen:?}, {:?}",
@@ -134,10 +134,10 @@ fn check_copied(schema: &Schema, message: &Block, header: &MessageHeader, body: 
         (copied.version, usize::from(copied.block_length)),
         (schema.version, message.length)
     );
-    // Groups newer than the copied message are empty and so say nothing; data is never written.
+    // Groups newer than the copied message are empty; data is never written.
     let written = expect(message, &copied, body);
     let values = |values: Vec<Expected>| -> Vec<_> {
-        let data = cme::named(message.node, "data").count();
+        let data = cme_schema::named(message.node, "data").count();
         let count = values.len() - data;
         values.into_iter().take(count).filter(|value| !value.is_constant).map(|v| v.item).collect()
     };
@@ -145,7 +145,7 @@ fn check_copied(schema: &Schema, message: &Block, header: &MessageHeader, body: 
     check_padding(message, &copied, body);
 }
 
-/// Checks that every byte of a root block that no field has is zero.
+/// Checks that all bytes of a root block outside of fields are zero.
 fn check_padding(message: &Block, header: &MessageHeader, body: &[u8]) {
     let mut block = body[..header.block_length.into()].to_vec();
     for field in message.fields.iter().filter(|field| !field.is_constant()) {
@@ -158,7 +158,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn getters_setters_and_visitor_agree_with_cmes_file(seed: u64) {
+    fn getters_setters_and_visitor_match_cme(seed: u64) {
         for_each_message(|schema, message| {
             let (header, body) = Random(seed).message(schema.id, message, schema.version, 0);
             check_visited(schema, message, &header, &body);
@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn blocks_of_other_lengths_are_read(seed: u64, stretch in -20_isize..20) {
+    fn decodes_blocks_of_other_lengths(seed: u64, stretch in -20_isize..20) {
         for_each_message(|schema, message| {
             let (header, body) = Random(seed).message(schema.id, message, schema.version, stretch);
             check_visited(schema, message, &header, &body);
@@ -189,18 +189,18 @@ proptest! {
     }
 
     #[test]
-    fn every_cut_is_an_error_and_what_follows_a_message_is_left(seed: u64) {
+    fn truncation_is_an_error_and_trailing_bytes_are_ignored(seed: u64) {
         for_each_message(|schema, message| {
             let (header, mut body) = Random(seed).message(schema.id, message, schema.version, 0);
             let whole = body.len();
             for length in 0..whole {
-                let cut = (schema.visit)(&header, &body[..length], &mut Visited::default());
+                let cut = (schema.visit)(&header, &body[..length], &mut VisitLog::default());
                 use DecodeError::{Block, Data, Group};
                 let is_cut = matches!(cut, Err(Block | Group(_) | Data(_)));
                 assert!(is_cut, "{} cut at {length}: {cut:?}", message.name);
             }
             body.extend_from_slice(&[0xff; 9]);
-            let overlong = (schema.visit)(&header, &body, &mut Visited::default());
+            let overlong = (schema.visit)(&header, &body, &mut VisitLog::default());
             assert_eq!(overlong, Ok(8 + whole), "{}", message.name);
         });
     }
@@ -221,11 +221,12 @@ proptest! {
                 let template_id = pick.get(schema.messages).template_id;
                 let schema_id = schema.id;
                 let header = MessageHeader { block_length, template_id, schema_id, version };
-                let mut visited = Visited::default();
+                let mut visited = VisitLog::default();
                 let whole = (schema.visit)(&header, &body, &mut visited);
                 if whole.is_ok() {
-                    // The generated decoder accepts what the visitor accepts, and getters hold.
-                    (schema.copy)(&header, &body, &mut vec![0; 1 << 17], &mut Seen::default());
+                    // The generated decoder accepts every message that the visitor accepts, and
+                    // getters do not panic.
+                    (schema.copy)(&header, &body, &mut vec![0; 1 << 17], &mut ValueLog::default());
                 } else {
                     assert!(visited.0.is_empty());
                 }
@@ -235,7 +236,7 @@ proptest! {
 }
 
 #[test]
-fn another_template_or_schema_is_refused() {
+fn rejects_other_templates_and_schemas() {
     let header = MessageHeader { block_length: 0, template_id: 12, schema_id: 1, version: 13 };
     let decode =
         |header| mdp3::AdminHeartbeat12::decode(&header, &[], &mut []).map(|m| m.encoded_length());
@@ -244,11 +245,11 @@ fn another_template_or_schema_is_refused() {
     assert_eq!(decode(other), Err(DecodeError::Template(15)));
     let other = MessageHeader { schema_id: 8, ..header };
     assert_eq!(decode(other), Err(DecodeError::Schema(8)));
-    let visit = |header| mdp3::visit(&header, &[], &mut Visited::default());
+    let visit = |header| mdp3::visit(&header, &[], &mut VisitLog::default());
     assert_eq!(visit(header), Ok(8));
     assert_eq!(visit(other), Err(DecodeError::Schema(8)));
     assert_eq!(visit(MessageHeader { template_id: 13, ..header }), Err(DecodeError::Template(13)));
-    // Without its schema a template id says nothing: as a plan does it.
+    // A template id is valid only within its schema, as in a plan.
     let neither = MessageHeader { template_id: 13, schema_id: 8, ..header };
     assert_eq!(visit(neither), Err(DecodeError::Schema(8)));
 }

@@ -1,6 +1,6 @@
-//! What encoders write, and what they refuse.
+//! Encoder output and encoder errors.
 
-use crate::cme::{self, Block, Cme};
+use crate::cme_schema::{self, Block, CmeSchema};
 use crate::copy;
 use hairpin_cme_codecs::ilink3::{
     ExecutionReportNew522, Negotiate500, NewOrderSingle514, PartyDetailsListRequest537, SCHEMA_ID,
@@ -9,14 +9,14 @@ use hairpin_cme_codecs::ilink3::{
 use hairpin_cme_codecs::mdp3::{MDIncrementalRefreshBook46, Price9};
 use hairpin_sbe::{EncodeError, MessageHeader};
 
-/// A block without values, by CME's file: nulls, for what was added to a message the greatest
-/// value, else zero.
+/// Creates a block without values from CME's file: nulls, the maximum for additions, otherwise
+/// zero.
 fn null_block(block: &Block) -> Vec<u8> {
     let mut bytes = vec![0; block.length];
     for field in block.fields.iter().filter(|field| !field.is_constant()) {
         let null = match field.null() {
             Some(null) => null,
-            None if field.is_addition && field.parts[0].length == 1 => field.greatest(),
+            None if field.added && field.parts[0].length == 1 => field.greatest(),
             None => continue,
         };
         bytes[field.offset.unwrap()..][..null.len()].copy_from_slice(&null);
@@ -24,9 +24,9 @@ fn null_block(block: &Block) -> Vec<u8> {
     bytes
 }
 
-/// A message with one entry in each group and no values, by CME's file.
-fn empty(schema: &Cme, message: &Block) -> Vec<u8> {
-    let number = |attribute| cme::number(schema.root, attribute) as u16;
+/// Creates a message from CME's file, with one entry in each group and no values.
+fn empty(schema: &CmeSchema, message: &Block) -> Vec<u8> {
+    let number = |attribute| cme_schema::number(schema.root, attribute) as u16;
     let mut bytes = Vec::new();
     for part in [message.length as u16, message.id, number("id"), number("version")] {
         bytes.extend_from_slice(&part.to_le_bytes());
@@ -46,17 +46,17 @@ fn empty(schema: &Cme, message: &Block) -> Vec<u8> {
 
 type Empty = fn(u16, &mut [u8]) -> Result<usize, EncodeError>;
 
-fn for_each_message(check: impl Fn(&Cme, &Block, Empty)) {
+fn for_each_message(check: impl Fn(&CmeSchema, &Block, Empty)) {
     let schemas: [(_, Empty); 2] =
-        [(cme::MDP3, copy::mdp3::empty), (cme::ILINK3, copy::ilink3::empty)];
+        [(cme_schema::MDP3, copy::mdp3::empty), (cme_schema::ILINK3, copy::ilink3::empty)];
     for (file, empty) in schemas {
-        let Some(schema) = Cme::read(file) else { return };
+        let Some(schema) = CmeSchema::read(file) else { return };
         schema.messages.iter().for_each(|message| check(&schema, message, empty));
     }
 }
 
 #[test]
-fn what_is_not_set_is_null_and_padding_is_zero() {
+fn unset_fields_are_null_and_padding_is_zero() {
     for_each_message(|schema, message, encode| {
         let mut buffer = [0xa5; 4096];
         let length = encode(message.id, &mut buffer).unwrap();
@@ -66,7 +66,7 @@ fn what_is_not_set_is_null_and_padding_is_zero() {
 }
 
 #[test]
-fn every_buffer_that_is_too_short_is_refused() {
+fn rejects_every_buffer_that_is_too_short() {
     for_each_message(|schema, message, encode| {
         let length = empty(schema, message).len();
         for short in 0..length {
@@ -79,7 +79,7 @@ fn every_buffer_that_is_too_short_is_refused() {
 }
 
 #[test]
-fn an_order_is_these_bytes() {
+fn order_encodes_to_known_bytes() {
     let mut buffer = [0xa5; NewOrderSingle514::ENCODED_LENGTH];
     let mut order = NewOrderSingle514::encode(&mut buffer).unwrap();
     order.set_price(Price9(15_230_250_000_000)).set_order_qty(3).set_security_id(157_660);
@@ -92,7 +92,7 @@ fn an_order_is_these_bytes() {
 }
 
 #[test]
-fn empty_data_is_written_behind_the_block() {
+fn empty_data_follows_the_block() {
     let mut buffer = [0xa5; Negotiate500::ENCODED_LENGTH];
     Negotiate500::encode(&mut buffer).unwrap().set_hmac_signature([7; 32]);
     assert_eq!((buffer.len(), &buffer[84..]), (86, &[0, 0][..]));
@@ -116,7 +116,7 @@ fn groups_left_out_are_written_empty() {
 }
 
 #[test]
-fn groups_out_of_order_are_refused() {
+fn rejects_groups_out_of_order() {
     let mut buffer = [0; 128];
     let (_, mut groups) = MDIncrementalRefreshBook46::encode(&mut buffer).unwrap();
     assert!(groups.no_order_id_entries().is_ok());
@@ -125,7 +125,7 @@ fn groups_out_of_order_are_refused() {
 }
 
 #[test]
-fn a_full_group_stays_as_it_was() {
+fn full_group_is_unchanged() {
     let mut buffer = [0; 16_384];
     let (_, mut groups) = MDIncrementalRefreshBook46::encode(&mut buffer).unwrap();
     let mut entries = groups.no_md_entries().unwrap();
@@ -145,14 +145,14 @@ fn a_full_group_stays_as_it_was() {
 #[test]
 #[should_panic(expected = "text longer than its field")]
 #[cfg(debug_assertions)]
-fn text_longer_than_its_field_is_an_error_of_the_caller() {
+fn text_longer_than_its_field_is_a_caller_error() {
     let mut buffer = [0; NewOrderSingle514::ENCODED_LENGTH];
     let mut order = NewOrderSingle514::encode(&mut buffer).unwrap();
     order.set_cl_ord_id("more than twenty characters");
 }
 
 #[test]
-fn a_message_is_plain_only_if_it_is_its_block_as_compiled_and_nothing_else() {
+fn decode_exact_requires_the_compiled_block_and_nothing_else() {
     let length = ExecutionReportNew522::BLOCK_LENGTH as u16;
     let mut body = [ExecutionReportNew522::NULL_BLOCK.as_slice(), &[7; 5]].concat();
     body[..4].copy_from_slice(&77_u32.to_le_bytes());
@@ -166,11 +166,11 @@ fn a_message_is_plain_only_if_it_is_its_block_as_compiled_and_nothing_else() {
     };
     let of = |header: &MessageHeader, body: &[u8]| {
         let bytes = [&header.to_bytes(), body].concat();
-        let decoded = ExecutionReportNew522::decode_plain(&bytes);
+        let decoded = ExecutionReportNew522::decode_exact(&bytes);
         decoded.map(|it| (it.seq_num(), it.encoded_length()))
     };
     let decoded = Some((77, 8 + plain.len()));
-    // The newest of its fields came with version 8.
+    // The newest field was introduced in version 8.
     for version in [8, SCHEMA_VERSION, SCHEMA_VERSION + 1, u16::MAX] {
         assert_eq!(of(&MessageHeader { version, ..sound }, plain), decoded, "{version}");
     }
@@ -186,19 +186,19 @@ fn a_message_is_plain_only_if_it_is_its_block_as_compiled_and_nothing_else() {
     }
     assert_eq!(of(&sound, &body), None, "there is more behind it");
     assert_eq!(of(&sound, &plain[1..]), None, "it is cut");
-    assert!(ExecutionReportNew522::decode_plain(&sound.to_bytes()[..7]).is_none());
+    assert!(ExecutionReportNew522::decode_exact(&sound.to_bytes()[..7]).is_none());
 }
 
 #[test]
-fn a_message_with_groups_or_data_is_never_plain() {
+fn decode_exact_rejects_messages_with_groups_or_data() {
     let mut buffer = [0; 1_000];
     let (_, groups) = PartyDetailsListRequest537::encode(&mut buffer).unwrap();
     let length = groups.finish().unwrap();
     let block = 8 + PartyDetailsListRequest537::BLOCK_LENGTH;
     for length in [length, block] {
-        assert!(PartyDetailsListRequest537::decode_plain(&buffer[..length]).is_none());
+        assert!(PartyDetailsListRequest537::decode_exact(&buffer[..length]).is_none());
     }
     let length = 8 + Negotiate500::BLOCK_LENGTH;
     Negotiate500::encode(&mut buffer).unwrap();
-    assert!(Negotiate500::decode_plain(&buffer[..length]).is_none());
+    assert!(Negotiate500::decode_exact(&buffer[..length]).is_none());
 }

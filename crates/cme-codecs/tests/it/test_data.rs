@@ -1,8 +1,9 @@
-//! Where CME's schema files and packets are, if they are at hand.
+//! Location of CME's schema files and packets, if available.
 
 use std::path::PathBuf;
 
-/// The path of a file of the shared data, or `None`, said aloud, if there is no such folder.
+/// Returns the path of a file in the shared data. Prints a notice and returns `None` if the folder
+/// does not exist.
 pub(crate) fn shared(file: &str) -> Option<PathBuf> {
     let folder = match std::env::var_os("HAIRPIN_DATA") {
         Some(folder) => PathBuf::from(folder),

@@ -1,11 +1,11 @@
-//! A value in a form in which three readings can be compared: generated getters, the visitor,
-//! and CME's own schema file.
+//! A common value type to compare three readings: generated getters, the visitor, and CME's schema
+//! file.
 
 use hairpin_sbe::{CharArray, Decimal, Float, MonthYear, Value, Visitor};
 
-/// A value without its Rust type. Empty text and an all-null month-year are `Null`.
+/// A value without its Rust type. Empty text and an entirely null month-year are `Null`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Item {
+pub(crate) enum PlainValue {
     Null,
     Integer(i128),
     Decimal(i128, i8),
@@ -13,19 +13,19 @@ pub(crate) enum Item {
     MonthYear([Option<u16>; 4]),
 }
 
-/// Values in the order in which they were read.
+/// The values in the order of reading.
 #[derive(Default)]
-pub(crate) struct Seen(pub(crate) Vec<Item>);
+pub(crate) struct ValueLog(pub(crate) Vec<PlainValue>);
 
-impl Seen {
-    pub(crate) fn push(&mut self, value: impl Into<Item>) {
+impl ValueLog {
+    pub(crate) fn push(&mut self, value: impl Into<PlainValue>) {
         self.0.push(value.into());
     }
 }
 
 macro_rules! integers {
     ($($type:ty),*) => {$(
-        impl From<$type> for Item {
+        impl From<$type> for PlainValue {
             fn from(value: $type) -> Self {
                 Self::Integer(value.into())
             }
@@ -35,43 +35,43 @@ macro_rules! integers {
 
 integers!(u8, i8, u16, i16, u32, i32, u64, i64);
 
-impl<T: Into<Item>> From<Option<T>> for Item {
+impl<T: Into<PlainValue>> From<Option<T>> for PlainValue {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Into::into)
     }
 }
 
-impl From<Float> for Item {
+impl From<Float> for PlainValue {
     fn from(value: Float) -> Self {
         Self::Decimal(value.mantissa.into(), value.exponent)
     }
 }
 
-impl<const EXPONENT: i8> From<Decimal<EXPONENT>> for Item {
+impl<const EXPONENT: i8> From<Decimal<EXPONENT>> for PlainValue {
     fn from(value: Decimal<EXPONENT>) -> Self {
         Self::Decimal(value.0.into(), EXPONENT)
     }
 }
 
-impl From<&[u8]> for Item {
+impl From<&[u8]> for PlainValue {
     fn from(text: &[u8]) -> Self {
         if text.is_empty() { Self::Null } else { Self::Text(text.into()) }
     }
 }
 
-impl From<&str> for Item {
+impl From<&str> for PlainValue {
     fn from(text: &str) -> Self {
         text.as_bytes().into()
     }
 }
 
-impl From<CharArray<'_>> for Item {
+impl From<CharArray<'_>> for PlainValue {
     fn from(text: CharArray<'_>) -> Self {
         text.as_bytes().into()
     }
 }
 
-impl From<MonthYear> for Item {
+impl From<MonthYear> for PlainValue {
     fn from(value: MonthYear) -> Self {
         let MonthYear { year, month, day, week } = value;
         let parts = [year, month.map(u16::from), day.map(u16::from), week.map(u16::from)];
@@ -79,7 +79,7 @@ impl From<MonthYear> for Item {
     }
 }
 
-impl From<Value<'_>> for Item {
+impl From<Value<'_>> for PlainValue {
     fn from(value: Value<'_>) -> Self {
         match value {
             Value::Null => Self::Null,
@@ -97,11 +97,11 @@ impl From<Value<'_>> for Item {
     }
 }
 
-/// Everything visited: the field's name and its value.
+/// The visited field names and values.
 #[derive(Default)]
-pub(crate) struct Visited(pub(crate) Vec<(String, Item)>);
+pub(crate) struct VisitLog(pub(crate) Vec<(String, PlainValue)>);
 
-impl Visitor for Visited {
+impl Visitor for VisitLog {
     fn field(&mut self, name: &str, value: Value<'_>) {
         self.0.push((name.to_owned(), value.into()));
     }

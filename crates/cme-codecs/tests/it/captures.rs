@@ -1,18 +1,19 @@
-//! CME's own packets. The expected values were read off the packets' bytes by hand.
+//! Codecs against CME's own packets. The expected values were read manually from the packets'
+//! bytes.
 
-use crate::data::shared;
-use crate::item::Visited;
+use crate::plain_value::VisitLog;
+use crate::test_data::shared;
 use hairpin_cme_codecs::ilink3::{self, *};
 use hairpin_cme_codecs::mdp3::{self, *};
 use hairpin_sbe::MessageHeader;
 use pcap_file::pcap::PcapReader;
 
-/// Ethernet, IPv4 without options, UDP.
+/// The length of Ethernet, IPv4 and UDP headers without options.
 const UDP: usize = 14 + 20 + 8;
-/// Ethernet, IPv4 and TCP without options.
+/// The length of Ethernet, IPv4 and TCP headers without options.
 const TCP: usize = 14 + 20 + 20;
 
-/// The payload of a capture's only packet, behind `headers` bytes.
+/// Returns the payload of a capture's only packet, after `headers` bytes.
 fn payload(file: &str, headers: usize) -> Option<Vec<u8>> {
     let capture = std::fs::File::open(shared(file)?).unwrap();
     let mut reader = PcapReader::new(capture).unwrap();
@@ -20,7 +21,8 @@ fn payload(file: &str, headers: usize) -> Option<Vec<u8>> {
     Some(packet.data[headers..].to_vec())
 }
 
-/// The messages behind a packet header of `skip` bytes; each has to be exactly its size.
+/// Returns the messages after a packet header of `skip` bytes. Each must have exactly its declared
+/// size.
 fn messages(packet: &[u8], skip: usize) -> Vec<(MessageHeader, &[u8])> {
     let mut rest = &packet[skip..];
     let mut messages = Vec::new();
@@ -28,7 +30,7 @@ fn messages(packet: &[u8], skip: usize) -> Vec<(MessageHeader, &[u8])> {
         let size = usize::from(u16::from_le_bytes([rest[0], rest[1]]));
         let (message, behind) = rest.split_at(size);
         let (header, body) = MessageHeader::decode(&message[2..]).unwrap();
-        let length = mdp3::visit(&header, body, &mut Visited::default());
+        let length = mdp3::visit(&header, body, &mut VisitLog::default());
         assert_eq!(length, Ok(size - 2), "template {}", header.template_id);
         messages.push((header, body));
         rest = behind;
@@ -37,7 +39,7 @@ fn messages(packet: &[u8], skip: usize) -> Vec<(MessageHeader, &[u8])> {
 }
 
 #[test]
-fn a_book_update_of_version_9_and_its_empty_end_of_event() {
+fn decodes_book_update_of_version_9_with_end_of_event() {
     let Some(packet) = payload("captures/mdp3/v1.9/MdIncrementalRefreshBook.pcap", UDP) else {
         return;
     };
@@ -60,7 +62,7 @@ fn a_book_update_of_version_9_and_its_empty_end_of_event() {
     assert_eq!((entry.number_of_orders(), entry.md_price_level()), (Some(1), 1));
     assert_eq!(entry.md_update_action(), MDUpdateAction::DELETE);
     assert_eq!(entry.md_entry_type(), MDEntryTypeBook::OFFER);
-    // What was padding in version 9 is zero here, and no size of zero.
+    // Padding in version 9 is zero here; it must not decode as a size of zero.
     assert_eq!(entry.tradeable_size(), None);
     let entry = entries.next(&mut scratch).unwrap();
     assert_eq!(entry.md_entry_px().unwrap().to_string(), "15250");
@@ -84,7 +86,7 @@ fn a_book_update_of_version_9_and_its_empty_end_of_event() {
 }
 
 #[test]
-fn a_trade_of_version_9_with_volume_orders_and_books() {
+fn decodes_trade_of_version_9_with_volume_orders_books() {
     let Some(packet) = payload("captures/mdp3/v1.9/MdIncrementalRefreshTradeSummary.pcap", UDP)
     else {
         return;
@@ -135,7 +137,7 @@ fn a_trade_of_version_9_with_volume_orders_and_books() {
 }
 
 #[test]
-fn an_order_book_update_of_version_9() {
+fn decodes_order_book_update_of_version_9() {
     let Some(packet) = payload("captures/mdp3/v1.9/MdIncrementalRefreshOrderBook.pcap", UDP) else {
         return;
     };
@@ -153,7 +155,7 @@ fn an_order_book_update_of_version_9() {
 }
 
 #[test]
-fn a_book_update_of_version_12_with_long_quantities() {
+fn decodes_book_update_of_version_12_with_long_quantities() {
     let Some(packet) = payload("captures/mdp3/v1.12/MdIncrementalRefreshBookLongQty.pcap", TCP)
     else {
         return;
@@ -172,7 +174,7 @@ fn a_book_update_of_version_12_with_long_quantities() {
 }
 
 #[test]
-fn order_entry_messages_of_version_5() {
+fn decodes_order_entry_messages_of_version_5() {
     let Some(frame) = payload("captures/ilink3/Sequence.pcap", TCP) else { return };
     let (header, body) = MessageHeader::decode(&frame[4..]).unwrap();
     assert_eq!((usize::from(frame[0]), header.template_id, header.version), (frame.len(), 506, 5));
@@ -188,7 +190,7 @@ fn order_entry_messages_of_version_5() {
     assert_eq!((header.block_length, header.template_id, header.version), (480, 532, 5));
     let mut scratch = ExecutionReportStatus532::SCRATCH;
     let status = ExecutionReportStatus532::decode(&header, body, &mut scratch).unwrap();
-    assert_eq!(ilink3::visit(&header, body, &mut Visited::default()), Ok(frame.len() - 4));
+    assert_eq!(ilink3::visit(&header, body, &mut VisitLog::default()), Ok(frame.len() - 4));
     assert_eq!((status.seq_num(), status.uuid()), (1, 1_585_839_227_794_207));
     assert_eq!(status.text(), "Order Status Not Found");
     assert_eq!(status.exec_id(), "0");
@@ -201,7 +203,7 @@ fn order_entry_messages_of_version_5() {
     assert_eq!((status.ord_type(), status.execution_mode()), (None, None));
     assert_eq!((status.time_in_force(), status.expire_date()), (None, None));
     assert_eq!(ExecutionReportStatus532::EXEC_TYPE, b'I');
-    // Fields of versions 6 and 8, behind the end of this block.
+    // The fields of versions 6 and 8 are after the end of this block.
     assert_eq!((status.discretion_price(), status.priority_indicator()), (None, None));
     assert!(status.cancel_text().is_empty());
 }
@@ -210,7 +212,7 @@ fn order_entry_messages_of_version_5() {
 pub(crate) struct Sample {
     pub(crate) file: &'static str,
     pub(crate) header: MessageHeader,
-    /// From the SBE header on.
+    /// The message's bytes, SBE header included.
     pub(crate) message: Vec<u8>,
 }
 
@@ -220,7 +222,8 @@ impl Sample {
     }
 }
 
-/// Every message of every capture; none, said aloud, if they are not at hand.
+/// Returns every message of every capture. Prints a notice and returns nothing if the captures are
+/// not available.
 pub(crate) fn samples() -> Vec<Sample> {
     let mut samples = Vec::new();
     let mut add = |file, message: &[u8]| {

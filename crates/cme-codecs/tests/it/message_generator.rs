@@ -1,24 +1,24 @@
-//! Messages made from a seed by the compiled layouts: every template, versions and block lengths
-//! of all kinds, values among which nulls and the ends of ranges are frequent.
+//! Generates messages from a seed and the compiled layouts: every template, various versions and
+//! block lengths, and many nulls and range limits.
 
 use crate::random::Random;
 use hairpin_sbe::{BlockLayout, Encoding, Field, Message, MessageHeader, Presence};
 
-/// A message being made, again and again in the same memory.
-pub(crate) struct Maker {
+/// A generator that reuses its memory for every message.
+pub(crate) struct MessageGenerator {
     random: Random,
     pub(crate) body: Vec<u8>,
-    /// Whether blocks may be shorter than they were compiled.
+    /// Blocks may be shorter than compiled.
     pub(crate) may_shorten: bool,
 }
 
-impl Maker {
+impl MessageGenerator {
     pub(crate) fn new(seed: u64) -> Self {
         Self { random: Random(seed), body: Vec::new(), may_shorten: true }
     }
 
-    /// Makes a message; its body is in `body`.
-    pub(crate) fn make(&mut self, message: &Message) -> MessageHeader {
+    /// Generates a message; its body is in `body`.
+    pub(crate) fn generate(&mut self, message: &Message) -> MessageHeader {
         self.body.clear();
         let version = match self.random.below(4) {
             0 => self.random.below(usize::from(message.version) + 2) as u16,
@@ -57,7 +57,7 @@ impl Maker {
         header
     }
 
-    /// One of eight blocks is shorter than it was compiled, one longer.
+    /// Returns a block length: one of eight blocks is shorter than compiled, and one is longer.
     fn length(&mut self, layout: &BlockLayout) -> u16 {
         match self.random.below(8) {
             0 if self.may_shorten => self.random.below(usize::from(layout.length) + 1) as u16,
@@ -88,7 +88,7 @@ impl Maker {
     }
 }
 
-/// Leaves a value at random, or makes it null, an end of its range, or one that has a name.
+/// Leaves a value random, or sets it to null, a range limit or a named value.
 fn vary(field: &Field, block_since: u16, choice: u64, bytes: &mut [u8]) {
     let null = field.null(block_since);
     match choice % 8 {
@@ -98,7 +98,7 @@ fn vary(field: &Field, block_since: u16, choice: u64, bytes: &mut [u8]) {
         1 => bytes.fill(0),
         2 => bytes.fill(0xff),
         3 => {
-            // The least and the greatest of a signed number.
+            // The minimum and maximum of a signed number.
             let end = if choice & 8 == 0 { (0x00, 0x80) } else { (0xff, 0x7f) };
             bytes.fill(end.0);
             bytes.last_mut().into_iter().for_each(|last| *last = end.1);
