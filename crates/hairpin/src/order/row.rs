@@ -156,7 +156,7 @@ fn read(columns: &mut Columns, entry: &Entry) -> Result<(), String> {
 fn stood(columns: &mut Columns, standing: &Progress) {
     columns.put(OUR_NEXT, Cell::number(standing.next_outgoing));
     columns.put(THEIR_NEXT, Cell::number(standing.next_incoming));
-    let missing = standing.earlier.missing.iter().flatten();
+    let missing = standing.previous_uuids.missing.iter().flatten();
     let missing: Vec<_> =
         missing.map(|gap| format!("{}:{}-{}", gap.uuid, gap.from, gap.to)).collect();
     if !missing.is_empty() {

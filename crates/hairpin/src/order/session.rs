@@ -238,7 +238,7 @@ impl Run {
         }
         let Enter { security_id, side, pricing, quantity, .. } = *enter;
         let order = NewOrder {
-            qualifier: enter.qualifier,
+            time_in_force: enter.qualifier,
             min_quantity: enter.min_quantity,
             display_quantity: enter.display_quantity,
             ..NewOrder::new(security_id, side, pricing, quantity, id)
@@ -283,8 +283,8 @@ impl Run {
                 let mut terms = NewOrder { cl_ord_id: self.new_id(), ..order.terms };
                 terms.quantity = quantity.unwrap_or(terms.quantity);
                 terms.pricing = pricing.unwrap_or(terms.pricing);
-                terms.qualifier = qualifier.unwrap_or(terms.qualifier);
-                self.send(now, &ReplaceOrder::with_terms_of(order_id, &terms))?;
+                terms.time_in_force = qualifier.unwrap_or(terms.time_in_force);
+                self.send(now, &ReplaceOrder::from_order(order_id, &terms))?;
                 if let Some(order) = self.desk.orders.find(target) {
                     order.replacement = Some(terms);
                 }

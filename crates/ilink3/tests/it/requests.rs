@@ -1,16 +1,13 @@
-//! What a request says is what the generated decoder reads of it.
+//! Encoded requests decode to the same values.
 
-#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
-
-mod session;
-
+use crate::test_session::{UTC, now, session};
 use hairpin_cme_codecs::ilink3::*;
 use hairpin_ilink3::*;
 use hairpin_sbe::{Decimal, MessageHeader};
 use proptest::prelude::*;
-use session::{UTC, now, session};
 
-/// The bytes of `message` as the first one of an established session, behind the framing header.
+/// Returns the bytes of `message`, sent as the first one of an established session, after the
+/// framing header.
 fn sent<M: Outgoing>(message: &M) -> Vec<u8> {
     let mut session = session(State::Established);
     let mut frame = [0xEE; 200];
@@ -21,7 +18,7 @@ fn sent<M: Outgoing>(message: &M) -> Vec<u8> {
     frame[FRAMING_HEADER_LENGTH..length].to_vec()
 }
 
-/// Any price but the layout's null.
+/// Creates any price except the null.
 fn price() -> impl Strategy<Value = Price9> {
     prop_oneof![any::<i64>(), Just(0), Just(i64::MAX - 1), Just(i64::MIN)]
         .prop_map(|mantissa| Decimal(mantissa.min(i64::MAX - 1)))
@@ -37,7 +34,7 @@ fn pricing() -> impl Strategy<Value = Pricing> {
     ]
 }
 
-fn qualifier() -> impl Strategy<Value = OrderTimeInForce> {
+fn time_in_force() -> impl Strategy<Value = OrderTimeInForce> {
     prop_oneof![
         Just(OrderTimeInForce::Day),
         Just(OrderTimeInForce::GoodTillCancel),
@@ -55,7 +52,7 @@ fn cl_ord_id() -> impl Strategy<Value = ClOrdId> {
     ]
 }
 
-/// Quantity, MinQty and DisplayQty that go together.
+/// Creates a valid combination of OrderQty, MinQty and DisplayQty.
 fn quantities() -> impl Strategy<Value = (u32, Option<u32>, Option<u32>)> {
     let quantity = prop_oneof![1_u32..100, 1..=u32::MAX - 1];
     let shares = (prop::option::of(0_u32..=100), prop::option::of(0_u32..=100));
@@ -75,20 +72,20 @@ prop_compose! {
         (quantity, min_quantity, display_quantity) in quantities(),
         cl_ord_id in cl_ord_id(),
         order_request_id in prop::option::of(any::<u64>()),
-        qualifier in qualifier(),
+        time_in_force in time_in_force(),
         execution_instructions in any::<u8>().prop_map(ExecInst),
         execution_mode in prop::option::of(prop_oneof![
             Just(ExecMode::AGGRESSIVE), Just(ExecMode::PASSIVE)
         ]),
     ) -> NewOrder {
         NewOrder {
-            security_id, side, pricing, quantity, cl_ord_id, order_request_id, qualifier,
+            security_id, side, pricing, quantity, cl_ord_id, order_request_id, time_in_force,
             min_quantity, display_quantity, execution_instructions, execution_mode,
         }
     }
 }
 
-/// Compares what a 514 and a 515 have in common with `$order`.
+/// Compares the fields common to 514 and 515 with `$order`.
 macro_rules! assert_common {
     ($message:ident, $order:ident) => {
         prop_assert_eq!(($message.seq_num(), $message.sending_time_epoch()), (1, UTC + 1_000_000));
@@ -102,8 +99,8 @@ macro_rules! assert_common {
         prop_assert_eq!($message.display_qty(), $order.display_quantity);
         prop_assert_eq!($message.cl_ord_id().raw(), &$order.cl_ord_id.0[..]);
         prop_assert_eq!($message.order_request_id(), $order.order_request_id.unwrap_or(1));
-        prop_assert_eq!($message.time_in_force(), Some($order.qualifier.time_in_force()));
-        prop_assert_eq!($message.expire_date(), $order.qualifier.expire_date());
+        prop_assert_eq!($message.time_in_force(), Some($order.time_in_force.code()));
+        prop_assert_eq!($message.expire_date(), $order.time_in_force.expire_date());
         prop_assert_eq!($message.exec_inst(), $order.execution_instructions);
         prop_assert_eq!($message.execution_mode(), $order.execution_mode);
         prop_assert_eq!($message.manual_order_indicator(), ManualOrdIndReq::AUTOMATED);
@@ -118,7 +115,7 @@ macro_rules! assert_common {
 
 proptest! {
     #[test]
-    fn a_new_order_is_read_as_it_was_said(order in new_order()) {
+    fn new_order_round_trips(order in new_order()) {
         let bytes = sent(&order);
         let (header, body) = MessageHeader::decode(&bytes).unwrap();
         let mut scratch = NewOrderSingle514::SCRATCH;
@@ -128,11 +125,11 @@ proptest! {
     }
 
     #[test]
-    fn a_replacement_is_read_as_it_was_said(
+    fn replacement_round_trips(
         order in new_order(), order_id in 0..u64::MAX, mitigated in any::<bool>()
     ) {
-        let replace = ReplaceOrder::with_terms_of(order_id, &order);
-        let replace = if mitigated { replace.mitigated() } else { replace };
+        let replace = ReplaceOrder::from_order(order_id, &order);
+        let replace = if mitigated { replace.with_in_flight_mitigation() } else { replace };
         let bytes = sent(&replace);
         let (header, body) = MessageHeader::decode(&bytes).unwrap();
         let mut scratch = OrderCancelReplaceRequest515::SCRATCH;
@@ -143,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cancel_is_read_as_it_was_said(
+    fn cancel_round_trips(
         order_id in 0..u64::MAX, security_id in any::<i32>(), cl_ord_id in cl_ord_id(),
         request in prop::option::of(any::<u64>())
     ) {
@@ -163,19 +160,19 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_refused_uses_no_number(
+    fn rejected_request_uses_no_number(
         order in new_order(), quantity in 0_u32..5, least in prop::option::of(0_u32..5),
         shown in prop::option::of(0_u32..5)
     ) {
         let order =
             NewOrder { quantity, min_quantity: least, display_quantity: shown, ..order };
-        let sound = quantity > 0
+        let valid = quantity > 0
             && least.is_none_or(|least| (1..=quantity).contains(&least))
             && shown.is_none_or(|shown| (least.unwrap_or(1)..=quantity).contains(&shown));
         let mut session = session(State::Established);
         let sent = session.send(now(1), &order, &mut [0; 200]);
-        prop_assert_eq!(sent.is_ok(), sound);
+        prop_assert_eq!(sent.is_ok(), valid);
         prop_assert_eq!(session.progress().next_outgoing, 1);
-        prop_assert_eq!(session.outbound_counters().refused_requests, u64::from(!sound));
+        prop_assert_eq!(session.outbound_counters().refused_requests, u64::from(!valid));
     }
 }

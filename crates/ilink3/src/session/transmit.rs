@@ -1,44 +1,43 @@
-//! Control traffic: Negotiate, Establish, Sequence, RetransmitRequest and Terminate, written into
-//! the buffer that leaves.
+//! Writes session messages: Negotiate, Establish, Sequence, RetransmitRequest and Terminate.
 
 use hairpin_cme_codecs::ilink3::{Establish503, Negotiate500, Terminate507};
 use hairpin_sbe::EncodeError;
 use hairpin_time::Now;
 
 use crate::authentication::{EstablishSubject, NegotiateSubject};
-use crate::pending::{Terminate, Wanted};
+use crate::pending::{Queued, Terminate};
 use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
 use crate::session::Session;
 
-/// Bytes of the longest frame [`Session::poll_transmit`] writes, an Establish.
+/// The length of the longest frame that [`Session::poll_transmit`] writes, an Establish.
 pub const CONTROL_LENGTH: usize = FRAMING_HEADER_LENGTH + Establish503::ENCODED_LENGTH;
 
 impl Session {
-    /// Writes the next message of control traffic to the start of `frame` and returns its length,
-    /// or `None` if there is none. The bytes are to leave after all that was committed before.
+    /// Writes the next session message to the start of `frame` and returns its length, or `None` if
+    /// nothing is queued. Send these bytes after all messages committed before.
     ///
-    /// `frame` has at least [`CONTROL_LENGTH`] bytes: into a shorter one nothing is written, and
-    /// the message goes on waiting.
+    /// `frame` must have at least [`CONTROL_LENGTH`] bytes. With a shorter buffer, nothing is
+    /// written and the message stays queued.
     pub fn poll_transmit(&mut self, now: Now, frame: &mut [u8]) -> Option<usize> {
         if frame.len() < CONTROL_LENGTH {
             return None;
         }
         let (header, body) = frame.split_first_chunk_mut::<FRAMING_HEADER_LENGTH>()?;
-        let wants_retransmission = self.wants_retransmission();
+        let has_retransmit_request = self.has_retransmit_request();
         let pending = &mut self.outbound.pending;
-        let written = if pending.take(Wanted::NEGOTIATE) {
+        let written = if pending.dequeue(Queued::NEGOTIATE) {
             self.write_negotiate(now, body)
-        } else if pending.take(Wanted::ESTABLISH) {
+        } else if pending.dequeue(Queued::ESTABLISH) {
             self.write_establish(now, body)
-        } else if let Some(asks_for_life) = pending.take_sequence() {
-            self.outbound.write_sequence(asks_for_life, body)
-        } else if wants_retransmission {
+        } else if let Some(lapsed) = pending.take_sequence() {
+            self.outbound.write_sequence(lapsed, body)
+        } else if has_retransmit_request {
             self.write_retransmit_request(now, body)
         } else {
             let terminate = pending.take_terminate()?;
             self.write_terminate(now, terminate, body)
         };
-        // The buffer was measured above; `None` cannot be.
+        // The buffer length was checked above, so encoding cannot fail.
         let length = FRAMING_HEADER_LENGTH + written.ok()?;
         self.outbound.version.mark(body);
         write_framing_header(header, length);
@@ -57,7 +56,7 @@ impl Session {
             .set_session(subject.session)
             .set_firm(subject.firm);
         let requested = subject.request_timestamp;
-        self.request_left(now, requested);
+        self.record_request(now, requested);
         self.outbound.counters.negotiates += 1;
         Ok(Negotiate500::ENCODED_LENGTH)
     }
@@ -85,7 +84,7 @@ impl Session {
             .set_firm(subject.negotiate.firm)
             .set_keep_alive_interval(subject.keep_alive_interval);
         let requested = subject.negotiate.request_timestamp;
-        self.request_left(now, requested);
+        self.record_request(now, requested);
         self.outbound.newest = None;
         self.outbound.counters.establishes += 1;
         Ok(Establish503::ENCODED_LENGTH)
@@ -97,7 +96,7 @@ impl Session {
         terminate: Terminate,
         body: &mut [u8],
     ) -> Result<usize, EncodeError> {
-        let request_timestamp = match terminate.answers {
+        let request_timestamp = match terminate.confirms {
             Some(request_timestamp) => request_timestamp,
             None => self.next_request_timestamp(now),
         };
@@ -108,21 +107,21 @@ impl Session {
             .set_uuid(self.outbound.progress.uuid)
             .set_request_timestamp(request_timestamp)
             .set_error_codes(terminate.code.0);
-        if terminate.answers.is_none() {
+        if terminate.confirms.is_none() {
             self.outbound.progress.request_timestamp = request_timestamp;
         }
         let pending = &mut self.outbound.pending;
         if !pending.is_closing() {
-            pending.awaiting_answer = true;
+            pending.awaiting_confirmation = true;
             pending.terminate_deadline = now.monotonic + self.settings.keep_alive_interval;
         }
         self.outbound.counters.terminates += 1;
         Ok(Terminate507::ENCODED_LENGTH)
     }
 
-    /// NextSeqNo of an Establish: 0 on a backup connection.
+    /// Returns the NextSeqNo of an Establish: 0 on a backup connection.
     fn establish_next_seq_no(&self) -> u32 {
-        if self.outbound.is_backup { 0 } else { self.outbound.progress.next_outgoing }
+        if self.outbound.backup { 0 } else { self.outbound.progress.next_outgoing }
     }
 
     fn negotiate_subject(&self, request_timestamp: u64) -> NegotiateSubject<'_> {
@@ -138,17 +137,17 @@ impl Session {
         self.outbound.progress.new_request_timestamp(now.utc.as_nanos())
     }
 
-    /// A request with this RequestTimestamp has left: its answer is awaited from now.
-    fn request_left(&mut self, now: Now, request_timestamp: u64) {
+    /// Records that a logon request was written and starts its response timeout.
+    fn record_request(&mut self, now: Now, request_timestamp: u64) {
         if self.logon_attempts == 0 {
-            self.first_requested = request_timestamp;
+            self.first_request_timestamp = request_timestamp;
         }
         self.logon_attempts += 1;
-        self.requested = request_timestamp;
+        self.last_request_timestamp = request_timestamp;
         self.outbound.progress.request_timestamp = request_timestamp;
         self.response_deadline = self.response_deadline_after(now);
     }
 }
 
-/// Bytes of Terminate's Reason.
+/// The length of Terminate's Reason in bytes.
 const REASON_LENGTH: usize = 48;

@@ -1,20 +1,19 @@
-//! What is common to a new order and its replacement.
+//! Validation and setters that new orders and replacements share.
 
 use hairpin_cme_codecs::ilink3::Price9;
 use thiserror::Error;
 
 use crate::{OrderTimeInForce, Pricing};
 
-/// Values of a request that contradict each other, or that the layout cannot tell from no value.
-/// Nothing was sent and no number is used.
+/// An invalid or contradictory value in a request. Nothing was sent and no SeqNum was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RequestError {
     /// OrderQty is 0.
     #[error("OrderQty is 0")]
     Quantity,
-    /// Price, or StopPx, is the mantissa that stands for no price.
-    #[error("Price or StopPx is the layout's null")]
+    /// Price or StopPx equals the schema's null.
+    #[error("Price or StopPx is the schema's null")]
     Price,
     /// MinQty is 0 or more than OrderQty.
     #[error("MinQty is 0 or more than OrderQty")]
@@ -22,29 +21,29 @@ pub enum RequestError {
     /// DisplayQty is 0, less than MinQty, or more than OrderQty.
     #[error("DisplayQty is 0, less than MinQty or more than OrderQty")]
     DisplayQuantity,
-    /// ExpireDate is the number that stands for no date.
-    #[error("ExpireDate is the layout's null")]
+    /// ExpireDate equals the schema's null.
+    #[error("ExpireDate is the schema's null")]
     ExpireDate,
-    /// Party details have no party, or more than [`PARTIES_MAX`](crate::PARTIES_MAX).
+    /// Party details contain no party, or more than [`PARTIES_MAX`](crate::PARTIES_MAX).
     #[error("party details need 1 to {} parties", crate::PARTIES_MAX)]
     Parties,
-    /// OrderID is the number that stands for no order.
-    #[error("OrderID is the layout's null")]
+    /// OrderID equals the schema's null.
+    #[error("OrderID is the schema's null")]
     OrderId,
 }
 
-/// Mantissa of a price that is not there.
+/// The null mantissa of a price.
 const NULL_PRICE: i64 = i64::MAX;
-/// ExpireDate that is not there.
+/// The null of ExpireDate.
 const NULL_DATE: u16 = u16::MAX;
-/// OrderID that is not there.
+/// The null of OrderID.
 const NULL_ORDER_ID: u64 = u64::MAX;
 
-/// Whether `pricing`, `qualifier` and the quantities can stand in one request.
+/// Checks that the pricing, time in force and quantities are valid together.
 #[inline]
 pub(crate) fn check_terms(
     pricing: Pricing,
-    qualifier: OrderTimeInForce,
+    time_in_force: OrderTimeInForce,
     quantity: u32,
     min_quantity: Option<u32>,
     display_quantity: Option<u32>,
@@ -56,7 +55,7 @@ pub(crate) fn check_terms(
     if is_null(pricing.price()) || is_null(pricing.stop_price()) {
         return Err(RequestError::Price);
     }
-    if qualifier.expire_date() == Some(NULL_DATE) {
+    if time_in_force.expire_date() == Some(NULL_DATE) {
         return Err(RequestError::ExpireDate);
     }
     let least = min_quantity.unwrap_or(1);
@@ -71,50 +70,49 @@ pub(crate) fn check_terms(
     }
 }
 
-/// Whether `order_id` names an order.
+/// Checks that `order_id` is not null.
 #[inline]
 pub(crate) fn check_order_id(order_id: u64) -> Result<(), RequestError> {
     if order_id == NULL_ORDER_ID { Err(RequestError::OrderId) } else { Ok(()) }
 }
 
-/// Defines, for a request with these fields, what may be said beyond what its constructors ask
-/// for; each method returns the changed request.
-macro_rules! qualified {
+/// Defines builder methods for the optional fields of an order request.
+macro_rules! order_setters {
     ($request:ident) => {
         impl $request {
-            /// Good till cancel, instead of for the day.
+            /// Sets TimeInForce (59) to GTC (1).
             #[inline]
             #[must_use]
             pub const fn good_till_cancel(mut self) -> Self {
-                self.qualifier = OrderTimeInForce::GoodTillCancel;
+                self.time_in_force = OrderTimeInForce::GoodTillCancel;
                 self
             }
 
-            /// Good till `expire_date`, days since the epoch, instead of for the day.
+            /// Sets TimeInForce (59) to GTD (6), with `expire_date` in days since the epoch.
             #[inline]
             #[must_use]
             pub const fn good_till_date(mut self, expire_date: u16) -> Self {
-                self.qualifier = OrderTimeInForce::GoodTillDate { expire_date };
+                self.time_in_force = OrderTimeInForce::GoodTillDate { expire_date };
                 self
             }
 
-            /// Fill and kill, instead of for the day.
+            /// Sets TimeInForce (59) to fill and kill (3).
             #[inline]
             #[must_use]
             pub const fn fill_and_kill(mut self) -> Self {
-                self.qualifier = OrderTimeInForce::FillAndKill;
+                self.time_in_force = OrderTimeInForce::FillAndKill;
                 self
             }
 
-            /// Fill or kill, instead of for the day.
+            /// Sets TimeInForce (59) to fill or kill (4).
             #[inline]
             #[must_use]
             pub const fn fill_or_kill(mut self) -> Self {
-                self.qualifier = OrderTimeInForce::FillOrKill;
+                self.time_in_force = OrderTimeInForce::FillOrKill;
                 self
             }
 
-            /// With a MinQty (110): the least that is to trade at once.
+            /// Sets MinQty (110): the minimum quantity that must trade immediately.
             #[inline]
             #[must_use]
             pub const fn with_min_quantity(mut self, contracts: u32) -> Self {
@@ -122,7 +120,7 @@ macro_rules! qualified {
                 self
             }
 
-            /// With a DisplayQty (1138): no more than this many are shown.
+            /// Sets DisplayQty (1138): the maximum quantity shown.
             #[inline]
             #[must_use]
             pub const fn with_display_quantity(mut self, contracts: u32) -> Self {
@@ -130,7 +128,7 @@ macro_rules! qualified {
                 self
             }
 
-            /// With an OrderRequestID (2422) of the caller's.
+            /// Sets OrderRequestID (2422).
             #[inline]
             #[must_use]
             pub const fn with_order_request_id(mut self, id: u64) -> Self {
@@ -141,4 +139,4 @@ macro_rules! qualified {
     };
 }
 
-pub(crate) use qualified;
+pub(crate) use order_setters;

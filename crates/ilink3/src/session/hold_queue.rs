@@ -1,25 +1,25 @@
-//! Messages that have arrived and wait for earlier ones.
+//! The hold queue: messages that wait for missing earlier ones.
 
 use alloc::boxed::Box;
 use alloc::vec;
 
 use hairpin_sbe::MessageHeader;
 
-/// A queue of messages in memory taken once, in the order of their numbers.
+/// A queue of messages in SeqNum order, in a buffer allocated once.
 ///
-/// A message takes six bytes more than its own: its length (u16), its SeqNum (u32), little-endian.
+/// Each entry is: length (u16), SeqNum (u32), both little-endian, then the message.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct HoldQueue {
     bytes: Box<[u8]>,
     head: usize,
     tail: usize,
 }
 
-/// Bytes before each message.
+/// The length of an entry's prefix in bytes.
 const PREFIX: usize = 6;
 
-impl Held {
-    /// An empty queue with `capacity` bytes.
+impl HoldQueue {
+    /// Creates an empty queue with `capacity` bytes.
     pub(super) fn new(capacity: usize) -> Self {
         Self { bytes: vec![0; capacity].into_boxed_slice(), head: 0, tail: 0 }
     }
@@ -28,7 +28,7 @@ impl Held {
         (self.head, self.tail) = (0, 0);
     }
 
-    /// Appends a message; `false` if there is no room for it.
+    /// Appends a message. Returns `false` if there is no room.
     pub(super) fn push(&mut self, seq_num: u32, header: &MessageHeader, body: &[u8]) -> bool {
         let length = MessageHeader::LENGTH + body.len();
         if self.bytes.len() - self.tail < PREFIX + length {
@@ -39,7 +39,7 @@ impl Held {
             return false;
         };
         let (prefix, message) = entry.split_at_mut(PREFIX);
-        // A frame's length is a u16 and counts more than this.
+        // A frame's length is a u16 and includes more than this.
         prefix[..2].copy_from_slice(&(length as u16).to_le_bytes());
         prefix[2..].copy_from_slice(&seq_num.to_le_bytes());
         message[..MessageHeader::LENGTH].copy_from_slice(&header.to_bytes());
@@ -48,13 +48,13 @@ impl Held {
         true
     }
 
-    /// SeqNum of the first message.
+    /// Returns the SeqNum of the first message.
     pub(super) fn first(&self) -> Option<u32> {
         let [_, _, number @ ..] = *self.bytes[self.head..self.tail].first_chunk::<PREFIX>()?;
         Some(u32::from_le_bytes(number))
     }
 
-    /// Takes the first message, from its SBE header on.
+    /// Removes the first message and returns it, from its SBE header on.
     pub(super) fn pop(&mut self) -> Option<&[u8]> {
         let entry = &self.bytes[self.head..self.tail];
         let (&[size_0, size_1, ..], rest) = entry.split_first_chunk::<PREFIX>()?;
@@ -72,9 +72,9 @@ mod tests {
         MessageHeader { block_length: 3, template_id: 522, schema_id: 8, version: 9 };
 
     #[test]
-    fn gives_back_what_it_took_and_reuses_its_room() {
+    fn returns_messages_in_order_and_reuses_space() {
         // Room for three messages of three bytes.
-        let mut held = Held::new(3 * (PREFIX + 11));
+        let mut held = HoldQueue::new(3 * (PREFIX + 11));
         for number in 1..100_u32 {
             while held.push(number, &HEADER, &[number as u8; 3]) && held.first() == Some(number) {}
             let first = held.first().unwrap();
@@ -85,8 +85,8 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_does_not_fit_and_keeps_the_rest() {
-        let mut held = Held::new(2 * (PREFIX + 11) + 16);
+    fn rejects_messages_without_room() {
+        let mut held = HoldQueue::new(2 * (PREFIX + 11) + 16);
         assert!(held.push(7, &HEADER, &[1; 3]) && held.push(8, &HEADER, &[2; 3]));
         assert!(!held.push(9, &HEADER, &[3; 3]));
         assert_eq!(held.first(), Some(7));
@@ -98,8 +98,8 @@ mod tests {
     }
 
     #[test]
-    fn without_memory_it_holds_nothing() {
-        let mut held = Held::new(0);
+    fn zero_capacity_rejects_everything() {
+        let mut held = HoldQueue::new(0);
         assert!(!held.push(1, &HEADER, &[]));
         assert_eq!(held.first(), None);
     }

@@ -1,38 +1,34 @@
-//! A session against a made-up gateway that loses, delays, repeats and refuses: the listener sees
-//! every message once and in order.
-
-#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
-
-mod session;
+//! A session against a simulated gateway that loses, delays, repeats and rejects. The listener
+//! receives every message once and in order.
 
 use std::collections::VecDeque;
 
+use crate::test_session::{Discard, framed, now, settings};
 use hairpin_cme_codecs::ilink3::*;
 use hairpin_ilink3::*;
 use hairpin_sbe::MessageHeader;
 use hairpin_time::Duration;
 use proptest::prelude::*;
-use session::{Discard, framed, now, settings};
 
-/// What the gateway does next.
+/// An action of the gateway.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// Publishes so many messages; each is sent at once, or lost.
+    /// Publishes messages; each is sent immediately or lost.
     Publish { count: u8, is_lost: bool },
-    /// Sends so many messages of a retransmission; the first is lost, or not.
+    /// Sends messages of a retransmission; the first may be lost.
     Replay { count: u16, loses_first: bool },
-    /// Forgets the retransmission.
+    /// Drops the retransmission.
     Stall,
-    /// Sends what it sent last of a retransmission once more.
+    /// Repeats the last retransmitted message.
     Repeat,
-    /// Refuses the next request for now.
-    Refuse,
-    /// Says which number is next.
+    /// Rejects the next request temporarily.
+    Reject,
+    /// Sends a Sequence with the next number.
     Sequence,
-    /// The connection breaks, and so many messages are published meanwhile; the session is resumed
-    /// or a new one negotiated.
+    /// Breaks the connection and publishes messages; then the session is resumed, or a new one
+    /// negotiated.
     Cut { published: u8, resumes: bool },
-    /// So many seconds pass.
+    /// Advances the time by seconds.
     Wait(u8),
 }
 
@@ -43,7 +39,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(count, loses_first)| Step::Replay { count, loses_first }),
         1 => Just(Step::Stall),
         1 => Just(Step::Repeat),
-        1 => Just(Step::Refuse),
+        1 => Just(Step::Reject),
         2 => Just(Step::Sequence),
         2 => (0_u8..6, any::<bool>())
             .prop_map(|(published, resumes)| Step::Cut { published, resumes }),
@@ -51,17 +47,17 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A message by its UUID and number.
+/// A message's UUID and SeqNum.
 type Id = (u64, u32);
 
 #[derive(Default)]
 struct Gateway {
-    /// All messages, in the order they were published.
+    /// All messages in the order of publication.
     published: Vec<Id>,
     uuid: u64,
     replay: VecDeque<Id>,
     replayed: Option<Id>,
-    refuses: bool,
+    rejects_next: bool,
     requests: usize,
 }
 
@@ -76,8 +72,8 @@ impl Gateway {
         id
     }
 
-    /// Answers a frame of the client.
-    fn answer(&mut self, frame: &[u8]) -> Vec<u8> {
+    /// Returns the response to a client frame.
+    fn respond(&mut self, frame: &[u8]) -> Vec<u8> {
         let (header, body) = MessageHeader::decode(&frame[4..]).unwrap();
         match header.template_id {
             Negotiate500::TEMPLATE_ID => {
@@ -107,8 +103,8 @@ impl Gateway {
             RetransmitRequest508::TEMPLATE_ID => self.retransmit(&header, body),
             Sequence506::TEMPLATE_ID => {
                 let mut scratch = Sequence506::SCRATCH;
-                let asked = Sequence506::decode(&header, body, &mut scratch).unwrap();
-                match asked.keep_alive_interval_lapsed() {
+                let sequence = Sequence506::decode(&header, body, &mut scratch).unwrap();
+                match sequence.keep_alive_interval_lapsed() {
                     KeepAliveLapsed::LAPSED => self.sequence(),
                     _ => Vec::new(),
                 }
@@ -124,7 +120,7 @@ impl Gateway {
         let (from, count) = (request.from_seq_no(), u32::from(request.msg_count()));
         assert!(from > 0 && (1..=2_500).contains(&count));
         self.requests += 1;
-        if core::mem::take(&mut self.refuses) || !self.replay.is_empty() {
+        if core::mem::take(&mut self.rejects_next) || !self.replay.is_empty() {
             return framed(RetransmitReject510::ENCODED_LENGTH, |buffer| {
                 let mut message = RetransmitReject510::encode(buffer).unwrap();
                 message.set_uuid(self.uuid).set_request_timestamp(request.request_timestamp());
@@ -132,7 +128,7 @@ impl Gateway {
             });
         }
         let uuid = request.last_uuid().unwrap_or(self.uuid);
-        assert!(from + count - 1 <= self.last_of(uuid), "asked beyond what was published");
+        assert!(from + count - 1 <= self.last_of(uuid), "request beyond the published messages");
         self.replay = (from..from + count).map(|number| (uuid, number)).collect();
         framed(Retransmission509::ENCODED_LENGTH, |buffer| {
             let mut message = Retransmission509::encode(buffer).unwrap();
@@ -159,13 +155,13 @@ fn report((uuid, seq_num): Id, flag: BooleanFlag) -> Vec<u8> {
 }
 
 #[derive(Default)]
-struct Seen {
+struct ReceivedLog {
     messages: Vec<Id>,
     lost: Vec<Gap>,
     errors: Vec<Error>,
 }
 
-impl Listener for Seen {
+impl Listener for ReceivedLog {
     fn on_message(&mut self, _: &mut Sender<'_>, message: &Message<'_>) {
         self.messages.push((message.uuid, message.seq_num));
     }
@@ -180,38 +176,38 @@ impl Listener for Seen {
 struct World {
     session: Session,
     gateway: Gateway,
-    seen: Seen,
+    received: ReceivedLog,
     seconds: u64,
 }
 
 impl World {
     fn new(held_bytes: usize) -> Self {
-        let conduct = SessionPolicy {
+        let policy = SessionPolicy {
             held_bytes,
             retransmission_timeout: Duration::from_secs(2),
             retransmission_attempts: u32::MAX,
             ..SessionPolicy::default()
         };
         Self {
-            session: Session::with_conduct(settings(), Progress::default(), conduct).unwrap(),
+            session: Session::with_policy(settings(), Progress::default(), policy).unwrap(),
             gateway: Gateway::default(),
-            seen: Seen::default(),
+            received: ReceivedLog::default(),
             seconds: 0,
         }
     }
 
     fn receive(&mut self, bytes: &[u8]) {
         let now = now(self.seconds * 1_000);
-        self.session.handle_bytes(now, bytes, &mut Discard::default(), &mut self.seen);
+        self.session.handle_bytes(now, bytes, &mut Discard::default(), &mut self.received);
     }
 
-    /// Lets the client send what it has, and the gateway answer it, until both are quiet.
+    /// Exchanges session messages until both sides are idle.
     fn settle(&mut self) {
         let mut buffer = [0; CONTROL_LENGTH];
         let now = now(self.seconds * 1_000);
         while let Some(length) = self.session.poll_transmit(now, &mut buffer) {
-            let answer = self.gateway.answer(&buffer[..length]);
-            self.receive(&answer);
+            let response = self.gateway.respond(&buffer[..length]);
+            self.receive(&response);
         }
     }
 
@@ -219,7 +215,7 @@ impl World {
         let now = now(self.seconds * 1_000);
         self.session.connect(now, binding).unwrap();
         self.session.poll_action();
-        self.session.handle_connected(now, &mut Discard::default(), &mut self.seen);
+        self.session.handle_connected(now, &mut Discard::default(), &mut self.received);
         self.settle();
         assert_eq!(self.session.state(), State::Established);
     }
@@ -227,7 +223,7 @@ impl World {
     fn wait(&mut self, seconds: u64) {
         self.seconds += seconds;
         let now = now(self.seconds * 1_000);
-        self.session.handle_timeout(now, &mut Discard::default(), &mut self.seen);
+        self.session.handle_timeout(now, &mut Discard::default(), &mut self.received);
     }
 
     fn replay(&mut self, count: usize, loses_first: bool) {
@@ -257,17 +253,17 @@ impl World {
                     self.receive(&report(id, BooleanFlag::TRUE));
                 }
             }
-            Step::Refuse => self.gateway.refuses = true,
+            Step::Reject => self.gateway.rejects_next = true,
             Step::Sequence => {
                 let sequence = self.gateway.sequence();
                 self.receive(&sequence);
             }
             Step::Cut { published, resumes } => {
                 let now = now(self.seconds * 1_000);
-                self.session.handle_disconnected(now, &mut Discard::default(), &mut self.seen);
+                self.session.handle_disconnected(now, &mut Discard::default(), &mut self.received);
                 (0..published).for_each(|_| _ = self.gateway.publish());
-                // More gaps than there are places would be lost.
-                let is_full = self.session.progress().earlier.missing[6].is_some();
+                // With all places used, another gap would be lost.
+                let is_full = self.session.progress().previous_uuids.missing[6].is_some();
                 self.connect(if resumes || is_full { Binding::Resume } else { Binding::New });
             }
             Step::Wait(seconds) => self.wait(u64::from(seconds)),
@@ -275,16 +271,16 @@ impl World {
         self.settle();
     }
 
-    /// From now on nothing goes wrong: what is missing comes.
+    /// Ends all faults, so that missing messages arrive.
     fn finish(&mut self) {
-        self.gateway.refuses = false;
+        self.gateway.rejects_next = false;
         for _ in 0..200 {
             let sequence = self.gateway.sequence();
             self.receive(&sequence);
             self.settle();
             self.replay(usize::MAX, false);
             self.settle();
-            if self.seen.messages.len() >= self.gateway.published.len() {
+            if self.received.messages.len() >= self.gateway.published.len() {
                 return;
             }
             self.wait(2);
@@ -297,7 +293,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn every_message_reaches_the_listener_once_and_in_order(
+    fn listener_receives_each_message_once_in_order(
         before in 0_u8..4,
         held_bytes in prop_oneof![Just(0_usize), 200_usize..2_000, Just(1 << 16)],
         steps in prop::collection::vec(step(), 0..60),
@@ -309,16 +305,16 @@ proptest! {
             world.step(step);
         }
         world.finish();
-        prop_assert_eq!(&world.seen.messages, &world.gateway.published);
+        prop_assert_eq!(&world.received.messages, &world.gateway.published);
         let is_lost = |error: &&Error| !matches!(error, Error::ConnectionLost(_));
-        prop_assert_eq!(world.seen.errors.iter().find(is_lost), None);
-        prop_assert!(world.seen.lost.is_empty());
-        prop_assert_eq!(world.session.progress().earlier.missing[0], None);
+        prop_assert_eq!(world.received.errors.iter().find(is_lost), None);
+        prop_assert!(world.received.lost.is_empty());
+        prop_assert_eq!(world.session.progress().previous_uuids.missing[0], None);
     }
 }
 
 #[test]
-fn the_scripts_meet_what_they_are_for() {
+fn scripts_reach_every_intended_event() {
     let mut world = World::new(600);
     world.connect(Binding::NewWeek);
     world.step(Step::Publish { count: 3, is_lost: true });
@@ -328,7 +324,7 @@ fn the_scripts_meet_what_they_are_for() {
     world.step(Step::Wait(3));
     world.step(Step::Cut { published: 2, resumes: false });
     world.finish();
-    assert_eq!(world.seen.messages, world.gateway.published);
+    assert_eq!(world.received.messages, world.gateway.published);
     let counters = *world.session.inbound_counters();
     assert!(counters.held > 0 && counters.undelivered > 0 && counters.held_overflows > 0);
     assert!(counters.retransmission_gaps > 0 && counters.retransmissions_stalled > 0);

@@ -1,4 +1,4 @@
-//! One request for messages that are missing, and what answers it.
+//! Retransmit requests and their responses.
 
 use hairpin_cme_codecs::ilink3::{Retransmission509, RetransmitReject510, RetransmitRequest508};
 use hairpin_sbe::EncodeError;
@@ -10,25 +10,26 @@ use crate::listener::{Gap, RetransmitRejected};
 use crate::{Listener, RetransmitRejectCode, State, Warning};
 
 impl Session {
-    /// The exchange announces what it sends again.
+    /// Handles the announcement of a retransmission.
     pub(super) fn handle_retransmission<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
         announced: Retransmission509<'_>,
     ) {
-        let answered = self.answered(announced.request_timestamp());
-        let Some(mut request) = answered.filter(|request| {
+        let pending = self.pending_request(announced.request_timestamp());
+        let Some(mut request) = pending.filter(|request| {
             announced.uuid() == self.outbound.progress.uuid
                 && announced.last_uuid().unwrap_or(announced.uuid()) == request.gap.uuid
                 && announced.from_seq_no() == request.gap.from
         }) else {
             return self.warn_unrequested(context, Retransmission509::TEMPLATE_ID);
         };
-        self.recovery.moved(context.now, self.retransmission_timeout());
-        // Of the present UUID this is what will come; of an earlier one what was asked for.
+        self.recovery.extend_deadline(context.now, self.retransmission_timeout());
+        // For the current UUID, the count of messages to come; for a previous one, the requested
+        // count.
         let count = u32::from(announced.msg_count());
         if count == 0 {
-            return self.ask_again(context);
+            return self.retry_request(context);
         }
         request.gap.to = request.gap.to.min(request.gap.from.saturating_add(count - 1));
         if let Some(present) = &mut self.recovery.request {
@@ -36,60 +37,60 @@ impl Session {
         }
     }
 
-    /// The exchange does not send again what was asked for.
+    /// Handles the rejection of a retransmit request.
     pub(super) fn handle_retransmit_reject<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
         reject: RetransmitReject510<'_>,
     ) {
-        let Some(request) = self.answered(reject.request_timestamp()) else {
+        let Some(request) = self.pending_request(reject.request_timestamp()) else {
             return self.warn_unrequested(context, RetransmitReject510::TEMPLATE_ID);
         };
         self.inbound.counters.retransmit_rejects += 1;
         let code = RetransmitRejectCode(reject.error_codes());
-        // What has come of them is not refused.
+        // Messages that have already arrived are not rejected.
         let gap = match self.first_missing() {
             Some(gap) if gap.uuid == request.gap.uuid => Gap { from: gap.from, ..request.gap },
             _ => request.gap,
         };
         let rejected = RetransmitRejected { code, reason: reject.reason(), gap };
-        self.tell(context, |listener, sender| listener.on_retransmit_reject(sender, &rejected));
+        self.notify(context, |listener, sender| listener.on_retransmit_reject(sender, &rejected));
         if code.is_final() && self.state() == State::Established {
-            return match code.is_of_range() {
-                true => self.handle_refused_range(context, request.gap, gap),
-                false => self.lose(context, gap),
+            return match code.is_range_error() {
+                true => self.handle_rejected_range(context, request.gap, gap),
+                false => self.give_up(context, gap),
             };
         }
         let until = context.now.monotonic + self.retransmission_timeout();
-        self.recovery.request = Some(Request { phase: Phase::Refused { until }, ..request });
+        self.recovery.request = Some(Request { phase: Phase::Rejected { until }, ..request });
     }
 
-    /// The exchange refuses the numbers `asked`, of which those of `rest` have not come: fewer are
-    /// asked for, unless it was one alone, or enough were refused.
-    fn handle_refused_range<L: Listener>(
+    /// Handles the rejection of the range `requested`, of which `rest` has not arrived. Requests a
+    /// smaller range, unless a single number or too many ranges were rejected.
+    fn handle_rejected_range<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
-        asked: Gap,
+        requested: Gap,
         rest: Gap,
     ) {
-        match self.recovery.stride.refuse(asked.from, asked.to) {
-            Some(to) => self.lose(context, Gap { to, ..rest }),
+        match self.recovery.chunk.handle_reject(requested.from, requested.to) {
+            Some(to) => self.give_up(context, Gap { to, ..rest }),
             None => {
-                self.recovery.fruitless = 0;
-                self.want(rest);
+                self.recovery.failed_requests = 0;
+                self.request(rest);
             }
         }
     }
 
-    /// The request that is answered with `request_timestamp`.
-    fn answered(&self, request_timestamp: u64) -> Option<Request> {
-        let is_answered = |request: &Request| {
+    /// Returns the pending request with this RequestTimestamp.
+    fn pending_request(&self, request_timestamp: u64) -> Option<Request> {
+        let matches = |request: &Request| {
             matches!(
                 request.phase,
-                Phase::Asked { request_timestamp: asked, .. } if asked == request_timestamp
+                Phase::Sent { request_timestamp: requested, .. } if requested == request_timestamp
             )
         };
-        self.recovery.request.filter(is_answered)
+        self.recovery.request.filter(matches)
     }
 
     pub(super) fn warn_unrequested<L: Listener>(
@@ -101,7 +102,7 @@ impl Session {
         self.warn(context, Warning::Unrequested(template_id));
     }
 
-    /// Writes the request that is to leave.
+    /// Writes the pending request.
     pub(super) fn write_retransmit_request(
         &mut self,
         now: Now,
@@ -111,16 +112,16 @@ impl Session {
         let deadline = now.monotonic + self.retransmission_timeout();
         let uuid = self.outbound.progress.uuid;
         let Some(request) = &mut self.recovery.request else { return Err(EncodeError::Buffer) };
-        let Gap { uuid: asked, from, to } = request.gap;
+        let Gap { uuid: requested_uuid, from, to } = request.gap;
         let mut message = RetransmitRequest508::encode(body)?;
         message
             .set_uuid(uuid)
-            .set_last_uuid((asked != uuid).then_some(asked))
+            .set_last_uuid((requested_uuid != uuid).then_some(requested_uuid))
             .set_request_timestamp(request_timestamp)
             .set_from_seq_no(from)
             // At most `REQUEST_MAX`.
             .set_msg_count((to - from + 1) as u16);
-        request.phase = Phase::Asked { request_timestamp, deadline };
+        request.phase = Phase::Sent { request_timestamp, deadline };
         self.outbound.progress.request_timestamp = request_timestamp;
         self.outbound.counters.retransmit_requests += 1;
         Ok(RetransmitRequest508::ENCODED_LENGTH)

@@ -1,14 +1,14 @@
-//! Business messages of ours.
+//! Sending of business messages.
 
 use super::*;
 
 #[test]
-fn business_messages_are_numbered_from_one_and_stamped() {
+fn business_messages_are_numbered_from_1_and_stamped() {
     let mut trace = Trace::established();
     assert_eq!((trace.send(11), trace.send(12)), (Ok(1), Ok(2)));
     trace.now.utc = Utc::from_nanos(UTC + 99);
     let cancel = CancelOrder::new(70_001, 42, SideReq::BUY, ClOrdId::from(13));
-    let sent = trace.session.sender(trace.now, &mut trace.wire).send(&cancel).unwrap();
+    let sent = trace.session.sender(trace.now, &mut trace.sink).send(&cancel).unwrap();
     assert_eq!(sent.seq_num, 3);
     let frames = trace.transmitted();
     decode!(frames[0] => NewOrderSingle514 as order);
@@ -32,17 +32,17 @@ fn business_messages_are_numbered_from_one_and_stamped() {
 }
 
 #[test]
-fn a_refused_message_uses_no_number() {
+fn rejected_message_uses_no_number() {
     let mut trace = Trace::established();
-    trace.wire.refusal = Some(OutboundError::Full);
-    assert_eq!(trace.send(1), Err(SendError::OutboundSink(OutboundError::Full)));
-    trace.wire.refusal = None;
+    trace.sink.rejection = Some(OutboundError::Full);
+    assert_eq!(trace.send(1), Err(SendError::Sink(OutboundError::Full)));
+    trace.sink.rejection = None;
     assert_eq!(trace.send(2), Ok(1));
     assert_eq!(trace.session.outbound_counters().refused_by_outlet, 1);
 }
 
 #[test]
-fn a_written_message_uses_its_number_only_when_committed() {
+fn encoded_message_uses_its_number_on_commit() {
     let mut trace = Trace::established();
     let mut frame = [0; 200];
     let now = trace.now;
@@ -70,7 +70,7 @@ fn numbers_end_at_999_999_999() {
 }
 
 #[test]
-fn not_applied_is_filled_before_the_listener_sends() {
+fn gap_is_filled_before_the_listener_sends() {
     let mut trace = Trace::established();
     trace.send(1).unwrap();
     trace.send(2).unwrap();
@@ -78,29 +78,29 @@ fn not_applied_is_filled_before_the_listener_sends() {
     trace.log.order_on = Some("not applied");
     trace.receive(&not_applied(1, 2));
     let sent = "Ok(Sent { seq_num: 3, delivery: Written })";
-    assert_eq!(trace.told(), ["not applied 2 from 1", sent]);
+    assert_eq!(trace.events(), ["not applied 2 from 1", sent]);
     assert_eq!(trace.sent(), ["Sequence 3", "Order 3 id 1"]);
 }
 
 #[test]
-fn a_gap_fill_the_outlet_refuses_leaves_with_control_traffic() {
+fn gap_fill_rejected_by_the_sink_is_queued() {
     let mut trace = Trace::established();
-    trace.wire.refusal = Some(OutboundError::WouldBlock { waiting: 7 });
+    trace.sink.rejection = Some(OutboundError::WouldBlock { waiting: 7 });
     trace.receive(&not_applied(1, 2));
     assert_eq!(trace.sent(), ["Sequence 1"]);
 }
 
 #[test]
-fn a_message_that_waits_for_the_connection_keeps_its_number() {
+fn waiting_message_keeps_its_number() {
     let mut trace = Trace::established();
-    trace.wire.delivery = Some(Delivery::Waiting { waiting: 140 });
-    let sent = trace.session.sender(trace.now, &mut trace.wire).send(&order(1)).unwrap();
+    trace.sink.delivery = Some(Delivery::Waiting { waiting: 140 });
+    let sent = trace.session.sender(trace.now, &mut trace.sink).send(&order(1)).unwrap();
     assert_eq!(sent.delivery, Delivery::Waiting { waiting: 140 });
     assert_eq!(trace.send(2), Ok(2));
     assert_eq!(trace.session.outbound_counters().queued, 2);
 }
 
-/// The one message of a client that has its SeqNum elsewhere.
+/// The only client message with SeqNum at a different offset.
 struct PartyList;
 
 impl Outgoing for PartyList {
@@ -115,10 +115,10 @@ impl Outgoing for PartyList {
 }
 
 #[test]
-fn any_message_of_the_schema_can_be_sent_and_is_numbered() {
+fn any_schema_message_can_be_sent() {
     let mut trace = Trace::established();
     trace.send(1).unwrap();
-    let sent = trace.session.sender(trace.now, &mut trace.wire).send(&PartyList).unwrap();
+    let sent = trace.session.sender(trace.now, &mut trace.sink).send(&PartyList).unwrap();
     assert_eq!(sent.seq_num, 2);
     let frames = trace.transmitted();
     decode!(frames[1] => PartyDetailsListRequest537 as request);
@@ -127,7 +127,7 @@ fn any_message_of_the_schema_can_be_sent_and_is_numbered() {
     assert_eq!(frames[1].len(), 12 + 20 + 3 + 3);
 }
 
-/// A message that says it is as long as this, whatever it is.
+/// A message that declares this length, regardless of its content.
 struct Claims(usize);
 
 impl Outgoing for Claims {
@@ -140,18 +140,18 @@ impl Outgoing for Claims {
 }
 
 #[test]
-fn a_length_that_cannot_be_is_refused_and_uses_no_number() {
+fn invalid_length_is_rejected_without_a_number() {
     let mut trace = Trace::established();
     for length in [0, 3, 8, 28, 141, usize::MAX] {
-        let sent = trace.session.sender(trace.now, &mut trace.wire).send(&Claims(length));
+        let sent = trace.session.sender(trace.now, &mut trace.sink).send(&Claims(length));
         assert_eq!(sent, Err(SendError::Encode(EncodeError::Buffer)), "{length}");
     }
-    let sent = trace.session.sender(trace.now, &mut trace.wire).send(&Claims(29));
+    let sent = trace.session.sender(trace.now, &mut trace.sink).send(&Claims(29));
     assert_eq!(sent.unwrap().seq_num, 1);
     assert_eq!(trace.transmitted().len(), 1);
 }
 
-/// Limits orders to two in 100 ms, and cancels to one.
+/// Creates a session limited to two orders and one cancel in 100 ms.
 pub(super) fn limited() -> Trace {
     let mut trace = Trace::established();
     let rate = |messages| Some(Rate { messages, interval: Duration::from_millis(100) });
@@ -160,14 +160,14 @@ pub(super) fn limited() -> Trace {
 }
 
 #[test]
-fn what_is_beyond_the_limit_is_refused_until_there_is_room() {
+fn throttle_rejects_sends_above_the_limit() {
     let mut trace = limited();
     assert_eq!((trace.send(1), trace.send(2)), (Ok(1), Ok(2)));
     let until = trace.now.monotonic + Duration::from_millis(100);
     assert_eq!(trace.send(3), Err(SendError::Throttled { until }));
     let cancel = CancelOrder::new(70_001, 42, SideReq::BUY, ClOrdId::from(13));
-    let mut sender = trace.session.sender(trace.now, &mut trace.wire);
-    assert_eq!(sender.send(&cancel).unwrap().seq_num, 3, "cancels are counted apart");
+    let mut sender = trace.session.sender(trace.now, &mut trace.sink);
+    assert_eq!(sender.send(&cancel).unwrap().seq_num, 3, "cancels have their own limit");
     assert_eq!(sender.send(&cancel), Err(SendError::Throttled { until }));
     trace.now.monotonic = until;
     assert_eq!(trace.send(4), Ok(4));
@@ -176,15 +176,15 @@ fn what_is_beyond_the_limit_is_refused_until_there_is_room() {
 }
 
 #[test]
-fn a_mass_cancel_says_what_it_means_and_no_more() {
+fn mass_cancel_encodes_only_its_scope() {
     let mut trace = Trace::established();
     let side = Some(SideNULL::SELL);
     let bids = MassCancel { side, ..MassCancel::instrument(42) };
     for message in [MassCancel::all(), bids, MassCancel::group(*b"ES\0\0\0\0")] {
-        trace.session.sender(trace.now, &mut trace.wire).send(&message).unwrap();
+        trace.session.sender(trace.now, &mut trace.sink).send(&message).unwrap();
     }
     let last = MassCancel { order_request_id: Some(9), ..MassCancel::market_segment(64) };
-    trace.session.sender(trace.now, &mut trace.wire).send(&last).unwrap();
+    trace.session.sender(trace.now, &mut trace.sink).send(&last).unwrap();
     let frames = trace.transmitted();
     decode!(frames[0] => OrderMassActionRequest529 as all);
     assert_eq!((all.mass_action_scope(), all.seq_num()), (MassActionScope::ALL, 1));
@@ -202,7 +202,7 @@ fn a_mass_cancel_says_what_it_means_and_no_more() {
     assert_eq!(segment.mass_action_scope(), MassActionScope::MARKET_SEGMENT_ID);
 }
 
-/// A MassQuoteRequest567, which came with version 9; nothing in it.
+/// An empty MassQuoteRequest567, which exists since schema version 9.
 struct Quotes;
 
 impl Outgoing for Quotes {
@@ -218,18 +218,18 @@ impl Outgoing for Quotes {
 }
 
 #[test]
-fn what_a_version_does_not_have_is_refused_and_uses_no_number() {
+fn message_missing_in_the_version_is_rejected() {
     let version = crate::Version::new(8).unwrap();
-    let mut trace = Trace::conducted(
+    let mut trace = Trace::with_policy(
         Progress::default(),
         SessionPolicy { version, ..SessionPolicy::default() },
     );
     trace.connect(Binding::New);
     trace.log_on();
-    let sent = trace.session.sender(trace.now, &mut trace.wire).send(&Quotes);
+    let sent = trace.session.sender(trace.now, &mut trace.sink).send(&Quotes);
     assert_eq!(sent, Err(SendError::Version(8)));
     assert_eq!(trace.session.outbound_counters().encode_errors, 1);
     assert_eq!(trace.send(1), Ok(1));
     let mut trace = Trace::established();
-    assert!(trace.session.sender(trace.now, &mut trace.wire).send(&Quotes).is_ok());
+    assert!(trace.session.sender(trace.now, &mut trace.sink).send(&Quotes).is_ok());
 }

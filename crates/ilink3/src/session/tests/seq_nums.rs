@@ -1,4 +1,4 @@
-//! The exchange's numbers, gaps and UUIDs.
+//! The exchange's sequence numbers, gaps and UUIDs.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn reports_are_delivered_in_order_and_callbacks_can_send() {
     trace.log.order_on = Some("new");
     trace.receive(&[report(1), report(2)].concat());
     let sent = |n| format!("Ok(Sent {{ seq_num: {n}, delivery: Written }})");
-    assert_eq!(trace.told(), ["new 1", &sent(1), "new 2", &sent(2)]);
+    assert_eq!(trace.events(), ["new 1", &sent(1), "new 2", &sent(2)]);
     assert_eq!(trace.sent(), ["Order 1 id 1", "Order 2 id 1"]);
     assert_eq!(trace.session.progress().next_incoming, 3);
 }
@@ -22,11 +22,11 @@ fn other_business_messages_reach_on_message() {
     trace.receive(&frame(ExecutionReportStatus532::ENCODED_LENGTH, |buffer| {
         ExecutionReportStatus532::encode(buffer).unwrap().set_uuid(UUID).set_seq_num(2);
     }));
-    assert_eq!(trace.told(), ["message 1 of 521", "message 2 of 532"]);
+    assert_eq!(trace.events(), ["message 1 of 521", "message 2 of 532"]);
 }
 
 #[test]
-fn messages_missing_of_an_earlier_uuid_are_told_and_the_session_goes_on() {
+fn gap_of_a_previous_uuid_is_reported() {
     let before = Progress { uuid: 7, next_incoming: 3, ..Progress::default() };
     for (previous, gap) in [
         ((7, 5), Some("gap 3 to 5 of 7")),
@@ -39,97 +39,97 @@ fn messages_missing_of_an_earlier_uuid_are_told_and_the_session_goes_on() {
         trace.connect(Binding::New);
         let requested = trace.sent_request();
         trace.receive(&negotiation_response(UUID, requested));
-        trace.told();
+        trace.events();
         let ack = Ack { previous, ..trace.ack() };
         trace.receive(&establishment_ack(&ack));
-        let told = trace.told();
-        assert_eq!(told[0], "state established");
-        assert_eq!(told.get(1).map(String::as_str), gap, "previous {previous:?}");
+        let events = trace.events();
+        assert_eq!(events[0], "state established");
+        assert_eq!(events.get(1).map(String::as_str), gap, "previous {previous:?}");
         assert_eq!(trace.session.state(), State::Established);
     }
 }
 
-/// Asks for a new session and loses the connection when Negotiate has left.
-fn negotiate_in_vain(trace: &mut Trace) -> u64 {
+/// Starts a new session and loses the connection after Negotiate is sent.
+fn negotiate_without_ack(trace: &mut Trace) -> u64 {
     trace.connect(Binding::New);
     assert_eq!(trace.sent(), ["Negotiate"]);
     trace.disconnect();
     trace.session.progress().uuid
 }
 
-/// What is told when the acknowledgement names `previous`, after the state.
-fn told_of_previous(trace: &mut Trace, previous: (u64, u32)) -> Vec<String> {
+/// Returns the events after an EstablishmentAck that names `previous`, without the state change.
+fn events_after_previous(trace: &mut Trace, previous: (u64, u32)) -> Vec<String> {
     let ack = Ack { previous, ..trace.ack() };
-    trace.told();
+    trace.events();
     trace.receive(&establishment_ack(&ack));
-    let mut told = trace.told();
-    assert_eq!(told.remove(0), "state established");
-    told
+    let mut events = trace.events();
+    assert_eq!(events.remove(0), "state established");
+    events
 }
 
 #[test]
-fn a_logon_that_was_never_acknowledged_forgets_nothing_of_the_session_before() {
+fn unacknowledged_logon_keeps_the_previous_stream() {
     for previous in [4, 5, 9] {
         let mut trace = Trace::with(Progress { uuid: 7, next_incoming: 5, ..Progress::default() });
-        negotiate_in_vain(&mut trace);
-        negotiate_in_vain(&mut trace);
+        negotiate_without_ack(&mut trace);
+        negotiate_without_ack(&mut trace);
         trace.connect(Binding::New);
         let requested = trace.sent_request();
         let uuid = trace.session.progress().uuid;
         trace.receive(&negotiation_response(uuid, requested));
-        let told = told_of_previous(&mut trace, (7, previous));
+        let events = events_after_previous(&mut trace, (7, previous));
         let gap = (previous > 4).then(|| format!("gap 5 to {previous} of 7"));
-        assert_eq!(told, Vec::from_iter(gap));
+        assert_eq!(events, Vec::from_iter(gap));
     }
 }
 
 #[test]
-fn a_logon_whose_acknowledgement_was_lost_is_resumed_with_what_was_before_it() {
+fn resume_after_a_lost_acknowledgment_keeps_gaps() {
     let mut trace = Trace::with(Progress { uuid: 7, next_incoming: 5, ..Progress::default() });
-    negotiate_in_vain(&mut trace);
+    negotiate_without_ack(&mut trace);
     trace.connect(Binding::Resume);
-    assert_eq!(told_of_previous(&mut trace, (7, 9)), ["gap 5 to 9 of 7"]);
-    // It is told once, and asked for until it has come.
+    assert_eq!(events_after_previous(&mut trace, (7, 9)), ["gap 5 to 9 of 7"]);
+    // The gap is reported once and requested until it is closed.
     trace.disconnect();
     trace.connect(Binding::Resume);
-    assert!(told_of_previous(&mut trace, (7, 9)).is_empty());
+    assert!(events_after_previous(&mut trace, (7, 9)).is_empty());
     assert_eq!(trace.sent(), ["Retransmit 5 count 5 of 7"]);
 }
 
 #[test]
-fn what_was_published_under_a_uuid_that_was_never_acknowledged_is_missing_from_1_on() {
+fn unacknowledged_uuid_is_missing_from_1() {
     let mut trace = Trace::with(Progress { uuid: 7, next_incoming: 5, ..Progress::default() });
-    let lost = negotiate_in_vain(&mut trace);
+    let lost = negotiate_without_ack(&mut trace);
     trace.connect(Binding::New);
     let requested = trace.sent_request();
     let uuid = trace.session.progress().uuid;
     trace.receive(&negotiation_response(uuid, requested));
-    let told = told_of_previous(&mut trace, (lost, 3));
+    let events = events_after_previous(&mut trace, (lost, 3));
     let warning = "warning messages of 7 from 5 on may be missing";
-    assert_eq!(told, [warning, &format!("gap 1 to 3 of {lost}")]);
+    assert_eq!(events, [warning, &format!("gap 1 to 3 of {lost}")]);
     assert_eq!(trace.session.inbound_counters().unknown_ends, 1);
 }
 
 #[test]
-fn of_the_first_session_of_a_process_no_end_is_unknown() {
+fn first_session_has_no_unknown_end() {
     let mut trace = Trace::new();
-    let lost = negotiate_in_vain(&mut trace);
+    let lost = negotiate_without_ack(&mut trace);
     trace.connect(Binding::New);
     let requested = trace.sent_request();
     let uuid = trace.session.progress().uuid;
     trace.receive(&negotiation_response(uuid, requested));
-    assert_eq!(told_of_previous(&mut trace, (lost, 3)), [format!("gap 1 to 3 of {lost}")]);
+    assert_eq!(events_after_previous(&mut trace, (lost, 3)), [format!("gap 1 to 3 of {lost}")]);
 }
 
 #[test]
-fn of_its_own_uuid_the_next_number_says_what_is_missing() {
+fn next_number_reveals_the_gap_of_the_own_uuid() {
     let mut trace = Trace::with(Progress { uuid: 7, next_incoming: 5, ..Progress::default() });
     trace.connect(Binding::Resume);
-    assert!(told_of_previous(&mut trace, (7, 9)).is_empty(), "NextSeqNo is 5");
+    assert!(events_after_previous(&mut trace, (7, 9)).is_empty(), "NextSeqNo is 5");
 }
 
 #[test]
-fn a_session_that_was_acknowledged_takes_the_place_of_the_one_before() {
+fn acknowledged_session_replaces_the_previous_one() {
     let mut trace = Trace::with(Progress { uuid: 7, next_incoming: 5, ..Progress::default() });
     trace.connect(Binding::New);
     trace.log_on();
@@ -140,22 +140,22 @@ fn a_session_that_was_acknowledged_takes_the_place_of_the_one_before() {
     let requested = trace.sent_request();
     let uuid = trace.session.progress().uuid;
     trace.receive(&negotiation_response(uuid, requested));
-    let told = told_of_previous(&mut trace, (second, 6));
-    assert_eq!(told, [format!("gap 3 to 6 of {second}")]);
+    let events = events_after_previous(&mut trace, (second, 6));
+    assert_eq!(events, [format!("gap 3 to 6 of {second}")]);
 }
 
 #[test]
-fn a_low_number_terminates() {
+fn low_number_terminates() {
     let mut trace = Trace::established();
     trace.receive(&[report(1), report(1), report(2)].concat());
-    let error = "error SeqNum 1 where 2 was next";
-    assert_eq!(trace.told(), ["new 1", error, "state terminating"]);
+    let error = "error SeqNum is 1, expected 2";
+    assert_eq!(trace.events(), ["new 1", error, "state terminating"]);
     assert_eq!(trace.sent(), ["Terminate 11"]);
     assert_eq!(trace.session.poll_action(), Some(Action::Close));
 }
 
 #[test]
-fn a_low_next_number_terminates() {
+fn low_next_number_terminates() {
     let mut trace = Trace::established();
     trace.receive(&report(1));
     trace.receive(&sequence(UUID, 1, KeepAliveLapsed::NOT_LAPSED));
@@ -164,7 +164,7 @@ fn a_low_next_number_terminates() {
 }
 
 #[test]
-fn a_number_beyond_the_last_terminates() {
+fn number_above_the_maximum_terminates() {
     let mut trace = Trace::established();
     trace.receive(&report(1_000_000_000));
     assert_eq!(trace.sent(), ["Terminate 11"]);
@@ -177,7 +177,7 @@ fn a_number_beyond_the_last_terminates() {
 }
 
 #[test]
-fn the_last_number_is_delivered_and_none_after_it() {
+fn delivers_the_last_number_and_nothing_after() {
     let progress = Progress { uuid: 7, next_incoming: 999_999_999, ..Progress::default() };
     let mut trace = Trace::with(progress);
     trace.connect(Binding::Resume);
@@ -185,18 +185,18 @@ fn the_last_number_is_delivered_and_none_after_it() {
     let last = report_of(7, 999_999_999, BooleanFlag::FALSE);
     let no_more = sequence(7, 1_000_000_000, KeepAliveLapsed::NOT_LAPSED);
     trace.receive(&[last, no_more].concat());
-    assert_eq!(trace.told(), ["new 999999999"]);
+    assert_eq!(trace.events(), ["new 999999999"]);
     trace.receive(&report_of(7, 1_000_000_000, BooleanFlag::FALSE));
     assert_eq!(trace.sent(), ["Terminate 11"]);
 }
 
 #[test]
-fn a_possible_retransmission_is_delivered_once() {
+fn possible_retransmission_is_delivered_once() {
     let mut trace = Trace::established();
     let possible = |number| report_of(UUID, number, BooleanFlag::TRUE);
     trace.receive(&[possible(1), possible(1), report(2)].concat());
     let dropped = format!("warning possible retransmission of 1 of {UUID} dropped");
-    assert_eq!(trace.told(), ["new 1", &dropped, "new 2"]);
+    assert_eq!(trace.events(), ["new 1", &dropped, "new 2"]);
     trace.receive(&report_of(UUID - 5, 40, BooleanFlag::TRUE));
     assert_eq!(trace.session.state(), State::Established);
     assert_eq!(trace.session.inbound_counters().retransmissions_dropped, 2);

@@ -1,24 +1,20 @@
 //! Every business message of the exchange, with any content, reaches one callback: its own, or
-//! `on_message` where nobody listens to it.
+//! `on_message` if that is not implemented.
 
-#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
-
-mod session;
-
+use crate::test_session::{Discard, UUID, framed, now, session};
 use hairpin_cme_codecs::ilink3::*;
 use hairpin_ilink3::*;
 use hairpin_sbe::MessageHeader;
 use proptest::prelude::*;
-use session::{Discard, UUID, framed, now, session};
 
-/// Notes which callback was called, and for which message.
+/// A listener that records each callback and its message.
 #[derive(Default)]
-struct Told(Vec<(u16, u16, u32)>);
+struct CallbackLog(Vec<(u16, u16, u32)>);
 
-/// Implements each callback for the template it is for.
+/// Implements each callback for its template.
 macro_rules! callbacks {
     ($($name:ident $callback:ident;)*) => {
-        impl Listener for Told {
+        impl Listener for CallbackLog {
             $(
                 fn $callback(
                     &mut self,
@@ -36,7 +32,7 @@ macro_rules! callbacks {
             }
         }
 
-        /// Templates with a callback of their own.
+        /// The templates with a callback of their own.
         const OWN: &[u16] = &[$($name::TEMPLATE_ID),*];
     };
 }
@@ -69,7 +65,7 @@ callbacks! {
     MassQuoteResponse571 on_mass_quote_response;
 }
 
-/// Has no callback of its own but `on_message`.
+/// A listener that implements only `on_message`.
 #[derive(Default)]
 struct Any(Vec<(u16, u32)>);
 
@@ -79,7 +75,8 @@ impl Listener for Any {
     }
 }
 
-/// A whole frame of `template_id` whose fields have any value; its groups have some entries.
+/// Creates a frame of `template_id` with arbitrary field values and `entries` entries in each
+/// group.
 fn report(template_id: u16, seq_num: u32, content: &[u8], entries: u8) -> Vec<u8> {
     let message = MESSAGES.iter().find(|message| message.template_id == template_id).unwrap();
     let mut content = content.iter().copied().cycle();
@@ -105,8 +102,8 @@ fn report(template_id: u16, seq_num: u32, content: &[u8], entries: u8) -> Vec<u8
 }
 
 #[test]
-fn all_business_messages_of_the_exchange_are_tried_here() {
-    // All of them begin with SeqNum and UUID, and no message of a client does.
+fn covers_every_business_message_of_the_exchange() {
+    // The exchange's business messages start with SeqNum and UUID; no client message does.
     let of_the_exchange = MESSAGES.iter().filter(|message| {
         let first = message.block.fields.first().map(|field| field.name);
         first == Some("SeqNum")
@@ -119,7 +116,7 @@ fn all_business_messages_of_the_exchange_are_tried_here() {
 
 proptest! {
     #[test]
-    fn any_report_reaches_its_callback_and_no_other(
+    fn report_reaches_only_its_callback(
         reports in prop::collection::vec(
             (
                 prop::sample::select(OWN),
@@ -136,12 +133,12 @@ proptest! {
             stream.extend(report(*template_id, seq_num, content, *entries));
             expected.push((*template_id, *template_id, seq_num));
         }
-        let (mut told, mut any) = (Told::default(), Any::default());
-        let outlet = &mut Discard::default();
-        session(State::Established).handle_bytes(now(1), &stream, outlet, &mut told);
-        session(State::Established).handle_bytes(now(1), &stream, outlet, &mut any);
-        prop_assert_eq!(&told.0, &expected);
-        let told: Vec<_> = told.0.iter().map(|&(_, template, number)| (template, number)).collect();
-        prop_assert_eq!(&any.0, &told);
+        let (mut log, mut any) = (CallbackLog::default(), Any::default());
+        let sink = &mut Discard::default();
+        session(State::Established).handle_bytes(now(1), &stream, sink, &mut log);
+        session(State::Established).handle_bytes(now(1), &stream, sink, &mut any);
+        prop_assert_eq!(&log.0, &expected);
+        let log: Vec<_> = log.0.iter().map(|&(_, template, number)| (template, number)).collect();
+        prop_assert_eq!(&any.0, &log);
     }
 }

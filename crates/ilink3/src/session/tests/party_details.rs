@@ -1,4 +1,4 @@
-//! Party details, registered or with one message, and messages of older versions.
+//! Party details, registered or on demand, and messages of older schema versions.
 
 use super::*;
 use crate::{Party, PartyDetails, Version};
@@ -10,7 +10,7 @@ fn parties() -> [Party; 2] {
     ]
 }
 
-/// PartyDetailsListReqID and number of an order, or of a definition.
+/// Returns the template, PartyDetailsListReqID and SeqNum of an order or definition.
 fn reference(frame: &[u8]) -> (u16, u64, u32) {
     let (header, _) = MessageHeader::decode(&frame[4..]).unwrap();
     if header.template_id == PartyDetailsDefinitionRequest518::TEMPLATE_ID {
@@ -22,11 +22,11 @@ fn reference(frame: &[u8]) -> (u16, u64, u32) {
 }
 
 #[test]
-fn party_details_are_registered_under_their_id() {
+fn registers_party_details_under_their_id() {
     let mut trace = Trace::established();
     let parties = parties();
     let details = PartyDetails::new(77, &parties);
-    let mut sender = trace.session.sender(trace.now, &mut trace.wire);
+    let mut sender = trace.session.sender(trace.now, &mut trace.sink);
     assert_eq!(sender.send(&details).unwrap().seq_num, 1);
     let frames = trace.transmitted();
     decode!(frames[0] => PartyDetailsDefinitionRequest518 as message);
@@ -41,15 +41,15 @@ fn party_details_are_registered_under_their_id() {
 }
 
 #[test]
-fn on_demand_they_go_right_before_their_message_and_both_have_the_id_for_it() {
+fn details_on_demand_precede_their_message_with_its_id() {
     for id in [0xFFFF_FFFF, u64::MAX] {
-        let conduct = SessionPolicy { on_demand_party_id: id, ..SessionPolicy::default() };
-        let mut trace = Trace::conducted(Progress::default(), conduct);
+        let policy = SessionPolicy { on_demand_party_id: id, ..SessionPolicy::default() };
+        let mut trace = Trace::with_policy(Progress::default(), policy);
         trace.connect(Binding::New);
         trace.log_on();
         let parties = parties();
         let details = PartyDetails::new(5, &parties);
-        let mut sender = trace.session.sender(trace.now, &mut trace.wire);
+        let mut sender = trace.session.sender(trace.now, &mut trace.sink);
         let sent = sender.send_with_party(&details, &order(1)).unwrap();
         assert_eq!(sent.seq_num, 2);
         trace.send(2).unwrap();
@@ -59,10 +59,10 @@ fn on_demand_they_go_right_before_their_message_and_both_have_the_id_for_it() {
 }
 
 #[test]
-fn neither_is_sent_if_one_of_them_cannot_be() {
+fn sends_neither_if_one_is_invalid() {
     let mut trace = Trace::established();
     let (parties, nothing) = (parties(), NewOrder { quantity: 0, ..order(1) });
-    let mut sender = trace.session.sender(trace.now, &mut trace.wire);
+    let mut sender = trace.session.sender(trace.now, &mut trace.sink);
     assert!(sender.send_with_party(&PartyDetails::new(5, &parties), &nothing).is_err());
     assert!(sender.send_with_party(&PartyDetails::new(5, &[]), &order(1)).is_err());
     assert!(trace.sent().is_empty());
@@ -70,18 +70,18 @@ fn neither_is_sent_if_one_of_them_cannot_be() {
     let mut trace = Trace::with(Progress { uuid: 7, next_outgoing, ..Progress::default() });
     trace.connect(Binding::Resume);
     trace.acknowledge();
-    let mut sender = trace.session.sender(trace.now, &mut trace.wire);
+    let mut sender = trace.session.sender(trace.now, &mut trace.sink);
     let sent = sender.send_with_party(&PartyDetails::new(5, &parties), &order(1));
     assert_eq!(sent, Err(SendError::NumbersExhausted));
     assert!(trace.sent().is_empty());
 }
 
 #[test]
-fn all_that_is_sent_is_of_the_version_that_was_chosen() {
+fn sends_the_configured_version() {
     for (number, order_length) in [(5, 116), (6, 124), (7, 124), (8, 132), (9, 132)] {
         let version = Version::new(number).unwrap();
-        let conduct = SessionPolicy { version, ..SessionPolicy::default() };
-        let mut trace = Trace::conducted(Progress::default(), conduct);
+        let policy = SessionPolicy { version, ..SessionPolicy::default() };
+        let mut trace = Trace::with_policy(Progress::default(), policy);
         trace.connect(Binding::New);
         let frames = trace.transmitted();
         let (header, _) = MessageHeader::decode(&frames[0][4..]).unwrap();
@@ -102,9 +102,9 @@ fn all_that_is_sent_is_of_the_version_that_was_chosen() {
 }
 
 #[test]
-fn a_sequence_that_fills_a_gap_is_of_the_chosen_version_too() {
-    let conduct = SessionPolicy { version: Version::OLDEST, ..SessionPolicy::default() };
-    let mut trace = Trace::conducted(Progress::default(), conduct);
+fn gap_fill_has_the_configured_version() {
+    let policy = SessionPolicy { version: Version::OLDEST, ..SessionPolicy::default() };
+    let mut trace = Trace::with_policy(Progress::default(), policy);
     trace.connect(Binding::New);
     trace.log_on();
     trace.send(1).unwrap();

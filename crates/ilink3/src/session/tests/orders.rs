@@ -1,4 +1,4 @@
-//! Orders, their replacements and their cancels as they stand on the wire.
+//! Encoding of orders, replacements and cancels.
 
 use super::*;
 use crate::{InFlightMitigation, OrderTimeInForce, Pricing, ReplaceOrder, RequestError};
@@ -10,7 +10,7 @@ fn id() -> ClOrdId {
     ClOrdId::from(11)
 }
 
-/// What of an order depends on its type and qualifier.
+/// The fields that depend on an order's type and time in force.
 #[derive(Debug, PartialEq)]
 struct Terms {
     order_type: u8,
@@ -22,7 +22,7 @@ struct Terms {
     display_quantity: Option<u32>,
 }
 
-/// Of a limit order for the day.
+/// The terms of a limit order for the day.
 const DAY_LIMIT: Terms = Terms {
     order_type: b'2',
     price: Some(PRICE.0),
@@ -47,10 +47,10 @@ macro_rules! terms {
     };
 }
 
-/// The frame `message` leaves as, number 1 of an established session.
+/// Returns the frame of `message`, sent as number 1 of an established session.
 fn sent<M: Outgoing>(message: &M) -> Vec<u8> {
     let mut trace = Trace::established();
-    trace.session.sender(trace.now, &mut trace.wire).send(message).unwrap();
+    trace.session.sender(trace.now, &mut trace.sink).send(message).unwrap();
     trace.transmitted().remove(0)
 }
 
@@ -60,9 +60,9 @@ fn terms_of(order: NewOrder) -> Terms {
     terms!(message)
 }
 
-fn refusal<M: Outgoing>(message: &M) -> RequestError {
+fn rejection<M: Outgoing>(message: &M) -> RequestError {
     let mut trace = Trace::established();
-    let refused = trace.session.sender(trace.now, &mut trace.wire).send(message);
+    let refused = trace.session.sender(trace.now, &mut trace.sink).send(message);
     assert!(trace.transmitted().is_empty() && trace.session.progress().next_outgoing == 1);
     match refused {
         Err(SendError::Request(error)) => error,
@@ -71,7 +71,7 @@ fn refusal<M: Outgoing>(message: &M) -> RequestError {
 }
 
 #[test]
-fn an_order_has_the_prices_of_its_type_and_no_other() {
+fn order_encodes_only_the_prices_of_its_type() {
     let market = |order_type| Terms { order_type, price: None, ..DAY_LIMIT };
     assert_eq!(terms_of(NewOrder::limit(42, SideReq::BUY, PRICE, 3, id())), DAY_LIMIT);
     assert_eq!(terms_of(NewOrder::market(42, SideReq::BUY, 3, id())), market(b'1'));
@@ -85,7 +85,7 @@ fn an_order_has_the_prices_of_its_type_and_no_other() {
 }
 
 #[test]
-fn an_order_has_the_date_of_its_qualifier_and_no_other() {
+fn order_encodes_only_the_date_of_its_time_in_force() {
     let order = NewOrder::limit(42, SideReq::BUY, PRICE, 3, id());
     let standing = |time_in_force| Terms { time_in_force: Some(time_in_force), ..DAY_LIMIT };
     assert_eq!(terms_of(order.good_till_cancel()), standing(1));
@@ -94,12 +94,12 @@ fn an_order_has_the_date_of_its_qualifier_and_no_other() {
     let dated = Terms { expire_date: Some(20_800), ..standing(6) };
     assert_eq!(terms_of(order.good_till_date(20_800)), dated);
     assert_eq!(terms_of(order.good_till_date(20_800).fill_and_kill()), standing(3));
-    let session = NewOrder { qualifier: OrderTimeInForce::GoodForSession, ..order };
+    let session = NewOrder { time_in_force: OrderTimeInForce::GoodForSession, ..order };
     assert_eq!(terms_of(session), standing(99));
 }
 
 #[test]
-fn quantities_and_the_request_id_stand_where_they_belong() {
+fn order_encodes_quantities_and_request_id() {
     let order = NewOrder::limit(42, SideReq::SELL, PRICE, 9, id());
     let order = order.with_min_quantity(2).with_display_quantity(4).with_order_request_id(77);
     let frame = sent(&order);
@@ -112,7 +112,7 @@ fn quantities_and_the_request_id_stand_where_they_belong() {
 }
 
 #[test]
-fn a_replacement_names_its_order_and_states_it_anew() {
+fn replacement_encodes_order_id_and_all_terms() {
     let replace = ReplaceOrder::limit(70_001, 42, SideReq::SELL, PRICE, 5, id());
     let frame = sent(&replace);
     decode!(frame => OrderCancelReplaceRequest515 as message);
@@ -133,8 +133,9 @@ fn a_replacement_names_its_order_and_states_it_anew() {
 }
 
 #[test]
-fn in_flight_mitigation_is_asked_for() {
-    let replace = ReplaceOrder::stop(70_001, 42, SideReq::BUY, STOP, 5, id()).mitigated();
+fn replacement_encodes_in_flight_mitigation() {
+    let replace =
+        ReplaceOrder::stop(70_001, 42, SideReq::BUY, STOP, 5, id()).with_in_flight_mitigation();
     assert_eq!(replace.in_flight_mitigation, InFlightMitigation::Enabled);
     let frame = sent(&replace);
     decode!(frame => OrderCancelReplaceRequest515 as message);
@@ -144,13 +145,13 @@ fn in_flight_mitigation_is_asked_for() {
 }
 
 #[test]
-fn a_replacement_takes_all_over_from_an_order() {
+fn replacement_copies_the_terms_of_an_order() {
     let pricing = Pricing::StopLimit { stop_price: STOP, price: PRICE };
     let mut order = NewOrder::new(43, SideReq::SELL, pricing, 9, id()).good_till_date(20_800);
     order = order.with_min_quantity(2).with_display_quantity(4).with_order_request_id(77);
     order.execution_instructions = ExecInst::AON;
     order.execution_mode = Some(ExecMode::PASSIVE);
-    let frame = sent(&ReplaceOrder::with_terms_of(70_001, &order));
+    let frame = sent(&ReplaceOrder::from_order(70_001, &order));
     decode!(frame => OrderCancelReplaceRequest515 as replace);
     let frame = sent(&order);
     decode!(frame => NewOrderSingle514 as order);
@@ -165,25 +166,28 @@ fn a_replacement_takes_all_over_from_an_order() {
 }
 
 #[test]
-fn values_that_contradict_each_other_are_refused_before_anything_is_done() {
+fn rejects_contradictory_values_before_any_effect() {
     let order = NewOrder::limit(42, SideReq::BUY, PRICE, 3, id());
     let null = Decimal(i64::MAX);
-    assert_eq!(refusal(&NewOrder { quantity: 0, ..order }), RequestError::Quantity);
+    assert_eq!(rejection(&NewOrder { quantity: 0, ..order }), RequestError::Quantity);
     for order in [
         NewOrder::limit(42, SideReq::BUY, null, 3, id()),
         NewOrder::stop(42, SideReq::BUY, null, 3, id()),
         NewOrder::stop_limit(42, SideReq::BUY, null, PRICE, 3, id()),
         NewOrder::stop_limit(42, SideReq::BUY, STOP, null, 3, id()),
     ] {
-        assert_eq!(refusal(&order), RequestError::Price);
+        assert_eq!(rejection(&order), RequestError::Price);
     }
-    assert_eq!(refusal(&order.good_till_date(u16::MAX)), RequestError::ExpireDate);
+    assert_eq!(rejection(&order.good_till_date(u16::MAX)), RequestError::ExpireDate);
     for quantity in [0, 4, u32::MAX] {
-        assert_eq!(refusal(&order.with_min_quantity(quantity)), RequestError::MinQuantity);
-        assert_eq!(refusal(&order.with_display_quantity(quantity)), RequestError::DisplayQuantity);
+        assert_eq!(rejection(&order.with_min_quantity(quantity)), RequestError::MinQuantity);
+        assert_eq!(
+            rejection(&order.with_display_quantity(quantity)),
+            RequestError::DisplayQuantity
+        );
     }
     let hidden = order.with_min_quantity(2).with_display_quantity(1);
-    assert_eq!(refusal(&hidden), RequestError::DisplayQuantity);
+    assert_eq!(rejection(&hidden), RequestError::DisplayQuantity);
     for least in 1..=3 {
         let whole = order.with_min_quantity(least).with_display_quantity(3);
         assert_eq!(terms_of(whole).min_quantity, Some(least));
@@ -191,14 +195,14 @@ fn values_that_contradict_each_other_are_refused_before_anything_is_done() {
 }
 
 #[test]
-fn a_replacement_is_held_to_the_same_and_names_an_order() {
+fn replacement_rejects_contradictions_and_a_null_order_id() {
     let order = NewOrder::limit(42, SideReq::BUY, PRICE, 3, id());
-    let replace = |order| refusal(&ReplaceOrder::with_terms_of(7, &order));
+    let replace = |order| rejection(&ReplaceOrder::from_order(7, &order));
     assert_eq!(replace(NewOrder { quantity: 0, ..order }), RequestError::Quantity);
     assert_eq!(replace(order.good_till_date(u16::MAX)), RequestError::ExpireDate);
     assert_eq!(replace(order.with_display_quantity(4)), RequestError::DisplayQuantity);
-    let no_order = ReplaceOrder::with_terms_of(u64::MAX, &order);
-    assert_eq!(refusal(&no_order), RequestError::OrderId);
+    let no_order = ReplaceOrder::from_order(u64::MAX, &order);
+    assert_eq!(rejection(&no_order), RequestError::OrderId);
     let cancel = CancelOrder::new(u64::MAX, 42, SideReq::BUY, id());
-    assert_eq!(refusal(&cancel), RequestError::OrderId);
+    assert_eq!(rejection(&cancel), RequestError::OrderId);
 }

@@ -1,27 +1,24 @@
-//! Any bytes, cut anywhere: counted, reported, answered in the right order, and never a panic.
+//! Arbitrary bytes, split anywhere, are counted, reported and answered in order, and never cause a
+//! panic.
 
-#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
-
-mod session;
-
+use crate::test_session::{Discard, UUID, framed, now, session, transmit};
 use hairpin_cme_codecs::ilink3::{
     BooleanFlag, ExecutionReportNew522, KeepAliveLapsed, Sequence506,
 };
 use hairpin_ilink3::*;
 use hairpin_sbe::MessageHeader;
 use proptest::prelude::*;
-use session::{Discard, UUID, framed, now, session, transmit};
 
-/// Every template the exchange sends, and some that it does not.
+/// Every template that the exchange sends, and some that it does not.
 const TEMPLATES: [u16; 46] = [
     0, 1, 500, 501, 502, 503, 504, 505, 506, 507, 508, 509, 510, 511, 513, 514, 515, 516, 519, 521,
     522, 523, 524, 525, 526, 527, 531, 532, 534, 535, 536, 538, 545, 546, 548, 549, 550, 561, 562,
     563, 564, 565, 566, 571, 572, 65_535,
 ];
 
-/// Counts what it is told.
+/// A listener that counts its callbacks.
 #[derive(Default)]
-struct Told {
+struct CallbackLog {
     messages: u64,
     errors: u64,
     gaps: u64,
@@ -29,7 +26,7 @@ struct Told {
     terminates: u64,
 }
 
-impl Listener for Told {
+impl Listener for CallbackLog {
     fn on_message(&mut self, _: &mut Sender<'_>, _: &Message<'_>) {
         self.messages += 1;
     }
@@ -58,7 +55,7 @@ fn state() -> impl Strategy<Value = State> {
     ]
 }
 
-/// A frame that could be one: right framing header, right schema, mostly right template.
+/// Creates a plausible frame: valid framing header and mostly valid schema and template.
 fn plausible_frame() -> impl Strategy<Value = Vec<u8>> {
     let body = prop::collection::vec(prop_oneof![Just(0_u8), Just(255), any::<u8>()], 0..600);
     let header =
@@ -81,7 +78,7 @@ fn plausible_frame() -> impl Strategy<Value = Vec<u8>> {
     )
 }
 
-/// Valid frames of an established session, in order, some doubled or left out.
+/// Creates valid frames of an established session in order, some repeated or omitted.
 fn nearly_right_stream() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec((0_u8..10, any::<bool>()), 0..20).prop_map(|steps| {
         let mut next = 1;
@@ -111,7 +108,7 @@ fn nearly_right_stream() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Bytes of every kind between chaos and order.
+/// Creates input of any kind, from random bytes to valid streams.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let frames = prop::collection::vec(plausible_frame(), 0..6).prop_map(|frames| frames.concat());
     let broken = (nearly_right_stream(), any::<prop::sample::Index>(), any::<u8>());
@@ -126,41 +123,41 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![chaos, frames, nearly_right_stream(), broken]
 }
 
-/// Feeds `bytes` cut at `cuts`, with time passing and control traffic leaving in between.
-fn run(state: State, bytes: &[u8], cuts: &[usize]) -> (Session, Told, Option<u16>) {
+/// Passes `bytes` split at `cuts` to a session, while time advances and session messages are sent.
+fn run(state: State, bytes: &[u8], cuts: &[usize]) -> (Session, CallbackLog, Option<u16>) {
     let mut session = session(state);
-    let mut told = Told::default();
+    let mut log = CallbackLog::default();
     let mut start = 0;
     for end in cuts.iter().copied().chain([bytes.len()]) {
         let end = end.clamp(start, bytes.len());
-        session.handle_bytes(now(1), &bytes[start..end], &mut Discard::default(), &mut told);
+        session.handle_bytes(now(1), &bytes[start..end], &mut Discard::default(), &mut log);
         start = end;
     }
     let code = transmit(&mut session, now(1));
-    (session, told, code)
+    (session, log, code)
 }
 
 proptest! {
     #[test]
-    fn every_fault_is_told_counted_and_ends_the_session(
+    fn faults_are_reported_counted_and_end_the_session(
         state in state(), bytes in bytes(), mut cuts in prop::collection::vec(0_usize..3_000, 0..5)
     ) {
         cuts.sort_unstable();
-        let (mut session, told, code) = run(state, &bytes, &cuts);
+        let (mut session, log, code) = run(state, &bytes, &cuts);
         let counters = *session.inbound_counters();
-        prop_assert_eq!(counters.errors(), told.errors);
-        prop_assert!(told.errors <= 1);
-        prop_assert_eq!(counters.gaps, told.gaps);
-        prop_assert_eq!(counters.rejects, told.rejects);
-        prop_assert_eq!(counters.terminates, told.terminates);
-        prop_assert_eq!(counters.business_messages, told.messages);
-        if told.errors == 1 {
+        prop_assert_eq!(counters.errors(), log.errors);
+        prop_assert!(log.errors <= 1);
+        prop_assert_eq!(counters.gaps, log.gaps);
+        prop_assert_eq!(counters.rejects, log.rejects);
+        prop_assert_eq!(counters.terminates, log.terminates);
+        prop_assert_eq!(counters.business_messages, log.messages);
+        if log.errors == 1 {
             prop_assert_eq!(session.state(), State::Terminating);
             prop_assert_eq!(session.poll_action(), Some(Action::Close));
-            // A fault without a code of its own, or after our own Terminate, closes in silence.
+            // A fault without a code, or after our own Terminate, closes without a message.
             prop_assert_eq!(code.is_none(), state == State::Terminating);
         }
-        // However it ended, time ends the connection too.
+        // In every case a timeout ends the connection.
         for seconds in 1..60 {
             session.handle_timeout(now(seconds * 1_000), &mut Discard::default(), &mut ());
             transmit(&mut session, now(seconds * 1_000));
@@ -174,7 +171,7 @@ proptest! {
     }
 
     #[test]
-    fn where_a_stream_is_cut_makes_no_difference(
+    fn splitting_the_stream_changes_nothing(
         state in state(), bytes in bytes(), mut cuts in prop::collection::vec(0_usize..3_000, 0..9)
     ) {
         cuts.sort_unstable();
@@ -184,7 +181,7 @@ proptest! {
         prop_assert_eq!(whole.state(), cut.state());
         prop_assert_eq!(whole.progress(), cut.progress());
         let counters = |session: &Session| {
-            // What is not read after a fault depends on where the stream was cut.
+            // The number of discarded bytes after a fault depends on the split.
             let counters = session.inbound_counters().iter();
             counters.filter(|(name, _)| *name != "bytes_discarded").collect::<Vec<_>>()
         };

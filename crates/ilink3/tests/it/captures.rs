@@ -1,6 +1,4 @@
-//! Real frames of 2020 through the framing and the session.
-
-#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
+//! Real frames captured in 2020, through the reassembly and the session.
 
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -11,10 +9,11 @@ use hairpin_ilink3::Reassembly;
 use hairpin_sbe::MessageHeader;
 use pcap_file::pcap::PcapReader;
 
-/// UUID of the session the captures are from.
+/// The UUID of the captured session.
 const UUID: u64 = 1_585_839_227_794_207;
 
-/// The TCP payload of each packet of a capture, or `None` if there are no captures here.
+/// Returns the TCP payload of each packet of a capture, or `None` if the captures are not
+/// available.
 fn payloads(name: &str) -> Option<Vec<Vec<u8>>> {
     let data = std::env::var_os("HAIRPIN_DATA").map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")),
@@ -23,7 +22,7 @@ fn payloads(name: &str) -> Option<Vec<Vec<u8>>> {
     let path = data.join("captures/ilink3").join(name);
     if !data.exists() {
         assert!(std::env::var_os("HAIRPIN_DATA_REQUIRED").is_none(), "{data:?} is missing");
-        println!("skipped: {} is not at hand", path.display());
+        println!("skipped: {} is not available", path.display());
         return None;
     }
     let mut reader = PcapReader::new(File::open(path).unwrap()).unwrap();
@@ -34,7 +33,7 @@ fn payloads(name: &str) -> Option<Vec<Vec<u8>>> {
     Some(payloads)
 }
 
-/// Ethernet without VLAN, IPv4, TCP: the captures have nothing else.
+/// Returns the payload of an Ethernet, IPv4 and TCP packet without VLAN, as in all captures.
 fn tcp_payload(packet: &[u8]) -> &[u8] {
     assert_eq!(packet[12..14], [0x08, 0x00], "IPv4");
     let ip = &packet[14..];
@@ -43,7 +42,7 @@ fn tcp_payload(packet: &[u8]) -> &[u8] {
     &tcp[usize::from(tcp[12] >> 4) * 4..]
 }
 
-/// The one frame of a capture, put together from every pair of pieces.
+/// Reassembles the one frame of a capture, split at every pair of offsets.
 fn frame(name: &str) -> Option<Vec<u8>> {
     let payloads = payloads(name)?;
     let [payload] = &payloads[..] else { panic!("one packet") };
@@ -58,13 +57,13 @@ fn frame(name: &str) -> Option<Vec<u8>> {
             reassembly.feed(part, on).unwrap();
         }
         assert_eq!(frames, [&payload[..]], "cut at {cut}");
-        assert_eq!(reassembly.held(), 0);
+        assert_eq!(reassembly.buffered(), 0);
     }
     Some(payload.clone())
 }
 
 #[test]
-fn a_sequence_of_a_client_is_one_frame() {
+fn client_sequence_is_one_frame() {
     let Some(frame) = frame("Sequence.pcap") else { return };
     assert_eq!(frame.len(), 26);
     let (header, body) = MessageHeader::decode(&frame[4..]).unwrap();
@@ -77,7 +76,7 @@ fn a_sequence_of_a_client_is_one_frame() {
 }
 
 #[test]
-fn a_status_report_of_version_5_is_one_frame() {
+fn status_report_of_version_5_is_one_frame() {
     let Some(frame) = frame("ExecutionReportStatus.pcap") else { return };
     let (header, body) = MessageHeader::decode(&frame[4..]).unwrap();
     let mut scratch = ExecutionReportStatus532::SCRATCH;

@@ -1,7 +1,4 @@
-//! A session in a wanted state, and frames for it.
-
-#![allow(dead_code, reason = "each test file uses a part")]
-#![allow(clippy::unwrap_used, reason = "all of this file is tests")]
+//! A session in a given state, and frames for it.
 
 use hairpin_cme_codecs::ilink3::{EstablishmentAck504, NegotiationResponse501, Terminate507};
 use hairpin_ilink3::*;
@@ -11,7 +8,7 @@ use hairpin_time::{Duration, Instant, Now, Utc};
 pub(crate) const UTC: u64 = 1_700_000_000_000_000_000;
 pub(crate) const UUID: u64 = UTC / 1_000;
 
-/// Keeps nothing and takes everything.
+/// A sink that accepts everything and keeps nothing.
 #[derive(Default)]
 pub(crate) struct Discard(Vec<u8>);
 
@@ -57,7 +54,7 @@ pub(crate) fn settings() -> Settings {
     }
 }
 
-/// A session in `state`, with what it had to send sent.
+/// Creates a session in `state` with all its messages sent.
 pub(crate) fn session(state: State) -> Session {
     let mut session = Session::new(settings(), Progress::default()).unwrap();
     session.connect(now(0), Binding::New).unwrap();
@@ -92,7 +89,7 @@ pub(crate) fn session(state: State) -> Session {
     session
 }
 
-/// Transmits all there is; returns the ErrorCodes of a Terminate among it.
+/// Transmits everything pending and returns the ErrorCodes of a Terminate, if one is sent.
 pub(crate) fn transmit(session: &mut Session, now: Now) -> Option<u16> {
     let mut buffer = [0; CONTROL_LENGTH];
     let mut code = None;

@@ -1,8 +1,8 @@
-//! Business messages the exchange refuses without using their number.
+//! Business messages that the exchange rejects without using their number.
 
 use super::*;
 
-/// A refusal of the message that has the request id `reference`, number `seq_num` of the exchange.
+/// Creates the exchange's message `seq_num`, a reject of the message with request id `reference`.
 fn refuse(seq_num: u32, ref_seq_num: Option<u32>, reference: Option<u64>) -> Vec<u8> {
     frame(BusinessReject521::ENCODED_LENGTH, |buffer| {
         let mut message = BusinessReject521::encode(buffer).unwrap();
@@ -15,7 +15,7 @@ fn next_outgoing(trace: &Trace) -> u32 {
     trace.session.progress().next_outgoing
 }
 
-/// An established session that has sent numbers 1 to `count`.
+/// Creates an established session that has sent numbers 1 to `count`.
 fn having_sent(count: u64) -> Trace {
     let mut trace = Trace::established();
     (1..=count).for_each(|id| assert!(trace.send(id).is_ok()));
@@ -24,44 +24,44 @@ fn having_sent(count: u64) -> Trace {
 }
 
 #[test]
-fn the_newest_messages_number_is_taken_back_before_the_listener_sends() {
+fn newest_number_is_reclaimed_before_the_listener_sends() {
     let mut trace = having_sent(10);
     trace.log.order_on = Some("message");
     trace.receive(&refuse(1, None, Some(10)));
     let sent = "Ok(Sent { seq_num: 10, delivery: Written })";
-    assert_eq!(trace.told(), ["message 1 of 521", sent]);
+    assert_eq!(trace.events(), ["message 1 of 521", sent]);
     assert_eq!(trace.sent(), ["Order 10 id 1"]);
     assert_eq!(trace.session.outbound_counters().taken_back, 1);
 }
 
 #[test]
-fn a_number_with_others_behind_it_is_not_taken_back_and_not_applied_settles_it() {
+fn older_number_is_resolved_by_not_applied() {
     let mut trace = having_sent(12);
     trace.receive(&refuse(1, None, Some(10)));
     assert_eq!(next_outgoing(&trace), 13);
     trace.receive(&not_applied(10, 2));
-    assert_eq!(trace.told(), ["message 1 of 521", "not applied 2 from 10"]);
+    assert_eq!(trace.events(), ["message 1 of 521", "not applied 2 from 10"]);
     assert_eq!(trace.sent(), ["Sequence 13"]);
     assert_eq!(trace.send(13), Ok(13));
     assert_eq!(trace.session.outbound_counters().taken_back, 0);
 }
 
 #[test]
-fn a_refusal_with_its_number_leaves_the_numbers_alone() {
+fn reject_with_ref_seq_num_changes_no_number() {
     let mut trace = having_sent(10);
     trace.receive(&refuse(1, Some(10), Some(10)));
     assert_eq!(next_outgoing(&trace), 11);
 }
 
 #[test]
-fn a_refusal_that_names_nothing_leaves_the_numbers_alone() {
+fn reject_without_any_reference_changes_no_number() {
     let mut trace = having_sent(10);
     trace.receive(&[refuse(1, None, None), refuse(2, None, Some(0))].concat());
     assert_eq!(next_outgoing(&trace), 11);
 }
 
 #[test]
-fn a_number_is_taken_back_once() {
+fn number_is_reclaimed_once() {
     let mut trace = having_sent(10);
     trace.receive(&[refuse(1, None, Some(10)), refuse(2, None, Some(9))].concat());
     assert_eq!(next_outgoing(&trace), 10);
@@ -70,15 +70,15 @@ fn a_number_is_taken_back_once() {
 }
 
 #[test]
-fn a_refusal_that_is_not_delivered_takes_nothing_back() {
+fn undelivered_reject_reclaims_nothing() {
     let mut trace = having_sent(10);
     trace.receive(&refuse(2, None, Some(10)));
     assert_eq!(next_outgoing(&trace), 11, "after a gap");
 }
 
 #[test]
-fn a_number_below_one_the_exchange_was_told_is_never_used_again() {
-    // A sign of life, the filling of a gap, and an Establish each carry NextSeqNo.
+fn number_below_an_advertised_one_is_never_reused() {
+    // A keep-alive, a gap fill and an Establish each carry NextSeqNo.
     let mut trace = having_sent(10);
     trace.at(9_000);
     assert_eq!(trace.sent(), ["Sequence 11"]);
@@ -98,15 +98,15 @@ fn a_number_below_one_the_exchange_was_told_is_never_used_again() {
 }
 
 #[test]
-fn any_kind_of_request_is_known_by_its_own_id() {
+fn any_request_is_matched_by_its_own_id() {
     let replace = crate::ReplaceOrder::limit(7, 42, SideReq::BUY, Decimal(1), 3, ClOrdId::from(1));
     let cancel = CancelOrder::new(7, 42, SideReq::BUY, ClOrdId::from(2));
     let mut trace = having_sent(1);
-    trace.session.sender(trace.now, &mut trace.wire).send(&replace).unwrap();
+    trace.session.sender(trace.now, &mut trace.sink).send(&replace).unwrap();
     trace.receive(&refuse(1, None, Some(2)));
     assert_eq!(next_outgoing(&trace), 2);
     let cancel = cancel.with_order_request_id(4_711);
-    trace.session.sender(trace.now, &mut trace.wire).send(&cancel).unwrap();
+    trace.session.sender(trace.now, &mut trace.sink).send(&cancel).unwrap();
     trace.receive(&refuse(2, None, Some(2)));
     assert_eq!(next_outgoing(&trace), 3);
     trace.receive(&refuse(3, None, Some(4_711)));
@@ -114,7 +114,7 @@ fn any_kind_of_request_is_known_by_its_own_id() {
 }
 
 #[test]
-fn a_message_written_by_its_owner_is_known_too() {
+fn message_encoded_by_its_owner_is_matched() {
     let mut trace = Trace::established();
     let (now, mut frame) = (trace.now, [0; 200]);
     let length = trace.session.send(now, &order(5), &mut frame).unwrap();
