@@ -1,13 +1,16 @@
-//! A capture file of any bytes, as `hairpin decode` and `hairpin feed --pcap` read it; and streams
+//! An arbitrary capture file, as read by `hairpin decode` and `hairpin feed --pcap`; and streams
 //! whose segments were captured in any order.
 //!
-//! Proves that none makes the reader panic; that there is a line for each message, one for each
-//! error, and a last one; that the lines as JSON are JSON and count the same; that the packets of a
-//! file that was cut are the first of those of the whole; and that segments which overlap, repeat
-//! and come in any order give what one segment gives.
+//! Checks:
 //!
-//! An input is the file; or 0xFF, which no capture begins with, and a script: the framing, messages
-//! and how their stream is cut.
+//! - No file makes the reader panic.
+//! - The output has one line per message, one per error, and a last line. JSON output is valid and
+//!   has the same counts.
+//! - The packets of a truncated file are the first packets of the whole file.
+//! - Segments that overlap, repeat or arrive in any order yield the same as one segment.
+//!
+//! Input: the file; or 0xFF, which starts no capture, and a script with the framing, the messages
+//! and the cuts of their stream.
 
 use std::fs::{self, File};
 use std::io;
@@ -23,7 +26,7 @@ use crate::copy;
 use crate::scratch;
 use crate::script::Script;
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let folder = scratch::folder();
     let path = folder.path().join("capture");
@@ -34,7 +37,7 @@ pub fn run(bytes: &[u8]) {
 }
 
 fn check_file(path: &Path, bytes: &[u8]) {
-    fs::write(path, bytes).expect("there is room");
+    fs::write(path, bytes).expect("the buffer has room");
     let text = decoded(path, None, Format::Text);
     let json = decoded(path, None, Format::Json);
     let (Ok(text), Ok(json)) = (text, json) else { return };
@@ -43,15 +46,16 @@ fn check_file(path: &Path, bytes: &[u8]) {
         let value: Result<serde_json::Value, _> = serde_json::from_str(line);
         assert!(value.is_ok(), "{line}");
     }
-    let whole = packets(path).expect("it was decoded");
+    let whole = packets(path).expect("the message was decoded before");
     assert_eq!(whole.len() as u64, text.counts.packets);
-    fs::write(path, &bytes[..bytes.len() * 3 / 4]).expect("there is room");
+    fs::write(path, &bytes[..bytes.len() * 3 / 4]).expect("the buffer has room");
     if let Ok(first) = packets(path) {
         assert!(whole.starts_with(&first), "{first:?} {whole:?}");
     }
     for framing in [Framing::Udp, Framing::ConflatedTcp, Framing::Ilink3, Framing::Replay] {
-        fs::write(path, bytes).expect("there is room");
-        let forced = decoded(path, Some(framing), Format::Text).expect("it was decoded");
+        fs::write(path, bytes).expect("the buffer has room");
+        let forced =
+            decoded(path, Some(framing), Format::Text).expect("the message was decoded before");
         assert_eq!(forced.counts.packets, text.counts.packets);
     }
 }
@@ -67,14 +71,14 @@ impl Decoded {
     }
 }
 
-/// What `hairpin decode` prints of a file.
+/// Returns the output of `hairpin decode` for a file.
 fn decoded(path: &Path, framing: Option<Framing>, format: Format) -> io::Result<Decoded> {
     let settings = Settings { codecs: Codecs::default(), framing, format };
     let (mut out, mut errors) = (Vec::new(), Vec::new());
     let mut counts = DecodeCounts::default();
     decode(path, &settings, &mut counts, &mut out, &mut errors)?;
-    let out = String::from_utf8(out).expect("it is text");
-    let errors = String::from_utf8(errors).expect("it is text");
+    let out = String::from_utf8(out).expect("the output is UTF-8");
+    let errors = String::from_utf8(errors).expect("the output is UTF-8");
     let DecodeCounts { messages, unknown, errors: count, .. } = counts;
     assert_eq!(out.lines().count() as u64, messages + unknown + 1, "{out}");
     let is_note = |line: &&str| line.starts_with("hairpin: note: ");
@@ -84,7 +88,7 @@ fn decoded(path: &Path, framing: Option<Framing>, format: Format) -> io::Result<
     Ok(Decoded { out, counts })
 }
 
-/// Every packet of a file, as words.
+/// Returns every packet of a file as text.
 fn packets(path: &Path) -> io::Result<Vec<String>> {
     let mut packets = Vec::new();
     let ending = capture::read(File::open(path)?, |Captured { time, payload }| {
@@ -95,7 +99,7 @@ fn packets(path: &Path) -> io::Result<Vec<String>> {
     Ok(packets)
 }
 
-/// A stream in one segment, and the same stream in many.
+/// Compares a stream in one segment with the same stream in many.
 fn check_stream(path: &Path, script: &mut Script<'_>) {
     let framing = [Framing::ConflatedTcp, Framing::Ilink3, Framing::Replay];
     let framing = framing[usize::from(script.below(3))];
@@ -105,7 +109,7 @@ fn check_stream(path: &Path, script: &mut Script<'_>) {
     let begins = segment(start, true, &[]);
     let first = start.wrapping_add(1);
     write(path, &[begins.clone(), segment(first, false, &stream)]);
-    let whole = decoded(path, Some(framing), Format::Text).expect("it is a capture");
+    let whole = decoded(path, Some(framing), Format::Text).expect("the file is a valid capture");
     assert_eq!((whole.counts.messages, whole.counts.errors), (count.into(), 0), "{}", whole.out);
     let mut segments = vec![(0, stream.len())];
     while !script.is_over() {
@@ -131,13 +135,13 @@ fn check_stream(path: &Path, script: &mut Script<'_>) {
     };
     let cut: Vec<_> = [begins].into_iter().chain(segments.iter().map(of)).collect();
     write(path, &cut);
-    let cut = decoded(path, Some(framing), Format::Text).expect("it is a capture");
+    let cut = decoded(path, Some(framing), Format::Text).expect("the file is a valid capture");
     let lines = whole.out.lines().take(count.into());
     assert!(cut.lines().take(count.into()).eq(lines), "{} {}", whole.out, cut.out);
     assert_eq!(cut.counts.errors, 0);
 }
 
-/// A message of any template in a frame.
+/// Creates a message of any template in a frame.
 fn frame(framing: Framing, script: &mut Script<'_>) -> Vec<u8> {
     const ORDERS: [u16; 8] = [500, 503, 506, 507, 514, 515, 522, 538];
     const DATA: [u16; 8] = [4, 12, 15, 30, 46, 52, 54, 63];
@@ -147,7 +151,7 @@ fn frame(framing: Framing, script: &mut Script<'_>) -> Vec<u8> {
         Framing::Ilink3 => copy::ilink3::empty(ORDERS[which], &mut message),
         _ => copy::mdp3::empty(DATA[which], &mut message),
     };
-    message.truncate(length.expect("there is room"));
+    message.truncate(length.expect("the buffer has room"));
     let sized = |header: usize| ((message.len() + header) as u16).to_le_bytes();
     let packet = [number, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8];
     match framing {
@@ -162,22 +166,22 @@ fn segment(sequence: u32, is_syn: bool, bytes: &[u8]) -> Vec<u8> {
     let builder = builder.tcp(40_000, 9_000, sequence, 512);
     let builder = if is_syn { builder.syn() } else { builder };
     let mut packet = Vec::new();
-    builder.write(&mut packet, bytes).expect("memory takes all");
+    builder.write(&mut packet, bytes).expect("memory writes succeed");
     packet
 }
 
 fn datagram(bytes: &[u8]) -> Vec<u8> {
     let builder = PacketBuilder::ethernet2([0; 6], [1; 6]).ipv4([10, 0, 0, 1], [224, 0, 28, 5], 1);
     let mut packet = Vec::new();
-    builder.udp(14_310, 14_310).write(&mut packet, bytes).expect("memory takes all");
+    builder.udp(14_310, 14_310).write(&mut packet, bytes).expect("memory writes succeed");
     packet
 }
 
 fn write(path: &Path, packets: &[Vec<u8>]) {
-    fs::write(path, pcap(packets)).expect("there is room");
+    fs::write(path, pcap(packets)).expect("the buffer has room");
 }
 
-/// Of microseconds, Ethernet.
+/// Creates a pcap file: microseconds, Ethernet.
 fn pcap(packets: &[Vec<u8>]) -> Vec<u8> {
     let words = [0xA1B2_C3D4_u32, 0x0004_0002, 0, 0, 262_144, 1];
     let mut file: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -190,7 +194,8 @@ fn pcap(packets: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-/// A section, an interface, and a block of each kind that holds packets.
+/// Creates a pcapng file: a section, an interface, and one block of each kind that contains
+/// packets.
 fn pcapng(packets: &[Vec<u8>]) -> Vec<u8> {
     let block = |kind: u32, body: &[u8]| {
         let length = (12 + body.len().next_multiple_of(4)) as u32;
@@ -213,7 +218,7 @@ fn pcapng(packets: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-/// Files of either kind, of datagrams and of streams; and streams to be cut.
+/// Returns files of either format, with datagrams and streams, and streams to split.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let mut script = Script(&[4, 1, 2, 2, 6, 3, 4, 5, 1, 6, 2, 7]);

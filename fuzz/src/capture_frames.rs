@@ -1,12 +1,16 @@
-//! A capture file of any bytes, as the reader of the library has it, and what is written of it.
+//! An arbitrary capture file, as read by the library's reader and written again.
 //!
-//! Proves that none makes the reader panic, nor the replay; that a pipe whose bytes come a few at a
-//! time gives what the file gives; that the frames of a file that was cut are the first of those of
-//! the whole; that nothing follows an error; that a replay gives every frame once, in the file's
-//! order, on a clock that never goes back, the same at any speed; and that datagrams which are
-//! written to a file of either format are read again as they were.
+//! Checks:
 //!
-//! An input is the file.
+//! - No file makes the reader or the replay panic.
+//! - A pipe that delivers a few bytes at a time yields the same as the file.
+//! - The frames of a truncated file are the first frames of the whole file, and nothing follows an
+//!   error.
+//! - A replay yields every frame once, in the file's order, on a monotonic clock, and the same at
+//!   any speed.
+//! - Datagrams written to a file of either format are read back unchanged.
+//!
+//! Input: the file.
 
 use std::io::{self, Read};
 use std::net::SocketAddr;
@@ -18,10 +22,10 @@ use hairpin_time::{Instant, Utc};
 
 use crate::Seed;
 
-/// A frame, and how a file ends.
+/// The frames, and the file's final error.
 type Frames = (Vec<(Option<u64>, u32, u32, Vec<u8>)>, Option<String>);
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let Some(whole) = frames(bytes) else {
         assert!(frames(Pipe(bytes, 3)).is_none());
@@ -39,7 +43,7 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-/// Some bytes at a time.
+/// A reader that returns a few bytes at a time.
 struct Pipe<'a>(&'a [u8], usize);
 
 impl Read for Pipe<'_> {
@@ -68,7 +72,7 @@ fn frames(input: impl Read) -> Option<Frames> {
     }
 }
 
-/// Each frame's time on the replay's clock, beside a timer that begins with each.
+/// Returns each frame's time on the replay's clock, with a timer started at each frame.
 fn replay(bytes: &[u8], speed: Speed) -> Vec<u64> {
     let Ok(reader) = CaptureReader::new(bytes) else { return Vec::new() };
     let mut replay = Replay::new(reader, speed);
@@ -101,8 +105,9 @@ fn replay(bytes: &[u8], speed: Speed) -> Vec<u64> {
 fn check_written(bytes: &[u8], format: CaptureFormat) {
     let mut file = Vec::new();
     let mut written = Vec::new();
-    let mut writer = CaptureWriter::new(&mut file, format).expect("memory takes all");
-    let interface = writer.interface("a", "b", CaptureClock::Software).expect("memory takes all");
+    let mut writer = CaptureWriter::new(&mut file, format).expect("memory writes succeed");
+    let interface =
+        writer.interface("a", "b", CaptureClock::Software).expect("memory writes succeed");
     let Ok(reader) = CaptureReader::new(bytes) else { return };
     let mut datagrams = Datagrams::new(reader);
     while let Ok(Some(datagram)) = datagrams.next() {
@@ -116,17 +121,18 @@ fn check_written(bytes: &[u8], format: CaptureFormat) {
             written.push((time, source, group, datagram.bytes.to_vec()));
         }
     }
-    let mut again = Datagrams::new(CaptureReader::new(&file[..]).expect("it is a capture"));
+    let mut again =
+        Datagrams::new(CaptureReader::new(&file[..]).expect("the file is a valid capture"));
     for (time, source, group, bytes) in written {
-        let datagram = again.next().expect("it is whole").expect("it was written");
+        let datagram = again.next().expect("the input is complete").expect("the file was written");
         assert_eq!(datagram.time.map(|time| time.utc), Some(time));
         assert_eq!((datagram.source, datagram.destination), (source.into(), group.into()));
         assert_eq!(datagram.bytes, bytes);
     }
-    assert!(again.next().expect("it is whole").is_none());
+    assert!(again.next().expect("the input is complete").is_none());
 }
 
-/// Files of either format; those of the target `capture`.
+/// Returns files of either format: those of the target `capture`.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     crate::capture::seeds().into_iter().filter(|(_, bytes)| bytes[0] != 0xFF).collect()

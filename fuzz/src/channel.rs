@@ -1,4 +1,4 @@
-//! A market data channel under watch: what it tells is compared with what it counts and shows.
+//! A market data channel whose callbacks are compared with its counters and books.
 
 use hairpin_mdp3::{
     Action, Book, BookSide, BookUpdate, Channel, ChannelReset, ChannelState, EndOfEvent, Error,
@@ -11,7 +11,7 @@ use hairpin_time::{Duration, Instant, Now};
 
 use crate::packets::YEAR_2026;
 
-/// Small enough for an input to fill every part of it.
+/// The settings: small limits, so that an input can reach all of them.
 const SETTINGS: Settings = Settings {
     max_instruments: 4,
     late_join: LateJoin::InstrumentsAndBooks,
@@ -36,7 +36,7 @@ const SETTINGS: Settings = Settings {
 const REPLAY: Replay =
     Replay { max_packets: 12, attempts: 2, timeout: Duration::from_millis(50), max_held: 24 };
 
-/// The settings that a byte stands for: below 3, those of a usual channel.
+/// Returns the settings for a byte; below 3 they are those of an ordinary channel.
 fn settings(byte: u8) -> Settings {
     let late_join = match byte % 3 {
         0 => LateJoin::InstrumentsAndBooks,
@@ -72,53 +72,53 @@ fn settings(byte: u8) -> Settings {
     }
 }
 
-/// A channel, its clock, and what it told.
-pub(crate) struct Watched {
+/// A channel with its clock and its callbacks.
+pub(crate) struct CheckedChannel {
     pub(crate) channel: Channel,
-    told: Told,
+    reported: CallbackCounts,
     now: Instant,
     joined: [bool; Feed::ALL.len()],
     settings: Settings,
 }
 
-impl Watched {
-    /// A channel that joins in one of the three ways, with the feeds, the means of recovery and the
-    /// orders that the byte chooses.
+impl CheckedChannel {
+    /// Creates a channel that joins in one of three ways. The byte selects the feeds, the means of
+    /// recovery and the orders.
     pub(crate) fn new(byte: u8) -> Self {
         let settings = settings(byte);
         Self {
             channel: Channel::new(settings),
-            told: Told::default(),
+            reported: CallbackCounts::default(),
             now: Instant::from_nanos(1_000_000_000),
             joined: Default::default(),
             settings,
         }
     }
 
-    /// A connection for replay ends, whether there is one or not.
+    /// Ends a replay connection, if there is one.
     pub(crate) fn replay_end(&mut self, outcome: ReplayOutcome) {
-        self.channel.handle_replay_end(self.now(), outcome, &mut self.told);
+        self.channel.handle_replay_end(self.now(), outcome, &mut self.reported);
         self.check();
     }
 
-    /// A packet arrives, whether its feed is joined or not: the network may be late.
+    /// Passes a packet to the channel, also if its feed is not joined: the network may be late.
     pub(crate) fn packet(&mut self, feed: Feed, side: FeedLine, bytes: &[u8]) {
         let input = Input { feed, line: side, received: None };
-        self.channel.handle_packet(self.now(), input, bytes, &mut self.told);
+        self.channel.handle_packet(self.now(), input, bytes, &mut self.reported);
         self.check();
     }
 
-    /// Time passes, and what falls due is done.
+    /// Advances the time and runs the timers.
     pub(crate) fn pass(&mut self, millis: u64) {
         self.now += Duration::from_millis(millis);
-        self.channel.handle_timeout(self.now(), &mut self.told);
+        self.channel.handle_timeout(self.now(), &mut self.reported);
         let is_overdue = self.channel.poll_timeout().is_some_and(|deadline| deadline <= self.now);
-        assert!(!is_overdue, "a deadline has passed and nothing was done");
+        assert!(!is_overdue, "a deadline has passed without effect");
         self.check();
     }
 
     fn now(&self) -> Now {
-        // An hour after the packets' own clock began.
+        // One hour after the start of the packets' own clock.
         let utc = YEAR_2026 + Duration::from_secs(3_600) + (self.now - Instant::ZERO);
         Now { monotonic: self.now, utc }
     }
@@ -127,7 +127,7 @@ impl Watched {
         self.check_actions();
         self.check_counters();
         let state = self.channel.state();
-        assert_eq!(self.told.state.unwrap_or(state), state, "a state that was not told");
+        assert_eq!(self.reported.state.unwrap_or(state), state, "a state that was not reported");
         for instrument in self.channel.instruments().iter() {
             let book = self.channel.book(instrument);
             check_book(book);
@@ -159,31 +159,31 @@ impl Watched {
     }
 
     fn check_counters(&self) {
-        let (counted, told) = (self.channel.counters(), &self.told);
-        assert_eq!(told.gaps, [counted.gaps, counted.missed_packets]);
-        assert_eq!(told.events, counted.events);
-        assert_eq!(told.resets, counted.resets);
-        assert_eq!(told.trades, counted.trades);
-        assert_eq!(told.volumes, counted.volumes);
+        let (counted, reported) = (self.channel.counters(), &self.reported);
+        assert_eq!(reported.gaps, [counted.gaps, counted.missed_packets]);
+        assert_eq!(reported.events, counted.events);
+        assert_eq!(reported.resets, counted.resets);
+        assert_eq!(reported.trades, counted.trades);
+        assert_eq!(reported.volumes, counted.volumes);
         let received = counted.packets_a + counted.packets_b;
         let settled = counted.first_a
             + counted.first_b
             + counted.duplicates
             + counted.older_epoch_packets
             + counted.abandoned_packets;
-        // The rest is held, or was set aside.
+        // The other packets are held or pending.
         let rest = received.checked_sub(settled).expect("a packet was counted twice");
         let held = self.settings.replay.map_or(SETTINGS.reorder_packets, |replay| replay.max_held);
         let most = held as u64 + counted.doubtful_packets;
         assert!(rest <= most, "{rest} packets of {most}");
         assert_eq!(
-            told.replays,
+            reported.replays,
             [counted.replays, counted.replays_filled + counted.replays_given_up]
         );
         if self.settings.silence > Duration::ZERO {
-            let is_silent = self.told.silent.iter().any(|it| it.scope == SilenceScope::Channel);
+            let is_silent = self.reported.silent.iter().any(|it| it.scope == SilenceScope::Channel);
             let is_watched = self.channel.poll_timeout().is_some();
-            return assert!(is_watched || is_silent, "nobody looks for silence");
+            return assert!(is_watched || is_silent, "silence without a silence timeout");
         }
         let is_holding = self.channel.poll_timeout().is_some();
         assert!(rest > 0 || !is_holding, "nothing is held");
@@ -196,7 +196,8 @@ fn check_book(book: Book<'_>) {
     assert!(book.bids().len().max(book.asks().len()) <= book.depth(), "{book:?}");
 }
 
-/// The orders stand sorted, are as many either way, and each is found where it stands.
+/// Checks that the orders are sorted, equal in number in both directions, and found at their
+/// position.
 fn check_orders(book: OrderBook<'_>) {
     assert!(book.len() <= SETTINGS.max_orders.max(2 * MAX_TOP_ORDERS), "{book:?}");
     for (side, sign) in [(BookSide::Bid, -1), (BookSide::Ask, 1)] {
@@ -211,19 +212,19 @@ fn check_orders(book: OrderBook<'_>) {
 }
 
 #[derive(Default)]
-struct Told {
+struct CallbackCounts {
     state: Option<ChannelState>,
     gaps: [u64; 2],
     events: u64,
     resets: u64,
     trades: u64,
     volumes: u64,
-    /// Begun and ended.
+    /// The numbers of replays begun and ended.
     replays: [u64; 2],
     silent: Vec<Silence>,
 }
 
-impl Listener for Told {
+impl Listener for CallbackCounts {
     fn on_book_update(&mut self, update: &BookUpdate<'_>) {
         let is_refreshed = update.source == UpdateSource::NaturalRefresh;
         assert_eq!(update.book.is_in_sync(), !is_refreshed, "{update:?}");
@@ -292,7 +293,7 @@ impl Listener for Told {
     }
 
     fn on_channel_state(&mut self, state: ChannelState) {
-        assert_ne!(self.state, Some(state), "told twice");
+        assert_ne!(self.state, Some(state), "state reported twice");
         self.state = Some(state);
     }
 

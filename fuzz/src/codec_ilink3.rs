@@ -1,8 +1,10 @@
-//! Order entry messages of any bytes: SBE header, body.
+//! Arbitrary order entry messages: SBE header and body.
 //!
-//! Proves that the visitor, the generated getters and the plan of the schema's own file accept the
-//! same bytes; that no getter, setter or printed value panics; and that what getters read and
-//! setters write is read the same again, byte for byte.
+//! Checks:
+//!
+//! - The visitor, the generated getters and the schema file's plan accept the same bytes.
+//! - No getter, setter or printed value panics.
+//! - Values read by getters and written by setters are read back unchanged, byte for byte.
 
 use hairpin_cme_codecs::ilink3;
 
@@ -13,12 +15,12 @@ use crate::copy;
 const CODEC: Codec =
     Codec { messages: ilink3::MESSAGES, copy: copy::ilink3::copy, empty: copy::ilink3::empty };
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     CODEC.check(ilink3_plan(), bytes);
 }
 
-/// Every message once, with an entry in each group.
+/// Returns every message once, with an entry in each group.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     CODEC.seeds()

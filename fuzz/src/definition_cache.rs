@@ -1,12 +1,14 @@
-//! The definitions that a feed handler keeps on disk, as a file of any bytes, and made of packets
-//! of any bytes.
+//! A feed handler's instrument definition cache: an arbitrary file, and a cache built from
+//! arbitrary packets.
 //!
-//! Proves that no bytes make it panic; that a file which is taken is written again as it was; and
-//! that what was learnt of packets, whatever they were, is a file that is taken, with the same
-//! definitions in it, and can be given to a channel.
+//! Checks:
 //!
-//! An input is a byte that says what follows: a file, or packets, each behind its length in two
-//! bytes.
+//! - No bytes cause a panic.
+//! - An accepted file is written again unchanged.
+//! - The cache built from any packets is an accepted file with the same definitions, and a channel
+//!   can load it.
+//!
+//! Input: a byte that selects a file or packets, each packet after its two-byte length.
 
 use hairpin_cme_codecs::mdp3::MDInstrumentDefinitionFuture54;
 use hairpin_feed_handler::{Channel, DefinitionCache, Settings};
@@ -17,10 +19,10 @@ use crate::Seed;
 use crate::script::Script;
 
 const CHANNEL: u16 = 310;
-/// Later than whatever a definition says of itself.
+/// A time later than any time in a definition.
 const NOW: Utc = Utc::from_nanos(u64::MAX);
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
     if script.flag() {
@@ -29,10 +31,10 @@ pub fn run(bytes: &[u8]) {
     let mut cache = DefinitionCache::new(CHANNEL);
     while !script.0.is_empty() {
         let length = usize::from(script.word());
-        cache.note(script.bytes(length));
+        cache.record(script.bytes(length));
     }
     let file = cache.to_bytes(NOW);
-    let read = DefinitionCache::from_bytes(&file, CHANNEL, NOW).expect("it was just written");
+    let read = DefinitionCache::from_bytes(&file, CHANNEL, NOW).expect("the file was just written");
     assert_eq!(read.count(), cache.count());
     give(&read);
     check_file(&file);
@@ -42,7 +44,8 @@ fn check_file(bytes: &[u8]) {
     match DefinitionCache::from_bytes(bytes, CHANNEL, NOW) {
         Ok(mut cache) => {
             let again = cache.to_bytes(cache.saved());
-            let read = DefinitionCache::from_bytes(&again, CHANNEL, NOW).expect("it was taken");
+            let read =
+                DefinitionCache::from_bytes(&again, CHANNEL, NOW).expect("the file was accepted");
             assert_eq!(read.count(), cache.count());
             give(&cache);
         }
@@ -50,22 +53,23 @@ fn check_file(bytes: &[u8]) {
     }
 }
 
-/// Gives the definitions to a channel that has room for some of them.
+/// Loads the definitions into a channel with room for some of them.
 fn give(cache: &DefinitionCache) {
     let settings = Settings { max_instruments: 8, max_related: 8, ..Settings::default() };
     let mut channel = Channel::new(settings);
     let now = Now { monotonic: Instant::ZERO, utc: NOW };
-    let given = cache.load_into(&mut channel, now, &mut ()).expect("it collects definitions");
+    let given =
+        cache.load_into(&mut channel, now, &mut ()).expect("the channel collects definitions");
     assert_eq!(given, cache.count());
     assert!(channel.is_collecting_definitions());
 }
 
-/// Some definitions as packets, and the file that they make.
+/// Returns some definitions as packets, and their file.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let packets: Vec<u8> = (1..=3).flat_map(|id| behind_length(&definition(id))).collect();
     let mut cache = DefinitionCache::new(CHANNEL);
-    (1..=3).for_each(|id| cache.note(&definition(id)));
+    (1..=3).for_each(|id| cache.record(&definition(id)));
     vec![
         ("packets".to_owned(), [&[0], &packets[..]].concat()),
         ("file".to_owned(), [&[1], &cache.to_bytes(NOW)[..]].concat()),
@@ -80,9 +84,9 @@ fn definition(id: i32) -> Vec<u8> {
     let mut message = [0; 512];
     let length = {
         let (mut root, groups) =
-            MDInstrumentDefinitionFuture54::encode(&mut message).expect("it fits");
+            MDInstrumentDefinitionFuture54::encode(&mut message).expect("the value fits");
         root.set_security_id(id).set_appl_id(CHANNEL as i16).set_last_update_time(7);
-        groups.finish().expect("it fits")
+        groups.finish().expect("the value fits")
     };
     let header = PacketHeader { sequence: 1, sending_time: Utc::EPOCH }.encode();
     let size = (length as u16 + 2).to_le_bytes();

@@ -1,4 +1,4 @@
-//! Frames as an exchange sends them to a client's session.
+//! Frames from an exchange to a client's session.
 
 use hairpin_cme_codecs::ilink3::{
     BooleanFlag, BusinessReject521, EstablishmentAck504, EstablishmentReject505,
@@ -9,9 +9,9 @@ use hairpin_ilink3::{ENCODING_TYPE, Progress};
 
 use crate::copy;
 
-/// What the exchange says: which message, and the values that a session checks.
+/// A message of the exchange: its kind and the values that a session checks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Said {
+pub(crate) struct ExchangeMessage {
     pub(crate) kind: u8,
     pub(crate) uuid: u64,
     pub(crate) request_timestamp: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Said {
     pub(crate) code: u8,
 }
 
-impl Said {
+impl ExchangeMessage {
     pub(crate) const NEGOTIATION_RESPONSE: u8 = 0;
     pub(crate) const ESTABLISHMENT_ACK: u8 = 1;
     pub(crate) const REPORT: u8 = 2;
@@ -27,8 +27,8 @@ impl Said {
     pub(crate) const TERMINATE: u8 = 4;
     pub(crate) const KINDS: u8 = 10;
 
-    /// What a session with this progress expects.
-    pub(crate) fn rightly(kind: u8, progress: &Progress) -> Self {
+    /// Creates the message that a session with this progress expects.
+    pub(crate) fn expected(kind: u8, progress: &Progress) -> Self {
         Self {
             kind,
             uuid: progress.uuid,
@@ -38,7 +38,7 @@ impl Said {
         }
     }
 
-    /// The frame.
+    /// Encodes the frame.
     pub(crate) fn frame(&self) -> Vec<u8> {
         let mut frame = vec![0; 2_048];
         let length = 4 + self.encode(&mut frame[4..]);
@@ -49,7 +49,7 @@ impl Said {
     }
 
     fn encode(&self, to: &mut [u8]) -> usize {
-        const ROOM: &str = "there is room";
+        const ROOM: &str = "the buffer has room";
         let Self { uuid, request_timestamp, seq_num, code, .. } = *self;
         let flag = code & 1;
         match self.kind % Self::KINDS {
@@ -113,12 +113,12 @@ impl Said {
     }
 }
 
-/// A report of any kind: all of them begin with SeqNum and UUID.
+/// Encodes any report; all of them start with SeqNum and UUID.
 fn any_report(which: u8, seq_num: u32, uuid: u64, to: &mut [u8]) -> usize {
     const REPORTS: [u16; 18] =
         [523, 524, 525, 526, 527, 531, 532, 534, 535, 536, 538, 545, 548, 549, 550, 561, 564, 565];
     let template_id = REPORTS[usize::from(which) % REPORTS.len()];
-    let length = copy::ilink3::empty(template_id, to).expect("there is room");
+    let length = copy::ilink3::empty(template_id, to).expect("the buffer has room");
     to[8..12].copy_from_slice(&seq_num.to_le_bytes());
     to[12..20].copy_from_slice(&uuid.to_le_bytes());
     length

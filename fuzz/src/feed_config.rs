@@ -1,15 +1,18 @@
-//! CME's config.xml, as a text of any bytes, and as written from any configuration.
+//! CME's config.xml, as an arbitrary text, and written from any configuration; and channels in
+//! TOML.
 //!
-//! Proves that no text makes the reader panic and every refusal is one line; that what was read,
-//! written and read again is the same; that a configuration of any texts at all, written and read,
-//! is the same but for characters that XML cannot carry; and that a channel made of a channel's
-//! addresses has these addresses.
+//! Checks:
 //!
-//! The same of channels written in TOML: what was read of them, written as XML and read again, is
-//! the same but for such characters.
+//! - No text makes the reader panic, and every error is one line.
+//! - A configuration that was read, written and read again is unchanged.
+//! - A configuration of arbitrary texts, written and read, is unchanged except for characters that
+//!   XML does not allow.
+//! - A channel created from a channel's addresses has these addresses.
+//! - Channels read from TOML, written as XML and read again, are unchanged except for such
+//!   characters.
 //!
-//! An input is the text, or 0xFF, which no text begins with, and bytes to make a configuration of;
-//! or 0xFE and a text in TOML.
+//! Input: the text; or 0xFF, which starts no text, and bytes for a configuration; or 0xFE and a
+//! TOML text.
 
 use std::net::Ipv4Addr;
 
@@ -23,7 +26,7 @@ use crate::script::Script;
 
 const INTERFACE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     if let [0xFF, script @ ..] = bytes {
         return check_written(&config(&mut Script(script)));
@@ -45,7 +48,7 @@ fn check_toml(text: &str) {
     match Config::from_toml(text) {
         Ok(config) => {
             check_addresses(&config);
-            // Ids may have differed in nothing but such characters.
+            // Two ids may differ only in such characters.
             if let Ok(again) = config.to_string().parse::<Config>() {
                 assert_eq!(again, carried_config(&config), "{config}");
             }
@@ -54,7 +57,7 @@ fn check_toml(text: &str) {
     }
 }
 
-/// A configuration from what was written of another.
+/// Reads a configuration written from another.
 fn read(config: &Config) -> Config {
     let text = config.to_string();
     text.parse().unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -73,16 +76,16 @@ fn check_addresses(config: &Config) {
             Ok(addresses) => {
                 let made = ChannelConfig::from_addresses(&channel.id, &channel.label, &addresses);
                 let same = made.addresses(INTERFACE);
-                assert_eq!(same.expect("they were addresses"), addresses);
+                assert_eq!(same.expect("the addresses are valid"), addresses);
             }
             Err(error) => assert!(!error.to_string().is_empty()),
         }
         let found = config.channel(Some(&channel.id));
-        assert_eq!(found.expect("it is there").id, channel.id);
+        assert_eq!(found.expect("the file exists").id, channel.id);
     }
 }
 
-/// What XML makes of a configuration.
+/// Returns the configuration after a pass through XML.
 fn carried_config(config: &Config) -> Config {
     let Config { environment, updated, channels } = config;
     let channel = |channel: &ChannelConfig| ChannelConfig {
@@ -112,7 +115,8 @@ fn connection(connection: &ConnectionConfig) -> ConnectionConfig {
     }
 }
 
-/// XML 1.0, section 2.2: most control characters and two others stand for nothing.
+/// Removes the characters that XML 1.0, section 2.2, does not allow: most control characters and
+/// two others.
 fn carried(text: &str) -> String {
     let carried = |c: char| match c {
         '\t' | '\n' | '\r' => c,
@@ -136,7 +140,7 @@ fn channel(script: &mut Script<'_>, number: u8) -> ChannelConfig {
         groups: (0..script.below(3)).map(|_| text(script)).collect(),
     };
     ChannelConfig {
-        // No two are the same.
+        // A unique id.
         id: format!("{number}{}", text(script)),
         label: text(script),
         products: (0..script.below(3)).map(|_| product(script)).collect(),
@@ -169,7 +173,7 @@ fn one(script: &mut Script<'_>, number: u8) -> ConnectionConfig {
     }
 }
 
-/// Characters of few bytes, most of them those that XML takes for something.
+/// Returns a short text, with many characters that are special in XML.
 fn text(script: &mut Script<'_>) -> String {
     const ODD: [char; 32] = [
         '&',
@@ -213,7 +217,7 @@ fn text(script: &mut Script<'_>) -> String {
     script.bytes(length).iter().map(character).collect()
 }
 
-/// A file by multicast, one by TCP, one that is refused, and some to be made.
+/// Returns a multicast file, a TCP file, a rejected file, and some scripts.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let texts = [("multicast", MULTICAST), ("tcp", TCP), ("twice", TWICE), ("no-port", NO_PORT)];

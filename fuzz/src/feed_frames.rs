@@ -1,12 +1,14 @@
-//! The framing of a feed by TCP, given a stream in chunks cut anywhere, by a taker that refuses.
+//! The framing of a TCP feed, with a stream in chunks and a receiver that refuses packets.
 //!
-//! Proves that whatever the stream (packets one after another, or any bytes), wherever it is cut
-//! and however often a packet is refused, the packets given out are those that the whole stream
-//! has, in order and each once, up to the same bad length; that it knows what is missing at the
-//! end; and that each packet's feed and number are told as by a second reader.
+//! Checks, for any stream, chunks and refusals:
 //!
-//! An input is the longest packet, what is refused, a count of chunk sizes, the sizes, and then
-//! the stream: a byte that says of what kind, and bytes, or the lengths of packets.
+//! - The delivered packets are those of the whole stream, in order and each once, up to the same
+//!   invalid length.
+//! - The number of missing bytes at the end is correct.
+//! - Each packet's feed and number match a second reader's.
+//!
+//! Input: the maximum packet length, the refusals, a count of chunk sizes, the sizes, and the
+//! stream: a byte for its kind, then bytes or packet lengths.
 
 use hairpin_feed_handler::{Feed, FrameError};
 
@@ -14,12 +16,12 @@ use crate::Seed;
 use crate::frame_decoder::{FrameDecoder, packet_feed, packet_sequence};
 use crate::script::Script;
 
-/// Of a packet's header.
+/// The length of a packet header.
 const SHORTEST: usize = 12;
-/// No chunk is longer: a size of 255 and its factor.
+/// The maximum chunk length: a size of 255 and its factor.
 const MAX_CHUNK: usize = 255 * 8;
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
     let max = SHORTEST + usize::from(script.byte());
@@ -43,14 +45,14 @@ pub fn run(bytes: &[u8]) {
         assert_eq!(reader.frames.missing(), missing);
         assert!(reader.frames.deferred().is_none());
     }
-    // Whatever was, it begins anew.
+    // A cleared reader starts over.
     reader.frames.clear();
     reader.received.clear();
     assert_eq!(reader.read(&stream, &[]), outcome);
     assert_eq!(reader.received, expected);
 }
 
-/// Packets of lengths that are allowed, in which every byte tells which packet it is of.
+/// Creates packets of valid lengths, in which every byte identifies its packet.
 fn stream_of(lengths: &[u8], max: usize) -> Vec<u8> {
     let mut stream = Vec::new();
     for (number, length) in lengths.iter().enumerate() {
@@ -63,7 +65,7 @@ fn stream_of(lengths: &[u8], max: usize) -> Vec<u8> {
 
 type Whole = (Vec<Vec<u8>>, Result<(), FrameError>, Option<usize>);
 
-/// The packets of a whole stream, how it ends, and what is missing then.
+/// Returns the packets of a whole stream, its final error and the missing bytes.
 fn whole(mut stream: &[u8], max: usize) -> Whole {
     let mut packets = Vec::new();
     loop {
@@ -91,24 +93,24 @@ fn whole(mut stream: &[u8], max: usize) -> Whole {
 
 struct Reader {
     frames: FrameDecoder,
-    /// Of eight packets in turn, which are refused, once or twice.
+    /// A bit mask over eight consecutive packets: those refused once or twice.
     refusals: u8,
     refused: u32,
     received: Vec<Vec<u8>>,
 }
 
 impl Reader {
-    /// Reads in chunks of these sizes in turn; without sizes, as much at once as may be.
+    /// Reads chunks of these sizes in rotation; without sizes, the largest possible chunks.
     fn read(&mut self, mut stream: &[u8], sizes: &[u8]) -> Result<(), FrameError> {
-        let mut turn = 0;
+        let mut round = 0;
         while !stream.is_empty() {
-            let size = sizes.get(turn % sizes.len().max(1)).map_or(MAX_CHUNK, |&size| {
-                // Small ones, and those that hold several packets.
+            let size = sizes.get(round % sizes.len().max(1)).map_or(MAX_CHUNK, |&size| {
+                // Small chunks, and chunks with several packets.
                 if size % 4 == 0 { usize::from(size) * 8 } else { usize::from(size) }
             });
-            turn += 1;
-            // An empty chunk is legal, but there is no end to them.
-            let size = if turn % 2 == 0 { size.max(1) } else { size };
+            round += 1;
+            // Empty chunks are legal, but must not repeat forever.
+            let size = if round % 2 == 0 { size.max(1) } else { size };
             let (chunk, rest) = stream.split_at(size.min(stream.len()));
             stream = rest;
             let Self { frames, refusals, refused, received } = self;
@@ -139,7 +141,7 @@ impl Reader {
     }
 }
 
-/// The feed by the first message's template, and MsgSeqNum, read in another way.
+/// Compares the feed (from the first message's template) and MsgSeqNum with a second reading.
 fn check(packet: &[u8]) {
     let template = packet.get(16..18).map(|two| u32::from(two[0]) | u32::from(two[1]) << 8);
     let feed = match template {
@@ -156,7 +158,7 @@ fn check(packet: &[u8]) {
     assert_eq!(packet_sequence(packet), number);
 }
 
-/// Whole packets, cut packets, packets of each feed, and a bad length of each kind.
+/// Returns whole and truncated packets, packets of each feed, and each kind of invalid length.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let seed = |name: &str, parts: &[&[u8]]| (name.to_owned(), parts.concat());

@@ -1,4 +1,4 @@
-//! A gateway in front of a market under watch: every byte it sends is read.
+//! A gateway with a market, whose output is fully checked.
 
 use hairpin_cme_codecs::ilink3::{self, ExecutionReportNew522, Terminate507};
 use hairpin_exchange::{
@@ -14,17 +14,17 @@ use crate::client::{KEY, credentials};
 pub(crate) const OTHER: (&str, &str) = ("OTHERKEY", "XYZ");
 const CAPACITY: Capacity = Capacity { orders: 400, levels: 200 };
 
-/// A gateway, its market, its clock, and what its clients have received.
-pub(crate) struct Watched {
+/// A gateway with its market, its clock, and the bytes its clients received.
+pub(crate) struct CheckedGateway {
     pub(crate) gateway: Gateway,
     pub(crate) floor: SimulatedMarket,
     pub(crate) now: Now,
     clients: [Client; 2],
-    /// Orders that were acknowledged.
+    /// The acknowledged orders.
     pub(crate) orders: Vec<u64>,
 }
 
-/// One connection as its client sees it.
+/// A connection from its client's point of view.
 #[derive(Default)]
 struct Client {
     received: Vec<u8>,
@@ -33,13 +33,14 @@ struct Client {
     seq_num: u32,
 }
 
-impl Watched {
+impl CheckedGateway {
     pub(crate) fn new() -> Self {
         let now = Now {
             monotonic: Instant::from_nanos(1_000_000_000),
             utc: Utc::from_nanos(1_700_000_000_000_000_000),
         };
-        let other = Credentials::new(OTHER.0, KEY, OTHER.1, "DEFGH").expect("they are sound");
+        let other =
+            Credentials::new(OTHER.0, KEY, OTHER.1, "DEFGH").expect("the settings are valid");
         let instruments = Instrument::numbered(2);
         let settings =
             SimulatedMarketSettings { instruments, capacity: CAPACITY, ..Default::default() };
@@ -52,7 +53,7 @@ impl Watched {
         }
     }
 
-    /// A client connects, if there is a place.
+    /// Connects a client, if the gateway has a free place.
     pub(crate) fn connect(&mut self) {
         if let Some(id) = self.gateway.handle_connected(self.now, &mut ()) {
             self.clients[id.0 as usize] = Client::default();
@@ -60,14 +61,14 @@ impl Watched {
         self.settle();
     }
 
-    /// A connection is closed by its client.
+    /// Closes a connection from the client's end.
     pub(crate) fn close(&mut self, id: ConnectionId) {
         self.gateway.handle_closed(id, &mut ());
         assert_eq!(self.gateway.state(id), SessionState::Closed);
         self.settle();
     }
 
-    /// Bytes arrive, if the gateway takes them.
+    /// Passes bytes to the gateway, if it accepts them.
     pub(crate) fn bytes(&mut self, id: ConnectionId, bytes: &[u8]) {
         if self.gateway.can_receive(id) {
             self.gateway.handle_bytes(self.now, id, bytes, &mut self.floor, &mut ());
@@ -75,7 +76,7 @@ impl Watched {
         self.settle();
     }
 
-    /// Time passes, and what falls due is done.
+    /// Advances the time and runs the timers.
     pub(crate) fn pass(&mut self, millis: u64) {
         let span = Duration::from_millis(millis) + Duration::from_micros(1);
         self.now = Now { monotonic: self.now.monotonic + span, utc: self.now.utc + span };
@@ -83,10 +84,10 @@ impl Watched {
         self.settle();
         let deadline = self.gateway.poll_timeout();
         let is_overdue = deadline.is_some_and(|deadline| deadline <= self.now.monotonic);
-        assert!(!is_overdue, "a deadline has passed and nothing was done");
+        assert!(!is_overdue, "a deadline has passed without effect");
     }
 
-    /// The client reads at most so many bytes, and looks at whole messages.
+    /// Reads at most `most` bytes as the client and checks whole messages.
     pub(crate) fn read(&mut self, id: ConnectionId, most: usize) {
         let bytes = self.gateway.poll_transmit(id).unwrap_or_default();
         let bytes = &bytes[..bytes.len().min(most)];
@@ -99,13 +100,13 @@ impl Watched {
         self.settle();
     }
 
-    /// The exchange ends a session.
+    /// Terminates a session as the exchange.
     pub(crate) fn terminate(&mut self, id: ConnectionId) {
         self.gateway.terminate(self.now, id, &mut ());
         self.settle();
     }
 
-    /// The market does something of its own.
+    /// Executes a market event.
     pub(crate) fn trade(&mut self, what: u8) {
         match what % 6 {
             0 => drop(self.floor.end_session(self.now)),
@@ -120,7 +121,7 @@ impl Watched {
         let mut packet = [0; MAX_PAYLOAD];
         while self.floor.publisher().has_event() {
             let sent = self.floor.publisher_mut().poll_transmit(self.now, &mut packet);
-            assert!(sent.is_some(), "an event waits and is not sent");
+            assert!(sent.is_some(), "an event is pending and not sent");
         }
         while let Some(Action::Close(id)) = self.gateway.poll_action(&mut ()) {
             assert_eq!(self.gateway.state(id), SessionState::Closed);
@@ -136,7 +137,8 @@ impl Watched {
 }
 
 impl Client {
-    /// Every message is whole and known; none follows a Terminate; no number is left out.
+    /// Checks that every message is complete and known, that none follows a Terminate, and that no
+    /// number is skipped.
     fn receive(&mut self, bytes: &[u8], orders: &mut Vec<u64>) {
         self.received.extend_from_slice(bytes);
         while let Some((size, rest)) = self.received.split_first_chunk::<2>() {
@@ -146,11 +148,12 @@ impl Client {
             let (header, body) = MessageHeader::decode(message).expect("a frame has a header");
             assert_eq!(ilink3::visit(&header, body, &mut Unseen), Ok(size - 4));
             self.has_terminated = header.template_id == Terminate507::TEMPLATE_ID;
-            // Session messages have no numbers; party details' acknowledgements have.
+            // Session messages have no numbers; party details acknowledgments have them.
             if header.template_id > 513 {
-                let (number, _) = body.split_first_chunk().expect("it is whole");
+                let (number, _) = body.split_first_chunk().expect("the input is complete");
                 let number = u32::from_le_bytes(*number);
-                // Below: sent again, as asked for. The first depends on what was there before.
+                // A lower number is a requested retransmission. The first number depends on earlier
+                // messages.
                 assert!(self.seq_num == 0 || number <= self.seq_num + 1, "{number} is too high");
                 self.seq_num = self.seq_num.max(number);
             }

@@ -1,45 +1,49 @@
-//! A gateway, given any bytes on two connections, amid timeouts, closes and slow readers.
+//! A gateway that receives arbitrary bytes on two connections, with timeouts, closes and slow
+//! readers.
 //!
-//! Proves that nothing makes it panic, that every request that counts as read is answered, that
-//! every message it sends is whole, none follows a Terminate and no number is left out, and that a
-//! deadline once passed is gone.
+//! Checks:
 //!
-//! An input is steps: a byte, a connection, a length or time of two bytes, and bytes.
+//! - Nothing causes a panic.
+//! - Every request counted as read is answered.
+//! - Every sent message is complete, none follows a Terminate, and no number is skipped.
+//! - A deadline that has passed is removed.
+//!
+//! Input: steps of a byte, a connection, a two-byte length or time, and bytes.
 
 use hairpin_exchange::ConnectionId;
 
 use crate::Seed;
 use crate::client::{cancel, establish, negotiate, order, replace_with, sequence, terminate};
-use crate::gateway::Watched;
+use crate::gateway::CheckedGateway;
 use crate::script::Script;
 
 const BYTES: u8 = 6;
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
-    let mut watched = Watched::new();
+    let mut gateway = CheckedGateway::new();
     while !script.is_over() {
         let (step, id, number) = (script.below(9), script.below(2), script.word());
         let id = ConnectionId(id.into());
         match step {
-            0 => watched.connect(),
-            1 => watched.close(id),
-            2 => watched.pass(number.into()),
-            3 => watched.read(id, number.into()),
-            4 => watched.terminate(id),
-            5 => watched.trade(number as u8),
-            _ => watched.bytes(id, script.bytes(number.into())),
+            0 => gateway.connect(),
+            1 => gateway.close(id),
+            2 => gateway.pass(number.into()),
+            3 => gateway.read(id, number.into()),
+            4 => gateway.terminate(id),
+            5 => gateway.trade(number as u8),
+            _ => gateway.bytes(id, script.bytes(number.into())),
         }
     }
 }
 
-/// A logon, orders, and an end.
+/// Returns a logon, orders, and a termination.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     use hairpin_cme_codecs::ilink3::KeepAliveLapsed;
     const UUID: u64 = 1_700_000_000_000_000;
-    // As the clock of `Watched` stands.
+    // The initial clock of `CheckedGateway`.
     const UTC: u64 = 1_700_000_000_000_000_000;
     let frames = [
         negotiate(UUID, UTC + 1),

@@ -1,9 +1,10 @@
-//! A gateway, given frames that two clients could send: right logons and wrong ones, orders of
-//! every kind, numbers left out or used again, in pieces of any length.
+//! A gateway that receives frames that two clients could send: valid and invalid logons, orders of
+//! every kind, numbers skipped or repeated, split anywhere.
 //!
-//! Proves what `gateway_bytes` does, far deeper in: there no mutation of a logon is ever signed.
+//! The checks are those of `gateway_bytes`. Mutations reach deeper here, because no mutated logon
+//! has a valid signature there.
 //!
-//! An input is steps of six bytes.
+//! Input: steps of six bytes.
 
 use hairpin_cme_codecs::ilink3::{
     CrossTypeEnum, KeepAliveLapsed, ListUpdAct, MassActionScope, MassStatusReqTyp, OrderTypeReq,
@@ -18,63 +19,69 @@ use crate::client::{
     mass_status_request_with, negotiate_by, order_with, party_list_request, quote_cancel,
     replace_with, request_for_cross, request_for_quote, retransmit_request_of, sequence, terminate,
 };
-use crate::gateway::{OTHER, Watched};
+use crate::gateway::{CheckedGateway, OTHER};
 use crate::script::Script;
 
-/// Kinds of steps.
+/// The number of kinds of steps.
 const KINDS: u8 = 30;
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
-    let mut watched = Watched::new();
+    let mut gateway = CheckedGateway::new();
     let mut clients = [Numbers::default(); 2];
     while !script.is_over() {
         let step = [(); 6].map(|()| script.byte());
         let [kind, who, a, b, _, _] = step;
         let id = ConnectionId(u32::from(who & 1));
         match kind % KINDS {
-            0 => watched.connect(),
-            1 => watched.close(id),
-            2 => watched.pass(u64::from(u16::from_le_bytes([a, b]))),
-            3 => watched.read(id, usize::from(a) * 64),
-            4 => watched.terminate(id),
-            5 => watched.trade(a),
+            0 => gateway.connect(),
+            1 => gateway.close(id),
+            2 => gateway.pass(u64::from(u16::from_le_bytes([a, b]))),
+            3 => gateway.read(id, usize::from(a) * 64),
+            4 => gateway.terminate(id),
+            5 => gateway.trade(a),
             _ => {
-                // A RequestTimestamp has to be later than the one before.
-                watched.pass(0);
-                send(&mut watched, id, &mut clients, &step);
+                // A RequestTimestamp must be later than the previous one.
+                gateway.pass(0);
+                send(&mut gateway, id, &mut clients, &step);
             }
         }
     }
 }
 
-/// What a client counts.
+/// A client's counters.
 #[derive(Clone, Copy, Default)]
 struct Numbers {
     uuid: u64,
     next: u32,
 }
 
-fn send(watched: &mut Watched, id: ConnectionId, clients: &mut [Numbers; 2], step: &[u8; 6]) {
+fn send(
+    gateway: &mut CheckedGateway,
+    id: ConnectionId,
+    clients: &mut [Numbers; 2],
+    step: &[u8; 6],
+) {
     let &[_, who, _, b, _, cut] = step;
     let client = &mut clients[id.0 as usize];
-    let mut frame = frame(watched, client, step);
+    let mut frame = frame(gateway, client, step);
     if who & 4 != 0 {
         let place = usize::from(b) % frame.len();
         frame[place] ^= cut | 1;
     }
-    frame.chunks(1 + usize::from(cut)).for_each(|piece| watched.bytes(id, piece));
+    frame.chunks(1 + usize::from(cut)).for_each(|piece| gateway.bytes(id, piece));
 }
 
-/// Bits of `who`: the connection, the account, a byte altered, a number left out, one used again.
-fn frame(watched: &Watched, client: &mut Numbers, step: &[u8; 6]) -> Vec<u8> {
+/// Creates a frame. Bits of `who`: the connection, the account, an altered byte, a skipped number,
+/// a repeated number.
+fn frame(gateway: &CheckedGateway, client: &mut Numbers, step: &[u8; 6]) -> Vec<u8> {
     let &[kind, who, a, b, c, _] = step;
-    let timestamp = watched.now.utc.as_nanos();
+    let timestamp = gateway.now.utc.as_nanos();
     let account = if who & 2 == 0 { (ACCESS_KEY, "ABC") } else { OTHER };
     let side = if b & 1 == 0 { SideReq::BUY } else { SideReq::SELL };
     let price = 1_000_000_000_000 + (i64::from(a) - 128) * 250_000_000;
-    let order_id = watched.orders.get(usize::from(a) % 8).copied().unwrap_or(u64::from(a));
+    let order_id = gateway.orders.get(usize::from(a) % 8).copied().unwrap_or(u64::from(a));
     match kind % KINDS {
         6 => {
             *client = Numbers { uuid: timestamp / 1_000, next: 1 };
@@ -104,13 +111,13 @@ fn frame(watched: &Watched, client: &mut Numbers, step: &[u8; 6]) -> Vec<u8> {
             order.set_side(side).set_order_qty(u32::from(c)).set_ord_type(kind_of(b));
             order.set_time_in_force(time_of(b));
             order.set_min_qty((b & 64 != 0).then_some(u32::from(c / 2)));
-            // Behind party details on demand, at times.
+            // Some orders follow on-demand party details.
             order.set_party_details_list_req_id(if b & 128 == 0 { 1 } else { 0xFFFF_FFFF });
         }),
     }
 }
 
-/// Quotes, crosses, and what is about many orders.
+/// Creates quotes, crosses and requests for many orders.
 fn many(number: u32, (a, b, c): (u8, u8, u8), price: i64) -> Vec<u8> {
     let security = 1_001 + i32::from(b & 3);
     let step = i64::from(c) * 250_000_000;
@@ -152,7 +159,7 @@ fn many(number: u32, (a, b, c): (u8, u8, u8), price: i64) -> Vec<u8> {
                 time: SideTimeInForce(b & 3),
             };
             let sides = [side(SideReq::BUY), side(SideReq(1 + (b & 1)))];
-            // Some CrossIDs come again.
+            // Some CrossIDs repeat.
             let id = u64::from(number & 15);
             match a % 8 {
                 5 => cross_of(number, id, price, &sides),
@@ -174,7 +181,7 @@ fn many(number: u32, (a, b, c): (u8, u8, u8), price: i64) -> Vec<u8> {
     }
 }
 
-/// Party details, and requests for quotes.
+/// Creates party details and requests for quote.
 fn parties(number: u32, (a, b, c): (u8, u8, u8)) -> Vec<u8> {
     let id = if b & 1 == 0 { 0xFFFF_FFFF } else { u64::from(b) };
     match a % 4 {
@@ -214,7 +221,7 @@ fn time_of(byte: u8) -> TimeInForce {
     }
 }
 
-/// Two clients that trade with each other; numbers left out; a return.
+/// Returns two clients that trade with each other, skipped numbers, and a resumed session.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let logon = |who: u8| [[0, 0, 0, 0, 0, 0], [6, who, 0, 0, 0, 255], [7, who, 0, 0, 0, 99]];

@@ -1,36 +1,36 @@
-//! A client's session, given frames that an exchange could send, with right numbers and wrong ones,
-//! and a second session that is given the same bytes in pieces.
+//! A client's session that receives frames that an exchange could send, with valid and invalid
+//! numbers; and a second session that receives the same bytes in pieces.
 //!
-//! Proves what `ilink3_session_bytes` does, deeper in, and that where a stream is cut makes no
-//! difference.
+//! The checks are those of `ilink3_session_bytes`, on deeper states. In addition, splitting the
+//! stream must change nothing.
 //!
-//! An input is whether the listeners send too, then steps of six bytes.
+//! Input: a flag for listeners that send, then steps of six bytes.
 
 use crate::Seed;
-use crate::exchange_frames::Said;
+use crate::exchange_frames::ExchangeMessage;
 use crate::script::Script;
-use crate::session::Watched;
+use crate::session::CheckedSession;
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
     let answers = script.flag();
-    let mut both = [Watched::new(answers), Watched::new(answers)];
+    let mut both = [CheckedSession::new(answers), CheckedSession::new(answers)];
     while !script.is_over() {
         let step = [(); 6].map(|()| script.byte());
         match step {
             [0, binding, ..] => {
                 both.iter_mut().for_each(|one| one.connect(binding & 1 == 1, binding & 2 == 0));
             }
-            [1, ..] => both.iter_mut().for_each(Watched::disconnect),
+            [1, ..] => both.iter_mut().for_each(CheckedSession::disconnect),
             [2, low, high, ..] => {
                 let millis = u64::from(u16::from_le_bytes([low, high]));
                 both.iter_mut().for_each(|one| one.pass(millis));
             }
             [3, what, mood, ..] => both.iter_mut().for_each(|one| one.send(what & 1 == 1, mood)),
-            [4, ..] => both.iter_mut().for_each(Watched::terminate),
+            [4, ..] => both.iter_mut().for_each(CheckedSession::terminate),
             [kind, wrong, by, code, place, cut] => {
-                let mut frame = said(&both[0], kind - 5, wrong, by, code).frame();
+                let mut frame = message(&both[0], kind - 5, wrong, by, code).frame();
                 if wrong & 0x40 != 0 {
                     let place = usize::from(place) % frame.len();
                     frame[place] ^= by;
@@ -43,43 +43,43 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-/// What fits, but for the values that `wrong` has a bit for.
-fn said(watched: &Watched, kind: u8, wrong: u8, by: u8, code: u8) -> Said {
-    let mut said = Said::rightly(kind, &watched.session.progress());
-    said.code = code;
+/// Returns the expected message, with invalid values where `wrong` has a bit.
+fn message(session: &CheckedSession, kind: u8, wrong: u8, by: u8, code: u8) -> ExchangeMessage {
+    let mut message = ExchangeMessage::expected(kind, &session.session.progress());
+    message.code = code;
     if wrong & 1 != 0 {
-        said.seq_num = said.seq_num.wrapping_add(u32::from(by));
+        message.seq_num = message.seq_num.wrapping_add(u32::from(by));
     }
     if wrong & 2 != 0 {
-        said.seq_num = said.seq_num.wrapping_sub(u32::from(by));
+        message.seq_num = message.seq_num.wrapping_sub(u32::from(by));
     }
     if wrong & 4 != 0 {
-        said.uuid = said.uuid.wrapping_sub(u64::from(by));
+        message.uuid = message.uuid.wrapping_sub(u64::from(by));
     }
     if wrong & 8 != 0 {
-        said.request_timestamp = said.request_timestamp.wrapping_add(u64::from(by));
+        message.request_timestamp = message.request_timestamp.wrapping_add(u64::from(by));
     }
     if wrong & 16 != 0 {
-        // As of a Terminate, or of what answers a request of ours.
-        said.seq_num = watched.session.progress().next_outgoing.wrapping_sub(u32::from(by));
+        // As in a Terminate or in a response to our request.
+        message.seq_num = session.session.progress().next_outgoing.wrapping_sub(u32::from(by));
     }
-    said
+    message
 }
 
-fn compare(whole: &Watched, pieces: &Watched) {
+fn compare(whole: &CheckedSession, pieces: &CheckedSession) {
     assert_eq!(whole.session.state(), pieces.session.state());
     assert_eq!(whole.session.progress(), pieces.session.progress());
     assert_eq!(whole.session.poll_timeout(), pieces.session.poll_timeout());
-    let counted = |one: &Watched| {
+    let counted = |one: &CheckedSession| {
         let mut counters = *one.session.inbound_counters();
-        // How much is left behind a fault depends on where the stream was cut.
+        // The number of discarded bytes after a fault depends on the split.
         counters.bytes_discarded = 0;
         (counters, *one.session.outbound_counters())
     };
     assert_eq!(counted(whole), counted(pieces));
 }
 
-/// A day with a second logon; a gap; a refusal.
+/// Returns a day with a second logon, a gap, and a reject.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let logon = [[0, 0, 0, 0, 0, 0], [5, 0, 0, 0, 0, 9], [6, 0, 0, 0, 0, 3]];
@@ -88,7 +88,7 @@ pub fn seeds() -> Vec<Seed> {
     let business = [[3, 0, 0, 0, 0, 0], report, [3, 1, 0, 0, 0, 0], [14, 0, 0, 7, 0, 11]];
     let quiet = [[2, 0, 40, 0, 0, 0], [8, 0, 0, 1, 0, 0], [2, 0, 40, 0, 0, 0], [8, 0, 0, 0, 0, 0]];
     let end = [[4, 0, 0, 0, 0, 0], [9, 0, 0, 0, 0, 0]];
-    // An answer, and bytes behind it that are no frame, in one chunk.
+    // A response followed by bytes that are not a frame, in one chunk.
     let short = [[0, 0, 0, 0, 0, 0], [165, 210, 30, 158, 0, 0]];
     let gap = [[7, 1, 3, 0, 0, 2], report, [1, 0, 0, 0, 0, 0]];
     let refused = [[13, 16, 1, 1, 0, 0], [12, 16, 1, 2, 0, 0]];

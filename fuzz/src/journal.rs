@@ -1,13 +1,17 @@
-//! The journal: written, harmed and opened again; and any file opened as one.
+//! The journal: written, damaged and opened again; and any file opened as a journal.
 //!
-//! Proves that a journal holds what was committed and nothing else, across claims dropped, segments
-//! that follow each other and reopening; that garbage behind the last record changes nothing; that
-//! whatever else is harmed, what is opened is what was committed up to some record, or the journal
-//! is refused and left unchanged; that the same is true after a restart of the machine; that no
-//! file makes it or its reader panic; and that a reader shows what the journal holds.
+//! Checks:
 //!
-//! An input is steps of four bytes, 0xFF, and the harm: its kind, its place, a byte; or 0xFF and
-//! the bytes of a file; or 0xFE and the bytes behind the header of a segment.
+//! - A journal contains exactly the committed records, across dropped claims, consecutive segments
+//!   and reopening.
+//! - Garbage after the last record changes nothing.
+//! - After any other damage, the journal contains the records up to some commit, or opening fails
+//!   and changes nothing. The same holds after a restart of the machine.
+//! - No file makes the journal or its reader panic.
+//! - A reader returns the journal's records.
+//!
+//! Input: steps of four bytes, 0xFF, and the damage: its kind, its place, a byte; or 0xFF and the
+//! bytes of a file; or 0xFE and the bytes after the header of a segment.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,33 +25,33 @@ use crate::Seed;
 use crate::scratch;
 use crate::script::Script;
 
-/// Of a segment, and the part of it that is written once.
+/// The length of a segment header, the part written once.
 const SEGMENT_HEADER: usize = 128;
 const FIXED: usize = 64;
-/// More than the files of any input can show.
+/// A number of records that no input can reach.
 const ENDLESS: usize = 1_000_000;
 
 fn settings() -> JournalSettings {
     JournalSettings { segment_bytes: 4096, sync: SyncPolicy::None, ..JournalSettings::default() }
 }
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let parent = scratch::folder();
     let folder = parent.path().join("journal");
     match bytes {
         [0xFF, file @ ..] => {
-            fs::create_dir(&folder).expect("there is room");
-            fs::write(folder.join("0000000001.segment"), file).expect("there is room");
+            fs::create_dir(&folder).expect("the buffer has room");
+            fs::write(folder.join("0000000001.segment"), file).expect("the buffer has room");
             let _ = open(&folder);
         }
         [0xFE, records @ ..] => {
-            drop(Journal::create_with(&folder, settings()).expect("there is room"));
+            drop(Journal::create_with(&folder, settings()).expect("the buffer has room"));
             let file = newest(&folder);
-            let mut whole = fs::read(&file).expect("it is there");
+            let mut whole = fs::read(&file).expect("the file exists");
             let length = records.len().min(whole.len() - SEGMENT_HEADER);
             whole[SEGMENT_HEADER..SEGMENT_HEADER + length].copy_from_slice(&records[..length]);
-            fs::write(&file, whole).expect("there is room");
+            fs::write(&file, whole).expect("the buffer has room");
             let _ = open(&folder);
         }
         _ => steps(parent, bytes),
@@ -70,7 +74,7 @@ fn steps(parent: TempDir, bytes: &[u8]) {
     written.reopen();
 }
 
-/// A record as it was committed, and whether it was marked.
+/// A committed record and its mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Kept {
     tag: Tag,
@@ -87,7 +91,7 @@ struct Written {
 impl Written {
     fn new(parent: TempDir) -> Self {
         let journal = Journal::create_with(parent.path().join("journal"), settings());
-        let mut journal = journal.expect("there is room");
+        let mut journal = journal.expect("the buffer has room");
         assert!(!journal.begin_again() && journal.used() == 0);
         Self { parent, journal: Some(journal), records: Vec::new() }
     }
@@ -97,7 +101,7 @@ impl Written {
     }
 
     fn journal(&mut self) -> &mut Journal {
-        self.journal.as_mut().expect("it is open")
+        self.journal.as_mut().expect("the file is open")
     }
 
     fn append(&mut self, max: u8, length: u8, kind: u8) {
@@ -107,8 +111,8 @@ impl Written {
         let seq_num = self.records.len() as u32;
         let tag = Tag { direction, kind: kind.into(), seq_num, uuid: 7, ..Tag::default() };
         let journal = self.journal();
-        let mut claim = journal.claim(max).expect("there is room");
-        // All of it, though only the beginning is committed.
+        let mut claim = journal.claim(max).expect("the buffer has room");
+        // Fill all of the claim, although only its start is committed.
         claim.payload().fill(0xEE);
         claim.payload()[..length].copy_from_slice(&payload);
         let record = claim.commit_as(&tag, length);
@@ -118,11 +122,11 @@ impl Written {
     }
 
     fn drop_claim(&mut self, max: u8, byte: u8) {
-        self.journal().claim(max.into()).expect("there is room").payload().fill(byte);
+        self.journal().claim(max.into()).expect("the buffer has room").payload().fill(byte);
     }
 
     fn mark(&mut self, index: u8) {
-        let journal = self.journal.as_mut().expect("it is open");
+        let journal = self.journal.as_mut().expect("the file is open");
         if let Some((record, _)) = journal.records().nth(index.into()) {
             journal.mark(record);
             self.records[usize::from(index)].marked = true;
@@ -133,46 +137,46 @@ impl Written {
         self.check();
         self.journal = None;
         let journal = Journal::open_with(self.folder(), settings());
-        self.journal = Some(journal.expect("it is whole"));
+        self.journal = Some(journal.expect("the input is complete"));
         self.check();
     }
 
     fn check(&self) {
-        let journal = self.journal.as_ref().expect("it is open");
+        let journal = self.journal.as_ref().expect("the file is open");
         assert_eq!(records(journal), self.records);
-        let shown = Reader::open(self.folder()).expect("it is there").map(|entry| {
-            let entry = entry.expect("it is whole");
+        let shown = Reader::open(self.folder()).expect("the file exists").map(|entry| {
+            let entry = entry.expect("the input is complete");
             assert_ne!(entry.checksum, Checksum::Mismatch);
             Kept { tag: entry.tag, payload: entry.payload, marked: entry.marked }
         });
         assert_eq!(shown.collect::<Vec<_>>(), self.records);
     }
 
-    /// Ends the process, harms the newest file, and opens it.
+    /// Ends the process, damages the newest file, and opens it.
     fn harm(mut self, kind: u8, place: usize) {
         let used = self.journal().used();
         self.journal = None;
         let file = newest(&self.folder());
-        let mut bytes = fs::read(&file).expect("it is there");
+        let mut bytes = fs::read(&file).expect("the file exists");
         let (place, end) = (place % bytes.len(), SEGMENT_HEADER + used);
         if kind & 4 != 0 {
             restart(&mut bytes);
         }
         match kind % 4 {
-            // A message that was being encoded: behind the word of the next record.
+            // A message in the middle of encoding: after the next record's length word.
             0 => {
                 let begun = bytes.get_mut(end + 8..).unwrap_or_default();
                 begun.iter_mut().enumerate().for_each(|(at, byte)| *byte = (at * 7) as u8 | 1);
             }
-            // A word is on the disk or is not.
+            // A word is either fully on the disk or not.
             1 => bytes[place & !7..].fill(0),
             2 => bytes.truncate(place),
             _ => bytes[place] ^= kind | 1,
         }
-        fs::write(&file, &bytes).expect("there is room");
+        fs::write(&file, &bytes).expect("the buffer has room");
         match (kind % 4, open(&self.folder())) {
-            (0, opened) => assert_eq!(opened.expect("nothing committed was harmed"), self.records),
-            (2, Ok(_)) => assert!(bytes.is_empty(), "it was cut"),
+            (0, opened) => assert_eq!(opened.expect("committed records are intact"), self.records),
+            (2, Ok(_)) => assert!(bytes.is_empty(), "the frame was split"),
             (_, Ok(opened)) => {
                 let parts = |kept: &Kept| (kept.tag, kept.payload.clone());
                 let opened: Vec<_> = opened.iter().map(parts).collect();
@@ -184,22 +188,22 @@ impl Written {
     }
 }
 
-/// The newest segment: numbers have leading zeros.
+/// Returns the newest segment. The numbers have leading zeros.
 fn newest(folder: &Path) -> PathBuf {
-    let entries = fs::read_dir(folder).expect("it is there");
-    let paths = entries.map(|entry| entry.expect("it is there").path());
+    let entries = fs::read_dir(folder).expect("the file exists");
+    let paths = entries.map(|entry| entry.expect("the file exists").path());
     let is_segment = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "segment");
     paths.filter(is_segment).max().expect("a journal has a segment")
 }
 
-/// Makes a segment one of an earlier run of the machine.
+/// Changes a segment to one of an earlier boot of the machine.
 fn restart(bytes: &mut [u8]) {
     bytes[32] ^= 1;
     let sum = crc32(&bytes[..48]);
     bytes[48..52].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// CRC-32 as IEEE 802.3 has it, bit by bit.
+/// Computes the CRC-32 of IEEE 802.3, bit by bit.
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |sum, &byte| {
         (0..8).fold(sum ^ u32::from(byte), |sum, _| {
@@ -217,18 +221,18 @@ fn records(journal: &Journal) -> Vec<Kept> {
     kept.collect()
 }
 
-/// The records of the journal in a folder, or where its newest file is corrupt; whichever it is, it
-/// stays so.
+/// Opens the journal in a folder. Returns its records, or the position of the corruption. Opening
+/// again yields the same.
 fn open(folder: &Path) -> Result<Vec<Kept>, u64> {
     let file = newest(folder);
-    let before = fs::read(&file).expect("it is there");
-    // What can be read is shown; it comes to an end, whatever it reads.
-    let shown = Reader::open(folder).expect("it is there").take(ENDLESS).count();
+    let before = fs::read(&file).expect("the file exists");
+    // The reader returns what can be read, and ends for any input.
+    let shown = Reader::open(folder).expect("the file exists").take(ENDLESS).count();
     assert!(shown < ENDLESS);
     match Journal::open_with(folder, settings()) {
-        // The next segment would have to repeat a record that no journal takes.
+        // The next segment would have to repeat a record that no journal accepts.
         Err(refused @ (JournalError::Corrupt { .. } | JournalError::TooLarge)) => {
-            assert_eq!(fs::read(&file).expect("it is there"), before, "it was changed");
+            assert_eq!(fs::read(&file).expect("the file exists"), before, "the page was changed");
             Err(if let JournalError::Corrupt { offset, .. } = refused { offset } else { 0 })
         }
         Err(error) => panic!("{error}"),
@@ -242,20 +246,20 @@ fn open(folder: &Path) -> Result<Vec<Kept>, u64> {
                 }
             }
             assert!(journal.unmarked().count() <= found.len());
-            let mut claim = journal.claim(3).expect("there is room");
+            let mut claim = journal.claim(3).expect("the buffer has room");
             claim.payload().copy_from_slice(b"new");
             claim.commit(3);
             let mut more = found.clone();
             more.push(Kept { tag: Tag::default(), payload: b"new".to_vec(), marked: false });
             drop(journal);
-            let journal = Journal::open_with(folder, settings()).expect("it was open");
+            let journal = Journal::open_with(folder, settings()).expect("the connection was open");
             assert_eq!(records(&journal), more);
             Ok(found)
         }
     }
 }
 
-/// Records, many segments; each harm; and files.
+/// Returns records with many segments, each kind of damage, and files.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let seed = |name: &str, parts: &[&[u8]]| (name.to_owned(), parts.concat());

@@ -1,16 +1,17 @@
 //! Fuzz targets for every decoder and state machine.
 //!
-//! One module a target, with `run` for an input and `seeds` for the corpus it begins with;
-//! `fuzz_targets/` hands them to libFuzzer. [`TARGETS`] lists them all. Nothing here is needed to
-//! trade: no other crate depends on this one.
+//! Each module is one target: `run` executes an input and `seeds` returns its initial corpus. The
+//! programs in `fuzz_targets/` connect the modules to libFuzzer, and [`TARGETS`] lists them. No
+//! other crate depends on this one.
 //!
-//! `cargo xtask fuzz` runs them; see `docs/design/testing.md`.
+//! `cargo xtask fuzz` runs the targets; see `docs/design/testing.md`. To add a target, add a
+//! module, a row in [`TARGETS`], a program in `fuzz_targets/` and a `[[bin]]` in `Cargo.toml`.
 #![forbid(unsafe_code)]
 
 #[path = "../../crates/exchange/tests/it/client.rs"]
 #[allow(clippy::unwrap_used, reason = "tests use more of it")]
 mod client;
-#[path = "../../crates/cme-codecs/tests/codecs/copy/mod.rs"]
+#[path = "../../crates/cme-codecs/tests/it/copy/mod.rs"]
 mod copy;
 #[path = "../../crates/xdp/tests/it/filter/frames.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "tests use more of it")]
@@ -21,23 +22,23 @@ mod filter_reference;
 #[path = "../../crates/feed-handler/src/frame_decoder.rs"]
 #[allow(unreachable_pub, reason = "they are the feed handler's own")]
 mod frame_decoder;
-#[path = "../../crates/cme-codecs/tests/codecs/item.rs"]
-#[allow(dead_code, reason = "tests compare more of it")]
-mod item;
-#[path = "../../crates/mapped/src/page_layout.rs"]
-#[allow(dead_code, unreachable_pub, reason = "its crate uses more of it")]
-mod page_layout;
 #[path = "../../crates/mapped/src/metric.rs"]
 #[allow(dead_code, unreachable_pub, reason = "its crate uses more of it")]
 mod metric;
 #[path = "../../crates/mdp3/tests/support/packets.rs"]
 #[allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "tests use more of it")]
 mod packets;
+#[path = "../../crates/mapped/src/page_layout.rs"]
+#[allow(dead_code, unreachable_pub, reason = "its crate uses more of it")]
+mod page_layout;
+#[path = "../../crates/cme-codecs/tests/it/plain_value.rs"]
+#[allow(dead_code, reason = "tests compare more of it")]
+mod plain_value;
 #[path = "../../crates/exchange/tests/it/matching/reference.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "a test of the engine has it too")]
 mod reference;
 
-/// Of the stack, whose own they are.
+/// Private modules of the stack.
 #[path = "../../crates/stack/src/netlink"]
 #[allow(dead_code, reason = "the stack uses more of it")]
 mod stack_netlink {
@@ -48,7 +49,7 @@ mod stack_netlink {
     pub(crate) mod message;
     pub(crate) mod neighbor;
     pub(crate) mod route;
-    /// It is never asked: that of a forked child is no matter here.
+    /// A stand-in that is never called: fork detection does not matter here.
     mod socket {
         pub(super) use netlink_sys::Socket;
     }
@@ -60,7 +61,7 @@ mod stack_memberships_of_kernel {
     pub(crate) mod listener;
 }
 
-/// The decoder of the command; including it builds none of the command's other dependencies.
+/// Private modules of the command.
 #[path = "../../crates/hairpin/src/cmd"]
 mod command {
     #[allow(dead_code, unused_imports, reason = "the command uses more of it")]
@@ -103,23 +104,23 @@ pub mod stack_netlink_messages;
 pub mod xdp_filter_entries;
 
 pub use codec::Seed;
-// As the feed handler's frames name it.
+// The path by which the feed handler's frames name the type.
 use hairpin_feed_handler::FrameError;
 
-/// A target.
+/// A fuzz target.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its module, its program and its corpus.
+    /// The name of its module, its program and its corpus.
     pub name: &'static str,
-    /// Runs one input; panics if what the target proves is not so.
+    /// Runs one input. Panics if a check fails.
     pub run: fn(&[u8]),
-    /// The corpus it begins with.
+    /// Returns the initial corpus.
     pub seeds: fn() -> Vec<Seed>,
 }
 
 macro_rules! targets {
     ($($name:ident)*) => {
-        /// Every target.
+        /// The list of all targets.
         pub const TARGETS: &[Target] = &[
             $(Target { name: stringify!($name), run: $name::run, seeds: $name::seeds }),*
         ];

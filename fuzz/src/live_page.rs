@@ -1,11 +1,13 @@
-//! A page of live counters of any bytes, which another process may change while it is read.
+//! An arbitrary page of live counters, which another process may change during the read.
 //!
-//! Proves that none makes the reader panic or ask for more than the file has or the largest page
-//! needs, also where the second reading is not what the first was; and that what a page says of
-//! itself, written again, is the page.
+//! Checks:
 //!
-//! An input is the file, but for its last three bytes: where the second reading differs, and by
-//! what.
+//! - No page makes the reader panic, or request more than the file or the largest page contains,
+//!   even if the second read differs from the first.
+//! - A page's description, written again, yields the same page.
+//!
+//! Input: the file, except for its last three bytes: the position and the value of a change before
+//! the second read.
 
 use std::cell::Cell;
 
@@ -13,13 +15,13 @@ use hairpin_mapped::VALUES_MAX;
 use hairpin_time::Utc;
 
 use crate::Seed;
-use crate::page_layout::{Layout, Spacing};
 use crate::metric::{Kind, Metric, Unit};
+use crate::page_layout::{Layout, Spacing};
 
-/// The largest part of a page that says what it is.
+/// The maximum length of a page's description.
 const SAYS_MAX: usize = 256 + 64 * VALUES_MAX;
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let Some((file, &[high, low, change])) = bytes.split_last_chunk::<3>() else { return };
     let place = usize::from(high) << 8 | usize::from(low);
@@ -35,15 +37,15 @@ pub fn run(bytes: &[u8]) {
     };
     let Ok(layout) = Layout::decode(file.len() as u64, read) else { return };
     assert_eq!(readings.get(), 2);
-    layout.check().expect("it was checked");
+    layout.check().expect("the frame was validated");
     assert_eq!(layout.size(), file.len());
-    let mut told = file[..layout.offset(0)].to_vec();
-    if let Some(byte) = told.get_mut(place) {
+    let mut described = file[..layout.offset(0)].to_vec();
+    if let Some(byte) = described.get_mut(place) {
         *byte ^= change;
     }
     let again = layout.encode();
-    assert_eq!(again[..told.len()], told);
-    assert!(again[told.len()..].iter().all(|&byte| byte == 0));
+    assert_eq!(again[..described.len()], described);
+    assert!(again[described.len()..].iter().all(|&byte| byte == 0));
     assert!(layout.offset(layout.metrics.len() - 1) + size_of::<u64>() <= layout.size());
 }
 
@@ -63,7 +65,8 @@ fn layout(values: usize, spacing: Spacing) -> Layout {
     }
 }
 
-/// Pages of both spacings, one that changes while it is read, and one with a value too many.
+/// Returns pages of both spacings, a page that changes during the read, and a page with one value
+/// too many.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let page = |values, spacing, change: [u8; 3]| {

@@ -1,11 +1,12 @@
-//! Commands to the matching engine, done once more by a book that searches a list.
+//! Commands to the matching engine, compared with a reference book that searches a list.
 //!
-//! Proves that whatever the commands (orders of every kind and time in force, minimum quantities,
-//! replacements with and without mitigation, cancels, ends of sessions, closings), both trade the
-//! same contracts with the same orders at the same prices, keep the same queues, and refuse the
-//! same.
+//! Checks, for orders of every kind and time in force, minimum quantities, replacements with and
+//! without mitigation, cancels, ends of sessions and closings:
 //!
-//! An input is steps of six bytes. Half of the sides, prices and names fall close together.
+//! - Both trade the same contracts between the same orders at the same prices.
+//! - Both have the same queues and reject the same commands.
+//!
+//! Input: steps of six bytes. Half of the sides, prices and names are close together.
 
 use hairpin_exchange::{
     Accumulator, Capacity, Matching, NewOrder, OrderId, OrderKind, Owner, Rejection, Replaced,
@@ -21,7 +22,7 @@ const TICK: i64 = 250_000_000;
 const PROTECTION: i64 = 3;
 const CAPACITY: Capacity = Capacity { orders: 24, levels: 8 };
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
     let mut both = Both::new();
@@ -55,7 +56,7 @@ struct Both {
     matching: Matching,
     events: Accumulator,
     reference: Reference,
-    /// By name: the number of the order that was accepted under it.
+    /// The order ids, by name.
     ids: Vec<OrderId>,
     is_open: bool,
 }
@@ -73,7 +74,7 @@ impl Both {
         }
     }
 
-    /// What the reference does not know of: sizes, and whether there is trading.
+    /// Returns the rejections that the reference does not model: sizes and trading states.
     fn refusal(&self, wish: &OrderRequest) -> Option<Rejection> {
         if !self.is_open {
             Some(Rejection::Closed)
@@ -106,7 +107,7 @@ impl Both {
             return assert_eq!(submitted, Err(refusal));
         }
         if submitted == Err(Rejection::Full) {
-            return assert!(self.is_full(), "refused though there is room");
+            return assert!(self.is_full(), "rejected although there is room");
         }
         let expected = self.reference.submit(self.ids.len(), wish);
         match (submitted, expected) {
@@ -141,7 +142,7 @@ impl Both {
             return assert_eq!(replaced, Err(refusal));
         }
         if replaced == Err(Rejection::Full) {
-            return assert!(self.is_full(), "refused though there is room");
+            return assert!(self.is_full(), "rejected although there is room");
         }
         match (replaced, self.reference.replace(name, wish, mitigates)) {
             (Ok(Replaced::Modified { order, submitted }), Ok(Some(expected))) => {
@@ -172,7 +173,7 @@ impl Both {
         self.matching.set_open(1, is_open);
     }
 
-    /// An order that was accepted at some time.
+    /// Returns an order that was accepted at some time.
     fn name(&self, name: usize) -> Option<usize> {
         name.checked_rem(self.ids.len())
     }
@@ -182,13 +183,17 @@ impl Both {
         for trade in self.events.trades() {
             for fill in &self.events.fills_of(trade)[1..] {
                 let name = self.ids.iter().position(|&id| id == fill.order);
-                matched.push((name.expect("it rested"), trade.price.0 / TICK, fill.quantity));
+                matched.push((
+                    name.expect("the order rested"),
+                    trade.price.0 / TICK,
+                    fill.quantity,
+                ));
             }
         }
         Outcome { open, matched, rests: submitted.remaining, eliminated: submitted.eliminated }
     }
 
-    /// Both have the same orders in the same queues, level by level.
+    /// Checks that both have the same orders in the same queues, level by level.
     fn compare(&self) {
         for side in Side::BOTH {
             let queue = self.reference.queue(side);
@@ -206,7 +211,7 @@ impl Both {
             assert_eq!(self.matching.levels(0, side).count(), 0);
         }
         for order in &self.reference.orders {
-            let resting = self.matching.order(self.ids[order.name]).expect("it rests");
+            let resting = self.matching.order(self.ids[order.name]).expect("the order rests");
             let found = (resting.remaining, resting.traded, resting.time_in_force);
             assert_eq!(found, (order.open, order.traded, order.time));
         }
@@ -214,7 +219,7 @@ impl Both {
     }
 }
 
-/// Trades of every kind; replacements; a full engine.
+/// Returns trades of every kind, replacements, and a full engine.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let trades = [

@@ -1,47 +1,50 @@
-//! A market data channel, given packets of any bytes on any feed and side, at any time.
+//! A market data channel that receives arbitrary packets on any feed and line, at any time.
 //!
-//! Proves that no packet makes it panic, that a book never has more levels than its depth, that
-//! only books in sync are told, that a deadline once passed is gone, and that what it counts is
-//! what it tells: every packet received is processed, dropped or held, and nothing else.
+//! Checks:
 //!
-//! An input is how the channel joins, then steps: a byte (feed, side, that time passes, or that a
-//! replay brings a packet or ends), a length or a time of two bytes, and so many bytes of packet.
+//! - No packet causes a panic.
+//! - A book never has more levels than its depth, and only books in sync are reported.
+//! - A deadline that has passed is removed.
+//! - The counters match the callbacks: every received packet is processed, dropped or held.
+//!
+//! Input: the way to join, then steps of a byte (feed and line, time, or a replay packet or end), a
+//! two-byte length or time, and the bytes of a packet.
 
 use hairpin_mdp3::{Feed, FeedLine, ReplayOutcome};
 
 use crate::Seed;
-use crate::channel::Watched;
+use crate::channel::CheckedChannel;
 use crate::packets::{END, MORE, PacketBuilder, ask, bid, buy, packet, sell};
 use crate::script::Script;
 
-/// Behind the sides of each feed.
+/// The step kind after the lines of each feed.
 const TIME: u8 = 2 * Feed::ALL.len() as u8;
 const REPLAYED: u8 = TIME + 1;
 const REPLAY_END: u8 = TIME + 2;
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
-    let mut watched = Watched::new(script.byte());
+    let mut channel = CheckedChannel::new(script.byte());
     while !script.is_over() {
         let (step, number) = (script.below(REPLAY_END + 1), script.word());
         match step {
-            TIME => watched.pass(u64::from(number)),
+            TIME => channel.pass(u64::from(number)),
             REPLAYED => {
-                watched.packet(Feed::Replay, FeedLine::A, script.bytes(usize::from(number)));
+                channel.packet(Feed::Replay, FeedLine::A, script.bytes(usize::from(number)));
             }
-            REPLAY_END if number % 2 == 0 => watched.replay_end(ReplayOutcome::Complete),
-            REPLAY_END => watched.replay_end(ReplayOutcome::Failed),
+            REPLAY_END if number % 2 == 0 => channel.replay_end(ReplayOutcome::Complete),
+            REPLAY_END => channel.replay_end(ReplayOutcome::Failed),
             _ => {
                 let feed = Feed::ALL[usize::from(step / 2)];
                 let side = FeedLine::ALL[usize::from(step % 2)];
-                watched.packet(feed, side, script.bytes(usize::from(number)));
+                channel.packet(feed, side, script.bytes(usize::from(number)));
             }
         }
     }
 }
 
-/// A late join with a gap; a channel reset; a gap replayed; orders.
+/// Returns a late join with a gap, a channel reset, a replayed gap, and orders.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let join: [(u8, PacketBuilder); 6] = [
@@ -78,7 +81,7 @@ pub fn seeds() -> Vec<Seed> {
         seed("books", 1, &join),
         seed("reset", 2, &reset),
         seed("replay", 3, &replay),
-        // All orders by a loop of their own, and the best ones alone.
+        // All orders by their own loop, and the best orders only.
         seed("orders", 6, &orders),
         seed("top_orders", 9, &orders),
     ]

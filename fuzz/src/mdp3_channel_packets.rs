@@ -1,35 +1,34 @@
-//! A market data channel, given packets that an exchange could have sent, and some that it could
-//! not: numbers skipped, repeated or from before, entries for levels that are not there, either
-//! side late or silent, single bytes altered; and with what a replay server brings, or fails to.
+//! A market data channel that receives packets that an exchange could send, with faults: numbers
+//! skipped, repeated or old, entries for missing levels, a late or silent line, altered bytes. A
+//! replay server answers or fails.
 //!
-//! Proves what `mdp3_channel_bytes` does, far deeper in: most inputs there never reach a book.
+//! The checks are those of `mdp3_channel_bytes`. Most inputs there never reach a book.
 //!
-//! An input is how the channel joins, with which feeds and means of recovery, then steps of eight
-//! bytes.
+//! Input: the way to join, with feeds and means of recovery, then steps of eight bytes.
 
 use hairpin_cme_codecs::mdp3::SecurityUpdateAction;
 use hairpin_mdp3::{Feed, FeedLine, ReplayOutcome};
 
 use crate::Seed;
-use crate::channel::Watched;
+use crate::channel::CheckedChannel;
 use crate::packets::{END, Entry, MORE, OrderEntry, PacketBuilder, bid, buy, packet, sell};
 use crate::script::Script;
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
     let mut exchange = Exchange { sequence: 100, loops: [0; 3], rpt_seqs: [0; 4] };
-    let mut watched = Watched::new(script.byte());
+    let mut channel = CheckedChannel::new(script.byte());
     while !script.is_over() {
         let step = Step::read(&mut script);
         if step.kind == Step::TIME {
-            watched.pass(u64::from(step.price));
+            channel.pass(u64::from(step.price));
             continue;
         }
         if step.kind == Step::REPLAY_END {
             let failed = step.delivery & 1 != 0;
             let outcome = if failed { ReplayOutcome::Failed } else { ReplayOutcome::Complete };
-            watched.replay_end(outcome);
+            channel.replay_end(outcome);
             continue;
         }
         let (feed, mut packet) = exchange.packet(&step);
@@ -39,16 +38,17 @@ pub fn run(bytes: &[u8]) {
         }
         for side in FeedLine::ALL {
             if step.delivery & 1 << (side as u8) == 0 {
-                watched.packet(feed, side, packet.bytes());
+                channel.packet(feed, side, packet.bytes());
             }
         }
     }
 }
 
-/// Eight bytes.
+/// A step of eight bytes.
 struct Step {
     kind: u8,
-    /// Bits: not on A, not on B, event goes on, two of numbering, -, altered, 64-bit quantities.
+    /// The delivery bits: not on A, not on B, event continues, two bits of numbering, unused,
+    /// altered, 64-bit quantities.
     delivery: u8,
     skip: u8,
     id: u8,
@@ -64,7 +64,8 @@ impl Step {
     /// A packet from a few before the next, by replay.
     const REPLAYED: u8 = 16;
     const REPLAY_END: u8 = 17;
-    /// Orders alone, with their price level, the best of an instrument, all of one in chunks.
+    /// Orders alone, with their price level, the best of an instrument, all of an instrument in
+    /// chunks.
     const ORDERS: u8 = 18;
     const ORDERS_AND_LEVEL: u8 = 19;
     const TOP_ORDERS: u8 = 20;
@@ -85,7 +86,7 @@ impl Step {
 }
 
 impl Step {
-    /// Up to three orders of neighbouring numbers: new, changed or gone.
+    /// Creates up to three orders with adjacent numbers: new, changed or deleted.
     fn orders(&self, instrument: i32) -> Vec<OrderEntry> {
         let order = |at: u8| {
             let (id, quantity) = (u64::from(self.level + at), i32::from(self.quantity));
@@ -98,7 +99,7 @@ impl Step {
     }
 }
 
-/// What an exchange knows, so that most of what it sends is right.
+/// The state of an exchange, so that most of its packets are valid.
 struct Exchange {
     sequence: u32,
     loops: [u32; 3],
@@ -162,7 +163,7 @@ impl Exchange {
         }
     }
 
-    /// The next packet, or one ahead, one from before, or the same again.
+    /// Creates the next packet, a later one, an earlier one, or a repeated one.
     fn incremental(&mut self, step: &Step) -> PacketBuilder {
         let skip = u32::from(step.skip);
         let sequence = match step.delivery >> 3 & 3 {
@@ -205,7 +206,7 @@ impl Exchange {
         (Feed::Snapshot, packet.snapshot(id, last, total, rpt_seq, &levels))
     }
 
-    /// By the loop of its own, or among the price books.
+    /// Creates an order snapshot, in its own loop or among the price books.
     fn order_snapshot(&mut self, step: &Step, id: i32) -> (Feed, PacketBuilder) {
         let last = self.sequence.wrapping_sub(1).wrapping_sub(u32::from(step.skip % 8));
         let total = 1 + u32::from(step.rpt_skip >> 4 & 3);
@@ -218,12 +219,12 @@ impl Exchange {
         (feed, packet.order_chunk((id, last, total), chunk, &step.orders(id)))
     }
 
-    /// One instrument in six is of another channel, or one too many.
+    /// Returns an instrument id; one in six belongs to another channel or exceeds the limit.
     fn id(&self, step: &Step) -> i32 {
         7 + i32::from(step.id)
     }
 
-    /// The next of the instrument, mostly.
+    /// Returns the instrument's RptSeq, mostly the next one.
     fn rpt_seq(&mut self, step: &Step) -> u32 {
         let skip = step.rpt_skip.saturating_sub(192);
         let rpt_seq = &mut self.rpt_seqs[step.place()];
@@ -247,13 +248,13 @@ impl Step {
     }
 }
 
-/// The loop's next packet; a quarter of them begin the loop anew.
+/// Creates the loop's next packet; a quarter of them restart the loop.
 fn next_of_loop(sequence: &mut u32, step: &Step) -> PacketBuilder {
     *sequence = if step.skip >= 192 { 1 } else { *sequence + 1 };
     packet(*sequence)
 }
 
-/// A join, then a day of a few books.
+/// Returns a join, then a day of a few books.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let mut join = vec![0];
@@ -272,7 +273,7 @@ pub fn seeds() -> Vec<Seed> {
     gap.extend([14, 0, 192, 0, 0x10, 1, 8, 2]);
     gap.extend([14, 0, 0, 1, 0x10, 1, 8, 2]);
     gap.extend([11, 0, 0, 0, 0, 0, 0, 0]);
-    // With replay: the same hole, filled, and another that is not.
+    // With replay: the same gap, filled, and another that stays open.
     let mut replay = join.clone();
     replay[0] = 3;
     replay.extend([0, 8, 1, 0, 0, 1, 8, 1]);
@@ -282,7 +283,7 @@ pub fn seeds() -> Vec<Seed> {
     replay.extend([15, 0, 0, 0, 0, 0, 20, 0]);
     replay.extend([17, 1, 0, 0, 0, 0, 0, 0]);
     replay.extend([17, 0, 0, 0, 0, 0, 0, 0]);
-    // Orders in full by their loop, then changed; the best ones alone.
+    // All orders by their loop, then changes; the best orders only.
     let mut orders = join.clone();
     orders[0] = 6;
     orders.extend([21, 0, 192, 0, 0x10, 1, 0x89, 4]);
@@ -293,7 +294,7 @@ pub fn seeds() -> Vec<Seed> {
     let mut top_orders = join.clone();
     top_orders[0] = 9;
     top_orders.extend([20, 0, 0, 0, 0, 1, 0xC9, 4].repeat(3));
-    // By natural refresh, with silence told; one side alone.
+    // Natural refresh, with reported silence; one line only.
     let mut refresh = gap.clone();
     refresh[0] = 3 * (2 | 4);
     refresh.extend([15, 0, 0, 0, 0, 0, 90, 0].repeat(12));

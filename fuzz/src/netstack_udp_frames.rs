@@ -1,13 +1,16 @@
-//! Frames of any bytes into the UDP engine.
+//! Arbitrary frames to the UDP engine.
 //!
-//! Proves that whatever comes in, nobody panics, sockets get as many datagrams as the verdict says,
-//! each lies in its frame, devices count every frame once, and a payload delivered by a device that
-//! does not trust is what etherparse finds in the frame. A second engine takes every frame the
-//! general way, without the shortcut, and a third takes those of known flows by themselves: they
-//! tell and count the same.
+//! Checks:
 //!
-//! An input is steps: what kind, how long, and so many bytes. Most bytes lie over a good frame,
-//! behind a place that the input chooses.
+//! - No frame causes a panic.
+//! - Sockets receive the number of datagrams that the verdict reports, each within its frame.
+//! - Devices count every frame once.
+//! - A payload from a device that verifies checksums is the one that etherparse finds in the frame.
+//! - A second engine without the fast path, and a third that handles known flows separately, report
+//!   and count the same.
+//!
+//! Input: steps of a kind, a length and bytes. Most bytes overwrite a valid frame from an offset
+//! that the input selects.
 
 use hairpin_netstack::{
     Address, Datagram, DeviceSettings, Engine, Listener, PathError, Payload, Settings,
@@ -32,7 +35,7 @@ const HOST6: [u8; 16] = [0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
 const SETTINGS: Settings =
     Settings { devices: 3, addresses: 4, sockets: 8, memberships: 4, sources: 4, seed: 0 };
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let mut memories = [(); 3].map(|()| vec![0_u64; SETTINGS.arena_size().div_ceil(8)]);
     let [mut engine, mut general, mut quick] =
@@ -66,7 +69,7 @@ pub fn run(bytes: &[u8]) {
                 )
             }
         };
-        assert_eq!((verdict, &seen.told), (expected, &others.told), "the other way");
+        assert_eq!((verdict, &seen.reported), (expected, &others.reported), "the slow path");
         let mut third = Seen::of(&frame);
         let verdict = match kind >> 6 {
             2 => quick.handle_icmpv4(NOW, &frame, &mut third),
@@ -79,18 +82,19 @@ pub fn run(bytes: &[u8]) {
                 None => quick.handle_frame(NOW, device, &frame, &mut third),
             },
         };
-        assert_eq!(verdict, expected, "the quick way");
-        let told = if let Verdict::Delivered(sockets) = verdict { sockets } else { 0 };
-        assert_eq!(told as usize, seen.told.len(), "{verdict:?}");
+        assert_eq!(verdict, expected, "the fast path");
+        let reported = if let Verdict::Delivered(sockets) = verdict { sockets } else { 0 };
+        assert_eq!(reported as usize, seen.reported.len(), "{verdict:?}");
         if let (Some(payload), true) = (seen.payload, device == devices[0]) {
-            let sliced = etherparse::SlicedPacket::from_ethernet(&frame).expect("it was delivered");
+            let sliced = etherparse::SlicedPacket::from_ethernet(&frame)
+                .expect("the datagram was delivered");
             let Some(etherparse::TransportSlice::Udp(udp)) = sliced.transport else {
-                panic!("delivered, and no UDP: {:?}", sliced.transport);
+                panic!("delivered without UDP: {:?}", sliced.transport);
             };
             assert_eq!(udp.payload(), payload);
         }
     }
-    let counters = devices.iter().map(|&device| engine.device_counters(device).expect("its own"));
+    let counters = devices.iter().map(|&device| engine.device_counters(device).expect("own entry"));
     let counted: u64 = counters
         .map(|c| {
             let dropped = c.malformed + c.wrong_checksum + c.unwanted;
@@ -109,74 +113,77 @@ fn counters_of(engine: &Engine<'_>) -> String {
     format!("{devices:?} {sockets:?}")
 }
 
-/// Sockets of every kind on three devices: one that checks, one that trusts, and a VLAN.
+/// Opens sockets of every kind on three devices: one that verifies, one that trusts, and a VLAN.
 fn engine(memory: &mut [u8]) -> Engine<'_> {
-    let mut engine = Engine::create(memory, &SETTINGS).expect("it fits");
+    let mut engine = Engine::create(memory, &SETTINGS).expect("the value fits");
     let checks = DeviceSettings { mac: MAC, mtu: 1_500, trusts_checksums: false, vlan: None };
-    let device = engine.add_device(&checks).expect("there is room");
+    let device = engine.add_device(&checks).expect("the buffer has room");
     let trusts = DeviceSettings { trusts_checksums: true, ..checks };
-    engine.add_device(&trusts).expect("there is room");
+    engine.add_device(&trusts).expect("the buffer has room");
     let vlan = DeviceSettings { vlan: Some((device, 5)), ..checks };
-    engine.add_device(&vlan).expect("there is room");
+    engine.add_device(&vlan).expect("the buffer has room");
     let hosts =
         [Address::from(std::net::Ipv4Addr::from(HOST)), std::net::Ipv6Addr::from(HOST6).into()];
     let options = SocketOptions { reuse_address: true, ..SocketOptions::default() };
     for host in hosts {
-        engine.add_address(device, host, None).expect("there is room");
+        engine.add_address(device, host, None).expect("the buffer has room");
         for local in [host, host.any(), host.any()] {
-            let socket = engine.open_socket(&options).expect("there is room");
+            let socket = engine.open_socket(&options).expect("the buffer has room");
             engine.bind(socket, SocketAddress { address: local, port: 7 }).expect("all share");
             if host.is_ipv4() && local.is_any() {
                 let group = std::net::Ipv4Addr::from(GROUP).into();
-                engine.join(socket, device, group).expect("there is room");
+                engine.join(socket, device, group).expect("the buffer has room");
             }
         }
     }
     let [host, _] = hosts;
-    let connected = engine.open_socket(&options).expect("there is room");
+    let connected = engine.open_socket(&options).expect("the buffer has room");
     engine.bind(connected, SocketAddress { address: host, port: 7 }).expect("all share");
     let peer = std::net::Ipv4Addr::new(10, 0, 0, 2);
-    engine.connect(connected, host, SocketAddress::new(peer, 9)).expect("it is bound");
-    // Alone, and from one host only.
-    let of_group = engine.open_socket(&options).expect("there is room");
+    engine.connect(connected, host, SocketAddress::new(peer, 9)).expect("the socket is bound");
+    // Two sockets: exclusive, and for one host only.
+    let of_group = engine.open_socket(&options).expect("the buffer has room");
     let group = std::net::Ipv4Addr::from(GROUP).into();
-    engine.bind(of_group, SocketAddress { address: group, port: 8 }).expect("it is free");
-    engine.join_sources(of_group, device, group, &[peer.into()]).expect("there is room");
+    engine.bind(of_group, SocketAddress { address: group, port: 8 }).expect("the name is free");
+    engine.join_sources(of_group, device, group, &[peer.into()]).expect("the buffer has room");
     engine
 }
 
 struct Seen<'a> {
     frame: &'a [u8],
-    told: Vec<(SocketId, String)>,
+    reported: Vec<(SocketId, String)>,
     payload: Option<&'a [u8]>,
     last: Option<(SocketId, Payload)>,
 }
 
 impl<'a> Seen<'a> {
     fn of(frame: &'a [u8]) -> Self {
-        Self { frame, told: Vec::new(), payload: None, last: None }
+        Self { frame, reported: Vec::new(), payload: None, last: None }
     }
 }
 
 impl Listener for Seen<'_> {
     fn on_datagram(&mut self, _: Now, socket: SocketId, datagram: &Datagram<'_>) {
         let (frame, payload) = (self.frame.as_ptr_range(), datagram.payload.as_ptr_range());
-        assert!(frame.start <= payload.start && payload.end <= frame.end, "not in its frame");
+        assert!(
+            frame.start <= payload.start && payload.end <= frame.end,
+            "payload outside of its frame"
+        );
         let at = payload.start as usize - frame.start as usize;
         self.payload = Some(&self.frame[at..at + datagram.payload.len()]);
         let place = Payload { offset: at as u32, length: datagram.payload.len() as u32 };
         assert_eq!(place.offset, datagram.offset);
         assert_eq!(place.endpoints(self.frame), Some((datagram.source, datagram.destination)));
         self.last = Some((socket, place));
-        self.told.push((socket, format!("{datagram:?}")));
+        self.reported.push((socket, format!("{datagram:?}")));
     }
 
     fn on_path_error(&mut self, _: Now, socket: SocketId, error: &PathError) {
-        self.told.push((socket, format!("{error:?}")));
+        self.reported.push((socket, format!("{error:?}")));
     }
 }
 
-/// A frame that is delivered: to the host, a group or by IPv6; or an error that quotes one.
+/// Creates a valid frame: to the host, to a group or over IPv6; or an ICMP error that quotes one.
 fn good(kind: u8) -> Vec<u8> {
     let mut udp = UdpHeader::new(9, 7);
     udp.set_length(12);
@@ -223,7 +230,7 @@ fn icmp() -> Vec<u8> {
     [ip.as_bytes(), header.as_bytes(), &quoted].concat()
 }
 
-/// The frame with bytes written over it from a place on, IPv4's checksum mended if wanted.
+/// Overwrites the frame from an offset. With `mends`, corrects the IPv4 checksum.
 fn laid_over(mut frame: Vec<u8>, place: usize, over: &[u8], mends: bool) -> Vec<u8> {
     let place = place % frame.len();
     frame.resize(frame.len().max(place + over.len()), 0);
@@ -237,7 +244,8 @@ fn laid_over(mut frame: Vec<u8>, place: usize, over: &[u8], mends: bool) -> Vec<
     frame
 }
 
-/// Every good frame on both devices, broken ones, a tag, an error without its frame.
+/// Returns every valid frame on both devices, invalid frames, a tag, and an error without its
+/// frame.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let good: Vec<[u8; 3]> = (1..16).map(|kind| [kind, 0, 0]).collect();

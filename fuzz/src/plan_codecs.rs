@@ -1,18 +1,18 @@
-//! Whole messages, made by the compiled layouts and filled with the input's bytes.
+//! Complete messages, created from the compiled layouts and filled with the input's bytes.
 //!
-//! Proves that the codecs generated from a schema and the plan that reads the schema's file agree
-//! on every value of every message, whatever its version and however long its blocks are. Bytes of
-//! `codec_mdp3` and `codec_ilink3` rarely have groups that fit; these always do.
+//! Checks that the generated codecs and the schema file's plan agree on every value of every
+//! message, for any version and block length. The inputs of `codec_mdp3` and `codec_ilink3` rarely
+//! have valid groups; these always do.
 
 use hairpin_cme_codecs::{ilink3, mdp3};
-use hairpin_sbe::compare::{Agreement, agree};
+use hairpin_sbe::compare::{Comparison, compare};
 use hairpin_sbe::{BlockLayout, Message, MessageHeader};
 
 use crate::Seed;
 use crate::codec::{ilink3_plan, mdp3_plan};
 use crate::script::Script;
 
-/// One input: a message of either schema, and its bytes.
+/// Runs one input: a message of either schema, with its bytes.
 pub fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
     let (messages, plan) = match script.flag() {
@@ -21,8 +21,8 @@ pub fn run(bytes: &[u8]) {
     };
     let message = messages[usize::from(script.byte()) % messages.len()];
     let bytes = make(message, &mut script);
-    match agree(messages, plan, &bytes) {
-        Ok(Agreement::Values(_)) => {}
+    match compare(messages, plan, &bytes) {
+        Ok(Comparison::Values(_)) => {}
         Ok(refused) => panic!("{} is whole: {refused:?}", message.name),
         Err(difference) => panic!("{difference}"),
     }
@@ -60,7 +60,7 @@ fn make(message: &Message, script: &mut Script<'_>) -> Vec<u8> {
     bytes
 }
 
-/// Most blocks are as long as they were compiled.
+/// Returns a block length; most blocks have the compiled length.
 fn length(layout: &BlockLayout, script: &mut Script<'_>) -> u16 {
     match script.byte() {
         byte @ 128.. => u16::from(byte) % (layout.length + 20),
@@ -68,14 +68,14 @@ fn length(layout: &BlockLayout, script: &mut Script<'_>) -> u16 {
     }
 }
 
-/// What the input does not say is zero.
+/// Fills bytes from the script; zero after its end.
 fn fill(bytes: &mut Vec<u8>, length: u16, script: &mut Script<'_>) {
     let end = bytes.len() + usize::from(length);
     bytes.extend_from_slice(script.bytes(length.into()));
     bytes.resize(end, 0);
 }
 
-/// A message of each schema, of the newest version and of the first.
+/// Returns a message of each schema, of the newest and the first version.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let seed = |name: &str, start: [u8; 4]| {

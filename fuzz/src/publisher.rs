@@ -1,12 +1,15 @@
-//! A market that is traded, halted and reset, its publisher, and two channels that listen: one from
-//! the start and to everything, one that joins late and loses packets.
+//! A market that trades, halts and resets, its publisher, and two channels: one receives everything
+//! from the start, the other joins late and loses packets.
 //!
-//! Proves that no verb in any order makes the publisher panic; that nothing it sends is an error to
-//! a receiver; that whoever hears everything has, after every event, the books that it published;
-//! and that whoever does not is never shown a book in sync, from snapshots or otherwise, that
-//! differs from it.
+//! Checks:
 //!
-//! An input is steps of four bytes.
+//! - No sequence of calls makes the publisher panic.
+//! - A receiver counts no error.
+//! - The channel that receives everything has the published books after every event.
+//! - The other channel never reports a book in sync, from snapshots or otherwise, that differs from
+//!   the published one.
+//!
+//! Input: steps of four bytes.
 
 use hairpin_exchange::{
     BackgroundFlow, Capacity, Feed as Loop, Instrument, MAX_PAYLOAD, Market, NewOrder, OrderId,
@@ -25,7 +28,7 @@ use crate::script::Script;
 const INSTRUMENTS: u32 = 3;
 const TICK: i64 = 250_000_000;
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
     let mut world = World::new();
@@ -45,7 +48,7 @@ struct World {
     orders: Vec<OrderId>,
     whole: Channel,
     late: Channel,
-    /// Whether the newest incremental packet has reached the late one and been believed.
+    /// The late channel has received and accepted the newest incremental packet.
     is_late_current: bool,
     has_been_in_sync: bool,
 }
@@ -105,7 +108,7 @@ impl World {
             }
             10 => self.pass(Duration::from_millis(u64::from(a) * 8)),
             11 => self.late = channel(),
-            // What leaves in one wake has one SendingTime.
+            // Packets of one wakeup have the same SendingTime.
             _ => {
                 self.pass(Duration::from_nanos(1));
                 (0..1 + b % 32).for_each(|_| self.pump(a));
@@ -117,8 +120,8 @@ impl World {
         }
     }
 
-    /// Everything leaves, and time passes: of two numberings that begin at one SendingTime, the
-    /// second is not told from copies of the first by who has lost packets.
+    /// Sends everything and advances the time. A receiver that loses packets cannot distinguish two
+    /// numberings that start at the same SendingTime.
     fn end_wake(&mut self) {
         while self.floor.publisher().has_event() {
             self.pump(0);
@@ -152,7 +155,7 @@ impl World {
             time_in_force: TimeInForce::Day,
             mitigates: false,
         };
-        // Refused or not, what is published has to be so.
+        // Whether rejected or not, the result must be published.
         let _ = self.floor.replace(self.now, order, Owner(1), &replacement);
     }
 
@@ -162,7 +165,7 @@ impl World {
         self.late.handle_timeout(self.now, &mut ());
     }
 
-    /// The next packet leaves. Bits of `lost` say whether the late channel hears it.
+    /// Sends the next packet. Bits of `lost` select the lines on which the late channel loses it.
     fn pump(&mut self, lost: u8) {
         let mut buffer = [0; MAX_PAYLOAD];
         let Some(packet) = self.floor.publisher_mut().poll_transmit(self.now, &mut buffer) else {
@@ -177,8 +180,8 @@ impl World {
         };
         let input = Input { feed, line: Line::A, received: None };
         self.whole.handle_packet(self.now, input, bytes, &mut ());
-        // A reset that begins a numbering anew is not lost, nor is packet 1: a receiver that has
-        // neither, or of a numbering the reset alone, may take the new numbers for the old.
+        // A reset that restarts the numbering is not lost, and neither is packet 1. A receiver that
+        // misses both, or receives only the reset, may mistake the new numbers for the old ones.
         let begins = bytes.get(16..18) == Some(&[4, 0]) || packet.sequence == 1;
         let is_lost = lost >> (packet.sequence % 8) & 1 == 1 && !begins;
         let doubtful = self.late.counters().doubtful_packets;
@@ -219,9 +222,9 @@ impl World {
         let is_between_events = !self.floor.publisher().has_event();
         for index in 0..INSTRUMENTS {
             let security_id = 1_001 + index.cast_signed();
-            let heard = self.whole.book_of(security_id).expect("it is defined");
+            let received = self.whole.book_of(security_id).expect("the instrument is defined");
             if is_between_events {
-                self.compare_published(index, heard);
+                self.compare_published(index, received);
             }
             let late = self.late.book_of(security_id).filter(|book| book.is_in_sync());
             if let Some(late) = late
@@ -229,20 +232,21 @@ impl World {
                 && self.late.poll_timeout().is_none()
             {
                 let both = |book: Book<'_>| (book.bids().to_vec(), book.asks().to_vec());
-                assert_eq!(both(late), both(heard), "{security_id}: late, and whole");
+                assert_eq!(both(late), both(received), "{security_id}: late, and whole");
             }
         }
     }
 
-    fn compare_published(&self, index: u32, heard: Book<'_>) {
+    fn compare_published(&self, index: u32, received: Book<'_>) {
         let published = self.floor.publisher().published(index);
-        let is_sorted = heard.bids().iter().is_sorted_by(|a, b| a.price.0 > b.price.0)
-            && heard.asks().iter().is_sorted_by(|a, b| a.price.0 < b.price.0);
-        assert!(is_sorted, "{heard:?}");
-        for (ladder, levels) in published.sides.iter().zip([heard.bids(), heard.asks()]) {
+        let is_sorted = received.bids().iter().is_sorted_by(|a, b| a.price.0 > b.price.0)
+            && received.asks().iter().is_sorted_by(|a, b| a.price.0 < b.price.0);
+        assert!(is_sorted, "{received:?}");
+        for (ladder, levels) in published.sides.iter().zip([received.bids(), received.asks()]) {
             assert!(is_same(ladder.levels(), levels), "{ladder:?} {levels:?}");
         }
-        let instrument = self.whole.find(heard.security_id()).expect("it is defined");
+        let instrument =
+            self.whole.find(received.security_id()).expect("the instrument is defined");
         let implied: ImpliedBook<'_> = self.whole.instruments().implied_book(instrument);
         for (ladder, levels) in published.implied.iter().zip([implied.bids(), implied.asks()]) {
             assert!(is_same(ladder.levels(), levels), "{ladder:?} {levels:?}");
@@ -250,10 +254,10 @@ impl World {
     }
 }
 
-fn is_same(published: &[PriceLevel], heard: Levels<'_>) -> bool {
+fn is_same(published: &[PriceLevel], received: Levels<'_>) -> bool {
     let published = published.iter().map(|l| (l.price.0, u64::from(l.quantity), l.orders));
-    let heard = heard.iter().map(|l| (l.price.0, l.quantity, l.orders));
-    published.eq(heard)
+    let received = received.iter().map(|l| (l.price.0, l.quantity, l.orders));
+    published.eq(received)
 }
 
 fn channel() -> Channel {
@@ -275,7 +279,7 @@ fn status(byte: u8) -> TradingStatus {
     }
 }
 
-/// None, one or two levels.
+/// Returns zero, one or two implied levels.
 fn implied(a: u8, b: u8) -> Vec<PriceLevel> {
     let sign = if b & 1 == 0 { -1 } else { 1 };
     let level = |n: u8| PriceLevel {
@@ -286,7 +290,7 @@ fn implied(a: u8, b: u8) -> Vec<PriceLevel> {
     (0..b >> 1 & 3).take(2).map(level).collect()
 }
 
-/// A market that everybody has joined; trades; resets; a lossy line.
+/// Returns a market that both channels have joined, trades, resets, and a lossy line.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let join = [[12, 0, 0, 31]; 3];

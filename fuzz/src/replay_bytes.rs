@@ -1,11 +1,13 @@
-//! What a replay server sends, as any bytes cut anywhere.
+//! Arbitrary output of a replay server, split anywhere.
 //!
-//! Proves that no bytes make a request panic or keep it from ending; that the packets handed over
-//! are of the range, in order and each once; and that it says to be over when the last has come and
-//! not before.
+//! Checks:
 //!
-//! An input is the first packet asked for, how many, a count of chunk sizes, the sizes, whether the
-//! login stands before, and what the server sends.
+//! - No bytes make a request panic or prevent its end.
+//! - The delivered packets are in the requested range, in order and each once.
+//! - The request ends exactly when the last packet has arrived.
+//!
+//! Input: the first requested packet, the number of packets, a count of chunk sizes, the sizes, a
+//! flag for a login at the start, and the server's output.
 
 use hairpin_feed_handler::{ReplayRequest, ReplaySettings};
 use hairpin_mdp3::PacketHeader;
@@ -17,7 +19,7 @@ use crate::script::Script;
 const LOGIN: [u8; 25] =
     [23, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11, 0, 1, 0, 15, 0, 1, 0, 13, 0, 30];
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
     let first = 1 + u32::from(script.byte());
@@ -28,7 +30,7 @@ pub fn run(bytes: &[u8]) {
     let stream = [login, script.0].concat();
     let settings = ReplaySettings { max_packet: 256, ..ReplaySettings::default() };
     let request = ReplayRequest::new(&settings, "310", "310-1", (first, last), Instant::ZERO);
-    let mut request = request.expect("it is a range");
+    let mut request = request.expect("the range is valid");
     request.handle_connected(Instant::ZERO);
     assert!(request.poll_transmit().is_some_and(|logon| logon.starts_with(b"9=")));
     let (mut rest, mut sizes) = (&stream[..], sizes.iter().cycle());
@@ -50,7 +52,7 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-/// A server that sends what was asked for, one that refuses, and one that is none.
+/// Returns a server that sends the packets, one that rejects, and one that is not a replay server.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let packet = |sequence: u32, template: u8, body: &[u8]| {

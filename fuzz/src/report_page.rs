@@ -1,11 +1,14 @@
-//! A report of results files whose words may be anything.
+//! A report of results files with arbitrary texts.
 //!
-//! Proves that no word of a file (command, machine, names, waits, cases, reasons) becomes markup
-//! of the page or of a picture, part of a path or a link out of the page; that every picture is XML
-//! that a strict reader takes; that whatever figures rows have, they can be drawn; and that a file
-//! of such rows, written and read, is the same.
+//! Checks:
 //!
-//! An input is numbers and words, as they are asked for.
+//! - No text of a file (command, machine, names, waits, cases, reasons) becomes markup of the page
+//!   or of a plot, part of a path or a link to another site.
+//! - Every plot is valid XML.
+//! - Rows with any values can be drawn.
+//! - A file of such rows, written and read, is unchanged.
+//!
+//! Input: numbers and texts, in the order of use.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,16 +22,17 @@ use crate::results_file::{recorded, results, row};
 use crate::scratch;
 use crate::script::Script;
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
     let files: Vec<Results> = (0..1 + script.below(2)).map(|_| file(&mut script)).collect();
     let names: Vec<String> = (0..script.below(3)).map(|_| word(&mut script)).collect();
     let folder = scratch::folder();
-    let written = Report::new(&files).with_names(&names).write(folder.path()).expect("there is room");
+    let written =
+        Report::new(&files).with_names(&names).write(folder.path()).expect("the buffer has room");
     for path in written {
         assert_eq!(path.parent(), Some(folder.path()));
-        let text = fs::read_to_string(&path).expect("it is there");
+        let text = fs::read_to_string(&path).expect("the file exists");
         assert!(!text.contains(|c: char| c < ' ' && c != '\n' && c != '\t' && c != '\r'));
         if path.extension().is_some_and(|extension| extension == "svg") {
             Document::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -36,11 +40,11 @@ pub fn run(bytes: &[u8]) {
         check_markup(&text);
     }
     let path = folder.path().join("results.json");
-    files[0].write(&path).expect("there is room");
+    files[0].write(&path).expect("the buffer has room");
     assert_eq!(Results::read(&path).expect("rows as they are measured"), files[0]);
 }
 
-/// Every tag and its attributes are those of pages of harmless words.
+/// Checks that every tag and its attributes also occur on pages of harmless texts.
 fn check_markup(text: &str) {
     static KNOWN: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
         let mut known = BTreeSet::new();
@@ -54,8 +58,8 @@ fn check_markup(text: &str) {
     }
 }
 
-/// A tag with the names of its attributes each, as `tag attribute`; links with where they lead to,
-/// as far as that may differ.
+/// Returns a tag with each attribute's name, as `tag attribute`; for links also the target, as far
+/// as it may differ.
 fn markup(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -72,7 +76,7 @@ fn markup(text: &str) -> Vec<String> {
             found.push(format!("{tag} {name}{leads}"));
         }
         if tag == "script" || tag == "style" {
-            let (raw, behind) = rest.split_once(&format!("</{tag}>")).expect("it ends");
+            let (raw, behind) = rest.split_once(&format!("</{tag}>")).expect("the tag ends");
             found.push(format!("{tag} {raw}"));
             rest = behind;
         }
@@ -80,7 +84,7 @@ fn markup(text: &str) -> Vec<String> {
     found
 }
 
-/// The page and the pictures of files that have a bit of everything.
+/// Returns the page and plots of files with every feature.
 fn harmless() -> Vec<String> {
     let mut late = row("epoll", 2_000);
     (late.late, late.interrupted, late.lost, late.late_orders) = (true, true, 3, 1);
@@ -104,8 +108,8 @@ fn harmless() -> Vec<String> {
     let mut texts = Vec::new();
     for files in sets {
         let folder = scratch::folder();
-        let written = Report::new(&files).write(folder.path()).expect("there is room");
-        texts.extend(written.iter().map(|path| fs::read_to_string(path).expect("it is there")));
+        let written = Report::new(&files).write(folder.path()).expect("the buffer has room");
+        texts.extend(written.iter().map(|path| fs::read_to_string(path).expect("the file exists")));
     }
     texts
 }
@@ -163,7 +167,7 @@ fn one(script: &mut Script<'_>) -> Row {
     row
 }
 
-/// A few of what markup takes for something, between characters of the input.
+/// Returns a text with markup characters among characters of the input.
 fn word(script: &mut Script<'_>) -> String {
     const ODD: [&str; 16] = [
         "<script>",
@@ -195,7 +199,7 @@ fn word(script: &mut Script<'_>) -> String {
     word
 }
 
-/// A file of harmless rows, hostile ones, and two files.
+/// Returns a file of harmless rows, hostile rows, and two files.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let mixed = |from: u8, step: u8| {

@@ -1,12 +1,14 @@
-//! A results file of any bytes, and any histogram in a sound one.
+//! An arbitrary results file, and an arbitrary histogram in a valid file.
 //!
-//! Proves that none makes the reader panic and every refusal is one line; that what was read,
-//! written and read again is the same; that the figures of a histogram that was read are those of
-//! the histogram written; that of whatever was read a page and a table can be made; that it differs
-//! from itself by no more than noise; and that its rows can be joined as rounds or are refused.
+//! Checks:
 //!
-//! An input is the file; or 0xFF, which none begins with, and a histogram in HdrHistogram's V2
-//! encoding.
+//! - No file makes the reader panic, and every error is one line.
+//! - A file that was read, written and read again is unchanged.
+//! - The figures of a histogram are the same after writing and reading.
+//! - Any file that was read yields a page and a table, and differs from itself only by noise.
+//! - Its rows can be combined as rounds, or are rejected.
+//!
+//! Input: the file; or 0xFF, which starts no file, and a histogram in HdrHistogram's V2 encoding.
 
 use std::fs;
 
@@ -21,7 +23,7 @@ use hairpin_time::{Duration, Utc};
 use crate::Seed;
 use crate::scratch;
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let folder = scratch::folder();
     let path = folder.path().join("results.json");
@@ -35,16 +37,16 @@ pub fn run(bytes: &[u8]) {
         (row.summary.min, row.summary.max) = (extremes, extremes.map(|_| u64::MAX));
         let mean = extremes.map(|_| 1.5);
         (row.summary.mean, row.summary.stddev) = (mean, mean);
-        results(vec![row]).write(&path).expect("there is room");
+        results(vec![row]).write(&path).expect("the buffer has room");
     } else {
-        fs::write(&path, bytes).expect("there is room");
+        fs::write(&path, bytes).expect("the buffer has room");
     }
     let read = match Results::read(&path) {
         Ok(read) => read,
         Err(error) => return assert!(!error.to_string().contains(['\n', '\r']), "{error}"),
     };
-    read.write(&path).expect("there is room");
-    let again = Results::read(&path).expect("it was just written");
+    read.write(&path).expect("the buffer has room");
+    let again = Results::read(&path).expect("the file was just written");
     assert_eq!(again, read);
     check_rows(&read);
     let page = Report::new(&[read]).html();
@@ -66,7 +68,7 @@ fn check_rows(read: &Results) {
 
 fn check_histogram(histogram: &Histogram) {
     let text = histogram.to_base64();
-    let again = Histogram::from_base64(&text).expect("it was just written");
+    let again = Histogram::from_base64(&text).expect("the file was just written");
     assert_eq!(again.count(), histogram.count());
     assert!(histogram.iter().eq(again.iter()));
     let counted: u128 = histogram.iter().map(|bucket| u128::from(bucket.count)).sum();
@@ -115,14 +117,15 @@ pub(crate) fn results(rows: Vec<Row>) -> Results {
     Results { rows, ..Results::new(started, "hairpin t2t --quick", host) }
 }
 
-/// Files without and with rows, one of them failed, and histograms.
+/// Returns files without and with rows, one of them failed, and histograms.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let folder = scratch::folder();
     let path = folder.path().join("results.json");
     let mut seeds = Vec::new();
     let failed = Row::failed(row("spin", 0).setting, "3 gaps");
-    let rounds = Row::from_rounds(&[row("poll", 30), row("poll", 3)]).expect("rounds of one setting");
+    let rounds =
+        Row::from_rounds(&[row("poll", 30), row("poll", 3)]).expect("rounds of one setting");
     let sets = [
         ("empty", vec![]),
         ("few", vec![row("epoll", 3)]),
@@ -133,8 +136,8 @@ pub fn seeds() -> Vec<Seed> {
     for (name, rows) in sets {
         let truth = (name == "rounds").then(EnvironmentReport::default);
         let file = Results { truth, ..results(rows) };
-        file.write(&path).expect("there is room");
-        seeds.push((name.to_owned(), fs::read(&path).expect("it is there")));
+        file.write(&path).expect("the buffer has room");
+        seeds.push((name.to_owned(), fs::read(&path).expect("the file exists")));
     }
     // The uncompressed form: cookie, counts, offset, digits, bounds, ratio, counts in ZigZag.
     let encoded = |counts: &[u8]| {

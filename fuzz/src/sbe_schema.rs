@@ -1,8 +1,7 @@
 //! A schema's XML, a zero byte, and a message.
 //!
-//! Proves that neither reader of schema files (the generator's model and the plan) panics on any
-//! text, and that a plan of whatever schema it accepts reads any bytes without a panic and prints
-//! every value.
+//! Checks that neither schema reader (the generator's model and the plan) panics on any text. A
+//! plan of any accepted schema must decode arbitrary bytes without a panic and print every value.
 
 use std::fmt::Write;
 
@@ -12,7 +11,7 @@ use hairpin_sbe::{Value, Visitor};
 
 use crate::Seed;
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     let (text, message) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
@@ -27,7 +26,7 @@ pub fn run(bytes: &[u8]) {
     let Ok((header, body)) = plan.header(message) else { return };
     let mut printed = Printed(String::new());
     if plan.visit(&header, body, &mut printed).is_err() {
-        assert!(printed.0.is_empty(), "what is not whole is not shown");
+        assert!(printed.0.is_empty(), "incomplete messages are not delivered");
     }
 }
 
@@ -35,11 +34,11 @@ struct Printed(String);
 
 impl Visitor for Printed {
     fn field(&mut self, name: &str, value: Value<'_>) {
-        write!(self.0, "{name}={value}").expect("text takes all");
+        write!(self.0, "{name}={value}").expect("string writes succeed");
     }
 }
 
-/// A schema with a bit of everything, and the smallest.
+/// Returns a schema with every feature, and the smallest schema.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let seed = |name: &str, text: &str, message: &[u8]| {

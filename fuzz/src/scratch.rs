@@ -1,9 +1,9 @@
-//! A folder for what can only be read from a file.
+//! A temporary folder for readers that require a file.
 
 use tempfile::TempDir;
 
-/// A folder in memory, if the system has one; gone when dropped.
+/// Creates a folder in memory, if the system has one. Dropping it deletes the folder.
 pub(crate) fn folder() -> TempDir {
     let in_memory = tempfile::tempdir_in("/dev/shm");
-    in_memory.or_else(|_| tempfile::tempdir()).expect("a temporary folder can be made")
+    in_memory.or_else(|_| tempfile::tempdir()).expect("a temporary folder can be created")
 }

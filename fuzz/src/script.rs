@@ -1,37 +1,37 @@
-//! Bytes read as instructions.
+//! Input bytes interpreted as instructions.
 
-/// What a target is to do, read from the front of the input. Where there is nothing left every
-/// number is 0, so that every input is a script, and a seed is written as it will be read.
+/// A reader of instructions from the front of an input. After the end every number is 0, so every
+/// input is a valid script.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Script<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Script<'a> {
-    /// Whether everything has been read.
+    /// Returns `true` at the end of the input.
     pub(crate) const fn is_over(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The next byte.
+    /// Returns the next byte.
     pub(crate) fn byte(&mut self) -> u8 {
         u8::from_le_bytes(self.array())
     }
 
-    /// The next byte, brought below `limit`, which is not 0.
+    /// Returns the next byte modulo `limit`, which must not be 0.
     pub(crate) fn below(&mut self, limit: u8) -> u8 {
         self.byte() % limit
     }
 
-    /// The next byte's lowest bit.
+    /// Returns the lowest bit of the next byte.
     pub(crate) fn flag(&mut self) -> bool {
         self.byte() & 1 == 1
     }
 
-    /// Two bytes, little-endian, as are all numbers.
+    /// Returns the next two bytes as a little-endian number.
     pub(crate) fn word(&mut self) -> u16 {
         u16::from_le_bytes(self.array())
     }
 
-    /// The next `length` bytes, or as many as there are.
+    /// Returns the next `length` bytes, or the rest.
     pub(crate) fn bytes(&mut self, length: usize) -> &'a [u8] {
         let (taken, rest) = self.0.split_at(length.min(self.0.len()));
         self.0 = rest;

@@ -1,5 +1,5 @@
-//! A client's order entry session under watch: what it tells is compared with what it counts, and
-//! what it writes with what it may write.
+//! A client's order entry session whose callbacks are compared with its counters, and whose output
+//! is fully checked.
 
 use hairpin_cme_codecs::ilink3::{SideReq, Terminate507};
 use hairpin_ilink3::{
@@ -10,17 +10,17 @@ use hairpin_ilink3::{
 use hairpin_sbe::{Decimal, MessageHeader};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-/// A session, its clock, its connection, and what it told.
-pub(crate) struct Watched {
+/// A session with its clock, its connection and its callbacks.
+pub(crate) struct CheckedSession {
     pub(crate) session: Session,
     wire: Wire,
-    told: Told,
+    reported: CallbackCounts,
     now: Instant,
 }
 
-impl Watched {
-    /// A session that has never connected. With `answers` its listener sends an order for each
-    /// message.
+impl CheckedSession {
+    /// Creates a session that has never connected. With `answers`, its listener sends an order for
+    /// each message.
     pub(crate) fn new(answers: bool) -> Self {
         let secret_key = SecretKey::from_base64url("AAECAwQFBgcICQoLDA0ODw").expect("a key");
         let settings = Settings {
@@ -35,21 +35,21 @@ impl Watched {
             operator: Operator::automated("TRADER", "US,IL"),
         };
         Self {
-            session: Session::new(settings, Progress::default()).expect("settings are sound"),
+            session: Session::new(settings, Progress::default()).expect("settings are valid"),
             wire: Wire::default(),
-            told: Told { answers, ..Told::default() },
+            reported: CallbackCounts { answers, ..CallbackCounts::default() },
             now: Instant::from_nanos(1_000_000_000),
         }
     }
 
-    /// Asks for a connection and has it, or not.
+    /// Requests a connection, which succeeds or fails.
     pub(crate) fn connect(&mut self, resumes: bool, succeeds: bool) {
         let binding = if resumes { Binding::Resume } else { Binding::New };
         if self.session.connect(self.now(), binding).is_ok() {
             assert_eq!(self.session.poll_action(), Some(Action::Connect));
             if succeeds {
                 self.wire.has_terminated = false;
-                self.session.handle_connected(self.now(), &mut self.wire, &mut self.told);
+                self.session.handle_connected(self.now(), &mut self.wire, &mut self.reported);
             } else {
                 self.disconnect();
             }
@@ -57,39 +57,39 @@ impl Watched {
         self.settle();
     }
 
-    /// The connection is gone.
+    /// Ends the connection.
     pub(crate) fn disconnect(&mut self) {
-        self.session.handle_disconnected(self.now(), &mut self.wire, &mut self.told);
+        self.session.handle_disconnected(self.now(), &mut self.wire, &mut self.reported);
         assert_eq!(self.session.state(), State::Disconnected);
         assert_eq!(self.session.poll_timeout(), None);
         self.settle();
     }
 
-    /// Bytes arrive.
+    /// Passes bytes to the session.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
-        self.session.handle_bytes(self.now(), bytes, &mut self.wire, &mut self.told);
+        self.session.handle_bytes(self.now(), bytes, &mut self.wire, &mut self.reported);
         self.settle();
     }
 
-    /// Bytes arrive in pieces, before anything leaves: what leaves between two frames makes a
-    /// difference.
+    /// Passes bytes in pieces before anything is sent, because a send between two frames changes
+    /// the result.
     pub(crate) fn pieces(&mut self, bytes: &[u8], size: usize) {
         let now = self.now();
-        let Self { session, wire, told, .. } = self;
-        bytes.chunks(size).for_each(|piece| session.handle_bytes(now, piece, wire, told));
+        let Self { session, wire, reported, .. } = self;
+        bytes.chunks(size).for_each(|piece| session.handle_bytes(now, piece, wire, reported));
         self.settle();
     }
 
-    /// Time passes, and what falls due is done.
+    /// Advances the time and runs the timers.
     pub(crate) fn pass(&mut self, millis: u64) {
         self.now += Duration::from_millis(millis);
-        self.session.handle_timeout(self.now(), &mut self.wire, &mut self.told);
+        self.session.handle_timeout(self.now(), &mut self.wire, &mut self.reported);
         self.settle();
         let is_overdue = self.session.poll_timeout().is_some_and(|deadline| deadline <= self.now);
-        assert!(!is_overdue, "a deadline has passed and nothing was done");
+        assert!(!is_overdue, "a deadline has passed without effect");
     }
 
-    /// An order, or a cancel, over a connection in one of the states of [`Wire`].
+    /// Sends an order or a cancel, with the connection in one of the states of [`Wire`].
     pub(crate) fn send(&mut self, cancels: bool, wire: u8) {
         self.wire.mood = wire;
         let mut sender = self.session.sender(now(self.now), &mut self.wire);
@@ -102,10 +102,10 @@ impl Watched {
         self.settle();
     }
 
-    /// Ends the session from this side.
+    /// Terminates the session from the client's end.
     pub(crate) fn terminate(&mut self) {
         self.session.terminate(self.now());
-        self.session.handle_timeout(self.now(), &mut self.wire, &mut self.told);
+        self.session.handle_timeout(self.now(), &mut self.wire, &mut self.reported);
         self.settle();
     }
 
@@ -113,7 +113,7 @@ impl Watched {
         now(self.now)
     }
 
-    /// Does what an owner of the connection does, and compares.
+    /// Does the work of the connection's owner, and compares.
     fn settle(&mut self) {
         let mut frame = [0; CONTROL_LENGTH];
         while let Some(length) = self.session.poll_transmit(now(self.now), &mut frame) {
@@ -124,12 +124,12 @@ impl Watched {
             self.disconnect();
         }
         let counted = self.session.inbound_counters();
-        let told = &self.told;
-        assert_eq!(told.errors, counted.errors());
-        assert_eq!(told.gaps, counted.gaps);
-        assert_eq!(told.rejects, counted.rejects);
-        assert_eq!(told.terminates, counted.terminates);
-        assert_eq!(told.messages, counted.business_messages);
+        let reported = &self.reported;
+        assert_eq!(reported.errors, counted.errors());
+        assert_eq!(reported.gaps, counted.gaps);
+        assert_eq!(reported.rejects, counted.rejects);
+        assert_eq!(reported.terminates, counted.terminates);
+        assert_eq!(reported.messages, counted.business_messages);
         let progress = self.session.progress();
         assert!(progress.next_outgoing > 0 && progress.next_incoming > 0, "{progress:?}");
     }
@@ -141,15 +141,15 @@ fn now(monotonic: Instant) -> Now {
 }
 
 fn order() -> NewOrder {
-    let id = ClOrdId::new("1").expect("it is short");
+    let id = ClOrdId::new("1").expect("the path is short");
     NewOrder::limit(7, SideReq::BUY, Decimal(1_000_000_000), 1, id)
 }
 
 fn cancel() -> CancelOrder {
-    CancelOrder::new(1, 7, SideReq::BUY, ClOrdId::new("2").expect("it is short"))
+    CancelOrder::new(1, 7, SideReq::BUY, ClOrdId::new("2").expect("the path is short"))
 }
 
-/// A connection that takes all, or in other moods takes it later, breaks, or keeps nothing.
+/// A connection that accepts everything, delays, breaks, or rejects, depending on its state.
 #[derive(Default)]
 struct Wire {
     mood: u8,
@@ -158,7 +158,7 @@ struct Wire {
 }
 
 impl Wire {
-    /// Every frame counts its own bytes, and none follows a Terminate.
+    /// Checks that every frame has its own length and that none follows a Terminate.
     fn check(&mut self, frame: &[u8]) {
         assert_eq!(frame[..2], (frame.len() as u16).to_le_bytes());
         assert_eq!(frame[2..4], ENCODING_TYPE.to_le_bytes());
@@ -192,7 +192,7 @@ impl OutboundSink for Wire {
 }
 
 #[derive(Default)]
-struct Told {
+struct CallbackCounts {
     answers: bool,
     state: State,
     messages: u64,
@@ -202,9 +202,9 @@ struct Told {
     terminates: u64,
 }
 
-impl Listener for Told {
+impl Listener for CallbackCounts {
     fn on_state(&mut self, _: &mut Sender<'_>, state: State) {
-        assert_ne!(self.state, state, "told twice");
+        assert_ne!(self.state, state, "state reported twice");
         self.state = state;
     }
 
@@ -212,7 +212,7 @@ impl Listener for Told {
         self.messages += 1;
         assert!(message.seq_num > 0);
         if self.answers {
-            // Refused or not, the session has to go on.
+            // Whether rejected or not, the session must continue.
             let _ = sender.send(&order());
         }
     }

@@ -1,7 +1,10 @@
-//! Bytes of any kind as the kernel's lists of groups and of sockets.
+//! Arbitrary bytes as the kernel's lists of multicast groups and sockets.
 //!
-//! Proves that none makes a parser panic; that a line added to a list counts what it says, and one
-//! of another interface nothing; and that a list twice as long has twice the members.
+//! Checks:
+//!
+//! - No list makes a parser panic.
+//! - A line added to a list counts as declared; a line of another interface counts as zero.
+//! - A doubled list has twice the members.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -13,7 +16,7 @@ const INTERFACE: u32 = 4;
 const V4: Ipv4Addr = Ipv4Addr::new(239, 1, 2, 3);
 const V6: Ipv6Addr = Ipv6Addr::new(0xff15, 0, 0, 0, 0, 0, 0, 7);
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let members = members_v4(bytes, INTERFACE, V4);
     let group = format!("{:08X}", u32::from_ne_bytes(V4.octets()));
@@ -38,13 +41,13 @@ pub fn run(bytes: &[u8]) {
     if let Some(listener) = listener::parse(20, bytes) {
         assert!(bytes.len() >= 72);
         for group in [SocketAddr::new(V4.into(), 7_000), SocketAddr::new(V6.into(), 7_000)] {
-            // Who hears on no interface in particular is bound to none.
+            // A listener on no specific interface is bound to none.
             assert!(!listener.receives(0, group) || listener.receives(INTERFACE, group));
         }
     }
 }
 
-/// What the corpus begins with.
+/// Returns the initial corpus.
 pub fn seeds() -> Vec<Seed> {
     let igmp = "Idx\tDevice    : Count Querier\tGroup    Users Timer\tReporter\n\
         4\teth0      :     2      V3\n\

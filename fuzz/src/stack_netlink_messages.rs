@@ -1,8 +1,11 @@
-//! Datagrams of any bytes as the kernel's answers and notifications over rtnetlink.
+//! Arbitrary datagrams as the kernel's rtnetlink responses and notifications.
 //!
-//! Proves that none makes a parser panic; that messages lie in their datagram, and are the same
-//! whether they come in one datagram or in many; that what is told of a neighbour is what is read
-//! of it; and that a message which only looks like news is never passed over in silence.
+//! Checks:
+//!
+//! - No datagram makes a parser panic.
+//! - Messages lie within their datagram, and are the same in one datagram or in many.
+//! - The reported neighbor is the one in the message.
+//! - A message that only resembles a notification is never ignored silently.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -25,11 +28,11 @@ use crate::stack_netlink::route::Found;
 
 const ASKED: RequestId = RequestId { sequence: 1, port: 2 };
 const INTERFACE: u32 = 3;
-/// The kinds of notifications that tell a change, but for neighbours.
+/// The notifications of changes, except for neighbors.
 const NEWS: [u16; 10] = [16, 17, 20, 21, 24, 25, 32, 33, 104, 105];
 const NEIGHBOURS: [u16; 2] = [28, 29];
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     let all: Vec<_> = messages(bytes).collect();
     assert!(all.len() * 16 <= bytes.len());
@@ -40,25 +43,26 @@ pub fn run(bytes: &[u8]) {
         check_change(*message);
         let _ = message.answer(ASKED);
         let _ = Link::parse(message.kind, message.payload);
-        let _ = Found::parse(message.kind, message.payload).map(|found| found.from(None));
+        let _ = Found::parse(message.kind, message.payload).map(|found| found.with_source(None));
         let _ = InterfaceAddress::parse(message.kind, message.payload, INTERFACE);
     }
     check_dump(bytes);
 }
 
 fn check_change(message: Message<'_>) {
-    let told = change(message);
-    assert!(told.is_some() || !NEWS.contains(&message.kind), "{message:?}");
+    let reported = change(message);
+    assert!(reported.is_some() || !NEWS.contains(&message.kind), "{message:?}");
     if !NEIGHBOURS.contains(&message.kind) {
         return;
     }
-    if let Some(Change::Neighbor { mac, .. }) = told {
-        let entry = neighbor::parse(message.kind, message.payload).expect("it was told");
+    if let Some(Change::Neighbor { mac, .. }) = reported {
+        let entry =
+            neighbor::parse(message.kind, message.payload).expect("the notification was reported");
         assert_eq!(mac, entry.neighbor.map(|neighbor| neighbor.mac));
     }
 }
 
-/// What a dump brings does not depend on how it is cut into datagrams.
+/// Checks that the result of a dump does not depend on its split into datagrams.
 fn check_dump(bytes: &[u8]) {
     let parse = |kind, payload: &_| InterfaceAddress::parse(kind, payload, INTERFACE);
     let mut whole = Dump::new(ASKED);
@@ -76,7 +80,7 @@ fn check_dump(bytes: &[u8]) {
     assert_eq!(whole.finish(), cut.finish());
 }
 
-/// What the corpus begins with.
+/// Returns the initial corpus.
 pub fn seeds() -> Vec<Seed> {
     let [v4, v6] = [IpAddr::from(Ipv4Addr::new(10, 0, 0, 1)), Ipv6Addr::LOCALHOST.into()];
     let entries = [link(), address(v4), address(v6), route(v4), route(v6)];

@@ -1,11 +1,12 @@
-//! Entries that come, change and go in the filter of AF_XDP, and frames in between.
+//! Entries added to, changed in and removed from the AF_XDP flow filter, with frames in between.
 //!
-//! Proves that the program in the kernel redirects just what the entries of the moment say, as a
-//! reference that looks through them one by one. The kernel runs it (`BPF_PROG_TEST_RUN`) as root;
-//! without the capabilities the target says so once and does nothing.
+//! Checks that the kernel's program redirects exactly the frames that the current entries select,
+//! compared with a reference that searches them one by one. The program runs in the kernel
+//! (`BPF_PROG_TEST_RUN`) as root. Without the capabilities, the target prints a notice once and
+//! does nothing.
 //!
-//! An input is steps: an entry to enter or to remove, or a frame, made by chance from a seed, over
-//! which bytes of the input may lie.
+//! Input: steps that add or remove an entry, or create a random frame from a seed, which bytes of
+//! the input may overwrite.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsFd;
@@ -26,10 +27,10 @@ use crate::script::Script;
 
 const VLANS: [Option<u16>; 4] = [None, Some(7), Some(0x700), Some(4_094)];
 const ETHER_TYPES: [u16; 6] = [0x88b5, 0x88b6, 0x0600, 0x9000, 0x9001, 0xffff];
-/// The first has a socket, the second none.
+/// The outcomes: the first slot has a socket, the second has none.
 const OUTCOMES: [Outcome; 3] = [Outcome::Slot(0), Outcome::Kernel, Outcome::Slot(1)];
 
-/// A filter, and what must live as long as its socket.
+/// A filter, and everything that must live as long as its socket.
 struct Kernel {
     filter: Filter,
     _socket: Socket,
@@ -39,14 +40,14 @@ struct Kernel {
 
 impl Kernel {
     fn new() -> Self {
-        let bed = Testbed::namespaces().expect("root can make hosts");
+        let bed = Testbed::namespaces().expect("root can create hosts");
         let filter = Filter::load(&FilterSettings::default()).expect("root can load a program");
         let settings = UmemSettings { frames: 16, ..UmemSettings::default() };
-        let memory = Umem::create(&settings).expect("there is memory");
+        let memory = Umem::create(&settings).expect("memory can be allocated");
         let settings = SocketSettings { ring: 16, ..SocketSettings::default() };
         let index = bed.hosts()[0].interface_index();
         let open = || Socket::open(index, 0, &memory.0, &settings);
-        let socket = bed.hosts()[0].run(open).expect("there are threads").expect("a socket");
+        let socket = bed.hosts()[0].run(open).expect("threads can be started").expect("a socket");
         let slot = filter.slot(0).expect("a filter has a slot");
         filter.set_socket(slot, 0, socket.as_fd()).expect("the slot has a queue");
         Self { filter, _socket: socket, _memory: memory, _bed: bed }
@@ -57,12 +58,12 @@ impl Kernel {
             Outcome::Kernel => Verdict::Kernel,
             Outcome::Slot(number) => Verdict::Slot(self.filter.slot(number).expect("of sixteen")),
         };
-        self.filter.insert(entry, verdict).expect("there is room");
-        assert_eq!(self.filter.verdict(entry).expect("it can be asked"), Some(verdict));
+        self.filter.insert(entry, verdict).expect("the buffer has room");
+        assert_eq!(self.filter.verdict(entry).expect("the request is valid"), Some(verdict));
     }
 }
 
-/// One input.
+/// Runs one input.
 pub fn run(bytes: &[u8]) {
     static KERNEL: OnceLock<Option<Mutex<Kernel>>> = OnceLock::new();
     let kernel = KERNEL.get_or_init(|| match check_capabilities() {
@@ -85,7 +86,7 @@ fn play(kernel: &Kernel, mut script: Script<'_>) {
                 let entry = entry(&mut script);
                 let is_there = reference.entries.iter().any(|(other, _)| *other == entry);
                 reference.entries.retain(|(other, _)| *other != entry);
-                let was_there = kernel.filter.remove(&entry).expect("it can be removed");
+                let was_there = kernel.filter.remove(&entry).expect("the entry can be removed");
                 assert_eq!(was_there, is_there, "{entry:?}");
             }
             1 => {
@@ -103,7 +104,7 @@ fn play(kernel: &Kernel, mut script: Script<'_>) {
         }
     }
     for (entry, _) in &reference.entries {
-        assert!(kernel.filter.remove(entry).expect("it can be removed"), "{entry:?}");
+        assert!(kernel.filter.remove(entry).expect("the entry can be removed"), "{entry:?}");
     }
 }
 
@@ -150,11 +151,12 @@ fn frame(script: &mut Script<'_>) -> Vec<u8> {
     frame
 }
 
-/// Entries of one kind with frames before, during and after; and more EtherTypes than have a place.
+/// Returns entries of one kind with frames before, during and after; and more EtherTypes than there
+/// are places.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let frames: Vec<u8> = (0..64).flat_map(|seed| [2, seed, 0, 0, 0]).collect();
-    // A frame of the EtherType without a tag, and with one.
+    // A frame of the EtherType without a tag, and one with a tag.
     let typed = |kind: u16| {
         let [high, low] = kind.to_be_bytes();
         let tagged = [&[2, 1, 0, 12, 6, 0x81, 0, 0, 7][..], &[high, low]].concat();

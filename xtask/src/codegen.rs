@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         stale.extend(differences(&folder, &files)?);
         let copy = generate::copy(&schema, source, &format!("hairpin_cme_codecs::{module}"));
         let test = File { name: format!("{module}.rs"), text: copy };
-        let tests = codecs.join("tests/codecs/copy");
+        let tests = codecs.join("tests/it/copy");
         stale.extend(differing(&tests, &test));
         if !arguments.check {
             write(&folder, &files)?;

@@ -1,17 +1,28 @@
-//! Generated codecs for CME's market data (MDP 3.0) and order entry (iLink 3).
+//! Generated SBE codecs for CME's market data (MDP 3.0) and order entry (iLink 3).
 //!
-//! One file per message, made by `cargo xtask codegen` from the files in `schemas/`; nothing in
-//! the modules is written by hand. Layer L0: no standard library, no allocation, no unsafe code.
-//! Names are CME's own. It frames nothing: packet headers (MDP 3.0) and the simple open framing
-//! header (iLink 3) are read by whoever owns the connection.
+//! The modules contain one generated file per message. `cargo xtask codegen` writes them from the
+//! schemas in `schemas/`. Names are CME's own. The crate does no framing: the owner of the
+//! connection handles packet headers (MDP 3.0) and the Simple Open Framing Header (iLink 3).
 //!
-//! Reading: [`MessageHeader::decode`], then the message's `decode`, which checks the whole
-//! structure once; getters and group cursors cannot fail after it. A block of an older version is
-//! completed in the caller's scratch. A getter returns an `Option` where the schema has a null, and
-//! where a field is newer than its message, so that older senders lack it.
+//! Layer L0: no standard library, no allocation, no unsafe code.
 //!
-//! Writing: `encode` writes the header and a block without values (nulls where the schema has
-//! them, else zero), setters fill it, groups are opened in the schema's order.
+//! **Where to start.** Each message has a module of the same name: `mdp3::…` for templates of
+//! schema 1, `ilink3::…` for schema 8.
+//!
+//! | file in `mdp3/` and `ilink3/` | content |
+//! |---|---|
+//! | `mod.rs` | re-exports, `MESSAGES` (the layout table), `visit` |
+//! | `types.rs` | enumerations, sets and decimals |
+//! | `kind.rs` | the types as data, for the layout tables |
+//! | one file per message | layout, view, encoder, and the same for each group |
+//!
+//! **Reading.** Call [`MessageHeader::decode`], then the message's `decode`. `decode` validates the
+//! whole structure once, so getters and group cursors cannot fail. It completes a block of an older
+//! version in the caller's scratch buffer. A getter returns an `Option` if the schema has a null,
+//! or if the field is newer than its message and older senders do not send it.
+//!
+//! **Writing.** `encode` writes the header and a block without values: fields with a null are null,
+//! others are zero. Setters fill the block. Groups are started in the schema's order.
 //!
 //! ```
 //! use hairpin_cme_codecs::mdp3::{self, MDIncrementalRefreshBook46, MatchEventIndicator, Price9};

@@ -1,11 +1,11 @@
-//! Decimal numbers as ASCII, without the formatting machinery.
+//! ASCII decimal digits of integers, without `core::fmt`.
 
-/// The first number of nine digits.
+/// The smallest number with nine digits.
 const NINE_DIGITS: u64 = 100_000_000;
-/// Eight times the character `0`.
+/// Eight ASCII `0` characters.
 const ZEROS: u64 = u64::from_le_bytes(*b"00000000");
 
-/// The decimal digits of a number, left-aligned and NUL-padded: any u64 fits.
+/// The decimal digits of a `u64`, left-aligned and NUL-padded. Twenty digits hold any `u64`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Decimal {
     pub(crate) digits: [u8; 20],
@@ -13,21 +13,21 @@ pub(crate) struct Decimal {
 }
 
 impl Decimal {
-    /// The digits of `number`, without leading zeros; `0` for zero.
+    /// Formats `number` without leading zeros; zero becomes `0`.
     #[inline]
     pub(crate) fn new(number: u64) -> Self {
         if number >= NINE_DIGITS {
             return Self::long(number);
         }
         let places = eight_places(number);
-        // The last place counts even if it is zero.
+        // Bit 56 marks the last place, so that zero still yields one digit.
         let leading_zeros = (places | 1 << 56).trailing_zeros() / 8;
         let mut digits = [0; 20];
         digits[..8].copy_from_slice(&((places | ZEROS) >> (8 * leading_zeros)).to_le_bytes());
         Self { digits, length: 8 - leading_zeros as usize }
     }
 
-    /// The digits of a number with more than eight of them.
+    /// Formats a number with more than eight digits.
     fn long(number: u64) -> Self {
         let Self { mut digits, length } = Self::new(number / NINE_DIGITS);
         let last = eight_places(number % NINE_DIGITS) | ZEROS;
@@ -35,17 +35,18 @@ impl Decimal {
         Self { digits, length: length + 8 }
     }
 
-    /// The digits.
+    /// Returns the digits without padding.
     #[inline]
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.digits[..self.length]
     }
 }
 
-/// The eight places of a number below 10⁸, one in each byte, the first in the lowest.
+/// Splits a number below 10⁸ into eight decimal places, one per byte, most significant first in
+/// memory order (little-endian).
 ///
-/// Halves the number three times, all its parts at once: a quotient is the product with the
-/// inverse, shifted, without what came down from the next part.
+/// Splits all parts in half at once, three times (SWAR). Each quotient is a multiplication by the
+/// reciprocal and a shift. The mask clears the bits shifted in from the next part.
 #[inline]
 const fn eight_places(number: u64) -> u64 {
     let fours = (number / 10_000) | ((number % 10_000) << 32);
@@ -55,7 +56,7 @@ const fn eight_places(number: u64) -> u64 {
     tens | ((twos - 10 * tens) << 8)
 }
 
-/// Whether every byte is printable ASCII, 32 to 126: all that CME's text fields may carry.
+/// Returns `true` if every byte is printable ASCII, 32 to 126, as CME's text fields require.
 pub(crate) fn is_printable(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| matches!(byte, 32..=126))
 }
@@ -67,7 +68,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn prints_every_length_of_number_like_the_standard_library() {
+    fn formats_numbers_of_every_length_like_std() {
         let mut number = 0_u64;
         loop {
             for near in [number.saturating_sub(1), number, number.saturating_add(1)] {
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn every_place_of_eight_is_right() {
+    fn formats_every_digit_position() {
         for number in (0..20_000).chain((20_000..NINE_DIGITS).step_by(4_999)) {
             assert_eq!(Decimal::new(number).as_bytes(), number.to_string().as_bytes());
         }

@@ -1,8 +1,8 @@
 //! The secret key and the signatures of Negotiate and Establish.
 //!
-//! A signature is HMAC-SHA-256 over the message's own fields in a canonical form: numbers in
-//! decimal, text unpadded, one line feed between two fields and none after the last
-//! (CME Client Systems Wiki, "iLink 3 - Negotiate", "iLink 3 - Establish").
+//! A signature is the HMAC-SHA-256 of the message's own fields in a canonical form. Numbers are
+//! decimal, text is unpadded, and single line feeds separate the fields (CME Client Systems Wiki,
+//! "iLink 3 - Negotiate", "iLink 3 - Establish").
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -17,46 +17,47 @@ use zeroize::Zeroizing;
 
 use crate::ascii::Decimal;
 
-/// Bytes of an HMACSignature.
+/// The length of HMACSignature in bytes.
 pub const SIGNATURE_LENGTH: usize = 32;
 
-/// The CME request center gives keys without padding; both forms are read.
+/// The CME Request Center issues keys without padding; this decoder accepts both forms.
 const BASE64URL: GeneralPurpose = GeneralPurpose::new(
     &URL_SAFE,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The secret key that belongs to an access key id.
+/// The secret key that belongs to an AccessKeyID.
 ///
-/// Its bytes are wiped from memory when it is dropped and appear in no `Debug` output.
+/// The key bytes are zeroed on drop and never appear in `Debug` output.
 #[derive(Clone)]
 pub struct SecretKey(Zeroizing<Vec<u8>>);
 
-/// Text that is not a secret key. It never quotes the text.
+/// A text that is not a valid secret key. The error never contains the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SecretKeyError {
-    /// Nothing there.
+    /// The text is empty or only white space.
     #[error("the secret key is empty")]
     Empty,
-    /// Not base64url, padded or not.
+    /// The text is not base64url, padded or unpadded.
     #[error("the secret key is not base64url")]
     Encoding,
 }
 
 impl SecretKey {
-    /// Reads a key as CME gives it: base64url, with or without padding. White space around it, as
-    /// at the end of a file, is ignored.
+    /// Decodes a key in the form CME issues it: base64url, with or without padding. Surrounding
+    /// white space, such as a final newline of a file, is ignored.
     ///
     /// # Errors
-    /// [`SecretKeyError::Empty`] if nothing is there, [`SecretKeyError::Encoding`] if it is not
-    /// base64url.
+    /// [`SecretKeyError::Empty`] if the text or the decoded key is empty,
+    /// [`SecretKeyError::Encoding`] if the text is not base64url.
     pub fn from_base64url(text: &str) -> Result<Self, SecretKeyError> {
         let text = text.trim_ascii();
         if text.is_empty() {
             return Err(SecretKeyError::Empty);
         }
-        // Sized before decoding: a vector that grew would leave pieces of the key behind.
+        // Allocate before decoding: a vector that grows would leave copies of key bytes in freed
+        // memory.
         let mut key = Zeroizing::new(alloc::vec![0; base64::decoded_len_estimate(text.len())]);
         let length =
             BASE64URL.decode_slice(text, &mut key).map_err(|_| SecretKeyError::Encoding)?;
@@ -90,12 +91,12 @@ enum Field<'a> {
     Text(&'a str),
 }
 
-/// What a Negotiate500 signs.
+/// The signed fields of a Negotiate500.
 #[derive(Debug, Clone, Copy)]
 pub struct NegotiateSubject<'a> {
     /// RequestTimestamp, nanoseconds since the epoch.
     pub request_timestamp: u64,
-    /// UUID of the session to be.
+    /// The UUID to negotiate.
     pub uuid: u64,
     /// Session, three characters.
     pub session: &'a str,
@@ -104,7 +105,7 @@ pub struct NegotiateSubject<'a> {
 }
 
 impl NegotiateSubject<'_> {
-    /// The HMACSignature of these fields.
+    /// Computes the HMACSignature of these fields.
     #[must_use]
     pub fn sign(&self, key: &SecretKey) -> [u8; SIGNATURE_LENGTH] {
         key.sign(&[
@@ -116,10 +117,10 @@ impl NegotiateSubject<'_> {
     }
 }
 
-/// What an Establish503 signs.
+/// The signed fields of an Establish503.
 #[derive(Debug, Clone, Copy)]
 pub struct EstablishSubject<'a> {
-    /// The fields it shares with Negotiate.
+    /// The fields also signed in Negotiate.
     pub negotiate: NegotiateSubject<'a>,
     /// TradingSystemName, up to 30 characters.
     pub trading_system_name: &'a str,
@@ -127,14 +128,14 @@ pub struct EstablishSubject<'a> {
     pub trading_system_version: &'a str,
     /// TradingSystemVendor, up to 10 characters.
     pub trading_system_vendor: &'a str,
-    /// NextSeqNo: the number of the next business message.
+    /// NextSeqNo: the SeqNum of the client's next business message.
     pub next_seq_no: u32,
     /// KeepAliveInterval, milliseconds.
     pub keep_alive_interval: u16,
 }
 
 impl EstablishSubject<'_> {
-    /// The HMACSignature of these fields.
+    /// Computes the HMACSignature of these fields.
     #[must_use]
     pub fn sign(&self, key: &SecretKey) -> [u8; SIGNATURE_LENGTH] {
         key.sign(&[
@@ -158,7 +159,7 @@ mod tests {
     use std::format;
     use std::string::String;
 
-    /// Bytes 0 to 31.
+    /// The base64url form of the bytes 0 to 31.
     const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 
     fn hex(bytes: &[u8]) -> String {
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_negotiate_as_computed_independently() {
+    fn signs_negotiate_like_an_independent_implementation() {
         let subject = NegotiateSubject {
             request_timestamp: 1_700_000_000_000_000_000,
             uuid: 1_700_000_000_000_000,
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_establish_as_computed_independently() {
+    fn signs_establish_like_an_independent_implementation() {
         let subject = EstablishSubject {
             negotiate: NegotiateSubject {
                 request_timestamp: 1_700_000_001_000_000_000,
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_a_key_with_and_without_padding() {
+    fn accepts_keys_with_and_without_padding() {
         let bare = SecretKey::from_base64url(KEY).unwrap();
         let padded = SecretKey::from_base64url(&format!(" {KEY}=\n")).unwrap();
         assert_eq!(*bare.0, *padded.0);
@@ -207,14 +208,14 @@ mod tests {
     }
 
     #[test]
-    fn reads_the_url_alphabet_only() {
+    fn accepts_the_url_alphabet_only() {
         assert_eq!(*SecretKey::from_base64url("-_-_").unwrap().0, [0xfb, 0xff, 0xbf]);
         assert_eq!(SecretKey::from_base64url("+/+/").err(), Some(SecretKeyError::Encoding));
         assert_eq!(SecretKey::from_base64url(" \n").err(), Some(SecretKeyError::Empty));
     }
 
     #[test]
-    fn a_key_is_not_in_its_debug_output() {
+    fn debug_output_omits_the_key() {
         let key = SecretKey::from_base64url(KEY).unwrap();
         assert_eq!(format!("{key:?}"), "SecretKey(..)");
     }

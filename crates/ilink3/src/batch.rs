@@ -1,28 +1,30 @@
-//! Several messages that leave together.
+//! Batches: several business messages in one write.
 
 use crate::{Delivery, Sender};
 
-/// What has become of a batch.
+/// The result of [`Sender::batch`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub struct Batched<T> {
-    /// What the closure has returned.
+    /// The closure's return value.
     pub value: T,
-    /// How far the bytes of its messages are; of a batch within another they wait for its end.
+    /// The delivery state of the batch. A nested batch reports `Waiting` until the outermost batch
+    /// ends.
     pub delivery: Delivery,
 }
 
 impl Sender<'_> {
-    /// Sends what `send` sends with one write, as far as the outlet can: all of it is kept first,
-    /// and leaves when `send` returns. In between nothing else leaves.
+    /// Runs `send` and writes all messages that it sends with one write, if the sink supports it.
+    /// The sink keeps each message at once and writes all of them when `send` returns. No other
+    /// message is written in between.
     ///
-    /// Within `send` each message is checked, numbered, kept and limited as ever, and its
-    /// [`Sent`](crate::Sent) says that it waits. One that is refused is refused alone: those before
-    /// it leave, and so do those after it.
+    /// Each message in `send` is checked, numbered, kept and throttled as usual, and its
+    /// [`Sent`](crate::Sent) reports that it is waiting. A rejected message does not affect the
+    /// others in the batch.
     ///
-    /// Without a batch each message has a write of its own, and on TCP a segment of its own: the
-    /// exchange reads it as soon as it can. Together they cost one system call, and the last of
-    /// them leaves earlier, the first later.
+    /// Without a batch, each message has its own write, and on TCP its own segment. The exchange
+    /// can read it immediately. A batch costs one system call: the last message leaves earlier, the
+    /// first one later.
     ///
     /// ```
     /// # use hairpin_ilink3::{NewOrder, SendError, Sender};
@@ -37,34 +39,34 @@ impl Sender<'_> {
     /// # }
     /// ```
     pub fn batch<T>(&mut self, send: impl FnOnce(&mut Self) -> T) -> Batched<T> {
-        self.outlet.begin_batch();
+        self.sink.begin_batch();
         self.outbound.batches += 1;
-        let mut open = Open { sender: self, delivery: None };
+        let mut open = OpenBatch { sender: self, delivery: None };
         let value = send(open.sender);
         let delivery = open.close();
         Batched { value, delivery }
     }
 }
 
-/// A batch that has to be ended, whatever happens in it.
-struct Open<'a, 'b> {
+/// An open batch. Dropping it ends the batch, also on a panic.
+struct OpenBatch<'a, 'b> {
     sender: &'a mut Sender<'b>,
     delivery: Option<Delivery>,
 }
 
-impl Open<'_, '_> {
+impl OpenBatch<'_, '_> {
     fn close(&mut self) -> Delivery {
         if let Some(delivery) = self.delivery {
             return delivery;
         }
-        let (delivery, left) = self.sender.outlet.end_batch();
+        let (delivery, left) = self.sender.sink.end_batch();
         self.sender.outbound.batches -= 1;
-        self.sender.outbound.not_written(delivery, left);
+        self.sender.outbound.record_unwritten(delivery, left);
         *self.delivery.insert(delivery)
     }
 }
 
-impl Drop for Open<'_, '_> {
+impl Drop for OpenBatch<'_, '_> {
     fn drop(&mut self) {
         self.close();
     }

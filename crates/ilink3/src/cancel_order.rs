@@ -1,37 +1,37 @@
-//! The cancel of an order: OrderCancelRequest516.
+//! Order cancellation: OrderCancelRequest516.
 
 use hairpin_cme_codecs::ilink3::{OrderCancelRequest516, SideReq};
 use hairpin_sbe::EncodeError;
 
-use crate::request::check_order_id;
+use crate::order_terms::check_order_id;
 use crate::sender::{Outgoing, Stamp};
 use crate::throttle::MessageClass;
 use crate::{ClOrdId, RequestError};
 
-/// An OrderCancelRequest516: takes a working order back.
+/// An OrderCancelRequest516: cancels a working order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CancelOrder {
-    /// OrderID (37), as the exchange gave it in its report.
+    /// OrderID (37) from the exchange's execution report.
     pub order_id: u64,
-    /// ClOrdID (11) of this request; CME links it to the order by OrderID.
+    /// ClOrdID (11) of this request. CME links the request to the order by OrderID.
     pub cl_ord_id: ClOrdId,
     /// SecurityID (48) of the order.
     pub security_id: i32,
     /// Side (54) of the order.
     pub side: SideReq,
-    /// OrderRequestID (2422), echoed in reports; the SeqNum of the request if `None`.
+    /// OrderRequestID (2422), echoed in reports. `None` sends the request's SeqNum.
     pub order_request_id: Option<u64>,
 }
 
 impl CancelOrder {
-    /// A cancel of order `order_id`.
+    /// Creates a cancel of order `order_id`.
     #[inline]
     #[must_use]
     pub const fn new(order_id: u64, security_id: i32, side: SideReq, cl_ord_id: ClOrdId) -> Self {
         Self { order_id, cl_ord_id, security_id, side, order_request_id: None }
     }
 
-    /// With an OrderRequestID (2422) of the caller's.
+    /// Sets OrderRequestID (2422).
     #[inline]
     #[must_use]
     pub const fn with_order_request_id(mut self, id: u64) -> Self {

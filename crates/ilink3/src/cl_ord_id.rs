@@ -1,4 +1,4 @@
-//! The client's own id of an order.
+//! ClOrdID: the client's order id.
 
 use core::fmt;
 
@@ -9,7 +9,8 @@ use crate::ascii::Decimal;
 pub struct ClOrdId(pub [u8; 20]);
 
 impl ClOrdId {
-    /// The id that is `text`, or `None` if that is empty, longer than 20 bytes or not printable.
+    /// Creates an id from `text`. Returns `None` if `text` is empty, longer than 20 bytes or not
+    /// printable ASCII.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let mut id = [0; 20];
@@ -18,14 +19,15 @@ impl ClOrdId {
         Some(Self(id))
     }
 
-    /// The text, without padding.
+    /// Returns the text without padding.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         let end = self.0.iter().position(|&byte| byte == 0).unwrap_or(self.0.len());
         &self.0[..end]
     }
 
-    /// The number whose decimal digits the id is, as [`From<u64>`] writes it.
+    /// Parses the id as the decimal number that [`From<u64>`] writes. Returns `None` for any other
+    /// text.
     #[must_use]
     pub fn number(&self) -> Option<u64> {
         let digits = self.as_bytes();
@@ -37,7 +39,7 @@ impl ClOrdId {
     }
 }
 
-/// The number in decimal: any u64 fits into twenty digits.
+/// Formats the number in decimal; any `u64` fits in 20 digits.
 impl From<u64> for ClOrdId {
     #[inline]
     fn from(number: u64) -> Self {
@@ -64,7 +66,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn an_id_of_a_number_is_its_decimal_digits() {
+    fn formats_numbers_as_decimal_digits() {
         for number in [0, 7, 1_234_567_890, u64::MAX] {
             let id = ClOrdId::from(number);
             assert_eq!(id.to_string(), number.to_string());
@@ -76,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_up_to_twenty_printable_bytes() {
+    fn accepts_1_to_20_printable_bytes() {
         assert_eq!(ClOrdId::new("12345678901234567890").unwrap().as_bytes().len(), 20);
         assert_eq!(ClOrdId::new("123456789012345678901"), None);
         assert_eq!(ClOrdId::new(""), None);

@@ -1,4 +1,4 @@
-//! When to connect, where to, and as what.
+//! The connector: decides when, where and in which role to connect.
 
 use alloc::vec::Vec;
 
@@ -7,346 +7,361 @@ use hairpin_time::{Duration, Instant, Now, Utc};
 use crate::schedule::{Schedule, Zone};
 use crate::{Binding, Progress, RejectCode, SEQ_NUM_MAX, TerminateCode};
 
-/// Bad logons after which CME would close the ports, were they followed by one more within
-/// [`PORT_CLOSURE_WINDOW`]: the fifth is the one.
+/// The bad logons allowed within [`PORT_CLOSURE_WINDOW`]. CME closes the ports at the fifth.
 pub const BAD_LOGONS_MAX: usize = 4;
-/// Of these, for the backup.
+/// The share of [`BAD_LOGONS_MAX`] that the backup may use.
 const BACKUP_BAD_LOGONS_MAX: usize = 2;
-/// How long CME remembers a bad logon.
+/// The time for which CME counts a bad logon.
 pub const PORT_CLOSURE_WINDOW: Duration = Duration::from_secs(60);
 
-/// Which of a market segment's two gateways a connection is made to.
+/// The role of a market segment's gateway: primary or backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// The one that trades.
+    /// The gateway that accepts business messages.
     Primary,
-    /// The one that stands by.
+    /// The standby gateway.
     Backup,
 }
 
-/// How a session is kept connected. `A` is an address, whatever the owner of connections has.
+/// The configuration of a [`Connector`]. `A` is the owner's address type.
 #[derive(Debug, Clone)]
 pub struct ConnectorSettings<A> {
-    /// Hosts of the primary, in the order of preference; at least one. After a failure the next
-    /// is tried, after the last the first; or, if none of them could be reached, those of the
-    /// backup, which may be the primary by now.
+    /// The hosts of the primary gateway in order of preference; at least one. After a failure the
+    /// connector tries the next host, and after the last one the first. If no host can be reached,
+    /// it tries the backup's hosts, because the backup may have become the primary.
     pub primary: Vec<A>,
-    /// Hosts of the backup; none if no backup connection is wanted.
+    /// The hosts of the backup gateway; empty to run without a backup connection.
     pub backup: Vec<A>,
-    /// Attempts in a row that may fail before no more are made; `None` for no limit.
+    /// The number of consecutive failed attempts before the connector gives up; `None` for no
+    /// limit.
     pub attempts: Option<u32>,
-    /// How long after a failure the next attempt is made.
+    /// The delay between a failure and the next attempt.
     pub interval: Duration,
-    /// When to be connected; always, without one.
+    /// The connection schedule; `None` to stay connected at all times.
     pub schedule: Option<Schedule>,
 }
 
-/// What the owner of the sessions is to do.
+/// An instruction to the owner of the connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<A> {
-    /// Connect the session of this role to `host`, bound so.
+    /// Connect the session of this role to `host`.
     Connect {
-        /// Which session.
+        /// The session's role.
         role: Role,
-        /// Where to.
+        /// The host's address.
         host: A,
-        /// How: see [`Binding`].
+        /// The session binding: see [`Binding`].
         binding: Binding,
     },
     /// Terminate the session of this role: the schedule has closed, or the connector was stopped.
     Terminate(Role),
-    /// Too many attempts have failed: no more are made until [`Connector::start`].
+    /// Too many attempts failed. The connector makes no more until [`Connector::start`].
     GiveUp(Role),
 }
 
-/// Why a connection is not there, or not any more.
+/// The reason for the end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// It broke, could not be made, or nothing was heard.
+pub enum DisconnectReason {
+    /// The connection broke, could not be opened, or a response timed out.
     Lost,
-    /// The logon was refused.
+    /// The exchange rejected the logon.
     Rejected(RejectCode),
-    /// The exchange has terminated.
+    /// A Terminate with this code, from either side, ended the connection.
     Terminated(TerminateCode),
-    /// It was terminated as wanted.
+    /// The session was terminated on request.
     Finished,
 }
 
-/// One of the two connections.
+/// The connection to one of the two gateways.
 #[derive(Debug)]
-struct Line<A> {
+struct GatewayConnection<A> {
     hosts: Vec<A>,
-    /// Which host is tried next.
+    /// The index of the host for the next attempt.
     next: usize,
     phase: Phase,
-    /// Attempts in a row that have failed.
+    /// The number of consecutive failed attempts.
     failed: u32,
-    /// Resuming is of no use: the exchange sees the session's numbers or UUID in another way.
-    begins_anew: bool,
+    /// The session cannot be resumed: the exchange has a different UUID or sequence number.
+    needs_negotiate: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// To connect no earlier than then.
+    /// The next attempt starts at this time or later.
     Waiting(Instant),
-    /// A [`Step::Connect`] was given and nothing is known of it.
+    /// A [`Step::Connect`] was issued and its result is pending.
     Connecting,
     Established,
-    /// A [`Step::Terminate`] was given.
-    Leaving,
-    GivenUp,
+    /// A [`Step::Terminate`] was issued.
+    Terminating,
+    StalledConnections,
 }
 
-impl<A> Line<A> {
+impl<A> GatewayConnection<A> {
     fn new(hosts: Vec<A>) -> Self {
         let phase = Phase::Waiting(Instant::ZERO);
-        Self { hosts, next: 0, phase, failed: 0, begins_anew: false }
+        Self { hosts, next: 0, phase, failed: 0, needs_negotiate: false }
     }
 }
 
-/// Keeps a session connected, and its backup: decides, and lets the owner of the connections do.
+/// Keeps a session and its backup connected. The connector makes the decisions; the owner of the
+/// connections does the I/O.
 ///
-/// Tell it what becomes of them ([`handle_established`](Self::handle_established),
-/// [`handle_ended`](Self::handle_ended), [`handle_failover`](Self::handle_failover)), do each
-/// [step](Self::poll_step), and ask again at [`poll_timeout`](Self::poll_timeout).
+/// Report each event with [`handle_established`](Self::handle_established),
+/// [`handle_ended`](Self::handle_ended) or [`handle_failover`](Self::handle_failover). Execute each
+/// [step](Self::poll_step), and poll again at [`poll_timeout`](Self::poll_timeout).
 ///
-/// It makes no fifth logon within a minute of four that were refused or ended by a Terminate: CME
-/// would close the ports. For the backup it makes no third, so that the primary has two left.
+/// After four bad logons within a minute (rejected, or ended by a Terminate) the connector waits,
+/// because CME closes the ports at the fifth. The backup may use only two of the four, so that two
+/// remain for the primary.
 #[derive(Debug)]
 pub struct Connector<A, Z> {
     settings: ConnectorSettings<A>,
     zone: Z,
-    /// Primary and backup.
-    lines: [Line<A>; 2],
-    /// Hosts of the primary in a row that could not be reached.
-    unreached: usize,
-    /// How the primary's last attempt was bound.
-    attempted: Binding,
-    /// The last attempt ended because of our number, as on a backup, where every number is 0.
-    is_number_doubted: bool,
-    /// That was to begin a session, and was refused: the next one is to begin it.
-    refused_beginning: Option<Binding>,
-    is_started: bool,
-    /// When logons were refused, or ended by the exchange, the oldest first.
-    refused: [Option<Instant>; BAD_LOGONS_MAX],
-    /// Which step of giving up is still to be told.
+    /// The primary and backup connections, in this order.
+    connections: [GatewayConnection<A>; 2],
+    /// The number of consecutive hosts of the primary that could not be reached.
+    unreachable_hosts: usize,
+    /// The binding of the primary's last attempt.
+    last_binding: Binding,
+    /// The last attempt ended with an invalid sequence number. A backup gateway also reports this,
+    /// because it expects NextSeqNo 0.
+    seq_num_suspect: bool,
+    /// The binding of a rejected `New` or `NewWeek` logon, to be used again by the next attempt.
+    rejected_binding: Option<Binding>,
+    started: bool,
+    /// The times of the last bad logons, oldest first.
+    bad_logons: [Option<Instant>; BAD_LOGONS_MAX],
+    /// The role for which a [`Step::GiveUp`] is still to be returned.
     gave_up: Option<Role>,
-    /// When the schedule opens or closes, as last looked at.
-    change: Option<Instant>,
-    /// It was open then.
-    is_open: bool,
+    /// The time of the next schedule change, from the last poll.
+    next_change: Option<Instant>,
+    /// The schedule was open at the last poll.
+    schedule_open: bool,
 }
 
 impl<A: Copy, Z: Zone> Connector<A, Z> {
-    /// A connector that does nothing yet. `zone` is the place whose clock the schedule means.
+    /// Creates a stopped connector. `zone` is the time zone of the schedule.
     ///
     /// # Panics
-    /// If there is no primary host.
+    /// Panics if there is no primary host.
     #[must_use]
     pub fn new(settings: ConnectorSettings<A>, zone: Z) -> Self {
         assert!(!settings.primary.is_empty(), "a session needs a primary host");
-        let lines = [Line::new(settings.primary.clone()), Line::new(settings.backup.clone())];
+        let connections = [
+            GatewayConnection::new(settings.primary.clone()),
+            GatewayConnection::new(settings.backup.clone()),
+        ];
         Self {
             settings,
             zone,
-            lines,
-            unreached: 0,
-            attempted: Binding::New,
-            is_number_doubted: false,
-            refused_beginning: None,
-            is_started: false,
-            refused: [None; BAD_LOGONS_MAX],
+            connections,
+            unreachable_hosts: 0,
+            last_binding: Binding::New,
+            seq_num_suspect: false,
+            rejected_binding: None,
+            started: false,
+            bad_logons: [None; BAD_LOGONS_MAX],
             gave_up: None,
-            change: None,
-            is_open: true,
+            next_change: None,
+            schedule_open: true,
         }
     }
 
-    /// Connects from now on, when the schedule is open; also after giving up.
+    /// Starts connecting whenever the schedule is open. Also resumes after [`Step::GiveUp`].
     pub fn start(&mut self, now: Now) {
-        self.is_started = true;
-        for line in &mut self.lines {
-            line.failed = 0;
-            if line.phase == Phase::GivenUp {
-                line.phase = Phase::Waiting(now.monotonic);
+        self.started = true;
+        for connection in &mut self.connections {
+            connection.failed = 0;
+            if connection.phase == Phase::StalledConnections {
+                connection.phase = Phase::Waiting(now.monotonic);
             }
         }
     }
 
-    /// Terminates and connects no more.
+    /// Terminates all sessions and stops connecting.
     pub fn stop(&mut self) {
-        self.is_started = false;
+        self.started = false;
     }
 
-    /// What is to be done now, if anything; `progress` is the session's. Ask until there is
-    /// nothing.
+    /// Returns the next step. `progress` is the primary session's. Call this function until it
+    /// returns `None`.
     pub fn poll_step(&mut self, now: Now, progress: &Progress) -> Option<Step<A>> {
         if let Some(role) = self.gave_up.take() {
             return Some(Step::GiveUp(role));
         }
-        if !self.is_wanted(now) {
-            return self.leave();
+        if !self.should_be_connected(now) {
+            return self.next_terminate();
         }
         [Role::Primary, Role::Backup].into_iter().find_map(|role| self.connect(now, role, progress))
     }
 
-    /// When [`poll_step`](Self::poll_step) may have something though nothing has happened.
+    /// Returns the time at which [`poll_step`](Self::poll_step) may return a step without a further
+    /// event.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        if !self.is_started {
+        if !self.started {
             return None;
         }
         let waiting = [Role::Primary, Role::Backup].into_iter().filter_map(|role| {
-            match self.line(role).phase {
-                Phase::Waiting(until) if self.is_possible(role) => {
-                    Some(until.max(self.quiet_until(role)))
+            match self.connection(role).phase {
+                Phase::Waiting(until) if self.may_connect_as(role) => {
+                    Some(until.max(self.logon_allowed_at(role)))
                 }
                 _ => None,
             }
         });
         let attempt = waiting.min();
-        // Closed, nothing but the opening counts.
-        match (self.change, attempt.filter(|_| self.is_open)) {
+        // While the schedule is closed, only its opening matters.
+        match (self.next_change, attempt.filter(|_| self.schedule_open)) {
             (Some(change), Some(attempt)) => Some(change.min(attempt)),
             (change, attempt) => change.or(attempt),
         }
     }
 
-    /// The session of this role is established.
+    /// Handles the establishment of this role's session.
     pub fn handle_established(&mut self, role: Role) {
         if role == Role::Primary {
-            (self.unreached, self.refused_beginning) = (0, None);
-            self.is_number_doubted = false;
+            (self.unreachable_hosts, self.rejected_binding) = (0, None);
+            self.seq_num_suspect = false;
         }
-        let line = self.line_mut(role);
-        (line.phase, line.failed, line.begins_anew) = (Phase::Established, 0, false);
+        let connection = self.connection_mut(role);
+        (connection.phase, connection.failed, connection.needs_negotiate) =
+            (Phase::Established, 0, false);
     }
 
-    /// The session of this role has no connection any more, or could get none.
-    pub fn handle_ended(&mut self, now: Now, role: Role, ending: Ending) {
-        let is_logon = self.line(role).phase == Phase::Connecting;
-        if let (Ending::Terminated(_), true) = (ending, is_logon) {
-            self.note_refusal(now.monotonic);
+    /// Handles the end of this role's connection, or a failed attempt to connect.
+    pub fn handle_ended(&mut self, now: Now, role: Role, reason: DisconnectReason) {
+        let is_logon = self.connection(role).phase == Phase::Connecting;
+        if let (DisconnectReason::Terminated(_), true) = (reason, is_logon) {
+            self.record_bad_logon(now.monotonic);
         }
-        if let Ending::Rejected(_) = ending {
-            self.note_refusal(now.monotonic);
-            let begins = matches!(self.attempted, Binding::New | Binding::NewWeek);
+        if let DisconnectReason::Rejected(_) = reason {
+            self.record_bad_logon(now.monotonic);
+            let begins = matches!(self.last_binding, Binding::New | Binding::NewWeek);
             if begins && role == Role::Primary {
-                self.refused_beginning = Some(self.attempted);
+                self.rejected_binding = Some(self.last_binding);
             }
         }
-        let is_backups = role == Role::Primary && self.is_backups(ending);
-        // One that stands by on the other host says itself when it is the primary.
-        if is_backups && self.is_backup_idle() {
+        let ended_as_backup = role == Role::Primary && self.ended_as_backup(reason);
+        // A connected backup session learns of its promotion from the exchange.
+        if ended_as_backup && self.is_backup_idle() {
             self.swap_hosts();
         }
-        let begins_anew = begins_anew(ending) && !is_backups;
+        let needs_negotiate = requires_new_session(reason) && !ended_as_backup;
         let (interval, attempts) = (self.settings.interval, self.settings.attempts);
-        let line = self.line_mut(role);
-        let was_established = matches!(line.phase, Phase::Established | Phase::Leaving);
-        line.begins_anew |= begins_anew;
-        if !line.hosts.is_empty() && !was_established {
-            line.next = (line.next + 1) % line.hosts.len();
+        let connection = self.connection_mut(role);
+        let was_established = matches!(connection.phase, Phase::Established | Phase::Terminating);
+        connection.needs_negotiate |= needs_negotiate;
+        if !connection.hosts.is_empty() && !was_established {
+            connection.next = (connection.next + 1) % connection.hosts.len();
         }
-        line.failed += u32::from(!was_established);
-        if attempts.is_some_and(|attempts| line.failed >= attempts.max(1)) {
-            line.phase = Phase::GivenUp;
+        connection.failed += u32::from(!was_established);
+        if attempts.is_some_and(|attempts| connection.failed >= attempts.max(1)) {
+            connection.phase = Phase::StalledConnections;
             self.gave_up = Some(role);
         } else {
-            line.phase = Phase::Waiting(now.monotonic + interval);
+            connection.phase = Phase::Waiting(now.monotonic + interval);
         }
         if role == Role::Primary {
-            self.note_unreached(!was_established && ending == Ending::Lost);
+            self.record_unreachable(!was_established && reason == DisconnectReason::Lost);
         }
     }
 
-    /// Whether what was thought to be the primary ended so because it is the backup, as far as that
-    /// can be known: it ends an Establish with a number, while the session is still established on
-    /// the primary, as one whose number is wrong. If the other one does too, the number is wrong.
-    fn is_backups(&mut self, ending: Ending) -> bool {
-        let has_backup = !self.line(Role::Backup).hosts.is_empty();
-        let was_established = self.line(Role::Primary).phase == Phase::Established;
-        match ending {
-            Ending::Rejected(code) => {
+    /// Returns `true` if the host that ended this connection appears to be the backup gateway.
+    ///
+    /// A backup gateway rejects an Establish with a nonzero NextSeqNo as an invalid number while
+    /// the session is still established on the primary. If the other host reports the same, the
+    /// number itself is wrong.
+    fn ended_as_backup(&mut self, reason: DisconnectReason) -> bool {
+        let has_backup = !self.connection(Role::Backup).hosts.is_empty();
+        let was_established = self.connection(Role::Primary).phase == Phase::Established;
+        match reason {
+            DisconnectReason::Rejected(code) => {
                 matches!(code, RejectCode::DESIGNATED_BACKUP | RejectCode::NEGOTIATE_NOT_ALLOWED)
             }
-            Ending::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO) => {
-                let may_be = has_backup && !was_established;
-                let stands_by = !self.is_backup_idle();
-                may_be && (stands_by || !core::mem::replace(&mut self.is_number_doubted, true))
+            DisconnectReason::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO) => {
+                let may_be_backup = has_backup && !was_established;
+                let backup_connected = !self.is_backup_idle();
+                may_be_backup
+                    && (backup_connected || !core::mem::replace(&mut self.seq_num_suspect, true))
             }
             _ => false,
         }
     }
 
-    /// Whether there is no connection to the backup, and none is being made.
+    /// Returns `true` if the backup is neither connected nor connecting.
     fn is_backup_idle(&self) -> bool {
-        matches!(self.line(Role::Backup).phase, Phase::Waiting(_) | Phase::GivenUp)
+        matches!(self.connection(Role::Backup).phase, Phase::Waiting(_) | Phase::StalledConnections)
     }
 
-    /// None of the primary's hosts can be reached: the backup may have become the primary while
-    /// nobody was connected. If not, it says so, and the hosts are swapped again.
-    fn note_unreached(&mut self, was_unreached: bool) {
-        self.unreached = if was_unreached { self.unreached + 1 } else { 0 };
+    /// Counts unreachable hosts of the primary. When no host can be reached, swaps the primary's
+    /// and the backup's hosts, because a failover may have happened while disconnected. If it did
+    /// not, the gateway rejects the logon as a backup and the hosts are swapped back.
+    fn record_unreachable(&mut self, unreachable: bool) {
+        self.unreachable_hosts = if unreachable { self.unreachable_hosts + 1 } else { 0 };
         let is_idle = self.is_backup_idle();
-        let [primary, backup] = &mut self.lines;
-        if self.unreached >= primary.hosts.len() && is_idle && !backup.hosts.is_empty() {
+        let [primary, backup] = &mut self.connections;
+        if self.unreachable_hosts >= primary.hosts.len() && is_idle && !backup.hosts.is_empty() {
             core::mem::swap(&mut primary.hosts, &mut backup.hosts);
-            (primary.next, backup.next, self.unreached) = (0, 0, 0);
+            (primary.next, backup.next, self.unreachable_hosts) = (0, 0, 0);
         }
     }
 
-    /// The backup has become the primary; what was the primary's connection is gone, and its
-    /// hosts are tried as the backup's from now on.
+    /// Handles a failover: the backup has become the primary and the old primary's connection is
+    /// closed. From now on the old primary's hosts are tried as the backup's.
     pub fn handle_failover(&mut self, now: Now) {
-        self.lines.swap(0, 1);
-        self.unreached = 0;
+        self.connections.swap(0, 1);
+        self.unreachable_hosts = 0;
         let interval = self.settings.interval;
-        let old = self.line_mut(Role::Backup);
+        let old = self.connection_mut(Role::Backup);
         old.phase = Phase::Waiting(now.monotonic + interval);
         old.failed = 0;
     }
 
-    fn line(&self, role: Role) -> &Line<A> {
-        &self.lines[usize::from(role == Role::Backup)]
+    fn connection(&self, role: Role) -> &GatewayConnection<A> {
+        &self.connections[usize::from(role == Role::Backup)]
     }
 
-    fn line_mut(&mut self, role: Role) -> &mut Line<A> {
-        &mut self.lines[usize::from(role == Role::Backup)]
+    fn connection_mut(&mut self, role: Role) -> &mut GatewayConnection<A> {
+        &mut self.connections[usize::from(role == Role::Backup)]
     }
 
-    /// Whether the session is to be connected; looks when that changes.
-    fn is_wanted(&mut self, now: Now) -> bool {
-        let Some(schedule) = &self.settings.schedule else { return self.is_started };
+    /// Returns `true` if the session must be connected now. Also updates the time of the next
+    /// schedule change.
+    fn should_be_connected(&mut self, now: Now) -> bool {
+        let Some(schedule) = &self.settings.schedule else { return self.started };
         let change = schedule.next_change(now.utc, &self.zone);
-        self.change = change.map(|after| now.monotonic + after);
-        self.is_open = schedule.is_open(now.utc, &self.zone);
-        self.is_started && self.is_open
+        self.next_change = change.map(|after| now.monotonic + after);
+        self.schedule_open = schedule.is_open(now.utc, &self.zone);
+        self.started && self.schedule_open
     }
 
-    /// The backup is of use only beside an established primary.
-    fn is_possible(&self, role: Role) -> bool {
-        let primary = self.line(Role::Primary).phase;
-        let may_connect = role == Role::Primary || primary == Phase::Established;
-        !self.line(role).hosts.is_empty() && may_connect
+    /// Returns `true` if a connection in this role makes sense now: a backup requires an
+    /// established primary.
+    fn may_connect_as(&self, role: Role) -> bool {
+        let primary = self.connection(Role::Primary).phase;
+        let allowed = role == Role::Primary || primary == Phase::Established;
+        !self.connection(role).hosts.is_empty() && allowed
     }
 
-    /// The backup leaves first: without its primary it would be terminated.
-    fn leave(&mut self) -> Option<Step<A>> {
+    /// Terminates the backup first: without its primary, the exchange would terminate the backup.
+    fn next_terminate(&mut self) -> Option<Step<A>> {
         [Role::Backup, Role::Primary].into_iter().find_map(|role| {
-            let line = self.line_mut(role);
-            let is_there = matches!(line.phase, Phase::Established | Phase::Connecting);
+            let connection = self.connection_mut(role);
+            let is_there = matches!(connection.phase, Phase::Established | Phase::Connecting);
             is_there.then(|| {
-                line.phase = Phase::Leaving;
+                connection.phase = Phase::Terminating;
                 Step::Terminate(role)
             })
         })
     }
 
     fn connect(&mut self, now: Now, role: Role, progress: &Progress) -> Option<Step<A>> {
-        let is_due = now.monotonic >= self.quiet_until(role)
-            && matches!(self.line(role).phase, Phase::Waiting(until) if now.monotonic >= until);
-        if !is_due || !self.is_possible(role) {
+        let instant = now.monotonic;
+        let is_due = instant >= self.logon_allowed_at(role)
+            && matches!(self.connection(role).phase, Phase::Waiting(until) if instant >= until);
+        if !is_due || !self.may_connect_as(role) {
             return None;
         }
         let binding = match role {
@@ -354,25 +369,26 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
             Role::Backup => Binding::Backup,
         };
         if role == Role::Primary {
-            self.attempted = binding;
+            self.last_binding = binding;
         }
-        let line = self.line_mut(role);
-        line.phase = Phase::Connecting;
-        let host = line.hosts[line.next];
+        let connection = self.connection_mut(role);
+        connection.phase = Phase::Connecting;
+        let host = connection.hosts[connection.next];
         Some(Step::Connect { role, host, binding })
     }
 
-    /// A session of an earlier week is not resumed, nor one whose numbers are used up.
+    /// Chooses the binding. A session of a previous week, or one without numbers left, is not
+    /// resumed.
     fn binding(&self, utc: Utc, progress: &Progress) -> Binding {
         let last = Utc::from_nanos(progress.request_timestamp);
         let week = |schedule: &Schedule, utc| schedule.week(utc, &self.zone);
         let is_new_week = |it: &Schedule| week(it, last) < week(it, utc);
         if self.settings.schedule.as_ref().is_some_and(is_new_week) {
             Binding::NewWeek
-        } else if let Some(binding) = self.refused_beginning {
+        } else if let Some(binding) = self.rejected_binding {
             binding
         } else if progress.uuid == 0
-            || self.line(Role::Primary).begins_anew
+            || self.connection(Role::Primary).needs_negotiate
             || progress.next_outgoing > SEQ_NUM_MAX
         {
             Binding::New
@@ -381,24 +397,25 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
         }
     }
 
-    fn note_refusal(&mut self, now: Instant) {
-        self.refused.rotate_left(1);
-        self.refused[BAD_LOGONS_MAX - 1] = Some(now);
+    fn record_bad_logon(&mut self, now: Instant) {
+        self.bad_logons.rotate_left(1);
+        self.bad_logons[BAD_LOGONS_MAX - 1] = Some(now);
     }
 
-    /// Until when another logon could be the fifth bad one of a minute, or the backup's third.
-    fn quiet_until(&self, role: Role) -> Instant {
+    /// Returns the time from which another logon cannot be the fifth bad one within a minute, or
+    /// the backup's third.
+    fn logon_allowed_at(&self, role: Role) -> Instant {
         let count = match role {
             Role::Primary => BAD_LOGONS_MAX,
             Role::Backup => BACKUP_BAD_LOGONS_MAX,
         };
-        let first = self.refused[BAD_LOGONS_MAX - count];
+        let first = self.bad_logons[BAD_LOGONS_MAX - count];
         first.map_or(Instant::ZERO, |first| first + PORT_CLOSURE_WINDOW)
     }
 
-    /// What was thought to be the primary is the backup: the other host is tried.
+    /// Swaps the hosts of the primary and the backup.
     fn swap_hosts(&mut self) {
-        let [primary, backup] = &mut self.lines;
+        let [primary, backup] = &mut self.connections;
         if !backup.hosts.is_empty() {
             core::mem::swap(&mut primary.hosts, &mut backup.hosts);
             (primary.next, backup.next) = (primary.hosts.len() - 1, 0);
@@ -406,18 +423,18 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
     }
 }
 
-/// Whether a session that ended so cannot be resumed.
-fn begins_anew(ending: Ending) -> bool {
-    match ending {
-        Ending::Rejected(code) => code == RejectCode::INVALID_UUID,
-        Ending::Terminated(code) => matches!(
+/// Returns `true` if a session that ended for this reason cannot be resumed.
+fn requires_new_session(reason: DisconnectReason) -> bool {
+    match reason {
+        DisconnectReason::Rejected(code) => code == RejectCode::INVALID_UUID,
+        DisconnectReason::Terminated(code) => matches!(
             code,
             TerminateCode::INVALID_NEXT_SEQ_NO
                 | TerminateCode::INVALID_MSG_SEQ_NO
                 | TerminateCode::INVALID_UUID
                 | TerminateCode::UNNEGOTIATED
         ),
-        Ending::Lost | Ending::Finished => false,
+        DisconnectReason::Lost | DisconnectReason::Finished => false,
     }
 }
 

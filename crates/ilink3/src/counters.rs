@@ -1,8 +1,8 @@
-//! What a session counts. Plain integers, read whenever wanted; they never go back.
+//! The session's counters: plain integers that only increase.
 
 use crate::Error;
 
-/// Defines a struct of counters that can list itself.
+/// Defines a struct of counters that can list its fields.
 macro_rules! counters {
     (
         $(#[$attribute:meta])* $name:ident;
@@ -16,12 +16,12 @@ macro_rules! counters {
         }
 
         impl $name {
-            /// Every counter with its name, in the order of declaration.
+            /// Returns every counter with its name, in order of declaration.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
                 [$((stringify!($counter), self.$counter)),*].into_iter()
             }
 
-            /// Takes what `other` has counted, which begins again at nothing.
+            /// Adds the counts of `other` and resets `other` to zero.
             pub(crate) fn absorb(&mut self, other: &mut Self) {
                 let Self { $($counter,)* } = core::mem::take(other);
                 $(self.$counter += $counter;)*
@@ -31,73 +31,72 @@ macro_rules! counters {
 }
 
 counters! {
-    /// What came in, and what was wrong with it.
+    /// The counters of received bytes, messages and faults.
     InboundCounters;
-    /// Bytes given to the session.
+    /// Bytes received.
     bytes,
-    /// Warnings: bytes not looked at: after a fault, or when no connection was open.
+    /// Warnings: bytes discarded after a fault or without an open connection.
     bytes_discarded,
-    /// Whole frames.
+    /// Complete frames received.
     frames,
-    /// Business messages given to the listener.
+    /// Business messages delivered to the listener.
     business_messages,
-    /// Business messages given to the listener that an earlier process had kept.
+    /// Business messages delivered to the listener from a previous process's journal.
     redelivered,
-    /// Warnings: messages an earlier process had kept that cannot be read.
+    /// Warnings: messages of a previous process's journal that cannot be decoded.
     not_redelivered,
-    /// Session messages (templates 500 to 513).
+    /// Session messages received (templates 500 to 513).
     session_messages,
-    /// Business messages that were not delivered: after a gap there was no room to hold them, or
-    /// the session was leaving, maybe before its logon was answered. They can be asked for.
+    /// Business messages received but not delivered: there was no room to hold them after a gap, or
+    /// the session was terminating. They can be requested again.
     undelivered,
-    /// Business messages held until those before them were there.
+    /// Business messages held until the messages before them arrived.
     held,
-    /// Warnings: times messages had to be asked for because there was no room to hold them; see
+    /// Warnings: times that messages had to be requested because the hold queue was full; see
     /// [`Warning::HeldOverflow`](crate::Warning).
     held_overflows,
-    /// Business messages delivered that had been missing.
+    /// Business messages delivered by a retransmission.
     retransmitted,
-    /// Warnings: messages of a retransmission that came before others of it, and were asked for
-    /// again; see [`Warning::RetransmissionGap`](crate::Warning).
+    /// Warnings: retransmitted messages received out of order and requested again; see
+    /// [`Warning::RetransmissionGap`](crate::Warning).
     retransmission_gaps,
-    /// Warnings: retransmissions that stood still; see
-    /// [`Warning::RetransmissionStalled`](crate::Warning).
+    /// Warnings: stalled retransmissions; see [`Warning::RetransmissionStalled`](crate::Warning).
     retransmissions_stalled,
     /// Warnings: RetransmitReject messages.
     retransmit_rejects,
     /// Errors: messages given up as lost; see [`Listener::on_lost`](crate::Listener::on_lost).
     lost,
-    /// Warnings: possible retransmissions dropped; see
+    /// Warnings: possible retransmissions dropped as duplicates; see
     /// [`Warning::Retransmitted`](crate::Warning).
     retransmissions_dropped,
-    /// Warnings: answers to retransmit requests nobody sent.
+    /// Warnings: responses that match no pending request.
     unrequested,
     /// Warnings: frames longer than their message.
     trailing_bytes,
-    /// Errors: gaps reported.
+    /// Errors: sequence gaps reported.
     gaps,
     /// Messages missing in those gaps.
     gap_messages,
-    /// Warnings: logons at which messages of an earlier UUID may be missing without being a gap
-    /// that is known; see [`Warning::UnknownEnd`](crate::Warning).
+    /// Warnings: logons after which messages of a previous UUID may be missing without a known gap;
+    /// see [`Warning::UnknownEnd`](crate::Warning).
     unknown_ends,
     /// Warnings: NotApplied messages.
     not_applied,
-    /// Warnings: times a backup session was made the primary.
+    /// Warnings: promotions of a backup session to primary.
     failovers,
-    /// Warnings: times a session that had taken over logged on again to learn what the failed
-    /// primary had not taken; see [`Warning::InDoubt`](crate::Warning).
+    /// Warnings: logons after a takeover to learn which messages the failed primary did not apply;
+    /// see [`Warning::InDoubt`](crate::Warning).
     settled_by_logon,
-    /// Warnings: logon requests sent again because no answer came.
+    /// Warnings: logon requests repeated because no response arrived.
     logons_repeated,
     /// Errors: NegotiationReject and EstablishmentReject messages.
     rejects,
-    /// Terminate messages of the exchange, answers to ours included.
+    /// Terminate messages received, including responses to ours.
     terminates,
-    /// Warnings: times nothing was heard for a keep-alive interval and something was when asked
-    /// for; a silence that lasted is in `keep_alive_lapses`.
+    /// Warnings: keep-alive intervals without a message, ended by a message after our request. A
+    /// silence without an end is counted in `keep_alive_lapses`.
     silences,
-    /// Warnings: times the exchange asked for a sign of life.
+    /// Warnings: Sequence messages with KeepAliveIntervalLapsed, which request a Sequence from us.
     asked_for_life,
     /// Errors: [`Error::Framing`].
     framing_errors,
@@ -126,7 +125,7 @@ counters! {
 }
 
 impl InboundCounters {
-    /// The sum of all faults that ended a connection.
+    /// Returns the number of faults that ended a connection.
     #[must_use]
     pub const fn errors(&self) -> u64 {
         self.framing_errors
@@ -143,7 +142,7 @@ impl InboundCounters {
             + self.connections_lost
     }
 
-    /// Counts `error` where it belongs.
+    /// Increments the counter of `error`.
     #[cold]
     pub(crate) fn count(&mut self, error: &Error) {
         let counter = match error {
@@ -165,52 +164,51 @@ impl InboundCounters {
 }
 
 counters! {
-    /// What went out, and what was refused.
+    /// The counters of sent messages and rejected sends.
     OutboundCounters;
-    /// Business messages committed: each has a number of its own.
+    /// Business messages committed; each uses one SeqNum.
     business_messages,
-    /// Bytes of them, framing header included.
+    /// Bytes of committed business messages, framing header included.
     business_bytes,
-    /// Warnings: business messages of which some bytes had to wait for the connection.
+    /// Warnings: business messages with bytes that had to wait for the connection.
     queued,
-    /// Errors: business messages committed whose connection broke while they were written.
+    /// Errors: committed business messages whose connection broke during the write.
     broken,
-    /// Warnings: numbers taken back because the exchange refused the newest message without using
+    /// Warnings: SeqNums reclaimed because the exchange rejected the newest message without using
     /// its number.
     taken_back,
-    /// Business messages sent again because they were not applied.
+    /// Business messages replayed after a NotApplied.
     replayed,
-    /// Warnings: times the gap was filled though messages were to be sent again: they could not
-    /// be, see [`NotAppliedAnswer::Replay`](crate::NotAppliedAnswer).
+    /// Warnings: gaps filled although a replay was configured, because a replay was not possible;
+    /// see [`NotAppliedAnswer::Replay`](crate::NotAppliedAnswer).
     not_replayed,
-    /// Errors: messages that were to be sent again and that the outlet had not kept; the gap was
-    /// filled.
+    /// Errors: replays of messages that the sink had not kept; the gap was filled.
     not_kept,
-    /// Errors: sends refused because the session was not established.
+    /// Errors: sends rejected because the session was not established.
     refused_not_established,
-    /// Errors: sends refused because the connection was the backup's.
+    /// Errors: sends rejected on the backup connection.
     refused_on_backup,
-    /// Errors: sends refused because as many messages had left as the limit allows.
+    /// Errors: sends rejected by the throttle.
     refused_throttled,
-    /// Errors: sends refused because earlier messages were still to be sent again.
+    /// Errors: sends rejected during a replay.
     refused_replaying,
-    /// Errors: sends refused because the last number was used.
+    /// Errors: sends rejected because the last SeqNum was used.
     refused_without_number,
-    /// Errors: sends refused because the message contradicts itself.
+    /// Errors: sends rejected because of invalid values in the message.
     refused_requests,
-    /// Errors: sends refused by the outlet: no room, or too much waiting already.
+    /// Errors: sends rejected by the sink: no room, or too many bytes waiting.
     refused_by_outlet,
     /// Errors: messages that could not be encoded.
     encode_errors,
-    /// Negotiate messages.
+    /// Negotiate messages sent.
     negotiates,
-    /// Establish messages.
+    /// Establish messages sent.
     establishes,
-    /// Sequence messages.
+    /// Sequence messages sent.
     sequences,
-    /// RetransmitRequest messages.
+    /// RetransmitRequest messages sent.
     retransmit_requests,
-    /// Terminate messages.
+    /// Terminate messages sent.
     terminates,
 }
 
@@ -219,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_listed_with_their_values() {
+    fn iter_lists_names_with_values() {
         let counters = InboundCounters { gaps: 3, ..InboundCounters::default() };
         assert_eq!(counters.iter().find(|(name, _)| *name == "gaps"), Some(("gaps", 3)));
         assert_eq!(counters.iter().map(|(_, value)| value).sum::<u64>(), 3);

@@ -1,102 +1,101 @@
-//! What can go wrong in a session, and what is worth a word though it goes on.
+//! Session errors, which end the connection, and warnings, which do not.
 
 use hairpin_sbe::DecodeError;
 use thiserror::Error;
 
 use crate::{FramingError, Gap, State, TerminateCode};
 
-/// A fault that ends the connection. Each is counted in
+/// A fault that ends the connection. Each variant is counted in
 /// [`InboundCounters`](crate::InboundCounters).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A framing header that is none. Terminate 18 is sent.
-    #[error("frame: {0}")]
+    /// An invalid framing header. The session sends Terminate 18.
+    #[error("invalid frame: {0}")]
     Framing(FramingError),
-    /// A message of another schema. Terminate 19 is sent.
+    /// A message of another schema. The session sends Terminate 19.
     #[error("SchemaID {0} is not 8")]
     Schema(u16),
-    /// A message that does not hold what its template says. Terminate 19 is sent.
+    /// A message that does not match its template. The session sends Terminate 19.
     #[error("template {template_id}: {error}")]
     Decode {
-        /// Template of the message, 0 if not even its header was whole.
+        /// The message's template; 0 if the SBE header is incomplete.
         template_id: u16,
-        /// What was wrong.
+        /// The decoding error.
         error: DecodeError,
     },
-    /// A template the exchange never sends. Terminate 19 is sent.
-    #[error("template {0} is not one the exchange sends")]
+    /// A template that the exchange never sends. The session sends Terminate 19.
+    #[error("the exchange never sends template {0}")]
     UnknownTemplate(u16),
-    /// A message that has no place in this state. Terminate 3 is sent before the session is
-    /// established, 23 after.
-    #[error("template {template_id} has no place while {state}")]
+    /// A message that is not allowed in this state. The session sends Terminate 3 before it is
+    /// established, and 23 afterwards.
+    #[error("template {template_id} is not allowed while {state}")]
     Unexpected {
-        /// Template of the message.
+        /// The message's template.
         template_id: u16,
-        /// State it came in.
+        /// The state in which the message arrived.
         state: State,
     },
-    /// A UUID that is not the session's. Terminate 13 is sent.
-    #[error("UUID {received} instead of {expected}")]
+    /// A UUID that is not the session's. The session sends Terminate 13.
+    #[error("UUID is {received}, expected {expected}")]
     Uuid {
-        /// The session's.
+        /// The session's UUID.
         expected: u64,
-        /// The message's.
+        /// The message's UUID.
         received: u64,
     },
-    /// An answer to a request we did not send, or sent earlier. Terminate 14 is sent.
-    #[error("RequestTimestamp {received} instead of {expected}")]
+    /// A response to an unknown or older request. The session sends Terminate 14.
+    #[error("RequestTimestamp is {received}, expected {expected}")]
     RequestTimestamp {
-        /// The request's.
+        /// The RequestTimestamp of the last request.
         expected: u64,
-        /// The answer's.
+        /// The RequestTimestamp in the response.
         received: u64,
     },
-    /// A business message with a number that was used before, not marked as a possible
-    /// retransmission, or beyond 999,999,999. Terminate 11 is sent.
-    #[error("SeqNum {received} where {expected} was next")]
+    /// A SeqNum that was used before (without PossRetransFlag) or exceeds 999,999,999. The session
+    /// sends Terminate 11.
+    #[error("SeqNum is {received}, expected {expected}")]
     SeqNum {
-        /// Number of the next message.
+        /// The next expected SeqNum.
         expected: u32,
-        /// The message's.
+        /// The message's SeqNum.
         received: u32,
     },
-    /// A NextSeqNo below the next number, or beyond the last. Terminate 10 is sent.
-    #[error("NextSeqNo {received} where {expected} was next")]
+    /// A NextSeqNo below the expected number, or above the maximum. The session sends Terminate 10.
+    #[error("NextSeqNo is {received}, expected {expected}")]
     NextSeqNo {
-        /// Number of the next message.
+        /// The next expected SeqNum.
         expected: u32,
-        /// The message's.
+        /// The message's NextSeqNo.
         received: u32,
     },
-    /// Messages that are missing did not come though they were asked for as often as
-    /// [`SessionPolicy`](crate::SessionPolicy) says. Terminate 23 is sent. They are asked for again
-    /// when the
-    /// session is resumed: without end under the present UUID, on three connections in a row under
-    /// an earlier one.
-    #[error("messages {} to {} of {} did not come though asked for", .0.from, .0.to, .0.uuid)]
+    /// Missing messages did not arrive after the number of requests that
+    /// [`SessionPolicy`](crate::SessionPolicy) allows. The session sends Terminate 23 and requests
+    /// them again when it is resumed: without limit under the current UUID, on three consecutive
+    /// connections under a previous one.
+    #[error("messages {} to {} of {} did not arrive after retries", .0.from, .0.to, .0.uuid)]
     Retransmission(Gap),
-    /// A connection or an answer did not come within two keep-alive intervals.
-    #[error("no answer while {0}")]
+    /// No connection or response within two keep-alive intervals.
+    #[error("no response while {0}")]
     ResponseTimeout(State),
-    /// Nothing was heard for a keep-alive interval and a tenth, and nothing for an interval more
-    /// after we had asked.
-    /// Terminate 20 is sent.
-    #[error("nothing heard for two keep-alive intervals")]
+    /// No message within 1.1 keep-alive intervals, and none within a further interval after our
+    /// request for a Sequence. The session sends Terminate 20.
+    #[error("nothing received for two keep-alive intervals")]
     KeepAliveLapsed,
-    /// Our Terminate was not answered within a keep-alive interval.
-    #[error("Terminate was not answered")]
+    /// No response to our Terminate within one keep-alive interval.
+    #[error("no response to Terminate")]
     TerminateTimeout,
-    /// The connection ended, or could not be made, without a Terminate.
+    /// The connection ended without a Terminate, or could not be opened.
     #[error("connection lost while {0}")]
     ConnectionLost(State),
 }
 
 impl Error {
-    /// The code of the Terminate that follows, or `None` if none is sent.
+    /// Returns the code of the Terminate that the session sends, or `None` if the session sends
+    /// none.
     ///
-    /// CME documents these codes for its own Terminates and asks clients for 0 in a graceful one;
-    /// the codes here stand only in a Terminate that needs no answer.
+    /// CME documents these codes for its own Terminates and asks clients for 0 in a graceful one.
+    /// The session uses them only in a Terminate that needs no response.
     #[must_use]
     pub const fn terminate_code(&self) -> Option<TerminateCode> {
         match self {
@@ -118,102 +117,104 @@ impl Error {
     }
 }
 
-/// Something odd that the session lives with.
+/// An irregularity that does not end the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Warning {
-    /// Nothing was heard for a keep-alive interval and a tenth: the exchange is asked for a sign of
-    /// life.
-    #[error("nothing heard for a keep-alive interval")]
+    /// No message within 1.1 keep-alive intervals. The session requests a Sequence from the
+    /// exchange.
+    #[error("nothing received for a keep-alive interval")]
     Silence,
-    /// The exchange heard nothing from us for a keep-alive interval, and asks; it is answered.
-    #[error("the exchange has heard nothing from us for a keep-alive interval")]
-    AskedForLife,
-    /// Negotiate or Establish was not answered within two keep-alive intervals and is sent again.
-    #[error("no answer while {0}: asked again")]
+    /// The exchange received nothing from the client within a keep-alive interval and requests a
+    /// Sequence. The session sends one.
+    #[error("the exchange received nothing from us for a keep-alive interval")]
+    SequenceRequested,
+    /// No response to Negotiate or Establish within two keep-alive intervals. The session repeats
+    /// the request.
+    #[error("no response while {0}: request repeated")]
     LogonRepeated(State),
-    /// EstablishmentAck carries another KeepAliveInterval than was asked for; ours stays.
-    #[error("the exchange acknowledges a KeepAliveInterval of {0} ms, not ours")]
+    /// The KeepAliveInterval in EstablishmentAck differs from the requested one. The session keeps
+    /// its own.
+    #[error("the exchange acknowledges KeepAliveInterval {0} ms instead of ours")]
     KeepAliveInterval(u16),
-    /// A frame is longer than its message; the rest was not read.
+    /// A frame is longer than its message. The session ignores the rest.
     #[error("template {template_id} is followed by {bytes} unknown bytes in its frame")]
     TrailingBytes {
-        /// Template of the message.
+        /// The message's template.
         template_id: u16,
-        /// Bytes not read.
+        /// The number of ignored bytes.
         bytes: usize,
     },
-    /// A possible retransmission of a message that was delivered before, or of another UUID: it
-    /// is not delivered again.
+    /// A possible retransmission of a delivered message, or of another UUID. The session drops it.
     #[error("possible retransmission of {seq_num} of {uuid} dropped")]
     Retransmitted {
-        /// UUID of the message.
+        /// The message's UUID.
         uuid: u64,
-        /// SeqNum of the message.
+        /// The message's SeqNum.
         seq_num: u32,
     },
-    /// The exchange says that it has last published under a UUID that was negotiated after `uuid`
-    /// and never established: what it published under `uuid` from number `from` on, if anything,
-    /// is not told by it.
+    /// Messages of `uuid` from number `from` may be missing. The exchange names a later UUID,
+    /// negotiated but never established, as the last one it published under. It therefore does not
+    /// report the end of `uuid`.
     #[error("messages of {uuid} from {from} on may be missing")]
     UnknownEnd {
-        /// The UUID that was established last before.
+        /// The last established UUID before the current one.
         uuid: u64,
-        /// SeqNum of the first message of it that has not arrived.
+        /// The SeqNum of its first message that has not arrived.
         from: u32,
     },
-    /// There is no room to hold message `seq_num` until those before it are there: it, and what
-    /// follows without room, will be asked for. Told once until all are there.
-    #[error("no room to hold {seq_num} until what is missing before it has come")]
+    /// The hold queue has no room for message `seq_num`, which arrived after a gap. The session
+    /// requests this message and later ones without room again. Reported once until the gap is
+    /// closed.
+    #[error("no room to hold {seq_num} after a gap")]
     HeldOverflow {
-        /// SeqNum of the message.
+        /// The message's SeqNum.
         seq_num: u32,
     },
-    /// A message of a retransmission that comes before others of it: it is asked for again with
-    /// them.
-    #[error("retransmitted {seq_num} of {uuid} has others missing before it")]
+    /// A retransmitted message arrived before others of the same retransmission. The session
+    /// requests all of them again.
+    #[error("retransmitted {seq_num} of {uuid} arrived out of order")]
     RetransmissionGap {
-        /// UUID of the message.
+        /// The message's UUID.
         uuid: u64,
-        /// SeqNum of the message.
+        /// The message's SeqNum.
         seq_num: u32,
     },
-    /// A message that an earlier process has kept and not delivered is none that can be read: see
+    /// A message from a previous process's journal cannot be decoded: see
     /// [`Session::redeliver`](crate::Session::redeliver).
-    #[error("a kept message, template {template_id}, cannot be read")]
+    #[error("cannot decode a kept message: template {template_id}")]
     NotRedelivered {
-        /// Its template; 0 if not even that is known.
+        /// The message's template; 0 if unknown.
         template_id: u16,
     },
-    /// Messages that were not applied are not sent again, though that was wanted: see
-    /// [`NotAppliedAnswer::Replay`](crate::NotAppliedAnswer). The gap was filled.
-    #[error("messages from {from} on cannot be sent again")]
+    /// Messages that were not applied cannot be replayed as configured: see
+    /// [`NotAppliedAnswer::Replay`](crate::NotAppliedAnswer). The session filled the gap.
+    #[error("cannot replay messages from {from} on: gap filled")]
     NotReplayed {
-        /// SeqNum of the first.
+        /// The SeqNum of the first message.
         from: u32,
     },
-    /// Nothing of these messages came for as long as [`SessionPolicy`](crate::SessionPolicy)
-    /// allows: they are
-    /// asked for again.
-    #[error("retransmission of {} to {} of {} stands still", .0.from, .0.to, .0.uuid)]
+    /// No message of a retransmission arrived within the timeout of
+    /// [`SessionPolicy`](crate::SessionPolicy). The session requests the rest again.
+    #[error("retransmission of {} to {} of {} stalled", .0.from, .0.to, .0.uuid)]
     RetransmissionStalled(Gap),
-    /// Messages from `from` on were sent to a primary that has failed, and it is not known which it
-    /// had taken; none was sent to the new one. A sign of life would have the exchange pass over
-    /// those that are missing without a word, so the session terminates in its place: the next
-    /// logon settles them by NotApplied.
+    /// Messages from `from` on were sent to a failed primary, which may not have applied them, and
+    /// no message was sent to the new primary. A Sequence would make the exchange skip the missing
+    /// ones without a NotApplied. The session terminates instead, and the next logon resolves them
+    /// by NotApplied.
     #[error("messages from {from} on may not have reached the failed primary: logging on again")]
     InDoubt {
-        /// SeqNum of the first.
+        /// The SeqNum of the first message.
         from: u32,
     },
-    /// The secret key expires soon, or has expired: told at each logon and then once a day. See
+    /// The secret key expires soon or has expired. Reported at each logon and then once a day. See
     /// [`KeyExpiry`](crate::KeyExpiry).
-    #[error("the secret key expires in {days_left} days: have it renewed")]
+    #[error("the secret key expires in {days_left} days: request a new one")]
     KeyExpires {
-        /// Whole days that are left; 0 also if it has expired.
+        /// The whole days left; 0 also after the expiry.
         days_left: u32,
     },
-    /// An answer to no retransmit request of ours, or to one that was given up; it is ignored.
-    #[error("template {0} answers no request of ours")]
+    /// A response that matches no pending request. The session ignores it.
+    #[error("template {0} matches no pending request")]
     Unrequested(u16),
 }

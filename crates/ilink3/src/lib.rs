@@ -1,24 +1,14 @@
-//! A CME iLink 3 order entry session, without IO: the client's side of FIXP over SBE.
+//! CME iLink 3 order entry: the client side of a FIXP session over SBE, without I/O.
 //!
-//! Bytes and time go in; bytes, callbacks, actions and a deadline come out. The crate frames and
-//! reassembles, logs on (Negotiate, Establish, with their signatures), keeps alive both ways,
-//! numbers what leaves and checks the numbers of what comes, and terminates both ways. It opens
-//! no socket, reads no clock and writes no journal: connections belong to whoever drives it, and
-//! business messages leave through an [`OutboundSink`], which keeps each before it writes it.
+//! Bytes and time go in; bytes, callbacks, actions and a deadline come out. A [`Session`] does
+//! framing, logon with signatures, keep-alive, sequence numbers, gap recovery and termination. The
+//! crate opens no socket, reads no clock and writes no journal: the owner of the connection does
+//! the I/O. Business messages leave through an [`OutboundSink`], which keeps each message before
+//! writing it. The `order-entry` crate provides the I/O, a journal and an order tracker.
 //!
-//! What a client says, it says as a [`NewOrder`], [`ReplaceOrder`] or [`CancelOrder`], or as any
-//! other message of the schema by [`Outgoing`]. What the exchange answers has a callback of its own
-//! in [`Listener`] for each kind of report on an order.
+//! Layer L1: `no_std` with `alloc`, no `unsafe`. A session allocates only when it is created.
 //!
-//! What the exchange has published and has not arrived is asked for again, in chunks and one at a
-//! time, and what comes meanwhile is held until its turn: the listener sees each message once and
-//! in order.
-//!
-//! What the exchange has not applied it is moved past, or is sent again, as the user likes:
-//! [`NotAppliedAnswer`]. A second session on the backup gateway takes over when the exchange says
-//! so: [`Binding::Backup`]. When to connect, where to and how decides a [`Connector`].
-//!
-//! Layer L1: `no_std` with `alloc`, no `unsafe`. After the session is made it allocates nothing.
+//! # Example
 //!
 //! ```
 //! use hairpin_ilink3::{Action, Binding, Operator, Progress, SecretKey, Session, Settings, State};
@@ -42,6 +32,72 @@
 //! assert_eq!(session.state(), State::Connecting);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # States of a session
+//!
+//! ```text
+//!              connect                handle_connected
+//! Disconnected ───────► Connecting ───┬──────────────► Negotiating     sends Negotiate
+//!      ▲                              │ Resume, Backup      │
+//!      │                              ▼                     │ NegotiationResponse
+//!      │ handle_disconnected     Establishing ◄─────────────┘          sends Establish
+//!      │                              │ EstablishmentAck
+//!      │                              ▼
+//! Terminating ◄────────────────── Established              business messages both ways
+//!              Terminate, reject, fault or timeout: from every connected state
+//! ```
+//!
+//! [`Session::connect`] takes a [`Binding`]: a new UUID, the previous UUID, or the primary's UUID
+//! on the backup gateway.
+//!
+//! # Sequence numbers
+//!
+//! ```text
+//! client                                                     exchange
+//! next_outgoing = 7                                          expects 5
+//!   │ NewOrderSingle SeqNum=7 ─────────────────────────────────► │ 5 and 6 are missing
+//!   │ ◄────────────────────── NotApplied FromSeqNo=5 MsgCount=3  │
+//!   │ Sequence NextSeqNo=8 (fill the gap) ─────────────────────► │ expects 8
+//!   │ or 5, 6, 7 again (replay) ───────────────────────────────► │
+//!
+//! next_incoming = 10
+//!   │ ◄─────────────────────────── ExecutionReportNew SeqNum=12  │
+//!   │ 12 is held; RetransmitRequest FromSeqNo=10 MsgCount=2 ───► │
+//!   │ ◄─────────────────────────── 10, 11 with PossRetransFlag   │
+//! delivers 10, 11, 12; next_incoming = 13
+//! ```
+//!
+//! The listener receives each message of the exchange once and in order. [`NotAppliedAnswer`]
+//! selects between filling a gap of ours and replaying the messages. [`Progress`] contains the
+//! UUID and both numbers; store it to resume the session in another process.
+//!
+//! # Where to start
+//!
+//! | file | content |
+//! |---|---|
+//! | `session.rs` | [`Session`]: received bytes, session messages, timers, actions |
+//! | `sender.rs` | [`Sender`], [`OutboundSink`], [`Outgoing`]: sending business messages |
+//! | `listener.rs` | [`Listener`]: the callbacks and their arguments |
+//! | `state.rs` | [`State`], [`Progress`], [`Binding`], [`Action`] |
+//! | `settings.rs`, `session_policy.rs` | [`Settings`] (credentials, operator), [`SessionPolicy`] |
+//! | `error.rs`, `error_codes.rs` | [`Error`], [`Warning`]; CME's codes with descriptions |
+//! | `counters.rs` | [`InboundCounters`], [`OutboundCounters`]; add a counter here |
+//! | `new_order.rs`, `replace_order.rs`, `cancel_order.rs` | requests for one order |
+//! | `mass_cancel.rs`, `mass_status.rs` | requests for many orders |
+//! | `pricing.rs`, `order_time_in_force.rs`, `order_terms.rs` | order terms, validation |
+//! | `party_details.rs`, `cl_ord_id.rs` | party details; ClOrdID |
+//! | `batch.rs`, `warm_up.rs`, `throttle.rs` | batches, cache warm-up, rate limits |
+//! | `replay.rs` | replay of messages that were not applied |
+//! | `connector.rs`, `schedule.rs` | [`Connector`]: attempts, hosts, schedule, failover |
+//! | `session/inbound.rs`, `session/out_of_sequence.rs` | delivery of received messages |
+//! | `session/recovery.rs`, `session/hold_queue.rs` | gap recovery, hold queue |
+//! | `session/retransmit_request.rs`, `session/retransmit_chunk.rs` | retransmit requests |
+//! | `session/logon.rs`, `logon_history.rs` | logon responses, previous UUIDs |
+//! | `session/connection.rs`, `session/backup.rs` | connection, backup and takeover |
+//! | `session/transmit.rs`, `session/session_message.rs` | session messages sent and received |
+//! | `session/timers.rs` | deadlines: keep-alive, response timeouts |
+//! | `reassembly.rs`, `version.rs` | framing, older schema versions |
+//! | `authentication.rs`, `key_expiry.rs` | secret key, signatures, expiry |
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -55,21 +111,20 @@ mod cl_ord_id;
 mod connector;
 mod counters;
 mod error;
+mod error_codes;
 mod key_expiry;
 mod listener;
 mod mass_cancel;
 mod mass_status;
 mod new_order;
+mod order_terms;
 mod order_time_in_force;
 mod party_details;
 mod pending;
 mod pricing;
-mod reason;
 mod reassembly;
-mod rehearsal;
 mod replace_order;
 mod replay;
-mod request;
 mod schedule;
 mod sender;
 mod session;
@@ -78,6 +133,7 @@ mod settings;
 mod state;
 mod throttle;
 mod version;
+mod warm_up;
 
 pub use authentication::{
     EstablishSubject, NegotiateSubject, SIGNATURE_LENGTH, SecretKey, SecretKeyError,
@@ -86,31 +142,31 @@ pub use batch::Batched;
 pub use cancel_order::CancelOrder;
 pub use cl_ord_id::ClOrdId;
 pub use connector::{
-    BAD_LOGONS_MAX, Connector, ConnectorSettings, Ending, PORT_CLOSURE_WINDOW, Role, Step,
+    BAD_LOGONS_MAX, Connector, ConnectorSettings, DisconnectReason, PORT_CLOSURE_WINDOW, Role, Step,
 };
 pub use counters::{InboundCounters, OutboundCounters};
 pub use error::{Error, Warning};
+pub use error_codes::{
+    BusinessRejectReason, CancelRejectReason, OrderRejectReason, RejectCode, ReplaceRejectReason,
+    RetransmitRejectCode, TerminateCode,
+};
 pub use key_expiry::{KEY_WARNING_DAYS_DEFAULT, KeyExpiry};
 pub use listener::{
-    Active, BackupNotice, Established, Failover, Gap, Listener, Message, NotApplied, Rejected,
-    RetransmitRejected, Terminated,
+    BackupNotice, Established, Failover, Gap, Listener, Message, NotApplied, Rejected,
+    RetransmitRejected, Takeover, Terminated,
 };
 pub use mass_cancel::MassCancel;
 pub use mass_status::MassStatus;
 pub use new_order::NewOrder;
+pub use order_terms::RequestError;
 pub use order_time_in_force::OrderTimeInForce;
 pub use party_details::{PARTIES_MAX, Party, PartyDetails};
 pub use pricing::Pricing;
-pub use reason::{
-    BusinessRejectReason, CancelRejectReason, OrderRejectReason, RejectCode, ReplaceRejectReason,
-    RetransmitRejectCode, TerminateCode,
-};
 pub use reassembly::{
     ENCODING_TYPE, FRAME_MAX, FRAME_MIN, FRAMING_HEADER_LENGTH, FramingError, Reassembly,
     write_framing_header,
 };
 pub use replace_order::{InFlightMitigation, ReplaceOrder};
-pub use request::RequestError;
 pub use schedule::{FixedZone, Schedule, ScheduleError, WeekTime, Zone};
 pub use sender::{
     Delivery, OutboundError, OutboundSink, Outgoing, SEQ_NUM_MAX, SendError, Sender, Sent, Stamp,

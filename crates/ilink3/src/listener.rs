@@ -1,4 +1,4 @@
-//! What a session tells.
+//! The session's callbacks and their arguments.
 
 use hairpin_cme_codecs::ilink3::{
     BusinessReject521, ExecutionReportCancel534, ExecutionReportElimination524,
@@ -19,158 +19,159 @@ use crate::{
     Warning,
 };
 
-/// A business message of the exchange, whatever its kind, as it came.
+/// A business message from the exchange, of any template, undecoded.
 #[derive(Debug, Clone, Copy)]
 pub struct Message<'a> {
-    /// Its SBE header.
+    /// The SBE header.
     pub header: MessageHeader,
-    /// What follows the header: root block, groups and data. Its structure has been checked.
+    /// The bytes after the header: root block, groups and data. Their structure has been validated.
     pub body: &'a [u8],
     /// SeqNum (9726).
     pub seq_num: u32,
-    /// UUID (39001) it was published under.
+    /// UUID (39001) under which the exchange published the message.
     pub uuid: u64,
-    /// PossRetransFlag (9765): the exchange may have sent it before.
+    /// PossRetransFlag (9765): the exchange may have sent the message before.
     pub possible_retransmission: bool,
-    /// It came to an earlier process, which died before its callback had returned: see
+    /// The message was received by a previous process that ended before its callback returned: see
     /// [`Session::redeliver`](crate::Session::redeliver).
     pub redelivered: bool,
 }
 
-/// The session is established: what EstablishmentAck504 says.
+/// The content of EstablishmentAck504: the session is established.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Established {
-    /// UUID of the session.
+    /// The session's UUID.
     pub uuid: u64,
-    /// NextSeqNo: number of the exchange's next business message.
+    /// NextSeqNo: the SeqNum of the exchange's next business message.
     pub next_seq_no: u32,
-    /// PreviousSeqNo: number of the last business message it published.
+    /// PreviousSeqNo: the SeqNum of the exchange's last published business message.
     pub previous_seq_no: u32,
-    /// PreviousUUID: the UUID it was published under; 0 before the first logon of the week.
+    /// PreviousUUID: the UUID of that message; 0 before the first logon of the week.
     pub previous_uuid: u64,
-    /// SecretKeySecureIDExpiration. CME's schema calls it days until the key expires, its web
-    /// page days since the epoch.
+    /// SecretKeySecureIDExpiration. CME's schema defines it as days until the key expires, its web
+    /// page as days since the epoch.
     pub secret_key_expiration: Option<u16>,
     /// FaultToleranceIndicator: primary or backup.
     pub fault_tolerance: Option<FTI>,
-    /// EnvironmentIndicator, since version 9.
+    /// EnvironmentIndicator, since schema version 9.
     pub environment: Option<u8>,
 }
 
-/// A logon was refused: what NegotiationReject502 or EstablishmentReject505 says.
+/// The content of NegotiationReject502 or EstablishmentReject505: the logon was rejected.
 #[derive(Debug, Clone, Copy)]
 pub struct Rejected<'a> {
-    /// The state it was refused in: negotiating or establishing.
+    /// The state in which the logon was rejected: negotiating or establishing.
     pub state: State,
     /// ErrorCodes.
     pub code: RejectCode,
-    /// Reason, in the exchange's words; may be empty.
+    /// Reason, the exchange's text; may be empty.
     pub reason: CharArray<'a>,
-    /// NextSeqNo the exchange expects; only when establishing.
+    /// NextSeqNo expected by the exchange; only in an EstablishmentReject.
     pub next_seq_no: Option<u32>,
     /// FaultToleranceIndicator: primary or backup.
     pub fault_tolerance: Option<FTI>,
 }
 
-/// The exchange has terminated, or has answered our Terminate: what Terminate507 says.
+/// The content of Terminate507: the exchange has terminated, or has confirmed our Terminate.
 #[derive(Debug, Clone, Copy)]
 pub struct Terminated<'a> {
     /// ErrorCodes.
     pub code: TerminateCode,
-    /// Reason, in the exchange's words; may be empty.
+    /// Reason, the exchange's text; may be empty.
     pub reason: CharArray<'a>,
-    /// Whether it answers a Terminate of ours.
-    pub answer: bool,
+    /// The Terminate confirms one of ours.
+    pub solicited: bool,
 }
 
-/// Business messages of the exchange that did not arrive.
+/// A sequence gap: business messages of the exchange that did not arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
-    /// UUID they were published under. 0: before the first logon of the week.
+    /// The UUID of the messages; 0 for those before the first logon of the week.
     pub uuid: u64,
-    /// SeqNum of the first.
+    /// The first missing SeqNum.
     pub from: u32,
-    /// SeqNum of the last.
+    /// The last missing SeqNum.
     pub to: u32,
 }
 
-/// The exchange has made the backup the primary: what its Sequence506 says.
+/// The content of the Sequence506 that promotes the backup to primary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failover {
-    /// UUID of the session.
+    /// The session's UUID.
     pub uuid: u64,
-    /// NextSeqNo: number of the exchange's next business message, on this connection now.
+    /// NextSeqNo: the SeqNum of the exchange's next business message, which it sends on this
+    /// connection.
     pub next_seq_no: u32,
 }
 
-/// A session that was the backup is the primary now: messages flow again.
+/// A completed takeover: the backup session is now the primary and business messages flow again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Active {
-    /// UUID of the session, as before.
+pub struct Takeover {
+    /// The session's UUID, unchanged.
     pub uuid: u64,
-    /// Number of our next message: it goes on where the primary was.
+    /// The SeqNum of our next message; the numbering continues from the old primary.
     pub next_outgoing: u32,
-    /// How long nothing could be sent: since the primary's connection had ended, or since the
-    /// exchange made this one the primary if that came first.
+    /// The time without a session: since the old primary's connection ended, or since the promotion
+    /// if that came first.
     pub down_for: Duration,
-    /// Messages may have been sent that the primary did not take before it failed. The next message
-    /// shows it: if any are missing, the exchange answers it with a NotApplied. If none is sent in
-    /// time, the session logs on again: see [`Warning::InDoubt`](crate::Warning::InDoubt).
+    /// Messages may have been sent that the failed primary did not apply. If so, the exchange
+    /// answers our next message with a NotApplied. If no message is sent in time, the session logs
+    /// on again: see [`Warning::InDoubt`](crate::Warning::InDoubt).
     pub in_doubt: bool,
 }
 
-/// What becomes of the connection that stands by as the backup.
+/// An event of the backup connection.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum BackupNotice<'a> {
-    /// It is in this state now.
+    /// The backup's new state.
     State(State),
-    /// Its logon was refused; it closes.
+    /// The backup's logon was rejected; its connection closes.
     Rejected(&'a Rejected<'a>),
-    /// The exchange has ended it, or answered our Terminate.
+    /// The exchange has terminated the backup, or confirmed our Terminate.
     Terminated(&'a Terminated<'a>),
-    /// A fault that ends it.
+    /// A fault that ends the backup connection.
     Error(&'a Error),
-    /// Something odd.
+    /// An irregularity on the backup connection.
     Warning(&'a Warning),
 }
 
-/// The exchange does not send messages again: what RetransmitReject510 says.
+/// The content of RetransmitReject510: the exchange does not retransmit the requested messages.
 #[derive(Debug, Clone, Copy)]
 pub struct RetransmitRejected<'a> {
     /// ErrorCodes.
     pub code: RetransmitRejectCode,
-    /// Reason, in the exchange's words; may be empty.
+    /// Reason, the exchange's text; may be empty.
     pub reason: CharArray<'a>,
-    /// What was asked for and has not come.
+    /// The requested messages that have not arrived.
     pub gap: Gap,
 }
 
-/// Messages of ours that the exchange has not applied: what NotApplied513 says.
+/// The content of NotApplied513: messages of ours that the exchange did not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotApplied {
-    /// SeqNum of the first.
+    /// The SeqNum of the first message.
     pub from_seq_no: u32,
-    /// How many, the message that showed the gap included.
+    /// The number of messages, including the one that revealed the gap.
     pub count: u32,
 }
 
-/// Callbacks of a [`Session`](crate::Session), in the order of the stream. All do nothing by
-/// default, and all can send: each is given the session's sending half.
+/// The callbacks of a [`Session`](crate::Session), in stream order. Every callback does nothing by
+/// default. Most receive the session's sending half, so they can send.
 ///
 /// A business message whose own callback is not implemented goes to
 /// [`on_message`](Self::on_message).
 #[allow(unused_variables)]
 pub trait Listener {
-    /// The session is in another state. A transition caused by a `terminate` is told with the
-    /// next input or timeout.
+    /// Called when the session's state changes. A transition caused by `terminate` is reported with
+    /// the next input or timeout.
     fn on_state(&mut self, sender: &mut Sender<'_>, state: State) {}
 
-    /// Business messages may be sent from now on. Called after
-    /// [`on_state`](Self::on_state).
+    /// Called when the session is established, after [`on_state`](Self::on_state). Business
+    /// messages may be sent from now on.
     fn on_established(&mut self, sender: &mut Sender<'_>, established: &Established) {}
 
-    /// An order is working.
+    /// Called when a new order is accepted and working.
     fn on_execution_report_new(
         &mut self,
         sender: &mut Sender<'_>,
@@ -180,7 +181,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// An order was cancelled, on request or not.
+    /// Called when an order is canceled, on request or unsolicited.
     fn on_execution_report_cancel(
         &mut self,
         sender: &mut Sender<'_>,
@@ -190,7 +191,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// An order was replaced: this is how it stands now.
+    /// Called when an order is replaced. The report contains its new terms.
     fn on_execution_report_modify(
         &mut self,
         sender: &mut Sender<'_>,
@@ -200,7 +201,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// An order traded, wholly or in part, in an instrument that is no spread.
+    /// Called when an order trades, fully or partially, in an outright instrument.
     fn on_execution_report_trade_outright(
         &mut self,
         sender: &mut Sender<'_>,
@@ -210,7 +211,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// An order in a spread traded: its legs follow, each in a report of its own.
+    /// Called when a spread order trades. Each leg follows in a report of its own.
     fn on_execution_report_trade_spread(
         &mut self,
         sender: &mut Sender<'_>,
@@ -220,7 +221,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// A leg of a spread that traded.
+    /// Called for each leg of a spread trade.
     fn on_execution_report_trade_spread_leg(
         &mut self,
         sender: &mut Sender<'_>,
@@ -230,8 +231,8 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// An order ended without a cancel: its day or date is over, or it was not to rest and could
-    /// not trade whole.
+    /// Called when an order is eliminated: its day or date is over, or it could not trade as its
+    /// time in force requires.
     fn on_execution_report_elimination(
         &mut self,
         sender: &mut Sender<'_>,
@@ -241,8 +242,8 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// A new order was refused. Its reason as a type:
-    /// [`OrderRejectReason`](crate::OrderRejectReason).
+    /// Called when a new order is rejected. [`OrderRejectReason`](crate::OrderRejectReason) decodes
+    /// the reason.
     fn on_execution_report_reject(
         &mut self,
         sender: &mut Sender<'_>,
@@ -252,7 +253,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// How an order stands, in answer to a status request.
+    /// Called with an order's status in response to a status request.
     fn on_execution_report_status(
         &mut self,
         sender: &mut Sender<'_>,
@@ -262,8 +263,8 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// A cancel was refused. Its reason as a type:
-    /// [`CancelRejectReason`](crate::CancelRejectReason).
+    /// Called when a cancel is rejected. [`CancelRejectReason`](crate::CancelRejectReason) decodes
+    /// the reason.
     fn on_order_cancel_reject(
         &mut self,
         sender: &mut Sender<'_>,
@@ -273,8 +274,8 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// A replacement was refused; the order stands as before. Its reason as a type:
-    /// [`ReplaceRejectReason`](crate::ReplaceRejectReason).
+    /// Called when a replacement is rejected; the order is unchanged.
+    /// [`ReplaceRejectReason`](crate::ReplaceRejectReason) decodes the reason.
     fn on_order_cancel_replace_reject(
         &mut self,
         sender: &mut Sender<'_>,
@@ -284,7 +285,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// A cancel waits, for as long as its delay says.
+    /// Called when a cancel is pending because the exchange delays it.
     fn on_execution_report_pending_cancel(
         &mut self,
         sender: &mut Sender<'_>,
@@ -294,7 +295,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// A replacement waits, for as long as its delay says.
+    /// Called when a replacement is pending because the exchange delays it.
     fn on_execution_report_pending_replace(
         &mut self,
         sender: &mut Sender<'_>,
@@ -304,7 +305,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// A trade was corrected or cancelled, in an instrument that is no spread.
+    /// Called when an outright trade is corrected or canceled.
     fn on_trade_addendum_outright(
         &mut self,
         sender: &mut Sender<'_>,
@@ -314,7 +315,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// A trade of a spread was corrected or cancelled.
+    /// Called when a spread trade is corrected or canceled.
     fn on_trade_addendum_spread(
         &mut self,
         sender: &mut Sender<'_>,
@@ -324,7 +325,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// The leg of a trade of a spread was corrected or cancelled.
+    /// Called when a leg of a spread trade is corrected or canceled.
     fn on_trade_addendum_spread_leg(
         &mut self,
         sender: &mut Sender<'_>,
@@ -334,12 +335,12 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// A business message of ours was refused. Its reason as a type:
-    /// [`BusinessRejectReason`](crate::BusinessRejectReason).
+    /// Called when the exchange rejects a business message.
+    /// [`BusinessRejectReason`](crate::BusinessRejectReason) decodes the reason.
     ///
-    /// Without a RefSeqNum the exchange has not used the message's number. If it was the newest
-    /// message sent, the next one takes that number, from this callback on; if others were on
-    /// their way, they are not applied: see [`on_not_applied`](Self::on_not_applied).
+    /// Without a RefSeqNum, the exchange has not used the message's number. If the message is the
+    /// newest one sent, the next message takes its number, already in this callback. Otherwise the
+    /// later messages are not applied: see [`on_not_applied`](Self::on_not_applied).
     fn on_business_reject(
         &mut self,
         sender: &mut Sender<'_>,
@@ -349,7 +350,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// Party details were registered, or not.
+    /// Called when party details are registered or rejected.
     fn on_party_details_definition_ack(
         &mut self,
         sender: &mut Sender<'_>,
@@ -359,7 +360,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// Registered party details, as asked for.
+    /// Called with registered party details in response to a request.
     fn on_party_details_list_report(
         &mut self,
         sender: &mut Sender<'_>,
@@ -369,7 +370,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// A mass quote was taken, or refused.
+    /// Called when a mass quote is accepted or rejected.
     fn on_mass_quote_ack(
         &mut self,
         sender: &mut Sender<'_>,
@@ -379,7 +380,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// A request for quote was taken, or refused.
+    /// Called when a request for quote is accepted or rejected.
     fn on_request_for_quote_ack(
         &mut self,
         sender: &mut Sender<'_>,
@@ -389,7 +390,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// An instrument was defined as asked for, or not.
+    /// Called when a security definition request is accepted or rejected.
     fn on_security_definition_response(
         &mut self,
         sender: &mut Sender<'_>,
@@ -399,7 +400,7 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// Orders were cancelled together, or not: one of the reports on a mass action.
+    /// Called with each report on a mass cancel, accepted or rejected.
     fn on_order_mass_action_report(
         &mut self,
         sender: &mut Sender<'_>,
@@ -409,7 +410,8 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// Quotes were cancelled, on request or not, or a cancel was refused.
+    /// Called when quotes are canceled, on request or unsolicited, or when a quote cancel is
+    /// rejected.
     fn on_quote_cancel_ack(
         &mut self,
         sender: &mut Sender<'_>,
@@ -419,7 +421,8 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// A mass quote by template 567 was taken, or refused; since version 9.
+    /// Called when a mass quote sent with template 567 is accepted or rejected; since schema
+    /// version 9.
     fn on_mass_quote_response(
         &mut self,
         sender: &mut Sender<'_>,
@@ -429,14 +432,13 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// A business message whose own callback is not implemented. Its template tells its kind; the
-    /// generated decoders read it.
+    /// Called with a business message whose own callback is not implemented. Select a generated
+    /// decoder by its template.
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {}
 
-    /// Messages of ours were not applied: what is to be done? `preferred` is what
-    /// [`SessionPolicy`](crate::SessionPolicy) says. Asked once for the same messages, and not if
-    /// they cannot
-    /// be sent again; [`on_not_applied`](Self::on_not_applied) follows.
+    /// Chooses the response to messages that were not applied; `preferred` is the one in
+    /// [`SessionPolicy`](crate::SessionPolicy). Called once for the same messages, and only if a
+    /// replay is possible. [`on_not_applied`](Self::on_not_applied) follows.
     fn answer_not_applied(
         &mut self,
         not_applied: NotApplied,
@@ -445,58 +447,60 @@ pub trait Listener {
         preferred
     }
 
-    /// Messages of ours were not applied. The session has moved the exchange past them with a
-    /// Sequence: whoever still wants them sends them anew. Or it has sent them again, if
-    /// [`answer_not_applied`](Self::answer_not_applied) wanted it so.
+    /// Called when the exchange did not apply messages of ours. The session has already moved the
+    /// exchange past them with a Sequence, or has sent them again if
+    /// [`answer_not_applied`](Self::answer_not_applied) chose a replay. After a Sequence, the
+    /// application must send again any message that it still needs.
     fn on_not_applied(&mut self, sender: &mut Sender<'_>, not_applied: NotApplied) {}
 
-    /// The exchange has made this backup session the primary. Nothing can be sent, and nothing is
-    /// delivered, until it [takes over](crate::Session::take_over).
+    /// Called when the exchange promotes this backup session to primary. Until the
+    /// [takeover](crate::Session::take_over) the session can send nothing and delivers nothing.
     fn on_failover(&mut self, sender: &mut Sender<'_>, failover: Failover) {}
 
-    /// This session has taken over: messages flow again, and `sender` sends on the connection that
-    /// was the backup's. What has not been received comes next. There is no
-    /// [`on_established`](Self::on_established): the session goes on.
-    fn on_active(&mut self, sender: &mut Sender<'_>, active: Active) {}
+    /// Called when this session has taken over. Business messages flow again, and `sender` uses the
+    /// former backup connection. Messages missed so far follow. The session continues, so
+    /// [`on_established`](Self::on_established) is not called.
+    fn on_takeover(&mut self, sender: &mut Sender<'_>, active: Takeover) {}
 
-    /// What becomes of the connection that stands by as the backup of the one this listener sends
-    /// on, where something drives both. There is nothing to be done.
+    /// Called on the primary's listener for each event of its backup connection, if one owner
+    /// drives both. No response is required.
     fn on_backup(&mut self, notice: &BackupNotice<'_>) {}
 
-    /// The logon was refused; the connection closes.
+    /// Called when a logon is rejected. The connection closes.
     fn on_reject(&mut self, sender: &mut Sender<'_>, rejected: &Rejected<'_>) {}
 
-    /// The exchange has terminated or answered our Terminate; the connection closes.
+    /// Called when the exchange has terminated or confirmed our Terminate. The connection closes.
     fn on_terminate(&mut self, sender: &mut Sender<'_>, terminated: &Terminated<'_>) {}
 
-    /// Messages of the exchange are missing. The session asks for them and delivers them, and
-    /// whatever comes meanwhile after them, in order; nothing need be done. What was told to be
-    /// missing is told again only if a new UUID was negotiated before it came.
+    /// Called when messages of the exchange are missing. The session requests and delivers them,
+    /// and then delivers later messages, in order. No response is required. A gap is reported again
+    /// only if a new UUID is negotiated before it is closed.
     fn on_gap(&mut self, sender: &mut Sender<'_>, gap: Gap) {}
 
-    /// The exchange refuses to send messages again. If the code
-    /// [is of the range](RetransmitRejectCode::is_of_range), half of them are asked for, and half
-    /// of these, until a number alone is refused; if it [is final](RetransmitRejectCode::is_final)
-    /// otherwise, or a number alone was asked for, [`on_lost`](Self::on_lost) follows; else the
-    /// same are asked for again after a while.
+    /// Called when the exchange rejects a retransmit request.
+    ///
+    /// If the code [is of the range](RetransmitRejectCode::is_of_range), the session requests half
+    /// of the messages, then half of those, until a single number is rejected. If the code [is
+    /// final](RetransmitRejectCode::is_final), or a single number was requested,
+    /// [`on_lost`](Self::on_lost) follows. Otherwise the session repeats the request later.
     fn on_retransmit_reject(&mut self, sender: &mut Sender<'_>, rejected: &RetransmitRejected<'_>) {
     }
 
-    /// Missing messages will not come any more, and the session goes on with what follows them:
-    /// whoever needs what they said has to ask for it in another way, by status requests say.
+    /// Called when missing messages are lost and the session continues with the messages after
+    /// them. Recover their content in another way, such as status requests.
     ///
-    /// Told in the order of the stream, for what the exchange refuses to send again: of a range
-    /// each number that it refuses by itself, or what is left of the range after 64 refusals
-    /// between which nothing came. Time alone loses nothing under the present UUID; under an
-    /// earlier one what was asked for in vain on three connections in a row.
+    /// Called in stream order, for two causes. The exchange refuses to retransmit a single message,
+    /// or 64 consecutive ranges without any progress; then the rest of the range is lost. Or
+    /// messages of a previous UUID did not arrive on three consecutive connections. A timeout alone
+    /// never loses messages of the current UUID.
     fn on_lost(&mut self, sender: &mut Sender<'_>, gap: Gap) {}
 
-    /// A fault that ends the connection.
+    /// Called on a fault that ends the connection.
     fn on_error(&mut self, sender: &mut Sender<'_>, error: &Error) {}
 
-    /// Something odd that the session lives with.
+    /// Called on an irregularity that does not end the connection.
     fn on_warning(&mut self, sender: &mut Sender<'_>, warning: &Warning) {}
 }
 
-/// Listens to nothing.
+/// Ignores all callbacks.
 impl Listener for () {}

@@ -1,4 +1,4 @@
-//! The cancel of many orders: OrderMassActionRequest529.
+//! Mass cancellation: OrderMassActionRequest529.
 
 use hairpin_cme_codecs::ilink3::{
     MassActionOrdTyp, MassActionScope, MassCancelTIF, OrderMassActionRequest529, SideNULL,
@@ -8,8 +8,8 @@ use hairpin_sbe::EncodeError;
 use crate::sender::{Outgoing, Stamp};
 use crate::throttle::MessageClass;
 
-/// An OrderMassActionRequest529: cancels the session's orders, all or those of a part of the
-/// market, and of these, if so wanted, only one side, one type or one qualifier.
+/// An OrderMassActionRequest529: cancels all orders of the session, or those of a part of the
+/// market. Optional filters select one side, order type or time in force.
 ///
 /// ```
 /// use hairpin_cme_codecs::ilink3::SideNULL;
@@ -20,7 +20,7 @@ use crate::throttle::MessageClass;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MassCancel {
-    /// MassActionScope (1374): what the next three are read by.
+    /// MassActionScope (1374): selects which of the next three fields applies.
     pub scope: MassActionScope,
     /// SecurityID (48) of an instrument.
     pub security_id: Option<i32>,
@@ -28,18 +28,18 @@ pub struct MassCancel {
     pub security_group: [u8; 6],
     /// MarketSegmentID (1300).
     pub market_segment_id: Option<u8>,
-    /// Side (54): both, without one.
+    /// Side (54); `None` for both.
     pub side: Option<SideNULL>,
-    /// OrdType (40): any, without one.
+    /// OrdType (40); `None` for any.
     pub order_type: Option<MassActionOrdTyp>,
-    /// TimeInForce (59): any, without one.
+    /// TimeInForce (59); `None` for any.
     pub time_in_force: Option<MassCancelTIF>,
-    /// OrderRequestID (2422), echoed in the report; the SeqNum of the request if `None`.
+    /// OrderRequestID (2422), echoed in the report. `None` sends the request's SeqNum.
     pub order_request_id: Option<u64>,
 }
 
 impl MassCancel {
-    /// All orders of the session.
+    /// Creates a cancel of all orders of the session.
     #[must_use]
     pub const fn all() -> Self {
         Self {
@@ -54,20 +54,20 @@ impl MassCancel {
         }
     }
 
-    /// Those of one instrument.
+    /// Creates a cancel of the orders of one instrument.
     #[must_use]
     pub const fn instrument(security_id: i32) -> Self {
         let scope = MassActionScope::INSTRUMENT;
         Self { scope, security_id: Some(security_id), ..Self::all() }
     }
 
-    /// Those of one product group, NUL-padded.
+    /// Creates a cancel of the orders of one product group, NUL-padded.
     #[must_use]
     pub const fn group(security_group: [u8; 6]) -> Self {
         Self { scope: MassActionScope::INSTRUMENT_GROUP, security_group, ..Self::all() }
     }
 
-    /// Those of one market segment.
+    /// Creates a cancel of the orders of one market segment.
     #[must_use]
     pub const fn market_segment(id: u8) -> Self {
         let scope = MassActionScope::MARKET_SEGMENT_ID;

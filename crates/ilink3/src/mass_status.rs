@@ -1,18 +1,18 @@
-//! The status of many orders: OrderMassStatusRequest530.
+//! Mass order status: OrderMassStatusRequest530.
 
 use hairpin_cme_codecs::ilink3::{MassStatusReqTyp, MassStatusTIF, OrderMassStatusRequest530};
 use hairpin_sbe::EncodeError;
 
 use crate::sender::{Outgoing, Stamp};
 
-/// An OrderMassStatusRequest530: asks how the session's working orders stand, all or those of a
-/// part of the market, and of these, if so wanted, only those of one qualifier. Each is told by an
-/// ExecutionReportStatus532 that carries the id of the request; the last one says that it is.
+/// An OrderMassStatusRequest530: requests the status of the session's working orders, all or those
+/// of a part of the market. An optional filter selects one time in force.
 ///
-/// CME answers one such request at a time.
+/// Each order is reported in an ExecutionReportStatus532 with the id of the request; the last
+/// report is marked as such. CME processes one such request at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MassStatus {
-    /// MassStatusReqType (585): what the next three are read by.
+    /// MassStatusReqType (585): selects which of the next three fields applies.
     pub scope: MassStatusReqTyp,
     /// SecurityID (48) of an instrument.
     pub security_id: Option<i32>,
@@ -20,14 +20,14 @@ pub struct MassStatus {
     pub security_group: [u8; 6],
     /// MarketSegmentID (1300).
     pub market_segment_id: Option<u8>,
-    /// TimeInForce (59): any, without one.
+    /// TimeInForce (59); `None` for any.
     pub time_in_force: Option<MassStatusTIF>,
-    /// MassStatusReqID (584), echoed in the reports; the SeqNum of the request if `None`.
+    /// MassStatusReqID (584), echoed in the reports. `None` sends the request's SeqNum.
     pub request_id: Option<u64>,
 }
 
 impl MassStatus {
-    /// All orders of the session; since version 8 of the schema.
+    /// Creates a request for all orders of the session; since schema version 8.
     #[must_use]
     pub const fn all() -> Self {
         Self {
@@ -40,20 +40,20 @@ impl MassStatus {
         }
     }
 
-    /// Those of one instrument.
+    /// Creates a request for the orders of one instrument.
     #[must_use]
     pub const fn instrument(security_id: i32) -> Self {
         let scope = MassStatusReqTyp::INSTRUMENT;
         Self { scope, security_id: Some(security_id), ..Self::all() }
     }
 
-    /// Those of one product group, NUL-padded.
+    /// Creates a request for the orders of one product group, NUL-padded.
     #[must_use]
     pub const fn group(security_group: [u8; 6]) -> Self {
         Self { scope: MassStatusReqTyp::INSTRUMENT_GROUP, security_group, ..Self::all() }
     }
 
-    /// Those of one market segment.
+    /// Creates a request for the orders of one market segment.
     #[must_use]
     pub const fn market_segment(id: u8) -> Self {
         let scope = MassStatusReqTyp::MARKET_SEGMENT;

@@ -1,18 +1,18 @@
-//! A new order: NewOrderSingle514.
+//! New orders: NewOrderSingle514.
 
 use hairpin_cme_codecs::ilink3::{ExecInst, ExecMode, NewOrderSingle514, Price9, SideReq};
 use hairpin_sbe::EncodeError;
 
-use crate::request::{check_terms, qualified};
+use crate::order_terms::{check_terms, order_setters};
 use crate::sender::{Outgoing, Stamp};
 use crate::{ClOrdId, OrderTimeInForce, Pricing, RequestError};
 
-/// A NewOrderSingle514. What every order needs is a parameter of each constructor, and what its
-/// type needs one of that constructor; the rest has the schema's null or the value of a plain day
-/// order until it is set.
+/// A NewOrderSingle514. The constructors take the fields that every order, or every order of the
+/// type, requires. All other fields have the schema's null, or the value for a plain day order,
+/// until set.
 ///
-/// SenderID, Location, PartyDetailsListReqID and ManualOrderIndicator come from the session's
-/// [`Operator`](crate::Operator).
+/// The session's [`Operator`](crate::Operator) provides SenderID, Location, PartyDetailsListReqID
+/// and ManualOrderIndicator.
 ///
 /// ```
 /// use hairpin_ilink3::{ClOrdId, NewOrder, OrderTimeInForce};
@@ -21,7 +21,7 @@ use crate::{ClOrdId, OrderTimeInForce, Pricing, RequestError};
 ///
 /// let price = Decimal(4_500_250_000_000);
 /// let day = NewOrder::limit(42, SideReq::BUY, price, 3, ClOrdId::from(1));
-/// assert_eq!(day.qualifier, OrderTimeInForce::Day);
+/// assert_eq!(day.time_in_force, OrderTimeInForce::Day);
 /// let iceberg = day.good_till_cancel().with_display_quantity(1);
 /// let now = NewOrder::market(42, SideReq::SELL, 3, ClOrdId::from(2)).fill_or_kill();
 /// # let _ = (iceberg, now);
@@ -34,17 +34,17 @@ pub struct NewOrder {
     pub side: SideReq,
     /// OrdType (40), with Price (44) and StopPx (99).
     pub pricing: Pricing,
-    /// OrderQty (38), contracts; at least 1.
+    /// OrderQty (38) in contracts, at least 1.
     pub quantity: u32,
     /// ClOrdID (11).
     pub cl_ord_id: ClOrdId,
-    /// OrderRequestID (2422), echoed in reports; the SeqNum of the order if `None`.
+    /// OrderRequestID (2422), echoed in reports. `None` sends the order's SeqNum.
     pub order_request_id: Option<u64>,
     /// TimeInForce (59), with ExpireDate (432).
-    pub qualifier: OrderTimeInForce,
-    /// MinQty (110), contracts; from 1 to the quantity.
+    pub time_in_force: OrderTimeInForce,
+    /// MinQty (110) in contracts, from 1 to the quantity.
     pub min_quantity: Option<u32>,
-    /// DisplayQty (1138), contracts; from 1, or MinQty, to the quantity.
+    /// DisplayQty (1138) in contracts, from 1 (or MinQty) to the quantity.
     pub display_quantity: Option<u32>,
     /// ExecInst (18).
     pub execution_instructions: ExecInst,
@@ -53,7 +53,7 @@ pub struct NewOrder {
 }
 
 impl NewOrder {
-    /// A limit order for the day.
+    /// Creates a limit order for the day.
     #[inline]
     #[must_use]
     pub const fn limit(
@@ -66,21 +66,23 @@ impl NewOrder {
         Self::new(security_id, side, Pricing::Limit { price }, quantity, cl_ord_id)
     }
 
-    /// A market order for the day: with protection, as all of CME's are.
+    /// Creates a market order with protection for the day. CME has no other market orders.
     #[inline]
     #[must_use]
     pub const fn market(security_id: i32, side: SideReq, quantity: u32, id: ClOrdId) -> Self {
         Self::new(security_id, side, Pricing::Market, quantity, id)
     }
 
-    /// A market-limit order for the day: what the best opposite price does not fill rests there.
+    /// Creates a market-limit order for the day. The quantity that the best opposite price does not
+    /// fill rests at that price.
     #[inline]
     #[must_use]
     pub const fn market_limit(security_id: i32, side: SideReq, quantity: u32, id: ClOrdId) -> Self {
         Self::new(security_id, side, Pricing::MarketLimit, quantity, id)
     }
 
-    /// A stop order for the day: a market order, with protection, once `stop_price` has traded.
+    /// Creates a stop order with protection for the day: a market order once `stop_price` has
+    /// traded.
     #[inline]
     #[must_use]
     pub const fn stop(
@@ -93,7 +95,8 @@ impl NewOrder {
         Self::new(security_id, side, Pricing::Stop { stop_price }, quantity, cl_ord_id)
     }
 
-    /// A stop limit order for the day: a limit order at `price` once `stop_price` has traded.
+    /// Creates a stop-limit order for the day: a limit order at `price` once `stop_price` has
+    /// traded.
     #[inline]
     #[must_use]
     pub const fn stop_limit(
@@ -108,7 +111,7 @@ impl NewOrder {
         Self::new(security_id, side, pricing, quantity, cl_ord_id)
     }
 
-    /// An order for the day, priced in any way.
+    /// Creates an order for the day with any pricing.
     #[inline]
     #[must_use]
     pub const fn new(
@@ -125,7 +128,7 @@ impl NewOrder {
             quantity,
             cl_ord_id,
             order_request_id: None,
-            qualifier: OrderTimeInForce::Day,
+            time_in_force: OrderTimeInForce::Day,
             min_quantity: None,
             display_quantity: None,
             execution_instructions: ExecInst(0),
@@ -134,7 +137,7 @@ impl NewOrder {
     }
 }
 
-qualified!(NewOrder);
+order_setters!(NewOrder);
 
 impl Outgoing for NewOrder {
     const MAX_LENGTH: usize = NewOrderSingle514::ENCODED_LENGTH;
@@ -143,7 +146,7 @@ impl Outgoing for NewOrder {
     fn check(&self) -> Result<(), RequestError> {
         check_terms(
             self.pricing,
-            self.qualifier,
+            self.time_in_force,
             self.quantity,
             self.min_quantity,
             self.display_quantity,
@@ -155,7 +158,7 @@ impl Outgoing for NewOrder {
         Some(self.order_request_id.unwrap_or(u64::from(seq_num)))
     }
 
-    // Always, as the send it is for.
+    // Always inlined, like `Sender::send`.
     #[inline(always)]
     fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
         let mut order = NewOrderSingle514::encode(buffer)?;
@@ -173,9 +176,9 @@ impl Outgoing for NewOrder {
             .set_location(stamp.operator.location)
             .set_min_qty(self.min_quantity)
             .set_display_qty(self.display_quantity)
-            .set_expire_date(self.qualifier.expire_date())
+            .set_expire_date(self.time_in_force.expire_date())
             .set_ord_type(self.pricing.order_type())
-            .set_time_in_force(self.qualifier.time_in_force())
+            .set_time_in_force(self.time_in_force.code())
             .set_manual_order_indicator(stamp.operator.manual_order_indicator)
             .set_exec_inst(self.execution_instructions)
             .set_execution_mode(self.execution_mode);

@@ -1,9 +1,9 @@
-//! How long an order stands.
+//! Time in force of an order.
 
 use hairpin_cme_codecs::ilink3::TimeInForce;
 
-/// TimeInForce (59) of an order, with the date that belongs to one of them: an expiry without a
-/// date, or a date without an expiry, cannot be written down.
+/// TimeInForce (59) of an order, with the expiry date if the value requires one. Invalid
+/// combinations, such as an expiry without a date, cannot be expressed.
 ///
 /// Source: CME Client Systems Wiki, "iLink 3 - New Order - Single", tags 59, 432.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -11,26 +11,26 @@ pub enum OrderTimeInForce {
     /// Day (0): until the end of the trading session.
     #[default]
     Day,
-    /// Good till cancel (1).
+    /// GTC (1): works until canceled.
     GoodTillCancel,
-    /// Good till date (6): until the end of the trading session of a local market date.
+    /// GTD (6): works until the end of the trading session of a local market date.
     GoodTillDate {
         /// ExpireDate (432), days since the epoch.
         expire_date: u16,
     },
-    /// Fill and kill (3): trades what it can at once; the rest is eliminated.
+    /// Fill and kill (3): trades immediately as far as possible; the rest is eliminated.
     FillAndKill,
-    /// Fill or kill (4): trades whole at once, or not at all.
+    /// Fill or kill (4): trades the whole quantity immediately, or nothing.
     FillOrKill,
-    /// Good for session (99), since version 6; only where the product has it.
+    /// Good for session (99), since schema version 6, for some products only.
     GoodForSession,
 }
 
 impl OrderTimeInForce {
-    /// TimeInForce (59).
+    /// Returns TimeInForce (59).
     #[inline]
     #[must_use]
-    pub const fn time_in_force(self) -> TimeInForce {
+    pub const fn code(self) -> TimeInForce {
         match self {
             Self::Day => TimeInForce::DAY,
             Self::GoodTillCancel => TimeInForce::GOOD_TILL_CANCEL,
@@ -41,7 +41,7 @@ impl OrderTimeInForce {
         }
     }
 
-    /// ExpireDate (432), where the order has one.
+    /// Returns ExpireDate (432), or `None` without an expiry date.
     #[inline]
     #[must_use]
     pub const fn expire_date(self) -> Option<u16> {

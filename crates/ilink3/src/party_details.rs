@@ -1,4 +1,4 @@
-//! Who stands behind an order: PartyDetailsDefinitionRequest518.
+//! Party details of orders: PartyDetailsDefinitionRequest518.
 
 use hairpin_cme_codecs::ilink3::{
     ClearingAcctType, CustOrdHandlInst, CustOrderCapacity, ListUpdAct, PartyDetailRole,
@@ -9,10 +9,10 @@ use hairpin_sbe::EncodeError;
 use crate::RequestError;
 use crate::sender::{Outgoing, Stamp};
 
-/// The most parties of one definition that are sent: CME names five roles.
+/// The maximum number of parties in one definition. CME defines five roles.
 pub const PARTIES_MAX: usize = 8;
 
-/// A party and what it is.
+/// A party and its role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Party {
     /// PartyDetailID (1691), NUL-padded.
@@ -22,7 +22,8 @@ pub struct Party {
 }
 
 impl Party {
-    /// The party `id`, at most 20 bytes of printable ASCII; `None` if it is not.
+    /// Creates a party with id `id`. Returns `None` if `id` is empty, longer than 20 bytes or not
+    /// printable ASCII.
     #[must_use]
     pub fn new(role: PartyDetailRole, id: &str) -> Option<Self> {
         let mut padded = [0; 20];
@@ -32,19 +33,20 @@ impl Party {
     }
 }
 
-/// Party details to be registered, or to go with one message.
+/// Party details, either registered or sent on demand with one message.
 ///
-/// Registered under an id of the caller's ([`Sender::send`](crate::Sender::send)), on the service
-/// gateway and before the orders that refer to it; the answer is
-/// [`on_party_details_definition_ack`](crate::Listener::on_party_details_definition_ack). On demand
-/// they go right before the message they are for:
+/// Registered details have an id chosen by the caller. Send them
+/// ([`Sender::send`](crate::Sender::send)) on the service gateway before the orders that refer to
+/// them. The response is
+/// [`on_party_details_definition_ack`](crate::Listener::on_party_details_definition_ack). On-demand
+/// details precede the message they belong to:
 /// [`Sender::send_with_party`](crate::Sender::send_with_party).
 ///
-/// Source: CME's schema, template 518. What it has beyond these fields the generated encoder sets.
+/// Source: CME's schema, template 518. Use the generated encoder to set other fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartyDetails<'a> {
-    /// PartyDetailsListReqID (1505) to be referred to by; on demand
-    /// [`SessionPolicy`](crate::SessionPolicy) has it.
+    /// PartyDetailsListReqID (1505) of the registration. On demand,
+    /// [`SessionPolicy`](crate::SessionPolicy) provides the id.
     pub list_req_id: u64,
     /// The parties, 1 to [`PARTIES_MAX`].
     pub parties: &'a [Party],
@@ -59,7 +61,7 @@ pub struct PartyDetails<'a> {
 }
 
 impl<'a> PartyDetails<'a> {
-    /// These parties under this id, with nothing more.
+    /// Creates party details with `parties` and no other optional field.
     #[must_use]
     pub const fn new(list_req_id: u64, parties: &'a [Party]) -> Self {
         Self {
@@ -74,7 +76,7 @@ impl<'a> PartyDetails<'a> {
 }
 
 impl Outgoing for PartyDetails<'_> {
-    /// SBE header, root block, and two groups with a header of three bytes each.
+    /// The SBE header, the root block, and two groups with three-byte headers.
     const MAX_LENGTH: usize = 8 + 147 + 3 + 22 * PARTIES_MAX + 3;
 
     fn check(&self) -> Result<(), RequestError> {
@@ -111,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_party_is_up_to_twenty_printable_bytes() {
+    fn party_id_has_1_to_20_printable_bytes() {
         let party = |id| Party::new(PartyDetailRole::OPERATOR, id);
         assert_eq!(party("ABC").unwrap().id[..4], *b"ABC\0");
         assert!(party("12345678901234567890").is_some());
@@ -120,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_has_one_to_eight_parties() {
+    fn definition_has_1_to_8_parties() {
         let party = Party::new(PartyDetailRole::OPERATOR, "ABC").unwrap();
         let parties = [party; PARTIES_MAX + 1];
         let check = |count: usize| PartyDetails::new(5, &parties[..count]).check();

@@ -1,40 +1,41 @@
-//! Control traffic and actions that wait to be polled.
+//! Session messages and actions that wait to be polled.
 
 use hairpin_time::Instant;
 
 use crate::{Action, TerminateCode};
 
-/// What the session wants to send or have done.
+/// The queue of session messages to send and actions to execute.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    /// All of it, in the order in which it is done.
-    wanted: Wanted,
-    /// The Terminate, if one is wanted.
+    /// The queued items, executed in the order of their bits.
+    queued: Queued,
+    /// The Terminate to send, if one is queued.
     terminate: Option<Terminate>,
-    /// Our own graceful Terminate has left and is not answered yet.
-    pub(crate) awaiting_answer: bool,
-    /// When a Terminate that has not left, or was not answered, is given up.
+    /// Our graceful Terminate was sent and is not confirmed yet.
+    pub(crate) awaiting_confirmation: bool,
+    /// The deadline for sending the Terminate, or for its confirmation.
     pub(crate) terminate_deadline: Instant,
     close: Close,
 }
 
-/// What can be wanted, as a set: at every turn it is asked whether there is anything.
+/// A set of queued items. Checking for an empty set is one comparison, because the
+/// owner checks in every loop iteration.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Wanted(u8);
+pub(crate) struct Queued(u8);
 
-impl Wanted {
+impl Queued {
     const NOTHING: Self = Self(0);
     const CONNECT: Self = Self(1);
     pub(crate) const NEGOTIATE: Self = Self(1 << 1);
     pub(crate) const ESTABLISH: Self = Self(1 << 2);
     pub(crate) const SEQUENCE: Self = Self(1 << 3);
-    /// The Sequence asks for a sign of life.
-    const LIFE: Self = Self(1 << 4);
+    /// The queued Sequence has KeepAliveIntervalLapsed set and so requests one from the exchange.
+    const LAPSED: Self = Self(1 << 4);
     const TERMINATE: Self = Self(1 << 5);
     const CLOSE: Self = Self(1 << 6);
 
-    /// Whether any of `others` is wanted.
-    const fn any_of(self, others: Self) -> bool {
+    /// Returns `true` if the sets overlap.
+    const fn intersects(self, others: Self) -> bool {
         self.0 & others.0 != 0
     }
 
@@ -51,8 +52,8 @@ impl Wanted {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terminate {
     pub(crate) code: TerminateCode,
-    /// The RequestTimestamp of the Terminate it answers.
-    pub(crate) answers: Option<u64>,
+    /// The RequestTimestamp of the Terminate that this one confirms.
+    pub(crate) confirms: Option<u64>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -65,103 +66,99 @@ enum Close {
 }
 
 impl Pending {
-    /// Nothing but a connection.
+    /// Creates a queue with only a connect action.
     pub(crate) fn connect() -> Self {
-        Self { wanted: Wanted::CONNECT, ..Self::default() }
+        Self { queued: Queued::CONNECT, ..Self::default() }
     }
 
-    /// Wants this as well.
-    pub(crate) fn want(&mut self, what: Wanted) {
-        self.wanted = self.wanted.with(what);
+    /// Queues `items`.
+    pub(crate) fn queue(&mut self, items: Queued) {
+        self.queued = self.queued.with(items);
     }
 
-    /// Whether this is wanted.
-    pub(crate) fn wants(&self, what: Wanted) -> bool {
-        self.wanted.any_of(what)
+    /// Returns `true` if any of `items` is queued.
+    pub(crate) fn is_queued(&self, items: Queued) -> bool {
+        self.queued.intersects(items)
     }
 
-    /// Whether this was wanted: it is not any more.
-    pub(crate) fn take(&mut self, what: Wanted) -> bool {
-        let was = self.wants(what);
-        self.wanted = self.wanted.without(what);
+    /// Removes `items` and returns `true` if any was queued.
+    pub(crate) fn dequeue(&mut self, items: Queued) -> bool {
+        let was = self.is_queued(items);
+        self.queued = self.queued.without(items);
         was
     }
 
-    /// Asks for a Sequence; one that asks for a sign of life also gives one.
-    pub(crate) fn sequence(&mut self, asks_for_life: bool) {
-        self.want(Wanted::SEQUENCE);
-        if asks_for_life {
-            self.want(Wanted::LIFE);
+    /// Queues a Sequence. `lapsed` sets KeepAliveIntervalLapsed.
+    pub(crate) fn queue_sequence(&mut self, lapsed: bool) {
+        self.queue(Queued::SEQUENCE);
+        if lapsed {
+            self.queue(Queued::LAPSED);
         }
     }
 
-    /// The Sequence to send: whether it asks for a sign of life.
+    /// Removes the queued Sequence and returns its KeepAliveIntervalLapsed.
     pub(crate) fn take_sequence(&mut self) -> Option<bool> {
-        let asks_for_life = self.take(Wanted::LIFE);
-        self.take(Wanted::SEQUENCE).then_some(asks_for_life)
+        let lapsed = self.dequeue(Queued::LAPSED);
+        self.dequeue(Queued::SEQUENCE).then_some(lapsed)
     }
 
-    /// The Terminate to send.
+    /// Removes the queued Terminate.
     pub(crate) fn take_terminate(&mut self) -> Option<Terminate> {
-        self.take(Wanted::TERMINATE);
+        self.dequeue(Queued::TERMINATE);
         self.terminate.take()
     }
 
-    /// Terminates and waits for the answer until `deadline`.
+    /// Queues a Terminate. Its confirmation is expected before `deadline`.
     pub(crate) fn terminate(&mut self, code: TerminateCode, deadline: Instant) {
-        self.only(Terminate { code, answers: None }, deadline);
+        self.replace_with(Terminate { code, confirms: None }, deadline);
     }
 
-    /// Terminates, or answers a Terminate, and closes as soon as that has left.
+    /// Queues a Terminate, or the confirmation of one. The connection closes once the message is
+    /// sent.
     pub(crate) fn terminate_and_close(&mut self, terminate: Terminate, deadline: Instant) {
-        self.only(terminate, deadline);
-        self.want(Wanted::CLOSE);
+        self.replace_with(terminate, deadline);
+        self.queue(Queued::CLOSE);
         self.close = Close::AfterTransmit;
     }
 
-    /// Closes now, whatever was to be sent.
+    /// Closes now and drops everything queued.
     pub(crate) fn close(&mut self) {
-        *self = Self { wanted: Wanted::CLOSE, close: Close::Now, ..Self::default() };
+        *self = Self { queued: Queued::CLOSE, close: Close::Now, ..Self::default() };
     }
 
-    /// Whether input is still worth reading: not once the connection is to be closed.
+    /// Returns `true` if the session is closing the connection; further input is ignored.
     pub(crate) fn is_closing(&self) -> bool {
         self.close != Close::No
     }
 
-    /// Whether the connection was closed because the session wanted it.
-    pub(crate) fn was_closed(&self) -> bool {
-        matches!(self.close, Close::Issued | Close::AfterTransmit | Close::Now)
-    }
-
-    /// Whether the owner of the connection has nothing to wait for.
-    pub(crate) fn has_closed(&self) -> bool {
+    /// Returns `true` if the owner of the connection has nothing to wait for.
+    pub(crate) fn is_closed(&self) -> bool {
         matches!(self.close, Close::Issued | Close::Now)
     }
 
-    /// Whether there is anything to transmit or to do.
+    /// Returns `true` if a message or an action is queued.
     #[inline]
-    pub(crate) fn is_any(&self) -> bool {
-        self.wanted != Wanted::NOTHING
+    pub(crate) fn has_any(&self) -> bool {
+        self.queued != Queued::NOTHING
     }
 
-    /// Takes the next action.
+    /// Removes the next action.
     pub(crate) fn action(&mut self) -> Option<Action> {
-        if self.take(Wanted::CONNECT) {
+        if self.dequeue(Queued::CONNECT) {
             return Some(Action::Connect);
         }
-        let sent = self.close == Close::AfterTransmit && !self.wants(Wanted::TERMINATE);
+        let sent = self.close == Close::AfterTransmit && !self.is_queued(Queued::TERMINATE);
         if sent || self.close == Close::Now {
-            self.take(Wanted::CLOSE);
+            self.dequeue(Queued::CLOSE);
             self.close = Close::Issued;
             return Some(Action::Close);
         }
         None
     }
 
-    /// Nothing may leave but `terminate`.
-    fn only(&mut self, terminate: Terminate, terminate_deadline: Instant) {
-        let (wanted, terminate) = (Wanted::TERMINATE, Some(terminate));
-        *self = Self { wanted, terminate, terminate_deadline, ..Self::default() };
+    /// Replaces everything queued by `terminate`.
+    fn replace_with(&mut self, terminate: Terminate, terminate_deadline: Instant) {
+        let (queued, terminate) = (Queued::TERMINATE, Some(terminate));
+        *self = Self { queued, terminate, terminate_deadline, ..Self::default() };
     }
 }

@@ -1,12 +1,12 @@
-//! At what price an order trades.
+//! Order pricing: order type and prices.
 
 use hairpin_cme_codecs::ilink3::{OrderTypeReq, Price9};
 
-/// OrdType (40) of an order, with just the prices that belong to it: what the layout could hold
-/// beside them (a limit order without a price, a stop price without a stop) cannot be written down.
+/// OrdType (40) of an order together with the prices of that type. Invalid combinations, such as a
+/// limit order without a price, cannot be expressed.
 ///
-/// Prices are mantissas of 10⁻⁹. CME has no market order without protection: what a market order
-/// and a stop leave is worked off within the instrument's protection points.
+/// Prices are mantissas of 10⁻⁹. All CME market orders have protection: the rest of a market or
+/// stop order trades within the instrument's protection points.
 ///
 /// Source: CME Client Systems Wiki, "iLink 3 - New Order - Single", tags 40, 44, 99.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,11 +16,11 @@ pub enum Pricing {
         /// Price (44).
         price: Price9,
     },
-    /// Market with protection (`1`): trades within the protection points of the best price; what is
-    /// left rests at their end.
+    /// Market with protection (`1`): trades within the protection points of the best price. The
+    /// rest stays on the book at the protection limit.
     Market,
-    /// Market with leftover as limit (`K`): trades at the best opposite price; what is left rests
-    /// there.
+    /// Market with leftover as limit (`K`): trades at the best opposite price. The rest stays on
+    /// the book at that price.
     MarketLimit,
     /// Stop with protection (`3`): a [`Market`](Self::Market) order once `stop_price` has traded.
     Stop {
@@ -37,7 +37,7 @@ pub enum Pricing {
 }
 
 impl Pricing {
-    /// OrdType (40).
+    /// Returns OrdType (40).
     #[inline]
     #[must_use]
     pub const fn order_type(self) -> OrderTypeReq {
@@ -50,7 +50,7 @@ impl Pricing {
         }
     }
 
-    /// Price (44), where the order has one.
+    /// Returns Price (44), or `None` if the order type has none.
     #[inline]
     #[must_use]
     pub const fn price(self) -> Option<Price9> {
@@ -60,7 +60,7 @@ impl Pricing {
         }
     }
 
-    /// StopPx (99), where the order has one.
+    /// Returns StopPx (99), or `None` if the order type has none.
     #[inline]
     #[must_use]
     pub const fn stop_price(self) -> Option<Price9> {

@@ -1,4 +1,4 @@
-//! Frames out of a byte stream that is cut anywhere.
+//! Reassembly of frames from a byte stream.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -6,20 +6,21 @@ use core::ops::ControlFlow;
 
 use thiserror::Error;
 
-/// Bytes of the Simple Open Framing Header: MessageSize, EncodingType, both uint16 little-endian.
+/// The length of the Simple Open Framing Header in bytes: MessageSize and EncodingType, both uint16
+/// little-endian.
 pub const FRAMING_HEADER_LENGTH: usize = 4;
-/// EncodingType of CME's SBE 1.0, little-endian: `FE CA` on the wire.
+/// EncodingType of CME's SBE 1.0. Its little-endian bytes are `FE CA`.
 pub const ENCODING_TYPE: u16 = 0xCAFE;
-/// The shortest frame: a framing header and an SBE header with an empty block.
+/// The length of the shortest frame: a framing header and an SBE header with an empty block.
 pub const FRAME_MIN: usize = FRAMING_HEADER_LENGTH + 8;
-/// The longest frame: MessageSize is a uint16 and counts the whole frame.
+/// The length of the longest frame. MessageSize is a uint16 that counts the whole frame.
 pub const FRAME_MAX: usize = u16::MAX as usize;
 
-/// A framing header no frame of iLink 3 can have.
+/// An invalid framing header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FramingError {
-    /// MessageSize is less than the two headers it must count.
+    /// MessageSize is less than the length of the two headers.
     #[error("MessageSize {0} is less than the 12 bytes of the two headers")]
     MessageSize(u16),
     /// EncodingType is not 0xCAFE.
@@ -27,55 +28,55 @@ pub enum FramingError {
     EncodingType(u16),
 }
 
-/// Cuts a byte stream into frames and keeps the beginning of one that is not whole yet.
+/// A reassembly buffer that splits a byte stream into frames.
 ///
-/// A frame that lies whole in the input is handed on where it lies; only one that a segment
-/// boundary has cut is copied, into a buffer sized once for the longest frame there can be.
+/// A frame that is complete in the input is passed on in place. Only a frame split between two
+/// inputs is copied, into a buffer sized for the longest frame.
 #[derive(Debug, Default)]
 pub struct Reassembly {
     buffer: Box<[u8]>,
-    held: usize,
+    buffered: usize,
 }
 
 impl Reassembly {
-    /// An empty reassembly with room for the longest frame.
+    /// Creates an empty buffer with room for the longest frame.
     #[must_use]
     pub fn new() -> Self {
-        Self { buffer: vec![0; FRAME_MAX].into_boxed_slice(), held: 0 }
+        Self { buffer: vec![0; FRAME_MAX].into_boxed_slice(), buffered: 0 }
     }
 
-    /// Bytes kept of a frame that is not whole yet.
+    /// Returns the number of buffered bytes of an incomplete frame.
     #[must_use]
-    pub fn held(&self) -> usize {
-        self.held
+    pub fn buffered(&self) -> usize {
+        self.buffered
     }
 
-    /// Whether it holds nothing: the next byte starts a frame.
+    /// Returns `true` if nothing is buffered: the next byte starts a frame.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.held == 0
+        self.buffered == 0
     }
 
-    /// Forgets the beginning it holds: the next byte starts a frame.
+    /// Drops the buffered bytes: the next byte starts a frame.
     pub fn clear(&mut self) {
-        self.held = 0;
+        self.buffered = 0;
     }
 
-    /// Takes `input` and calls `on` with each frame that is now whole, framing header included.
+    /// Appends `input` and calls `on` with each complete frame, framing header included.
     ///
-    /// When `on` breaks, the rest of the input is dropped and nothing is held.
+    /// If `on` breaks, the rest of the input is dropped and nothing is buffered.
     ///
     /// # Errors
-    /// [`FramingError`] at the first header that is none. The stream cannot be understood any
-    /// more: the rest of the input is dropped.
+    /// [`FramingError`] at the first invalid header. The rest of the input is dropped, because the
+    /// stream has no further frame boundaries.
     #[inline]
     pub fn feed(
         &mut self,
         mut input: &[u8],
         mut on: impl FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<(), FramingError> {
-        if self.held > 0 {
+        if self.buffered > 0 {
             match self.complete(&mut input, &mut on) {
                 Ok(ControlFlow::Continue(())) => {}
                 Ok(ControlFlow::Break(())) => return Ok(()),
@@ -92,11 +93,11 @@ impl Reassembly {
                 return Ok(());
             }
         }
-        self.hold(input);
+        self.append(input);
         Ok(())
     }
 
-    /// Completes the frame whose beginning is held, as far as `input` reaches.
+    /// Completes the buffered frame, if `input` contains the rest.
     #[cold]
     fn complete(
         &mut self,
@@ -104,41 +105,41 @@ impl Reassembly {
         on: &mut impl FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, FramingError> {
         self.fill(FRAMING_HEADER_LENGTH, input);
-        let Some(length) = frame_length(&self.buffer[..self.held])? else {
+        let Some(length) = frame_length(&self.buffer[..self.buffered])? else {
             return Ok(ControlFlow::Continue(()));
         };
         self.fill(length, input);
-        if self.held < length {
+        if self.buffered < length {
             return Ok(ControlFlow::Continue(()));
         }
-        self.held = 0;
+        self.buffered = 0;
         Ok(on(&self.buffer[..length]))
     }
 
-    /// Moves bytes from `input` until `length` are held or none is left.
+    /// Moves bytes from `input` until `length` bytes are buffered or `input` is empty.
     fn fill(&mut self, length: usize, input: &mut &[u8]) {
-        let wanted = length.saturating_sub(self.held).min(input.len());
+        let wanted = length.saturating_sub(self.buffered).min(input.len());
         let (taken, rest) = input.split_at(wanted);
-        self.hold(taken);
+        self.append(taken);
         *input = rest;
     }
 
-    /// Appends `bytes` to what is held. The caller has bounded them by one frame.
-    fn hold(&mut self, bytes: &[u8]) {
+    /// Buffers `bytes`. The caller limits them to one frame.
+    fn append(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
-            self.buffer[self.held..self.held + bytes.len()].copy_from_slice(bytes);
-            self.held += bytes.len();
+            self.buffer[self.buffered..self.buffered + bytes.len()].copy_from_slice(bytes);
+            self.buffered += bytes.len();
         }
     }
 }
 
-/// The frame that `bytes` begin with, and what is behind it; `None` if it is not whole, or none.
+/// Splits the first frame from `bytes`. Returns `None` if the frame is incomplete or invalid.
 #[inline]
-pub(crate) fn whole_frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(crate) fn split_frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     bytes.split_at_checked(frame_length(bytes).ok().flatten()?)
 }
 
-/// The length of the frame that begins with `bytes`, or `None` if its header is not whole yet.
+/// Returns the length of the first frame in `bytes`, or `None` if its header is incomplete.
 #[inline]
 fn frame_length(bytes: &[u8]) -> Result<Option<usize>, FramingError> {
     let Some(&[size_0, size_1, encoding_0, encoding_1]) = bytes.first_chunk() else {
@@ -157,7 +158,7 @@ fn frame_length(bytes: &[u8]) -> Result<Option<usize>, FramingError> {
 
 /// Writes the framing header of a frame of `length` bytes, header included.
 ///
-/// `length` is at most [`FRAME_MAX`]: every encoder of the schema stays far below it.
+/// `length` must be at most [`FRAME_MAX`]. All encoders of the schema write far shorter frames.
 #[inline]
 pub fn write_framing_header(header: &mut [u8; FRAMING_HEADER_LENGTH], length: usize) {
     debug_assert!((FRAME_MIN..=FRAME_MAX).contains(&length), "frame of {length} bytes");
@@ -188,12 +189,12 @@ mod tests {
     }
 
     #[test]
-    fn header_is_little_endian_as_in_the_capture_of_a_sequence() {
+    fn header_is_little_endian() {
         assert_eq!(frame(26, 0)[..4], [0x1a, 0x00, 0xfe, 0xca]);
     }
 
     #[test]
-    fn hands_on_a_whole_frame_where_it_lies() {
+    fn passes_complete_frames_in_place() {
         let input = [frame(12, 1), frame(40, 2)].concat();
         let mut at = Vec::new();
         let mut reassembly = Reassembly::new();
@@ -204,11 +205,11 @@ mod tests {
             })
             .unwrap();
         assert_eq!(at, [0, 12]);
-        assert_eq!(reassembly.held(), 0);
+        assert_eq!(reassembly.buffered(), 0);
     }
 
     #[test]
-    fn joins_frames_cut_at_every_pair_of_places() {
+    fn joins_frames_split_at_every_pair_of_offsets() {
         let frames = [frame(12, 1), frame(26, 2), frame(15, 3)];
         let stream = frames.concat();
         for first in 0..=stream.len() {
@@ -219,7 +220,7 @@ mod tests {
                     seen.extend(collect(&mut reassembly, part).unwrap());
                 }
                 assert_eq!(seen, frames, "cut at {first} and {second}");
-                assert_eq!(reassembly.held(), 0);
+                assert_eq!(reassembly.buffered(), 0);
             }
         }
     }
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_a_size_below_the_headers_and_drops_the_rest() {
+    fn rejects_a_size_below_the_headers() {
         for size in 0..12_u16 {
             let mut bytes = frame(12, 0);
             bytes[..2].copy_from_slice(&size.to_le_bytes());
@@ -247,13 +248,13 @@ mod tests {
                     collect(&mut reassembly, &bytes[cut..]),
                     Err(FramingError::MessageSize(size))
                 );
-                assert_eq!(reassembly.held(), 0);
+                assert_eq!(reassembly.buffered(), 0);
             }
         }
     }
 
     #[test]
-    fn refuses_another_encoding() {
+    fn rejects_another_encoding() {
         let mut bytes = frame(12, 0);
         bytes[2..4].copy_from_slice(&[0xCA, 0xFE]);
         let error = collect(&mut Reassembly::new(), &bytes);
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_break_drops_the_rest_and_holds_nothing() {
+    fn break_drops_the_rest_of_the_input() {
         let stream = [frame(12, 1), frame(12, 2), frame(12, 3)].concat();
         for cut in 0..stream.len() {
             let mut reassembly = Reassembly::new();
@@ -277,7 +278,7 @@ mod tests {
                     break;
                 }
             }
-            assert_eq!((count, reassembly.held()), (1, 0), "cut at {cut}");
+            assert_eq!((count, reassembly.buffered()), (1, 0), "cut at {cut}");
         }
     }
 }

@@ -1,30 +1,32 @@
-//! The replacement of an order: OrderCancelReplaceRequest515.
+//! Order replacement: OrderCancelReplaceRequest515.
 
 use hairpin_cme_codecs::ilink3::{
     ExecInst, ExecMode, OFMOverrideReq, OrderCancelReplaceRequest515, Price9, SideReq,
 };
 use hairpin_sbe::EncodeError;
 
-use crate::request::{check_order_id, check_terms, qualified};
+use crate::order_terms::{check_order_id, check_terms, order_setters};
 use crate::sender::{Outgoing, Stamp};
 use crate::{ClOrdId, NewOrder, OrderTimeInForce, Pricing, RequestError};
 
-/// OFMOverride (9768): what happens to contracts that trade while a replacement is under way.
+/// OFMOverride (9768): the handling of contracts that trade while a replacement is in flight.
 ///
-/// The first replacement of an order decides for all that follow: CME refuses a change (reject
-/// 2101). Source: CME Client Systems Wiki, "iLink Order Cancel-Replace and In-Flight Mitigation".
+/// The first replacement of an order sets the mode for all later ones. CME rejects a change with
+/// reason 2101. Source: CME Client Systems Wiki, "iLink Order Cancel-Replace and In-Flight
+/// Mitigation".
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum InFlightMitigation {
-    /// Disabled (0): the new quantity goes on the book whole. An order of 10 of which 2 trade while
-    /// it is replaced by 5 works 5 more.
+    /// Disabled (0): the whole new quantity is entered in the book. For example, an order of 10 is
+    /// replaced by 5 and 2 trade in flight: 5 remain working.
     #[default]
     Disabled,
-    /// Enabled (1): what has traded counts towards the new quantity. The same order works 3 more.
+    /// Enabled (1): contracts already traded reduce the new quantity. In the same example, 3 remain
+    /// working.
     Enabled,
 }
 
 impl InFlightMitigation {
-    /// OFMOverride (9768).
+    /// Returns OFMOverride (9768).
     #[inline]
     #[must_use]
     pub const fn ofm_override(self) -> OFMOverrideReq {
@@ -35,32 +37,32 @@ impl InFlightMitigation {
     }
 }
 
-/// An OrderCancelReplaceRequest515: gives a working order another price, quantity or qualifier.
-/// It states the whole order anew.
+/// An OrderCancelReplaceRequest515: changes the price, quantity or time in force of a working
+/// order. The request contains the complete new order.
 ///
-/// SenderID, Location, PartyDetailsListReqID and ManualOrderIndicator come from the session's
-/// [`Operator`](crate::Operator).
+/// The session's [`Operator`](crate::Operator) provides SenderID, Location, PartyDetailsListReqID
+/// and ManualOrderIndicator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplaceOrder {
-    /// OrderID (37), as the exchange gave it in its report.
+    /// OrderID (37) from the exchange's execution report.
     pub order_id: u64,
-    /// SecurityID (48) of the order; it cannot be changed.
+    /// SecurityID (48) of the order; cannot be changed.
     pub security_id: i32,
-    /// Side (54) of the order; it cannot be changed.
+    /// Side (54) of the order; cannot be changed.
     pub side: SideReq,
     /// OrdType (40), with Price (44) and StopPx (99).
     pub pricing: Pricing,
-    /// OrderQty (38), contracts; at least 1. See [`InFlightMitigation`].
+    /// OrderQty (38) in contracts, at least 1. See [`InFlightMitigation`].
     pub quantity: u32,
-    /// ClOrdID (11) of this request; CME links it to the order by OrderID.
+    /// ClOrdID (11) of this request. CME links the request to the order by OrderID.
     pub cl_ord_id: ClOrdId,
-    /// OrderRequestID (2422), echoed in reports; the SeqNum of the request if `None`.
+    /// OrderRequestID (2422), echoed in reports. `None` sends the request's SeqNum.
     pub order_request_id: Option<u64>,
     /// TimeInForce (59), with ExpireDate (432).
-    pub qualifier: OrderTimeInForce,
-    /// MinQty (110), contracts; from 1 to the quantity.
+    pub time_in_force: OrderTimeInForce,
+    /// MinQty (110) in contracts, from 1 to the quantity.
     pub min_quantity: Option<u32>,
-    /// DisplayQty (1138), contracts; from 1, or MinQty, to the quantity.
+    /// DisplayQty (1138) in contracts, from 1 (or MinQty) to the quantity.
     pub display_quantity: Option<u32>,
     /// ExecInst (18).
     pub execution_instructions: ExecInst,
@@ -71,7 +73,7 @@ pub struct ReplaceOrder {
 }
 
 impl ReplaceOrder {
-    /// Order `order_id` becomes a limit order for the day.
+    /// Creates a replacement of order `order_id` by a limit order for the day.
     #[inline]
     #[must_use]
     pub const fn limit(
@@ -83,10 +85,10 @@ impl ReplaceOrder {
         cl_ord_id: ClOrdId,
     ) -> Self {
         let order = NewOrder::limit(security_id, side, price, quantity, cl_ord_id);
-        Self::with_terms_of(order_id, &order)
+        Self::from_order(order_id, &order)
     }
 
-    /// Order `order_id` becomes a stop order, with protection, for the day.
+    /// Creates a replacement of order `order_id` by a stop order with protection for the day.
     #[inline]
     #[must_use]
     pub const fn stop(
@@ -98,14 +100,14 @@ impl ReplaceOrder {
         cl_ord_id: ClOrdId,
     ) -> Self {
         let order = NewOrder::stop(security_id, side, stop_price, quantity, cl_ord_id);
-        Self::with_terms_of(order_id, &order)
+        Self::from_order(order_id, &order)
     }
 
-    /// Order `order_id` becomes all that `order` says, its ClOrdID included: for an order that was
-    /// kept as it was sent, with what is to change changed.
+    /// Creates a replacement of order `order_id` by the terms of `order`, including its ClOrdID.
+    /// Use it with a modified copy of the order as sent.
     #[inline]
     #[must_use]
-    pub const fn with_terms_of(order_id: u64, order: &NewOrder) -> Self {
+    pub const fn from_order(order_id: u64, order: &NewOrder) -> Self {
         Self {
             order_id,
             security_id: order.security_id,
@@ -114,7 +116,7 @@ impl ReplaceOrder {
             quantity: order.quantity,
             cl_ord_id: order.cl_ord_id,
             order_request_id: order.order_request_id,
-            qualifier: order.qualifier,
+            time_in_force: order.time_in_force,
             min_quantity: order.min_quantity,
             display_quantity: order.display_quantity,
             execution_instructions: order.execution_instructions,
@@ -123,16 +125,16 @@ impl ReplaceOrder {
         }
     }
 
-    /// With in-flight mitigation: what has traded counts towards the new quantity.
+    /// Enables in-flight mitigation: contracts already traded reduce the new quantity.
     #[inline]
     #[must_use]
-    pub const fn mitigated(mut self) -> Self {
+    pub const fn with_in_flight_mitigation(mut self) -> Self {
         self.in_flight_mitigation = InFlightMitigation::Enabled;
         self
     }
 }
 
-qualified!(ReplaceOrder);
+order_setters!(ReplaceOrder);
 
 impl Outgoing for ReplaceOrder {
     const MAX_LENGTH: usize = OrderCancelReplaceRequest515::ENCODED_LENGTH;
@@ -142,7 +144,7 @@ impl Outgoing for ReplaceOrder {
         check_order_id(self.order_id)?;
         check_terms(
             self.pricing,
-            self.qualifier,
+            self.time_in_force,
             self.quantity,
             self.min_quantity,
             self.display_quantity,
@@ -172,9 +174,9 @@ impl Outgoing for ReplaceOrder {
             .set_location(stamp.operator.location)
             .set_min_qty(self.min_quantity)
             .set_display_qty(self.display_quantity)
-            .set_expire_date(self.qualifier.expire_date())
+            .set_expire_date(self.time_in_force.expire_date())
             .set_ord_type(self.pricing.order_type())
-            .set_time_in_force(self.qualifier.time_in_force())
+            .set_time_in_force(self.time_in_force.code())
             .set_manual_order_indicator(stamp.operator.manual_order_indicator)
             .set_ofm_override(self.in_flight_mitigation.ofm_override())
             .set_exec_inst(self.execution_instructions)

@@ -1,4 +1,4 @@
-//! Messages of ours that are sent again, and the Sequence that moves the exchange past others.
+//! Replay of messages that were not applied, and the Sequence that fills a gap instead.
 
 use hairpin_cme_codecs::ilink3::{KeepAliveLapsed, Sequence506};
 use hairpin_sbe::EncodeError;
@@ -8,10 +8,10 @@ use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
 use crate::sender::Outbound;
 use crate::{Delivery, OutboundError, OutboundSink};
 
-/// How long after an outlet had no room the rest of a replay is tried again.
+/// The delay before a replay resumes when the sink had no room.
 const RETRY: Duration = Duration::from_millis(1);
 
-/// Numbers that are to be sent again. As long as there are any, nothing else is sent.
+/// The SeqNums still to be replayed. During a replay the session sends nothing else.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Replay {
     pub(crate) next: u32,
@@ -19,49 +19,52 @@ pub(crate) struct Replay {
     pub(crate) retry_at: Instant,
 }
 
-/// What the exchange was told of our numbers on this connection.
+/// The SeqNums advertised to the exchange on this connection.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Told {
-    /// The highest NextSeqNo in a Sequence: what is below is not taken any more.
+pub(crate) struct AdvertisedSeqNums {
+    /// The highest NextSeqNo sent in a Sequence. The exchange rejects lower numbers.
     next_seq_no: u32,
-    /// The highest number that was sent again.
+    /// The highest replayed SeqNum.
     replayed: u32,
-    /// A message was refused without using its number, and others were sent after it.
-    pub(crate) has_hole: bool,
+    /// A message was rejected without using its number, and later messages had already been sent.
+    pub(crate) gap_after_reject: bool,
 }
 
-impl Told {
-    /// The same on another connection: whether what was sent again has arrived is not known there.
-    pub(crate) fn on_another_connection(self) -> Self {
+impl AdvertisedSeqNums {
+    /// Returns the state for another connection, where it is unknown which replayed messages
+    /// arrived.
+    pub(crate) fn on_new_connection(self) -> Self {
         Self { replayed: 0, ..self }
     }
 }
 
 impl Outbound {
-    /// Whether the messages from `from` on may be sent again under their numbers.
+    /// Returns `true` if the messages from `from` on can be replayed under their numbers.
     pub(crate) fn can_replay(&self, from: u32) -> bool {
-        from >= self.told.next_seq_no && from < self.progress.next_outgoing && !self.told.has_hole
+        from >= self.advertised.next_seq_no
+            && from < self.progress.next_outgoing
+            && !self.advertised.gap_after_reject
     }
 
-    /// Whether all up to `last` was sent again since it was found not to be applied.
+    /// Returns `true` if all messages up to `last` have been replayed.
     pub(crate) fn has_replayed(&self, last: u32) -> bool {
-        last <= self.told.replayed
+        last <= self.advertised.replayed
     }
 
-    /// Sends all from `from` on again, as far as the outlet takes it now.
-    pub(crate) fn replay(&mut self, now: Now, outlet: &mut dyn OutboundSink, from: u32) {
+    /// Replays all messages from `from` on, as far as the sink has room.
+    pub(crate) fn replay(&mut self, now: Now, sink: &mut dyn OutboundSink, from: u32) {
         let to = self.progress.next_outgoing - 1;
-        self.told.replayed = to;
+        self.advertised.replayed = to;
         self.replay = Some(Replay { next: from, to, retry_at: now.monotonic });
-        (self.is_usual, self.is_restrained) = (false, true);
-        self.continue_replay(now, outlet);
+        (self.fast_path_armed, self.send_gated) = (false, true);
+        self.continue_replay(now, sink);
     }
 
-    /// Goes on with what is to be sent again.
+    /// Continues the replay as far as the sink has room.
     #[cold]
-    pub(crate) fn continue_replay(&mut self, now: Now, outlet: &mut dyn OutboundSink) {
+    pub(crate) fn continue_replay(&mut self, now: Now, sink: &mut dyn OutboundSink) {
         while let Some(Replay { next, to, .. }) = self.replay {
-            match outlet.resend(next) {
+            match sink.resend(next) {
                 Ok(Delivery::Broken) => self.replay = None,
                 Ok(_) => {
                     self.counters.replayed += 1;
@@ -72,7 +75,7 @@ impl Outbound {
                 Err(OutboundError::NotKept) => {
                     self.counters.not_kept += 1;
                     self.replay = None;
-                    self.fill_gap(now, outlet);
+                    self.fill_gap(now, sink);
                 }
                 Err(_) => {
                     let retry_at = now.monotonic + RETRY;
@@ -83,17 +86,17 @@ impl Outbound {
         }
     }
 
-    /// Sends a Sequence in the order of business messages, now; if the outlet does not take it, it
-    /// leaves with the other control traffic.
-    pub(crate) fn fill_gap(&mut self, now: Now, outlet: &mut dyn OutboundSink) {
-        self.told.has_hole = false;
-        let claimed = outlet.claim(FRAMING_HEADER_LENGTH + Sequence506::ENCODED_LENGTH).ok();
+    /// Sends a Sequence in order with business messages. If the sink has no room, the Sequence is
+    /// queued with the other session messages.
+    pub(crate) fn fill_gap(&mut self, now: Now, sink: &mut dyn OutboundSink) {
+        self.advertised.gap_after_reject = false;
+        let claimed = sink.claim(FRAMING_HEADER_LENGTH + Sequence506::ENCODED_LENGTH).ok();
         match claimed.and_then(|frame| self.write_gap_fill(frame)) {
             Some(length) => {
-                outlet.commit(length, None);
+                sink.commit(length, None);
                 self.last_sent = now.monotonic;
             }
-            None => self.pending.sequence(false),
+            None => self.pending.queue_sequence(false),
         }
     }
 
@@ -106,31 +109,31 @@ impl Outbound {
         Some(length)
     }
 
-    /// NextSeqNo of a Sequence: 0 on a backup connection, and never above what is still to be sent
-    /// again.
+    /// Returns the NextSeqNo of a Sequence: 0 on a backup connection, otherwise at most the next
+    /// SeqNum to replay.
     fn next_seq_no(&self) -> u32 {
         match self.replay {
-            _ if self.is_backup => 0,
+            _ if self.backup => 0,
             Some(replay) => replay.next,
             None => self.progress.next_outgoing,
         }
     }
 
-    /// FaultToleranceIndicator stays null: CME does not ask clients for it.
+    /// Writes a Sequence506. FaultToleranceIndicator stays null: CME does not require it from
+    /// clients.
     pub(crate) fn write_sequence(
         &mut self,
-        asks_for_life: bool,
+        lapsed: bool,
         body: &mut [u8],
     ) -> Result<usize, EncodeError> {
-        let lapsed =
-            if asks_for_life { KeepAliveLapsed::LAPSED } else { KeepAliveLapsed::NOT_LAPSED };
+        let lapsed = if lapsed { KeepAliveLapsed::LAPSED } else { KeepAliveLapsed::NOT_LAPSED };
         let next_seq_no = self.next_seq_no();
         let mut sequence = Sequence506::encode(body)?;
         sequence
             .set_uuid(self.progress.uuid)
             .set_next_seq_no(next_seq_no)
             .set_keep_alive_interval_lapsed(lapsed);
-        self.told.next_seq_no = self.told.next_seq_no.max(next_seq_no);
+        self.advertised.next_seq_no = self.advertised.next_seq_no.max(next_seq_no);
         self.newest = None;
         self.counters.sequences += 1;
         Ok(Sequence506::ENCODED_LENGTH)

@@ -1,25 +1,25 @@
-//! When a session is to be connected: by the week, in the time of a place.
+//! Weekly connection schedule in local time.
 
 use alloc::vec::Vec;
 
 use hairpin_time::{Duration, Utc};
 use thiserror::Error;
 
-/// Seconds of a day and of a week.
+/// The number of seconds in a day.
 const DAY: u32 = 86_400;
 const WEEK: u32 = 7 * DAY;
-/// The epoch was a Thursday: so many seconds after the Sunday before it.
+/// The offset of the epoch, a Thursday, from the Sunday before it, in seconds.
 const EPOCH: i64 = 4 * DAY as i64;
 
-/// The clock of a place: how far it is ahead of UTC.
+/// A time zone: the offset of its local time from UTC.
 ///
-/// Time zones need a database, which this layer has not: whoever has one implements this.
+/// This layer has no time zone database; a caller with one implements the trait.
 pub trait Zone {
-    /// Seconds that local time is ahead of UTC at `utc`; negative to the west.
+    /// Returns the offset of local time from UTC at `utc`, in seconds; negative west of Greenwich.
     fn offset_seconds(&self, utc: Utc) -> i32;
 }
 
-/// A clock that is never put forward or back: seconds ahead of UTC.
+/// A time zone with a fixed offset from UTC, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FixedZone(pub i32);
 
@@ -29,12 +29,13 @@ impl Zone for FixedZone {
     }
 }
 
-/// A time of the week on a local clock.
+/// A time of the week in local time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WeekTime(u32);
 
 impl WeekTime {
-    /// `day` 0 is Sunday, 6 Saturday; `hour` 0 to 24, `minute` 0 to 59. `None` if it is none.
+    /// Creates a time from `day` (0 is Sunday, 6 is Saturday), `hour` (0 to 24) and `minute` (0 to
+    /// 59). Returns `None` if a value is out of range.
     #[must_use]
     pub const fn new(day: u32, hour: u32, minute: u32) -> Option<Self> {
         let seconds = hour * 3_600 + minute * 60;
@@ -45,36 +46,36 @@ impl WeekTime {
     }
 }
 
-/// A schedule that is none.
+/// An invalid schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ScheduleError {
-    /// It is open at no time.
+    /// The schedule has no window.
     #[error("the schedule has no window")]
     Empty,
-    /// A window that ends when it begins.
+    /// A window ends at its start.
     #[error("a window of the schedule is empty")]
     EmptyWindow,
 }
 
-/// The windows of a week in which a session is to be connected, and when its week begins.
+/// A session's connection windows within a week, and the start of CME's week.
 ///
-/// Where clocks are put forward over the beginning of a window, it begins an hour later by the
-/// clock; where they are put back over it, at the first of the two times.
+/// If a clock change skips the start of a window, the window starts an hour later on the local
+/// clock. If the start occurs twice, the first one counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
-    /// Beginning and length in seconds, in the order given.
+    /// The start and length of each window in seconds, in the order given.
     windows: Vec<(u32, u32)>,
     week_start: u32,
 }
 
 impl Schedule {
-    /// Open in each of `windows`, from its first time up to its second, over the end of the week
-    /// if that comes earlier. `week_start` is when CME's week begins: a session of the week before
-    /// is not resumed after it.
+    /// Creates a schedule that is open in each of `windows`, from the first time up to the second,
+    /// possibly across the end of the week. `week_start` is the start of CME's week: a session of
+    /// an earlier week is not resumed after it.
     ///
     /// # Errors
-    /// [`ScheduleError`] if there is no window, or an empty one.
+    /// [`ScheduleError`] if there is no window, or if one is empty.
     pub fn weekly(
         week_start: WeekTime,
         windows: &[(WeekTime, WeekTime)],
@@ -90,11 +91,12 @@ impl Schedule {
         Ok(Self { windows, week_start: week_start.0 })
     }
 
-    /// Open on each of `days` (0 is Sunday) from one time of day to another, into the next day if
-    /// that is not later. Times are hour and minute. CME's week begins with the first of the days.
+    /// Creates a schedule that is open on each of `days` (0 is Sunday) between two times of day,
+    /// each as hour and minute. A window whose end is not later than its start continues into the
+    /// next day. CME's week starts with the first of the days.
     ///
     /// # Errors
-    /// [`ScheduleError`] if there is no day, or a time is none.
+    /// [`ScheduleError`] if there is no day, or if a time is invalid.
     pub fn daily(days: &[u32], from: (u32, u32), to: (u32, u32)) -> Result<Self, ScheduleError> {
         let mut windows = Vec::with_capacity(days.len());
         for &day in days {
@@ -107,7 +109,7 @@ impl Schedule {
         Self::weekly(first, &windows)
     }
 
-    /// Whether the session is to be connected at `utc`.
+    /// Returns `true` if the session should be connected at `utc`.
     #[must_use]
     pub fn is_open(&self, utc: Utc, zone: &impl Zone) -> bool {
         self.is_open_at(second_of_week(local(utc, zone)))
@@ -118,7 +120,8 @@ impl Schedule {
         self.windows.iter().any(is_within)
     }
 
-    /// How long after `utc` the schedule opens or closes next; `None` if it never does.
+    /// Returns the time from `utc` until the schedule opens or closes, or `None` if it never
+    /// changes.
     #[must_use]
     pub fn next_change(&self, utc: Utc, zone: &impl Zone) -> Option<Duration> {
         let now = local(utc, zone);
@@ -134,16 +137,16 @@ impl Schedule {
         Some(until(utc, now + i64::from(seconds), zone))
     }
 
-    /// Which of CME's weeks `utc` lies in: equal for times of one week, greater for later ones.
+    /// Returns the number of CME's week at `utc`: equal within one week and increasing.
     #[must_use]
     pub fn week(&self, utc: Utc, zone: &impl Zone) -> i64 {
         (local(utc, zone) + EPOCH - i64::from(self.week_start)).div_euclid(i64::from(WEEK))
     }
 }
 
-/// Seconds since the epoch on the local clock.
+/// Returns the seconds since the epoch on the local clock.
 fn local(utc: Utc, zone: &impl Zone) -> i64 {
-    // Nanoseconds in a u64 are fewer seconds than an i64 has.
+    // A `u64` of nanoseconds, in seconds, fits an `i64`.
     (utc.as_nanos() / 1_000_000_000) as i64 + i64::from(zone.offset_seconds(utc))
 }
 
@@ -151,11 +154,11 @@ fn second_of_week(local: i64) -> u32 {
     (local + EPOCH).rem_euclid(i64::from(WEEK)) as u32
 }
 
-/// How long after `utc` the local clock shows `wanted`, or passes it.
+/// Returns the time from `utc` until the local clock reaches `target`.
 fn until(utc: Utc, wanted: i64, zone: &impl Zone) -> Duration {
     let fraction = utc.as_nanos() % 1_000_000_000;
     let mut seconds = (wanted - local(utc, zone)).max(0);
-    // The clock may be put forward or back before then.
+    // A clock change may occur before then.
     let there = utc + Duration::from_secs(seconds as u64);
     seconds = (seconds + wanted - local(there, zone)).max(1);
     let there = utc + Duration::from_secs(seconds as u64);
@@ -187,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_week_is_open_from_its_first_time_up_to_its_last() {
+    fn window_includes_its_start_and_excludes_its_end() {
         let week = Schedule::weekly(time(0, 15, 0), &[(time(0, 15, 0), time(5, 16, 0))]).unwrap();
         let utc = FixedZone(0);
         for (now, open, change) in [
@@ -203,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_local_clock_moves_the_windows() {
+    fn windows_follow_the_local_clock() {
         let week = Schedule::weekly(time(0, 15, 0), &[(time(0, 15, 0), time(5, 16, 0))]).unwrap();
         let chicago = FixedZone(-6 * 3_600);
         assert!(!week.is_open(at(0, 20, 0), &chicago));
@@ -212,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_open_from_one_time_to_the_next_and_over_midnight() {
+    fn daily_windows_may_cross_midnight() {
         let days = Schedule::daily(&[1, 2], (17, 0), (16, 0)).unwrap();
         let utc = FixedZone(0);
         assert!(!days.is_open(at(1, 16, 0), &utc));
@@ -225,21 +228,21 @@ mod tests {
     }
 
     #[test]
-    fn windows_that_touch_are_one() {
+    fn adjacent_windows_merge() {
         let windows = [(time(1, 0, 0), time(2, 0, 0)), (time(2, 0, 0), time(3, 0, 0))];
         let days = Schedule::weekly(time(0, 0, 0), &windows).unwrap();
         assert_eq!(days.next_change(at(1, 0, 0), &FixedZone(0)), hours(48));
     }
 
     #[test]
-    fn a_fraction_of_a_second_is_not_waited_twice() {
+    fn next_change_is_exact_below_a_second() {
         let day = Schedule::daily(&[3], (8, 0), (9, 0)).unwrap();
         let early = Utc::from_nanos(at(3, 8, 0).as_nanos() - 1);
         let change = day.next_change(early, &FixedZone(0));
         assert_eq!(change, Some(Duration::from_nanos(1)));
     }
 
-    /// An hour ahead until Sunday 07:00 UTC, then at UTC: clocks are put back.
+    /// A zone one hour ahead of UTC until Sunday 07:00 UTC, then at UTC: clocks go back.
     struct PutBack;
 
     impl Zone for PutBack {
@@ -248,7 +251,7 @@ mod tests {
         }
     }
 
-    /// At UTC until Sunday 07:00, then an hour ahead.
+    /// A zone at UTC until Sunday 07:00 UTC, then one hour ahead: clocks go forward.
     struct PutForward;
 
     impl Zone for PutForward {
@@ -258,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_put_back_or_forward_are_followed() {
+    fn next_change_follows_clock_changes() {
         let day = Schedule::daily(&[0], (15, 0), (16, 0)).unwrap();
         assert_eq!(day.next_change(at(0, 5, 0), &PutBack), hours(10));
         assert!(day.is_open(at(0, 15, 0), &PutBack) && !day.is_open(at(0, 14, 0), &PutBack));
@@ -267,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_week_ends_where_the_next_begins() {
+    fn week_ends_at_the_next_week_start() {
         let week = Schedule::weekly(time(0, 15, 0), &[(time(0, 15, 0), time(5, 16, 0))]).unwrap();
         let utc = FixedZone(0);
         let this = week.week(at(0, 15, 0), &utc);
@@ -278,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schedule_is_refused() {
+    fn rejects_invalid_schedules() {
         let noon = time(3, 12, 0);
         assert_eq!(Schedule::weekly(noon, &[]), Err(ScheduleError::Empty));
         assert_eq!(Schedule::weekly(noon, &[(noon, noon)]), Err(ScheduleError::EmptyWindow));

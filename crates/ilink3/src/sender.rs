@@ -1,271 +1,271 @@
-//! The sending half of a session: what callbacks and strategies hold.
+//! The session's sending half, used by callbacks and strategies.
 
 use hairpin_sbe::EncodeError;
 use hairpin_time::{Duration, Instant, Now, Utc};
 use thiserror::Error;
 
-use crate::pending::{Pending, Wanted};
+use crate::pending::{Pending, Queued};
 use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
-use crate::replay::{Replay, Told};
+use crate::replay::{AdvertisedSeqNums, Replay};
 use crate::throttle::{MessageClass, Throttle};
 use crate::version::{self, Version};
 use crate::{
     Operator, OutboundCounters, PartyDetails, Progress, RequestError, State, TerminateCode,
 };
 
-/// The greatest SeqNum; after it a new UUID must be negotiated.
+/// The greatest SeqNum. Continuing requires a new UUID.
 pub const SEQ_NUM_MAX: u32 = 999_999_999;
 
-/// Bytes from the SBE header to SeqNum in a message of a client, but for template 537.
+/// The offset of SeqNum from the start of the SBE header in every client message except template
+/// 537.
 const SEQ_NUM_OFFSET: usize = 8 + 17;
 const PARTY_DETAILS_LIST_REQUEST: u16 = 537;
 
-/// A business message a client sends.
+/// A business message that a client sends.
 ///
 /// [`NewOrder`](crate::NewOrder), [`ReplaceOrder`](crate::ReplaceOrder) and
-/// [`CancelOrder`](crate::CancelOrder) are such. Implement it to fill any other, or any other
-/// field, with the generated encoders.
+/// [`CancelOrder`](crate::CancelOrder) implement it. Implement it to send any other message or
+/// field with the generated encoders.
 pub trait Outgoing {
-    /// The most bytes [`encode`](Self::encode) writes, from the SBE header on.
+    /// The maximum number of bytes that [`encode`](Self::encode) writes, SBE header included.
     const MAX_LENGTH: usize;
 
-    /// What it counts as where messages are [limited](crate::Session::set_throttle).
+    /// The class in which the [throttle](crate::Session::set_throttle) counts the message.
     const CLASS: MessageClass = MessageClass::Other;
 
-    /// Whether the values of the message go together. Asked before anything else is done.
+    /// Checks that the message's values are valid together. Called before any other step.
     ///
     /// # Errors
-    /// [`RequestError`] with the first that do not.
+    /// [`RequestError`] with the first invalid value.
     #[inline]
     fn check(&self) -> Result<(), RequestError> {
         Ok(())
     }
 
-    /// The id by which the exchange refers to the message under the number `seq_num` in
-    /// BusinessRejectRefID (379): of orders and their cancels OrderRequestID, of other requests the
-    /// id that layout calls the request's own. A message without one is never known to be the one
-    /// that was refused, so that a number the exchange has not used is not taken back.
+    /// Returns the id that identifies this message in BusinessRejectRefID (379) if it is sent under
+    /// `seq_num`: OrderRequestID for orders and cancels, the request's own id for other requests. A
+    /// message without an id cannot be matched with its reject. The session then cannot reclaim a
+    /// number that the exchange has not used.
     #[inline]
     fn request_id(&self, seq_num: u32) -> Option<u64> {
         let _ = seq_num;
         None
     }
 
-    /// Writes the message to the start of `buffer`, which has at least [`Self::MAX_LENGTH`]
-    /// bytes, from the SBE header on, and returns its length. SeqNum is stored by the session
-    /// afterwards; SendingTimeEpoch is [`Stamp::sending_time`].
+    /// Encodes the message at the start of `buffer`, which has at least [`Self::MAX_LENGTH`] bytes,
+    /// and returns its length, SBE header included. The session stores SeqNum afterwards.
+    /// SendingTimeEpoch is [`Stamp::sending_time`].
     ///
     /// # Errors
-    /// Whatever the encoder refuses. Nothing is sent then and no number is used. A length that is
-    /// beyond the buffer, or that leaves no room for SeqNum, is refused as [`EncodeError::Buffer`].
+    /// Any error of the encoder. Nothing is sent and no number is used. A length beyond the buffer,
+    /// or too short for SeqNum, results in [`EncodeError::Buffer`].
     fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError>;
 }
 
-/// What the session knows of a message about to be encoded.
+/// The session's values for a message to be encoded.
 #[derive(Debug, Clone, Copy)]
 pub struct Stamp<'a> {
-    /// The SeqNum it will carry.
+    /// The message's SeqNum.
     pub seq_num: u32,
-    /// SendingTimeEpoch: UTC of the wake.
+    /// SendingTimeEpoch: UTC of the current wakeup.
     pub sending_time: Utc,
-    /// Who sends.
+    /// The sender of the message.
     pub operator: &'a Operator,
 }
 
-/// Where committed messages go: a journal with a connection behind it.
+/// The destination of committed messages: a journal followed by a connection.
 pub trait OutboundSink {
-    /// Room of at least `max` bytes for one frame: a business message, or the Sequence that fills a
-    /// gap, which has to leave in order with them. Whatever is in it may stay there: a claim that
-    /// is not committed leaves nothing, and the next one takes its place.
+    /// Reserves a buffer of at least `max` bytes for one frame: a business message, or the Sequence
+    /// that fills a gap and must stay in order with business messages. The buffer may contain old
+    /// data. A claim without a commit has no effect, and the next claim reuses the buffer.
     ///
     /// # Errors
-    /// [`OutboundError`], and there is nothing to commit.
+    /// [`OutboundError`], if there is no room or no connection.
     fn claim(&mut self, max: usize) -> Result<&mut [u8], OutboundError>;
 
-    /// Keeps the first `length` bytes of what was claimed last, and only then begins to write them
-    /// to the connection. `seq_num` is the number of the business message; a Sequence has none.
+    /// Keeps the first `length` bytes of the claimed buffer, and then starts to write them to the
+    /// connection. `seq_num` is the business message's number; `None` for a Sequence.
     ///
     /// # Panics
-    /// It may, if `length` is more than was claimed.
+    /// May panic if `length` is greater than the claimed size.
     fn commit(&mut self, length: usize, seq_num: Option<u32>) -> Delivery;
 
-    /// From here to [`end_batch`](Self::end_batch) messages are kept and do not leave: then they do
-    /// together. Batches may be nested; the outermost counts. By default there are none, and each
-    /// message leaves when it is committed.
+    /// Starts a batch: until [`end_batch`](Self::end_batch), messages are kept but not written.
+    /// Batches may be nested; only the outermost one counts. By default there are no batches, and
+    /// each message is written when committed.
     fn begin_batch(&mut self) {}
 
-    /// Ends a batch and begins to write what was committed since it began: how far the bytes are,
-    /// and how many of the frames have not left wholly.
+    /// Ends a batch and starts to write its messages. Returns the delivery state and the number of
+    /// frames not fully written.
     fn end_batch(&mut self) -> (Delivery, usize) {
         (Delivery::Written, 0)
     }
 
-    /// Room as of [`claim`](Self::claim), for a message that is never committed: nothing is given
-    /// up for it that others could see.
+    /// Reserves a buffer like [`claim`](Self::claim), for a message that is never committed. Has no
+    /// effect visible outside.
     ///
     /// # Errors
-    /// [`OutboundError`], as a claim now would have, or because it would have to make room first.
-    fn rehearse(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
+    /// [`OutboundError`], if a claim would fail now or would have to make room first.
+    fn warm_up(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
         self.claim(max)
     }
 
-    /// Does for the first `length` bytes of what was rehearsed what a commit does, but for all that
-    /// others could see. Nothing by default.
-    fn rehearse_commit(&mut self, length: usize, seq_num: u32) {
+    /// Executes [`commit`](Self::commit) for the first `length` bytes of the warm-up buffer without
+    /// visible effects. Does nothing by default.
+    fn warm_up_commit(&mut self, length: usize, seq_num: u32) {
         let _ = (length, seq_num);
     }
 
-    /// Writes the business message that was committed last under `seq_num` again, byte for byte,
-    /// behind all that was committed and sent again before, and keeps nothing new. Only for
-    /// [`NotAppliedAnswer::Replay`](crate::NotAppliedAnswer); by default nothing can be sent
-    /// again.
+    /// Writes the last committed business message with number `seq_num` again, byte for byte, after
+    /// all messages committed or replayed before. Keeps no second copy. Used only for
+    /// [`NotAppliedAnswer::Replay`](crate::NotAppliedAnswer). By default nothing can be replayed.
     ///
     /// # Errors
-    /// [`OutboundError::NotKept`] if it has no such message, else why it cannot be written now.
+    /// [`OutboundError::NotKept`] if the message is unknown; another error if it cannot be written
+    /// now.
     fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutboundError> {
         let _ = seq_num;
         Err(OutboundError::NotKept)
     }
 
-    /// Keeps a business message of the exchange, its SBE header and what follows, before its
-    /// callback is called. Nothing is kept by default.
+    /// Keeps a business message of the exchange, from its SBE header on, before its callback runs.
+    /// Keeps nothing by default.
     fn keep(&mut self, uuid: u64, seq_num: u32, message: &[u8]) {
         let _ = (uuid, seq_num, message);
     }
 
-    /// The same with what stood before the message when it came, its framing header: a copy of all
-    /// of it is cheaper than one that begins within what was just copied.
+    /// Keeps a business message of the exchange with its framing header. Copying the whole frame is
+    /// cheaper than copying from an offset within it.
     fn keep_frame(&mut self, uuid: u64, seq_num: u32, frame: &[u8]) {
         self.keep(uuid, seq_num, &frame[FRAMING_HEADER_LENGTH..]);
     }
 
-    /// The callback of the message that was kept last has returned.
+    /// Marks the last kept message as processed: its callback has returned.
     fn mark(&mut self) {}
 }
 
-/// How far the bytes of a committed message are.
+/// The delivery state of a committed message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
-    /// The connection has taken them all.
+    /// The connection has accepted all bytes.
     Written,
-    /// The connection takes no more now: `waiting` bytes, of this message and those before it,
-    /// leave in order when it does.
+    /// The connection accepts no more bytes now. The remaining bytes are written in order as soon
+    /// as possible.
     Waiting {
-        /// Bytes committed and not yet written.
+        /// The number of committed bytes not yet written, of this message and earlier ones.
         waiting: usize,
     },
-    /// The connection broke. The message keeps its number; whether the exchange has applied it
-    /// shows at the next logon.
+    /// The connection broke. The message keeps its number. The next logon shows whether the
+    /// exchange has applied it.
     Broken,
 }
 
-/// Why an outlet keeps nothing.
+/// The reason a sink cannot accept a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum OutboundError {
     /// The journal has no room for another record.
     #[error("the journal is full")]
     Full,
-    /// The connection takes no more and the limit of what may wait is reached.
+    /// The connection accepts no more bytes and the limit of waiting bytes is reached.
     #[error("the connection is blocked and {waiting} bytes are waiting")]
     WouldBlock {
-        /// Bytes committed and not yet written.
+        /// The number of committed bytes not yet written.
         waiting: usize,
     },
-    /// There is no connection.
-    #[error("there is no connection")]
+    /// No connection is open.
+    #[error("no connection is open")]
     Closed,
-    /// The message that is to be sent again is not there.
+    /// The message to be replayed was not kept.
     #[error("the message was not kept")]
     NotKept,
 }
 
-/// Why a message was not sent. It has no number and is not in the journal.
+/// The reason a message was not sent. The message has no number and is not in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// Business messages flow only while established.
+    /// The session is not established.
     #[error("the session is {0}, not established")]
     NotEstablished(State),
-    /// Business messages flow over the primary connection only; this is the backup.
+    /// The session is the backup. Business messages are sent on the primary connection only.
     #[error("the session is the backup")]
     Backup,
-    /// As many messages have left as the limit that was set allows.
-    #[error("as many messages have left as the limit allows")]
+    /// The throttle's limit is reached.
+    #[error("the rate limit is reached")]
     Throttled {
-        /// When the next one may leave.
+        /// The time at which the next message may be sent.
         until: Instant,
     },
-    /// Earlier messages are being sent again and wait for the connection: first they must leave.
-    #[error("earlier messages are still to be sent again")]
+    /// A replay of earlier messages is in progress and must finish first.
+    #[error("a replay of earlier messages is in progress")]
     Replaying,
-    /// Numbers end at 999,999,999: negotiate a new session.
+    /// SeqNum 999,999,999 is used. Negotiate a new session.
     #[error("the session has used its last sequence number")]
     NumbersExhausted,
-    /// Values of the message do not go together.
+    /// The message has invalid or contradictory values.
     #[error(transparent)]
     Request(RequestError),
-    /// The message does not fit its layout.
-    #[error("encoding: {0}")]
+    /// The message cannot be encoded.
+    #[error("cannot encode the message: {0}")]
     Encode(EncodeError),
-    /// The version of the schema that the session speaks has no such message.
-    #[error("version {0} of the schema has no such message")]
+    /// The session's schema version does not contain the message.
+    #[error("schema version {0} does not contain the message")]
     Version(u16),
-    /// The outlet keeps nothing.
+    /// The sink cannot accept the message.
     #[error(transparent)]
-    OutboundSink(OutboundError),
+    Sink(OutboundError),
 }
 
-/// A message that was sent.
+/// A sent message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sent {
-    /// Its SeqNum.
+    /// The message's SeqNum.
     pub seq_num: u32,
-    /// How far its bytes are.
+    /// The delivery state of its bytes.
     pub delivery: Delivery,
 }
 
-/// What a send reads and writes of a session; all else is the receiving half.
+/// The part of the session's state that a send reads and writes.
 #[derive(Debug)]
 pub(crate) struct Outbound {
     pub(crate) state: State,
     pub(crate) progress: Progress,
-    /// The id of the message that has the last number, until the exchange has been told a NextSeqNo
-    /// above it: from then on it takes no lower number.
+    /// The request id of the message with the last used number. `None` once a NextSeqNo above that
+    /// number was advertised: the exchange then rejects lower numbers.
     pub(crate) newest: Option<u64>,
-    /// When the last message of any kind left.
+    /// The time at which the last message of any kind was sent.
     pub(crate) last_sent: Instant,
     pub(crate) operator: Operator,
     pub(crate) on_demand_party_id: u64,
     pub(crate) version: Version,
     pub(crate) pending: Pending,
-    /// What is to be sent again before anything else.
+    /// The replay in progress. Nothing else is sent before it ends.
     pub(crate) replay: Option<Replay>,
-    pub(crate) told: Told,
-    /// All of ours below this number was settled by a logon on this connection or, if that was the
-    /// backup's, on the one before.
-    pub(crate) settled_below: u32,
-    /// The number that was next when the session took over with messages in doubt: it is until
-    /// another one is next.
-    pub(crate) doubted_at: Option<u32>,
-    /// The connection is the backup's.
-    pub(crate) is_backup: bool,
-    /// A send has to look closer: the session may not be established, or be a backup, or have
-    /// messages to send again, or there is a throttle. Only who has looked takes it back.
-    pub(crate) is_restrained: bool,
+    pub(crate) advertised: AdvertisedSeqNums,
+    /// A logon has confirmed all our messages below this number.
+    pub(crate) confirmed_below: u32,
+    /// The number that was next at a takeover with messages in doubt. The doubt ends with the next
+    /// message.
+    pub(crate) in_doubt_at: Option<u32>,
+    /// This is the backup connection.
+    pub(crate) backup: bool,
+    /// A send must run `check_limits`: the session may not be established, may be a backup, may be
+    /// replaying, or may have a throttle. Only `check_limits` clears the flag.
+    pub(crate) send_gated: bool,
     pub(crate) throttle: Option<Throttle>,
-    /// Nothing is to be looked out for when a message comes: the session is established and the
-    /// listener knows it, nothing is missing, held, cut, to be sent again or about to be closed.
-    /// Who changes any of that takes it back; where it is found not to be, it is looked at again.
-    pub(crate) is_usual: bool,
-    /// Batches that were begun and not ended.
+    /// Received frames can take the fast path: the session is established and has reported this
+    /// state; nothing is missing, held, partially received, being replayed or closing. Any code
+    /// that changes one of these clears the flag. The slow path sets it again.
+    pub(crate) fast_path_armed: bool,
+    /// The number of open batches.
     pub(crate) batches: u32,
     pub(crate) keep_alive_interval: Duration,
     pub(crate) counters: OutboundCounters,
 }
 
 impl Outbound {
-    /// Writes the frame of `message` with the next number; does not use the number up.
+    /// Writes the frame of `message` with the next number, without using the number.
     #[inline(always)]
     pub(crate) fn encode<M: Outgoing>(
         &mut self,
@@ -282,7 +282,7 @@ impl Outbound {
         if self.version.is_newest() { Ok(length) } else { self.lower(&mut frame[..length]) }
     }
 
-    /// Lays a frame out as the version of the session has it.
+    /// Converts a frame to the session's schema version.
     #[cold]
     fn lower(&mut self, frame: &mut [u8]) -> Result<usize, SendError> {
         let (header, message) = frame.split_at_mut(FRAMING_HEADER_LENGTH);
@@ -295,7 +295,7 @@ impl Outbound {
         Ok(FRAMING_HEADER_LENGTH + length)
     }
 
-    /// Whether `message` may be sent now. If it `leaves` then, it counts.
+    /// Checks that `message` may be sent now. `leaves` counts it in the throttle.
     #[inline]
     pub(crate) fn check<M: Outgoing>(
         &mut self,
@@ -303,9 +303,9 @@ impl Outbound {
         message: &M,
         leaves: bool,
     ) -> Result<(), SendError> {
-        debug_assert!(self.is_restrained || self.is_free());
-        if self.is_restrained {
-            self.restrain(now, M::CLASS, leaves)?;
+        debug_assert!(self.send_gated || self.may_send());
+        if self.send_gated {
+            self.check_limits(now, M::CLASS, leaves)?;
         }
         if self.progress.next_outgoing > SEQ_NUM_MAX {
             self.counters.refused_without_number += 1;
@@ -317,15 +317,21 @@ impl Outbound {
         })
     }
 
-    /// Why nothing is sent now, if there is a reason. Counts here what leaves, though it may yet
-    /// be refused: so those who set no limit need not look again.
+    /// Returns an error if no message may be sent now. Also counts the message in the throttle,
+    /// although a later check may reject it. Without a throttle this check therefore runs only
+    /// once.
     #[cold]
-    fn restrain(&mut self, now: Now, class: MessageClass, leaves: bool) -> Result<(), SendError> {
+    fn check_limits(
+        &mut self,
+        now: Now,
+        class: MessageClass,
+        leaves: bool,
+    ) -> Result<(), SendError> {
         if self.state != State::Established {
             self.counters.refused_not_established += 1;
             return Err(SendError::NotEstablished(self.state));
         }
-        if self.is_backup {
+        if self.backup {
             self.counters.refused_on_backup += 1;
             return Err(SendError::Backup);
         }
@@ -334,37 +340,37 @@ impl Outbound {
             return Err(SendError::Replaying);
         }
         let Some(throttle) = &mut self.throttle else {
-            self.is_restrained = false;
+            self.send_gated = false;
             return Ok(());
         };
-        if let Some(until) = throttle.free_at(class, now.monotonic) {
+        if let Some(until) = throttle.blocked_until(class, now.monotonic) {
             self.counters.refused_throttled += 1;
             return Err(SendError::Throttled { until });
         }
         if leaves {
-            throttle.note(class, now.monotonic);
+            throttle.record(class, now.monotonic);
         }
         Ok(())
     }
 
-    /// Whether any business message may be sent.
-    fn is_free(&self) -> bool {
-        let is_held_back = self.is_backup || self.replay.is_some() || self.throttle.is_some();
-        self.state == State::Established && !is_held_back
+    /// Returns `true` if nothing prevents sending business messages.
+    fn may_send(&self) -> bool {
+        let blocked = self.backup || self.replay.is_some() || self.throttle.is_some();
+        self.state == State::Established && !blocked
     }
 
-    /// The connection is, or is not, the backup's.
-    pub(crate) fn set_backup(&mut self, is_backup: bool) {
-        (self.is_backup, self.is_restrained) = (is_backup, true);
+    /// Sets whether this is the backup connection.
+    pub(crate) fn set_backup(&mut self, backup: bool) {
+        (self.backup, self.send_gated) = (backup, true);
     }
 
-    /// Whether messages may be missing at the exchange that it has not said are. The next business
-    /// message brings it out, and a Sequence would hide it.
+    /// Returns `true` if messages of ours may be missing at the exchange without a NotApplied yet.
+    /// The next business message reveals them; a Sequence would hide them.
     pub(crate) fn is_in_doubt(&self) -> bool {
-        self.doubted_at == Some(self.progress.next_outgoing)
+        self.in_doubt_at == Some(self.progress.next_outgoing)
     }
 
-    /// Uses up the next number for a message of `length` bytes that is now in the journal.
+    /// Uses the next number for a message of `length` bytes that is now in the journal.
     #[inline]
     pub(crate) fn commit(&mut self, now: Now, length: usize, request_id: Option<u64>) -> u32 {
         let seq_num = self.progress.next_outgoing;
@@ -376,9 +382,9 @@ impl Outbound {
         seq_num
     }
 
-    /// Counts messages that have not left wholly. Those of a batch are counted at its end.
+    /// Counts messages that were not fully written. Those of a batch are counted at its end.
     #[cold]
-    pub(crate) fn not_written(&mut self, delivery: Delivery, messages: usize) {
+    pub(crate) fn record_unwritten(&mut self, delivery: Delivery, messages: usize) {
         match delivery {
             Delivery::Waiting { .. } if self.batches == 0 => {
                 self.counters.queued += messages as u64
@@ -388,27 +394,27 @@ impl Outbound {
         }
     }
 
-    /// Takes the number of the newest message back, if that is the one the exchange has refused,
-    /// under `request_id`, without using its number. Of any other the number is gone: the exchange
-    /// finds the hole when it reads the next message, and says NotApplied.
+    /// Reclaims the newest message's number if that message is the one rejected, by `request_id`,
+    /// without using its number. For any other message the number stays used: the exchange finds
+    /// the gap at the next message and sends NotApplied.
     #[cold]
-    pub(crate) fn take_back(&mut self, request_id: Option<u64>) {
+    pub(crate) fn reclaim_seq_num(&mut self, request_id: Option<u64>) {
         if request_id.is_some() && request_id == self.newest {
             self.newest = None;
             self.progress.next_outgoing -= 1;
             self.counters.taken_back += 1;
         } else {
-            self.told.has_hole = true;
+            self.advertised.gap_after_reject = true;
         }
     }
 
-    /// Begins to terminate gracefully, if there is a session to terminate.
+    /// Starts a graceful termination, if there is a session to terminate.
     pub(crate) fn terminate(&mut self, now: Now) {
         match self.state {
             State::Disconnected | State::Terminating => {}
             State::Connecting => self.pending.close(),
-            // Nothing may be sent before Negotiate, a Terminate neither.
-            State::Negotiating if self.pending.wants(Wanted::NEGOTIATE) => self.pending.close(),
+            // No message, not even a Terminate, may precede Negotiate.
+            State::Negotiating if self.pending.is_queued(Queued::NEGOTIATE) => self.pending.close(),
             State::Negotiating | State::Establishing | State::Established => {
                 let deadline = now.monotonic + self.keep_alive_interval;
                 self.pending.terminate(TerminateCode::FINISHED, deadline);
@@ -419,9 +425,9 @@ impl Outbound {
         }
     }
 
-    /// Is in this state from now on.
+    /// Enters `state`.
     pub(crate) fn enter(&mut self, state: State) {
-        (self.state, self.is_usual, self.is_restrained) = (state, false, true);
+        (self.state, self.fast_path_armed, self.send_gated) = (state, false, true);
     }
 }
 
@@ -442,10 +448,10 @@ fn write_frame<M: Outgoing>(
     Ok(FRAMING_HEADER_LENGTH + length)
 }
 
-/// Stores `seq_num` in the message that begins with the SBE header `message`.
+/// Stores `seq_num` in `message`, which starts with its SBE header.
 #[inline]
 fn store_seq_num(message: &mut [u8], seq_num: u32) -> Result<(), EncodeError> {
-    // Every message of a client is longer than this.
+    // Every valid client message is longer.
     if message.len() < SEQ_NUM_OFFSET + 4 {
         return Err(EncodeError::Buffer);
     }
@@ -455,50 +461,51 @@ fn store_seq_num(message: &mut [u8], seq_num: u32) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// Numbers, encodes, journals and transmits business messages.
+/// The session's sending half: numbers, encodes, journals and transmits business messages.
 ///
-/// Callbacks are given one; between them [`Session::sender`](crate::Session::sender) makes one.
+/// Callbacks receive one. Outside of callbacks, [`Session::sender`](crate::Session::sender) creates
+/// one.
 pub struct Sender<'a> {
     pub(crate) outbound: &'a mut Outbound,
-    pub(crate) outlet: &'a mut dyn OutboundSink,
+    pub(crate) sink: &'a mut dyn OutboundSink,
     pub(crate) now: Now,
 }
 
 impl Sender<'_> {
-    /// Sends `message` under the next number: it is encoded where the outlet keeps it, kept, and
-    /// then written. When this returns `Ok`, the message is in the journal and its number is
-    /// used; [`Sent::delivery`] tells whether the connection has taken it.
+    /// Sends `message` under the next number: encodes it in the sink's buffer, keeps it, and then
+    /// writes it. On `Ok`, the message is in the journal and its number is used. [`Sent::delivery`]
+    /// reports whether the connection has accepted its bytes.
     ///
     /// # Errors
-    /// [`SendError`], and nothing has happened: no number is used, no byte is kept or written.
-    // Always, since what kind of order it is, and what it leaves out, is mostly known where it is
-    // sent: then neither is asked for.
+    /// [`SendError`], without any effect: no number is used, and nothing is kept or written.
+    // Always inlined: the order type and the absent fields are mostly constant at the call site,
+    // which removes their branches.
     #[inline(always)]
     pub fn send<M: Outgoing>(&mut self, message: &M) -> Result<Sent, SendError> {
-        if self.outbound.is_restrained && self.outbound.replay.is_some() {
-            self.outbound.continue_replay(self.now, self.outlet);
+        if self.outbound.send_gated && self.outbound.replay.is_some() {
+            self.outbound.continue_replay(self.now, self.sink);
         }
         self.outbound.check(self.now, message, true)?;
-        let frame = self.outlet.claim(FRAMING_HEADER_LENGTH + M::MAX_LENGTH).map_err(|error| {
+        let frame = self.sink.claim(FRAMING_HEADER_LENGTH + M::MAX_LENGTH).map_err(|error| {
             self.outbound.counters.refused_by_outlet += 1;
-            SendError::OutboundSink(error)
+            SendError::Sink(error)
         })?;
         let length = self.outbound.encode(self.now, message, frame)?;
         let seq_num = self.outbound.progress.next_outgoing;
-        let delivery = self.outlet.commit(length, Some(seq_num));
+        let delivery = self.sink.commit(length, Some(seq_num));
         self.outbound.commit(self.now, length, message.request_id(seq_num));
         if delivery != Delivery::Written {
-            self.outbound.not_written(delivery, 1);
+            self.outbound.record_unwritten(delivery, 1);
         }
         Ok(Sent { seq_num, delivery })
     }
 
-    /// Sends party details and, with nothing between them, the message they are for. Both carry the
-    /// id that [`SessionPolicy`](crate::SessionPolicy) has for it.
+    /// Sends party details immediately followed by the message they belong to. Both carry the
+    /// on-demand id of [`SessionPolicy`](crate::SessionPolicy).
     ///
     /// # Errors
-    /// [`SendError`], as of [`send`](Self::send). If the outlet has room for the details only,
-    /// they are sent nevertheless: CME pairs them with the next message.
+    /// [`SendError`], like [`send`](Self::send). If the sink has room for the details only, they
+    /// are still sent: CME pairs them with the next message.
     pub fn send_with_party<M: Outgoing>(
         &mut self,
         party: &PartyDetails<'_>,
@@ -518,25 +525,25 @@ impl Sender<'_> {
         sent
     }
 
-    /// Begins to terminate the session gracefully: what was sent leaves, then a Terminate, and
-    /// nothing after it. Reports may still come until the exchange has answered.
+    /// Starts a graceful termination: messages already sent are written, then a Terminate, and
+    /// nothing after it. Reports may still arrive until the exchange confirms.
     pub fn terminate(&mut self) {
         self.outbound.terminate(self.now);
     }
 
-    /// The state of the session.
+    /// Returns the session's state.
     #[must_use]
     pub fn state(&self) -> State {
         self.outbound.state
     }
 
-    /// The identity of the session and the numbers of its streams.
+    /// Returns the session's UUID and sequence numbers.
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.outbound.progress
     }
 
-    /// The wake this sender belongs to.
+    /// Returns the time of the current wakeup.
     #[must_use]
     pub fn now(&self) -> Now {
         self.now

@@ -1,23 +1,23 @@
-//! The session itself: its parts, and the verbs that concern them all.
+//! The session: its parts and the functions that concern all of them.
 //!
-//! What comes in is told in `inbound` and `session_message`, control traffic is written in
-//! `control`; what is due is done in `timers`, what is missing asked for in `recovery`.
+//! `inbound` and `session_message` handle received messages, `transmit` writes session messages,
+//! `timers` handles deadlines, and `recovery` requests missing messages.
 
 mod backup;
 mod connection;
-mod control;
-mod earlier;
-mod held;
+mod hold_queue;
 mod inbound;
-mod judgement;
 mod logon;
+mod logon_history;
 mod not_applied;
+mod out_of_sequence;
 mod recovery;
 mod redelivery;
-mod retransmission;
+mod retransmit_chunk;
+mod retransmit_request;
 mod session_message;
-mod stride;
 mod timers;
+mod transmit;
 
 use core::ops::ControlFlow;
 
@@ -25,28 +25,28 @@ use hairpin_time::{Instant, Now};
 
 use crate::listener::Failover;
 use crate::pending::{Pending, Terminate};
-use crate::reassembly::whole_frame;
-use crate::replay::Told;
+use crate::reassembly::split_frame;
+use crate::replay::AdvertisedSeqNums;
 use crate::sender::{Outbound, Outgoing, Sender};
 use crate::{
-    Action, Binding, Ending, Error, InboundCounters, Listener, OutboundCounters, OutboundSink,
-    Progress, Rates, Reassembly, SendError, SessionPolicy, Settings, SettingsError, State,
-    Throttle, Warning,
+    Action, Binding, DisconnectReason, Error, InboundCounters, Listener, OutboundCounters,
+    OutboundSink, Progress, Rates, Reassembly, SendError, SessionPolicy, Settings, SettingsError,
+    State, Throttle, Warning,
 };
 
-use earlier::Earlier;
+use logon_history::LogonHistory;
 use recovery::Recovery;
 
 pub use connection::ConnectError;
-pub use control::CONTROL_LENGTH;
 pub use recovery::REQUEST_MAX;
+pub use transmit::CONTROL_LENGTH;
 
-/// The client's side of one iLink 3 session, without IO.
+/// The client side of an iLink 3 session, without I/O.
 ///
-/// Give it what happens (`handle_*`), then do what it wants, in this order: all it has to
-/// [transmit](Self::poll_transmit), each [action](Self::poll_action), and call
+/// Pass events to the `handle_*` functions. After each event, send everything from
+/// [`poll_transmit`](Self::poll_transmit), then execute each [action](Self::poll_action). Call
 /// [`handle_timeout`](Self::handle_timeout) when [`poll_timeout`](Self::poll_timeout) has passed.
-/// It holds its number streams, not its journal: that is the [`OutboundSink`]'s.
+/// The session contains its sequence numbers. The journal belongs to the [`OutboundSink`].
 #[derive(Debug)]
 pub struct Session {
     outbound: Outbound,
@@ -54,85 +54,87 @@ pub struct Session {
     reassembly: Reassembly,
     recovery: Recovery,
     settings: Settings,
-    conduct: SessionPolicy,
+    policy: SessionPolicy,
     binding: Binding,
-    earlier: Earlier,
-    /// The id of the message [`send`](Session::send) has written last.
-    written: Option<u64>,
-    /// RequestTimestamp of the request that is unanswered, or was answered last.
-    requested: u64,
-    /// RequestTimestamp of the first request of this kind, if it was sent more than once.
-    first_requested: u64,
-    /// How often the request was sent.
+    logon_history: LogonHistory,
+    /// The request id of the message last encoded by [`send`](Session::send).
+    encoded_request_id: Option<u64>,
+    /// RequestTimestamp of the last logon request.
+    last_request_timestamp: u64,
+    /// RequestTimestamp of the first logon request of this kind, if it was repeated.
+    first_request_timestamp: u64,
+    /// The number of times the logon request was sent.
     logon_attempts: u32,
-    /// A request was sent more than once on this connection.
-    has_repeated: bool,
-    /// The exchange has made this backup the primary, and it has not taken over yet; since when.
+    /// A logon request was repeated on this connection.
+    logon_repeated: bool,
+    /// The promotion of this backup and its time, until the takeover.
     failover: Option<(Failover, Instant)>,
-    /// Of a backup: the UUID of its primary, and the number that one has to receive next.
+    /// On a backup: the UUID of its primary and the primary's next incoming SeqNum.
     primary: (u64, u32),
-    /// The present connection, or the last, came to be established.
+    /// The current or last connection was established.
     was_established: bool,
-    /// Since when it is not established any more, if it was.
-    ceased: Option<Instant>,
-    /// When the connection or the answer that is awaited is given up.
+    /// The time at which the session stopped being established.
+    down_since: Option<Instant>,
+    /// The deadline for the connection or the pending response.
     response_deadline: Instant,
-    /// While nothing but signs of life is due: no deadline is before this.
-    quiet_until: Instant,
-    /// When the expiry of the key is looked at again.
-    key_due: Option<Instant>,
-    /// The state the listener knows of.
-    told: State,
-    /// A message that an earlier process has kept is delivered.
-    is_redelivering: bool,
-    /// How the connection has ended, or will.
-    ending: Ending,
+    /// A lower bound of all deadlines while only keep-alive deadlines are pending.
+    no_deadline_before: Instant,
+    /// The time of the next key expiry check.
+    key_check_at: Option<Instant>,
+    /// The state last reported to the listener.
+    last_reported_state: State,
+    /// A message of a previous process is being delivered.
+    redelivering: bool,
+    /// The reason for the end of the connection, known or expected.
+    disconnect_reason: DisconnectReason,
 }
 
-/// What only the receiving half writes.
+/// The state that only the receiving half writes.
 #[derive(Debug, Default)]
 struct Inbound {
-    /// When the last frame came.
-    last_heard: Instant,
-    /// When the exchange was asked for a sign of life that has not come yet.
-    asked: Option<Instant>,
+    /// The time at which the last frame arrived.
+    last_received: Instant,
+    /// The time at which a Sequence was requested from the exchange, until a frame arrives.
+    sequence_requested_at: Option<Instant>,
     counters: InboundCounters,
 }
 
-/// What a verb was called with.
+/// The arguments of a `handle_*` call.
 struct Context<'a, L> {
     now: Now,
-    outlet: &'a mut dyn OutboundSink,
+    sink: &'a mut dyn OutboundSink,
     listener: &'a mut L,
 }
 
 impl<L> Context<'_, L> {
-    /// A copy for a function that is not inlined. The original is never in memory then, and where
-    /// the outlet's type is known its functions are called without its table.
+    /// Creates a second context for a function that is not inlined. The original context then never
+    /// has to be in memory. Where the sink's type is known, its functions are called without a
+    /// vtable.
     #[inline(always)]
-    fn copy(&mut self) -> Context<'_, L> {
-        Context { now: self.now, outlet: &mut *self.outlet, listener: &mut *self.listener }
+    fn reborrow(&mut self) -> Context<'_, L> {
+        Context { now: self.now, sink: &mut *self.sink, listener: &mut *self.listener }
     }
 }
 
 impl Session {
-    /// A disconnected session that goes on from `progress`: the default one, or what an earlier
-    /// process has kept. It conducts itself in the [default](SessionPolicy) way.
+    /// Creates a disconnected session that continues from `progress`, with the
+    /// [default](SessionPolicy) policy. A new session starts from the default progress, a restarted
+    /// process from its stored progress.
     ///
     /// # Errors
-    /// [`SettingsError`] with the first setting CME would refuse.
+    /// [`SettingsError`] with the first invalid setting.
     pub fn new(settings: Settings, progress: Progress) -> Result<Self, SettingsError> {
-        Self::with_conduct(settings, progress, SessionPolicy::default())
+        Self::with_policy(settings, progress, SessionPolicy::default())
     }
 
-    /// Like [`new`](Self::new), with a [`SessionPolicy`] of its own.
+    /// Creates a session like [`new`](Self::new), with the given policy.
     ///
     /// # Errors
-    /// [`SettingsError`] with the first setting CME would refuse.
-    pub fn with_conduct(
+    /// [`SettingsError`] with the first invalid setting.
+    pub fn with_policy(
         settings: Settings,
         progress: Progress,
-        conduct: SessionPolicy,
+        policy: SessionPolicy,
     ) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self {
@@ -142,16 +144,16 @@ impl Session {
                 newest: None,
                 last_sent: Instant::ZERO,
                 operator: settings.operator,
-                on_demand_party_id: conduct.on_demand_party_id,
-                version: conduct.version,
+                on_demand_party_id: policy.on_demand_party_id,
+                version: policy.version,
                 pending: Pending::default(),
                 replay: None,
-                told: Told::default(),
-                settled_below: 1,
-                doubted_at: None,
-                is_backup: false,
-                is_restrained: true,
-                is_usual: false,
+                advertised: AdvertisedSeqNums::default(),
+                confirmed_below: 1,
+                in_doubt_at: None,
+                backup: false,
+                send_gated: true,
+                fast_path_armed: false,
                 throttle: None,
                 batches: 0,
                 keep_alive_interval: settings.keep_alive_interval,
@@ -159,56 +161,56 @@ impl Session {
             },
             inbound: Inbound::default(),
             reassembly: Reassembly::new(),
-            recovery: Recovery::new(conduct.held_bytes),
+            recovery: Recovery::new(policy.held_bytes),
             settings,
-            conduct,
+            policy,
             binding: Binding::New,
-            earlier: Earlier::default(),
-            written: None,
-            requested: 0,
-            first_requested: 0,
+            logon_history: LogonHistory::default(),
+            encoded_request_id: None,
+            last_request_timestamp: 0,
+            first_request_timestamp: 0,
             logon_attempts: 0,
-            has_repeated: false,
+            logon_repeated: false,
             failover: None,
             primary: (0, 0),
-            ceased: None,
+            down_since: None,
             response_deadline: Instant::MAX,
-            quiet_until: Instant::ZERO,
-            key_due: None,
-            told: State::Disconnected,
-            is_redelivering: false,
-            ending: Ending::Lost,
+            no_deadline_before: Instant::ZERO,
+            key_check_at: None,
+            last_reported_state: State::Disconnected,
+            redelivering: false,
+            disconnect_reason: DisconnectReason::Lost,
             was_established: false,
         })
     }
 
-    /// Takes bytes from the connection, cut anywhere, and calls the listener for each message in
-    /// them. A whole frame is read where it lies.
+    /// Handles received bytes, which may start and end anywhere in a frame, and calls the listener
+    /// for each message. Complete frames are processed in place.
     #[inline]
     pub fn handle_bytes<L: Listener>(
         &mut self,
         now: Now,
         bytes: &[u8],
-        outlet: &mut dyn OutboundSink,
+        sink: &mut dyn OutboundSink,
         listener: &mut L,
     ) {
-        let mut context = Context { now, outlet, listener };
+        let mut context = Context { now, sink, listener };
         self.inbound.counters.bytes += bytes.len() as u64;
         let mut rest = bytes;
-        debug_assert!(!self.outbound.is_usual || self.is_as_usual());
-        while self.outbound.is_usual
-            && let Some((frame, behind)) = whole_frame(rest)
+        debug_assert!(!self.outbound.fast_path_armed || self.can_arm_fast_path());
+        while self.outbound.fast_path_armed
+            && let Some((frame, tail)) = split_frame(rest)
         {
-            rest = behind;
-            self.handle_usual_frame(&mut context, frame);
+            rest = tail;
+            self.handle_frame_fast_path(&mut context, frame);
         }
-        if !rest.is_empty() || !self.outbound.is_usual {
-            self.handle_rest(&mut context.copy(), rest, rest.len() == bytes.len());
+        if !rest.is_empty() || !self.outbound.fast_path_armed {
+            self.handle_rest(&mut context.reborrow(), rest, rest.len() == bytes.len());
         }
     }
 
-    /// Takes bytes when not all is as usual: from the middle of a frame on, say, or during a logon.
-    /// `is_all` says whether nothing came before them at once.
+    /// Handles bytes off the fast path, for example a partial frame or a logon. `is_all` is `true`
+    /// if no bytes of the same input were handled before.
     #[cold]
     fn handle_rest<L: Listener>(
         &mut self,
@@ -216,10 +218,10 @@ impl Session {
         bytes: &[u8],
         is_all: bool,
     ) {
-        self.settle(context);
+        self.report_state(context);
         let connected = !matches!(self.state(), State::Disconnected | State::Connecting);
         if !connected || self.outbound.pending.is_closing() {
-            // What came behind a message that has ended the session does not count.
+            // Bytes after a message that ended the session are not counted.
             if is_all {
                 self.inbound.counters.bytes_discarded += bytes.len() as u64;
             }
@@ -227,8 +229,8 @@ impl Session {
         }
         let mut rest = bytes;
         if self.reassembly.is_empty() {
-            while let Some((frame, behind)) = whole_frame(rest) {
-                rest = behind;
+            while let Some((frame, tail)) = split_frame(rest) {
+                rest = tail;
                 self.handle_frame(context, frame);
                 if self.outbound.pending.is_closing() {
                     return;
@@ -238,24 +240,23 @@ impl Session {
         if !rest.is_empty() {
             self.reassemble(context, rest);
         }
-        self.outbound.is_usual = self.is_as_usual();
+        self.outbound.fast_path_armed = self.can_arm_fast_path();
     }
 
-    /// Whether nothing is to be looked out for when a message comes: what
-    /// [`is_usual`](Outbound::is_usual) says without looking.
-    fn is_as_usual(&self) -> bool {
+    /// Returns `true` if the conditions of [`fast_path_armed`](Outbound::fast_path_armed) hold.
+    fn can_arm_fast_path(&self) -> bool {
         let Self { recovery, reassembly, outbound, .. } = self;
         outbound.state == State::Established
-            && self.told == State::Established
+            && self.last_reported_state == State::Established
             && !outbound.pending.is_closing()
             && outbound.replay.is_none()
-            && !recovery.is_active
-            && !recovery.is_earlier
+            && !recovery.active
+            && !recovery.current_uuid_blocked
             && recovery.request.is_none()
             && reassembly.is_empty()
     }
 
-    /// Takes bytes that do not begin with a whole frame.
+    /// Handles bytes that do not start with a complete frame.
     fn reassemble<L: Listener>(&mut self, context: &mut Context<'_, L>, bytes: &[u8]) {
         let mut reassembly = core::mem::take(&mut self.reassembly);
         let fed = reassembly.feed(bytes, |frame| {
@@ -272,19 +273,18 @@ impl Session {
         }
     }
 
-    /// The sending half, for sends outside of the session's own callbacks.
+    /// Returns the sending half, for sends outside of callbacks.
     #[inline]
-    pub fn sender<'a>(&'a mut self, now: Now, outlet: &'a mut dyn OutboundSink) -> Sender<'a> {
-        Sender { outbound: &mut self.outbound, outlet, now }
+    pub fn sender<'a>(&'a mut self, now: Now, sink: &'a mut dyn OutboundSink) -> Sender<'a> {
+        Sender { outbound: &mut self.outbound, sink, now }
     }
 
-    /// Writes the frame of `message` with the next number into `frame`, for owners that keep
-    /// messages in another way than an [`OutboundSink`]. [`commit`](Self::commit) uses the number
-    /// up;
-    /// without it the next call writes the same number again.
+    /// Writes the frame of `message` with the next number into `frame`, for owners that do not use
+    /// an [`OutboundSink`]. [`commit`](Self::commit) uses the number. Without a commit the next
+    /// call writes the same number again.
     ///
     /// # Errors
-    /// [`SendError`] if business messages do not flow or the message does not fit.
+    /// [`SendError`] if no business message may be sent, or if the message does not fit.
     pub fn send<M: Outgoing>(
         &mut self,
         now: Now,
@@ -292,159 +292,161 @@ impl Session {
         frame: &mut [u8],
     ) -> Result<usize, SendError> {
         self.outbound.check(now, message, true)?;
-        self.written = message.request_id(self.outbound.progress.next_outgoing);
+        self.encoded_request_id = message.request_id(self.outbound.progress.next_outgoing);
         self.outbound.encode(now, message, frame)
     }
 
-    /// Uses up the number of the message of `length` bytes that [`send`](Self::send) has written,
-    /// now that it is kept, and returns it.
+    /// Uses the number of the message of `length` bytes written by [`send`](Self::send), once the
+    /// message is kept. Returns the number.
     pub fn commit(&mut self, now: Now, length: usize) -> u32 {
-        self.outbound.commit(now, length, self.written)
+        self.outbound.commit(now, length, self.encoded_request_id)
     }
 
-    /// Limits how many business messages leave: what is beyond is refused with
-    /// [`SendError::Throttled`]. Without rates there is no limit, as at the beginning. What is
-    /// [sent again](crate::NotAppliedAnswer::Replay) is not counted.
+    /// Sets the limits on business messages. A send above a limit returns [`SendError::Throttled`].
+    /// Without rates, the default, there is no limit. [Replayed](crate::NotAppliedAnswer::Replay)
+    /// messages are not counted.
     pub fn set_throttle(&mut self, rates: Option<&Rates>) {
         self.outbound.throttle = rates.map(Throttle::new);
-        self.outbound.is_restrained = true;
+        self.outbound.send_gated = true;
     }
 
-    /// Begins to terminate gracefully: see [`Sender::terminate`].
+    /// Starts a graceful termination: see [`Sender::terminate`].
     pub fn terminate(&mut self, now: Now) {
         self.outbound.terminate(now);
     }
 
-    /// What only the owner of the connection can do. Ask after
-    /// [`poll_transmit`](Self::poll_transmit), until there is nothing.
+    /// Returns the next action for the owner of the connection. Call this function after
+    /// [`poll_transmit`](Self::poll_transmit), until it returns `None`.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.outbound.pending.action()
     }
 
-    /// Whether [`poll_transmit`](Self::poll_transmit) or [`poll_action`](Self::poll_action) has
-    /// something now: after a `terminate` from outside, say.
+    /// Returns `true` if [`poll_transmit`](Self::poll_transmit) or
+    /// [`poll_action`](Self::poll_action) has something to return, for example after a `terminate`.
     #[inline]
     #[must_use]
     pub fn has_pending(&self) -> bool {
-        let is_usual = self.outbound.is_usual;
-        self.outbound.pending.is_any() || (!is_usual && self.wants_retransmission())
+        let fast_path_armed = self.outbound.fast_path_armed;
+        self.outbound.pending.has_any() || (!fast_path_armed && self.has_retransmit_request())
     }
 
-    /// Whether a RetransmitRequest is to leave.
-    fn wants_retransmission(&self) -> bool {
-        self.recovery.is_wanted() && self.state() == State::Established
+    /// Returns `true` if a RetransmitRequest is to be sent.
+    fn has_retransmit_request(&self) -> bool {
+        self.recovery.has_unsent_request() && self.state() == State::Established
     }
 
-    /// The state of the session.
+    /// Returns the session's state.
     #[must_use]
     pub fn state(&self) -> State {
         self.outbound.state
     }
 
-    /// The identity of the session and the numbers of its streams: what is to be kept.
+    /// Returns the session's UUID and sequence numbers, which the owner should store.
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.outbound.progress
     }
 
-    /// How the last connection ended: of use while there is none.
+    /// Returns the reason for the end of the last connection. Valid while disconnected.
     #[must_use]
-    pub fn ending(&self) -> Ending {
-        self.ending
+    pub fn disconnect_reason(&self) -> DisconnectReason {
+        self.disconnect_reason
     }
 
-    /// Whether the present connection, or the last one, came to be established: both may happen
-    /// between two looks at [`state`](Self::state).
+    /// Returns `true` if the current or last connection was established. A connection may be
+    /// established and end between two calls of [`state`](Self::state).
     #[must_use]
     pub fn was_established(&self) -> bool {
         self.was_established
     }
 
-    /// What came in, counted since the session was made.
+    /// Returns the counters of received messages since the session was created.
     #[must_use]
     pub fn inbound_counters(&self) -> &InboundCounters {
         &self.inbound.counters
     }
 
-    /// What went out, counted since the session was made.
+    /// Returns the counters of sent messages since the session was created.
     #[must_use]
     pub fn outbound_counters(&self) -> &OutboundCounters {
         &self.outbound.counters
     }
 
-    /// How it conducts itself.
+    /// Returns the session's policy.
     #[must_use]
-    pub fn conduct(&self) -> &SessionPolicy {
-        &self.conduct
+    pub fn policy(&self) -> &SessionPolicy {
+        &self.policy
     }
 
-    /// The settings it was made with.
+    /// Returns the session's settings.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Reports a fault, terminates with its code if it has one, and closes.
+    /// Reports a fault, sends a Terminate if the fault has a code, and closes.
     #[cold]
     fn fail<L: Listener>(&mut self, context: &mut Context<'_, L>, error: Error) {
         self.inbound.counters.count(&error);
-        // To whom numbers do not fit it is the same who has found it out.
-        self.ending = error.terminate_code().map_or(Ending::Lost, Ending::Terminated);
+        // An invalid number has the same consequence, no matter which side detects it.
+        self.disconnect_reason =
+            error.terminate_code().map_or(DisconnectReason::Lost, DisconnectReason::Terminated);
         let deadline = context.now.monotonic + self.settings.keep_alive_interval;
         let pending = &mut self.outbound.pending;
-        // After our own Terminate nothing may be sent.
-        match error.terminate_code().filter(|_| !pending.awaiting_answer) {
-            Some(code) => pending.terminate_and_close(Terminate { code, answers: None }, deadline),
+        // Nothing may be sent after our own Terminate.
+        match error.terminate_code().filter(|_| !pending.awaiting_confirmation) {
+            Some(code) => pending.terminate_and_close(Terminate { code, confirms: None }, deadline),
             None => pending.close(),
         }
-        self.tell(context, |listener, sender| listener.on_error(sender, &error));
+        self.notify(context, |listener, sender| listener.on_error(sender, &error));
         self.enter(context, State::Terminating);
     }
 
     fn warn<L: Listener>(&mut self, context: &mut Context<'_, L>, warning: Warning) {
-        self.tell(context, |listener, sender| listener.on_warning(sender, &warning));
+        self.notify(context, |listener, sender| listener.on_warning(sender, &warning));
     }
 
-    /// Moves to `state` and tells the listener.
+    /// Enters `state` and reports the change to the listener.
     fn enter<L: Listener>(&mut self, context: &mut Context<'_, L>, state: State) {
         self.outbound.enter(state);
         if matches!(state, State::Negotiating | State::Establishing) {
             self.response_deadline = self.response_deadline_after(context.now);
             self.logon_attempts = 0;
         }
-        self.settle(context);
+        self.report_state(context);
     }
 
-    /// Tells the listener of a state it does not know yet.
+    /// Reports state changes that the listener has not received yet.
     #[inline(never)]
-    fn settle<L: Listener>(&mut self, context: &mut Context<'_, L>) {
-        while self.told != self.outbound.state {
+    fn report_state<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        while self.last_reported_state != self.outbound.state {
             let state = self.outbound.state;
-            self.note_ceased(context.now, state);
-            self.told = state;
-            self.tell(context, |listener, sender| listener.on_state(sender, state));
+            self.record_down_since(context.now, state);
+            self.last_reported_state = state;
+            self.notify(context, |listener, sender| listener.on_state(sender, state));
         }
     }
 
-    /// Notes when it ceases to be established; attempts that fail after that change nothing.
+    /// Records when the session stops being established. Later failed attempts do not change the
+    /// time.
     #[cold]
-    fn note_ceased(&mut self, now: Now, state: State) {
+    fn record_down_since(&mut self, now: Now, state: State) {
         if state == State::Established {
-            self.ceased = None;
-        } else if self.told == State::Established {
-            self.ceased = Some(now.monotonic);
+            self.down_since = None;
+        } else if self.last_reported_state == State::Established {
+            self.down_since = Some(now.monotonic);
         }
     }
 
     /// Calls the listener with the sending half.
     #[inline(always)]
-    fn tell<L: Listener>(
+    fn notify<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
         call: impl FnOnce(&mut L, &mut Sender<'_>),
     ) {
         let mut sender =
-            Sender { outbound: &mut self.outbound, outlet: &mut *context.outlet, now: context.now };
+            Sender { outbound: &mut self.outbound, sink: &mut *context.sink, now: context.now };
         call(context.listener, &mut sender);
     }
 }

@@ -1,64 +1,68 @@
-//! How a session conducts itself where CME leaves it a choice.
+//! The session's policy where CME's rules leave a choice.
 
 use hairpin_time::Duration;
 
 use crate::{KeyExpiry, Version};
 
-/// Bytes of messages that may be held unless set: about 4,000 reports of an order.
+/// The default of [`SessionPolicy::held_bytes`]: room for about 4,000 execution reports.
 pub const HELD_BYTES_DEFAULT: usize = 1 << 20;
 
-/// What a session does where CME's rules leave a choice, and how much it may hold meanwhile.
+/// The session's behavior where CME's rules leave a choice, and its buffer limits.
 ///
 /// ```
 /// use hairpin_ilink3::SessionPolicy;
 ///
-/// let conduct = SessionPolicy { held_bytes: 64 << 10, ..SessionPolicy::default() };
-/// assert_eq!(conduct.logon_attempts, 2);
+/// let policy = SessionPolicy { held_bytes: 64 << 10, ..SessionPolicy::default() };
+/// assert_eq!(policy.logon_attempts, 2);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionPolicy {
-    /// The version of the schema that messages are sent in: 9, or an older one.
+    /// The schema version of the messages sent: 9 or an older one.
     pub version: Version,
-    /// PartyDetailsListReqID (1505) of party details on demand and of the message they are for.
-    /// CME's schema says "FFFFFFFF", and not whether that is 0xFFFF_FFFF, the default, or the
+    /// PartyDetailsListReqID (1505) of on-demand party details and of the message they belong to.
+    /// CME's schema documents "FFFFFFFF" without defining it: 0xFFFF_FFFF (the default) or the
     /// field's null, `u64::MAX`.
     pub on_demand_party_id: u64,
-    /// Bytes for messages that arrive while earlier ones are asked for again, taken when the
-    /// session is made. What does not fit is asked for again too. See [`HELD_BYTES_DEFAULT`].
+    /// The buffer size in bytes for messages received while a gap before them is open. The buffer
+    /// is allocated with the session. Messages that do not fit are requested again. See
+    /// [`HELD_BYTES_DEFAULT`].
     pub held_bytes: usize,
-    /// How long a retransmission may stand still before it is asked for again. At least a
-    /// millisecond counts. Ten seconds, the default, is a keep-alive interval: CME puts its
-    /// Sequences between the messages of a retransmission.
+    /// The time without progress after which a retransmission is requested again; at least 1 ms.
+    /// The default of 10 s is one keep-alive interval, because CME sends Sequence messages between
+    /// retransmitted messages.
     pub retransmission_timeout: Duration,
-    /// How often the same messages are asked for without any of them coming, before the connection
-    /// is given up, to ask again on the next one. Three by default; at least one counts.
+    /// The number of requests for the same messages, without any progress, before the session drops
+    /// the connection. The next connection requests them again. The default is 3; the minimum is 1.
     ///
-    /// Nothing is lost by that, however long a line stands still and however short the timeout:
-    /// only of an earlier UUID what does not come on three connections in a row.
+    /// A stalled connection or a short timeout never loses messages of the current UUID. Messages
+    /// of a previous UUID are lost after three consecutive connections without progress.
     pub retransmission_attempts: u32,
-    /// How often Negotiate, and then Establish, is sent on one connection when no answer comes
-    /// within two keep-alive intervals. Two by default; at least one counts.
+    /// The number of times Negotiate, and then Establish, is sent on one connection. A retry
+    /// follows when no response arrives within two keep-alive intervals. The default is 2; the
+    /// minimum is 1.
     pub logon_attempts: u32,
-    /// What is done about messages of ours that were not applied, unless the listener
-    /// [says otherwise](crate::Listener::answer_not_applied).
+    /// The response to NotApplied, unless the listener [overrides
+    /// it](crate::Listener::answer_not_applied).
     pub not_applied: NotAppliedAnswer,
-    /// When the secret key expires, to be warned before. Not known by default.
+    /// The expiry date of the secret key, for warnings in advance. `None` (the default) disables
+    /// the warnings.
     pub key_expires: Option<KeyExpiry>,
 }
 
-/// What is done about messages of ours that the exchange has not applied.
+/// The response to a NotApplied: what the session does with messages the exchange did not apply.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum NotAppliedAnswer {
-    /// A Sequence moves the exchange past them: whoever still wants them sends them anew.
+    /// A Sequence moves the exchange past the gap. The application sends the messages again if it
+    /// still needs them.
     #[default]
     FillGap,
-    /// They are sent again as they were, under their numbers, and with them all that was sent
-    /// after them: until the first of them has come the exchange takes none.
+    /// The session sends the messages again, unchanged and under their original numbers, together
+    /// with all later messages. The exchange accepts no message until it receives the first missing
+    /// one.
     ///
-    /// Not done, and the gap filled, if a Sequence of ours has told the exchange of later numbers
-    /// already, if the [`OutboundSink`](crate::OutboundSink) has not kept them, or if one of them
-    /// is known to
-    /// have been refused without using its number: it would be refused for ever.
+    /// The session fills the gap instead in three cases: a Sequence has already advertised a later
+    /// NextSeqNo; the [`OutboundSink`](crate::OutboundSink) has not kept the messages; or one of
+    /// them was rejected without using its number and would be rejected again.
     Replay,
 }
 

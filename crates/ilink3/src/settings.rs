@@ -1,4 +1,4 @@
-//! What a session is told before it starts.
+//! The session's settings.
 
 use alloc::string::String;
 use core::fmt;
@@ -10,15 +10,15 @@ use thiserror::Error;
 use crate::SecretKey;
 use crate::ascii::is_printable;
 
-/// Who logs on, with what key, and what every order of the session says of its sender.
+/// The credentials of a session and the operator of its orders.
 ///
-/// Text fields are printable ASCII; [`Settings::check`] names the first that is not or that does
-/// not fit. The secret key appears in no `Debug` output.
+/// Text fields are printable ASCII; [`Settings::check`] returns the first invalid one. The secret
+/// key never appears in `Debug` output.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// AccessKeyID (39004): 1 to 20 characters.
     pub access_key_id: String,
-    /// The secret key that belongs to it.
+    /// The secret key of the AccessKeyID.
     pub secret_key: SecretKey,
     /// Session (39006): three characters.
     pub session: String,
@@ -33,33 +33,33 @@ pub struct Settings {
     /// KeepAliveInterval (39014), whole milliseconds from 5,000 to 60,000. See
     /// [`KEEP_ALIVE_DEFAULT`].
     pub keep_alive_interval: Duration,
-    /// What [`NewOrder`](crate::NewOrder) and [`CancelOrder`](crate::CancelOrder) say of their
-    /// sender.
+    /// The sender fields of all orders: see [`NewOrder`](crate::NewOrder) and
+    /// [`CancelOrder`](crate::CancelOrder).
     pub operator: Operator,
 }
 
-/// The least KeepAliveInterval CME takes.
+/// The minimum KeepAliveInterval.
 pub const KEEP_ALIVE_MIN: Duration = Duration::from_millis(5_000);
-/// The greatest KeepAliveInterval CME takes.
+/// The maximum KeepAliveInterval.
 pub const KEEP_ALIVE_MAX: Duration = Duration::from_millis(60_000);
-/// Ten seconds, the default.
+/// The default KeepAliveInterval: ten seconds.
 pub const KEEP_ALIVE_DEFAULT: Duration = Duration::from_millis(10_000);
 
-/// Who enters the orders: the same in every order of a program.
+/// The operator that enters the orders of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operator {
     /// SenderID (5392): the operator's id, NUL-padded.
     pub sender_id: [u8; 20],
     /// Location (9537): country and, in the US and Canada, state, NUL-padded.
     pub location: [u8; 5],
-    /// PartyDetailsListReqID (1505): the registered party details the orders refer to.
+    /// PartyDetailsListReqID (1505): the registered party details of the orders.
     pub party_details_list_req_id: u64,
-    /// ManualOrderIndicator (1028): automated for a program.
+    /// ManualOrderIndicator (1028): automated or manual.
     pub manual_order_indicator: ManualOrdIndReq,
 }
 
 impl Operator {
-    /// An automated operator with party details 1. Longer text is cut.
+    /// Creates an automated operator with party details 1. Longer text is truncated.
     #[must_use]
     pub fn automated(sender_id: &str, location: &str) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl Operator {
     }
 }
 
-/// `text` as a field of fixed length, NUL-padded; longer text is cut.
+/// Pads `text` with NULs to a field of fixed length. Longer text is truncated.
 fn padded<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
     let mut field = [0; LENGTH];
     let length = text.len().min(LENGTH);
@@ -79,18 +79,18 @@ fn padded<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
     field
 }
 
-/// A setting CME would refuse.
+/// An invalid setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SettingsError {
     /// A text field is too short, too long or not printable ASCII.
     #[error("{field} must be {} characters of printable ASCII", Lengths(*min, *max))]
     Text {
-        /// CME's name of the field.
+        /// The field's CME name.
         field: &'static str,
-        /// The fewest characters it takes.
+        /// The minimum number of characters.
         min: usize,
-        /// The most characters it takes.
+        /// The maximum number of characters.
         max: usize,
     },
     /// The keep-alive interval is not a whole number of milliseconds from 5,000 to 60,000.
@@ -99,10 +99,10 @@ pub enum SettingsError {
 }
 
 impl Settings {
-    /// Whether CME would take these settings.
+    /// Validates the settings against CME's limits.
     ///
     /// # Errors
-    /// [`SettingsError`] with the first setting it would not.
+    /// [`SettingsError`] with the first invalid setting.
     pub fn check(&self) -> Result<(), SettingsError> {
         text("AccessKeyID", &self.access_key_id, 1, 20)?;
         text("Session", &self.session, 3, 3)?;
@@ -118,13 +118,13 @@ impl Settings {
         Ok(())
     }
 
-    /// KeepAliveInterval as it stands on the wire, milliseconds.
+    /// Returns KeepAliveInterval in milliseconds, as encoded on the wire.
     pub(crate) fn keep_alive_millis(&self) -> u16 {
         self.keep_alive_interval.as_millis() as u16
     }
 }
 
-/// How many there may be: from, to.
+/// A range of text lengths: minimum and maximum.
 struct Lengths(usize, usize);
 
 impl fmt::Display for Lengths {
@@ -148,7 +148,7 @@ pub(crate) mod tests {
     use std::format;
     use std::string::ToString;
 
-    /// Settings every test starts from; the key is bytes 0 to 31.
+    /// Returns the settings used by all tests. The key is the bytes 0 to 31.
     pub(crate) fn settings() -> Settings {
         let key = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
         Settings {
@@ -165,7 +165,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn takes_keep_alive_from_5_to_60_seconds_only() {
+    fn accepts_keep_alive_of_5_to_60_seconds_only() {
         let with =
             |nanos| Settings { keep_alive_interval: Duration::from_nanos(nanos), ..settings() };
         for good in [5_000_000_000, 5_001_000_000, 60_000_000_000] {
@@ -178,7 +178,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn names_the_text_that_does_not_fit() {
+    fn reports_the_invalid_text_field() {
         let bad = Settings { session: "AB".to_string(), ..settings() };
         let error = bad.check().unwrap_err().to_string();
         assert_eq!(error, "Session must be 3 characters of printable ASCII");
@@ -189,7 +189,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_secret_key_is_not_in_debug_output() {
+    fn debug_output_omits_the_secret_key() {
         let text = format!("{:?}", settings());
         assert!(text.contains("SecretKey(..)") && !text.contains("AAECAw"));
     }

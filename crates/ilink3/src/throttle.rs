@@ -1,4 +1,4 @@
-//! How many messages may leave in an interval.
+//! The throttle: limits on the message rate.
 
 use alloc::boxed::Box;
 
@@ -8,24 +8,24 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_time::{Duration, Instant};
 
-/// How long the intervals are in which CME counts.
+/// The length of CME's counting intervals.
 pub const RATE_INTERVAL: Duration = Duration::from_secs(3);
 
-/// What CME counts apart.
+/// The classes of messages that CME counts separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageClass {
     /// OrderCancelRequest516 and OrderMassActionRequest529.
     Cancel,
     /// Mass quotes and quote cancels.
     Quote,
-    /// Every other business message.
+    /// Any other business message.
     Other,
 }
 
 impl MessageClass {
-    /// The class of a message by its template.
+    /// Returns the class of a template.
     #[must_use]
-    pub const fn of_template(template_id: u16) -> Self {
+    pub const fn from_template(template_id: u16) -> Self {
         match template_id {
             OrderCancelRequest516::TEMPLATE_ID | OrderMassActionRequest529::TEMPLATE_ID => {
                 Self::Cancel
@@ -41,37 +41,37 @@ impl MessageClass {
     }
 }
 
-/// So many messages in each interval of this length, wherever it begins.
+/// The maximum number of messages in any interval of a given length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// Messages; at least 1 counts.
+    /// The maximum number of messages; at least 1.
     pub messages: u32,
-    /// Length of the interval.
+    /// The length of the interval.
     pub interval: Duration,
 }
 
 impl Rate {
-    /// So many a second, counted over CME's [interval](RATE_INTERVAL).
+    /// Creates a limit of `messages` per second, counted over CME's [interval](RATE_INTERVAL).
     #[must_use]
     pub const fn per_second(messages: u32) -> Self {
         Self { messages: messages.saturating_mul(3), interval: RATE_INTERVAL }
     }
 }
 
-/// The limits of each class; without one a class has none.
+/// The limits of each class; `None` for no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rates {
-    /// Of [`MessageClass::Cancel`].
+    /// The limit of [`MessageClass::Cancel`].
     pub cancels: Option<Rate>,
-    /// Of [`MessageClass::Quote`].
+    /// The limit of [`MessageClass::Quote`].
     pub quotes: Option<Rate>,
-    /// Of [`MessageClass::Other`].
+    /// The limit of [`MessageClass::Other`].
     pub others: Option<Rate>,
 }
 
 impl Default for Rates {
-    /// Nine tenths of what CME refuses beyond: 900 cancels, 315 quotes and 450 others a second.
-    /// Its page was written for iLink 2, and before the open it takes fewer: 100 a second.
+    /// Returns nine tenths of CME's reject limits: 900 cancels, 315 quotes and 450 others per
+    /// second. CME's page describes iLink 2. Before the open, CME accepts only 100 per second.
     fn default() -> Self {
         Self {
             cancels: Some(Rate::per_second(900)),
@@ -81,71 +81,71 @@ impl Default for Rates {
     }
 }
 
-/// Knows when the last messages left, and so when the next one may.
+/// A sliding-window limiter with the send times of recent messages.
 ///
-/// It looks at every interval of the limit's length, so that it does not matter where the exchange
-/// begins to count.
+/// Every window of the interval's length is limited, so the result does not depend on the
+/// exchange's interval boundaries.
 #[derive(Debug, Clone)]
 pub struct Throttle {
-    cancels: Option<Ring>,
-    quotes: Option<Ring>,
-    others: Option<Ring>,
+    cancels: Option<SendTimes>,
+    quotes: Option<SendTimes>,
+    others: Option<SendTimes>,
 }
 
-/// When each of the last messages of an interval left.
+/// The send times of the last messages of an interval.
 #[derive(Debug, Clone)]
-struct Ring {
+struct SendTimes {
     interval: Duration,
-    left: Box<[Option<Instant>]>,
-    /// The oldest of them.
+    sent_at: Box<[Option<Instant>]>,
+    /// The index of the oldest time.
     oldest: usize,
 }
 
-impl Ring {
+impl SendTimes {
     fn new(rate: Rate) -> Self {
-        let left = alloc::vec![None; rate.messages.max(1) as usize].into();
-        Self { interval: rate.interval, left, oldest: 0 }
+        let sent_at = alloc::vec![None; rate.messages.max(1) as usize].into();
+        Self { interval: rate.interval, sent_at, oldest: 0 }
     }
 
-    fn free_at(&self) -> Option<Instant> {
-        self.left[self.oldest].map(|left| left + self.interval)
+    fn blocked_until(&self) -> Option<Instant> {
+        self.sent_at[self.oldest].map(|sent_at| sent_at + self.interval)
     }
 
-    fn note(&mut self, now: Instant) {
-        self.left[self.oldest] = Some(now);
-        self.oldest = (self.oldest + 1) % self.left.len();
+    fn record(&mut self, now: Instant) {
+        self.sent_at[self.oldest] = Some(now);
+        self.oldest = (self.oldest + 1) % self.sent_at.len();
     }
 }
 
 impl Throttle {
-    /// A throttle that knows of no message yet. It takes 16 bytes for each message of an interval.
+    /// Creates a throttle without messages. Uses 16 bytes per message of an interval.
     #[must_use]
     pub fn new(rates: &Rates) -> Self {
         let [cancels, quotes, others] =
-            [rates.cancels, rates.quotes, rates.others].map(|rate| rate.map(Ring::new));
+            [rates.cancels, rates.quotes, rates.others].map(|rate| rate.map(SendTimes::new));
         Self { cancels, quotes, others }
     }
 
-    /// When a message of this class may leave; `None` if it may at `now`.
+    /// Returns the time at which a message of this class may be sent, or `None` if now.
     #[must_use]
-    pub fn free_at(&self, class: MessageClass, now: Instant) -> Option<Instant> {
+    pub fn blocked_until(&self, class: MessageClass, now: Instant) -> Option<Instant> {
         let ring = match class {
             MessageClass::Cancel => &self.cancels,
             MessageClass::Quote => &self.quotes,
             MessageClass::Other => &self.others,
         };
-        ring.as_ref()?.free_at().filter(|&free| free > now)
+        ring.as_ref()?.blocked_until().filter(|&free| free > now)
     }
 
-    /// Notes that a message of this class leaves at `now`, no earlier than the last one.
-    pub fn note(&mut self, class: MessageClass, now: Instant) {
+    /// Records a message of this class sent at `now`. Calls must be in time order.
+    pub fn record(&mut self, class: MessageClass, now: Instant) {
         let ring = match class {
             MessageClass::Cancel => &mut self.cancels,
             MessageClass::Quote => &mut self.quotes,
             MessageClass::Other => &mut self.others,
         };
         if let Some(ring) = ring {
-            ring.note(now);
+            ring.record(now);
         }
     }
 }
@@ -165,34 +165,37 @@ mod tests {
     }
 
     #[test]
-    fn no_interval_has_more_messages_than_the_limit() {
+    fn limits_the_messages_of_every_interval() {
         let mut throttle = throttle();
         for (now, free) in [(0, None), (60, None), (99, Some(100)), (100, None), (120, Some(160))] {
-            assert_eq!(throttle.free_at(Other, at(now)), free.map(at), "at {now}");
+            assert_eq!(throttle.blocked_until(Other, at(now)), free.map(at), "at {now}");
             if free.is_none() {
-                throttle.note(Other, at(now));
+                throttle.record(Other, at(now));
             }
         }
     }
 
     #[test]
-    fn classes_are_counted_apart_and_may_have_no_limit() {
+    fn classes_are_counted_separately() {
         let mut throttle = throttle();
         for class in [Other, Other, Quote, Quote, Quote] {
-            throttle.note(class, at(0));
+            throttle.record(class, at(0));
         }
-        assert_eq!(throttle.free_at(Other, at(1)), Some(at(100)));
-        assert_eq!((throttle.free_at(Cancel, at(1)), throttle.free_at(Quote, at(1))), (None, None));
+        assert_eq!(throttle.blocked_until(Other, at(1)), Some(at(100)));
+        assert_eq!(
+            (throttle.blocked_until(Cancel, at(1)), throttle.blocked_until(Quote, at(1))),
+            (None, None)
+        );
     }
 
     #[test]
-    fn a_class_is_known_by_the_template() {
+    fn class_follows_the_template() {
         for (template, class) in [(514, Other), (516, Cancel), (529, Cancel), (517, Quote)] {
-            assert_eq!(MessageClass::of_template(template), class);
+            assert_eq!(MessageClass::from_template(template), class);
         }
         for template in [528, 567, 568, 569, 570] {
-            assert_eq!(MessageClass::of_template(template), Quote);
+            assert_eq!(MessageClass::from_template(template), Quote);
         }
-        assert_eq!(MessageClass::of_template(515), Other);
+        assert_eq!(MessageClass::from_template(515), Other);
     }
 }

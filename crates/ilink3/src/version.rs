@@ -1,42 +1,42 @@
-//! Versions of the schema, and messages as an older one has them.
+//! Schema versions, and conversion of messages to older versions.
 
 use hairpin_cme_codecs::ilink3::{MESSAGES, SCHEMA_VERSION};
 use hairpin_sbe::{BlockLayout, MessageHeader};
 
-/// A version of schema 8 that a session can speak: 5 to 9.
+/// A version of schema 8 that a session can use: 5 to 9.
 ///
-/// What a session sends is then laid out as that version has it: blocks and group entries without
-/// the fields that came later. What the exchange sends is read in any version.
+/// The session encodes its messages in this version: blocks and group entries omit later fields.
+/// Received messages may have any version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(u16);
 
 impl Version {
-    /// The oldest.
+    /// The oldest supported version.
     pub const OLDEST: Self = Self(5);
-    /// The newest, and the default.
+    /// The newest version, and the default.
     pub const NEWEST: Self = Self(SCHEMA_VERSION);
 
-    /// The version of this number; `None` unless it is one of 5 to 9.
+    /// Creates a version. Returns `None` unless `number` is 5 to 9.
     #[must_use]
     pub const fn new(number: u16) -> Option<Self> {
         if number < Self::OLDEST.0 || number > Self::NEWEST.0 { None } else { Some(Self(number)) }
     }
 
-    /// Its number, as in the SBE header.
+    /// Returns the version number of the SBE header.
     #[must_use]
     pub const fn number(self) -> u16 {
         self.0
     }
 
-    /// Stores it in the SBE header at the start of a session message: their layout is the same in
-    /// all versions.
+    /// Stores the version in the SBE header of a session message. The layout of session messages is
+    /// the same in all versions.
     pub(crate) fn mark(self, message: &mut [u8]) {
         if let Some(version) = message.get_mut(6..8) {
             version.copy_from_slice(&self.0.to_le_bytes());
         }
     }
 
-    /// Whether messages are sent as the encoders write them.
+    /// Returns `true` if messages are sent as the encoders write them.
     pub(crate) const fn is_newest(self) -> bool {
         self.0 == Self::NEWEST.0
     }
@@ -48,8 +48,8 @@ impl Default for Version {
     }
 }
 
-/// Lays the message that begins with the SBE header `message` out as `version` has it, and returns
-/// its length; `None` if that version has no such message, or if it is not what its template says.
+/// Converts `message`, which starts with its SBE header, to the layout of `version`. Returns the
+/// new length, or `None` if the version does not contain the message or the message is malformed.
 #[cold]
 pub(crate) fn lower(message: &mut [u8], version: Version) -> Option<usize> {
     let (header, _) = MessageHeader::decode(message).ok()?;
@@ -63,7 +63,8 @@ pub(crate) fn lower(message: &mut [u8], version: Version) -> Option<usize> {
     let mut from = MessageHeader::LENGTH + usize::from(header.block_length);
     let mut to = MessageHeader::LENGTH + usize::from(block_length);
     for group in layout.groups {
-        // Every group of a client has a header of three bytes: block length and a count of one.
+        // Every group in a client message has a three-byte header: block length and a one-byte
+        // count.
         let &[size_0, size_1, count] = message.get(from..)?.first_chunk()?;
         let length = u16::from_le_bytes([size_0, size_1]);
         let old_length = length_in(&group.block, version).min(length);
@@ -83,12 +84,12 @@ pub(crate) fn lower(message: &mut [u8], version: Version) -> Option<usize> {
             (from, to) = (from + usize::from(length), to + usize::from(old_length));
         }
     }
-    // Nothing of a client's business messages follows their groups.
+    // Client business messages contain nothing after their groups.
     Some(to)
 }
 
-/// Bytes of a block in `version`: fields were only ever appended. A block that is padded today
-/// keeps its length.
+/// Returns the length of a block in `version`. Versions only append fields. A block with padding
+/// today keeps its length.
 fn length_in(block: &BlockLayout, version: Version) -> u16 {
     let end = |newest: u16| {
         let fields = block.fields.iter().filter(|field| field.since <= newest);
@@ -107,7 +108,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn an_order_has_the_length_of_its_version() {
+    fn order_length_depends_on_the_version() {
         for (version, block) in [(5, 116), (6, 124), (7, 124), (8, 132), (9, 132)] {
             let mut buffer = vec![0; NewOrderSingle514::ENCODED_LENGTH];
             NewOrderSingle514::encode(&mut buffer).unwrap().set_seq_num(7).set_order_qty(3);
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_groups_move_with_the_block() {
+    fn group_entries_move_with_the_block() {
         let mut buffer = vec![0; 400];
         let (mut root, mut groups) = MassQuote517::encode(&mut buffer).unwrap();
         root.set_seq_num(7);
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_version_does_not_have_is_refused() {
+    fn rejects_messages_missing_in_the_version() {
         let mut buffer = vec![0; 300];
         let (_, groups) = RequestForCross566::encode(&mut buffer).unwrap();
         let length = groups.finish().unwrap();
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_version_changes_nothing() {
+    fn newest_version_is_unchanged() {
         let mut buffer = vec![7; NewOrderSingle514::ENCODED_LENGTH];
         NewOrderSingle514::encode(&mut buffer).unwrap().set_seq_num(7);
         let before = buffer.clone();

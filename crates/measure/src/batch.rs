@@ -107,8 +107,8 @@ mod tests {
             let setting = Setting { kind, ..setting("a") };
             Row::new(setting, &recorded([nanos; 30]), &recorded([]))
         };
-        assert!(is_doubtful(&row(Kind::Stage, 199), &truth));
-        assert!(!is_doubtful(&row(Kind::Stage, 200), &truth));
-        assert!(!is_doubtful(&row(Kind::Batch, 5), &truth));
+        assert!(is_below_resolution(&row(Kind::Stage, 199), &truth));
+        assert!(!is_below_resolution(&row(Kind::Stage, 200), &truth));
+        assert!(!is_below_resolution(&row(Kind::Batch, 5), &truth));
     }
 }

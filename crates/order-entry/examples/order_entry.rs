@@ -63,7 +63,7 @@ impl Listener for Trader {
         _: &Message<'_>,
     ) {
         self.print("order accepted");
-        let replace = ReplaceOrder::with_terms_of(report.order_id(), &order(901, 2));
+        let replace = ReplaceOrder::from_order(report.order_id(), &order(901, 2));
         if let Err(error) = self.orders.send(sender, &replace) {
             println!("cannot replace the order: {error}");
         }

@@ -66,9 +66,9 @@ impl Listener for Printer {
         }
     }
     // After a failover the session continues: on_established is not called.
-    fn on_active(&mut self, _: &mut Sender<'_>, active: Active) {
+    fn on_takeover(&mut self, _: &mut Sender<'_>, active: Takeover) {
         self.active_again = true;
-        let Active { next_outgoing, down_for, .. } = active;
+        let Takeover { next_outgoing, down_for, .. } = active;
         let micros = down_for.as_micros();
         println!("active again after {micros} us, next message {next_outgoing}");
     }

@@ -91,7 +91,7 @@ impl<D: Connect, J: Storage> OutboundSink for JournaledConnection<D, J> {
     }
 
     #[inline]
-    fn rehearse(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
+    fn warm_up(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
         self.check_room()?;
         if !self.journal.has_room(max) {
             return Err(OutboundError::Full);
@@ -102,7 +102,7 @@ impl<D: Connect, J: Storage> OutboundSink for JournaledConnection<D, J> {
     /// Touches what a commit would touch, without storing. The record header precedes the encoded
     /// bytes, mostly in the same cache line; only a commit writes it.
     #[inline]
-    fn rehearse_commit(&mut self, length: usize, seq_num: u32) {
+    fn warm_up_commit(&mut self, length: usize, seq_num: u32) {
         let tag = Tag { kind: MESSAGE_RECORD, seq_num, ..self.tag };
         black_box((tag, length, self.fast_path, &self.counters));
     }

@@ -143,19 +143,20 @@ pub use hairpin_cme_codecs::ilink3::{
 /// Options and receive timestamps of connections.
 pub use hairpin_endpoint::{Meta, TcpOptions, Timestamp, Timestamping};
 pub use hairpin_ilink3::{
-    Active, BackupNotice, Batched, Binding, BusinessRejectReason, CancelOrder, CancelRejectReason,
-    ClOrdId, ConnectError, Delivery, Error, Established, Failover, Gap, InFlightMitigation,
-    InboundCounters, KEEP_ALIVE_DEFAULT, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Listener, MassCancel,
-    MassStatus, Message, MessageClass, NewOrder, NotApplied, NotAppliedAnswer, Operator,
-    OrderRejectReason, OrderTimeInForce, OutboundCounters, OutboundError, Outgoing, Pricing,
-    Progress, RATE_INTERVAL, Rate, Rates, RejectCode, Rejected, ReplaceOrder, ReplaceRejectReason,
-    RequestError, RetransmitRejectCode, RetransmitRejected, SecretKey, SecretKeyError, SendError,
-    Sender, Sent, SessionPolicy, Settings as Logon, SettingsError, Stamp, State, TerminateCode,
+    BackupNotice, Batched, Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId,
+    ConnectError, Delivery, Error, Established, Failover, Gap, InFlightMitigation, InboundCounters,
+    KEEP_ALIVE_DEFAULT, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Listener, MassCancel, MassStatus,
+    Message, MessageClass, NewOrder, NotApplied, NotAppliedAnswer, Operator, OrderRejectReason,
+    OrderTimeInForce, OutboundCounters, OutboundError, Outgoing, Pricing, Progress, RATE_INTERVAL,
+    Rate, Rates, RejectCode, Rejected, ReplaceOrder, ReplaceRejectReason, RequestError,
+    RetransmitRejectCode, RetransmitRejected, SecretKey, SecretKeyError, SendError, Sender, Sent,
+    SessionPolicy, Settings as Logon, SettingsError, Stamp, State, Takeover, TerminateCode,
     Terminated, Throttle, Warning,
 };
 /// The connector of a [`ReconnectingSession`], with its settings.
 pub use hairpin_ilink3::{
-    Connector, ConnectorSettings, Ending, FixedZone, Schedule, ScheduleError, WeekTime, Zone,
+    Connector, ConnectorSettings, DisconnectReason, FixedZone, Schedule, ScheduleError, WeekTime,
+    Zone,
 };
 /// Types for threads and their errors.
 pub use hairpin_reactor::{CallError, Panic, SpawnError, SpinError};

@@ -18,7 +18,7 @@ use crate::{Connect, Counters, NamedZone, Session, TcpConnect};
 /// If the settings have backup hosts, a second connection to one of them runs next to an
 /// established primary. When the exchange promotes the backup, the session continues over that
 /// connection with its sequence numbers and its journal: [`Listener::on_failover`], then
-/// [`Listener::on_active`]. The former primary is then tried as the backup.
+/// [`Listener::on_takeover`]. The former primary is then tried as the backup.
 ///
 /// Drive it like a [`Session`].
 pub struct ReconnectingSession<D: Connect = TcpConnect, J: Storage = Journal, Z: Zone = NamedZone> {
@@ -188,7 +188,7 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
     ) -> io::Result<()> {
         let Some(standby) = &mut self.standby else { return Ok(()) };
         standby.process(now, ready, reactor, &mut self.session, listener)?;
-        if standby.awaits_take_over() { self.fail_over(now, reactor, listener) } else { Ok(()) }
+        if standby.is_takeover_pending() { self.fail_over(now, reactor, listener) } else { Ok(()) }
     }
 
     #[cold]
@@ -256,7 +256,7 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
         match (state, role, &self.standby) {
             (State::Established, ..) => self.connector.handle_established(role),
             (State::Disconnected, Role::Backup, Some(standby)) => {
-                self.connector.handle_ended(now, role, standby.protocol.ending());
+                self.connector.handle_ended(now, role, standby.protocol.disconnect_reason());
             }
             (State::Disconnected, ..) => {
                 self.connector.handle_ended(now, role, self.session.ending());

@@ -67,7 +67,7 @@ pub(crate) fn progress(journal: &impl Storage) -> Progress {
     }
     if let Some(message) = journal.last(Direction::Inbound) {
         let tag = journal.tag(message);
-        progress.received(tag.uuid, tag.seq_num);
+        progress.record_received(tag.uuid, tag.seq_num);
     }
     progress
 }
@@ -140,7 +140,7 @@ mod tests {
         (1..6).for_each(|number| report(&mut journal, 7, number));
         assert_eq!(progress(&journal), Progress { next_outgoing: 3, next_incoming: 6, ..first });
         let mut second = Progress { uuid: 8, request_timestamp: 80, ..Progress::default() };
-        second.earlier.missing[0] = Some(Gap { uuid: 7, from: 6, to: 7 });
+        second.previous_uuids.missing[0] = Some(Gap { uuid: 7, from: 6, to: 7 });
         request(&mut journal, &second);
         assert_eq!(progress(&journal), second, "earlier messages belong to another session");
         append(&mut journal, Tag { uuid: 8, seq_num: 1, ..Tag::default() }, |buffer| {
@@ -155,7 +155,10 @@ mod tests {
         });
         assert_eq!(progress(&journal), Progress { next_outgoing: 2, ..second });
         report(&mut journal, 7, 6);
-        assert_eq!(progress(&journal).earlier.missing[0], Some(Gap { uuid: 7, from: 7, to: 7 }));
+        assert_eq!(
+            progress(&journal).previous_uuids.missing[0],
+            Some(Gap { uuid: 7, from: 7, to: 7 })
+        );
         report(&mut journal, 8, 1);
         let all = Progress { next_outgoing: 2, next_incoming: 2, uuid: 8, ..first };
         assert_eq!(progress(&journal), Progress { request_timestamp: 80, ..all });

@@ -25,10 +25,10 @@ impl SendThrottle {
     /// limited.
     pub(crate) fn admits(&mut self, now: Instant, frame: &[u8]) -> bool {
         let Some(template_id) = record::business_template(frame) else { return true };
-        let class = MessageClass::of_template(template_id);
-        self.held_until = self.throttle.free_at(class, now);
+        let class = MessageClass::from_template(template_id);
+        self.held_until = self.throttle.blocked_until(class, now);
         if self.held_until.is_none() {
-            self.throttle.note(class, now);
+            self.throttle.record(class, now);
         }
         self.held_until.is_none()
     }

@@ -5,8 +5,8 @@ use std::net::SocketAddrV4;
 
 use hairpin_endpoint::{Receive, Stream};
 use hairpin_ilink3::{
-    Action, Binding, ConnectError, Ending, FRAMING_HEADER_LENGTH, InboundCounters, Listener,
-    OutboundCounters, Progress, Sender, SettingsError, State,
+    Action, Binding, ConnectError, DisconnectReason, FRAMING_HEADER_LENGTH, InboundCounters,
+    Listener, OutboundCounters, Progress, Sender, SettingsError, State,
 };
 use hairpin_mapped::{Direction, Journal, Storage};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
@@ -68,7 +68,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
         let redelivery_pending = journal.unmarked().next().is_some();
         let link = JournaledConnection::new(journal, connect, &settings);
         let Settings { logon, conduct, gateway, throttle, .. } = settings;
-        let mut protocol = hairpin_ilink3::Session::with_conduct(logon, progress, conduct)?;
+        let mut protocol = hairpin_ilink3::Session::with_policy(logon, progress, conduct)?;
         let refusing = throttle.filter(|it| it.beyond == WhenThrottled::Refuse);
         protocol.set_throttle(refusing.as_ref().map(|it| &it.rates));
         Ok(Self {
@@ -154,8 +154,8 @@ impl<D: Connect, J: Storage> Session<D, J> {
 
     /// Returns how the last connection ended.
     #[must_use]
-    pub fn ending(&self) -> Ending {
-        self.protocol.ending()
+    pub fn ending(&self) -> DisconnectReason {
+        self.protocol.disconnect_reason()
     }
 
     /// Returns `true` if the current connection, or the last one, was established.
@@ -264,8 +264,8 @@ impl<D: Connect, J: Storage> Session<D, J> {
 
     /// Creates a protocol for the standby, with the same settings.
     pub(crate) fn standby_protocol(&self) -> hairpin_ilink3::Session {
-        let (settings, conduct) = (self.protocol.settings().clone(), *self.protocol.conduct());
-        let second = hairpin_ilink3::Session::with_conduct(settings, self.progress(), conduct);
+        let (settings, conduct) = (self.protocol.settings().clone(), *self.protocol.policy());
+        let second = hairpin_ilink3::Session::with_policy(settings, self.progress(), conduct);
         second.expect("the settings were checked when the first was made")
     }
 
@@ -288,7 +288,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
     /// session's progress.
     #[cold]
     pub(crate) fn journal_backup_request(&mut self, frame: &[u8], request_timestamp: u64) {
-        self.protocol.note_request_timestamp(request_timestamp);
+        self.protocol.raise_request_timestamp(request_timestamp);
         self.link.journal_request(frame, &self.protocol.progress());
     }
 

@@ -27,7 +27,7 @@ pub(crate) fn encode(progress: &Progress, bytes: &mut [u8; SNAPSHOT_LENGTH]) {
         place.copy_from_slice(value);
         rest = after;
     };
-    let earlier = &progress.earlier;
+    let earlier = &progress.previous_uuids;
     for value in [LAYOUT, progress.uuid, progress.request_timestamp] {
         put(&value.to_le_bytes());
     }
@@ -53,17 +53,18 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Progress> {
     let layout = take_u64(&mut bytes)?;
     let (uuid, request_timestamp) = (take_u64(&mut bytes)?, take_u64(&mut bytes)?);
     let (next_outgoing, next_incoming) = (take_u32(&mut bytes)?, take_u32(&mut bytes)?);
-    let mut earlier = PreviousUuids::default();
-    for stream in &mut earlier.streams {
+    let mut previous_uuids = PreviousUuids::default();
+    for stream in &mut previous_uuids.streams {
         *stream = Stream { uuid: take_u64(&mut bytes)?, next_incoming: take_u32(&mut bytes)? };
     }
-    earlier.next_default = take_u32(&mut bytes)?;
-    for place in &mut earlier.missing {
+    previous_uuids.next_default = take_u32(&mut bytes)?;
+    for place in &mut previous_uuids.missing {
         let uuid = take_u64(&mut bytes)?;
         let (from, to) = (take_u32(&mut bytes)?, take_u32(&mut bytes)?);
         *place = (from > 0).then_some(Gap { uuid, from, to });
     }
-    let progress = Progress { uuid, request_timestamp, next_outgoing, next_incoming, earlier };
+    let progress =
+        Progress { uuid, request_timestamp, next_outgoing, next_incoming, previous_uuids };
     (layout == LAYOUT).then_some(progress)
 }
 
@@ -91,12 +92,13 @@ mod tests {
         assert_eq!(decode(&bytes), Some(progress));
         (progress.uuid, progress.request_timestamp) = (7, 70);
         (progress.next_outgoing, progress.next_incoming) = (3, 4);
-        progress.earlier.streams[0] = Stream { uuid: 6, next_incoming: 5 };
-        progress.earlier.streams[1] = Stream { uuid: 5, next_incoming: 9 };
-        progress.earlier.next_default = 2;
+        progress.previous_uuids.streams[0] = Stream { uuid: 6, next_incoming: 5 };
+        progress.previous_uuids.streams[1] = Stream { uuid: 5, next_incoming: 9 };
+        progress.previous_uuids.next_default = 2;
         // UUID 0 too: published before the first logon of the week.
-        progress.earlier.missing[0] = Some(Gap { uuid: 0, from: 1, to: 1 });
-        progress.earlier.missing[PreviousUuids::PLACES - 1] = Some(Gap { uuid: 6, from: 5, to: 8 });
+        progress.previous_uuids.missing[0] = Some(Gap { uuid: 0, from: 1, to: 1 });
+        progress.previous_uuids.missing[PreviousUuids::PLACES - 1] =
+            Some(Gap { uuid: 6, from: 5, to: 8 });
         encode(&progress, &mut bytes);
         assert_eq!(decode(&bytes), Some(progress));
         assert_eq!((bytes[8], bytes[16], bytes[24], bytes[28]), (7, 70, 3, 4));

@@ -198,7 +198,7 @@ where
     /// listeners, or the error that ended the thread earlier, such as a panic with its message.
     ///
     /// A session that has not terminated after `timeout` is closed: its
-    /// [`ending`](crate::Session::ending) is not [`Finished`](crate::Ending::Finished).
+    /// [`ending`](crate::Session::ending) is not [`Finished`](crate::DisconnectReason::Finished).
     pub fn stop(mut self, timeout: Duration) -> Vec<(String, Outcome<L, D, J, Z>)> {
         self.threads.iter().for_each(|thread| thread.request_stop(timeout));
         self.threads.drain(..).map(RunningThread::join).collect()

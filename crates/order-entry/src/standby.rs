@@ -109,7 +109,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         self.protocol.connect(now, Binding::Backup)
     }
 
-    /// Processes one wakeup. If the backup [was promoted](Self::awaits_take_over), the active
+    /// Processes one wakeup. If the backup [was promoted](Self::is_takeover_pending), the active
     /// session must take over.
     #[inline]
     pub(crate) fn process<D, J, L>(
@@ -128,7 +128,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         if self.protocol.state() == State::Disconnected {
             return Ok(());
         }
-        self.protocol.note_primary(&active.progress());
+        self.protocol.update_primary(&active.progress());
         if let Some((token, _)) = self.token {
             if ready.is_writable(token) {
                 self.handle_writable(now, reactor, listener)?;
@@ -140,7 +140,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         if self.protocol.poll_timeout().is_some_and(|deadline| deadline <= now.monotonic) {
             self.protocol.handle_timeout(now, &mut NullSink, &mut BackupListener(listener));
         }
-        if self.awaits_take_over() {
+        if self.is_takeover_pending() {
             return Ok(());
         }
         self.update_state(now, reactor, active, listener)
@@ -149,15 +149,15 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
     /// Returns the next time at which [`process`](Self::process) must run without input.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         let interest_changed = self.token.is_some_and(|(_, interest)| interest != self.interest());
-        let is_due = self.awaits_take_over()
+        let is_due = self.is_takeover_pending()
             || (self.protocol.has_pending() && self.control_left.is_empty())
             || interest_changed;
         if is_due { Some(Instant::ZERO) } else { self.protocol.poll_timeout() }
     }
 
     /// Returns `true` if the exchange has promoted this connection to primary.
-    pub(crate) fn awaits_take_over(&self) -> bool {
-        self.protocol.awaits_take_over()
+    pub(crate) fn is_takeover_pending(&self) -> bool {
+        self.protocol.is_takeover_pending()
     }
 
     /// Takes the unsent rest of a partly sent control message. An unsent message is discarded: it
@@ -230,7 +230,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         }
         match received {
             // The session that takes over detects the end of the connection.
-            _ if self.awaits_take_over() => Ok(()),
+            _ if self.is_takeover_pending() => Ok(()),
             Ok(received) if received.closed => self.disconnect(now, reactor, listener),
             Ok(_) => Ok(()),
             Err(error) => self.disconnect_on_error(Err(error), now, reactor, listener),

@@ -1,12 +1,12 @@
-//! Arrays of numbers: what SBE has and CME does not use.
+//! Arrays of numbers, which SBE supports and CME does not use.
 
 use crate::Value;
 use crate::number::Number;
 use core::fmt;
 
-/// Numbers one behind the other, as they stand on the wire.
+/// An array of numbers in wire format.
 ///
-/// `Display` puts commas between them and prints nulls as `-`.
+/// `Display` separates the numbers by commas and prints nulls as `-`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Array<'a> {
     pub(crate) bytes: &'a [u8],
@@ -15,7 +15,7 @@ pub struct Array<'a> {
 }
 
 impl<'a> Array<'a> {
-    /// The numbers; null is [`Value::Null`].
+    /// Returns the numbers; a null is [`Value::Null`].
     pub fn iter(&self) -> impl Iterator<Item = Value<'static>> + use<'a> {
         let Self { bytes, number, null } = *self;
         bytes.chunks_exact(number.kind.size()).map(move |bytes| {
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn arrays_print_commas_and_nulls() {
+    fn prints_commas_and_nulls() {
         let array = |bytes| Array {
             bytes,
             number: number(NumberKind::Unsigned(2), true),

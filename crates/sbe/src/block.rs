@@ -1,22 +1,22 @@
-//! Plain loads and stores in a block whose size is known when compiling.
+//! Loads and stores in a block whose size is known at compile time.
 
 use crate::{CharArray, Decimal, Float, MonthYear};
 
-/// An integer as it stands on the wire, little-endian.
+/// An integer in little-endian wire format.
 pub trait Scalar: Copy + PartialEq {
-    /// Bytes on the wire.
+    /// The size in bytes.
     const SIZE: usize;
 
-    /// Reads from the first [`SIZE`](Scalar::SIZE) bytes.
+    /// Reads the integer from `bytes`.
     ///
     /// # Panics
-    /// If `bytes` is of another length.
+    /// Panics if `bytes` is not [`SIZE`](Scalar::SIZE) long.
     fn read(bytes: &[u8]) -> Self;
 
-    /// Writes over all of `bytes`.
+    /// Writes the integer to `bytes`.
     ///
     /// # Panics
-    /// If `bytes` is not [`SIZE`](Scalar::SIZE) long.
+    /// Panics if `bytes` is not [`SIZE`](Scalar::SIZE) long.
     fn write(self, bytes: &mut [u8]);
 }
 
@@ -42,47 +42,48 @@ macro_rules! scalar {
 
 scalar!(u8, i8, u16, i16, u32, i32, u64, i64);
 
-/// A block of a message or of a group entry: an array of bytes, fields at constant offsets.
+/// The block of a message or group entry: a byte array with fields at constant offsets.
 ///
-/// Offsets are checked when compiling, so a load is one instruction and cannot panic.
+/// Offsets are checked at compile time, so a load is one instruction and cannot panic.
 pub trait Block {
-    /// The integer at `OFFSET`.
+    /// Reads the integer at `OFFSET`.
     fn load<T: Scalar, const OFFSET: usize>(&self) -> T;
 
     /// Writes the integer at `OFFSET`.
     fn store<T: Scalar, const OFFSET: usize>(&mut self, value: T);
 
-    /// The integer at `OFFSET`, or `None` if it is `null`.
+    /// Reads the integer at `OFFSET`. Returns `None` if it equals `null`.
     #[inline(always)]
     fn nullable<T: Scalar, const OFFSET: usize>(&self, null: T) -> Option<T> {
         let value = self.load::<T, OFFSET>();
         (value != null).then_some(value)
     }
 
-    /// The character at `OFFSET`, or `None` if it is null.
+    /// Reads the character at `OFFSET`. Returns `None` if it is null.
     ///
-    /// Null is 0x00 and, because senders read CME's `nullValue="0"` as text, 0x30 (`'0'`) too.
+    /// Null is 0x00 and also 0x30 (`'0'`), because some senders interpret CME's `nullValue="0"` as
+    /// text.
     #[inline(always)]
     fn nullable_char<const OFFSET: usize>(&self) -> Option<u8> {
         let value = self.load::<u8, OFFSET>();
         (value != 0 && value != b'0').then_some(value)
     }
 
-    /// The `LENGTH` characters at `OFFSET`.
+    /// Returns the `LENGTH` characters at `OFFSET`.
     fn chars<const OFFSET: usize, const LENGTH: usize>(&self) -> CharArray<'_>;
 
-    /// Writes `text` at `OFFSET`, followed by NUL bytes up to `LENGTH`. A longer text is cut; in a
-    /// debug build it panics, as it is an error of the caller.
+    /// Writes `text` at `OFFSET`, padded with NULs to `LENGTH`. A longer text is a caller error: a
+    /// debug build panics, a release build truncates the text.
     fn store_chars<const OFFSET: usize, const LENGTH: usize>(&mut self, text: &[u8]);
 
-    /// The decimal with an `i32` mantissa at `OFFSET`, null if that is `i32::MAX`.
+    /// Reads the decimal with an `i32` mantissa at `OFFSET`. `i32::MAX` is null.
     #[inline(always)]
     fn decimal32<const EXPONENT: i8, const OFFSET: usize>(&self) -> Option<Decimal<EXPONENT>> {
         self.nullable::<i32, OFFSET>(i32::MAX).map(|mantissa| Decimal(mantissa.into()))
     }
 
-    /// Writes a decimal with an `i32` mantissa. A mantissa beyond `i32` is written as null; in a
-    /// debug build it panics, as it is an error of the caller.
+    /// Writes a decimal with an `i32` mantissa. A mantissa beyond `i32` is a caller error: a debug
+    /// build panics, a release build writes null.
     #[inline(always)]
     fn store_decimal32<const EXPONENT: i8, const OFFSET: usize>(
         &mut self,
@@ -93,22 +94,24 @@ pub trait Block {
         self.store::<i32, OFFSET>(mantissa.unwrap_or(i32::MAX));
     }
 
-    /// The number of `i32` mantissa at `OFFSET` and `i8` exponent at `EXPONENT`, null if either is.
+    /// Reads the number with an `i32` mantissa at `OFFSET` and an `i8` exponent at `EXPONENT`.
+    /// Returns `None` if either is null.
     #[inline(always)]
     fn float32<const OFFSET: usize, const EXPONENT: usize>(&self) -> Option<Float> {
         let mantissa = self.nullable::<i32, OFFSET>(i32::MAX)?.into();
         Some(Float { mantissa, exponent: self.nullable::<i8, EXPONENT>(i8::MAX)? })
     }
 
-    /// The number of `i64` mantissa at `OFFSET` and `i8` exponent at `EXPONENT`, null if either is.
+    /// Reads the number with an `i64` mantissa at `OFFSET` and an `i8` exponent at `EXPONENT`.
+    /// Returns `None` if either is null.
     #[inline(always)]
     fn float64<const OFFSET: usize, const EXPONENT: usize>(&self) -> Option<Float> {
         let mantissa = self.nullable::<i64, OFFSET>(i64::MAX)?;
         Some(Float { mantissa, exponent: self.nullable::<i8, EXPONENT>(i8::MAX)? })
     }
 
-    /// Writes a number with an `i32` mantissa. A mantissa beyond `i32` is written as null; in a
-    /// debug build it panics, as it is an error of the caller.
+    /// Writes a number with an `i32` mantissa. A mantissa beyond `i32` is a caller error: a debug
+    /// build panics, a release build writes null.
     #[inline(always)]
     fn store_float32<const OFFSET: usize, const EXPONENT: usize>(&mut self, value: Option<Float>) {
         let Float { mantissa, exponent } = value.unwrap_or(Float::NULL32);
@@ -126,35 +129,35 @@ pub trait Block {
         self.store::<i8, EXPONENT>(exponent);
     }
 
-    /// The year, month, day and week in the five bytes at `OFFSET`.
+    /// Reads the year, month, day and week in the five bytes at `OFFSET`.
     fn month_year<const OFFSET: usize>(&self) -> MonthYear;
 
-    /// Writes year, month, day and week.
+    /// Writes a year, month, day and week.
     fn store_month_year<const OFFSET: usize>(&mut self, value: MonthYear);
 }
 
 impl<const N: usize> Block for [u8; N] {
     #[inline(always)]
     fn load<T: Scalar, const OFFSET: usize>(&self) -> T {
-        const { assert!(OFFSET + T::SIZE <= N, "field ends behind its block") };
+        const { assert!(OFFSET + T::SIZE <= N, "field ends beyond its block") };
         T::read(&self[OFFSET..OFFSET + T::SIZE])
     }
 
     #[inline(always)]
     fn store<T: Scalar, const OFFSET: usize>(&mut self, value: T) {
-        const { assert!(OFFSET + T::SIZE <= N, "field ends behind its block") };
+        const { assert!(OFFSET + T::SIZE <= N, "field ends beyond its block") };
         value.write(&mut self[OFFSET..OFFSET + T::SIZE]);
     }
 
     #[inline(always)]
     fn chars<const OFFSET: usize, const LENGTH: usize>(&self) -> CharArray<'_> {
-        const { assert!(OFFSET + LENGTH <= N, "field ends behind its block") };
+        const { assert!(OFFSET + LENGTH <= N, "field ends beyond its block") };
         CharArray::new(&self[OFFSET..OFFSET + LENGTH])
     }
 
     #[inline(always)]
     fn store_chars<const OFFSET: usize, const LENGTH: usize>(&mut self, text: &[u8]) {
-        const { assert!(OFFSET + LENGTH <= N, "field ends behind its block") };
+        const { assert!(OFFSET + LENGTH <= N, "field ends beyond its block") };
         debug_assert!(text.len() <= LENGTH, "text longer than its field");
         let length = text.len().min(LENGTH);
         let (head, padding) = self[OFFSET..OFFSET + LENGTH].split_at_mut(length);
@@ -164,13 +167,13 @@ impl<const N: usize> Block for [u8; N] {
 
     #[inline(always)]
     fn month_year<const OFFSET: usize>(&self) -> MonthYear {
-        const { assert!(OFFSET + MonthYear::SIZE <= N, "field ends behind its block") };
+        const { assert!(OFFSET + MonthYear::SIZE <= N, "field ends beyond its block") };
         MonthYear::read(&self[OFFSET..OFFSET + MonthYear::SIZE])
     }
 
     #[inline(always)]
     fn store_month_year<const OFFSET: usize>(&mut self, value: MonthYear) {
-        const { assert!(OFFSET + MonthYear::SIZE <= N, "field ends behind its block") };
+        const { assert!(OFFSET + MonthYear::SIZE <= N, "field ends beyond its block") };
         value.write(&mut self[OFFSET..OFFSET + MonthYear::SIZE]);
     }
 }
@@ -188,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn both_zero_bytes_are_a_null_char() {
+    fn null_char_is_0x00_or_digit_zero() {
         let block = [0x00, 0x30, b'K'];
         assert_eq!(block.nullable_char::<0>(), None);
         assert_eq!(block.nullable_char::<1>(), None);
@@ -196,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_padded_with_nul_over_what_was_there() {
+    fn text_is_padded_with_nul() {
         let mut block = [0xee; 6];
         block.store_chars::<1, 4>(b"ES");
         assert_eq!(block, [0xee, b'E', b'S', 0, 0, 0xee]);

@@ -2,34 +2,35 @@
 
 use core::fmt;
 
-/// A character array on the wire: text up to the first NUL byte, or all of it.
+/// A character array in wire format: the text up to the first NUL byte, or all bytes.
 ///
-/// The bytes may be anything. `Display` prints what is printable ASCII as it is and the rest as
-/// `\xNN`; a backslash is printed as `\\`, so that nothing is ambiguous.
+/// The bytes may have any value. `Display` prints printable ASCII unchanged, other bytes as `\xNN`,
+/// and a backslash as `\\`, so the output is unambiguous.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CharArray<'a>(&'a [u8]);
 
 impl<'a> CharArray<'a> {
-    /// The array over all bytes of a field.
+    /// Creates an array from all bytes of a field.
     #[inline]
     pub const fn new(raw: &'a [u8]) -> Self {
         Self(raw)
     }
 
-    /// The text: the bytes up to the first NUL.
+    /// Returns the text: the bytes up to the first NUL.
     #[inline]
     pub fn as_bytes(&self) -> &'a [u8] {
         let length = self.0.iter().position(|&byte| byte == 0).unwrap_or(self.0.len());
         &self.0[..length]
     }
 
-    /// All bytes of the field, padding included; what a binary value like a signature needs.
+    /// Returns all bytes of the field, padding included. Required for binary values such as
+    /// signatures.
     #[inline]
     pub const fn raw(&self) -> &'a [u8] {
         self.0
     }
 
-    /// Whether there is no text, which is how an optional text is absent.
+    /// Returns `true` if there is no text, which marks an optional text as absent.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.first().is_none_or(|&byte| byte == 0)
@@ -37,7 +38,8 @@ impl<'a> CharArray<'a> {
 }
 
 impl AsRef<[u8]> for CharArray<'_> {
-    /// All bytes, as [`raw`](CharArray::raw), so that a field can be set from another message's.
+    /// Returns all bytes, like [`raw`](CharArray::raw), so that a setter accepts another message's
+    /// field.
     fn as_ref(&self) -> &[u8] {
         self.0
     }
@@ -88,7 +90,7 @@ impl fmt::Debug for CharArray<'_> {
     }
 }
 
-/// Whether a byte prints as itself.
+/// Returns `true` if the byte prints as itself.
 fn is_plain(byte: u8) -> bool {
     (byte.is_ascii_graphic() || byte == b' ') && byte != b'\\'
 }

@@ -1,21 +1,21 @@
-//! What every generated codec has in common, said once: the types of a message, of a group's entry
-//! and of what writes them. Generated files add constants, getters and setters.
+//! The common code of all generated codecs: views and encoders of messages and group entries.
+//! Generated files add constants, getters and setters.
 
-/// The view and the encoder of a message without groups.
+/// Defines the view and the encoder of a message without groups.
 ///
-/// Takes the docs and name of the view, the encoder's name, the root block's length; needs a
-/// `MESSAGE` with the layout in scope.
+/// Parameters: docs and name of the view, name of the encoder, length of the root block. Requires a
+/// `MESSAGE` layout in scope.
 #[macro_export]
 macro_rules! message {
     ($(#[$doc:meta])* $name:ident, $encoder:ident, $length:literal) => {
         $crate::message_view! { $(#[$doc])* $name, $encoder, $length, 0 }
 
         impl $name<'_> {
-            /// Bytes that [`encode`](Self::encode) writes, from the SBE header on.
+            /// The number of bytes that [`encode`](Self::encode) writes, SBE header included.
             pub const ENCODED_LENGTH: usize =
                 $crate::MessageHeader::LENGTH + $length + 2 * MESSAGE.data.len();
 
-            /// Writes header, a root block without values and empty data.
+            /// Writes the header, a root block without values and empty data.
             ///
             /// # Errors
             /// [`EncodeError::Buffer`]($crate::EncodeError::Buffer) if `buffer` is too short.
@@ -34,7 +34,8 @@ macro_rules! message {
         $crate::message_view! { $(#[$doc])* $name, $encoder, $length, $count }
 
         impl $name<'_> {
-            /// Writes header and a root block without values; the groups follow.
+            /// Writes the header and a root block without values. The returned groups encoder
+            /// writes the groups.
             ///
             /// # Errors
             /// [`EncodeError::Buffer`]($crate::EncodeError::Buffer) if `buffer` is too short.
@@ -47,17 +48,18 @@ macro_rules! message {
             }
         }
 
-        #[doc = concat!("Writes the groups of [`", stringify!($name), "`], in the schema's order;")]
-        /// those left out are written empty.
+        #[doc = concat!("An encoder for the groups of [`", stringify!($name), "`].")]
         ///
-        /// Beginning a group fails if it or a later one was begun before, or if the buffer is too
-        /// short.
+        /// Groups follow the schema's order. Groups left out are written empty.
+        ///
+        /// Starting a group fails if this group or a later one was started before, or if the
+        /// buffer is too short.
         #[derive(Debug)]
-        #[must_use = "the message is whole only after finish"]
+        #[must_use = "the message is complete only after finish"]
         pub struct $groups<'a>($crate::GroupsEncoder<'a>);
 
         impl $groups<'_> {
-            /// Ends the message; gives its bytes from the SBE header on.
+            /// Completes the message and returns its length, SBE header included.
             ///
             /// # Errors
             /// [`EncodeError::Buffer`]($crate::EncodeError::Buffer) if the buffer is too short.
@@ -69,7 +71,7 @@ macro_rules! message {
     };
 }
 
-/// The part of [`message!`] that all messages share.
+/// Defines the part of [`message!`] that all messages share.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! message_view {
@@ -79,20 +81,21 @@ macro_rules! message_view {
         pub struct $name<'a>($crate::Root<'a, $length, $count>);
 
         impl<'a> $name<'a> {
-            /// Template id.
+            /// The template id.
             pub const TEMPLATE_ID: u16 = MESSAGE.template_id;
-            /// Bytes of the root block.
+            /// The length of the root block in bytes.
             pub const BLOCK_LENGTH: usize = $length;
-            /// What [`decode`](Self::decode) fills if the wire's block is older or shorter.
+            /// The initial scratch buffer of [`decode`](Self::decode), filled only for an older or
+            /// shorter block.
             pub const SCRATCH: [u8; $length] = [0; $length];
-            /// A root block without values: nulls where the schema has them, else zero.
+            /// A root block without values: fields with a null are null, others are zero.
             pub const NULL_BLOCK: [u8; $length] = MESSAGE.block.null_block();
 
-            /// Checks the whole structure of the message once; nothing can fail after it.
+            /// Validates the structure of the whole message once. No later access can fail.
             ///
             /// # Errors
-            /// Any [`DecodeError`]($crate::DecodeError) but `Header`: another template or schema,
-            /// or root block, group or data cut short.
+            /// Any [`DecodeError`]($crate::DecodeError) except `Header`: a different template or
+            /// schema, or a truncated root block, group or data field.
             #[inline]
             pub fn decode(
                 header: &$crate::MessageHeader,
@@ -102,31 +105,32 @@ macro_rules! message_view {
                 $crate::Root::decode(&MESSAGE, header, body, scratch).map(Self)
             }
 
-            /// The message that `bytes`, from the SBE header on, plainly are: its root block as it
-            /// is compiled, at least as new, and nothing behind it. `None` of any other, of which
-            /// [`decode`](Self::decode) knows more.
+            /// Decodes a message with exactly the compiled layout, without a scratch buffer.
+            /// `bytes` must start with the SBE header, contain a root block of the compiled length
+            /// and at least the compiled version, and end with the message. Returns `None`
+            /// otherwise; [`decode`](Self::decode) handles all other messages.
             #[inline]
-            pub fn decode_plain(bytes: &'a [u8]) -> Option<Self> {
-                $crate::Root::decode_plain(&MESSAGE, bytes).map(Self)
+            pub fn decode_exact(bytes: &'a [u8]) -> Option<Self> {
+                $crate::Root::decode_exact(&MESSAGE, bytes).map(Self)
             }
 
-            /// Bytes of the message as it stands on the wire, from the SBE header on.
+            /// Returns the message's length on the wire in bytes, SBE header included.
             #[inline]
             pub fn encoded_length(&self) -> usize {
                 self.0.encoded_length()
             }
         }
 
-        #[doc = concat!("Writes the root block of [`", stringify!($name), "`].")]
+        #[doc = concat!("An encoder for the root block of [`", stringify!($name), "`].")]
         #[derive(Debug)]
         pub struct $encoder<'a>(#[allow(dead_code)] &'a mut [u8; $length]);
     };
 }
 
-/// The view and the encoder of a group's entry.
+/// Defines the view and the encoder of a group entry.
 ///
-/// Takes the docs and name of the view, the encoder's name, the block's length and the group's
-/// index; needs a `MESSAGE` with the layout in scope.
+/// Parameters: docs and name of the view, name of the encoder, length of the block, index of the
+/// group. Requires a `MESSAGE` layout in scope.
 #[macro_export]
 macro_rules! entry {
     ($(#[$doc:meta])* $name:ident, $encoder:ident, $length:literal, $index:literal) => {
@@ -135,11 +139,11 @@ macro_rules! entry {
         pub struct $name<'a>(&'a [u8; $length]);
 
         impl $name<'_> {
-            /// Bytes of an entry.
+            /// The length of an entry in bytes.
             pub const BLOCK_LENGTH: usize = $length;
-            /// What the cursor fills if the wire's entries are older or shorter.
+            /// The initial scratch buffer of the cursor, filled only for older or shorter entries.
             pub const SCRATCH: [u8; $length] = [0; $length];
-            /// An entry without values: nulls where the schema has them, else zero.
+            /// An entry without values: fields with a null are null, others are zero.
             pub const NULL_BLOCK: [u8; $length] = MESSAGE.groups[$index].block.null_block();
         }
 
@@ -166,7 +170,7 @@ macro_rules! entry {
             }
         }
 
-        #[doc = concat!("Writes an entry of [`", stringify!($name), "`].")]
+        #[doc = concat!("An encoder for an entry of [`", stringify!($name), "`].")]
         #[derive(Debug)]
         pub struct $encoder<'a>(&'a mut [u8; $length]);
     };

@@ -1,11 +1,11 @@
-//! Two readings of the same bytes, compared value by value.
+//! Comparison of two decoders on the same bytes, value by value.
 //!
-//! A [`Decoder`] is whatever shows messages to a visitor: the table of messages of generated
-//! codecs, or a [`Plan`]. [`agree`] finds the first thing in which two of them differ; fuzz targets
-//! and tests call it with bytes of any kind.
+//! A [`Decoder`] passes messages to a visitor: the message table of generated codecs, or a
+//! [`Plan`]. [`compare`] returns the first difference between two decoders. Fuzz targets and tests
+//! call it with arbitrary bytes.
 //!
 //! ```
-//! use hairpin_sbe::compare::{agree, assert_agree};
+//! use hairpin_sbe::compare::{compare, assert_same};
 //! use hairpin_sbe::plan::Plan;
 //!
 //! let schema = |kind| format!(
@@ -14,8 +14,8 @@
 //! );
 //! let texts = [schema("int8"), schema("uint8")];
 //! let [one, other] = texts.each_ref().map(|text| Plan::parse(text).unwrap());
-//! assert_agree(&one, &one, &[1, 0, 1, 0, 1, 0, 0, 0, 0xff]);
-//! let difference = agree(&one, &other, &[1, 0, 1, 0, 1, 0, 0, 0, 0xff]).unwrap_err();
+//! assert_same(&one, &one, &[1, 0, 1, 0, 1, 0, 0, 0, 0xff]);
+//! let difference = compare(&one, &other, &[1, 0, 1, 0, 1, 0, 0, 0, 0xff]).unwrap_err();
 //! assert_eq!(difference.to_string(), "template 1: A=-1 is read as A=255");
 //! ```
 
@@ -26,12 +26,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-/// Whatever shows messages to a visitor.
+/// A decoder that passes messages to a visitor.
 pub trait Decoder {
-    /// Visits the message in `body`; gives its bytes on the wire, from the message header on.
+    /// Visits the message in `body` and returns its length on the wire in bytes, message header
+    /// included.
     ///
     /// # Errors
-    /// Any [`DecodeError`] but `Header`; nothing was visited then.
+    /// Any [`DecodeError`] except `Header`. In this case nothing was visited.
     fn visit(
         &self,
         header: &MessageHeader,
@@ -51,7 +52,7 @@ impl Decoder for Plan<'_> {
     }
 }
 
-/// The messages of generated codecs, sorted by template id.
+/// Decodes with the messages of generated codecs, sorted by template id.
 impl Decoder for [&'static Message] {
     fn visit(
         &self,
@@ -63,86 +64,85 @@ impl Decoder for [&'static Message] {
     }
 }
 
-/// What two decoders made of a message.
+/// The equal result of two decoders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Agreement {
-    /// Both have read the same, so many values.
+pub enum Comparison {
+    /// Both decoders read this number of equal values.
     Values(usize),
-    /// Both have refused it for this reason.
-    Refused(DecodeError),
+    /// Both decoders rejected the message with this error.
+    Rejected(DecodeError),
 }
 
-/// The first thing in which two decoders differ.
+/// The first difference between two decoders.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("template {template_id}: {one} is read as {other}")]
 pub struct Difference {
-    /// Template id of the message.
+    /// The message's template id.
     pub template_id: u16,
-    /// What one decoder read, as `group[index].field=value`, or what it said instead.
+    /// The first decoder's reading, as `group[index].field=value`, or its error.
     pub one: String,
-    /// What the other read there.
+    /// The second decoder's reading at the same place.
     pub other: String,
 }
 
-/// Reads `message`, which begins with a little-endian SBE header, by both decoders.
+/// Decodes `message`, which starts with a little-endian SBE header, with both decoders.
 ///
 /// # Errors
-/// The first [`Difference`]: a name, a value, the name of a value, the length of the message or the
-/// reason of a refusal.
-pub fn agree<A: Decoder + ?Sized, B: Decoder + ?Sized>(
+/// The first [`Difference`]: in a name, a value, the message's length or the error.
+pub fn compare<A: Decoder + ?Sized, B: Decoder + ?Sized>(
     one: &A,
     other: &B,
     message: &[u8],
-) -> Result<Agreement, Difference> {
+) -> Result<Comparison, Difference> {
     let (header, body) = match MessageHeader::decode(message) {
         Ok(decoded) => decoded,
-        Err(error) => return Ok(Agreement::Refused(error)),
+        Err(error) => return Ok(Comparison::Rejected(error)),
     };
-    agree_on(one, other, &header, body, &mut Scratch::default())
+    compare_in(one, other, &header, body, &mut Scratch::default())
 }
 
-/// As [`agree`], of a header and a body, without allocating when `scratch` was used before.
+/// Like [`compare`], for a separate header and body. Reuses the memory of `scratch`.
 ///
 /// # Errors
 /// The first [`Difference`].
-pub fn agree_on<A: Decoder + ?Sized, B: Decoder + ?Sized>(
+pub fn compare_in<A: Decoder + ?Sized, B: Decoder + ?Sized>(
     one: &A,
     other: &B,
     header: &MessageHeader,
     body: &[u8],
     scratch: &mut Scratch,
-) -> Result<Agreement, Difference> {
+) -> Result<Comparison, Difference> {
     let outcomes = [
         scratch.0[0].take(|visitor| one.visit(header, body, visitor)),
         scratch.0[1].take(|visitor| other.visit(header, body, visitor)),
     ];
     if outcomes[0] == outcomes[1] && scratch.0[0].bytes == scratch.0[1].bytes {
         return Ok(match outcomes[0] {
-            Ok(_) => Agreement::Values(scratch.0[0].values),
-            Err(error) => Agreement::Refused(error),
+            Ok(_) => Comparison::Values(scratch.0[0].values),
+            Err(error) => Comparison::Rejected(error),
         });
     }
-    let [one, other] = [Listing::of(one, header, body), Listing::of(other, header, body)];
+    let [one, other] = [Listing::new(one, header, body), Listing::new(other, header, body)];
     let (one, other) = one.first_difference(other);
     Err(Difference { template_id: header.template_id, one, other })
 }
 
-/// As [`agree`], for targets that report by panicking.
+/// Like [`compare`], for fuzz targets, which report by panicking.
 ///
 /// # Panics
-/// With the [`Difference`], if there is one.
-pub fn assert_agree<A: Decoder + ?Sized, B: Decoder + ?Sized>(one: &A, other: &B, message: &[u8]) {
-    if let Err(difference) = agree(one, other, message) {
+/// Panics with the [`Difference`], if there is one.
+pub fn assert_same<A: Decoder + ?Sized, B: Decoder + ?Sized>(one: &A, other: &B, message: &[u8]) {
+    if let Err(difference) = compare(one, other, message) {
         panic!("{difference}");
     }
 }
 
-/// Memory of [`agree_on`].
+/// The reusable memory of [`compare_in`].
 #[derive(Clone, Debug, Default)]
 pub struct Scratch([Transcript; 2]);
 
-/// Everything visited, so that two visits are the same if the bytes are.
+/// A record of all visitor calls. Two records are equal exactly if the decoders read the same.
 #[derive(Clone, Debug, Default)]
 struct Transcript {
     bytes: Vec<u8>,
@@ -156,7 +156,7 @@ impl Transcript {
         visit(self)
     }
 
-    fn put(&mut self, tag: u8, bytes: &[u8]) {
+    fn append(&mut self, tag: u8, bytes: &[u8]) {
         self.bytes.push(tag);
         self.bytes.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
         self.bytes.extend_from_slice(bytes);
@@ -170,40 +170,40 @@ impl Transcript {
 
 impl Visitor for Transcript {
     fn message(&mut self, name: &str, header: &MessageHeader) {
-        self.put(b'm', name.as_bytes());
+        self.append(b'm', name.as_bytes());
         self.bytes.extend_from_slice(&header.to_bytes());
     }
 
     fn field(&mut self, name: &str, value: Value<'_>) {
         self.values += 1;
-        self.put(b'f', name.as_bytes());
+        self.append(b'f', name.as_bytes());
         match value {
             Value::Null => self.bytes.push(0),
             Value::Signed(value) => self.number(1, value.cast_unsigned()),
             Value::Unsigned(value) => self.number(2, value),
             Value::Character(value) => self.number(3, value.into()),
-            Value::Text(text) => self.put(4, text.as_bytes()),
+            Value::Text(text) => self.append(4, text.as_bytes()),
             Value::Number(number) => {
                 self.number(5, number.mantissa.cast_unsigned());
                 self.bytes.push(number.exponent.cast_unsigned());
             }
             Value::Enumeration { name, value, character } => {
                 self.number(6 + u8::from(character), value);
-                self.put(u8::from(name.is_some()), name.unwrap_or_default().as_bytes());
+                self.append(u8::from(name.is_some()), name.unwrap_or_default().as_bytes());
             }
             Value::Set { bits, choices } => {
                 self.number(8, bits);
                 for choice in choices.iter().filter(|choice| bits >> choice.value & 1 == 1) {
-                    self.put(b'c', choice.name.as_bytes());
+                    self.append(b'c', choice.name.as_bytes());
                 }
             }
-            Value::Data(bytes) => self.put(9, bytes),
-            other => self.put(10, other.to_string().as_bytes()),
+            Value::Data(bytes) => self.append(9, bytes),
+            other => self.append(10, other.to_string().as_bytes()),
         }
     }
 
     fn composite(&mut self, name: &str) {
-        self.put(b'o', name.as_bytes());
+        self.append(b'o', name.as_bytes());
     }
 
     fn end_composite(&mut self) {
@@ -211,7 +211,7 @@ impl Visitor for Transcript {
     }
 
     fn group(&mut self, name: &str, count: usize) {
-        self.put(b'g', name.as_bytes());
+        self.append(b'g', name.as_bytes());
         self.number(b'n', count as u64);
     }
 
@@ -224,26 +224,26 @@ impl Visitor for Transcript {
     }
 }
 
-/// Everything visited, in words: the path of each value and what it is.
+/// A readable record of a message: the path and value of each field.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// What there is to read, in order; of a group its count, of a refusal its reason.
+    /// The values in order; for a group its count, for an error its text.
     pub lines: Vec<Line>,
     path: Vec<String>,
 }
 
-/// One thing in a message.
+/// A value of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Where, as `group[index].field`.
+    /// The path, as `group[index].field`.
     pub path: String,
-    /// What, as it prints.
+    /// The value, formatted.
     pub value: String,
 }
 
 impl Listing {
-    /// Lists what a decoder makes of a message.
-    pub fn of<D: Decoder + ?Sized>(decoder: &D, header: &MessageHeader, body: &[u8]) -> Self {
+    /// Lists a message as `decoder` reads it.
+    pub fn new<D: Decoder + ?Sized>(decoder: &D, header: &MessageHeader, body: &[u8]) -> Self {
         let mut listing = Self::default();
         let (path, value) = match decoder.visit(header, body, &mut listing) {
             Ok(length) => ("length", length.to_string()),
@@ -253,7 +253,7 @@ impl Listing {
         listing
     }
 
-    /// The first lines in which they differ.
+    /// Returns the first lines that differ.
     fn first_difference(self, other: Self) -> (String, String) {
         let mut lines = self.lines.iter().map(Some).chain(core::iter::repeat(None));
         let longest = self.lines.len().max(other.lines.len());
@@ -266,8 +266,8 @@ impl Listing {
             Some(one) if one != other => Some((text(one), text(other))),
             _ => None,
         });
-        // Two values of different kinds may print alike.
-        differ.unwrap_or_else(|| ("a value".into(), "one of another kind".into()))
+        // Two values of different kinds may have the same text.
+        differ.unwrap_or_else(|| ("a value".into(), "a value of another kind".into()))
     }
 
     fn push(&mut self, name: &str, value: impl core::fmt::Display) {

@@ -1,11 +1,11 @@
-//! Decimals whose exponent is a constant of the schema.
+//! Decimals with a constant exponent from the schema.
 
 use core::fmt;
 
-/// `mantissa × 10^EXPONENT`, exactly. Prices of CME are `Decimal<-9>`.
+/// A decimal `mantissa × 10^EXPONENT`, exact. CME's prices are `Decimal<-9>`.
 ///
-/// Ordered by value; `Display` prints every digit that matters and none that does not: `59.5`,
-/// `-0.000000001`, `1200` for `Decimal::<2>(12)`.
+/// Ordered by value. `Display` prints all significant digits and no others: `59.5`, `-0.000000001`,
+/// `1200` for `Decimal::<2>(12)`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Decimal<const EXPONENT: i8>(
     /// The mantissa: the value in units of `10^EXPONENT`.
@@ -29,14 +29,14 @@ impl<const EXPONENT: i8> fmt::Debug for Decimal<EXPONENT> {
     }
 }
 
-/// Prints `mantissa × 10^exponent` in plain notation: no exponent, no trailing zeros behind the
+/// Prints `mantissa × 10^exponent` in plain notation: no exponent, no trailing zeros after the
 /// point, at most 147 characters.
 pub(crate) fn write_decimal(
     f: &mut fmt::Formatter<'_>,
     mantissa: i64,
     exponent: i8,
 ) -> fmt::Result {
-    // Sign, up to 128 places and 19 digits: they fit, whatever the exponent.
+    // A sign, up to 128 places and 19 digits fit for every exponent.
     let mut text = [b'0'; 160];
     let mut digits = mantissa.unsigned_abs();
     let mut places = usize::from(exponent.min(0).unsigned_abs());
@@ -75,7 +75,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn prints_exactly_and_without_needless_zeros() {
+    fn prints_exactly_without_trailing_zeros() {
         assert_eq!(Decimal::<-9>(0).to_string(), "0");
         assert_eq!(Decimal::<-9>(1).to_string(), "0.000000001");
         assert_eq!(Decimal::<-9>(-1).to_string(), "-0.000000001");
@@ -92,7 +92,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn digits_read_back_are_the_mantissa(mantissa: i64) {
+        fn printed_digits_parse_back_to_the_mantissa(mantissa: i64) {
             let text = Decimal::<-9>(mantissa).to_string();
             let (whole, places) = text.split_once('.').unwrap_or((&text, ""));
             prop_assert!(!places.ends_with('0') && !places.is_empty() || !text.contains('.'));

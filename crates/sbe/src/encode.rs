@@ -1,10 +1,10 @@
-//! Writing messages in place: header, null block, groups in order.
+//! Encoding in place: header, null block, groups in order.
 
 use crate::{EncodeError, Entry, GroupLayout, Message, MessageHeader};
 use core::marker::PhantomData;
 
-/// Writes the header and a null root block at the start of `buffer`; gives the block and what
-/// writes the groups behind it.
+/// Writes the header and a null root block at the start of `buffer`. Returns the block and an
+/// encoder for the groups after it.
 ///
 /// # Errors
 /// [`EncodeError::Buffer`] if `buffer` is too short.
@@ -28,8 +28,8 @@ pub fn begin<'a, const N: usize>(
     Ok((block, GroupsEncoder { message, tail, position: 0, opened: 0 }))
 }
 
-/// Copies a null block in two parts: a part this short the compiler copies with plain moves, a
-/// longer block with a call.
+/// Copies a null block in two parts. The compiler copies short parts with plain moves, but a long
+/// block with a call.
 #[inline]
 fn write_null<const N: usize>(block: &mut [u8; N], null: &[u8; N]) {
     const PART: usize = 128;
@@ -38,8 +38,8 @@ fn write_null<const N: usize>(block: &mut [u8; N], null: &[u8; N]) {
     tail.copy_from_slice(&null[head.len()..]);
 }
 
-/// As [`begin`], for a message without groups: all of it is written, with `DATA` zero bytes, the
-/// lengths of its data, at the end.
+/// Like [`begin`], for a message without groups. Also writes `DATA` zero bytes at the end: the
+/// lengths of empty data fields.
 ///
 /// # Errors
 /// [`EncodeError::Buffer`] if `buffer` is too short.
@@ -54,9 +54,9 @@ pub fn begin_fixed<'a, const N: usize, const DATA: usize>(
     Ok(block)
 }
 
-/// Writes the groups of a message in the schema's order; those left out are written empty.
+/// An encoder for a message's groups, in the schema's order. Groups left out are written empty.
 #[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
+#[must_use = "the message is complete only after finish"]
 pub struct GroupsEncoder<'a> {
     message: &'static Message,
     tail: &'a mut [u8],
@@ -65,10 +65,10 @@ pub struct GroupsEncoder<'a> {
 }
 
 impl GroupsEncoder<'_> {
-    /// Begins the group of `E`, at `index` of the schema, without entries.
+    /// Starts the group of `E`, at `index` of the schema, without entries.
     ///
     /// # Errors
-    /// [`EncodeError::GroupOrder`] if this group or a later one was opened before,
+    /// [`EncodeError::GroupOrder`] if this group or a later one was started before,
     /// [`EncodeError::Buffer`] if the buffer is too short.
     #[inline]
     pub fn open<E: Entry>(&mut self, index: usize) -> Result<GroupEncoder<'_, E>, EncodeError> {
@@ -87,7 +87,8 @@ impl GroupsEncoder<'_> {
         })
     }
 
-    /// Writes what is left empty; gives the length of the message, counted from the SBE header.
+    /// Writes the remaining groups empty. Returns the message's length in bytes, SBE header
+    /// included.
     ///
     /// # Errors
     /// [`EncodeError::Buffer`] if the buffer is too short.
@@ -99,7 +100,7 @@ impl GroupsEncoder<'_> {
         Ok(MessageHeader::LENGTH + usize::from(self.message.block.length) + end)
     }
 
-    /// Writes the groups before `index` that were not opened.
+    /// Writes the groups before `index` that were left out.
     #[inline]
     fn skip_to(&mut self, index: usize) -> Result<(), EncodeError> {
         let message = self.message;
@@ -107,7 +108,7 @@ impl GroupsEncoder<'_> {
         skipped.iter().try_for_each(|group| self.empty(group))
     }
 
-    /// Writes the dimension of a group without entries.
+    /// Writes the dimension header of an empty group.
     #[inline]
     fn empty(&mut self, group: &GroupLayout) -> Result<(), EncodeError> {
         let end = self.position + usize::from(group.dimension.length);
@@ -119,7 +120,7 @@ impl GroupsEncoder<'_> {
     }
 }
 
-/// Writes the entries of one group.
+/// An encoder for the entries of one group.
 #[derive(Debug)]
 pub struct GroupEncoder<'a, E> {
     tail: &'a mut [u8],
@@ -130,11 +131,11 @@ pub struct GroupEncoder<'a, E> {
 }
 
 impl<E: Entry> GroupEncoder<'_, E> {
-    /// Appends an entry with every field null and counts it.
+    /// Appends an entry with every field null and increments the count.
     ///
     /// # Errors
-    /// [`EncodeError::GroupFull`] if the counter is at its greatest value,
-    /// [`EncodeError::Buffer`] if the buffer is too short. The group stays as it was.
+    /// [`EncodeError::GroupFull`] if the counter is at its maximum, [`EncodeError::Buffer`] if the
+    /// buffer is too short. The group is unchanged.
     #[inline]
     pub fn push(&mut self) -> Result<E::Encoder<'_>, EncodeError> {
         let GroupLayout { dimension, block, tag, .. } = E::GROUP;
@@ -155,13 +156,13 @@ impl<E: Entry> GroupEncoder<'_, E> {
         Ok(entry)
     }
 
-    /// Entries pushed so far.
+    /// Returns the number of entries.
     #[inline]
     pub const fn len(&self) -> usize {
         self.count as usize
     }
 
-    /// Whether no entry was pushed.
+    /// Returns `true` if the group has no entries.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.count == 0

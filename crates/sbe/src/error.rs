@@ -1,45 +1,46 @@
-//! What can be wrong with bytes, and with a buffer.
+//! Decoding and encoding errors.
 
-/// Why bytes are not a message of the expected kind. The bytes came from the network: this is an
-/// ordinary event, to be counted by whoever asked.
+/// The reason bytes are not a valid message. The bytes are from the network, so the caller counts
+/// the error as an ordinary event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// Fewer bytes than a message header has (8).
-    #[error("message header is cut short")]
+    /// The message header is incomplete: fewer than 8 bytes.
+    #[error("message header is truncated")]
     Header,
-    /// The header names another schema than the decoder was made from.
-    #[error("schema {0} is not the expected one")]
+    /// The header contains a schema id other than the decoder's.
+    #[error("unexpected schema id {0}")]
     Schema(u16),
-    /// The header names another message than the decoder is for, or one the schema does not have.
-    #[error("template {0} is not known here")]
+    /// The header contains a template id other than the decoder's, or one that is not in the
+    /// schema.
+    #[error("unknown template {0}")]
     Template(u16),
-    /// The root block is longer than the bytes that are there.
-    #[error("root block is cut short")]
+    /// The root block is longer than the remaining bytes.
+    #[error("root block is truncated")]
     Block,
-    /// A group's dimension or its entries are longer than the bytes that are there.
-    #[error("group with tag {0} is cut short")]
+    /// The group with this tag, or its dimension header, is longer than the remaining bytes.
+    #[error("group with tag {0} is truncated")]
     Group(u16),
-    /// Variable-length data is longer than the bytes that are there.
-    #[error("data with tag {0} is cut short")]
+    /// The data field with this tag is longer than the remaining bytes.
+    #[error("data with tag {0} is truncated")]
     Data(u16),
-    /// A group has more entries than one message can be believed to have; only entries that take
-    /// fewer bytes than the schema says can be so many.
+    /// The group with this tag has more entries than the work limit allows. This requires entries
+    /// shorter than the schema's block.
     #[error("group with tag {0} has too many entries")]
     Entries(u16),
 }
 
-/// Why a message could not be written. Nothing of the buffer may be sent after it.
+/// The reason a message cannot be encoded. The buffer's content is undefined and must not be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// The buffer has no room for what was to be written next.
+    /// The buffer is too short.
     #[error("buffer is too short")]
     Buffer,
-    /// The group with this tag was opened after a group that follows it in the schema.
+    /// The group with this tag was started after a later group of the schema.
     #[error("group with tag {0} was opened out of order")]
     GroupOrder(u16),
-    /// The group with this tag has as many entries as its counter can hold.
+    /// The group with this tag has the maximum number of entries.
     #[error("group with tag {0} is full")]
     GroupFull(u16),
 }

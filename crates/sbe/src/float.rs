@@ -1,15 +1,15 @@
-//! Decimals that carry their exponent on the wire.
+//! Decimals with the exponent on the wire.
 
 use crate::decimal::write_decimal;
 use core::fmt;
 
-/// `mantissa × 10^exponent`, exactly: CME's `Decimal32NULL` and `Decimal64NULL`. Not compared by
-/// value: 1 × 10^1 and 10 × 10^0 are different to `==`.
+/// A decimal `mantissa × 10^exponent`, exact: CME's `Decimal32NULL` and `Decimal64NULL`. Equality
+/// compares the representation, not the value: 1 × 10^1 differs from 10 × 10^0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Float {
-    /// The digits.
+    /// The mantissa.
     pub mantissa: i64,
-    /// The power of ten they are multiplied with.
+    /// The exponent: a power of ten.
     pub exponent: i8,
 }
 

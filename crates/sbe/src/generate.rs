@@ -1,8 +1,9 @@
-//! Writes Rust source from a schema: one file per message, one line per getter and setter.
+//! Code generator: writes Rust source from a schema, with one file per message and one line per
+//! getter and setter.
 //!
-//! The text is finished: the modules are `#[rustfmt::skip]`. What is generated is exercised by a
-//! second generated file, [`copy`], which a test compiles: it reads every field of a message with
-//! its getter and writes it into another message with its setter.
+//! The output is final: the modules are `#[rustfmt::skip]`. A second generated file, [`copy`],
+//! tests the output. It reads every field of a message with its getter and writes the value to
+//! another message with its setter.
 
 mod copy;
 mod field;
@@ -22,23 +23,23 @@ use names::{constant_case, decimal_alias, snake_case};
 /// A generated file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Name within the schema's module folder.
+    /// The file name within the schema's module folder.
     pub name: String,
-    /// Source text.
+    /// The source text.
     pub text: String,
 }
 
 /// A type that the generator cannot express.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("type {name} of field {field} has a null that is not supported")]
+#[error("type {name} of field {field} has an unsupported null")]
 pub struct GenerateError {
-    /// Name of the type.
+    /// The type's name.
     pub name: String,
-    /// Name of a field that has it.
+    /// The name of a field of this type.
     pub field: String,
 }
 
-/// What every part of the generator needs to know.
+/// The state shared by all parts of the generator.
 struct Context<'a> {
     schema: &'a Schema,
     source: &'a str,
@@ -46,17 +47,17 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// First line of every file.
+    /// Returns the first line of every file.
     fn banner(&self, what: &str) -> String {
         format!("//! {what}. Generated from `{}` by `cargo xtask codegen`.\n", self.source)
     }
 }
 
-/// Writes the module of `schema`, whose file is called `source` in the banners: `mod.rs`, the
-/// types, and a file for each message.
+/// Generates the module of `schema`: `mod.rs`, the types, and one file per message. The banners
+/// name `source` as the schema file.
 ///
 /// # Errors
-/// [`GenerateError`] if an optional type has another null than the greatest value of its integer.
+/// [`GenerateError`] if the null of an optional type is not its integer's maximum.
 pub fn generate(schema: &Schema, source: &str) -> Result<Vec<File>, GenerateError> {
     let context = Context { schema, source, decimals: decimals(schema) };
     let mut files = Vec::new();
@@ -70,14 +71,14 @@ pub fn generate(schema: &Schema, source: &str) -> Result<Vec<File>, GenerateErro
     Ok(files)
 }
 
-/// The names of the schema's decimal types, by exponent.
+/// Returns the names of the schema's decimal types by exponent.
 fn decimals(schema: &Schema) -> BTreeMap<i8, String> {
     let mut aliases = BTreeMap::<i8, String>::new();
     for kind in schema.types.values() {
         if let Encoding::Decimal(_, exponent) = kind.encoding {
             let alias = decimal_alias(&kind.name);
             let known = aliases.entry(exponent).or_insert_with(|| alias.clone());
-            // Of several names for one type the one that says what it is for wins.
+            // Among several names of a type, a price name describes it best.
             if alias.starts_with("Price") {
                 *known = alias;
             }
@@ -86,7 +87,7 @@ fn decimals(schema: &Schema) -> BTreeMap<i8, String> {
     aliases
 }
 
-/// `mod.rs`: the messages, re-exported, the table of layouts, and the visitor.
+/// Generates `mod.rs`: the re-exported messages, the layout table and the visitor.
 fn module(context: &Context<'_>) -> String {
     let Schema { package, id, version, messages, .. } = context.schema;
     let mut text = context.banner(&format!("Messages of {package}, schema {id} version {version}"));
@@ -103,48 +104,49 @@ fn module(context: &Context<'_>) -> String {
         text += &format!("pub use {module}::{{{name}, {name}Encoder{groups}}};\n");
     }
     text += &format!(
-        "\n/// Schema id in every header.\npub const SCHEMA_ID: u16 = {id};\n\
-         /// Version of the schema these codecs were made from.\n\
+        "\n/// The schema id in every header.\npub const SCHEMA_ID: u16 = {id};\n\
+         /// The schema version of these codecs.\n\
          pub const SCHEMA_VERSION: u16 = {version};\n\
-         /// Every message's layout, sorted by template id.\n\
+         /// The layout of every message, sorted by template id.\n\
          pub const MESSAGES: &[&Message] = &[\n"
     );
     for message in messages {
         text += &format!("    &{}::MESSAGE,\n", snake_case(&message.name));
     }
     text += "];\n\n\
-        /// Visits every field of the message in `body`; gives its bytes from the SBE header on.\n\
+        /// Visits every field of the message in `body`. Returns its length in bytes, SBE header\n\
+        /// included.\n\
         ///\n/// # Errors\n\
-        /// Any [`DecodeError`] but `Header`: unknown template or schema, or cut short.\n\
+        /// Any [`DecodeError`] except `Header`: unknown template or schema, or truncated.\n\
         pub fn visit(header: &MessageHeader, body: &[u8], visitor: &mut impl Visitor) \
         -> Result<usize, DecodeError> {\n    \
             hairpin_sbe::visit(MESSAGES, header, body, visitor)\n}\n";
     text
 }
 
-/// The bytes as a Rust byte string.
+/// Formats bytes as a Rust byte string.
 fn byte_string(bytes: &[u8]) -> String {
     format!("b\"{}\"", bytes.escape_ascii())
 }
 
-/// How a doc says which version brought something; nothing for the first.
+/// Returns the doc text for the version that introduced an item; empty for the first version.
 fn since(version: u16) -> String {
     if version == 0 { String::new() } else { format!(", since version {version}") }
 }
 
-/// Name of the constant that describes a type.
+/// Returns the name of the constant that describes a type.
 fn kind_constant(name: &str) -> String {
     format!("kind::{}", constant_case(name))
 }
 
-/// A table row of a field.
+/// Returns a field's row in the layout table.
 fn field_row(field: &crate::schema::Field) -> String {
     let crate::schema::Field { name, tag, offset, since, kind, .. } = field;
     let kind = kind_constant(kind);
     format!("    Field::new(\"{name}\", {tag}, {offset}, {since}, &{kind}),\n")
 }
 
-/// The plural of `count` things.
+/// Returns a count with a noun in the singular or plural.
 fn plural(count: usize, one: &str) -> String {
     match count {
         1 => format!("1 {one}"),

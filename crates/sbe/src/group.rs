@@ -1,9 +1,9 @@
-//! Reading repeating groups.
+//! Reading of repeating groups.
 
 use crate::{DecodeError, GroupLayout};
 use core::marker::PhantomData;
 
-/// The entries of a group as they lie on the wire, already known to be whole.
+/// The entries of a group in wire format, validated as complete.
 #[derive(Clone, Copy, Debug)]
 pub struct Entries<'a> {
     bytes: &'a [u8],
@@ -13,14 +13,14 @@ pub struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// No entries.
+    /// A group without entries.
     pub const EMPTY: Self = Self { bytes: &[], block_length: 0, remaining: 0, version: 0 };
 
-    /// Splits a group off the start of `bytes`. A group newer than the wire's `version` takes no
-    /// bytes and is empty.
+    /// Splits a group from the start of `bytes`. A group newer than the wire's `version` is empty
+    /// and uses no bytes.
     ///
     /// # Errors
-    /// [`DecodeError::Group`] if its dimension or its entries do not fit.
+    /// [`DecodeError::Group`] if its dimension header or its entries do not fit.
     #[inline(always)]
     pub fn decode(
         layout: &GroupLayout,
@@ -37,19 +37,19 @@ impl<'a> Entries<'a> {
         Ok((Self { bytes, block_length, remaining, version }, rest))
     }
 
-    /// Entries not yet taken.
+    /// Returns the number of remaining entries.
     #[inline]
     pub const fn len(&self) -> usize {
         self.remaining as usize
     }
 
-    /// Whether all are taken.
+    /// Returns `true` if no entries remain.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.remaining == 0
     }
 
-    /// The wire's block of the next entry.
+    /// Removes the next entry and returns its block.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<&'a [u8]> {
         self.remaining = self.remaining.checked_sub(1)?;
@@ -59,28 +59,29 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// The entry of a group: what ties a generated view to its encoder and its layout.
+/// The entry type of a group. Connects a generated view with its encoder and layout.
 pub trait Entry {
     /// The view of one entry.
     type View<'a>: Copy;
     /// The encoder of one entry.
     type Encoder<'a>;
-    /// A byte array as long as the compiled block.
+    /// A byte array of the compiled block's length.
     type Scratch;
-    /// The group.
+    /// The group's layout.
     const GROUP: &'static GroupLayout;
 
-    /// A view of the wire's block, through `scratch` if it is older or shorter than compiled.
+    /// Creates a view of the block `wire`. If the block is older or shorter than compiled,
+    /// completes it in `scratch`.
     fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut Self::Scratch) -> Self::View<'a>;
 
-    /// Writes a null block over `bytes`, which has to be as long as the compiled block.
+    /// Writes a null block to `bytes`, which must have the compiled block's length.
     fn encoder(bytes: &mut [u8]) -> Option<Self::Encoder<'_>>;
 }
 
-/// A cursor over the entries of a group. It cannot fail: the message's decoder has checked that
-/// every entry is there.
+/// A cursor over the entries of a group. It cannot fail, because the message's decoder has
+/// validated that every entry is complete.
 ///
-/// `Copy`: a copy starts where this one stands.
+/// A copy of the cursor continues at the same entry.
 #[derive(Debug)]
 pub struct Group<'a, E> {
     entries: Entries<'a>,
@@ -96,26 +97,26 @@ impl<E> Clone for Group<'_, E> {
 impl<E> Copy for Group<'_, E> {}
 
 impl<'a, E: Entry> Group<'a, E> {
-    /// A cursor at the first of `entries`.
+    /// Creates a cursor at the first entry.
     #[inline]
     pub const fn new(entries: Entries<'a>) -> Self {
         Self { entries, entry: PhantomData }
     }
 
-    /// Entries not yet taken; all of them for a new cursor.
+    /// Returns the number of remaining entries; for a new cursor, all of them.
     #[inline]
     pub const fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether all entries are taken.
+    /// Returns `true` if no entries remain.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The next entry. `scratch` is written only if the wire's entries are older or shorter than
-    /// the compiled ones; it starts as the entry's `SCRATCH`.
+    /// Returns the next entry. `scratch`, initially the entry's `SCRATCH`, is filled only if the
+    /// entries are older or shorter than compiled.
     #[inline]
     pub fn next<'s>(&mut self, scratch: &'s mut E::Scratch) -> Option<E::View<'s>>
     where
@@ -147,7 +148,7 @@ mod tests {
     const EIGHT: Dimension = Dimension { length: 8, count_offset: 7, ..THREE };
 
     #[test]
-    fn reads_every_kind_of_dimension() {
+    fn decodes_every_dimension() {
         for (dimension, bytes) in [
             (THREE, &[2, 0, 2, 1, 2, 3, 4, 9][..]),
             (FOUR, &[2, 0, 2, 0, 1, 2, 3, 4, 9]),
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_of_a_group_is_an_error() {
+    fn truncated_groups_are_errors() {
         let bytes = [2, 0, 2, 1, 2, 3, 4];
         for length in 0..bytes.len() {
             let result = Entries::decode(&layout(THREE, 0), 0, &bytes[..length]);
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_newer_than_the_wire_takes_no_bytes() {
+    fn group_newer_than_the_message_has_no_bytes() {
         let (entries, rest) = Entries::decode(&layout(THREE, 8), 7, &[2, 0, 1]).unwrap();
         assert_eq!((entries.len(), rest), (0, &[2, 0, 1][..]));
     }

@@ -1,4 +1,4 @@
-//! The eight bytes before every message.
+//! The SBE message header.
 
 use crate::DecodeError;
 
@@ -14,21 +14,21 @@ use crate::DecodeError;
 /// Source: FIX SBE 1.0, "Message header schema"; CME's `messageHeader` composite is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MessageHeader {
-    /// Bytes of the root block on the wire, which may differ from the compiled block.
+    /// The length of the root block on the wire, which may differ from the compiled block.
     pub block_length: u16,
-    /// Which message of the schema follows.
+    /// The template id of the message.
     pub template_id: u16,
-    /// Which schema.
+    /// The schema id.
     pub schema_id: u16,
-    /// Version of the schema that the sender used.
+    /// The schema version used by the sender.
     pub version: u16,
 }
 
 impl MessageHeader {
-    /// Bytes on the wire.
+    /// The header's length in bytes.
     pub const LENGTH: usize = 8;
 
-    /// Splits `bytes` into the header at its start and the body behind it.
+    /// Splits `bytes` into the header and the body after it.
     ///
     /// # Errors
     /// [`DecodeError::Header`] if there are fewer than 8 bytes.
@@ -45,7 +45,7 @@ impl MessageHeader {
         Ok((header, body))
     }
 
-    /// The header as it stands on the wire.
+    /// Returns the header in wire format.
     #[inline]
     pub const fn to_bytes(self) -> [u8; 8] {
         let [a, b] = self.block_length.to_le_bytes();
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_little_endian_and_leaves_the_body() {
+    fn decodes_little_endian_and_returns_the_body() {
         let bytes = [0x0b, 0x00, 0x2e, 0x00, 0x01, 0x00, 0x09, 0x01, 0xaa];
         let (header, body) = MessageHeader::decode(&bytes).unwrap();
         assert_eq!(
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn seven_bytes_are_no_header() {
+    fn rejects_seven_bytes() {
         assert_eq!(MessageHeader::decode(&[0; 7]), Err(DecodeError::Header));
     }
 }

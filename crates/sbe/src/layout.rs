@@ -1,8 +1,8 @@
-//! Layouts as data: what the rare paths (older blocks, printing, tests) read instead of code.
+//! Layouts as data, for the slow paths: older blocks, printing and tests.
 
 use crate::Scalar;
 
-/// How an integer or character stands on the wire, little-endian.
+/// The wire format of an integer or character, little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are SBE's own")]
 pub enum Primitive {
@@ -18,7 +18,7 @@ pub enum Primitive {
 }
 
 impl Primitive {
-    /// Bytes on the wire.
+    /// Returns the size in bytes.
     pub const fn size(self) -> u16 {
         match self {
             Self::Char | Self::Int8 | Self::Uint8 => 1,
@@ -28,9 +28,9 @@ impl Primitive {
         }
     }
 
-    /// The null that a field gets which the schema calls required, but which is newer than its
-    /// message: all such messages of older senders lack it. The greatest value, as in every null
-    /// of CME's; 0x00 for a character.
+    /// Returns the null of a required field that is newer than its message, because older senders
+    /// do not send the field. As in all of CME's nulls, it is the maximum value; 0x00 for a
+    /// character.
     pub const fn implied_null(self) -> &'static [u8] {
         match self {
             Self::Char => b"\0",
@@ -45,7 +45,7 @@ impl Primitive {
         }
     }
 
-    /// The bits at the start of `bytes`, sign-extended; zero where bytes are missing.
+    /// Reads the value at the start of `bytes`, sign-extended. Missing bytes are zero.
     pub fn read(self, bytes: &[u8]) -> i128 {
         let mut raw = [0; 8];
         let size = usize::from(self.size());
@@ -70,51 +70,51 @@ impl Primitive {
 pub struct Named<'a> {
     /// The schema's name.
     pub name: &'a str,
-    /// The value; of a set's choice the number of its bit.
+    /// The value; for a set, the bit number.
     pub value: u64,
-    /// The schema version that brought it, 0 for the first.
+    /// The schema version that introduced the value, 0 for the first.
     pub since: u16,
 }
 
 impl<'a> Named<'a> {
-    /// A row of a table of names.
+    /// Creates a row of a name table.
     pub const fn new(name: &'a str, value: u64, since: u16) -> Self {
         Self { name, value, since }
     }
 
-    /// The name of `value` among `names`, if it has one.
+    /// Returns the name of `value` in `names`, or `None` if the value has no name.
     pub fn find(names: &[Self], value: u64) -> Option<&'a str> {
         names.iter().find(|named| named.value == value).map(|named| named.name)
     }
 }
 
-/// What the bytes of a field mean.
+/// The encoding of a field's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// An integer, or one character.
     Scalar(Primitive),
-    /// Characters, padded with NUL.
+    /// Characters, padded with NULs.
     Text,
-    /// A mantissa, and an exponent that is a constant of the schema.
+    /// A mantissa, with a constant exponent from the schema.
     Decimal(Primitive, i8),
-    /// A mantissa and behind it an `i8` exponent.
+    /// A mantissa followed by an `i8` exponent.
     Float(Primitive),
-    /// Year, month, day and week in five bytes.
+    /// A year, month, day and week in five bytes.
     MonthYear,
-    /// One of the named values, or another.
+    /// A value of an enumeration, named or unnamed.
     Enumeration(Primitive, &'static [Named<'static>]),
-    /// Bits, named and others.
+    /// Bits of a set, named or unnamed.
     Set(Primitive, &'static [Named<'static>]),
 }
 
-/// Whether a field can be absent.
+/// The presence of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// Always there.
+    /// The field is always present.
     Required,
-    /// Absent when it equals the type's null.
+    /// The field is absent if it equals the type's null.
     Optional,
-    /// Not on the wire: the schema has the value.
+    /// The field is not on the wire; the schema defines its value.
     Constant,
 }
 
@@ -123,18 +123,18 @@ pub enum Presence {
 pub struct Type {
     /// CME's name.
     pub name: &'static str,
-    /// What the bytes mean.
+    /// The encoding of the type's bytes.
     pub encoding: Encoding,
-    /// Whether it can be absent.
+    /// The presence of fields of this type.
     pub presence: Presence,
-    /// Bytes on the wire, 0 for a constant.
+    /// The size on the wire in bytes; 0 for a constant.
     pub size: u16,
-    /// The null of an optional type or the value of a constant, as bytes of the wire; else empty.
+    /// The null of an optional type or the value of a constant, in wire format; otherwise empty.
     pub value: &'static [u8],
 }
 
 impl Type {
-    /// The integer that carries the value, if it is carried by a single one.
+    /// Returns the integer of the value, if the encoding has a single one.
     const fn primitive(&self) -> Option<Primitive> {
         match self.encoding {
             Encoding::Scalar(primitive) | Encoding::Enumeration(primitive, _) => Some(primitive),
@@ -149,18 +149,18 @@ impl Type {
 pub struct Field {
     /// CME's name.
     pub name: &'static str,
-    /// FIX tag.
+    /// The FIX tag.
     pub tag: u16,
-    /// First byte, counted from the start of its block; 0 for a constant.
+    /// The offset from the start of the block; 0 for a constant.
     pub offset: u16,
-    /// The schema version that brought it, 0 for the first.
+    /// The schema version that introduced the field, 0 for the first.
     pub since: u16,
-    /// Its type.
+    /// The field's type.
     pub kind: &'static Type,
 }
 
 impl Field {
-    /// A row of a layout table.
+    /// Creates a row of a layout table.
     pub const fn new(
         name: &'static str,
         tag: u16,
@@ -171,8 +171,9 @@ impl Field {
         Self { name, tag, offset, since, kind }
     }
 
-    /// The bytes that mean absent in a block that came with version `block_since`; empty if the
-    /// field is never absent or is text, which is all zeros then.
+    /// Returns the bytes that mark the field as absent in a block introduced in version
+    /// `block_since`. Empty if the field is never absent, or is text, which is absent if all bytes
+    /// are zero.
     pub const fn null(&self, block_since: u16) -> &'static [u8] {
         match self.kind.presence {
             Presence::Optional => self.kind.value,
@@ -184,7 +185,8 @@ impl Field {
         }
     }
 
-    /// The field's bytes in a block of the wire, if it is all there and not newer than `version`.
+    /// Returns the field's bytes in a block from the wire. Returns `None` if they are truncated or
+    /// the field is newer than `version`.
     pub fn bytes<'a>(&self, wire: &'a [u8], version: u16) -> Option<&'a [u8]> {
         let start = usize::from(self.offset);
         let end = start + usize::from(self.kind.size);
@@ -192,22 +194,23 @@ impl Field {
     }
 }
 
-/// A root block or the block of a group's entry.
+/// The layout of a root block or of a group entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockLayout {
-    /// Bytes in the compiled version, padding included.
+    /// The length in the compiled version in bytes, padding included.
     pub length: u16,
-    /// The schema version that brought the message.
+    /// The schema version that introduced the message.
     pub since: u16,
-    /// The version that brought the newest field: a block at least that new and long is read as
-    /// it is.
+    /// The schema version of the newest field. A block of at least this version and length is read
+    /// in place.
     pub newest: u16,
-    /// Its fields in the schema's order, constants included.
+    /// The fields in the schema's order, constants included.
     pub fields: &'static [Field],
 }
 
 impl BlockLayout {
-    /// The layout of `length` bytes with `fields`, in a message that came with version `since`.
+    /// Creates the layout of `length` bytes with `fields`, in a message introduced in version
+    /// `since`.
     pub const fn new(length: u16, since: u16, fields: &'static [Field]) -> Self {
         let mut newest = 0;
         let mut index = 0;
@@ -220,11 +223,11 @@ impl BlockLayout {
         Self { length, since, newest, fields }
     }
 
-    /// A block with every field null, fields that cannot be null zero, padding zero.
+    /// Creates a block with every field null. Fields without a null and padding are zero. Generated
+    /// code calls this at compile time.
     ///
     /// # Panics
-    /// If `N` is not the layout's length or a field lies outside; generated code evaluates it when
-    /// compiling.
+    /// Panics if `N` is not the layout's length, or a field lies outside.
     pub const fn null_block<const N: usize>(&self) -> [u8; N] {
         assert!(N == self.length as usize);
         let mut block = [0; N];
@@ -242,8 +245,8 @@ impl BlockLayout {
         block
     }
 
-    /// The wire's block as a compiled one: the bytes themselves if they are new and long enough,
-    /// else a copy in `scratch` where all that is missing is null.
+    /// Returns a block from the wire as a compiled block. A new and long enough block is returned
+    /// in place. Otherwise `scratch` receives a copy in which missing fields are null.
     #[inline(always)]
     pub fn view<'a, const N: usize>(
         &self,
@@ -260,8 +263,8 @@ impl BlockLayout {
         scratch
     }
 
-    /// Copies what the wire has over a null block. Padding stays zero: a later version may have
-    /// made a field of it, and what an older sender left there is not that field.
+    /// Copies the wire's fields over a null block. Padding stays zero: a later version may have
+    /// made it a field, and an older sender's padding is not that field.
     #[cold]
     fn fill(&self, wire: &[u8], version: u16, scratch: &mut [u8]) {
         scratch.fill(0);
@@ -275,24 +278,24 @@ impl BlockLayout {
     }
 }
 
-/// How a group says how long and how many its entries are: a `u16` block length and a counter, at
-/// any place in a header of any length.
+/// The header of a group: a `u16` block length and a counter, at any offset in a header of any
+/// length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dimension {
     /// CME's name.
     pub name: &'static str,
-    /// Bytes of the header.
+    /// The header's length in bytes.
     pub length: u16,
-    /// First byte of the block length.
+    /// The offset of the block length.
     pub block_length_offset: u16,
-    /// First byte of the counter.
+    /// The offset of the counter.
     pub count_offset: u16,
-    /// Bytes of the counter, 1 or 2.
+    /// The size of the counter in bytes, 1 or 2.
     pub count_size: u16,
 }
 
 impl Dimension {
-    /// Splits off the header: block length, count, and what follows.
+    /// Splits the header from `bytes`. Returns the block length, the count and the rest.
     #[inline(always)]
     pub(crate) fn split<'a>(&self, bytes: &'a [u8]) -> Option<(u16, u16, &'a [u8])> {
         let (head, rest) = bytes.split_at_checked(usize::from(self.length))?;
@@ -305,13 +308,13 @@ impl Dimension {
         Some((u16_at(self.block_length_offset)?, count, rest))
     }
 
-    /// The greatest count.
+    /// Returns the maximum count.
     #[inline]
     pub(crate) const fn limit(&self) -> u16 {
         if self.count_size == 1 { u8::MAX as u16 } else { u16::MAX }
     }
 
-    /// Writes only the counter of a header.
+    /// Writes the counter of a header.
     #[inline]
     pub(crate) fn write_count(&self, head: &mut [u8], count: u16) {
         let start = usize::from(self.count_offset);
@@ -320,7 +323,7 @@ impl Dimension {
         }
     }
 
-    /// Writes a whole header without entries, its padding zero.
+    /// Writes a header for an empty group, with zero padding.
     #[inline]
     pub(crate) fn write(&self, head: &mut [u8], block_length: u16) {
         head.fill(0);
@@ -336,18 +339,18 @@ impl Dimension {
 pub struct GroupLayout {
     /// CME's name.
     pub name: &'static str,
-    /// FIX tag of its counter.
+    /// The FIX tag of the group's counter.
     pub tag: u16,
-    /// The schema version that brought it; an older message ends before it.
+    /// The schema version that introduced the group; older messages end before it.
     pub since: u16,
-    /// Its header.
+    /// The group's header.
     pub dimension: Dimension,
-    /// Its entries.
+    /// The layout of its entries.
     pub block: BlockLayout,
 }
 
 impl GroupLayout {
-    /// A row of a layout table.
+    /// Creates a row of a layout table.
     pub const fn new(
         name: &'static str,
         tag: u16,
@@ -359,35 +362,35 @@ impl GroupLayout {
     }
 }
 
-/// Variable-length data: a `u16` length, then the bytes.
+/// A variable-length data field: a `u16` length, then the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataLayout {
     /// CME's name.
     pub name: &'static str,
-    /// FIX tag.
+    /// The FIX tag.
     pub tag: u16,
-    /// The schema version that brought it.
+    /// The schema version that introduced the field.
     pub since: u16,
 }
 
-/// A message.
+/// The layout of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     /// CME's name.
     pub name: &'static str,
-    /// Template id.
+    /// The template id.
     pub template_id: u16,
-    /// Schema id.
+    /// The schema id.
     pub schema_id: u16,
-    /// Version of the schema that the codec was made from.
+    /// The schema version of the codec.
     pub version: u16,
-    /// FIX message type, by name or letter.
+    /// The FIX message type, by name or letter.
     pub semantic_type: &'static str,
     /// The root block.
     pub block: BlockLayout,
-    /// The groups behind it.
+    /// The groups after the root block.
     pub groups: &'static [GroupLayout],
-    /// The data behind those.
+    /// The data fields after the groups.
     pub data: &'static [DataLayout],
 }
 
@@ -425,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_and_long_block_is_read_where_it_lies() {
+    fn new_and_long_block_is_read_in_place() {
         let mut scratch = [0; 12];
         let block = LAYOUT.view(&WIRE, 11, &mut scratch);
         assert_eq!(block, &WIRE[..12]);
@@ -443,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_cut_by_the_blocks_end_is_null() {
+    fn truncated_field_is_null() {
         let mut scratch = [0xcc; 12];
         let block = LAYOUT.view(&WIRE[..8], 11, &mut scratch);
         assert_eq!(block, &[1, 2, 0, 0, 0, 255, 255, 255, 127, 0, 255, 0]);

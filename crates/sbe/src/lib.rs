@@ -1,11 +1,37 @@
-//! Simple Binary Encoding (FIX SBE 1.0, little-endian) at run time: the small, hand-written half
+//! Runtime support for SBE codecs (FIX SBE 1.0): message headers, blocks, repeating groups,
+//! decimals.
 //!
-//! what is here to look at a block, walk a group and write both. Reading is one length check for a
-//! block, then plain loads from a byte array whose size is known; bytes of any kind never panic.
+//! The crate decodes and encodes little-endian messages in place. Decoding is one length check per
+//! block, then plain loads from a byte array of known size. Arbitrary bytes never cause a panic.
+//! A block that is shorter or older than compiled is completed in the caller's scratch buffer,
+//! where missing fields are null. Getters therefore never check lengths or versions.
 //!
-//! A block that is shorter or older than the compiled one is copied, field by field, into the
-//! caller's scratch, where what is missing is null; getters never look at lengths or versions.
+//! ```text
+//! SBE header (8 bytes)  root block        group: dimension, entries ...  data: length, bytes
+//! blockLength templateId | fields at      | blockLength  numInGroup |    | u16 | ...
+//! schemaId    version    | fixed offsets  | entry | entry | ...     |    |     |
+//! ```
 //!
+//! Layer L0: `no_std`, no allocation, no `unsafe`. The generated codecs for CME are in
+//! `cme-codecs`. The features `schema` (on-the-fly decoder, comparison of decoders) and `generate`
+//! (code generator) use `alloc`.
+//!
+//! # Where to start
+//!
+//! | file | content |
+//! |---|---|
+//! | `header.rs`, `root.rs`, `group.rs` | decoding: [`MessageHeader`], [`Root`], [`Group`] |
+//! | `encode.rs` | encoding: [`begin`], [`GroupsEncoder`], [`GroupEncoder`] |
+//! | `block.rs` | loads and stores at constant offsets: [`Block`], [`Scalar`] |
+//! | `decimal.rs`, `float.rs`, `char_array.rs`, `month_year.rs` | field types |
+//! | `layout.rs` | layouts as data: [`Message`], [`Field`], [`Type`] |
+//! | `value.rs`, `visit.rs` | visiting and printing of fields: [`Value`], [`Visitor`] |
+//! | `codec.rs` | the macros behind generated codecs |
+//! | `plan.rs` (feature `schema`) | the on-the-fly decoder for any SBE schema |
+//! | `compare.rs` (feature `schema`) | comparison of two decoders, for tests and fuzzing |
+//! | `schema.rs` (feature `schema`) | the schema model of the generator |
+//! | `generate.rs` (feature `generate`) | the code generator |
+//! | `array.rs`, `floating_point.rs`, `number.rs` | SBE types that CME does not use |
 //!
 //! ```
 //! use hairpin_sbe::{Decimal, MessageHeader};
@@ -32,6 +58,7 @@ mod decimal;
 mod encode;
 mod error;
 mod float;
+mod floating_point;
 #[cfg(feature = "generate")]
 pub mod generate;
 mod group;
@@ -41,7 +68,6 @@ mod month_year;
 mod number;
 #[cfg(feature = "schema")]
 pub mod plan;
-mod real;
 mod root;
 #[cfg(feature = "schema")]
 pub mod schema;
@@ -55,6 +81,7 @@ pub use decimal::Decimal;
 pub use encode::{GroupEncoder, GroupsEncoder, begin, begin_fixed};
 pub use error::{DecodeError, EncodeError};
 pub use float::Float;
+pub use floating_point::FloatingPoint;
 pub use group::{Entries, Entry, Group};
 pub use header::MessageHeader;
 pub use layout::{
@@ -62,7 +89,6 @@ pub use layout::{
     Primitive, Type,
 };
 pub use month_year::MonthYear;
-pub use real::Real;
 pub use root::Root;
 pub use value::Value;
 pub use visit::{Visitor, visit};

@@ -1,9 +1,9 @@
-//! Year, month, and perhaps day or week.
+//! A year and month, with an optional day or week.
 
 use crate::Scalar;
 use core::fmt;
 
-/// CME's `MaturityMonthYear`: five bytes, each part null on its own.
+/// CME's `MaturityMonthYear`: five bytes, with a separate null for each part.
 ///
 /// ```text
 /// 0       2       3     4      5
@@ -12,24 +12,24 @@ use core::fmt;
 /// +-------+-------+-----+------+
 /// ```
 ///
-/// `Display` follows FIX's MonthYear type: `203012`, `20301205`, `203012w2`; a part that is null
-/// before one that is not prints as `?`; all null prints as `-`.
+/// `Display` follows FIX's MonthYear type: `203012`, `20301205`, `203012w2`. A null part before a
+/// non-null one prints as `?`; an entirely null value prints as `-`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MonthYear {
-    /// Year, as 2030.
+    /// The year, for example 2030.
     pub year: Option<u16>,
-    /// Month, 1 to 12.
+    /// The month, 1 to 12.
     pub month: Option<u8>,
-    /// Day of the month, 1 to 31.
+    /// The day of the month, 1 to 31.
     pub day: Option<u8>,
-    /// Week of the month, 1 to 5.
+    /// The week of the month, 1 to 5.
     pub week: Option<u8>,
 }
 
 impl MonthYear {
-    /// Bytes on the wire.
+    /// The size in bytes.
     pub const SIZE: usize = 5;
-    /// Every part absent.
+    /// A value with every part absent.
     pub const NULL: Self = Self { year: None, month: None, day: None, week: None };
 
     #[inline]

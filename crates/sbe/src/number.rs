@@ -1,31 +1,31 @@
-//! Numbers of either byte order, known only at run time.
-#![cfg_attr(not(feature = "schema"), allow(dead_code, reason = "only plans make such numbers"))]
+//! Numbers of either byte order, whose type is known only at run time.
+#![cfg_attr(not(feature = "schema"), allow(dead_code, reason = "only plans create these numbers"))]
 
-use crate::{Real, Value};
+use crate::{FloatingPoint, Value};
 
-/// How a number stands on the wire.
+/// The wire format of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Number {
     pub(crate) kind: NumberKind,
     pub(crate) is_big_endian: bool,
 }
 
-/// What a number's bits mean.
+/// The interpretation of a number's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberKind {
     Character,
-    /// Of this many bytes.
+    /// A signed integer of this number of bytes.
     Signed(u8),
-    /// Of this many bytes.
+    /// An unsigned integer of this number of bytes.
     Unsigned(u8),
-    /// Four bytes, IEEE 754.
+    /// An IEEE 754 number of four bytes.
     Single,
-    /// Eight bytes, IEEE 754.
+    /// An IEEE 754 number of eight bytes.
     Double,
 }
 
 impl NumberKind {
-    /// Bytes on the wire.
+    /// Returns the size in bytes.
     pub(crate) const fn size(self) -> usize {
         match self {
             Self::Character => 1,
@@ -35,23 +35,23 @@ impl NumberKind {
         }
     }
 
-    /// Whether it is an integer without sign.
+    /// Returns `true` for an unsigned integer.
     pub(crate) const fn is_unsigned(self) -> bool {
         matches!(self, Self::Unsigned(_))
     }
 
-    /// The number that these bits, zero-extended, are.
+    /// Returns the value of these zero-extended bits.
     pub(crate) fn value(self, bits: u64) -> Value<'static> {
         match self {
             Self::Character => Value::Character(bits as u8),
             Self::Signed(_) => Value::Signed(self.signed(bits)),
             Self::Unsigned(_) => Value::Unsigned(bits),
-            Self::Single => Value::Real(Real::Single(bits as u32)),
-            Self::Double => Value::Real(Real::Double(bits)),
+            Self::Single => Value::FloatingPoint(FloatingPoint::Single(bits as u32)),
+            Self::Double => Value::FloatingPoint(FloatingPoint::Double(bits)),
         }
     }
 
-    /// The bits, sign-extended if the number has a sign.
+    /// Returns the bits, sign-extended if the type is signed.
     pub(crate) const fn signed(self, bits: u64) -> i64 {
         match self {
             Self::Signed(size @ 1..8) => {
@@ -62,7 +62,7 @@ impl NumberKind {
         }
     }
 
-    /// Whether these bits are the null `null`; every not-a-number is one if `null` is.
+    /// Returns `true` if the bits equal `null`. If `null` is a NaN, every NaN is null.
     pub(crate) fn is_null(self, bits: u64, null: u64) -> bool {
         bits == null
             || match self {
@@ -76,7 +76,7 @@ impl NumberKind {
 }
 
 impl Number {
-    /// The bits of the first bytes, zero-extended; zero where bytes are missing.
+    /// Reads the bits from the start of `bytes`, zero-extended. Missing bytes are zero.
     pub(crate) fn bits(self, bytes: &[u8]) -> u64 {
         let bytes = &bytes[..self.kind.size().min(bytes.len())];
         let append = |bits: u64, byte: &u8| bits << 8 | u64::from(*byte);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn every_not_a_number_is_null_if_one_is() {
+    fn nan_null_matches_every_nan() {
         let nan = u64::from(f32::NAN.to_bits());
         assert!(NumberKind::Single.is_null(nan | 1, nan));
         assert!(!NumberKind::Single.is_null(0, nan));

@@ -1,23 +1,26 @@
-//! Messages of any SBE schema, read by the schema's file alone: the on-the-fly decoder.
+//! The on-the-fly decoder: reads messages of any SBE schema from the schema file alone.
 //!
-//! [`Plan::parse`] compiles the XML of a schema (SBE 1.0, whatever the prefix of its elements)
-//! into a plan; [`Plan::visit`] shows a message to a [`Visitor`] as generated codecs do. It is a
-//! second reading of schema files, which shares nothing with the generator's model in
-//! [`schema`](crate::schema) but the XML reader: one can be tested against the other.
+//! [`Plan::parse`] compiles a schema's XML (SBE 1.0, any element prefix) into a plan.
+//! [`Plan::visit`] passes a message to a [`Visitor`] as generated codecs do. The plan shares only
+//! the XML reader with the generator's model in [`schema`](crate::schema), so that each can be
+//! tested against the other.
 //!
-//! It takes more than the generator does: either byte order; groups in groups and data in their
-//! entries; composites of anything, which are visited value by value, with references to other
-//! types; arrays of numbers; floating point; group dimensions, data lengths and message headers of
-//! any unsigned members at any offset; presence and constants of fields. A composite of `mantissa`
-//! and `exponent` is one number, one of nullable year, month, day and week is one month-year.
+//! Beyond the generator, a plan supports: either byte order; nested groups and data in group
+//! entries; any composites, visited value by value, with references to other types; arrays of
+//! numbers; floating point; headers of groups, data and messages with any unsigned members at any
+//! offset; presence and constants declared on fields. A composite of `mantissa` and `exponent` is
+//! one number. A composite of nullable year, month, day and week is one month-year.
 //!
-//! Where SBE leaves something open, or senders of CME's messages have settled it, plans follow the
-//! generated codecs: what is newer than the wire's version or not wholly in the block is null; an
-//! optional number without `nullValue` has SBE's null; a required integer that is newer than its
-//! message can be absent, and its greatest value (0x00 of a character) is null; of a character,
-//! `nullValue="0"` means 0x00 and, unless that is a named value, `'0'`.
+//! Where SBE leaves a choice, or CME's senders have settled it, plans follow the generated codecs:
 //!
-//! Not supported, and refused by name: signed enumerations, sets with a null, `xi:include`.
+//! - A value newer than the wire's version, or not completely in the block, is null.
+//! - An optional number without `nullValue` has SBE's null.
+//! - A required integer newer than its message may be absent; its maximum value (0x00 for a
+//!   character) is null.
+//! - For a character, `nullValue="0"` means 0x00 and, unless it is a named value, also `'0'`.
+//!
+//! Not supported, with an error that names them: signed enumerations, sets with a null,
+//! `xi:include`.
 //!
 //! ```
 //! use hairpin_sbe::plan::Plan;
@@ -61,7 +64,7 @@ use message::Message;
 use types::Types;
 use walk::Walk;
 
-/// A schema, compiled for reading messages. Borrows its names from the text it was made from.
+/// A schema compiled for reading messages. Borrows its names from the schema text.
 #[derive(Clone, Debug)]
 pub struct Plan<'x> {
     package: &'x str,
@@ -69,9 +72,9 @@ pub struct Plan<'x> {
     version: u16,
     is_big_endian: bool,
     header: Header,
-    /// Sorted by template id.
+    /// The messages, sorted by template id.
     messages: Vec<Message<'x>>,
-    /// Of enumerations and sets.
+    /// The name tables of enumerations and sets.
     names: Vec<Vec<Named<'x>>>,
 }
 
@@ -79,8 +82,8 @@ impl<'x> Plan<'x> {
     /// Compiles a schema from the text of its file.
     ///
     /// # Errors
-    /// [`SchemaError`] if it is not XML, not a schema, contradicts itself or uses what is not
-    /// supported. Types that no message uses are not looked at.
+    /// [`SchemaError`] if the text is not XML, is not a schema, is contradictory or uses an
+    /// unsupported feature. Types that no message uses are not checked.
     pub fn parse(text: &'x str) -> Result<Self, SchemaError> {
         let options = roxmltree::ParsingOptions { allow_dtd: false, ..Default::default() };
         let document = roxmltree::Document::parse_with_options(text, options)
@@ -118,43 +121,43 @@ impl<'x> Plan<'x> {
         })
     }
 
-    /// Package name, empty if it has none.
+    /// Returns the package name; empty if the schema has none.
     #[must_use]
     pub fn package(&self) -> &'x str {
         self.package
     }
 
-    /// Schema id.
+    /// Returns the schema id.
     #[must_use]
     pub fn id(&self) -> u16 {
         self.id
     }
 
-    /// Schema version.
+    /// Returns the schema version.
     #[must_use]
     pub fn version(&self) -> u16 {
         self.version
     }
 
-    /// Template id and name of every message, by template id.
+    /// Returns the template id and name of every message, in order of template id.
     pub fn messages(&self) -> impl Iterator<Item = (u16, &'x str)> {
         self.messages.iter().map(|message| (message.template_id, message.name))
     }
 
-    /// Splits `bytes` into the message header at its start, as the schema defines it, and the body
-    /// behind it. The header may be of another schema.
+    /// Splits `bytes` into the schema's message header and the body after it. The header may belong
+    /// to another schema.
     ///
     /// # Errors
-    /// [`DecodeError::Header`] if there are fewer bytes than a header has.
+    /// [`DecodeError::Header`] if the header is incomplete.
     pub fn header<'a>(&self, bytes: &'a [u8]) -> Result<(MessageHeader, &'a [u8]), DecodeError> {
         self.header.decode(bytes, self.is_big_endian).ok_or(DecodeError::Header)
     }
 
-    /// Visits every field of the message in `body`; gives its bytes on the wire, counted from the
-    /// message header. Nothing is visited if it is not whole.
+    /// Visits every field of the message in `body` and returns its length on the wire in bytes,
+    /// message header included. Visits nothing if the message is incomplete.
     ///
     /// # Errors
-    /// Any [`DecodeError`] but `Header`.
+    /// Any [`DecodeError`] except `Header`.
     pub fn visit(
         &self,
         header: &MessageHeader,

@@ -1,11 +1,11 @@
-//! A decoded message: its root block, its groups, its data.
+//! A decoded message: root block, groups and data.
 
 use crate::{BlockLayout, DecodeError, Entries, Message, MessageHeader};
 
-/// What every generated message view holds: a root block of `N` bytes and `G` groups, checked.
+/// The content of every generated message view: a validated root block of `N` bytes and `G` groups.
 #[derive(Clone, Copy, Debug)]
 pub struct Root<'a, const N: usize, const G: usize> {
-    /// The root block, on the wire or in the caller's scratch.
+    /// The root block, on the wire or in the caller's scratch buffer.
     pub block: &'a [u8; N],
     groups: [Entries<'a>; G],
     data: &'a [u8],
@@ -13,13 +13,13 @@ pub struct Root<'a, const N: usize, const G: usize> {
 }
 
 impl<'a, const N: usize, const G: usize> Root<'a, N, G> {
-    /// Checks the whole structure of the message once: template, schema, root block, every group,
-    /// every length of data. What follows the message in `body` is left alone.
+    /// Validates the structure of the whole message once: template, schema, root block, every group
+    /// and every data length. Ignores bytes after the message.
     ///
     /// # Errors
-    /// Any [`DecodeError`] but `Header`.
-    // Always inlined, and what it calls: each message's own decoder knows its layout, and with it
-    // the loops over groups and data, offsets and sizes are no more than loads and comparisons.
+    /// Any [`DecodeError`] except `Header`.
+    // Always inlined, with its callees. Each message's decoder has a constant layout, so loops over
+    // groups and data reduce to loads and comparisons.
     #[inline(always)]
     pub fn decode(
         message: &Message,
@@ -50,41 +50,42 @@ impl<'a, const N: usize, const G: usize> Root<'a, N, G> {
         Ok(Self { block, groups, data, length })
     }
 
-    /// The message that `bytes`, from the SBE header on, plainly are: its root block as it is
-    /// compiled, at least as new, and nothing behind it. `None` of any other, and always of a
-    /// message with groups or data: [`decode`](Self::decode) knows more. Who has no scratch need
-    /// not clear one.
+    /// Decodes a message with exactly the compiled layout, without a scratch buffer to clear.
+    /// `bytes` must start with the SBE header, contain a root block of the compiled length and at
+    /// least the compiled version, and end with the message. Returns `None` otherwise, and always
+    /// for a message with groups or data; [`decode`](Self::decode) handles all other messages.
     #[inline(always)]
-    pub fn decode_plain(message: &Message, bytes: &'a [u8]) -> Option<Self> {
+    pub fn decode_exact(message: &Message, bytes: &'a [u8]) -> Option<Self> {
         let &Message { template_id, schema_id, block: BlockLayout { length, newest, .. }, .. } =
             message;
         let expected =
             MessageHeader { block_length: length, template_id, schema_id, version: newest };
         let (&header, body) = bytes.split_first_chunk()?;
         let block = body.try_into().ok()?;
-        // As one number with the version at its end: equal but for that, which may be greater.
+        // One comparison of the header as a number, with the version in the most significant bits.
+        // The version may be greater; all else must be equal.
         let number = |header| u64::from_le_bytes(header).rotate_left(16);
         let beyond = number(header).wrapping_sub(number(expected.to_bytes()));
-        let is_it = beyond <= u64::from(u16::MAX - newest);
+        let matches = beyond <= u64::from(u16::MAX - newest);
         let is_block_alone = message.groups.is_empty() && message.data.is_empty();
         let length = (MessageHeader::LENGTH + N) as u32;
         let root = Self { block, groups: [Entries::EMPTY; G], data: &[], length };
-        (is_it && is_block_alone).then_some(root)
+        (matches && is_block_alone).then_some(root)
     }
 
-    /// Bytes of the message on the wire, counted from the SBE header.
+    /// Returns the message's length on the wire in bytes, SBE header included.
     #[inline]
     pub const fn encoded_length(&self) -> usize {
         self.length as usize
     }
 
-    /// The entries of the group at `index` of the schema.
+    /// Returns the entries of the group at `index` of the schema.
     #[inline]
     pub const fn group(&self, index: usize) -> Entries<'a> {
         self.groups[index]
     }
 
-    /// The data at `index` of the schema.
+    /// Returns the data field at `index` of the schema.
     pub fn data(&self, index: usize) -> &'a [u8] {
         let mut rest = self.data;
         let mut data: &[u8] = &[];
@@ -95,7 +96,7 @@ impl<'a, const N: usize, const G: usize> Root<'a, N, G> {
     }
 }
 
-/// Splits off a `u16` length and as many bytes.
+/// Splits a `u16` length and that number of bytes from `bytes`.
 pub(crate) fn split_data(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<2>()?;
     rest.split_at_checked(usize::from(u16::from_le_bytes(*length)))

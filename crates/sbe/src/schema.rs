@@ -1,9 +1,9 @@
-//! An SBE schema as data, resolved: every field knows its type's bytes.
+//! An SBE schema as data, with all types resolved.
 //!
-//! [`Schema::parse`] takes SBE 1.0 XML whatever prefix its root has (`sbe:`, `ns2:` or none), CME's
-//! files and Hairpin's own. Not supported, and refused with a clear error: big-endian schemas,
-//! groups in groups, composites other than decimals, floats and month-years as field types,
-//! presence declared on a field instead of its type.
+//! [`Schema::parse`] reads SBE 1.0 XML with any element prefix (`sbe:`, `ns2:` or none): CME's
+//! files and Hairpin's own. Not supported, with an error that names them: big-endian schemas,
+//! nested groups, field composites other than decimals, floats and month-years, and presence
+//! declared on a field instead of its type.
 
 mod composite;
 pub(crate) mod element;
@@ -17,201 +17,201 @@ use alloc::vec::Vec;
 pub use crate::layout::{Presence, Primitive};
 use element::Element;
 
-/// Why a schema file was refused.
+/// The reason a schema file was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
     /// The file is not XML.
     #[error("not XML: {0}")]
     Xml(String),
-    /// An element lacks an attribute or a value that it has to have.
+    /// An element lacks a required attribute or value.
     #[error("line {line}: {what} is missing")]
     Missing {
-        /// Line of the file, from 1.
+        /// The line in the file, from 1.
         line: u32,
-        /// What is missing.
+        /// The missing item.
         what: String,
     },
-    /// A number, a name or a value that cannot be understood.
+    /// An invalid number, name or value.
     #[error("line {line}: {what} is not valid")]
     Invalid {
-        /// Line of the file, from 1.
+        /// The line in the file, from 1.
         line: u32,
-        /// What is not valid.
+        /// The invalid item.
         what: String,
     },
-    /// Something that SBE allows and this crate does not.
+    /// An SBE feature that this crate does not support.
     #[error("line {line}: {what} is not supported")]
     Unsupported {
-        /// Line of the file, from 1.
+        /// The line in the file, from 1.
         line: u32,
-        /// What is not supported.
+        /// The unsupported feature.
         what: String,
     },
 }
 
 impl SchemaError {
-    /// The reader's words, on one line.
+    /// Converts the XML reader's error to one line.
     pub(crate) fn xml(error: &roxmltree::Error) -> Self {
-        Self::Xml(element::quotable(&alloc::format!("{error}")))
+        Self::Xml(element::quoted(&alloc::format!("{error}")))
     }
 }
 
 /// A schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schema {
-    /// Package name.
+    /// The package name.
     pub package: String,
-    /// Schema id.
+    /// The schema id.
     pub id: u16,
-    /// Schema version.
+    /// The schema version.
     pub version: u16,
-    /// Types that fields can have, by name.
+    /// The types that fields can have, by name.
     pub types: BTreeMap<String, Type>,
-    /// Messages, sorted by template id.
+    /// The messages, sorted by template id.
     pub messages: Vec<Message>,
 }
 
-/// A type, as [`crate::Type`] but owned.
+/// A type: the owned form of [`crate::Type`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Type {
-    /// Name.
+    /// The type's name.
     pub name: String,
-    /// What the bytes mean.
+    /// The encoding of the type's bytes.
     pub encoding: Encoding,
-    /// Whether it can be absent.
+    /// The presence of fields of this type.
     pub presence: Presence,
-    /// Bytes on the wire, 0 for a constant.
+    /// The size on the wire in bytes; 0 for a constant.
     pub size: u16,
-    /// The null of an optional type or the value of a constant, as bytes of the wire; else empty.
+    /// The null of an optional type or the value of a constant, in wire format; otherwise empty.
     pub value: Vec<u8>,
-    /// The version that brought it, 0 for the first.
+    /// The version that introduced the type, 0 for the first.
     pub since: u16,
-    /// FIX data type, empty if the schema names none.
+    /// The FIX data type; empty if not declared.
     pub semantic_type: String,
 }
 
-/// What the bytes of a type mean, as [`crate::Encoding`] but owned.
+/// The encoding of a type's bytes: the owned form of [`crate::Encoding`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// An integer, or one character.
     Scalar(Primitive),
-    /// Characters, padded with NUL.
+    /// Characters, padded with NULs.
     Text,
-    /// A mantissa, and a constant exponent.
+    /// A mantissa, with a constant exponent.
     Decimal(Primitive, i8),
-    /// A mantissa and an `i8` exponent.
+    /// A mantissa followed by an `i8` exponent.
     Float(Primitive),
-    /// Year, month, day and week in five bytes.
+    /// A year, month, day and week in five bytes.
     MonthYear,
-    /// One of the named values, or another.
+    /// A value of an enumeration, named or unnamed.
     Enumeration(Primitive, Vec<Named>),
-    /// Bits, named and others.
+    /// Bits of a set, named or unnamed.
     Set(Primitive, Vec<Named>),
 }
 
-/// A named value, or a named bit.
+/// A named value of an enumeration, or a named bit of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// Name.
+    /// The name.
     pub name: String,
-    /// The value; of a set's choice the number of its bit.
+    /// The value; for a set, the bit number.
     pub value: u64,
-    /// The version that brought it, 0 for the first.
+    /// The version that introduced the value, 0 for the first.
     pub since: u16,
 }
 
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Name.
+    /// The message's name.
     pub name: String,
-    /// Template id.
+    /// The template id.
     pub template_id: u16,
-    /// FIX message type.
+    /// The FIX message type.
     pub semantic_type: String,
-    /// The version that brought it, 0 for the first.
+    /// The version that introduced the message, 0 for the first.
     pub since: u16,
     /// The root block.
     pub block: Block,
-    /// Groups behind it.
+    /// The groups after the root block.
     pub groups: Vec<Group>,
-    /// Data behind those.
+    /// The data fields after the groups.
     pub data: Vec<Data>,
 }
 
-/// A root block or the block of a group's entry.
+/// A root block or the block of a group entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Bytes, padding included.
+    /// The length in bytes, padding included.
     pub length: u16,
-    /// Fields in the schema's order, constants included.
+    /// The fields in the schema's order, constants included.
     pub fields: Vec<Field>,
 }
 
 /// A field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Name.
+    /// The field's name.
     pub name: String,
-    /// FIX tag.
+    /// The FIX tag.
     pub tag: u16,
-    /// First byte in its block; 0 for a constant.
+    /// The offset in the block; 0 for a constant.
     pub offset: u16,
-    /// The version that brought it, 0 for the first.
+    /// The version that introduced the field, 0 for the first.
     pub since: u16,
-    /// Name of its type.
+    /// The name of the field's type.
     pub kind: String,
-    /// FIX data type.
+    /// The FIX data type.
     pub semantic_type: String,
 }
 
 /// A repeating group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Name.
+    /// The group's name.
     pub name: String,
-    /// FIX tag of its counter.
+    /// The FIX tag of the group's counter.
     pub tag: u16,
-    /// The version that brought it, 0 for the first.
+    /// The version that introduced the group, 0 for the first.
     pub since: u16,
-    /// Its header.
+    /// The group's header.
     pub dimension: Dimension,
-    /// Its entries.
+    /// The block of its entries.
     pub block: Block,
 }
 
-/// The header of a group, as [`crate::Dimension`] but owned.
+/// The header of a group: the owned form of [`crate::Dimension`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dimension {
-    /// Name of the composite.
+    /// The composite's name.
     pub name: String,
-    /// Bytes of the header.
+    /// The header's length in bytes.
     pub length: u16,
-    /// First byte of the `u16` block length.
+    /// The offset of the `u16` block length.
     pub block_length_offset: u16,
-    /// First byte of the counter.
+    /// The offset of the counter.
     pub count_offset: u16,
-    /// Bytes of the counter, 1 or 2.
+    /// The size of the counter in bytes, 1 or 2.
     pub count_size: u16,
 }
 
-/// Variable-length data with a `u16` length.
+/// A variable-length data field with a `u16` length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// Name.
+    /// The field's name.
     pub name: String,
-    /// FIX tag.
+    /// The FIX tag.
     pub tag: u16,
-    /// The version that brought it, 0 for the first.
+    /// The version that introduced the field, 0 for the first.
     pub since: u16,
 }
 
 impl Schema {
-    /// Reads a schema from the text of its file.
+    /// Parses a schema from the text of its file.
     ///
     /// # Errors
-    /// [`SchemaError`] if it is not XML, not a schema, or uses what is not supported.
+    /// [`SchemaError`] if the text is not XML, is not a schema, or uses an unsupported feature.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
         let options = roxmltree::ParsingOptions { allow_dtd: false, ..Default::default() };
         let document = roxmltree::Document::parse_with_options(text, options)
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_any_prefix_and_reads_the_schemas_own_id() {
+    fn accepts_any_prefix_and_reads_the_schema_id() {
         let schema = schema("", "").unwrap();
         assert_eq!((schema.id, schema.version, schema.package.as_str()), (8, 2, "p"));
         let plain = "<messageSchema package=\"p\" id=\"1\" version=\"0\"/>";
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_follow_each_other_where_none_is_given() {
+    fn missing_offsets_are_consecutive() {
         let types = "<type name=\"a\" primitiveType=\"uint16\"/>\
              <type name=\"k\" primitiveType=\"char\" presence=\"constant\">K</type>";
         let message = "<message id=\"1\" name=\"M\" blockLength=\"6\">\
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_a_null_that_is_also_a_value() {
+    fn rejects_a_null_that_is_also_a_value() {
         let types = "<type name=\"charNULL\" primitiveType=\"char\" presence=\"optional\" \
              nullValue=\"0\"/>\n<enum name=\"E\" encodingType=\"charNULL\">\n\
              <validValue name=\"New\">0</validValue></enum>";
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_fields_that_do_not_fit_or_overlap() {
+    fn rejects_fields_that_do_not_fit_or_overlap() {
         let types = "<type name=\"a\" primitiveType=\"uint16\"/>";
         let message = |offset, length| {
             format!(

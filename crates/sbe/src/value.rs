@@ -1,61 +1,65 @@
-//! A field's value in a form that says what it is, for printing and comparing.
+//! A field's value with its kind, for printing and comparison.
 
 use crate::{
-    Array, CharArray, Decimal, Encoding, Field, Float, MonthYear, Named, Presence, Primitive, Real,
+    Array, CharArray, Decimal, Encoding, Field, Float, FloatingPoint, MonthYear, Named, Presence,
+    Primitive,
 };
 use core::fmt;
 
 /// A field's value.
 ///
-/// `Display` is exact: numbers in decimal, `-` for null or empty text, decimals in plain notation,
-/// text bare if it is printable without blanks and quoted else, an enumeration as `Name(value)`
-/// (`?(value)` if the value has no name), a set as names joined by `|` (bits without a name in
-/// hexadecimal behind them, `0` if no bit is set), an array as its numbers between commas, data in
-/// hexadecimal.
+/// `Display` is exact:
+///
+/// - numbers in decimal, decimals in plain notation, null and empty text as `-`;
+/// - text unquoted if it is printable and has no blanks, otherwise quoted;
+/// - an enumeration as `Name(value)`, or `?(value)` without a name;
+/// - a set as names joined by `|`, with unnamed bits in hexadecimal at the end, and `0` without
+///   bits;
+/// - an array as its numbers, separated by commas; data in hexadecimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Value<'a> {
-    /// Absent.
+    /// The field is absent.
     Null,
     /// An integer of a signed type.
     Signed(i64),
     /// An integer of an unsigned type.
     Unsigned(u64),
-    /// One character.
+    /// A character.
     Character(u8),
     /// Text of fixed length.
     Text(CharArray<'a>),
-    /// A number with an exponent, constant or not.
+    /// A number with a constant or encoded exponent.
     Number(Float),
-    /// Year, month, and perhaps day or week.
+    /// A year and month, with an optional day or week.
     MonthYear(MonthYear),
     /// A value of an enumeration.
     Enumeration {
-        /// Its name, if the schema has one for it.
+        /// The value's name, if the schema defines one.
         name: Option<&'a str>,
-        /// The value, a character or a number.
+        /// The value: a character or a number.
         value: u64,
-        /// Whether the value is a character.
+        /// The value is a character.
         character: bool,
     },
     /// A set of bits.
     Set {
         /// The bits.
         bits: u64,
-        /// The schema's names for bits.
+        /// The schema's bit names.
         choices: &'a [Named<'a>],
     },
-    /// Numbers one behind the other.
+    /// An array of numbers.
     Array(Array<'a>),
     /// A floating-point number.
-    Real(Real),
+    FloatingPoint(FloatingPoint),
     /// Variable-length data.
     Data(&'a [u8]),
 }
 
 impl<'a> Value<'a> {
-    /// The field's value in a block of the wire with the wire's `version`, in a message that came
-    /// with version `block_since`: null if the field is newer or is not wholly in the block.
+    /// Reads the field's value from a block of schema version `version`, in a message introduced in
+    /// version `block_since`. The value is null if the field is newer or truncated.
     pub fn read(field: &Field, block_since: u16, wire: &'a [u8], version: u16) -> Self {
         if field.kind.presence == Presence::Constant {
             return Self::constant(field, version);
@@ -66,7 +70,7 @@ impl<'a> Value<'a> {
             return Self::Null;
         }
         match field.kind.encoding {
-            // CME's character null is written as 0x00 by some senders and as '0' by others.
+            // Some senders encode CME's character null as 0x00, others as '0'.
             Encoding::Scalar(Primitive::Char) | Encoding::Enumeration(Primitive::Char, _)
                 if null == b"\0" && bytes == b"0" =>
             {
@@ -109,7 +113,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Null if mantissa or exponent is.
+    /// Reads a decimal; null if the mantissa or the exponent is.
     fn float(primitive: Primitive, bytes: &[u8], null: &[u8]) -> Self {
         let (mantissa, exponent) = bytes.split_at(usize::from(primitive.size()));
         let (no_mantissa, no_exponent) = null.split_at(mantissa.len().min(null.len()));
@@ -142,14 +146,14 @@ impl fmt::Display for Value<'_> {
             }
             Self::Set { bits, choices } => write_set(f, *bits, choices),
             Self::Array(array) => array.fmt(f),
-            Self::Real(number) => number.fmt(f),
+            Self::FloatingPoint(number) => number.fmt(f),
             Self::Data([]) => f.write_str("-"),
             Self::Data(bytes) => bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
         }
     }
 }
 
-/// Bare if that cannot be mistaken for anything else, else in quotation marks.
+/// Writes the text unquoted if that is unambiguous, otherwise quoted.
 fn write_text(f: &mut fmt::Formatter<'_>, text: CharArray<'_>) -> fmt::Result {
     let bytes = text.as_bytes();
     let is_bare = |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'=' | b'\\');
@@ -212,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_print_names_and_what_has_none() {
+    fn sets_print_names_and_unnamed_bits() {
         assert_eq!(set(0x84), "LastQuoteMsg|EndOfEvent");
         assert_eq!(set(0x85), "LastQuoteMsg|EndOfEvent|0x1");
         assert_eq!(set(0x40), "0x40");
@@ -231,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_quoted_when_it_could_be_mistaken() {
+    fn ambiguous_text_is_quoted() {
         let print = |text: &[u8]| Value::Text(CharArray::new(text)).to_string();
         assert_eq!(print(b"ESZ0\0"), "ESZ0");
         assert_eq!(print(b"a b"), "\"a b\"");

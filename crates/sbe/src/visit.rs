@@ -1,57 +1,58 @@
-//! Walking a message by its layout, every field by name.
+//! Visiting of a message by its layout, field by field.
 
 use crate::root::split_data;
 use crate::{BlockLayout, DecodeError, Entries, Message, MessageHeader, Value};
 
-/// Called for everything in a message, in the schema's order. Every method but `field` does
+/// A visitor of a message's content, called in the schema's order. Every method except `field` does
 /// nothing by default.
 ///
-/// Names are the schema's. Groups may lie in entries of groups; each is ended before its entry
-/// goes on. Generated codecs know neither that nor composites that are not one value.
+/// Names are the schema's. Groups may be nested; an inner group ends before its entry continues.
+/// Generated codecs support neither nested groups nor composites of several values.
 pub trait Visitor {
-    /// A message begins; its structure is already known to be whole.
+    /// Called at the start of a message, after its structure has been validated.
     fn message(&mut self, name: &str, header: &MessageHeader) {
         let _ = (name, header);
     }
 
-    /// A field of the root block, of the entry begun last or of the composite begun last; data too.
+    /// Called for each field of the root block, of the current entry or of the current composite,
+    /// and for data.
     fn field(&mut self, name: &str, value: Value<'_>);
 
-    /// A field begins that is a composite of several values, which follow as fields.
+    /// Called at the start of a composite of several values, which follow as fields.
     fn composite(&mut self, name: &str) {
         let _ = name;
     }
 
-    /// The composite begun last ends.
+    /// Called at the end of the current composite.
     fn end_composite(&mut self) {}
 
-    /// A group of `count` entries begins.
+    /// Called at the start of a group of `count` entries.
     fn group(&mut self, name: &str, count: usize) {
         let _ = (name, count);
     }
 
-    /// The entry at `index` of the group begun last begins.
+    /// Called at the start of the entry at `index` of the current group.
     fn entry(&mut self, index: usize) {
         let _ = index;
     }
 
-    /// The group begun last ends.
+    /// Called at the end of the current group.
     fn end_group(&mut self) {}
 }
 
-/// Visits the message of `messages` (of one schema, sorted by template id) that `header` names, in
-/// `body`; gives its bytes on the wire, counted from the SBE header. Nothing is visited if it is
-/// not whole.
+/// Visits the message in `body` that `header` identifies among `messages`, which are of one schema
+/// and sorted by template id. Returns its length on the wire in bytes, SBE header included. Visits
+/// nothing if the message is incomplete.
 ///
 /// # Errors
-/// Any [`DecodeError`] but `Header`.
+/// Any [`DecodeError`] except `Header`.
 pub fn visit(
     messages: &[&'static Message],
     header: &MessageHeader,
     body: &[u8],
     visitor: &mut dyn Visitor,
 ) -> Result<usize, DecodeError> {
-    // A template id means nothing in another schema.
+    // A template id is valid only within its schema.
     if messages.first().is_some_and(|message| message.schema_id != header.schema_id) {
         return Err(DecodeError::Schema(header.schema_id));
     }
@@ -65,7 +66,7 @@ pub fn visit(
     Ok(length)
 }
 
-/// Walks once; without a visitor it only checks.
+/// Passes over the message once. Without a visitor, it only validates.
 fn walk(
     message: &'static Message,
     header: &MessageHeader,

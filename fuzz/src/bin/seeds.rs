@@ -1,4 +1,4 @@
-//! Writes the corpora that the targets begin with into a folder, a folder a target.
+//! Writes the seed corpora into a folder, with one subfolder per target.
 
 use std::path::PathBuf;
 use std::{fs, io};

@@ -3,8 +3,11 @@
 
 use super::mutant::{Change, Mutant, change};
 
-const NOT_HELD_FOR_PREVIOUS_UUID: Change =
-    change("ilink3/src/session/inbound.rs", "is_on && !self.recovery.is_earlier\n", "is_on\n");
+const NOT_HELD_FOR_PREVIOUS_UUID: Change = change(
+    "ilink3/src/session/inbound.rs",
+    "is_on && !self.recovery.current_uuid_blocked\n",
+    "is_on\n",
+);
 const ACCEPT_LATER: Change = change(
     "ilink3/src/session/inbound.rs",
     "&& message.seq_num == progress.next_incoming",
@@ -12,16 +15,16 @@ const ACCEPT_LATER: Change = change(
 );
 const ADVANCE_PAST_GAP: Change = change(
     "ilink3/src/session/inbound.rs",
-    "+= u64::from(is_retransmitted);\n        self.go_on();",
-    "+= u64::from(is_retransmitted);\n        self.go_on();\n        \
+    "+= u64::from(is_retransmitted);\n        self.advance();",
+    "+= u64::from(is_retransmitted);\n        self.advance();\n        \
      self.outbound.progress.next_incoming = message.seq_num + 1;",
 );
 const ADVANCE_PAST_GAP_ON_FAST_PATH: Change = change(
     "ilink3/src/session/inbound.rs",
-    "*message);\n        }\n        self.go_on();\n        true\n    }\n\n    /// Whether messages",
-    "*message);\n        }\n        self.go_on();\n        \
+    "*message);\n        }\n        self.advance();\n        true\n    }\n\n    /// Returns `true` if the next",
+    "*message);\n        }\n        self.advance();\n        \
      self.outbound.progress.next_incoming = message.seq_num + 1;\n        \
-     true\n    }\n\n    /// Whether messages",
+     true\n    }\n\n    /// Returns `true` if the next",
 );
 
 /// Every mutant of order entry.
@@ -29,18 +32,18 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
     Mutant {
         name: "PossRetrans ignored: duplicates delivered",
         changes: &[change(
-            "ilink3/src/session/judgement.rs",
-            "            self.judge_present(context, message);",
+            "ilink3/src/session/out_of_sequence.rs",
+            "            self.handle_current_uuid(context, message);",
             "            if message.possible_retransmission\n                \
              && message.seq_num < progress.next_incoming\n            \
              {\n                return true;\n            }\n            \
-             self.judge_present(context, message);",
+             self.handle_current_uuid(context, message);",
         )],
     },
     Mutant {
         name: "PossRetrans ignored: accepted as new",
         changes: &[change(
-            "ilink3/src/session/judgement.rs",
+            "ilink3/src/session/out_of_sequence.rs",
             "let possible = message.possible_retransmission;",
             "let possible = false;",
         )],
@@ -69,9 +72,9 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         name: "processed mark before the callback",
         changes: &[change(
             "ilink3/src/session/inbound.rs",
-            "            $session.keep($context, &message, $frame);",
-            "            $session.keep($context, &message, $frame);\n            \
-             $session.mark($context, &message);",
+            "            $session.keep_message($context, &message, $frame);",
+            "            $session.keep_message($context, &message, $frame);\n            \
+             $session.mark_processed($context, &message);",
         )],
     },
     Mutant {
@@ -94,9 +97,9 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         name: "retransmission sent twice",
         changes: &[change(
             "ilink3/src/replay.rs",
-            "            match outlet.resend(next) {",
-            "            let _ = outlet.resend(next);\n            \
-             match outlet.resend(next) {",
+            "            match sink.resend(next) {",
+            "            let _ = sink.resend(next);\n            \
+             match sink.resend(next) {",
         )],
     },
     Mutant {
@@ -111,8 +114,8 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         name: "NotApplied off by one, in the retransmission",
         changes: &[change(
             "ilink3/src/session/not_applied.rs",
-            "self.outbound.replay(context.now, &mut *context.outlet, from);",
-            "self.outbound.replay(context.now, &mut *context.outlet, from + 1);",
+            "self.outbound.replay(context.now, &mut *context.sink, from);",
+            "self.outbound.replay(context.now, &mut *context.sink, from + 1);",
         )],
     },
     Mutant {
@@ -144,7 +147,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         name: "redelivery not marked",
         changes: &[change(
             "ilink3/src/session/inbound.rs",
-            "let redelivered = self.is_redelivering;",
+            "let redelivered = self.redelivering;",
             "let redelivered = false;",
         )],
     },
@@ -160,13 +163,13 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         name: "sequence number of a reject not released",
         changes: &[change(
             "ilink3/src/session/inbound.rs",
-            "self.outbound.take_back(reject.business_reject_ref_id());",
+            "self.outbound.reclaim_seq_num(reject.business_reject_ref_id());",
             "",
         )],
     },
     Mutant {
         name: "retransmission over the sequence number of a reject",
-        changes: &[change("ilink3/src/replay.rs", " && !self.told.has_hole", "")],
+        changes: &[change("ilink3/src/replay.rs", " && !self.advertised.gap_after_reject", "")],
     },
     Mutant {
         name: "retransmit request of more than 2,500 messages",
@@ -179,9 +182,9 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
     Mutant {
         name: "messages of a previous UUID requested under the current UUID",
         changes: &[change(
-            "ilink3/src/session/retransmission.rs",
-            ".set_last_uuid((asked != uuid).then_some(asked))",
-            ".set_last_uuid((asked == 1).then_some(asked))",
+            "ilink3/src/session/retransmit_request.rs",
+            ".set_last_uuid((requested_uuid != uuid).then_some(requested_uuid))",
+            ".set_last_uuid((requested_uuid == 1).then_some(requested_uuid))",
         )],
     },
     Mutant {

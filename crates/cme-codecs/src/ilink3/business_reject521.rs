@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
-/// Layout of BusinessReject521.
+/// The layout of BusinessReject521.
 pub const MESSAGE: Message = Message {
     name: "BusinessReject521", template_id: 521, schema_id: 8, version: 9, semantic_type: "j",
     block: BlockLayout::new(330, 0, FIELDS),

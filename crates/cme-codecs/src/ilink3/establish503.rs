@@ -3,7 +3,7 @@
 use super::kind;
 use hairpin_sbe::{Block, BlockLayout, CharArray, DataLayout, Field, Message};
 
-/// Layout of Establish503.
+/// The layout of Establish503.
 pub const MESSAGE: Message = Message {
     name: "Establish503", template_id: 503, schema_id: 8, version: 9, semantic_type: "Establish",
     block: BlockLayout::new(132, 0, FIELDS),

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Field, Message};
 
-/// Layout of EstablishmentAck504.
+/// The layout of EstablishmentAck504.
 pub const MESSAGE: Message = Message {
     name: "EstablishmentAck504", template_id: 504, schema_id: 8, version: 9, semantic_type: "EstablishmentAck",
     block: BlockLayout::new(39, 0, FIELDS),

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
-/// Layout of EstablishmentReject505.
+/// The layout of EstablishmentReject505.
 pub const MESSAGE: Message = Message {
     name: "EstablishmentReject505", template_id: 505, schema_id: 8, version: 9, semantic_type: "EstablishmentReject",
     block: BlockLayout::new(73, 0, FIELDS),

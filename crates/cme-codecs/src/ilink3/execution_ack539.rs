@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, Field, Message};
 
-/// Layout of ExecutionAck539.
+/// The layout of ExecutionAck539.
 pub const MESSAGE: Message = Message {
     name: "ExecutionAck539", template_id: 539, schema_id: 8, version: 9, semantic_type: "BN",
     block: BlockLayout::new(101, 0, FIELDS),

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, Field, Message};
 
-/// Layout of ExecutionReportCancel534.
+/// The layout of ExecutionReportCancel534.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportCancel534", template_id: 534, schema_id: 8, version: 9, semantic_type: "8",
     block: BlockLayout::new(247, 0, FIELDS),

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, Field, Message};
 
-/// Layout of ExecutionReportElimination524.
+/// The layout of ExecutionReportElimination524.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportElimination524", template_id: 524, schema_id: 8, version: 9, semantic_type: "8",
     block: BlockLayout::new(219, 0, FIELDS),

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, Field, Message};
 
-/// Layout of ExecutionReportModify531.
+/// The layout of ExecutionReportModify531.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportModify531", template_id: 531, schema_id: 8, version: 9, semantic_type: "8",
     block: BlockLayout::new(226, 0, FIELDS),

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, Field, Message};
 
-/// Layout of ExecutionReportNew522.
+/// The layout of ExecutionReportNew522.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportNew522", template_id: 522, schema_id: 8, version: 9, semantic_type: "8",
     block: BlockLayout::new(226, 0, FIELDS),

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, Field, Message};
 
-/// Layout of ExecutionReportPendingCancel564.
+/// The layout of ExecutionReportPendingCancel564.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportPendingCancel564", template_id: 564, schema_id: 8, version: 9, semantic_type: "8",
     block: BlockLayout::new(219, 6, FIELDS),

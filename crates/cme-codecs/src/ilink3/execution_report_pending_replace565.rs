@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, Field, Message};
 
-/// Layout of ExecutionReportPendingReplace565.
+/// The layout of ExecutionReportPendingReplace565.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportPendingReplace565", template_id: 565, schema_id: 8, version: 9, semantic_type: "8",
     block: BlockLayout::new(196, 6, FIELDS),

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, Field, Message};
 
-/// Layout of ExecutionReportReject523.
+/// The layout of ExecutionReportReject523.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportReject523", template_id: 523, schema_id: 8, version: 9, semantic_type: "8",
     block: BlockLayout::new(483, 0, FIELDS),

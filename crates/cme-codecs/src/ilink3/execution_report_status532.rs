@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, Field, Message};
 
-/// Layout of ExecutionReportStatus532.
+/// The layout of ExecutionReportStatus532.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportStatus532", template_id: 532, schema_id: 8, version: 9, semantic_type: "8",
     block: BlockLayout::new(513, 0, FIELDS),

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Float, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of ExecutionReportTradeAddendumSpreadLeg550.
+/// The layout of ExecutionReportTradeAddendumSpreadLeg550.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportTradeAddendumSpreadLeg550", template_id: 550, schema_id: 8, version: 9, semantic_type: "8",
     block: BlockLayout::new(236, 0, FIELDS),
@@ -158,9 +158,9 @@ impl ExecutionReportTradeAddendumSpreadLeg550Encoder<'_> {
 }
 
 impl ExecutionReportTradeAddendumSpreadLeg550Groups<'_> {
-    /// Begins NoFills.
+    /// Starts the group NoFills.
     #[inline] pub fn no_fills(&mut self) -> Result<GroupEncoder<'_, NoFills<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoOrderEvents.
+    /// Starts the group NoOrderEvents.
     #[inline] pub fn no_order_events(&mut self) -> Result<GroupEncoder<'_, NoOrderEvents<'_>>, EncodeError> { self.0.open(1) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of ExecutionReportTradeSpread526.
+/// The layout of ExecutionReportTradeSpread526.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportTradeSpread526", template_id: 526, schema_id: 8, version: 9, semantic_type: "8",
     block: BlockLayout::new(230, 0, FIELDS),
@@ -217,11 +217,11 @@ impl ExecutionReportTradeSpread526Encoder<'_> {
 }
 
 impl ExecutionReportTradeSpread526Groups<'_> {
-    /// Begins NoFills.
+    /// Starts the group NoFills.
     #[inline] pub fn no_fills(&mut self) -> Result<GroupEncoder<'_, NoFills<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoLegs.
+    /// Starts the group NoLegs.
     #[inline] pub fn no_legs(&mut self) -> Result<GroupEncoder<'_, NoLegs<'_>>, EncodeError> { self.0.open(1) }
-    /// Begins NoOrderEvents.
+    /// Starts the group NoOrderEvents.
     #[inline] pub fn no_order_events(&mut self) -> Result<GroupEncoder<'_, NoOrderEvents<'_>>, EncodeError> { self.0.open(2) }
 }
 

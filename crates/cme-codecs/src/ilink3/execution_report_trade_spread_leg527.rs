@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Float, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of ExecutionReportTradeSpreadLeg527.
+/// The layout of ExecutionReportTradeSpreadLeg527.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportTradeSpreadLeg527", template_id: 527, schema_id: 8, version: 9, semantic_type: "8",
     block: BlockLayout::new(219, 0, FIELDS),
@@ -168,9 +168,9 @@ impl ExecutionReportTradeSpreadLeg527Encoder<'_> {
 }
 
 impl ExecutionReportTradeSpreadLeg527Groups<'_> {
-    /// Begins NoFills.
+    /// Starts the group NoFills.
     #[inline] pub fn no_fills(&mut self) -> Result<GroupEncoder<'_, NoFills<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoOrderEvents.
+    /// Starts the group NoOrderEvents.
     #[inline] pub fn no_order_events(&mut self) -> Result<GroupEncoder<'_, NoOrderEvents<'_>>, EncodeError> { self.0.open(1) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of MassQuote517.
+/// The layout of MassQuote517.
 pub const MESSAGE: Message = Message {
     name: "MassQuote517", template_id: 517, schema_id: 8, version: 9, semantic_type: "i",
     block: BlockLayout::new(123, 0, FIELDS),
@@ -100,7 +100,7 @@ impl MassQuote517Encoder<'_> {
 }
 
 impl MassQuote517Groups<'_> {
-    /// Begins NoQuoteEntries.
+    /// Starts the group NoQuoteEntries.
     #[inline] pub fn no_quote_entries(&mut self) -> Result<GroupEncoder<'_, NoQuoteEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of MassQuoteAck545.
+/// The layout of MassQuoteAck545.
 pub const MESSAGE: Message = Message {
     name: "MassQuoteAck545", template_id: 545, schema_id: 8, version: 9, semantic_type: "b",
     block: BlockLayout::new(352, 0, FIELDS),
@@ -132,7 +132,7 @@ impl MassQuoteAck545Encoder<'_> {
 }
 
 impl MassQuoteAck545Groups<'_> {
-    /// Begins NoQuoteEntries.
+    /// Starts the group NoQuoteEntries.
     #[inline] pub fn no_quote_entries(&mut self) -> Result<GroupEncoder<'_, NoQuoteEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of MassQuoteRequest567.
+/// The layout of MassQuoteRequest567.
 pub const MESSAGE: Message = Message {
     name: "MassQuoteRequest567", template_id: 567, schema_id: 8, version: 9, semantic_type: "i",
     block: BlockLayout::new(124, 9, FIELDS),
@@ -98,7 +98,7 @@ impl MassQuoteRequest567Encoder<'_> {
 }
 
 impl MassQuoteRequest567Groups<'_> {
-    /// Begins NoQuoteEntries.
+    /// Starts the group NoQuoteEntries.
     #[inline] pub fn no_quote_entries(&mut self) -> Result<GroupEncoder<'_, NoQuoteEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of MassQuoteResponse571.
+/// The layout of MassQuoteResponse571.
 pub const MESSAGE: Message = Message {
     name: "MassQuoteResponse571", template_id: 571, schema_id: 8, version: 9, semantic_type: "b",
     block: BlockLayout::new(350, 9, FIELDS),
@@ -130,7 +130,7 @@ impl MassQuoteResponse571Encoder<'_> {
 }
 
 impl MassQuoteResponse571Groups<'_> {
-    /// Begins NoQuoteEntries.
+    /// Starts the group NoQuoteEntries.
     #[inline] pub fn no_quote_entries(&mut self) -> Result<GroupEncoder<'_, NoQuoteEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -119,11 +119,11 @@ pub use quote_cancel_by_group569::{QuoteCancelByGroup569, QuoteCancelByGroup569E
 pub use quote_cancel_by_instrument570::{QuoteCancelByInstrument570, QuoteCancelByInstrument570Encoder, QuoteCancelByInstrument570Groups};
 pub use mass_quote_response571::{MassQuoteResponse571, MassQuoteResponse571Encoder, MassQuoteResponse571Groups};
 
-/// Schema id in every header.
+/// The schema id in every header.
 pub const SCHEMA_ID: u16 = 8;
-/// Version of the schema these codecs were made from.
+/// The schema version of these codecs.
 pub const SCHEMA_VERSION: u16 = 9;
-/// Every message's layout, sorted by template id.
+/// The layout of every message, sorted by template id.
 pub const MESSAGES: &[&Message] = &[
     &negotiate500::MESSAGE,
     &negotiation_response501::MESSAGE,
@@ -183,10 +183,11 @@ pub const MESSAGES: &[&Message] = &[
     &mass_quote_response571::MESSAGE,
 ];
 
-/// Visits every field of the message in `body`; gives its bytes from the SBE header on.
+/// Visits every field of the message in `body`. Returns its length in bytes, SBE header
+/// included.
 ///
 /// # Errors
-/// Any [`DecodeError`] but `Header`: unknown template or schema, or cut short.
+/// Any [`DecodeError`] except `Header`: unknown template or schema, or truncated.
 pub fn visit(header: &MessageHeader, body: &[u8], visitor: &mut impl Visitor) -> Result<usize, DecodeError> {
     hairpin_sbe::visit(MESSAGES, header, body, visitor)
 }

@@ -3,7 +3,7 @@
 use super::kind;
 use hairpin_sbe::{Block, BlockLayout, CharArray, DataLayout, Field, Message};
 
-/// Layout of Negotiate500.
+/// The layout of Negotiate500.
 pub const MESSAGE: Message = Message {
     name: "Negotiate500", template_id: 500, schema_id: 8, version: 9, semantic_type: "Negotiate",
     block: BlockLayout::new(76, 0, FIELDS),

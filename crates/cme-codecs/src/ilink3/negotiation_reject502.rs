@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
-/// Layout of NegotiationReject502.
+/// The layout of NegotiationReject502.
 pub const MESSAGE: Message = Message {
     name: "NegotiationReject502", template_id: 502, schema_id: 8, version: 9, semantic_type: "NegotiationReject",
     block: BlockLayout::new(69, 0, FIELDS),

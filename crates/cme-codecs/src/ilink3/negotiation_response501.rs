@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, DataLayout, Field, Message};
 
-/// Layout of NegotiationResponse501.
+/// The layout of NegotiationResponse501.
 pub const MESSAGE: Message = Message {
     name: "NegotiationResponse501", template_id: 501, schema_id: 8, version: 9, semantic_type: "NegotiationResponse",
     block: BlockLayout::new(33, 0, FIELDS),

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of NewOrderCross544.
+/// The layout of NewOrderCross544.
 pub const MESSAGE: Message = Message {
     name: "NewOrderCross544", template_id: 544, schema_id: 8, version: 9, semantic_type: "s",
     block: BlockLayout::new(74, 0, FIELDS),
@@ -86,7 +86,7 @@ impl NewOrderCross544Encoder<'_> {
 }
 
 impl NewOrderCross544Groups<'_> {
-    /// Begins NoSides.
+    /// Starts the group NoSides.
     #[inline] pub fn no_sides(&mut self) -> Result<GroupEncoder<'_, NoSides<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, Field, Message};
 
-/// Layout of NewOrderSingle514.
+/// The layout of NewOrderSingle514.
 pub const MESSAGE: Message = Message {
     name: "NewOrderSingle514", template_id: 514, schema_id: 8, version: 9, semantic_type: "D",
     block: BlockLayout::new(132, 0, FIELDS),

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Field, Message};
 
-/// Layout of NotApplied513.
+/// The layout of NotApplied513.
 pub const MESSAGE: Message = Message {
     name: "NotApplied513", template_id: 513, schema_id: 8, version: 9, semantic_type: "NotApplied",
     block: BlockLayout::new(17, 0, FIELDS),

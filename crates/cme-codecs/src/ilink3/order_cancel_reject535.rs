@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
-/// Layout of OrderCancelReject535.
+/// The layout of OrderCancelReject535.
 pub const MESSAGE: Message = Message {
     name: "OrderCancelReject535", template_id: 535, schema_id: 8, version: 9, semantic_type: "9",
     block: BlockLayout::new(409, 0, FIELDS),

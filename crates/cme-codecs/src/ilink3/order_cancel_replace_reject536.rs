@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
-/// Layout of OrderCancelReplaceReject536.
+/// The layout of OrderCancelReplaceReject536.
 pub const MESSAGE: Message = Message {
     name: "OrderCancelReplaceReject536", template_id: 536, schema_id: 8, version: 9, semantic_type: "9",
     block: BlockLayout::new(409, 0, FIELDS),

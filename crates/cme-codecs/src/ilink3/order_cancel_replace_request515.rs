@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, Field, Message};
 
-/// Layout of OrderCancelReplaceRequest515.
+/// The layout of OrderCancelReplaceRequest515.
 pub const MESSAGE: Message = Message {
     name: "OrderCancelReplaceRequest515", template_id: 515, schema_id: 8, version: 9, semantic_type: "G",
     block: BlockLayout::new(133, 0, FIELDS),

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
-/// Layout of OrderCancelRequest516.
+/// The layout of OrderCancelRequest516.
 pub const MESSAGE: Message = Message {
     name: "OrderCancelRequest516", template_id: 516, schema_id: 8, version: 9, semantic_type: "F",
     block: BlockLayout::new(96, 0, FIELDS),

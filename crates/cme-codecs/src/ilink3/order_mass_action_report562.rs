@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of OrderMassActionReport562.
+/// The layout of OrderMassActionReport562.
 pub const MESSAGE: Message = Message {
     name: "OrderMassActionReport562", template_id: 562, schema_id: 8, version: 9, semantic_type: "BZ",
     block: BlockLayout::new(130, 5, FIELDS),
@@ -154,7 +154,7 @@ impl OrderMassActionReport562Encoder<'_> {
 }
 
 impl OrderMassActionReport562Groups<'_> {
-    /// Begins NoAffectedOrders.
+    /// Starts the group NoAffectedOrders.
     #[inline] pub fn no_affected_orders(&mut self) -> Result<GroupEncoder<'_, NoAffectedOrders<'_>>, EncodeError> { self.0.open(0) }
 }
 

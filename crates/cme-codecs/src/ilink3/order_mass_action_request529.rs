@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
-/// Layout of OrderMassActionRequest529.
+/// The layout of OrderMassActionRequest529.
 pub const MESSAGE: Message = Message {
     name: "OrderMassActionRequest529", template_id: 529, schema_id: 8, version: 9, semantic_type: "CA",
     block: BlockLayout::new(79, 0, FIELDS),

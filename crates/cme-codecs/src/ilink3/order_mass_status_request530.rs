@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
-/// Layout of OrderMassStatusRequest530.
+/// The layout of OrderMassStatusRequest530.
 pub const MESSAGE: Message = Message {
     name: "OrderMassStatusRequest530", template_id: 530, schema_id: 8, version: 9, semantic_type: "AF",
     block: BlockLayout::new(68, 0, FIELDS),

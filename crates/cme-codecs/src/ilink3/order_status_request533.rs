@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
-/// Layout of OrderStatusRequest533.
+/// The layout of OrderStatusRequest533.
 pub const MESSAGE: Message = Message {
     name: "OrderStatusRequest533", template_id: 533, schema_id: 8, version: 9, semantic_type: "H",
     block: BlockLayout::new(62, 0, FIELDS),

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of PartyDetailsDefinitionRequest518.
+/// The layout of PartyDetailsDefinitionRequest518.
 pub const MESSAGE: Message = Message {
     name: "PartyDetailsDefinitionRequest518", template_id: 518, schema_id: 8, version: 9, semantic_type: "CX",
     block: BlockLayout::new(147, 0, FIELDS),
@@ -109,9 +109,9 @@ impl PartyDetailsDefinitionRequest518Encoder<'_> {
 }
 
 impl PartyDetailsDefinitionRequest518Groups<'_> {
-    /// Begins NoPartyDetails.
+    /// Starts the group NoPartyDetails.
     #[inline] pub fn no_party_details(&mut self) -> Result<GroupEncoder<'_, NoPartyDetails<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoTrdRegPublications.
+    /// Starts the group NoTrdRegPublications.
     #[inline] pub fn no_trd_reg_publications(&mut self) -> Result<GroupEncoder<'_, NoTrdRegPublications<'_>>, EncodeError> { self.0.open(1) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of PartyDetailsDefinitionRequestAck519.
+/// The layout of PartyDetailsDefinitionRequestAck519.
 pub const MESSAGE: Message = Message {
     name: "PartyDetailsDefinitionRequestAck519", template_id: 519, schema_id: 8, version: 9, semantic_type: "CY",
     block: BlockLayout::new(159, 0, FIELDS),
@@ -129,9 +129,9 @@ impl PartyDetailsDefinitionRequestAck519Encoder<'_> {
 }
 
 impl PartyDetailsDefinitionRequestAck519Groups<'_> {
-    /// Begins NoPartyDetails.
+    /// Starts the group NoPartyDetails.
     #[inline] pub fn no_party_details(&mut self) -> Result<GroupEncoder<'_, NoPartyDetails<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoTrdRegPublications.
+    /// Starts the group NoTrdRegPublications.
     #[inline] pub fn no_trd_reg_publications(&mut self) -> Result<GroupEncoder<'_, NoTrdRegPublications<'_>>, EncodeError> { self.0.open(1) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of PartyDetailsListReport538.
+/// The layout of PartyDetailsListReport538.
 pub const MESSAGE: Message = Message {
     name: "PartyDetailsListReport538", template_id: 538, schema_id: 8, version: 9, semantic_type: "CG",
     block: BlockLayout::new(93, 0, FIELDS),
@@ -126,9 +126,9 @@ impl PartyDetailsListReport538Encoder<'_> {
 }
 
 impl PartyDetailsListReport538Groups<'_> {
-    /// Begins NoPartyDetails.
+    /// Starts the group NoPartyDetails.
     #[inline] pub fn no_party_details(&mut self) -> Result<GroupEncoder<'_, NoPartyDetails<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoTrdRegPublications.
+    /// Starts the group NoTrdRegPublications.
     #[inline] pub fn no_trd_reg_publications(&mut self) -> Result<GroupEncoder<'_, NoTrdRegPublications<'_>>, EncodeError> { self.0.open(1) }
 }
 

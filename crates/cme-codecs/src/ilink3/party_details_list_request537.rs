@@ -3,7 +3,7 @@
 use super::kind;
 use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of PartyDetailsListRequest537.
+/// The layout of PartyDetailsListRequest537.
 pub const MESSAGE: Message = Message {
     name: "PartyDetailsListRequest537", template_id: 537, schema_id: 8, version: 9, semantic_type: "CF",
     block: BlockLayout::new(20, 0, FIELDS),
@@ -54,9 +54,9 @@ impl PartyDetailsListRequest537Encoder<'_> {
 }
 
 impl PartyDetailsListRequest537Groups<'_> {
-    /// Begins NoRequestingPartyIDs.
+    /// Starts the group NoRequestingPartyIDs.
     #[inline] pub fn no_requesting_party_i_ds(&mut self) -> Result<GroupEncoder<'_, NoRequestingPartyIDs<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoPartyIDs.
+    /// Starts the group NoPartyIDs.
     #[inline] pub fn no_party_i_ds(&mut self) -> Result<GroupEncoder<'_, NoPartyIDs<'_>>, EncodeError> { self.0.open(1) }
 }
 

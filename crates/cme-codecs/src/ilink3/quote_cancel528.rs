@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of QuoteCancel528.
+/// The layout of QuoteCancel528.
 pub const MESSAGE: Message = Message {
     name: "QuoteCancel528", template_id: 528, schema_id: 8, version: 9, semantic_type: "Z",
     block: BlockLayout::new(61, 0, FIELDS),
@@ -86,9 +86,9 @@ impl QuoteCancel528Encoder<'_> {
 }
 
 impl QuoteCancel528Groups<'_> {
-    /// Begins NoQuoteEntries.
+    /// Starts the group NoQuoteEntries.
     #[inline] pub fn no_quote_entries(&mut self) -> Result<GroupEncoder<'_, NoQuoteEntries<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoQuoteSets.
+    /// Starts the group NoQuoteSets.
     #[inline] pub fn no_quote_sets(&mut self) -> Result<GroupEncoder<'_, NoQuoteSets<'_>>, EncodeError> { self.0.open(1) }
 }
 

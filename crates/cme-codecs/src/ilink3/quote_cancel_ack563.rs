@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of QuoteCancelAck563.
+/// The layout of QuoteCancelAck563.
 pub const MESSAGE: Message = Message {
     name: "QuoteCancelAck563", template_id: 563, schema_id: 8, version: 9, semantic_type: "b",
     block: BlockLayout::new(370, 5, FIELDS),
@@ -150,9 +150,9 @@ impl QuoteCancelAck563Encoder<'_> {
 }
 
 impl QuoteCancelAck563Groups<'_> {
-    /// Begins NoQuoteEntries.
+    /// Starts the group NoQuoteEntries.
     #[inline] pub fn no_quote_entries(&mut self) -> Result<GroupEncoder<'_, NoQuoteEntries<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoQuoteSets.
+    /// Starts the group NoQuoteSets.
     #[inline] pub fn no_quote_sets(&mut self) -> Result<GroupEncoder<'_, NoQuoteSets<'_>>, EncodeError> { self.0.open(1) }
 }
 

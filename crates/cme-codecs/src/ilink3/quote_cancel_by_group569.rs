@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of QuoteCancelByGroup569.
+/// The layout of QuoteCancelByGroup569.
 pub const MESSAGE: Message = Message {
     name: "QuoteCancelByGroup569", template_id: 569, schema_id: 8, version: 9, semantic_type: "Z",
     block: BlockLayout::new(52, 9, FIELDS),
@@ -72,7 +72,7 @@ impl QuoteCancelByGroup569Encoder<'_> {
 }
 
 impl QuoteCancelByGroup569Groups<'_> {
-    /// Begins NoQuoteEntries.
+    /// Starts the group NoQuoteEntries.
     #[inline] pub fn no_quote_entries(&mut self) -> Result<GroupEncoder<'_, NoQuoteEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of QuoteCancelByInstrument570.
+/// The layout of QuoteCancelByInstrument570.
 pub const MESSAGE: Message = Message {
     name: "QuoteCancelByInstrument570", template_id: 570, schema_id: 8, version: 9, semantic_type: "Z",
     block: BlockLayout::new(51, 9, FIELDS),
@@ -68,7 +68,7 @@ impl QuoteCancelByInstrument570Encoder<'_> {
 }
 
 impl QuoteCancelByInstrument570Groups<'_> {
-    /// Begins NoQuoteEntries.
+    /// Starts the group NoQuoteEntries.
     #[inline] pub fn no_quote_entries(&mut self) -> Result<GroupEncoder<'_, NoQuoteEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of QuoteCancelBySet568.
+/// The layout of QuoteCancelBySet568.
 pub const MESSAGE: Message = Message {
     name: "QuoteCancelBySet568", template_id: 568, schema_id: 8, version: 9, semantic_type: "Z",
     block: BlockLayout::new(52, 9, FIELDS),
@@ -72,7 +72,7 @@ impl QuoteCancelBySet568Encoder<'_> {
 }
 
 impl QuoteCancelBySet568Groups<'_> {
-    /// Begins NoQuoteSets.
+    /// Starts the group NoQuoteSets.
     #[inline] pub fn no_quote_sets(&mut self) -> Result<GroupEncoder<'_, NoQuoteSets<'_>>, EncodeError> { self.0.open(0) }
 }
 

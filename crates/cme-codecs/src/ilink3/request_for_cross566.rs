@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of RequestForCross566.
+/// The layout of RequestForCross566.
 pub const MESSAGE: Message = Message {
     name: "RequestForCross566", template_id: 566, schema_id: 8, version: 9, semantic_type: "s",
     block: BlockLayout::new(67, 9, FIELDS),
@@ -83,7 +83,7 @@ impl RequestForCross566Encoder<'_> {
 }
 
 impl RequestForCross566Groups<'_> {
-    /// Begins NoSides.
+    /// Starts the group NoSides.
     #[inline] pub fn no_sides(&mut self) -> Result<GroupEncoder<'_, NoSides<'_>>, EncodeError> { self.0.open(0) }
 }
 

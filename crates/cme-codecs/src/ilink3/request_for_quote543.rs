@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of RequestForQuote543.
+/// The layout of RequestForQuote543.
 pub const MESSAGE: Message = Message {
     name: "RequestForQuote543", template_id: 543, schema_id: 8, version: 9, semantic_type: "R",
     block: BlockLayout::new(55, 0, FIELDS),
@@ -67,7 +67,7 @@ impl RequestForQuote543Encoder<'_> {
 }
 
 impl RequestForQuote543Groups<'_> {
-    /// Begins NoRelatedSym.
+    /// Starts the group NoRelatedSym.
     #[inline] pub fn no_related_sym(&mut self) -> Result<GroupEncoder<'_, NoRelatedSym<'_>>, EncodeError> { self.0.open(0) }
 }
 

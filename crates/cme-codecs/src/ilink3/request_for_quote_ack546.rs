@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
-/// Layout of RequestForQuoteAck546.
+/// The layout of RequestForQuoteAck546.
 pub const MESSAGE: Message = Message {
     name: "RequestForQuoteAck546", template_id: 546, schema_id: 8, version: 9, semantic_type: "b",
     block: BlockLayout::new(358, 0, FIELDS),

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Field, Message};
 
-/// Layout of Retransmission509.
+/// The layout of Retransmission509.
 pub const MESSAGE: Message = Message {
     name: "Retransmission509", template_id: 509, schema_id: 8, version: 9, semantic_type: "Retransmission",
     block: BlockLayout::new(31, 0, FIELDS),

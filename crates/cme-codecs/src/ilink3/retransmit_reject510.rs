@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
-/// Layout of RetransmitReject510.
+/// The layout of RetransmitReject510.
 pub const MESSAGE: Message = Message {
     name: "RetransmitReject510", template_id: 510, schema_id: 8, version: 9, semantic_type: "RetransmitReject",
     block: BlockLayout::new(75, 0, FIELDS),

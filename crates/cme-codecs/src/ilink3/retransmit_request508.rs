@@ -3,7 +3,7 @@
 use super::kind;
 use hairpin_sbe::{Block, BlockLayout, Field, Message};
 
-/// Layout of RetransmitRequest508.
+/// The layout of RetransmitRequest508.
 pub const MESSAGE: Message = Message {
     name: "RetransmitRequest508", template_id: 508, schema_id: 8, version: 9, semantic_type: "RetransmitRequest",
     block: BlockLayout::new(30, 0, FIELDS),

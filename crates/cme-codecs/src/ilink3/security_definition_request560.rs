@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Float, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of SecurityDefinitionRequest560.
+/// The layout of SecurityDefinitionRequest560.
 pub const MESSAGE: Message = Message {
     name: "SecurityDefinitionRequest560", template_id: 560, schema_id: 8, version: 9, semantic_type: "c",
     block: BlockLayout::new(72, 2, FIELDS),
@@ -100,9 +100,9 @@ impl SecurityDefinitionRequest560Encoder<'_> {
 }
 
 impl SecurityDefinitionRequest560Groups<'_> {
-    /// Begins NoLegs.
+    /// Starts the group NoLegs.
     #[inline] pub fn no_legs(&mut self) -> Result<GroupEncoder<'_, NoLegs<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoBrokenDates.
+    /// Starts the group NoBrokenDates.
     #[inline] pub fn no_broken_dates(&mut self) -> Result<GroupEncoder<'_, NoBrokenDates<'_>>, EncodeError> { self.0.open(1) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Float, Group, GroupEncoder, GroupLayout, Message, MonthYear};
 
-/// Layout of SecurityDefinitionResponse561.
+/// The layout of SecurityDefinitionResponse561.
 pub const MESSAGE: Message = Message {
     name: "SecurityDefinitionResponse561", template_id: 561, schema_id: 8, version: 9, semantic_type: "d",
     block: BlockLayout::new(430, 2, FIELDS),
@@ -169,9 +169,9 @@ impl SecurityDefinitionResponse561Encoder<'_> {
 }
 
 impl SecurityDefinitionResponse561Groups<'_> {
-    /// Begins NoLegs.
+    /// Starts the group NoLegs.
     #[inline] pub fn no_legs(&mut self) -> Result<GroupEncoder<'_, NoLegs<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoBrokenDates.
+    /// Starts the group NoBrokenDates.
     #[inline] pub fn no_broken_dates(&mut self) -> Result<GroupEncoder<'_, NoBrokenDates<'_>>, EncodeError> { self.0.open(1) }
 }
 

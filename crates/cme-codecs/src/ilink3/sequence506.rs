@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Field, Message};
 
-/// Layout of Sequence506.
+/// The layout of Sequence506.
 pub const MESSAGE: Message = Message {
     name: "Sequence506", template_id: 506, schema_id: 8, version: 9, semantic_type: "Sequence",
     block: BlockLayout::new(14, 0, FIELDS),

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
-/// Layout of Terminate507.
+/// The layout of Terminate507.
 pub const MESSAGE: Message = Message {
     name: "Terminate507", template_id: 507, schema_id: 8, version: 9, semantic_type: "Terminate",
     block: BlockLayout::new(67, 0, FIELDS),

@@ -8,7 +8,7 @@ pub type Price9 = Decimal<-9>;
 #[allow(non_snake_case)]
 #[inline] pub const fn Price9(mantissa: i64) -> Price9 { Decimal(mantissa) }
 
-/// AvgPxInd, one of the named values or another in a `u8`.
+/// AvgPxInd, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AvgPxInd(pub u8);
 
@@ -21,11 +21,11 @@ impl AvgPxInd {
     pub const TRADEISPARTOFA_NOTIONAL_VALUE_AVERAGE_PRICE_GROUP: Self = Self(3);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("NoAveragePricing", 0, 0), Named::new("TradeispartofanAveragePriceGroupIdentifiedbytheAvgPxGrpID", 1, 0), Named::new("TradeispartofaNotionalValueAveragePriceGroup", 3, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// BooleanFlag, one of the named values or another in a `u8`.
+/// BooleanFlag, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BooleanFlag(pub u8);
 
@@ -36,11 +36,11 @@ impl BooleanFlag {
     pub const TRUE: Self = Self(1);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("False", 0, 0), Named::new("True", 1, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// BooleanNULL, one of the named values or another in a `u8`.
+/// BooleanNULL, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BooleanNULL(pub u8);
 
@@ -51,11 +51,11 @@ impl BooleanNULL {
     pub const TRUE: Self = Self(1);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("False", 0, 0), Named::new("True", 1, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// ClearingAcctType, one of the named values or another in a `u8`.
+/// ClearingAcctType, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClearingAcctType(pub u8);
 
@@ -66,11 +66,11 @@ impl ClearingAcctType {
     pub const FIRM: Self = Self(1);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Customer", 0, 0), Named::new("Firm", 1, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// CmtaGiveUpCD, one of the named values or another in a `u8`.
+/// CmtaGiveUpCD, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CmtaGiveUpCD(pub u8);
 
@@ -81,11 +81,11 @@ impl CmtaGiveUpCD {
     pub const SG_XOFFSET: Self = Self(b'S');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("GiveUp", 71, 0), Named::new("SGXoffset", 83, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// CrossTypeEnum, one of the named values or another in a `u8`, since version 9.
+/// CrossTypeEnum, a named or unnamed value in a `u8`, since version 9.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CrossTypeEnum(pub u8);
 
@@ -98,11 +98,11 @@ impl CrossTypeEnum {
     pub const C_CROSS: Self = Self(21);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Cross", 3, 0), Named::new("RCross", 20, 0), Named::new("CCross", 21, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// CustOrdHandlInst, one of the named values or another in a `u8`.
+/// CustOrdHandlInst, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CustOrdHandlInst(pub u8);
 
@@ -121,11 +121,11 @@ impl CustOrdHandlInst {
     pub const CLIENT_ELECTRONIC: Self = Self(b'Y');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("FCMprovidedscreen", 67, 0), Named::new("Otherprovidedscreen", 68, 0), Named::new("FCMAPIorFIX", 71, 0), Named::new("AlgoEngine", 72, 0), Named::new("DeskElectronic", 87, 0), Named::new("ClientElectronic", 89, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// CustOrderCapacity, one of the named values or another in a `u8`.
+/// CustOrderCapacity, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CustOrderCapacity(pub u8);
 
@@ -140,11 +140,11 @@ impl CustOrderCapacity {
     pub const ALLOTHER: Self = Self(4);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Membertradingfortheirownaccount", 1, 0), Named::new("Memberfirmtradingforitsproprietaryaccount", 2, 0), Named::new("Membertradingforanothermemberornonmember", 3, 0), Named::new("Allother", 4, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// DKReason, one of the named values or another in a `u8`.
+/// DKReason, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DKReason(pub u8);
 
@@ -167,11 +167,11 @@ impl DKReason {
     pub const OTHER: Self = Self(b'Z');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("UnknownSecurity", 65, 0), Named::new("WrongSide", 66, 0), Named::new("QuantityExceedsOrder", 67, 0), Named::new("NoMatchingOrder", 68, 0), Named::new("PriceExceedsLimit", 69, 0), Named::new("CalculationDifference", 70, 0), Named::new("NoMatchingExecutionReport", 71, 0), Named::new("Other", 90, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// ExecAckStatus, one of the named values or another in a `u8`.
+/// ExecAckStatus, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExecAckStatus(pub u8);
 
@@ -182,7 +182,7 @@ impl ExecAckStatus {
     pub const REJECTED: Self = Self(2);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Accepted", 1, 0), Named::new("Rejected", 2, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
@@ -209,7 +209,7 @@ impl ExecInst {
     pub const RESERVED5: Self = Self(1 << 7);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("AON", 0, 0), Named::new("OB", 1, 0), Named::new("NH", 2, 0), Named::new("Reserved1", 3, 0), Named::new("Reserved2", 4, 0), Named::new("Reserved3", 5, 0), Named::new("Reserved4", 6, 0), Named::new("Reserved5", 7, 0)];
-    /// Whether all bits of `other` are set.
+    /// Returns `true` if all bits of `other` are set.
     #[inline] pub const fn contains(self, other: Self) -> bool { self.0 & other.0 == other.0 }
 }
 
@@ -218,7 +218,7 @@ impl core::ops::BitOr for ExecInst {
     #[inline] fn bitor(self, other: Self) -> Self { Self(self.0 | other.0) }
 }
 
-/// ExecMode, one of the named values or another in a `u8`.
+/// ExecMode, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExecMode(pub u8);
 
@@ -229,11 +229,11 @@ impl ExecMode {
     pub const PASSIVE: Self = Self(b'P');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Aggressive", 65, 0), Named::new("Passive", 80, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// ExecReason, one of the named values or another in a `u8`.
+/// ExecReason, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExecReason(pub u8);
 
@@ -264,11 +264,11 @@ impl ExecReason {
     pub const SYSTEM_CANCEL: Self = Self(111);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("MarketExchangeOption", 8, 0), Named::new("CancelledNotBest", 9, 0), Named::new("CancelOnDisconnect", 100, 0), Named::new("SelfMatchPreventionOldestOrderCancelled", 103, 0), Named::new("CancelOnGlobexCreditControlsViolation", 104, 0), Named::new("CancelFromFirmsoft", 105, 0), Named::new("CancelFromRiskManagementAPI", 106, 0), Named::new("SelfMatchPreventionNewestOrderCancelled", 107, 0), Named::new("Cancelduetovolquotedoptionorderrestedqtylessthanminordersize", 108, 0), Named::new("CancelRFCOrder", 109, 8), Named::new("CancelUponContractExpiration", 110, 8), Named::new("SystemCancel", 111, 8)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// ExecTypTrdCxl, one of the named values or another in a `u8`.
+/// ExecTypTrdCxl, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExecTypTrdCxl(pub u8);
 
@@ -279,11 +279,11 @@ impl ExecTypTrdCxl {
     pub const TRADE_CANCEL: Self = Self(b'H');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("TradeCorrection", 71, 0), Named::new("TradeCancel", 72, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// ExpCycle, one of the named values or another in a `u8`.
+/// ExpCycle, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExpCycle(pub u8);
 
@@ -294,11 +294,11 @@ impl ExpCycle {
     pub const EXPIRATIONATGIVENDATE: Self = Self(2);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("ExpireOnTradingSessionClose", 0, 0), Named::new("Expirationatgivendate", 2, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// FTI, one of the named values or another in a `u8`.
+/// FTI, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FTI(pub u8);
 
@@ -309,11 +309,11 @@ impl FTI {
     pub const PRIMARY: Self = Self(1);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Backup", 0, 0), Named::new("Primary", 1, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// KeepAliveLapsed, one of the named values or another in a `u8`.
+/// KeepAliveLapsed, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeepAliveLapsed(pub u8);
 
@@ -324,11 +324,11 @@ impl KeepAliveLapsed {
     pub const LAPSED: Self = Self(1);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("NotLapsed", 0, 0), Named::new("Lapsed", 1, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// ListUpdAct, one of the named values or another in a `u8`.
+/// ListUpdAct, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ListUpdAct(pub u8);
 
@@ -339,11 +339,11 @@ impl ListUpdAct {
     pub const DELETE: Self = Self(b'D');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Add", 65, 0), Named::new("Delete", 68, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// ManualOrdInd, one of the named values or another in a `u8`.
+/// ManualOrdInd, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ManualOrdInd(pub u8);
 
@@ -354,11 +354,11 @@ impl ManualOrdInd {
     pub const MANUAL: Self = Self(1);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Automated", 0, 0), Named::new("Manual", 1, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// ManualOrdIndReq, one of the named values or another in a `u8`.
+/// ManualOrdIndReq, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ManualOrdIndReq(pub u8);
 
@@ -369,11 +369,11 @@ impl ManualOrdIndReq {
     pub const MANUAL: Self = Self(1);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Automated", 0, 0), Named::new("Manual", 1, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// MassActionOrdTyp, one of the named values or another in a `u8`.
+/// MassActionOrdTyp, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MassActionOrdTyp(pub u8);
 
@@ -384,11 +384,11 @@ impl MassActionOrdTyp {
     pub const STOP_LIMIT: Self = Self(b'4');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Limit", 50, 0), Named::new("StopLimit", 52, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// MassActionResponse, one of the named values or another in a `u8`.
+/// MassActionResponse, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MassActionResponse(pub u8);
 
@@ -399,11 +399,11 @@ impl MassActionResponse {
     pub const ACCEPTED: Self = Self(1);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Rejected", 0, 0), Named::new("Accepted", 1, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// MassActionScope, one of the named values or another in a `u8`.
+/// MassActionScope, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MassActionScope(pub u8);
 
@@ -420,11 +420,11 @@ impl MassActionScope {
     pub const QUOTE_SET_ID: Self = Self(100);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Instrument", 1, 0), Named::new("All", 7, 0), Named::new("MarketSegmentID", 9, 0), Named::new("InstrumentGroup", 10, 0), Named::new("QuoteSetID", 100, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// MassCancelTIF, one of the named values or another in a `u8`.
+/// MassCancelTIF, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MassCancelTIF(pub u8);
 
@@ -437,11 +437,11 @@ impl MassCancelTIF {
     pub const GOOD_TILL_DATE: Self = Self(6);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Day", 0, 0), Named::new("GoodTillCancel", 1, 0), Named::new("GoodTillDate", 6, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// MassCxlReqTyp, one of the named values or another in a `u8`.
+/// MassCxlReqTyp, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MassCxlReqTyp(pub u8);
 
@@ -452,11 +452,11 @@ impl MassCxlReqTyp {
     pub const ACCOUNT: Self = Self(101);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("SenderSubID", 100, 0), Named::new("Account", 101, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// MassStatusOrdTyp, one of the named values or another in a `u8`.
+/// MassStatusOrdTyp, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MassStatusOrdTyp(pub u8);
 
@@ -467,11 +467,11 @@ impl MassStatusOrdTyp {
     pub const ACCOUNT: Self = Self(101);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("SenderSubID", 100, 0), Named::new("Account", 101, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// MassStatusReqTyp, one of the named values or another in a `u8`.
+/// MassStatusReqTyp, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MassStatusReqTyp(pub u8);
 
@@ -486,11 +486,11 @@ impl MassStatusReqTyp {
     pub const MARKET_SEGMENT: Self = Self(100);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Instrument", 1, 0), Named::new("InstrumentGroup", 3, 0), Named::new("AllOrders", 7, 8), Named::new("MarketSegment", 100, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// MassStatusTIF, one of the named values or another in a `u8`.
+/// MassStatusTIF, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MassStatusTIF(pub u8);
 
@@ -505,11 +505,11 @@ impl MassStatusTIF {
     pub const GFS: Self = Self(99);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Day", 0, 0), Named::new("GTC", 1, 0), Named::new("GTD", 6, 0), Named::new("GFS", 99, 6)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// OFMOverrideReq, one of the named values or another in a `u8`.
+/// OFMOverrideReq, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OFMOverrideReq(pub u8);
 
@@ -520,11 +520,11 @@ impl OFMOverrideReq {
     pub const ENABLED: Self = Self(1);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Disabled", 0, 0), Named::new("Enabled", 1, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// OrdStatusTrd, one of the named values or another in a `u8`.
+/// OrdStatusTrd, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OrdStatusTrd(pub u8);
 
@@ -535,11 +535,11 @@ impl OrdStatusTrd {
     pub const FILLED: Self = Self(2);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("PartiallyFilled", 1, 0), Named::new("Filled", 2, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// OrdStatusTrdCxl, one of the named values or another in a `u8`.
+/// OrdStatusTrdCxl, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OrdStatusTrdCxl(pub u8);
 
@@ -550,11 +550,11 @@ impl OrdStatusTrdCxl {
     pub const TRADE_CANCEL: Self = Self(b'H');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("TradeCorrection", 71, 0), Named::new("TradeCancel", 72, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// OrderEventType, one of the named values or another in a `u8`.
+/// OrderEventType, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OrderEventType(pub u8);
 
@@ -565,11 +565,11 @@ impl OrderEventType {
     pub const FILLED: Self = Self(5);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("PartiallyFilled", 4, 0), Named::new("Filled", 5, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// OrderStatus, one of the named values or another in a `u8`.
+/// OrderStatus, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OrderStatus(pub u8);
 
@@ -596,11 +596,11 @@ impl OrderStatus {
     pub const UNDEFINED: Self = Self(b'U');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("New", 48, 0), Named::new("PartiallyFilled", 49, 0), Named::new("Filled", 50, 0), Named::new("Cancelled", 52, 0), Named::new("Replaced", 53, 0), Named::new("PendingCancel", 54, 6), Named::new("Rejected", 56, 0), Named::new("Expired", 67, 0), Named::new("PendingReplace", 69, 6), Named::new("Undefined", 85, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// OrderType, one of the named values or another in a `u8`.
+/// OrderType, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OrderType(pub u8);
 
@@ -615,11 +615,11 @@ impl OrderType {
     pub const MARKET_WITH_LEFTOVER_AS_LIMIT: Self = Self(b'K');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("MarketWithProtection", 49, 0), Named::new("Limit", 50, 0), Named::new("StopLimit", 52, 0), Named::new("MarketWithLeftoverAsLimit", 75, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// OrderTypeReq, one of the named values or another in a `u8`.
+/// OrderTypeReq, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OrderTypeReq(pub u8);
 
@@ -636,11 +636,11 @@ impl OrderTypeReq {
     pub const MARKET_WITH_LEFTOVER_AS_LIMIT: Self = Self(b'K');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("MarketwithProtection", 49, 0), Named::new("Limit", 50, 0), Named::new("StopwithProtection", 51, 0), Named::new("StopLimit", 52, 0), Named::new("MarketWithLeftoverAsLimit", 75, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// PartyDetailRole, one of the named values or another in a `u16`.
+/// PartyDetailRole, a named or unnamed value in a `u16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartyDetailRole(pub u16);
 
@@ -657,11 +657,11 @@ impl PartyDetailRole {
     pub const TAKE_UP_ACCOUNT: Self = Self(1000);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("ExecutingFirm", 1, 0), Named::new("CustomerAccount", 24, 0), Named::new("TakeUpFirm", 96, 0), Named::new("Operator", 118, 0), Named::new("TakeUpAccount", 1000, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// QuoteAckStatus, one of the named values or another in a `u8`.
+/// QuoteAckStatus, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QuoteAckStatus(pub u8);
 
@@ -672,11 +672,11 @@ impl QuoteAckStatus {
     pub const REJECTED: Self = Self(5);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Accepted", 0, 0), Named::new("Rejected", 5, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// QuoteCxlStatus, one of the named values or another in a `u8`.
+/// QuoteCxlStatus, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QuoteCxlStatus(pub u8);
 
@@ -693,11 +693,11 @@ impl QuoteCxlStatus {
     pub const CANCELPER_QUOTE_SET: Self = Self(100);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("CancelperInstrument", 1, 0), Named::new("CancelperInstrumentgroup", 3, 0), Named::new("Cancelallquotes", 4, 0), Named::new("Rejected", 5, 0), Named::new("CancelperQuoteSet", 100, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// QuoteCxlTyp, one of the named values or another in a `u8`.
+/// QuoteCxlTyp, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QuoteCxlTyp(pub u8);
 
@@ -712,11 +712,11 @@ impl QuoteCxlTyp {
     pub const CANCELPER_QUOTE_SET: Self = Self(100);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("CancelperInstrument", 1, 0), Named::new("CancelperInstrumentgroup", 3, 0), Named::new("Cancelallquotes", 4, 0), Named::new("CancelperQuoteSet", 100, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// QuoteTyp, one of the named values or another in a `u8`.
+/// QuoteTyp, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QuoteTyp(pub u8);
 
@@ -725,11 +725,11 @@ impl QuoteTyp {
     pub const TRADEABLE: Self = Self(1);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Tradeable", 1, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// RFQSide, one of the named values or another in a `u8`.
+/// RFQSide, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RFQSide(pub u8);
 
@@ -742,11 +742,11 @@ impl RFQSide {
     pub const CROSS: Self = Self(8);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0), Named::new("Cross", 8, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// ReqResult, one of the named values or another in a `u8`.
+/// ReqResult, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReqResult(pub u8);
 
@@ -761,11 +761,11 @@ impl ReqResult {
     pub const DATA_TEMPORARILY_UNAVAILABLE: Self = Self(4);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("ValidRequest", 0, 0), Named::new("NoDataFoundThatMatchedSelectionCriteria", 2, 0), Named::new("NotAuthorizedtoRetrieveData", 3, 0), Named::new("DataTemporarilyUnavailable", 4, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// SLEDS, one of the named values or another in a `u8`.
+/// SLEDS, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SLEDS(pub u8);
 
@@ -776,11 +776,11 @@ impl SLEDS {
     pub const TRADE_CLEARINGAT_ALTERNATE_CLEARING_PRICE: Self = Self(1);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("TradeClearingatExecutionPrice", 0, 0), Named::new("TradeClearingatAlternateClearingPrice", 1, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// SMPI, one of the named values or another in a `u8`.
+/// SMPI, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SMPI(pub u8);
 
@@ -791,11 +791,11 @@ impl SMPI {
     pub const CANCEL_OLDEST: Self = Self(b'O');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("CancelNewest", 78, 0), Named::new("CancelOldest", 79, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// SecRspTyp, one of the named values or another in a `u8`.
+/// SecRspTyp, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SecRspTyp(pub u8);
 
@@ -808,11 +808,11 @@ impl SecRspTyp {
     pub const REJECT_SECURITY_PROPOSAL: Self = Self(5);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("AcceptSecurityProposalasis", 1, 0), Named::new("AcceptSecurityproposalwithrevisionsasindicatedinthemessage", 2, 0), Named::new("RejectSecurityProposal", 5, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// ShortSaleType, one of the named values or another in a `u8`.
+/// ShortSaleType, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ShortSaleType(pub u8);
 
@@ -827,11 +827,11 @@ impl ShortSaleType {
     pub const UNDISCLOSED_SELL_INFORMATION_NOT_AVAILABLE_UNDI: Self = Self(3);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("LongSell", 0, 0), Named::new("ShortSaleWithNoExemptionSESH", 1, 0), Named::new("ShortSaleWithExemptionSSEX", 2, 0), Named::new("UndisclosedSellInformationNotAvailableUNDI", 3, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// Side, one of the named values or another in a `u8`, since version 9.
+/// Side, a named or unnamed value in a `u8`, since version 9.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Side(pub u8);
 
@@ -842,11 +842,11 @@ impl Side {
     pub const SELL: Self = Self(2);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// SideNULL, one of the named values or another in a `u8`.
+/// SideNULL, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SideNULL(pub u8);
 
@@ -857,11 +857,11 @@ impl SideNULL {
     pub const SELL: Self = Self(2);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// SideReq, one of the named values or another in a `u8`.
+/// SideReq, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SideReq(pub u8);
 
@@ -874,11 +874,11 @@ impl SideReq {
     pub const UNDISCLOSED: Self = Self(7);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0), Named::new("Undisclosed", 7, 6)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// SideTimeInForce, one of the named values or another in a `u8`.
+/// SideTimeInForce, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SideTimeInForce(pub u8);
 
@@ -889,11 +889,11 @@ impl SideTimeInForce {
     pub const FAK: Self = Self(3);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Day", 0, 0), Named::new("FAK", 3, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// SplitMsg, one of the named values or another in a `u8`.
+/// SplitMsg, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SplitMsg(pub u8);
 
@@ -906,11 +906,11 @@ impl SplitMsg {
     pub const COMPLETE_MESSAGE_DELAYED: Self = Self(2);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("SplitMessageDelayed", 0, 0), Named::new("OutofOrderMessageDelayed", 1, 0), Named::new("CompleteMessageDelayed", 2, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// TimeInForce, one of the named values or another in a `u8`.
+/// TimeInForce, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimeInForce(pub u8);
 
@@ -929,11 +929,11 @@ impl TimeInForce {
     pub const GOOD_FOR_SESSION: Self = Self(99);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Day", 0, 0), Named::new("GoodTillCancel", 1, 0), Named::new("FillAndKill", 3, 0), Named::new("FillOrKill", 4, 0), Named::new("GoodTillDate", 6, 0), Named::new("GoodForSession", 99, 6)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// TradeAddendum, one of the named values or another in a `u8`.
+/// TradeAddendum, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TradeAddendum(pub u8);
 
@@ -948,6 +948,6 @@ impl TradeAddendum {
     pub const TRADE_CORRECTION: Self = Self(101);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("PartiallyFilled", 4, 0), Named::new("Filled", 5, 0), Named::new("TradeCancel", 100, 0), Named::new("TradeCorrection", 101, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }

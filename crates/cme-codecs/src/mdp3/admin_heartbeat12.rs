@@ -2,7 +2,7 @@
 
 use hairpin_sbe::{BlockLayout, Field, Message};
 
-/// Layout of AdminHeartbeat12.
+/// The layout of AdminHeartbeat12.
 pub const MESSAGE: Message = Message {
     name: "AdminHeartbeat12", template_id: 12, schema_id: 1, version: 13, semantic_type: "0",
     block: BlockLayout::new(0, 0, FIELDS),

@@ -3,7 +3,7 @@
 use super::kind;
 use hairpin_sbe::{Block, BlockLayout, Field, Message};
 
-/// Layout of AdminLogin15.
+/// The layout of AdminLogin15.
 pub const MESSAGE: Message = Message {
     name: "AdminLogin15", template_id: 15, schema_id: 1, version: 13, semantic_type: "A",
     block: BlockLayout::new(1, 0, FIELDS),

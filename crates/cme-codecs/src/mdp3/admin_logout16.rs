@@ -3,7 +3,7 @@
 use super::kind;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
-/// Layout of AdminLogout16.
+/// The layout of AdminLogout16.
 pub const MESSAGE: Message = Message {
     name: "AdminLogout16", template_id: 16, schema_id: 1, version: 13, semantic_type: "5",
     block: BlockLayout::new(180, 0, FIELDS),

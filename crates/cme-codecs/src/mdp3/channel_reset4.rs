@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of ChannelReset4.
+/// The layout of ChannelReset4.
 pub const MESSAGE: Message = Message {
     name: "ChannelReset4", template_id: 4, schema_id: 1, version: 13, semantic_type: "X",
     block: BlockLayout::new(9, 0, FIELDS),
@@ -43,7 +43,7 @@ impl ChannelReset4Encoder<'_> {
 }
 
 impl ChannelReset4Groups<'_> {
-    /// Begins NoMDEntries.
+    /// Starts the group NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of CollateralMarketValue62.
+/// The layout of CollateralMarketValue62.
 pub const MESSAGE: Message = Message {
     name: "CollateralMarketValue62", template_id: 62, schema_id: 1, version: 13, semantic_type: "X",
     block: BlockLayout::new(11, 11, FIELDS),
@@ -46,7 +46,7 @@ impl CollateralMarketValue62Encoder<'_> {
 }
 
 impl CollateralMarketValue62Groups<'_> {
-    /// Begins NoMDEntries.
+    /// Starts the group NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of MDIncrementalRefreshBook46.
+/// The layout of MDIncrementalRefreshBook46.
 pub const MESSAGE: Message = Message {
     name: "MDIncrementalRefreshBook46", template_id: 46, schema_id: 1, version: 13, semantic_type: "X",
     block: BlockLayout::new(11, 9, FIELDS),
@@ -59,9 +59,9 @@ impl MDIncrementalRefreshBook46Encoder<'_> {
 }
 
 impl MDIncrementalRefreshBook46Groups<'_> {
-    /// Begins NoMDEntries.
+    /// Starts the group NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoOrderIDEntries.
+    /// Starts the group NoOrderIDEntries.
     #[inline] pub fn no_order_id_entries(&mut self) -> Result<GroupEncoder<'_, NoOrderIDEntries<'_>>, EncodeError> { self.0.open(1) }
 }
 

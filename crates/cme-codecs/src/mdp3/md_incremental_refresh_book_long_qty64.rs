@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of MDIncrementalRefreshBookLongQty64.
+/// The layout of MDIncrementalRefreshBookLongQty64.
 pub const MESSAGE: Message = Message {
     name: "MDIncrementalRefreshBookLongQty64", template_id: 64, schema_id: 1, version: 13, semantic_type: "X",
     block: BlockLayout::new(11, 12, FIELDS),
@@ -58,9 +58,9 @@ impl MDIncrementalRefreshBookLongQty64Encoder<'_> {
 }
 
 impl MDIncrementalRefreshBookLongQty64Groups<'_> {
-    /// Begins NoMDEntries.
+    /// Starts the group NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoOrderIDEntries.
+    /// Starts the group NoOrderIDEntries.
     #[inline] pub fn no_order_id_entries(&mut self) -> Result<GroupEncoder<'_, NoOrderIDEntries<'_>>, EncodeError> { self.0.open(1) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of MDIncrementalRefreshDailyStatistics49.
+/// The layout of MDIncrementalRefreshDailyStatistics49.
 pub const MESSAGE: Message = Message {
     name: "MDIncrementalRefreshDailyStatistics49", template_id: 49, schema_id: 1, version: 13, semantic_type: "X",
     block: BlockLayout::new(11, 9, FIELDS),
@@ -48,7 +48,7 @@ impl MDIncrementalRefreshDailyStatistics49Encoder<'_> {
 }
 
 impl MDIncrementalRefreshDailyStatistics49Groups<'_> {
-    /// Begins NoMDEntries.
+    /// Starts the group NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of MDIncrementalRefreshLimitsBanding50.
+/// The layout of MDIncrementalRefreshLimitsBanding50.
 pub const MESSAGE: Message = Message {
     name: "MDIncrementalRefreshLimitsBanding50", template_id: 50, schema_id: 1, version: 13, semantic_type: "X",
     block: BlockLayout::new(11, 9, FIELDS),
@@ -47,7 +47,7 @@ impl MDIncrementalRefreshLimitsBanding50Encoder<'_> {
 }
 
 impl MDIncrementalRefreshLimitsBanding50Groups<'_> {
-    /// Begins NoMDEntries.
+    /// Starts the group NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of MDIncrementalRefreshOrderBook47.
+/// The layout of MDIncrementalRefreshOrderBook47.
 pub const MESSAGE: Message = Message {
     name: "MDIncrementalRefreshOrderBook47", template_id: 47, schema_id: 1, version: 13, semantic_type: "X",
     block: BlockLayout::new(11, 9, FIELDS),
@@ -47,7 +47,7 @@ impl MDIncrementalRefreshOrderBook47Encoder<'_> {
 }
 
 impl MDIncrementalRefreshOrderBook47Groups<'_> {
-    /// Begins NoMDEntries.
+    /// Starts the group NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

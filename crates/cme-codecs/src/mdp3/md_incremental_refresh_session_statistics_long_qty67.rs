@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of MDIncrementalRefreshSessionStatisticsLongQty67.
+/// The layout of MDIncrementalRefreshSessionStatisticsLongQty67.
 pub const MESSAGE: Message = Message {
     name: "MDIncrementalRefreshSessionStatisticsLongQty67", template_id: 67, schema_id: 1, version: 13, semantic_type: "X",
     block: BlockLayout::new(11, 12, FIELDS),
@@ -47,7 +47,7 @@ impl MDIncrementalRefreshSessionStatisticsLongQty67Encoder<'_> {
 }
 
 impl MDIncrementalRefreshSessionStatisticsLongQty67Groups<'_> {
-    /// Begins NoMDEntries.
+    /// Starts the group NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

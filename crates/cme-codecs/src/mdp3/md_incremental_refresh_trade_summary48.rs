@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of MDIncrementalRefreshTradeSummary48.
+/// The layout of MDIncrementalRefreshTradeSummary48.
 pub const MESSAGE: Message = Message {
     name: "MDIncrementalRefreshTradeSummary48", template_id: 48, schema_id: 1, version: 13, semantic_type: "X",
     block: BlockLayout::new(11, 9, FIELDS),
@@ -56,9 +56,9 @@ impl MDIncrementalRefreshTradeSummary48Encoder<'_> {
 }
 
 impl MDIncrementalRefreshTradeSummary48Groups<'_> {
-    /// Begins NoMDEntries.
+    /// Starts the group NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoOrderIDEntries.
+    /// Starts the group NoOrderIDEntries.
     #[inline] pub fn no_order_id_entries(&mut self) -> Result<GroupEncoder<'_, NoOrderIDEntries<'_>>, EncodeError> { self.0.open(1) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of MDIncrementalRefreshVolume37.
+/// The layout of MDIncrementalRefreshVolume37.
 pub const MESSAGE: Message = Message {
     name: "MDIncrementalRefreshVolume37", template_id: 37, schema_id: 1, version: 13, semantic_type: "X",
     block: BlockLayout::new(11, 2, FIELDS),
@@ -45,7 +45,7 @@ impl MDIncrementalRefreshVolume37Encoder<'_> {
 }
 
 impl MDIncrementalRefreshVolume37Groups<'_> {
-    /// Begins NoMDEntries.
+    /// Starts the group NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message, MonthYear};
 
-/// Layout of MDInstrumentDefinitionFX63.
+/// The layout of MDInstrumentDefinitionFX63.
 pub const MESSAGE: Message = Message {
     name: "MDInstrumentDefinitionFX63", template_id: 63, schema_id: 1, version: 13, semantic_type: "d",
     block: BlockLayout::new(337, 12, FIELDS),
@@ -256,15 +256,15 @@ impl MDInstrumentDefinitionFX63Encoder<'_> {
 }
 
 impl MDInstrumentDefinitionFX63Groups<'_> {
-    /// Begins NoEvents.
+    /// Starts the group NoEvents.
     #[inline] pub fn no_events(&mut self) -> Result<GroupEncoder<'_, NoEvents<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoMDFeedTypes.
+    /// Starts the group NoMDFeedTypes.
     #[inline] pub fn no_md_feed_types(&mut self) -> Result<GroupEncoder<'_, NoMDFeedTypes<'_>>, EncodeError> { self.0.open(1) }
-    /// Begins NoInstAttrib.
+    /// Starts the group NoInstAttrib.
     #[inline] pub fn no_inst_attrib(&mut self) -> Result<GroupEncoder<'_, NoInstAttrib<'_>>, EncodeError> { self.0.open(2) }
-    /// Begins NoLotTypeRules.
+    /// Starts the group NoLotTypeRules.
     #[inline] pub fn no_lot_type_rules(&mut self) -> Result<GroupEncoder<'_, NoLotTypeRules<'_>>, EncodeError> { self.0.open(3) }
-    /// Begins NoTradingSessions.
+    /// Starts the group NoTradingSessions.
     #[inline] pub fn no_trading_sessions(&mut self) -> Result<GroupEncoder<'_, NoTradingSessions<'_>>, EncodeError> { self.0.open(4) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of MDInstrumentDefinitionRepo58.
+/// The layout of MDInstrumentDefinitionRepo58.
 pub const MESSAGE: Message = Message {
     name: "MDInstrumentDefinitionRepo58", template_id: 58, schema_id: 1, version: 13, semantic_type: "d",
     block: BlockLayout::new(276, 10, FIELDS),
@@ -270,19 +270,19 @@ impl MDInstrumentDefinitionRepo58Encoder<'_> {
 }
 
 impl MDInstrumentDefinitionRepo58Groups<'_> {
-    /// Begins NoEvents.
+    /// Starts the group NoEvents.
     #[inline] pub fn no_events(&mut self) -> Result<GroupEncoder<'_, NoEvents<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoMDFeedTypes.
+    /// Starts the group NoMDFeedTypes.
     #[inline] pub fn no_md_feed_types(&mut self) -> Result<GroupEncoder<'_, NoMDFeedTypes<'_>>, EncodeError> { self.0.open(1) }
-    /// Begins NoInstAttrib.
+    /// Starts the group NoInstAttrib.
     #[inline] pub fn no_inst_attrib(&mut self) -> Result<GroupEncoder<'_, NoInstAttrib<'_>>, EncodeError> { self.0.open(2) }
-    /// Begins NoLotTypeRules.
+    /// Starts the group NoLotTypeRules.
     #[inline] pub fn no_lot_type_rules(&mut self) -> Result<GroupEncoder<'_, NoLotTypeRules<'_>>, EncodeError> { self.0.open(3) }
-    /// Begins NoUnderlyings.
+    /// Starts the group NoUnderlyings.
     #[inline] pub fn no_underlyings(&mut self) -> Result<GroupEncoder<'_, NoUnderlyings<'_>>, EncodeError> { self.0.open(4) }
-    /// Begins NoRelatedInstruments.
+    /// Starts the group NoRelatedInstruments.
     #[inline] pub fn no_related_instruments(&mut self) -> Result<GroupEncoder<'_, NoRelatedInstruments<'_>>, EncodeError> { self.0.open(5) }
-    /// Begins NoBrokenDates.
+    /// Starts the group NoBrokenDates.
     #[inline] pub fn no_broken_dates(&mut self) -> Result<GroupEncoder<'_, NoBrokenDates<'_>>, EncodeError> { self.0.open(6) }
 }
 

@@ -69,11 +69,11 @@ pub use md_incremental_refresh_session_statistics_long_qty67::{MDIncrementalRefr
 pub use snapshot_full_refresh_tcp_long_qty68::{SnapshotFullRefreshTCPLongQty68, SnapshotFullRefreshTCPLongQty68Encoder, SnapshotFullRefreshTCPLongQty68Groups};
 pub use snapshot_full_refresh_long_qty69::{SnapshotFullRefreshLongQty69, SnapshotFullRefreshLongQty69Encoder, SnapshotFullRefreshLongQty69Groups};
 
-/// Schema id in every header.
+/// The schema id in every header.
 pub const SCHEMA_ID: u16 = 1;
-/// Version of the schema these codecs were made from.
+/// The schema version of these codecs.
 pub const SCHEMA_VERSION: u16 = 13;
-/// Every message's layout, sorted by template id.
+/// The layout of every message, sorted by template id.
 pub const MESSAGES: &[&Message] = &[
     &channel_reset4::MESSAGE,
     &admin_heartbeat12::MESSAGE,
@@ -108,10 +108,11 @@ pub const MESSAGES: &[&Message] = &[
     &snapshot_full_refresh_long_qty69::MESSAGE,
 ];
 
-/// Visits every field of the message in `body`; gives its bytes from the SBE header on.
+/// Visits every field of the message in `body`. Returns its length in bytes, SBE header
+/// included.
 ///
 /// # Errors
-/// Any [`DecodeError`] but `Header`: unknown template or schema, or cut short.
+/// Any [`DecodeError`] except `Header`: unknown template or schema, or truncated.
 pub fn visit(header: &MessageHeader, body: &[u8], visitor: &mut impl Visitor) -> Result<usize, DecodeError> {
     hairpin_sbe::visit(MESSAGES, header, body, visitor)
 }

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of QuoteRequest39.
+/// The layout of QuoteRequest39.
 pub const MESSAGE: Message = Message {
     name: "QuoteRequest39", template_id: 39, schema_id: 1, version: 13, semantic_type: "R",
     block: BlockLayout::new(35, 3, FIELDS),
@@ -49,7 +49,7 @@ impl QuoteRequest39Encoder<'_> {
 }
 
 impl QuoteRequest39Groups<'_> {
-    /// Begins NoRelatedSym.
+    /// Starts the group NoRelatedSym.
     #[inline] pub fn no_related_sym(&mut self) -> Result<GroupEncoder<'_, NoRelatedSym<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
-/// Layout of SecurityStatus30.
+/// The layout of SecurityStatus30.
 pub const MESSAGE: Message = Message {
     name: "SecurityStatus30", template_id: 30, schema_id: 1, version: 13, semantic_type: "f",
     block: BlockLayout::new(30, 2, FIELDS),

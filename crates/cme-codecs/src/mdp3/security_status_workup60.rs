@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of SecurityStatusWorkup60.
+/// The layout of SecurityStatusWorkup60.
 pub const MESSAGE: Message = Message {
     name: "SecurityStatusWorkup60", template_id: 60, schema_id: 1, version: 13, semantic_type: "f",
     block: BlockLayout::new(30, 10, FIELDS),
@@ -71,7 +71,7 @@ impl SecurityStatusWorkup60Encoder<'_> {
 }
 
 impl SecurityStatusWorkup60Groups<'_> {
-    /// Begins NoOrderIDEntries.
+    /// Starts the group NoOrderIDEntries.
     #[inline] pub fn no_order_id_entries(&mut self) -> Result<GroupEncoder<'_, NoOrderIDEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

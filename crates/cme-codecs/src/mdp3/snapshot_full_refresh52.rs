@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of SnapshotFullRefresh52.
+/// The layout of SnapshotFullRefresh52.
 pub const MESSAGE: Message = Message {
     name: "SnapshotFullRefresh52", template_id: 52, schema_id: 1, version: 13, semantic_type: "W",
     block: BlockLayout::new(59, 9, FIELDS),
@@ -84,7 +84,7 @@ impl SnapshotFullRefresh52Encoder<'_> {
 }
 
 impl SnapshotFullRefresh52Groups<'_> {
-    /// Begins NoMDEntries.
+    /// Starts the group NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

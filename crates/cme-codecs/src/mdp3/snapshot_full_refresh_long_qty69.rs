@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of SnapshotFullRefreshLongQty69.
+/// The layout of SnapshotFullRefreshLongQty69.
 pub const MESSAGE: Message = Message {
     name: "SnapshotFullRefreshLongQty69", template_id: 69, schema_id: 1, version: 13, semantic_type: "W",
     block: BlockLayout::new(59, 12, FIELDS),
@@ -82,7 +82,7 @@ impl SnapshotFullRefreshLongQty69Encoder<'_> {
 }
 
 impl SnapshotFullRefreshLongQty69Groups<'_> {
-    /// Begins NoMDEntries.
+    /// Starts the group NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of SnapshotFullRefreshOrderBook53.
+/// The layout of SnapshotFullRefreshOrderBook53.
 pub const MESSAGE: Message = Message {
     name: "SnapshotFullRefreshOrderBook53", template_id: 53, schema_id: 1, version: 13, semantic_type: "W",
     block: BlockLayout::new(28, 9, FIELDS),
@@ -61,7 +61,7 @@ impl SnapshotFullRefreshOrderBook53Encoder<'_> {
 }
 
 impl SnapshotFullRefreshOrderBook53Groups<'_> {
-    /// Begins NoMDEntries.
+    /// Starts the group NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of SnapshotFullRefreshTCP61.
+/// The layout of SnapshotFullRefreshTCP61.
 pub const MESSAGE: Message = Message {
     name: "SnapshotFullRefreshTCP61", template_id: 61, schema_id: 1, version: 13, semantic_type: "W",
     block: BlockLayout::new(37, 10, FIELDS),
@@ -65,7 +65,7 @@ impl SnapshotFullRefreshTCP61Encoder<'_> {
 }
 
 impl SnapshotFullRefreshTCP61Groups<'_> {
-    /// Begins NoMDEntries.
+    /// Starts the group NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of SnapshotFullRefreshTCPLongQty68.
+/// The layout of SnapshotFullRefreshTCPLongQty68.
 pub const MESSAGE: Message = Message {
     name: "SnapshotFullRefreshTCPLongQty68", template_id: 68, schema_id: 1, version: 13, semantic_type: "W",
     block: BlockLayout::new(37, 12, FIELDS),
@@ -62,7 +62,7 @@ impl SnapshotFullRefreshTCPLongQty68Encoder<'_> {
 }
 
 impl SnapshotFullRefreshTCPLongQty68Groups<'_> {
-    /// Begins NoMDEntries.
+    /// Starts the group NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

@@ -4,7 +4,7 @@ use super::kind;
 use super::types::*;
 use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
-/// Layout of SnapshotRefreshTopOrders59.
+/// The layout of SnapshotRefreshTopOrders59.
 pub const MESSAGE: Message = Message {
     name: "SnapshotRefreshTopOrders59", template_id: 59, schema_id: 1, version: 13, semantic_type: "W",
     block: BlockLayout::new(13, 10, FIELDS),
@@ -49,7 +49,7 @@ impl SnapshotRefreshTopOrders59Encoder<'_> {
 }
 
 impl SnapshotRefreshTopOrders59Groups<'_> {
-    /// Begins NoMDEntries.
+    /// Starts the group NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
 }
 

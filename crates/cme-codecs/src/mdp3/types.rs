@@ -14,7 +14,7 @@ pub type DecimalQty = Decimal<-4>;
 #[allow(non_snake_case)]
 #[inline] pub const fn DecimalQty(mantissa: i64) -> DecimalQty { Decimal(mantissa) }
 
-/// AggressorFlag, one of the named values or another in a `u8`, since version 10.
+/// AggressorFlag, a named or unnamed value in a `u8`, since version 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AggressorFlag(pub u8);
 
@@ -25,11 +25,11 @@ impl AggressorFlag {
     pub const AGGRESSOR: Self = Self(1);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("NotAggressor", 0, 0), Named::new("Aggressor", 1, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// AggressorSide, one of the named values or another in a `u8`.
+/// AggressorSide, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AggressorSide(pub u8);
 
@@ -42,11 +42,11 @@ impl AggressorSide {
     pub const SELL: Self = Self(2);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("NoAggressor", 0, 0), Named::new("Buy", 1, 0), Named::new("Sell", 2, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// EventType, one of the named values or another in a `u8`.
+/// EventType, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventType(pub u8);
 
@@ -57,11 +57,11 @@ impl EventType {
     pub const LAST_ELIGIBLE_TRADE_DATE: Self = Self(7);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Activation", 5, 0), Named::new("LastEligibleTradeDate", 7, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// HaltReason, one of the named values or another in a `u8`.
+/// HaltReason, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HaltReason(pub u8);
 
@@ -84,7 +84,7 @@ impl HaltReason {
     pub const TRADE_DATE_ROLL: Self = Self(7);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("GroupSchedule", 0, 0), Named::new("SurveillanceIntervention", 1, 0), Named::new("MarketEvent", 2, 0), Named::new("InstrumentActivation", 3, 0), Named::new("InstrumentExpiration", 4, 0), Named::new("Unknown", 5, 0), Named::new("RecoveryInProcess", 6, 3), Named::new("TradeDateRoll", 7, 12)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
@@ -151,7 +151,7 @@ impl InstAttribValue {
     pub const HEDGE_INSTRUMENT: Self = Self(1 << 27);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("ElectronicMatchEligible", 0, 0), Named::new("OrderCrossEligible", 1, 0), Named::new("BlockTradeEligible", 2, 0), Named::new("EFPEligible", 3, 0), Named::new("EBFEligible", 4, 0), Named::new("EFSEligible", 5, 0), Named::new("EFREligible", 6, 0), Named::new("OTCEligible", 7, 0), Named::new("iLinkIndicativeMassQuotingEligible", 8, 0), Named::new("NegativeStrikeEligible", 9, 0), Named::new("NegativePriceOutrightEligible", 10, 0), Named::new("IsFractional", 11, 0), Named::new("VolatilityQuotedOption", 12, 0), Named::new("RFQCrossEligible", 13, 0), Named::new("ZeroPriceOutrightEligible", 14, 0), Named::new("DecayingProductEligibility", 15, 0), Named::new("VariableProductEligibility", 16, 0), Named::new("DailyProductEligibility", 17, 0), Named::new("GTOrdersEligibility", 18, 0), Named::new("ImpliedMatchingEligibility", 19, 0), Named::new("TriangulationEligible", 20, 9), Named::new("VariableCabEligible", 21, 9), Named::new("InvertedBook", 22, 10), Named::new("IsAoNInstrument", 23, 10), Named::new("SEFRegulated", 24, 12), Named::new("MTFRegulated", 25, 12), Named::new("eFIXInstrument", 26, 12), Named::new("HedgeInstrument", 27, 12)];
-    /// Whether all bits of `other` are set.
+    /// Returns `true` if all bits of `other` are set.
     #[inline] pub const fn contains(self, other: Self) -> bool { self.0 & other.0 == other.0 }
 }
 
@@ -160,7 +160,7 @@ impl core::ops::BitOr for InstAttribValue {
     #[inline] fn bitor(self, other: Self) -> Self { Self(self.0 | other.0) }
 }
 
-/// LegSide, one of the named values or another in a `u8`.
+/// LegSide, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LegSide(pub u8);
 
@@ -171,11 +171,11 @@ impl LegSide {
     pub const SELL_SIDE: Self = Self(2);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("BuySide", 1, 0), Named::new("SellSide", 2, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// MDEntryType, one of the named values or another in a `u8`.
+/// MDEntryType, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MDEntryType(pub u8);
 
@@ -222,11 +222,11 @@ impl MDEntryType {
     pub const MARKET_BEST_BID: Self = Self(b'x');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Bid", 48, 0), Named::new("Offer", 49, 0), Named::new("Trade", 50, 0), Named::new("OpenPrice", 52, 0), Named::new("SettlementPrice", 54, 0), Named::new("TradingSessionHighPrice", 55, 0), Named::new("TradingSessionLowPrice", 56, 0), Named::new("VWAP", 57, 10), Named::new("ClearedVolume", 66, 0), Named::new("OpenInterest", 67, 0), Named::new("ImpliedBid", 69, 0), Named::new("ImpliedOffer", 70, 0), Named::new("BookReset", 74, 0), Named::new("SessionHighBid", 78, 0), Named::new("SessionLowOffer", 79, 0), Named::new("FixingPrice", 87, 0), Named::new("ElectronicVolume", 101, 0), Named::new("ThresholdLimitsandPriceBandVariation", 103, 0), Named::new("MarketBestOffer", 119, 12), Named::new("MarketBestBid", 120, 12)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// MDEntryTypeBook, one of the named values or another in a `u8`.
+/// MDEntryTypeBook, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MDEntryTypeBook(pub u8);
 
@@ -247,11 +247,11 @@ impl MDEntryTypeBook {
     pub const MARKET_BEST_BID: Self = Self(b'x');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Bid", 48, 0), Named::new("Offer", 49, 0), Named::new("ImpliedBid", 69, 0), Named::new("ImpliedOffer", 70, 0), Named::new("BookReset", 74, 0), Named::new("MarketBestOffer", 119, 12), Named::new("MarketBestBid", 120, 12)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// MDEntryTypeDailyStatistics, one of the named values or another in a `u8`.
+/// MDEntryTypeDailyStatistics, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MDEntryTypeDailyStatistics(pub u8);
 
@@ -266,11 +266,11 @@ impl MDEntryTypeDailyStatistics {
     pub const FIXING_PRICE: Self = Self(b'W');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("SettlementPrice", 54, 0), Named::new("ClearedVolume", 66, 0), Named::new("OpenInterest", 67, 0), Named::new("FixingPrice", 87, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// MDEntryTypeStatistics, one of the named values or another in a `u8`.
+/// MDEntryTypeStatistics, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MDEntryTypeStatistics(pub u8);
 
@@ -289,11 +289,11 @@ impl MDEntryTypeStatistics {
     pub const LOWEST_OFFER: Self = Self(b'O');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("OpenPrice", 52, 0), Named::new("HighTrade", 55, 0), Named::new("LowTrade", 56, 0), Named::new("VWAP", 57, 10), Named::new("HighestBid", 78, 0), Named::new("LowestOffer", 79, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// MDUpdateAction, one of the named values or another in a `u8`.
+/// MDUpdateAction, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MDUpdateAction(pub u8);
 
@@ -312,7 +312,7 @@ impl MDUpdateAction {
     pub const OVERLAY: Self = Self(5);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("New", 0, 0), Named::new("Change", 1, 0), Named::new("Delete", 2, 0), Named::new("DeleteThru", 3, 0), Named::new("DeleteFrom", 4, 0), Named::new("Overlay", 5, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
@@ -339,7 +339,7 @@ impl MatchEventIndicator {
     pub const END_OF_EVENT: Self = Self(1 << 7);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("LastTradeMsg", 0, 0), Named::new("LastVolumeMsg", 1, 0), Named::new("LastQuoteMsg", 2, 0), Named::new("LastStatsMsg", 3, 0), Named::new("LastImpliedMsg", 4, 0), Named::new("RecoveryMsg", 5, 0), Named::new("Reserved", 6, 0), Named::new("EndOfEvent", 7, 0)];
-    /// Whether all bits of `other` are set.
+    /// Returns `true` if all bits of `other` are set.
     #[inline] pub const fn contains(self, other: Self) -> bool { self.0 & other.0 == other.0 }
 }
 
@@ -348,7 +348,7 @@ impl core::ops::BitOr for MatchEventIndicator {
     #[inline] fn bitor(self, other: Self) -> Self { Self(self.0 | other.0) }
 }
 
-/// MoneyOrPar, one of the named values or another in a `u8`, since version 10.
+/// MoneyOrPar, a named or unnamed value in a `u8`, since version 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MoneyOrPar(pub u8);
 
@@ -359,11 +359,11 @@ impl MoneyOrPar {
     pub const PAR: Self = Self(2);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Money", 1, 0), Named::new("Par", 2, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// OpenCloseSettlFlag, one of the named values or another in a `u8`.
+/// OpenCloseSettlFlag, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpenCloseSettlFlag(pub u8);
 
@@ -382,11 +382,11 @@ impl OpenCloseSettlFlag {
     pub const PREV_SESSION_REPO_AVERAGE10AM: Self = Self(103);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("DailyOpenPrice", 0, 0), Named::new("IndicativeOpeningPrice", 5, 0), Named::new("IntradayVWAP", 100, 10), Named::new("RepoAverage8_30AM", 101, 10), Named::new("RepoAverage10AM", 102, 10), Named::new("PrevSessionRepoAverage10AM", 103, 10)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// OrderUpdateAction, one of the named values or another in a `u8`, since version 7.
+/// OrderUpdateAction, a named or unnamed value in a `u8`, since version 7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OrderUpdateAction(pub u8);
 
@@ -399,11 +399,11 @@ impl OrderUpdateAction {
     pub const DELETE: Self = Self(2);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("New", 0, 0), Named::new("Update", 1, 0), Named::new("Delete", 2, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// PriceSource, one of the named values or another in a `u8`, since version 11.
+/// PriceSource, a named or unnamed value in a `u8`, since version 11.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PriceSource(pub u8);
 
@@ -418,11 +418,11 @@ impl PriceSource {
     pub const ICAP: Self = Self(3);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("MarketPlaceAssistant", 0, 0), Named::new("Globex", 1, 0), Named::new("Refinitiv", 2, 0), Named::new("ICAP", 3, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// PutOrCall, one of the named values or another in a `u8`, since version 3.
+/// PutOrCall, a named or unnamed value in a `u8`, since version 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PutOrCall(pub u8);
 
@@ -433,11 +433,11 @@ impl PutOrCall {
     pub const CALL: Self = Self(1);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Put", 0, 0), Named::new("Call", 1, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// RepoSubType, one of the named values or another in a `u8`, since version 10.
+/// RepoSubType, a named or unnamed value in a `u8`, since version 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepoSubType(pub u8);
 
@@ -450,11 +450,11 @@ impl RepoSubType {
     pub const GC_FOR_DBV: Self = Self(2);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Special", 0, 0), Named::new("GC", 1, 0), Named::new("GCForDBV", 2, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// SecurityAltIDSource, one of the named values or another in a `u8`, since version 10.
+/// SecurityAltIDSource, a named or unnamed value in a `u8`, since version 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SecurityAltIDSource(pub u8);
 
@@ -465,11 +465,11 @@ impl SecurityAltIDSource {
     pub const ISIN: Self = Self(4);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("CUSIP", 1, 0), Named::new("ISIN", 4, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// SecurityTradingEvent, one of the named values or another in a `u8`.
+/// SecurityTradingEvent, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SecurityTradingEvent(pub u8);
 
@@ -488,11 +488,11 @@ impl SecurityTradingEvent {
     pub const END_OF_WORKUP: Self = Self(7);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("NoEvent", 0, 0), Named::new("NoCancel", 1, 0), Named::new("ResetStatistics", 4, 0), Named::new("ImpliedMatchingON", 5, 0), Named::new("ImpliedMatchingOFF", 6, 0), Named::new("EndOfWorkup", 7, 10)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// SecurityTradingStatus, one of the named values or another in a `u8`.
+/// SecurityTradingStatus, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SecurityTradingStatus(pub u8);
 
@@ -525,11 +525,11 @@ impl SecurityTradingStatus {
     pub const PUBLIC_WORKUP: Self = Self(202);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("TradingHalt", 2, 0), Named::new("Close", 4, 0), Named::new("NewPriceIndication", 15, 0), Named::new("ReadyToTrade", 17, 0), Named::new("NotAvailableForTrading", 18, 0), Named::new("UnknownorInvalid", 20, 0), Named::new("PreOpen", 21, 0), Named::new("PreCross", 24, 0), Named::new("Cross", 25, 0), Named::new("PostClose", 26, 0), Named::new("NoChange", 103, 0), Named::new("PrivateWorkup", 201, 11), Named::new("PublicWorkup", 202, 11)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// SecurityUpdateAction, one of the named values or another in a `u8`.
+/// SecurityUpdateAction, a named or unnamed value in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SecurityUpdateAction(pub u8);
 
@@ -542,7 +542,7 @@ impl SecurityUpdateAction {
     pub const MODIFY: Self = Self(b'M');
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Add", 65, 0), Named::new("Delete", 68, 0), Named::new("Modify", 77, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
@@ -565,7 +565,7 @@ impl SettlPriceType {
     pub const NULL_VALUE: Self = Self(1 << 7);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("FinalDaily", 0, 0), Named::new("Actual", 1, 0), Named::new("Rounded", 2, 0), Named::new("Intraday", 3, 4), Named::new("ReservedBits", 4, 0), Named::new("NullValue", 7, 0)];
-    /// Whether all bits of `other` are set.
+    /// Returns `true` if all bits of `other` are set.
     #[inline] pub const fn contains(self, other: Self) -> bool { self.0 & other.0 == other.0 }
 }
 
@@ -574,7 +574,7 @@ impl core::ops::BitOr for SettlPriceType {
     #[inline] fn bitor(self, other: Self) -> Self { Self(self.0 | other.0) }
 }
 
-/// Side, one of the named values or another in a `u8`, since version 10.
+/// Side, a named or unnamed value in a `u8`, since version 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Side(pub u8);
 
@@ -585,11 +585,11 @@ impl Side {
     pub const SELL: Self = Self(2);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
-/// WorkupTradingStatus, one of the named values or another in a `u8`, since version 10.
+/// WorkupTradingStatus, a named or unnamed value in a `u8`, since version 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkupTradingStatus(pub u8);
 
@@ -604,6 +604,6 @@ impl WorkupTradingStatus {
     pub const PUBLIC_WORKUP: Self = Self(202);
     /// The schema's names.
     pub const NAMES: &'static [Named<'static>] = &[Named::new("ReadyToTrade", 17, 0), Named::new("NotAvailableForTrading", 18, 0), Named::new("PrivateWorkup", 201, 0), Named::new("PublicWorkup", 202, 0)];
-    /// The schema's name of the value, if it has one.
+    /// Returns the schema's name of the value, or `None` for an unnamed value.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }

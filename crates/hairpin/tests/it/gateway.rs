@@ -151,7 +151,7 @@ impl Listener for Told {
         self.lines.push(format!("rejected {}", r.code));
     }
     fn on_terminate(&mut self, _: &mut Sender<'_>, t: &Terminated<'_>) {
-        self.lines.push(format!("terminated {} {}", t.code.0, t.answer));
+        self.lines.push(format!("terminated {} {}", t.code.0, t.solicited));
     }
     fn on_not_applied(&mut self, _: &mut Sender<'_>, n: NotApplied) {
         self.lines.push(format!("{n:?}"));
@@ -386,9 +386,9 @@ fn an_order_is_replaced_and_cancelled() {
     let mut world = established();
     assert_eq!(world.answer(&buy(1, LOW, 5)), ["new 1 1"]);
     let order_id = world.working();
-    let replace = ReplaceOrder::with_terms_of(order_id, &buy(2, 2 * LOW, 7));
+    let replace = ReplaceOrder::from_order(order_id, &buy(2, 2 * LOW, 7));
     assert_eq!(world.answer(&replace), ["modified 2 2 leaves 7"]);
-    let replace = ReplaceOrder::with_terms_of(order_id, &buy(3, LOW, 6).good_till_cancel());
+    let replace = ReplaceOrder::from_order(order_id, &buy(3, LOW, 6).good_till_cancel());
     assert_eq!(world.answer(&replace), ["modified 3 1 leaves 6"]);
     world.cancel(4);
     assert_eq!(world.told(), ["cancelled 4"]);
@@ -440,7 +440,7 @@ fn what_the_market_does_not_take_is_refused_with_a_known_reason() {
     world.told();
     let (order_id, security) = (world.working(), security_id());
     let order = buy(9, LOW, 1);
-    let replace = ReplaceOrder::with_terms_of(order_id, &order);
+    let replace = ReplaceOrder::from_order(order_id, &order);
     let refused = |line: &str, told: Vec<String>| assert_eq!(told, [line]);
     refused("refused 9: 1011 (a field is incorrect)", world.answer(&buy(9, LOW + 1, 1)));
     let quantity = "refused 9: 2115 (quantity is out of range)";
@@ -459,7 +459,7 @@ fn what_the_market_does_not_take_is_refused_with_a_known_reason() {
     refused(gone, world.answer(&ReplaceOrder { order_id: 1, ..replace }));
     let side = "replacement 9 refused: 2051 (side differs from the order's)";
     refused(side, world.answer(&ReplaceOrder { side: SideReq::SELL, ..replace }));
-    refused("modified 9 1 leaves 1", world.answer(&replace.mitigated()));
+    refused("modified 9 1 leaves 1", world.answer(&replace.with_in_flight_mitigation()));
     let mitigation = "replacement 9 refused: 2101 \
                       (in-flight mitigation differs from the first replacement's)";
     refused(mitigation, world.answer(&replace));
@@ -539,8 +539,8 @@ fn what_has_traded_counts_towards_a_replacement_if_it_is_said_so() {
         let left = resting - 2;
         let traded = format!("traded 1 2 leaves {left}");
         assert_eq!(world.answer(&sell), ["new 2 1000.25", "traded 2 2 leaves 0", &traded]);
-        let replace = ReplaceOrder::with_terms_of(order_id, &buy(3, PRICE, 4_000));
-        let replace = if mitigated { replace.mitigated() } else { replace };
+        let replace = ReplaceOrder::from_order(order_id, &buy(3, PRICE, 4_000));
+        let replace = if mitigated { replace.with_in_flight_mitigation() } else { replace };
         let expected = if mitigated { left } else { 4_000 };
         assert_eq!(world.answer(&replace), [format!("modified 3 1000.25 leaves {expected}")]);
     }

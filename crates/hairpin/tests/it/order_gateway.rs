@@ -114,7 +114,7 @@ impl Listener for Trader {
     ) {
         if !std::mem::replace(&mut self.replaced, true) {
             let order = Self::buy(2, 2_000_000_000);
-            sender.send(&ReplaceOrder::with_terms_of(report.order_id(), &order)).unwrap();
+            sender.send(&ReplaceOrder::from_order(report.order_id(), &order)).unwrap();
         }
     }
     fn on_execution_report_modify(

@@ -87,7 +87,7 @@ impl Doomed {
             (0, _) => self.orders.send(sender, &NewOrder::market(INSTRUMENT, side, quantity, id)),
             (1, Some(order)) => {
                 let terms = NewOrder { side: order.side, ..limit };
-                let replace = ReplaceOrder::with_terms_of(order.order_id.unwrap(), &terms);
+                let replace = ReplaceOrder::from_order(order.order_id.unwrap(), &terms);
                 self.orders.send(sender, &replace)
             }
             (2..5, Some(order)) => self.cancel(sender, &order, id),

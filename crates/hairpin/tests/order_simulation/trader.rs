@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use hairpin_netsim::{Census, Random};
 use hairpin_order_entry::{
-    Active, BackupNotice, ClOrdId, Decimal, Error, Established, Failover, Gap, Listener, Message,
-    NewOrder, NotApplied, NotAppliedAnswer, Orders, RejectCode, Rejected, SendError, Sender, Sent,
-    SideReq, State, TerminateCode, Terminated, TrackOrders, Warning,
+    BackupNotice, ClOrdId, Decimal, Error, Established, Failover, Gap, Listener, Message, NewOrder,
+    NotApplied, NotAppliedAnswer, Orders, RejectCode, Rejected, SendError, Sender, Sent, SideReq,
+    State, Takeover, TerminateCode, Terminated, TrackOrders, Warning,
 };
 
 use crate::fuse::Fuse;
@@ -160,7 +160,7 @@ impl Listener for Trader {
         self.fuse.step("killed when told of a failover");
     }
 
-    fn on_active(&mut self, sender: &mut Sender<'_>, active: Active) {
+    fn on_takeover(&mut self, sender: &mut Sender<'_>, active: Takeover) {
         trace!(sender.now(), "trader: {active:?}");
         assert_eq!(active.next_outgoing, sender.progress().next_outgoing);
         self.ledger.borrow_mut().fail_over();
@@ -185,13 +185,13 @@ impl Listener for Trader {
                 RejectCode::DESIGNATED_BACKUP => "backup: logons refused without a primary",
                 code => panic!("a logon on the backup is refused: {code}"),
             },
-            BackupNotice::Terminated(terminated) if terminated.answer => {
+            BackupNotice::Terminated(terminated) if terminated.solicited => {
                 "backup: terminates answered"
             }
             BackupNotice::Terminated(terminated) => match terminated.code {
                 TerminateCode::FINISHED => "backup: terminates of the exchange",
                 TerminateCode::KEEP_ALIVE_INTERVAL_LAPSED => "backup: keep-alives lapsed there",
-                TerminateCode::PRIMARY_GONE => "backup: ended with the primary",
+                TerminateCode::PRIMARY_DISCONNECTED => "backup: ended with the primary",
                 // It has become the primary meanwhile.
                 TerminateCode::INVALID_NEXT_SEQ_NO => "backup: none any more",
                 // A week has begun.
@@ -211,7 +211,7 @@ impl Listener for Trader {
                 "backup: failovers of the past"
             }
             BackupNotice::Warning(Warning::Silence) => "backup: silences of the exchange",
-            BackupNotice::Warning(Warning::AskedForLife) => "backup: silences of the trader",
+            BackupNotice::Warning(Warning::SequenceRequested) => "backup: silences of the trader",
             BackupNotice::Warning(Warning::LogonRepeated(_)) => "backup: logons repeated",
             notice => panic!("the backup: {notice:?}"),
         });
@@ -288,7 +288,7 @@ impl Listener for Trader {
 
     fn on_terminate(&mut self, sender: &mut Sender<'_>, terminated: &Terminated<'_>) {
         trace!(sender.now(), "trader: {terminated:?}");
-        if terminated.answer {
+        if terminated.solicited {
             return self.census.count("terminates answered");
         }
         let is_forgetful = self.ledger.borrow_mut().is_forgetful(sender.progress().uuid);
@@ -335,7 +335,7 @@ impl Listener for Trader {
         trace!(sender.now(), "trader: {warning}");
         self.census.count(match warning {
             Warning::Silence => "silences of the exchange",
-            Warning::AskedForLife => "silences of the trader",
+            Warning::SequenceRequested => "silences of the trader",
             Warning::LogonRepeated(_) => "logons repeated",
             Warning::Retransmitted { .. } => "retransmissions dropped",
             Warning::UnknownEnd { .. } => "ends unknown",

@@ -262,7 +262,7 @@ impl Listener for Clerk<'_> {
     }
 
     fn on_terminate(&mut self, sender: &mut Sender<'_>, terminated: &Terminated<'_>) {
-        if terminated.answer {
+        if terminated.solicited {
             self.judge.census.count("terminates answered");
         } else {
             self.end(sender, "terminated by the exchange");
@@ -300,7 +300,7 @@ impl Listener for Clerk<'_> {
     fn on_warning(&mut self, sender: &mut Sender<'_>, warning: &Warning) {
         match warning {
             Warning::Silence => self.judge.census.count("silences of the exchange"),
-            Warning::AskedForLife => self.judge.census.count("silences of the trader"),
+            Warning::SequenceRequested => self.judge.census.count("silences of the trader"),
             _ => assert!(self.judge.is_lenient(), "{:?}: {warning}", self.judge.ordeal),
         }
         self.strategy.on_warning(sender, warning);

@@ -90,9 +90,13 @@ impl Request {
                 let (security_id, side) = (order.security_id, order.side);
                 let terms = NewOrder { security_id, side, ..terms };
                 let order_id = order.order_id.expect("it works");
-                let replace = ReplaceOrder::with_terms_of(order_id, &terms);
+                let replace = ReplaceOrder::from_order(order_id, &terms);
                 let is_mitigated = random.below(2) == 0;
-                Some(Self::Replace(if is_mitigated { replace.mitigated() } else { replace }))
+                Some(Self::Replace(if is_mitigated {
+                    replace.with_in_flight_mitigation()
+                } else {
+                    replace
+                }))
             }
             15 => (random.below(6) == 0).then(|| Self::MassCancel(draw_mass_cancel(random))),
             16 | 17 => {

@@ -1,4 +1,4 @@
-//! The rules of the connector, as traces of its steps.
+//! Tests of the connector, written as traces of its steps.
 
 extern crate std;
 
@@ -44,7 +44,7 @@ impl Trace {
         }
     }
 
-    /// What is to be done at `seconds`, in words.
+    /// Advances to `seconds` and returns the steps as text.
     fn at(&mut self, seconds: u64) -> Vec<String> {
         self.seconds = seconds;
         let now = self.now();
@@ -56,12 +56,12 @@ impl Trace {
             .collect()
     }
 
-    fn ended(&mut self, role: Role, ending: Ending) {
-        self.connector.handle_ended(self.now(), role, ending);
+    fn ended(&mut self, role: Role, reason: DisconnectReason) {
+        self.connector.handle_ended(self.now(), role, reason);
     }
 
     fn lost(&mut self) {
-        self.ended(Role::Primary, Ending::Lost);
+        self.ended(Role::Primary, DisconnectReason::Lost);
     }
 
     fn deadline(&self) -> Option<u64> {
@@ -71,7 +71,7 @@ impl Trace {
 }
 
 #[test]
-fn an_attempt_that_fails_is_made_again_after_the_interval_with_the_next_host() {
+fn retries_with_the_next_host_after_the_interval() {
     let mut trace = Trace::new(settings());
     assert_eq!(trace.at(0), ["Primary p1 New"]);
     assert!(trace.at(1).is_empty(), "one attempt at a time");
@@ -84,7 +84,7 @@ fn an_attempt_that_fails_is_made_again_after_the_interval_with_the_next_host() {
 }
 
 #[test]
-fn a_connection_that_was_there_is_resumed_at_the_same_host() {
+fn resumes_an_established_session_at_the_same_host() {
     let mut trace = Trace::new(settings());
     trace.at(0);
     trace.connector.handle_established(Role::Primary);
@@ -95,7 +95,7 @@ fn a_connection_that_was_there_is_resumed_at_the_same_host() {
 }
 
 #[test]
-fn attempts_in_a_row_are_limited() {
+fn gives_up_after_the_attempt_limit() {
     let mut trace = Trace::new(ConnectorSettings { attempts: Some(2), ..settings() });
     trace.at(0);
     trace.lost();
@@ -106,7 +106,7 @@ fn attempts_in_a_row_are_limited() {
     let now = trace.now();
     trace.connector.start(now);
     assert_eq!(trace.at(100), ["Primary p1 New"]);
-    // What was established counts as no failure.
+    // The end of an established session is not a failed attempt.
     trace.lost();
     assert_eq!(trace.at(105), ["Primary p2 New"]);
     trace.connector.handle_established(Role::Primary);
@@ -115,14 +115,17 @@ fn attempts_in_a_row_are_limited() {
 }
 
 #[test]
-fn five_bad_logons_in_a_minute_are_never_made() {
+fn makes_no_fifth_bad_logon_within_a_minute() {
     let interval = Duration::from_secs(1);
     let mut trace = Trace::new(ConnectorSettings { interval, ..settings() });
     let mut attempts = Vec::new();
     for second in 0..200 {
         if !trace.at(second).is_empty() {
             attempts.push(second);
-            trace.ended(Role::Primary, Ending::Rejected(RejectCode::HMAC_NOT_AUTHENTICATED));
+            trace.ended(
+                Role::Primary,
+                DisconnectReason::Rejected(RejectCode::HMAC_NOT_AUTHENTICATED),
+            );
         }
     }
     assert_eq!(attempts[..6], [0, 1, 2, 3, 60, 61]);
@@ -132,28 +135,28 @@ fn five_bad_logons_in_a_minute_are_never_made() {
 }
 
 #[test]
-fn a_logon_that_the_exchange_terminates_is_a_bad_one() {
+fn counts_a_terminated_logon_as_bad() {
     let interval = Duration::from_secs(1);
     let mut trace = Trace::new(ConnectorSettings { interval, ..settings() });
     let mut attempts = Vec::new();
     for second in 0..100 {
         if !trace.at(second).is_empty() {
             attempts.push(second);
-            trace.ended(Role::Primary, Ending::Terminated(TerminateCode::FINISHED));
+            trace.ended(Role::Primary, DisconnectReason::Terminated(TerminateCode::FINISHED));
         }
     }
     assert_eq!(attempts, [0, 1, 2, 3, 60, 61, 62, 63]);
-    // Of a session that was established the end is none.
+    // The end of an established session is not a bad logon.
     assert_eq!(trace.at(120), ["Primary p1 New"]);
     for second in 121..130 {
         trace.connector.handle_established(Role::Primary);
-        trace.ended(Role::Primary, Ending::Terminated(TerminateCode::FINISHED));
+        trace.ended(Role::Primary, DisconnectReason::Terminated(TerminateCode::FINISHED));
         assert_eq!(trace.at(second).len(), 1);
     }
 }
 
 #[test]
-fn a_backup_that_is_refused_leaves_logons_to_the_primary() {
+fn rejected_backup_leaves_logons_to_the_primary() {
     let interval = Duration::from_secs(1);
     let backup = vec!["b1"];
     let mut trace = Trace::new(ConnectorSettings { backup, interval, ..settings() });
@@ -164,7 +167,10 @@ fn a_backup_that_is_refused_leaves_logons_to_the_primary() {
     for second in 0..61 {
         if !trace.at(second).is_empty() {
             attempts.push(second);
-            trace.ended(Role::Backup, Ending::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO));
+            trace.ended(
+                Role::Backup,
+                DisconnectReason::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO),
+            );
         }
     }
     assert_eq!(attempts, [0, 1, 60]);
@@ -174,7 +180,7 @@ fn a_backup_that_is_refused_leaves_logons_to_the_primary() {
 }
 
 #[test]
-fn a_lost_connection_is_no_bad_logon() {
+fn counts_no_lost_connection_as_a_bad_logon() {
     let interval = Duration::from_secs(1);
     let mut trace = Trace::new(ConnectorSettings { interval, ..settings() });
     for second in 0..10 {
@@ -184,23 +190,23 @@ fn a_lost_connection_is_no_bad_logon() {
 }
 
 #[test]
-fn the_backup_connects_beside_an_established_primary() {
+fn backup_connects_only_with_an_established_primary() {
     let mut trace = Trace::new(ConnectorSettings { backup: vec!["b1"], ..settings() });
     assert_eq!(trace.at(0), ["Primary p1 New"]);
     trace.progress.uuid = 7;
     trace.connector.handle_established(Role::Primary);
     assert_eq!(trace.at(1), ["Backup b1 Backup"]);
     trace.connector.handle_established(Role::Backup);
-    // The primary goes, and the exchange terminates the backup.
+    // The primary is lost, and the exchange terminates the backup.
     trace.lost();
-    trace.ended(Role::Backup, Ending::Terminated(TerminateCode::PRIMARY_GONE));
+    trace.ended(Role::Backup, DisconnectReason::Terminated(TerminateCode::PRIMARY_DISCONNECTED));
     assert_eq!(trace.at(6), ["Primary p1 Resume"]);
     trace.connector.handle_established(Role::Primary);
     assert_eq!(trace.at(7), ["Backup b1 Backup"]);
 }
 
 #[test]
-fn a_backup_that_takes_over_is_the_primary_and_the_old_one_becomes_its_backup() {
+fn failover_swaps_the_roles() {
     let mut trace = Trace::new(ConnectorSettings { backup: vec!["b1"], ..settings() });
     trace.at(0);
     trace.connector.handle_established(Role::Primary);
@@ -217,29 +223,29 @@ fn a_backup_that_takes_over_is_the_primary_and_the_old_one_becomes_its_backup() 
 }
 
 #[test]
-fn the_error_code_says_which_host_is_the_backup_not_its_address() {
+fn swaps_hosts_if_the_primary_rejects_as_backup() {
     let mut trace = Trace::new(ConnectorSettings { backup: vec!["b1"], ..settings() });
     trace.at(0);
-    trace.ended(Role::Primary, Ending::Rejected(RejectCode::DESIGNATED_BACKUP));
+    trace.ended(Role::Primary, DisconnectReason::Rejected(RejectCode::DESIGNATED_BACKUP));
     assert_eq!(trace.at(5), ["Primary b1 New"]);
     trace.connector.handle_established(Role::Primary);
     assert_eq!(trace.at(6), ["Backup p1 Backup"]);
 }
 
 #[test]
-fn a_backup_that_takes_our_number_for_wrong_does_not_end_what_can_be_resumed() {
+fn resumes_at_the_other_host_after_a_backup_rejects_a_number() {
     let mut trace = Trace::new(ConnectorSettings { backup: vec!["b1"], ..settings() });
     trace.progress.uuid = 7;
     assert_eq!(trace.at(0), ["Primary p1 Resume"]);
-    // It is the backup by now, and has not noticed yet that our last connection is gone.
-    let number = Ending::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO);
+    // The host is the backup by now and does not know yet that our last connection is closed.
+    let number = DisconnectReason::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO);
     trace.ended(Role::Primary, number);
     assert_eq!(trace.at(5), ["Primary b1 Resume"]);
     trace.connector.handle_established(Role::Primary);
     assert_eq!(trace.at(6), ["Backup p1 Backup"]);
     trace.ended(Role::Backup, number);
     trace.lost();
-    // The second time in a row it is our number that is wrong.
+    // At the second failure in a row, our number is wrong.
     assert_eq!(trace.at(11), ["Primary b1 Resume"]);
     trace.ended(Role::Primary, number);
     assert_eq!(trace.at(16), ["Primary p1 Resume"]);
@@ -250,7 +256,7 @@ fn a_backup_that_takes_our_number_for_wrong_does_not_end_what_can_be_resumed() {
 }
 
 #[test]
-fn hosts_stay_where_they_are_while_one_stands_by_on_the_other() {
+fn keeps_hosts_while_the_backup_is_established() {
     let settings = ConnectorSettings { primary: vec!["p1"], backup: vec!["b1"], ..settings() };
     let mut trace = Trace::new(settings);
     trace.at(0);
@@ -259,52 +265,52 @@ fn hosts_stay_where_they_are_while_one_stands_by_on_the_other() {
     trace.at(0);
     trace.connector.handle_established(Role::Backup);
     trace.lost();
-    for (second, ending) in [
-        (5, Ending::Rejected(RejectCode::DESIGNATED_BACKUP)),
-        (10, Ending::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO)),
-        (15, Ending::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO)),
+    for (second, reason) in [
+        (5, DisconnectReason::Rejected(RejectCode::DESIGNATED_BACKUP)),
+        (10, DisconnectReason::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO)),
+        (15, DisconnectReason::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO)),
     ] {
         assert_eq!(trace.at(second), ["Primary p1 Resume"]);
-        trace.ended(Role::Primary, ending);
+        trace.ended(Role::Primary, reason);
     }
-    // It is told at last that it is the primary.
+    // The backup is promoted at last.
     let now = trace.now();
     trace.connector.handle_failover(now);
-    assert!(trace.at(69).is_empty(), "two bad logons leave two to the primary");
+    assert!(trace.at(69).is_empty(), "two bad logons leave two for the primary");
     assert_eq!(trace.at(70), ["Backup p1 Backup"]);
 }
 
 #[test]
-fn a_backup_that_takes_no_negotiate_says_that_it_is_the_backup() {
+fn swaps_hosts_if_negotiate_is_not_allowed() {
     let mut trace = Trace::new(ConnectorSettings { backup: vec!["b1"], ..settings() });
     assert_eq!(trace.at(0), ["Primary p1 New"]);
-    trace.ended(Role::Primary, Ending::Rejected(RejectCode::NEGOTIATE_NOT_ALLOWED));
+    trace.ended(Role::Primary, DisconnectReason::Rejected(RejectCode::NEGOTIATE_NOT_ALLOWED));
     assert_eq!(trace.at(5), ["Primary b1 New"]);
 }
 
 #[test]
-fn hosts_of_a_primary_that_cannot_be_reached_are_swapped_with_the_backups() {
+fn swaps_hosts_if_the_primary_is_unreachable() {
     let mut trace = Trace::new(ConnectorSettings { backup: vec!["b1"], ..settings() });
     assert_eq!(trace.at(0), ["Primary p1 New"]);
     trace.lost();
     assert_eq!(trace.at(5), ["Primary p2 New"]);
     trace.lost();
     assert_eq!(trace.at(10), ["Primary b1 New"]);
-    // It is the backup and says so: that is no fault of the primary's.
-    trace.ended(Role::Primary, Ending::Rejected(RejectCode::DESIGNATED_BACKUP));
+    // The host is the backup and rejects the logon; this is not a failure of the primary.
+    trace.ended(Role::Primary, DisconnectReason::Rejected(RejectCode::DESIGNATED_BACKUP));
     assert_eq!(trace.at(15), ["Primary p1 New"]);
     trace.connector.handle_established(Role::Primary);
     trace.progress.uuid = 7;
     trace.lost();
-    assert_eq!(trace.at(20), ["Primary p1 Resume"], "it had been reached");
-    trace.ended(Role::Primary, Ending::Rejected(RejectCode::INVALID_TIMESTAMP));
+    assert_eq!(trace.at(20), ["Primary p1 Resume"], "a reachable host resets the count");
+    trace.ended(Role::Primary, DisconnectReason::Rejected(RejectCode::INVALID_TIMESTAMP));
     assert_eq!(trace.at(25), ["Primary p2 Resume"]);
     trace.lost();
-    assert_eq!(trace.at(30), ["Primary p1 Resume"], "only one in a row was not reached");
+    assert_eq!(trace.at(30), ["Primary p1 Resume"], "only one consecutive host was unreachable");
 }
 
 #[test]
-fn hosts_are_not_swapped_while_a_backup_is_connected() {
+fn keeps_hosts_of_an_unreachable_primary_with_a_backup() {
     let settings = ConnectorSettings { primary: vec!["p1"], backup: vec!["b1"], ..settings() };
     let mut trace = Trace::new(settings);
     trace.at(0);
@@ -317,14 +323,14 @@ fn hosts_are_not_swapped_while_a_backup_is_connected() {
         assert_eq!(trace.at(second), ["Primary p1 Resume"]);
         trace.lost();
     }
-    trace.ended(Role::Backup, Ending::Terminated(TerminateCode::PRIMARY_GONE));
+    trace.ended(Role::Backup, DisconnectReason::Terminated(TerminateCode::PRIMARY_DISCONNECTED));
     assert_eq!(trace.at(20), ["Primary p1 Resume"]);
     trace.lost();
     assert_eq!(trace.at(25), ["Primary b1 Resume"]);
 }
 
 #[test]
-fn after_a_failover_the_old_primary_is_tried_when_the_new_one_cannot_be_reached() {
+fn tries_the_old_primary_if_the_new_one_is_unreachable() {
     let settings = ConnectorSettings { primary: vec!["p1"], backup: vec!["b1"], ..settings() };
     let mut trace = Trace::new(settings);
     trace.at(0);
@@ -341,17 +347,17 @@ fn after_a_failover_the_old_primary_is_tried_when_the_new_one_cannot_be_reached(
 }
 
 #[test]
-fn what_cannot_be_resumed_begins_anew() {
-    for ending in [
-        Ending::Rejected(RejectCode::INVALID_UUID),
-        Ending::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO),
-        Ending::Terminated(TerminateCode::INVALID_MSG_SEQ_NO),
-        Ending::Terminated(TerminateCode::INVALID_UUID),
+fn negotiates_if_the_session_cannot_be_resumed() {
+    for reason in [
+        DisconnectReason::Rejected(RejectCode::INVALID_UUID),
+        DisconnectReason::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO),
+        DisconnectReason::Terminated(TerminateCode::INVALID_MSG_SEQ_NO),
+        DisconnectReason::Terminated(TerminateCode::INVALID_UUID),
     ] {
         let mut trace = Trace::new(settings());
         trace.progress.uuid = 7;
         assert_eq!(trace.at(0), ["Primary p1 Resume"]);
-        trace.ended(Role::Primary, ending);
+        trace.ended(Role::Primary, reason);
         assert_eq!(trace.at(5), ["Primary p2 New"]);
         trace.connector.handle_established(Role::Primary);
         trace.lost();
@@ -360,12 +366,12 @@ fn what_cannot_be_resumed_begins_anew() {
 }
 
 #[test]
-fn a_beginning_that_was_refused_is_made_again() {
+fn repeats_a_rejected_new_session() {
     let mut trace = Trace::new(settings());
     assert_eq!(trace.at(0), ["Primary p1 New"]);
-    // It has used a UUID, which the exchange does not know.
+    // The session used a UUID that the exchange does not know.
     trace.progress.uuid = 7;
-    trace.ended(Role::Primary, Ending::Rejected(RejectCode::INVALID_TIMESTAMP));
+    trace.ended(Role::Primary, DisconnectReason::Rejected(RejectCode::INVALID_TIMESTAMP));
     assert_eq!(trace.at(5), ["Primary p2 New"]);
     trace.connector.handle_established(Role::Primary);
     trace.lost();
@@ -375,12 +381,12 @@ fn a_beginning_that_was_refused_is_made_again() {
     trace.progress.uuid = 7;
     assert_eq!(trace.at(15 * 3_600), ["Primary p1 NewWeek"]);
     trace.progress.request_timestamp = trace.now().utc.as_nanos();
-    trace.ended(Role::Primary, Ending::Rejected(RejectCode::INVALID_TIMESTAMP));
+    trace.ended(Role::Primary, DisconnectReason::Rejected(RejectCode::INVALID_TIMESTAMP));
     assert_eq!(trace.at(15 * 3_600 + 5), ["Primary p2 NewWeek"]);
 }
 
 #[test]
-fn numbers_that_are_used_up_begin_anew() {
+fn negotiates_after_the_last_number() {
     let mut trace = Trace::new(settings());
     trace.progress = Progress { uuid: 7, next_outgoing: SEQ_NUM_MAX + 1, ..trace.progress };
     assert_eq!(trace.at(0), ["Primary p1 New"]);
@@ -392,12 +398,12 @@ fn week() -> Schedule {
 }
 
 #[test]
-fn a_schedule_opens_and_closes_the_session() {
+fn schedule_connects_and_terminates() {
     const HOUR: u64 = 3_600;
     let schedule = Some(week());
     let mut trace = Trace::new(ConnectorSettings { schedule, backup: vec!["b1"], ..settings() });
     assert!(trace.at(0).is_empty());
-    assert_eq!(trace.deadline(), Some(15 * HOUR), "nothing is tried while closed");
+    assert_eq!(trace.deadline(), Some(15 * HOUR), "no attempt while the schedule is closed");
     assert_eq!(trace.at(15 * HOUR), ["Primary p1 NewWeek"]);
     trace.connector.handle_established(Role::Primary);
     trace.progress.uuid = 7;
@@ -408,15 +414,15 @@ fn a_schedule_opens_and_closes_the_session() {
     assert_eq!(trace.deadline(), Some(closing));
     assert!(trace.at(closing - 1).is_empty());
     assert_eq!(trace.at(closing), ["Terminate(Backup)", "Terminate(Primary)"]);
-    trace.ended(Role::Backup, Ending::Finished);
-    trace.ended(Role::Primary, Ending::Finished);
+    trace.ended(Role::Backup, DisconnectReason::Finished);
+    trace.ended(Role::Primary, DisconnectReason::Finished);
     let opening = (7 * 24 + 15) * HOUR;
     assert_eq!(trace.deadline(), Some(opening));
     assert_eq!(trace.at(opening), ["Primary p1 NewWeek"]);
 }
 
 #[test]
-fn a_session_of_this_week_is_resumed_within_it() {
+fn resumes_only_within_the_week() {
     let mut trace = Trace::new(ConnectorSettings { schedule: Some(week()), ..settings() });
     trace.seconds = 20 * 3_600;
     let request_timestamp = trace.now().utc.as_nanos();
@@ -425,13 +431,13 @@ fn a_session_of_this_week_is_resumed_within_it() {
 }
 
 #[test]
-fn a_connector_that_was_stopped_terminates_and_is_quiet() {
+fn stop_terminates_and_ends_all_steps() {
     let mut trace = Trace::new(settings());
     trace.at(0);
     trace.connector.handle_established(Role::Primary);
     trace.connector.stop();
     assert_eq!(trace.at(1), ["Terminate(Primary)"]);
-    trace.ended(Role::Primary, Ending::Finished);
+    trace.ended(Role::Primary, DisconnectReason::Finished);
     assert!(trace.at(100).is_empty());
     assert_eq!(trace.deadline(), None);
     let now = trace.now();

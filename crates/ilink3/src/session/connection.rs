@@ -1,35 +1,37 @@
-//! The connection, from being asked for to its end, and the requests of a logon on it.
+//! The life cycle of a connection and its logon requests.
 
 use hairpin_time::{Instant, Now};
 use thiserror::Error;
 
 use super::{Context, Inbound, Session};
-use crate::pending::{Pending, Wanted};
-use crate::replay::Told;
+use crate::pending::{Pending, Queued};
+use crate::replay::AdvertisedSeqNums;
 use crate::{
-    Binding, Ending, Error, Listener, OutboundSink, PreviousUuids, SEQ_NUM_MAX, State, Warning,
+    Binding, DisconnectReason, Error, Listener, OutboundSink, PreviousUuids, SEQ_NUM_MAX, State,
+    Warning,
 };
 
-/// Why a session does not connect.
+/// The reason a session cannot connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// It is connected, or about to be.
-    #[error("the session is {0} already")]
+    /// The session is connected or connecting.
+    #[error("the session is already {0}")]
     Busy(State),
-    /// There is no session to resume: nothing was negotiated yet.
+    /// No session was negotiated yet.
     #[error("there is no session to resume")]
     NothingToResume,
-    /// The session has used its last number: only a new one can be negotiated.
+    /// The last SeqNum is used: only a new session can be negotiated.
     #[error("the session has used its last sequence number")]
     NumbersExhausted,
 }
 
 impl Session {
-    /// Asks for a connection: the next [`poll_action`](Self::poll_action) says so.
+    /// Requests a connection. The next [`poll_action`](Self::poll_action) returns
+    /// [`Action::Connect`](crate::Action::Connect).
     ///
     /// # Errors
-    /// [`ConnectError`] if there is one already, or nothing to resume.
+    /// [`ConnectError`] if the session is not disconnected, or has nothing to resume.
     pub fn connect(&mut self, now: Now, binding: Binding) -> Result<(), ConnectError> {
         if self.state() != State::Disconnected {
             return Err(ConnectError::Busy(self.state()));
@@ -42,76 +44,76 @@ impl Session {
             return Err(ConnectError::NumbersExhausted);
         }
         self.binding = binding;
-        (self.ending, self.was_established) = (Ending::Lost, false);
+        (self.disconnect_reason, self.was_established) = (DisconnectReason::Lost, false);
         self.outbound.enter(State::Connecting);
         self.outbound.pending = Pending::connect();
         self.response_deadline = self.response_deadline_after(now);
         Ok(())
     }
 
-    /// The connection is there: logs on.
+    /// Handles an open connection: starts the logon.
     pub fn handle_connected<L: Listener>(
         &mut self,
         now: Now,
-        outlet: &mut dyn OutboundSink,
+        sink: &mut dyn OutboundSink,
         listener: &mut L,
     ) {
         if self.state() != State::Connecting {
             return;
         }
-        let mut context = Context { now, outlet, listener };
-        self.settle(&mut context);
+        let mut context = Context { now, sink, listener };
+        self.report_state(&mut context);
         self.reassembly.clear();
         self.inbound = Inbound { counters: self.inbound.counters, ..Inbound::default() };
         self.recovery.begin();
-        (self.has_repeated, self.failover) = (false, None);
-        (self.outbound.replay, self.outbound.told) = (None, Told::default());
-        self.outbound.doubted_at = None;
+        (self.logon_repeated, self.failover) = (false, None);
+        (self.outbound.replay, self.outbound.advertised) = (None, AdvertisedSeqNums::default());
+        self.outbound.in_doubt_at = None;
         let is_backup = self.binding == Binding::Backup;
         self.outbound.set_backup(is_backup);
-        // No business message is taken as the next one while it is the backup.
-        self.recovery.is_earlier = is_backup;
+        // A backup delivers no business messages.
+        self.recovery.current_uuid_blocked = is_backup;
         match self.binding {
             Binding::New | Binding::NewWeek => {
                 self.begin_stream(now);
-                self.outbound.pending.want(Wanted::NEGOTIATE);
+                self.outbound.pending.queue(Queued::NEGOTIATE);
                 self.enter(&mut context, State::Negotiating);
             }
             Binding::Resume | Binding::Backup => {
-                self.outbound.pending.want(Wanted::ESTABLISH);
+                self.outbound.pending.queue(Queued::ESTABLISH);
                 self.enter(&mut context, State::Establishing);
             }
         }
     }
 
-    /// Takes a new UUID; both streams begin at 1.
+    /// Starts a new UUID; both streams start at 1.
     fn begin_stream(&mut self, now: Now) {
         let progress = &mut self.outbound.progress;
         let uuid = progress.new_uuid(now.utc.as_nanos());
-        self.earlier.negotiate(progress, uuid);
+        self.logon_history.record_negotiate(progress, uuid);
         if self.binding == Binding::NewWeek {
-            progress.earlier = PreviousUuids::default();
+            progress.previous_uuids = PreviousUuids::default();
         }
         (progress.uuid, progress.next_outgoing, progress.next_incoming) = (uuid, 1, 1);
     }
 
-    /// The connection is gone, or could not be made, or was closed as the session wanted.
+    /// Handles the end of the connection: lost, never opened, or closed on the session's request.
     pub fn handle_disconnected<L: Listener>(
         &mut self,
         now: Now,
-        outlet: &mut dyn OutboundSink,
+        sink: &mut dyn OutboundSink,
         listener: &mut L,
     ) {
-        let mut context = Context { now, outlet, listener };
-        self.settle(&mut context);
+        let mut context = Context { now, sink, listener };
+        self.report_state(&mut context);
         let state = self.state();
         if state == State::Disconnected {
             return;
         }
-        if !self.outbound.pending.was_closed() {
+        if !self.outbound.pending.is_closing() {
             let error = Error::ConnectionLost(state);
             self.inbound.counters.count(&error);
-            self.tell(&mut context, |listener, sender| listener.on_error(sender, &error));
+            self.notify(&mut context, |listener, sender| listener.on_error(sender, &error));
         }
         self.outbound.pending = Pending::default();
         self.outbound.replay = None;
@@ -119,27 +121,30 @@ impl Session {
         self.enter(&mut context, State::Disconnected);
     }
 
-    /// Sends the request that was not answered again, unless that was done often enough, or it
-    /// could not even leave.
+    /// Repeats the unanswered logon request. Fails if the attempts are used up, or if the request
+    /// could not be sent.
     pub(super) fn repeat_logon<L: Listener>(&mut self, context: &mut Context<'_, L>) {
         let state = self.state();
         let pending = &mut self.outbound.pending;
         let request = match state {
-            State::Negotiating => Wanted::NEGOTIATE,
-            _ => Wanted::ESTABLISH,
+            State::Negotiating => Queued::NEGOTIATE,
+            _ => Queued::ESTABLISH,
         };
-        let attempts = self.conduct.logon_attempts.max(1);
-        if state == State::Connecting || pending.wants(request) || self.logon_attempts >= attempts {
+        let attempts = self.policy.logon_attempts.max(1);
+        if state == State::Connecting
+            || pending.is_queued(request)
+            || self.logon_attempts >= attempts
+        {
             return self.fail(context, Error::ResponseTimeout(state));
         }
-        pending.want(request);
-        self.has_repeated = true;
+        pending.queue(request);
+        self.logon_repeated = true;
         self.inbound.counters.logons_repeated += 1;
         self.response_deadline = self.response_deadline_after(context.now);
         self.warn(context, Warning::LogonRepeated(state));
     }
 
-    /// A connection or an answer is given up after two keep-alive intervals.
+    /// Returns the deadline for a connection or response: two keep-alive intervals from now.
     pub(super) fn response_deadline_after(&self, now: Now) -> Instant {
         now.monotonic + self.settings.keep_alive_interval * 2
     }

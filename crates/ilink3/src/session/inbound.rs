@@ -1,6 +1,6 @@
-//! Frames of the exchange, and the business messages in them, told.
+//! Received frames and the delivery of their business messages.
 //!
-//! What is not the next message in its stream is judged in `judgement`.
+//! `out_of_sequence` handles messages that are not the next in their stream.
 
 use core::ops::RangeInclusive;
 
@@ -14,11 +14,11 @@ use crate::sender::SEQ_NUM_MAX;
 use crate::session::{Context, Session};
 use crate::{Error, Listener, State, Warning};
 
-/// Templates of session messages, both directions.
+/// The templates of session messages in both directions.
 const SESSION_TEMPLATES: RangeInclusive<u16> = 500..=513;
 
-/// Decodes `$body` as `$message` into a view named `$view` and runs `$then`; if that cannot be,
-/// fails the session.
+/// Decodes `$frame` as `$message` into a view named `$view` and runs `$then`. Fails the session if
+/// decoding fails.
 macro_rules! decode {
     (
         $session:ident, $context:ident, $frame:ident, $message:ident as $view:ident => $then:expr
@@ -29,16 +29,16 @@ macro_rules! decode {
                 $session.check_length($context, $frame, $view.encoded_length());
                 $then
             }
-            Err(error) => $session.undecodable($context, $frame.header.template_id, error),
+            Err(error) => $session.handle_decode_error($context, $frame.header.template_id, error),
         }
     }};
 }
 
 pub(super) use decode;
 
-/// Has the number of a business message that is decoded checked by `$accept` and gives it to
-/// `$callback`, with its view if there is a `$view`, and after the session itself has looked at it
-/// if it is to look `$first`. `$redelivered` says whether an earlier process has kept it.
+/// Checks a decoded business message with `$accept` and passes it to `$callback`, with its view if
+/// `$view` is given. Runs the session's own handler `$first` before, if given. `$redelivered` marks
+/// a message of a previous process.
 macro_rules! deliver {
     (
         $session:ident, $context:ident, $frame:ident, $redelivered:ident by $accept:ident,
@@ -49,31 +49,31 @@ macro_rules! deliver {
             body: $frame.body,
             seq_num: $decoded.seq_num(),
             uuid: $decoded.uuid(),
-            // Absent from the oldest versions of some messages.
+            // The oldest versions of some messages do not have the flag.
             possible_retransmission: Option::from($decoded.poss_retrans_flag())
                 == Some(BooleanFlag::TRUE),
             redelivered: $redelivered,
         };
         if $session.$accept($context, &message) {
-            $session.keep($context, &message, $frame);
+            $session.keep_message($context, &message, $frame);
             $($($session.$first($decoded, &message);)?)?
-            $session.tell($context, |listener, sender| {
+            $session.notify($context, |listener, sender| {
                 $(let $view = $decoded;)?
                 listener.$callback(sender, $($view,)? &message)
             });
-            $session.mark($context, &message);
+            $session.mark_processed($context, &message);
         }
     }};
 }
 
-/// A frame without its framing header.
+/// A frame, decoded up to its SBE header.
 #[derive(Clone, Copy)]
 pub(super) struct Frame<'a> {
     pub(super) header: MessageHeader,
     pub(super) body: &'a [u8],
-    /// Both, as they came.
+    /// The SBE header and body as received.
     message: &'a [u8],
-    /// The same with the framing header, if that is there.
+    /// The whole frame with its framing header, if available.
     framed: Option<&'a [u8]>,
 }
 
@@ -83,79 +83,80 @@ impl<'a> Frame<'a> {
         Ok(Self { header, body, message, framed: None })
     }
 
-    /// The same of a whole frame.
+    /// Decodes a whole frame.
     #[inline(always)]
-    fn of_framed(frame: &'a [u8]) -> Result<Self, DecodeError> {
+    fn decode_framed(frame: &'a [u8]) -> Result<Self, DecodeError> {
         let message = frame.get(FRAMING_HEADER_LENGTH..).ok_or(DecodeError::Header)?;
         Ok(Self { framed: Some(frame), ..Self::decode(message)? })
     }
 }
 
 impl Session {
-    /// Takes one whole frame while the session is as [usual](crate::sender::Outbound::is_usual).
+    /// Handles one whole frame while the [fast path is
+    /// armed](crate::sender::Outbound::fast_path_armed).
     #[inline(always)]
-    pub(super) fn handle_usual_frame<L: Listener>(
+    pub(super) fn handle_frame_fast_path<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
         frame: &[u8],
     ) {
-        self.hear(context.now);
+        self.record_frame(context.now);
         let message = frame.get(FRAMING_HEADER_LENGTH..).unwrap_or_default();
-        if let Some(decoded) = ExecutionReportNew522::decode_plain(message)
-            && let Ok(frame) = Frame::of_framed(frame)
+        if let Some(decoded) = ExecutionReportNew522::decode_exact(message)
+            && let Ok(frame) = Frame::decode_framed(frame)
         {
-            deliver!(self, context, frame, false by accept_usual,
+            deliver!(self, context, frame, false by accept_fast_path,
                 decoded => on_execution_report_new report);
         } else {
-            self.handle_message(&mut context.copy(), frame);
+            self.handle_message(&mut context.reborrow(), frame);
         }
-        if !self.outbound.is_usual {
-            self.look_after(&mut context.copy());
+        if !self.outbound.fast_path_armed {
+            self.finish_frame(&mut context.reborrow());
         }
     }
 
-    /// Takes one whole frame, whatever the state of the session.
+    /// Handles one whole frame in any state.
     #[cold]
     #[inline(never)]
     pub(super) fn handle_frame<L: Listener>(&mut self, context: &mut Context<'_, L>, frame: &[u8]) {
-        self.hear(context.now);
+        self.record_frame(context.now);
         self.handle_message(context, frame);
-        self.look_after(context);
+        self.finish_frame(context);
     }
 
-    /// The exchange is there.
+    /// Records that a frame arrived, for counters and keep-alive.
     #[inline(always)]
-    fn hear(&mut self, now: Now) {
+    fn record_frame(&mut self, now: Now) {
         self.inbound.counters.frames += 1;
-        self.inbound.last_heard = now.monotonic;
-        if self.inbound.asked.is_some() {
-            self.inbound.asked = None;
+        self.inbound.last_received = now.monotonic;
+        if self.inbound.sequence_requested_at.is_some() {
+            self.inbound.sequence_requested_at = None;
             self.inbound.counters.silences += 1;
         }
     }
 
-    /// Does what a message has brought about beside its callback.
+    /// Executes the consequences of a message after its callback.
     #[cold]
-    fn look_after<L: Listener>(&mut self, context: &mut Context<'_, L>) {
-        if self.recovery.is_active {
+    fn finish_frame<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        if self.recovery.active {
             self.recover(context);
         }
-        self.settle(context);
+        self.report_state(context);
     }
 
-    /// Takes the message of a whole frame.
+    /// Handles the message of a whole frame.
     #[inline(never)]
     fn handle_message<L: Listener>(&mut self, context: &mut Context<'_, L>, frame: &[u8]) {
-        let frame = match Frame::of_framed(frame) {
+        let frame = match Frame::decode_framed(frame) {
             Ok(frame) => frame,
-            Err(error) => return self.undecodable(context, 0, error),
+            Err(error) => return self.handle_decode_error(context, 0, error),
         };
         if frame.header.schema_id != SCHEMA_ID {
             self.fail(context, Error::Schema(frame.header.schema_id));
         } else if SESSION_TEMPLATES.contains(&frame.header.template_id) {
             self.handle_session_message(context, frame);
-        } else if let Some(decoded) = ExecutionReportCancel534::decode_plain(frame.message) {
-            // The second most frequent of all: without a scratch to clear.
+        } else if let Some(decoded) = ExecutionReportCancel534::decode_exact(frame.message) {
+            // The second most frequent message; decoding it needs no scratch buffer.
             deliver!(self, context, frame, false by accept,
                 decoded => on_execution_report_cancel report);
         } else {
@@ -163,7 +164,7 @@ impl Session {
         }
     }
 
-    /// Takes a business message of any template and version.
+    /// Handles a business message of any template and version.
     #[inline(never)]
     pub(super) fn handle_business_message<L: Listener>(
         &mut self,
@@ -175,12 +176,12 @@ impl Session {
                 match frame.header.template_id {
                     $($name::TEMPLATE_ID => {
                         decode!(self, context, frame, $name as decoded => {
-                            let redelivered = self.is_redelivering;
+                            let redelivered = self.redelivering;
                             deliver!(self, context, frame, redelivered by accept,
                                 decoded => $callback $($view $(after $first)?)?);
                         });
                     })*
-                    template if self.is_redelivering => self.not_redelivered(context, template),
+                    template if self.redelivering => self.report_not_redelivered(context, template),
                     template => self.fail(context, Error::UnknownTemplate(template)),
                 }
             };
@@ -188,7 +189,7 @@ impl Session {
         by_template! {
             ExecutionReportNew522 => on_execution_report_new report;
             ExecutionReportCancel534 => on_execution_report_cancel report;
-            BusinessReject521 => on_business_reject reject after settle_number;
+            BusinessReject521 => on_business_reject reject after handle_unnumbered_reject;
             PartyDetailsDefinitionRequestAck519 => on_party_details_definition_ack ack;
             ExecutionReportReject523 => on_execution_report_reject report;
             ExecutionReportElimination524 => on_execution_report_elimination report;
@@ -214,56 +215,56 @@ impl Session {
         }
     }
 
-    /// A refusal without the number it refuses: that number is not used on the exchange's side.
-    fn settle_number(&mut self, reject: BusinessReject521<'_>, message: &Message<'_>) {
+    /// Handles a reject without RefSeqNum: the exchange has not used the number.
+    fn handle_unnumbered_reject(&mut self, reject: BusinessReject521<'_>, message: &Message<'_>) {
         let is_present = message.uuid == self.outbound.progress.uuid && !message.redelivered;
         if reject.ref_seq_num().is_none() && is_present {
-            self.outbound.take_back(reject.business_reject_ref_id());
+            self.outbound.reclaim_seq_num(reject.business_reject_ref_id());
         }
     }
 
-    /// Whether a business message is the next one, and to be delivered.
+    /// Returns `true` if the business message is the next one and can be delivered.
     #[inline(always)]
     fn accept<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) -> bool {
         if message.redelivered {
             self.inbound.counters.redelivered += 1;
             return true;
         }
-        if !self.flows() || !self.is_next(message) {
-            return self.judge(context, *message);
+        if !self.may_deliver() || !self.is_next(message) {
+            return self.handle_out_of_sequence(context, *message);
         }
-        let is_retransmitted = self.recovery.is_active && message.possible_retransmission;
+        let is_retransmitted = self.recovery.active && message.possible_retransmission;
         self.inbound.counters.retransmitted += u64::from(is_retransmitted);
-        self.go_on();
+        self.advance();
         true
     }
 
-    /// The same of one that has just come, while the session is as usual.
+    /// Like `accept`, for a message just received while the fast path is armed.
     #[inline(always)]
-    fn accept_usual<L: Listener>(
+    fn accept_fast_path<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
         message: &Message<'_>,
     ) -> bool {
         if !self.is_next(message) {
-            // A copy: the message itself need not be in memory, where nobody looks at it.
-            return self.judge(&mut context.copy(), *message);
+            // A copy, so that the original message need not be in memory.
+            return self.handle_out_of_sequence(&mut context.reborrow(), *message);
         }
-        self.go_on();
+        self.advance();
         true
     }
 
-    /// Whether messages of the present UUID are delivered when they are next.
-    fn flows(&self) -> bool {
+    /// Returns `true` if the next message of the current UUID may be delivered.
+    fn may_deliver(&self) -> bool {
         let is_on = match self.outbound.state {
             State::Established => true,
             State::Terminating => self.was_established,
             _ => false,
         };
-        is_on && !self.recovery.is_earlier
+        is_on && !self.recovery.current_uuid_blocked
     }
 
-    /// Whether a message is the next one of the present UUID.
+    /// Returns `true` if the message is the next one of the current UUID.
     #[inline(always)]
     fn is_next(&self, message: &Message<'_>) -> bool {
         let progress = &self.outbound.progress;
@@ -272,41 +273,46 @@ impl Session {
             && message.seq_num <= SEQ_NUM_MAX
     }
 
-    /// The message that was next is delivered.
+    /// Advances to the next incoming SeqNum.
     #[inline(always)]
-    fn go_on(&mut self) {
+    fn advance(&mut self) {
         let progress = &mut self.outbound.progress;
         progress.next_incoming += 1;
         self.inbound.counters.business_messages += 1;
     }
 
-    /// Has a message kept that is about to be delivered for the first time.
+    /// Passes a message to the sink to keep before its first delivery.
     #[inline(always)]
-    fn keep<L>(&self, context: &mut Context<'_, L>, message: &Message<'_>, frame: Frame<'_>) {
+    fn keep_message<L>(
+        &self,
+        context: &mut Context<'_, L>,
+        message: &Message<'_>,
+        frame: Frame<'_>,
+    ) {
         if !message.redelivered {
             let Message { uuid, seq_num, .. } = *message;
             match frame.framed {
-                Some(framed) => context.outlet.keep_frame(uuid, seq_num, framed),
-                None => context.outlet.keep(uuid, seq_num, frame.message),
+                Some(framed) => context.sink.keep_frame(uuid, seq_num, framed),
+                None => context.sink.keep(uuid, seq_num, frame.message),
             }
         }
     }
 
-    /// The callback of the message that was kept last has returned.
+    /// Marks the last kept message as processed.
     #[inline(always)]
-    fn mark<L>(&self, context: &mut Context<'_, L>, message: &Message<'_>) {
+    fn mark_processed<L>(&self, context: &mut Context<'_, L>, message: &Message<'_>) {
         if !message.redelivered {
-            context.outlet.mark();
+            context.sink.mark();
         }
     }
 
     pub(super) fn report_gap<L: Listener>(&mut self, context: &mut Context<'_, L>, gap: Gap) {
         self.inbound.counters.gaps += 1;
         self.inbound.counters.gap_messages += u64::from(gap.to - gap.from) + 1;
-        self.tell(context, |listener, sender| listener.on_gap(sender, gap));
+        self.notify(context, |listener, sender| listener.on_gap(sender, gap));
     }
 
-    /// Warns of bytes behind the message: its frame is longer than it.
+    /// Warns if the frame is longer than its message.
     #[inline(always)]
     pub(super) fn check_length<L: Listener>(
         &mut self,
@@ -315,9 +321,9 @@ impl Session {
         length: usize,
     ) {
         let bytes = (MessageHeader::LENGTH + frame.body.len()).saturating_sub(length);
-        // Of a message that was held the warning was given when it came.
-        if bytes > 0 && !self.recovery.is_releasing {
-            self.warn_trailing(&mut context.copy(), frame.header.template_id, bytes);
+        // A held message caused its warning on arrival.
+        if bytes > 0 && !self.recovery.delivering_held {
+            self.warn_trailing(&mut context.reborrow(), frame.header.template_id, bytes);
         }
     }
 
@@ -333,14 +339,14 @@ impl Session {
     }
 
     #[cold]
-    pub(super) fn undecodable<L: Listener>(
+    pub(super) fn handle_decode_error<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
         template_id: u16,
         error: DecodeError,
     ) {
-        match self.is_redelivering {
-            true => self.not_redelivered(context, template_id),
+        match self.redelivering {
+            true => self.report_not_redelivered(context, template_id),
             false => self.fail(context, Error::Decode { template_id, error }),
         }
     }

@@ -1,12 +1,12 @@
-//! What answers the requests of a logon, and what the answers say of earlier sessions.
+//! Logon responses, and the missing messages that they reveal.
 
 use hairpin_cme_codecs::ilink3::{EstablishmentAck504, NegotiationResponse501};
 
-use super::earlier::Missing;
+use super::logon_history::MissingMessages;
 use super::{Context, Session};
 use crate::listener::{Established, Rejected};
-use crate::pending::Wanted;
-use crate::{Ending, Error, Listener, State, Warning};
+use crate::pending::Queued;
+use crate::{DisconnectReason, Error, Listener, State, Warning};
 
 impl Session {
     pub(super) fn handle_negotiation_response<L: Listener>(
@@ -15,12 +15,13 @@ impl Session {
         response: NegotiationResponse501<'_>,
     ) {
         if self.check_answer(context, response.uuid(), response.request_timestamp()) {
-            self.outbound.pending.want(Wanted::ESTABLISH);
+            self.outbound.pending.queue(Queued::ESTABLISH);
             self.enter(context, State::Establishing);
             let previous = (response.previous_uuid(), response.previous_seq_no());
             let progress = &mut self.outbound.progress;
-            let missing = self.earlier.agree(progress, response.uuid(), previous);
-            self.tell_missing(context, missing);
+            let missing =
+                self.logon_history.handle_negotiation_response(progress, response.uuid(), previous);
+            self.report_missing_messages(context, missing);
         }
     }
 
@@ -37,9 +38,9 @@ impl Session {
         if ack.keep_alive_interval() != self.settings.keep_alive_millis() {
             self.warn(context, Warning::KeepAliveInterval(ack.keep_alive_interval()));
         }
-        if !self.outbound.is_backup {
-            // Not before: an Establish that nobody answers settles nothing.
-            self.outbound.settled_below = self.outbound.progress.next_outgoing;
+        if !self.outbound.backup {
+            // Only now: an unanswered Establish confirms nothing.
+            self.outbound.confirmed_below = self.outbound.progress.next_outgoing;
         }
         self.was_established = true;
         self.enter(context, State::Established);
@@ -52,11 +53,11 @@ impl Session {
             fault_tolerance: ack.fault_tolerance_indicator(),
             environment: ack.environment_indicator(),
         };
-        self.tell(context, |listener, sender| listener.on_established(sender, &established));
-        self.look_at_key(context);
-        if !self.outbound.is_backup {
+        self.notify(context, |listener, sender| listener.on_established(sender, &established));
+        self.check_key_expiry(context);
+        if !self.outbound.backup {
             self.report_missing(context, &established);
-            self.publish(context, ack.next_seq_no() - 1);
+            self.record_published(context, ack.next_seq_no() - 1);
             self.begin_recovery(context);
         }
     }
@@ -67,13 +68,13 @@ impl Session {
         rejected: &Rejected<'_>,
     ) {
         self.inbound.counters.rejects += 1;
-        self.ending = Ending::Rejected(rejected.code);
+        self.disconnect_reason = DisconnectReason::Rejected(rejected.code);
         self.outbound.pending.close();
-        self.tell(context, |listener, sender| listener.on_reject(sender, rejected));
+        self.notify(context, |listener, sender| listener.on_reject(sender, rejected));
         self.enter(context, State::Terminating);
     }
 
-    /// Whether an answer echoes the UUID and the RequestTimestamp of our request.
+    /// Checks that a response echoes the UUID and RequestTimestamp of our request.
     fn check_answer<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
@@ -83,25 +84,31 @@ impl Session {
         if !self.check_uuid(context, uuid) {
             return false;
         }
-        let is_ours = (self.first_requested..=self.requested).contains(&received);
+        let is_ours =
+            (self.first_request_timestamp..=self.last_request_timestamp).contains(&received);
         if !is_ours {
-            let expected = self.requested;
+            let expected = self.last_request_timestamp;
             self.fail(context, Error::RequestTimestamp { expected, received });
         }
         is_ours
     }
 
-    /// Reports what is missing of earlier UUIDs.
+    /// Reports missing messages of previous UUIDs.
     fn report_missing<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
         established: &Established,
     ) {
-        let missing = self.earlier.acknowledge(&mut self.outbound.progress, established);
-        self.tell_missing(context, missing);
+        let missing =
+            self.logon_history.handle_establishment_ack(&mut self.outbound.progress, established);
+        self.report_missing_messages(context, missing);
     }
 
-    fn tell_missing<L: Listener>(&mut self, context: &mut Context<'_, L>, missing: Missing) {
+    fn report_missing_messages<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        missing: MissingMessages,
+    ) {
         if let Some(warning) = missing.warning {
             self.inbound.counters.unknown_ends += 1;
             self.warn(context, warning);
@@ -109,9 +116,9 @@ impl Session {
         if let Some(gap) = missing.gap {
             self.report_gap(context, gap);
         }
-        if let Some(gap) = missing.gap.filter(|_| missing.is_lost) {
+        if let Some(gap) = missing.gap.filter(|_| missing.lost) {
             self.inbound.counters.lost += u64::from(gap.to - gap.from) + 1;
-            self.tell(context, |listener, sender| listener.on_lost(sender, gap));
+            self.notify(context, |listener, sender| listener.on_lost(sender, gap));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is done about messages of ours that the exchange has not applied.
+//! The response to NotApplied.
 
 use hairpin_cme_codecs::ilink3::NotApplied513;
 
@@ -7,8 +7,8 @@ use crate::listener::NotApplied;
 use crate::{Listener, NotAppliedAnswer, Warning};
 
 impl Session {
-    /// A Sequence fills the gap on the exchange's side, or the messages are sent again, before
-    /// anything the listener sends: until then the exchange takes no message.
+    /// Fills the gap with a Sequence or replays the messages before the listener can send anything.
+    /// Until then the exchange accepts no message.
     pub(super) fn handle_not_applied<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
@@ -24,7 +24,7 @@ impl Session {
         if !self.outbound.has_replayed(last) {
             self.answer_not_applied(context, not_applied);
         }
-        self.tell(context, |listener, sender| listener.on_not_applied(sender, not_applied));
+        self.notify(context, |listener, sender| listener.on_not_applied(sender, not_applied));
     }
 
     fn answer_not_applied<L: Listener>(
@@ -33,7 +33,7 @@ impl Session {
         not_applied: NotApplied,
     ) {
         let from = not_applied.from_seq_no;
-        let preferred = self.conduct.not_applied;
+        let preferred = self.policy.not_applied;
         let can_replay = self.outbound.can_replay(from);
         let answer = match preferred {
             NotAppliedAnswer::Replay if !can_replay => {
@@ -45,9 +45,9 @@ impl Session {
             preferred => preferred,
         };
         match answer {
-            NotAppliedAnswer::FillGap => self.outbound.fill_gap(context.now, &mut *context.outlet),
+            NotAppliedAnswer::FillGap => self.outbound.fill_gap(context.now, &mut *context.sink),
             NotAppliedAnswer::Replay => {
-                self.outbound.replay(context.now, &mut *context.outlet, from);
+                self.outbound.replay(context.now, &mut *context.sink, from);
             }
         }
     }

@@ -1,141 +1,144 @@
-//! What the exchange has published and has not arrived: asked for again, in order.
+//! Gap recovery: requests missing messages and delivers all messages in order.
 //!
-//! One request is under way at a time, for at most [`REQUEST_MAX`] messages. What is missing under
-//! earlier UUIDs comes first, then what is missing under the present one. What arrives meanwhile
-//! and is not next is held, as far as there is room, and delivered when its turn comes; what is
-//! not held is asked for too.
+//! One request is in flight at a time, for at most [`REQUEST_MAX`] messages. Messages missing under
+//! previous UUIDs come first, then those of the current UUID. Later messages are held as far as
+//! there is room, and delivered in their turn. Messages without room are requested too.
 //!
-//! Messages are lost by the exchange's refusal: of a range that it refuses, those numbers that it
-//! refuses one by one (see `stride`). What is asked for and does not come ends the connection, and
-//! the next one asks again; only of an earlier UUID it is lost when three have asked in vain.
+//! Messages are lost only if the exchange refuses them. If it refuses a range, the lost numbers are
+//! those it refuses individually (see `retransmit_chunk`). If requested messages do not arrive, the
+//! connection ends and the next one requests them again. Messages of a previous UUID are lost after
+//! three such connections.
 
 use hairpin_time::{Duration, Instant, Now};
 
-use super::held::Held;
+use super::hold_queue::HoldQueue;
 use super::inbound::Frame;
-use super::stride::Stride;
+use super::retransmit_chunk::RetransmitChunk;
 use super::{Context, Session};
 use crate::listener::Gap;
 use crate::{Error, Listener, State, Warning};
 
-/// The most messages CME sends again for one request.
+/// The maximum number of messages that CME retransmits per request.
 pub const REQUEST_MAX: u16 = 2_500;
 
-/// The least a retransmission may stand still.
+/// The minimum timeout of a retransmission.
 const TIMEOUT_MIN: Duration = Duration::from_millis(1);
 
-/// Connections in a row on which the same messages of an earlier UUID were asked for in vain,
-/// after which they are lost: a line that stands still is another by then, and an exchange that
-/// never answers would keep us from trading.
+/// The number of consecutive connections without progress after which messages of a previous UUID
+/// are lost. By then the network path has changed several times. Without the limit, an exchange
+/// that never responds would prevent trading.
 const CONNECTIONS_MAX: u32 = 3;
 
-/// Messages asked for, or to be asked for.
+/// A retransmit request, sent or to be sent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request {
-    /// The messages; what has come of them since is not taken off.
+    /// The requested messages, including those already received.
     pub(super) gap: Gap,
-    /// The first of them that has not come.
-    pub(super) reached: u32,
+    /// The first requested message that has not arrived.
+    pub(super) first_missing: u32,
     pub(super) phase: Phase,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// The request is to leave.
-    Wanted,
-    /// It has left with this RequestTimestamp; given up at the deadline.
-    Asked { request_timestamp: u64, deadline: Instant },
-    /// It was refused for now: to be made again then.
-    Refused { until: Instant },
+    /// The request is to be sent.
+    Unsent,
+    /// The request was sent with this RequestTimestamp and expires at the deadline.
+    Sent { request_timestamp: u64, deadline: Instant },
+    /// The request was rejected temporarily and is repeated at this time.
+    Rejected { until: Instant },
 }
 
-/// Connections given up because a message of an earlier UUID did not come.
+/// The connections that ended because a message of a previous UUID did not arrive.
 #[derive(Debug, Default, Clone, Copy)]
-struct GivenUp {
+struct StalledConnections {
     uuid: u64,
     seq_num: u32,
     connections: u32,
 }
 
-/// Missing messages, and those that wait for them.
+/// The state of gap recovery.
 #[derive(Debug)]
 pub(super) struct Recovery {
-    /// Something is missing.
-    pub(super) is_active: bool,
-    /// Something is missing that comes before all messages of the present UUID.
-    pub(super) is_earlier: bool,
+    /// Messages are missing.
+    pub(super) active: bool,
+    /// The next message of the current UUID may not be delivered: messages of a previous UUID are
+    /// missing, or this is a backup.
+    pub(super) current_uuid_blocked: bool,
     /// Held messages are being delivered.
-    pub(super) is_releasing: bool,
-    /// SeqNum of the last message of the present UUID that is known to be published.
-    pub(super) known: u32,
-    pub(super) held: Held,
-    /// There was no room to hold a message since all were there.
-    pub(super) has_overflowed: bool,
+    pub(super) delivering_held: bool,
+    /// The SeqNum of the last message that the exchange is known to have published under the
+    /// current UUID.
+    pub(super) last_published: u32,
+    pub(super) held: HoldQueue,
+    /// The hold queue has overflowed since the last recovery.
+    pub(super) overflowed: bool,
     pub(super) request: Option<Request>,
-    /// Requests since the last one that brought anything.
-    pub(super) fruitless: u32,
-    /// How much is asked for at once.
-    pub(super) stride: Stride,
-    given_up: GivenUp,
+    /// The number of consecutive requests without progress.
+    pub(super) failed_requests: u32,
+    /// The size of the next request.
+    pub(super) chunk: RetransmitChunk,
+    stalled: StalledConnections,
 }
 
 impl Recovery {
-    /// Nothing is missing; room for `held_bytes` of messages.
+    /// Creates an idle recovery with room for `held_bytes` bytes of messages.
     pub(super) fn new(held_bytes: usize) -> Self {
         Self {
-            is_active: false,
-            is_earlier: false,
-            is_releasing: false,
-            known: 0,
-            held: Held::new(held_bytes),
-            has_overflowed: false,
+            active: false,
+            current_uuid_blocked: false,
+            delivering_held: false,
+            last_published: 0,
+            held: HoldQueue::new(held_bytes),
+            overflowed: false,
             request: None,
-            fruitless: 0,
-            stride: Stride::new(0),
-            given_up: GivenUp::default(),
+            failed_requests: 0,
+            chunk: RetransmitChunk::new(0),
+            stalled: StalledConnections::default(),
         }
     }
 
-    /// A connection begins: whatever was on its way is not any more.
+    /// Resets the state for a new connection.
     pub(super) fn begin(&mut self) {
         let held = core::mem::take(&mut self.held);
-        *self = Self { held, given_up: self.given_up, ..Self::new(0) };
+        *self = Self { held, stalled: self.stalled, ..Self::new(0) };
         self.held.clear();
     }
 
-    /// A message of an earlier UUID has not come on this connection: whether it may on another.
-    fn may_come_later(&mut self, Gap { uuid, from: seq_num, .. }: Gap) -> bool {
-        if (self.given_up.uuid, self.given_up.seq_num) != (uuid, seq_num) {
-            self.given_up = GivenUp { uuid, seq_num, connections: 0 };
+    /// Counts a connection on which a message of a previous UUID did not arrive. Returns `true` if
+    /// another connection should request it again.
+    fn may_retry_on_next_connection(&mut self, Gap { uuid, from: seq_num, .. }: Gap) -> bool {
+        if (self.stalled.uuid, self.stalled.seq_num) != (uuid, seq_num) {
+            self.stalled = StalledConnections { uuid, seq_num, connections: 0 };
         }
-        self.given_up.connections += 1;
-        self.given_up.connections < CONNECTIONS_MAX
+        self.stalled.connections += 1;
+        self.stalled.connections < CONNECTIONS_MAX
     }
 
-    /// Whether a request is to leave.
-    pub(super) fn is_wanted(&self) -> bool {
-        self.request.is_some_and(|request| request.phase == Phase::Wanted)
+    /// Returns `true` if a request is to be sent.
+    pub(super) fn has_unsent_request(&self) -> bool {
+        self.request.is_some_and(|request| request.phase == Phase::Unsent)
     }
 
-    /// When something is due.
+    /// Returns the deadline of the pending request.
     pub(super) fn deadline(&self) -> Option<Instant> {
         match self.request?.phase {
-            Phase::Wanted => None,
-            Phase::Asked { deadline, .. } => Some(deadline),
-            Phase::Refused { until } => Some(until),
+            Phase::Unsent => None,
+            Phase::Sent { deadline, .. } => Some(deadline),
+            Phase::Rejected { until } => Some(until),
         }
     }
 
-    /// Whether a message ends what was asked for, or lies beyond.
-    pub(super) fn is_asked_to(&self, uuid: u64, seq_num: u32) -> bool {
+    /// Returns `true` if `seq_num` is at or after the end of the pending request.
+    pub(super) fn ends_request(&self, uuid: u64, seq_num: u32) -> bool {
         self.request.is_some_and(|Request { gap, phase, .. }| {
-            gap.uuid == uuid && gap.to <= seq_num && matches!(phase, Phase::Asked { .. })
+            gap.uuid == uuid && gap.to <= seq_num && matches!(phase, Phase::Sent { .. })
         })
     }
 
-    /// A message of the retransmission, or its announcement, has come.
-    pub(super) fn moved(&mut self, now: Now, timeout: Duration) {
-        if let Some(Request { phase: Phase::Asked { deadline, .. }, .. }) = &mut self.request {
+    /// Restarts the timeout after a retransmitted message or its announcement.
+    pub(super) fn extend_deadline(&mut self, now: Now, timeout: Duration) {
+        if let Some(Request { phase: Phase::Sent { deadline, .. }, .. }) = &mut self.request {
             *deadline = now.monotonic + timeout;
         }
     }
@@ -143,118 +146,126 @@ impl Recovery {
 
 impl Session {
     pub(super) fn retransmission_timeout(&self) -> Duration {
-        self.conduct.retransmission_timeout.max(TIMEOUT_MIN)
+        self.policy.retransmission_timeout.max(TIMEOUT_MIN)
     }
 
-    /// SeqNum of the last message of the present UUID that is known to be published.
-    pub(super) fn known(&self) -> u32 {
-        self.recovery.known.max(self.outbound.progress.next_incoming.saturating_sub(1))
+    /// Returns the SeqNum of the last message known to be published under the current UUID.
+    pub(super) fn last_published(&self) -> u32 {
+        self.recovery.last_published.max(self.outbound.progress.next_incoming.saturating_sub(1))
     }
 
-    /// The exchange has published messages up to `last`: tells of those nobody knew of.
-    pub(super) fn publish<L: Listener>(&mut self, context: &mut Context<'_, L>, last: u32) {
-        let known = self.known();
+    /// Records that the exchange has published messages up to `last`, and reports a gap if they are
+    /// new.
+    pub(super) fn record_published<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        last: u32,
+    ) {
+        let known = self.last_published();
         if last > known {
             let uuid = self.outbound.progress.uuid;
-            self.recovery.known = last;
-            self.miss();
+            self.recovery.last_published = last;
+            self.mark_incomplete();
             self.report_gap(context, Gap { uuid, from: known + 1, to: last });
         }
     }
 
-    /// SeqNum of the exchange's next message as far as is known.
+    /// Returns the SeqNum of the exchange's next message, as far as known.
     pub(super) fn next_published(&self) -> u32 {
-        self.known() + 1
+        self.last_published() + 1
     }
 
-    /// Keeps all messages from `next_seq_no` on until it is known what was delivered before them.
+    /// Holds all messages from `next_seq_no` on until the takeover shows which messages were
+    /// delivered before.
     pub(super) fn hold_from(&mut self, next_seq_no: u32) {
         self.outbound.progress.next_incoming = next_seq_no;
-        self.recovery.known = next_seq_no - 1;
-        self.recovery.is_earlier = true;
-        self.miss();
+        self.recovery.last_published = next_seq_no - 1;
+        self.recovery.current_uuid_blocked = true;
+        self.mark_incomplete();
     }
 
-    /// Something is missing from now on.
-    pub(super) fn miss(&mut self) {
-        (self.recovery.is_active, self.outbound.is_usual) = (true, false);
+    /// Marks messages as missing.
+    pub(super) fn mark_incomplete(&mut self) {
+        (self.recovery.active, self.outbound.fast_path_armed) = (true, false);
     }
 
-    /// The session is established: what was missing before it is asked for.
+    /// Starts the recovery of messages missing before this logon.
     pub(super) fn begin_recovery<L: Listener>(&mut self, context: &mut Context<'_, L>) {
-        let is_earlier = self.outbound.progress.earlier.first_missing().is_some();
-        self.recovery.is_earlier = is_earlier;
-        if is_earlier {
-            self.miss();
+        let has_previous_gap = self.outbound.progress.previous_uuids.first_gap().is_some();
+        self.recovery.current_uuid_blocked = has_previous_gap;
+        if has_previous_gap {
+            self.mark_incomplete();
         }
         self.recover(context);
     }
 
-    /// Delivers what has waited and is next now, and asks for what is missing.
+    /// Delivers held messages that are next, and requests missing ones.
     #[cold]
     pub(super) fn recover<L: Listener>(&mut self, context: &mut Context<'_, L>) {
-        if self.awaits_take_over() {
+        if self.is_takeover_pending() {
             return;
         }
-        self.recovery.is_earlier = self.outbound.progress.earlier.first_missing().is_some();
-        self.release(context);
+        self.recovery.current_uuid_blocked =
+            self.outbound.progress.previous_uuids.first_gap().is_some();
+        self.deliver_held(context);
         if self.state() != State::Established {
             return;
         }
         let Some(gap) = self.first_missing() else {
-            self.recovery.is_active = false;
-            self.recovery.has_overflowed = false;
+            self.recovery.active = false;
+            self.recovery.overflowed = false;
             self.recovery.request = None;
-            self.recovery.stride = Stride::new(self.outbound.progress.uuid);
+            self.recovery.chunk = RetransmitChunk::new(self.outbound.progress.uuid);
             return;
         };
-        let asked = self.recovery.request.filter(|request| {
+        let pending = self.recovery.request.filter(|request| {
             request.gap.uuid == gap.uuid && (request.gap.from..=request.gap.to).contains(&gap.from)
         });
-        match asked {
+        match pending {
             None => {
-                let before = self.recovery.request.filter(|it| it.gap.uuid == gap.uuid);
+                let before = self.recovery.request.filter(|request| request.gap.uuid == gap.uuid);
                 if before.is_some() {
-                    self.recovery.stride.lengthen(gap.from);
+                    self.recovery.chunk.grow(gap.from);
                 }
-                self.recovery.fruitless = 0;
-                self.want(gap);
+                self.recovery.failed_requests = 0;
+                self.request(gap);
             }
-            Some(asked) if asked.reached < gap.from => {
-                self.recovery.stride.come();
-                self.recovery.request = Some(Request { reached: gap.from, ..asked });
-                self.recovery.moved(context.now, self.retransmission_timeout());
+            Some(pending) if pending.first_missing < gap.from => {
+                self.recovery.chunk.record_progress();
+                self.recovery.request = Some(Request { first_missing: gap.from, ..pending });
+                self.recovery.extend_deadline(context.now, self.retransmission_timeout());
             }
             Some(_) => {}
         }
     }
 
-    /// What is missing and comes before all else.
+    /// Returns the first gap across all UUIDs.
     pub(super) fn first_missing(&self) -> Option<Gap> {
         let progress = &self.outbound.progress;
-        let earlier = progress.earlier.first_missing();
-        earlier.or_else(|| {
-            let to = self.recovery.held.first().map_or(self.known(), |first| first - 1);
+        let previous = progress.previous_uuids.first_gap();
+        previous.or_else(|| {
+            let to = self.recovery.held.first().map_or(self.last_published(), |first| first - 1);
             let (uuid, from) = (progress.uuid, progress.next_incoming);
             (from <= to).then_some(Gap { uuid, from, to })
         })
     }
 
-    /// Asks for the first of the messages of `gap`.
-    pub(super) fn want(&mut self, gap: Gap) {
-        self.recovery.stride.turn_to(gap.uuid);
-        let to = gap.to.min(self.recovery.stride.end(gap.from));
-        let request = Request { gap: Gap { to, ..gap }, reached: gap.from, phase: Phase::Wanted };
+    /// Requests the first messages of `gap`.
+    pub(super) fn request(&mut self, gap: Gap) {
+        self.recovery.chunk.select_uuid(gap.uuid);
+        let to = gap.to.min(self.recovery.chunk.last_seq_num(gap.from));
+        let request =
+            Request { gap: Gap { to, ..gap }, first_missing: gap.from, phase: Phase::Unsent };
         self.recovery.request = Some(request);
     }
 
     /// Delivers held messages while they are next.
-    fn release<L: Listener>(&mut self, context: &mut Context<'_, L>) {
-        if self.recovery.is_earlier {
+    fn deliver_held<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        if self.recovery.current_uuid_blocked {
             return;
         }
         let mut held = core::mem::take(&mut self.recovery.held);
-        self.recovery.is_releasing = true;
+        self.recovery.delivering_held = true;
         while let Some(first) = held.first() {
             let next = self.outbound.progress.next_incoming;
             if first > next || self.outbound.pending.is_closing() {
@@ -265,54 +276,57 @@ impl Session {
                 self.handle_business_message(context, frame);
             }
         }
-        self.recovery.is_releasing = false;
+        self.recovery.delivering_held = false;
         self.recovery.held = held;
     }
 
-    /// Asks again for what has not come of the present request, unless it was asked for too often
-    /// in vain.
-    pub(super) fn ask_again<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+    /// Repeats the pending request for what has not arrived. Gives up after the configured number
+    /// of attempts without progress.
+    pub(super) fn retry_request<L: Listener>(&mut self, context: &mut Context<'_, L>) {
         let Some(gap) = self.first_missing() else {
             self.recovery.request = None;
             return;
         };
         let has_moved = self.recovery.request.is_none_or(|request| request.gap.from != gap.from);
-        self.recovery.fruitless = if has_moved { 0 } else { self.recovery.fruitless + 1 };
-        if self.recovery.fruitless < self.conduct.retransmission_attempts.max(1) {
-            self.want(gap);
-        } else if gap.uuid == self.outbound.progress.uuid || self.recovery.may_come_later(gap) {
+        self.recovery.failed_requests =
+            if has_moved { 0 } else { self.recovery.failed_requests + 1 };
+        if self.recovery.failed_requests < self.policy.retransmission_attempts.max(1) {
+            self.request(gap);
+        } else if gap.uuid == self.outbound.progress.uuid
+            || self.recovery.may_retry_on_next_connection(gap)
+        {
             self.fail(context, Error::Retransmission(gap));
         } else {
-            // The session can do without: it goes on with what is published now.
-            self.lose(context, gap);
+            // These messages are not required for trading: the session continues with current ones.
+            self.give_up(context, gap);
         }
     }
 
-    /// These will not come any more.
-    pub(super) fn lose<L: Listener>(&mut self, context: &mut Context<'_, L>, gap: Gap) {
+    /// Reports the messages of `gap` as lost and continues after them.
+    pub(super) fn give_up<L: Listener>(&mut self, context: &mut Context<'_, L>, gap: Gap) {
         self.inbound.counters.lost += u64::from(gap.to - gap.from) + 1;
         let progress = &mut self.outbound.progress;
         if gap.uuid == progress.uuid {
             progress.next_incoming = gap.to + 1;
         } else {
-            progress.earlier.settle(gap.to);
+            progress.previous_uuids.close_to(gap.to);
         }
         self.recovery.request = None;
-        self.tell(context, |listener, sender| listener.on_lost(sender, gap));
+        self.notify(context, |listener, sender| listener.on_lost(sender, gap));
         self.recover(context);
     }
 
-    /// Asks again for what stands still or was refused for a time.
+    /// Repeats a request that stalled or was rejected temporarily.
     pub(super) fn handle_recovery_timeout<L: Listener>(&mut self, context: &mut Context<'_, L>) {
         let Some(request) = self.recovery.request else { return };
         if self.recovery.deadline().is_none_or(|deadline| context.now.monotonic < deadline) {
             return;
         }
-        if let Phase::Asked { .. } = request.phase {
+        if let Phase::Sent { .. } = request.phase {
             self.inbound.counters.retransmissions_stalled += 1;
             let gap = self.first_missing().unwrap_or(request.gap);
             self.warn(context, Warning::RetransmissionStalled(Gap { to: request.gap.to, ..gap }));
         }
-        self.ask_again(context);
+        self.retry_request(context);
     }
 }

@@ -1,4 +1,4 @@
-//! Messages that an earlier process has kept, given to the listener of this one.
+//! Redelivery of messages kept by a previous process.
 
 use hairpin_cme_codecs::ilink3::SCHEMA_ID;
 use hairpin_time::Now;
@@ -8,34 +8,33 @@ use super::{Context, Session};
 use crate::{Listener, OutboundSink, Warning};
 
 impl Session {
-    /// Calls the listener for a message that an earlier process was [given to
-    /// keep](OutboundSink::keep) and never to [mark](OutboundSink::mark): it died before the
-    /// callback had
-    /// returned, or before it was called. The [`Message`](crate::Message) says so.
+    /// Delivers a message that a previous process [kept](OutboundSink::keep) but never
+    /// [marked](OutboundSink::mark): the process ended before the callback returned.
+    /// [`Message::redelivered`](crate::Message::redelivered) is `true`.
     ///
-    /// `message` is as it was kept. The numbers stay as they are: what was kept is counted in the
-    /// `progress` the session was made with. One that cannot be read is a warning. Redeliver all
-    /// of them, in order, before the session connects.
+    /// `message` is as it was kept. The sequence numbers do not change, because the session's
+    /// initial `progress` includes kept messages. A message that cannot be decoded causes a
+    /// warning. Redeliver all such messages, in order, before the session connects.
     pub fn redeliver<L: Listener>(
         &mut self,
         now: Now,
         message: &[u8],
-        outlet: &mut dyn OutboundSink,
+        sink: &mut dyn OutboundSink,
         listener: &mut L,
     ) {
-        let mut context = Context { now, outlet, listener };
-        self.is_redelivering = true;
+        let mut context = Context { now, sink, listener };
+        self.redelivering = true;
         match Frame::decode(message) {
             Ok(frame) if frame.header.schema_id == SCHEMA_ID => {
                 self.handle_business_message(&mut context, frame);
             }
-            _ => self.not_redelivered(&mut context, 0),
+            _ => self.report_not_redelivered(&mut context, 0),
         }
-        self.is_redelivering = false;
+        self.redelivering = false;
     }
 
     #[cold]
-    pub(super) fn not_redelivered<L: Listener>(
+    pub(super) fn report_not_redelivered<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
         template_id: u16,

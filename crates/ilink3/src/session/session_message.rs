@@ -1,4 +1,4 @@
-//! Session messages of the exchange, by their template and the state they come in.
+//! Session messages of the exchange, dispatched by template and state.
 
 use hairpin_cme_codecs::ilink3::*;
 
@@ -6,7 +6,9 @@ use super::inbound::{Frame, decode};
 use super::{Context, Session};
 use crate::listener::{Rejected, Terminated};
 use crate::pending::Terminate;
-use crate::{Ending, Error, Listener, RejectCode, SEQ_NUM_MAX, State, TerminateCode, Warning};
+use crate::{
+    DisconnectReason, Error, Listener, RejectCode, SEQ_NUM_MAX, State, TerminateCode, Warning,
+};
 
 impl Session {
     pub(super) fn handle_session_message<L: Listener>(
@@ -43,10 +45,10 @@ impl Session {
                 next_seq_no: Some(reject.next_seq_no()),
                 fault_tolerance: reject.fault_tolerance_indicator(),
             })),
-            // Both of two requests may be answered, if the second only was sent in vain.
+            // A repeated request may have been unnecessary; then both are answered.
             (NegotiationResponse501::TEMPLATE_ID, State::Establishing | State::Established)
             | (EstablishmentAck504::TEMPLATE_ID, State::Established)
-                if self.has_repeated =>
+                if self.logon_repeated =>
             {
                 self.warn_unrequested(context, template_id);
             }
@@ -71,7 +73,7 @@ impl Session {
             ) => {
                 self.fail(context, Error::UnknownTemplate(template_id));
             }
-            // We are leaving: nothing but the answer to our Terminate matters.
+            // While terminating, only the confirmation of our Terminate matters.
             (_, State::Terminating) => {}
             _ => self.fail(context, Error::Unexpected { template_id, state }),
         }
@@ -87,19 +89,19 @@ impl Session {
         }
         let next_seq_no = sequence.next_seq_no();
         let is_primary = sequence.fault_tolerance_indicator() == Some(FTI::PRIMARY);
-        if self.outbound.is_backup && (is_primary || self.awaits_take_over()) {
+        if self.outbound.backup && (is_primary || self.is_takeover_pending()) {
             return self.handle_failover(context, next_seq_no);
         }
         if !self.check_next_seq_no(context, next_seq_no) {
             return;
         }
-        if !self.outbound.is_backup {
-            self.publish(context, next_seq_no - 1);
+        if !self.outbound.backup {
+            self.record_published(context, next_seq_no - 1);
         }
         if sequence.keep_alive_interval_lapsed() == KeepAliveLapsed::LAPSED {
             self.inbound.counters.asked_for_life += 1;
-            self.sign_of_life(context, false);
-            self.warn(context, Warning::AskedForLife);
+            self.send_sequence(context, false);
+            self.warn(context, Warning::SequenceRequested);
         }
     }
 
@@ -111,25 +113,25 @@ impl Session {
         self.inbound.counters.terminates += 1;
         let deadline = context.now.monotonic + self.settings.keep_alive_interval;
         let pending = &mut self.outbound.pending;
-        let answer = pending.awaiting_answer;
-        self.ending = match answer {
-            true => Ending::Finished,
-            false => Ending::Terminated(TerminateCode(terminate.error_codes())),
+        let solicited = pending.awaiting_confirmation;
+        self.disconnect_reason = match solicited {
+            true => DisconnectReason::Finished,
+            false => DisconnectReason::Terminated(TerminateCode(terminate.error_codes())),
         };
-        if answer {
+        if solicited {
             pending.close();
         } else {
-            let answers = Some(terminate.request_timestamp());
+            let confirms = Some(terminate.request_timestamp());
             let code = TerminateCode::FINISHED;
-            pending.terminate_and_close(Terminate { code, answers }, deadline);
+            pending.terminate_and_close(Terminate { code, confirms }, deadline);
         }
         self.enter(context, State::Terminating);
         let terminated = Terminated {
             code: TerminateCode(terminate.error_codes()),
             reason: terminate.reason(),
-            answer,
+            solicited,
         };
-        self.tell(context, |listener, sender| listener.on_terminate(sender, &terminated));
+        self.notify(context, |listener, sender| listener.on_terminate(sender, &terminated));
     }
 
     pub(super) fn check_uuid<L: Listener>(
@@ -144,17 +146,17 @@ impl Session {
         received == expected
     }
 
-    /// Whether the number the exchange will use next is the one we expect, or above it.
+    /// Checks that the exchange's NextSeqNo is at least the expected number.
     pub(super) fn check_next_seq_no<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
         received: u32,
     ) -> bool {
-        if self.outbound.is_backup {
+        if self.outbound.backup {
             return self.check_backup_next_seq_no(context, received);
         }
         let expected = self.next_published();
-        // One beyond the last number says that there will be none.
+        // One above the maximum means that no more messages follow.
         let is_possible = (expected..=SEQ_NUM_MAX + 1).contains(&received);
         if !is_possible {
             self.fail(context, Error::NextSeqNo { expected, received });

@@ -1,6 +1,6 @@
-//! The rules of the session, driven by its verbs with a fake clock.
+//! Tests of the session, driven by its functions with a fake clock.
 //!
-//! A test reads like a trace: what happened, `sent` by us, what the listener was `told`.
+//! A test reads like a trace: an event, what the session `sent`, and the listener's `events`.
 
 extern crate std;
 
@@ -17,12 +17,12 @@ use super::*;
 use crate::reassembly::write_framing_header;
 use crate::settings::tests::settings;
 use crate::{
-    Active, CancelOrder, ClOrdId, Delivery, Established, Failover, FramingError, Gap, MassCancel,
-    Message, NewOrder, NotApplied, NotAppliedAnswer, OutboundError, Outgoing, Rate, Rejected,
-    RetransmitRejected, SEQ_NUM_MAX, Stamp, TerminateCode, Terminated,
+    CancelOrder, ClOrdId, Delivery, Established, Failover, FramingError, Gap, MassCancel, Message,
+    NewOrder, NotApplied, NotAppliedAnswer, OutboundError, Outgoing, Rate, Rejected,
+    RetransmitRejected, SEQ_NUM_MAX, Stamp, Takeover, TerminateCode, Terminated,
 };
 
-/// Decodes the frame of ours `$frame` as a `$name` into `$view`.
+/// Decodes our frame `$frame` as a `$name` into `$view`.
 macro_rules! decode {
     ($frame:expr => $name:ident as $view:ident) => {
         let (header, body) = MessageHeader::decode(&$frame[4..]).unwrap();
@@ -34,28 +34,28 @@ macro_rules! decode {
 mod backup;
 mod batches;
 mod bindings;
+mod business_rejects;
 mod counters;
+mod fast_path;
 mod faults;
 mod keep_alive;
 mod key_expiry;
 mod logon;
-mod numbers;
-mod parties;
+mod orders;
+mod party_details;
 mod recovery;
 mod redelivery;
-mod refusals;
-mod refused_ranges;
 mod replay;
-mod requests;
-mod sending;
+mod retransmit_chunks;
+mod send;
+mod seq_nums;
 mod terminate;
-mod usual;
 
 const UTC: u64 = 1_700_000_000_000_000_000;
 const UUID: u64 = UTC / 1_000;
 const KEEP_ALIVE: u64 = 10_000;
 
-/// One frame of `length` bytes whose message `write` fills, from the SBE header on.
+/// Creates a frame with a message of `length` bytes, SBE header included, filled by `write`.
 fn frame(length: usize, write: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let mut frame = vec![0; 4 + length];
     write(&mut frame[4..]);
@@ -127,7 +127,8 @@ fn not_applied(from_seq_no: u32, count: u32) -> Vec<u8> {
     })
 }
 
-/// The announcement of a retransmission of `count` messages under `last_uuid`, or the present one.
+/// Creates the announcement of a retransmission of `count` messages under `last_uuid`, or under the
+/// current UUID.
 fn retransmission(last_uuid: Option<u64>, timestamp: u64, from: u32, count: u16) -> Vec<u8> {
     frame(Retransmission509::ENCODED_LENGTH, |buffer| {
         let mut message = Retransmission509::encode(buffer).unwrap();
@@ -151,25 +152,25 @@ fn template_only(template_id: u16, schema_id: u16, block: usize) -> Vec<u8> {
     })
 }
 
-/// The listener: writes down what it is told, and sends orders on request.
+/// A listener that logs its callbacks and sends orders on request.
 #[derive(Default)]
-struct Log {
-    told: Vec<String>,
-    /// How many orders to send from each callback of this name.
+struct EventLog {
+    events: Vec<String>,
+    /// The name of the callback in which to send an order.
     order_on: Option<&'static str>,
     terminate_on: Option<&'static str>,
-    /// How long nothing could be sent.
+    /// The `down_for` of the last takeover.
     down_for: Duration,
-    /// What to do about messages that were not applied, if not what is preferred.
+    /// The response to NotApplied, if not the preferred one.
     answer: Option<NotAppliedAnswer>,
 }
 
-impl Log {
-    fn note(&mut self, sender: &mut Sender<'_>, what: &'static str, detail: String) {
-        self.told.push(format!("{what} {detail}").trim_end().to_string());
+impl EventLog {
+    fn record(&mut self, sender: &mut Sender<'_>, what: &'static str, detail: String) {
+        self.events.push(format!("{what} {detail}").trim_end().to_string());
         if self.order_on == Some(what) {
             let sent = sender.send(&order(1));
-            self.told.push(format!("{sent:?}"));
+            self.events.push(format!("{sent:?}"));
         }
         if self.terminate_on == Some(what) {
             sender.terminate();
@@ -177,9 +178,9 @@ impl Log {
     }
 }
 
-impl Listener for Log {
+impl Listener for EventLog {
     fn on_state(&mut self, sender: &mut Sender<'_>, state: State) {
-        self.note(sender, "state", state.to_string());
+        self.record(sender, "state", state.to_string());
     }
     fn on_established(&mut self, sender: &mut Sender<'_>, established: &Established) {
         assert_eq!(established.uuid, sender.progress().uuid);
@@ -192,11 +193,11 @@ impl Listener for Log {
     ) {
         assert_eq!(report.order_id(), 70_000 + u64::from(message.seq_num));
         let again = if message.redelivered { " redelivered" } else { "" };
-        self.note(sender, "new", format!("{}{again}", message.seq_num));
+        self.record(sender, "new", format!("{}{again}", message.seq_num));
     }
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {
         let template_id = message.header.template_id;
-        self.note(sender, "message", format!("{} of {template_id}", message.seq_num));
+        self.record(sender, "message", format!("{} of {template_id}", message.seq_num));
     }
     fn answer_not_applied(
         &mut self,
@@ -206,38 +207,38 @@ impl Listener for Log {
         self.answer.unwrap_or(preferred)
     }
     fn on_failover(&mut self, sender: &mut Sender<'_>, failover: Failover) {
-        self.note(sender, "failover", format!("from {}", failover.next_seq_no));
+        self.record(sender, "failover", format!("from {}", failover.next_seq_no));
     }
-    fn on_active(&mut self, sender: &mut Sender<'_>, active: Active) {
+    fn on_takeover(&mut self, sender: &mut Sender<'_>, active: Takeover) {
         self.down_for = active.down_for;
         let doubt = if active.in_doubt { " in doubt" } else { "" };
-        self.note(sender, "active", format!("{}{doubt}", active.next_outgoing));
+        self.record(sender, "active", format!("{}{doubt}", active.next_outgoing));
     }
     fn on_not_applied(&mut self, sender: &mut Sender<'_>, it: NotApplied) {
-        self.note(sender, "not applied", format!("{} from {}", it.count, it.from_seq_no));
+        self.record(sender, "not applied", format!("{} from {}", it.count, it.from_seq_no));
     }
     fn on_reject(&mut self, sender: &mut Sender<'_>, rejected: &Rejected<'_>) {
         let Rejected { state, code, reason, next_seq_no, .. } = rejected;
-        self.note(sender, "rejected", format!("{state} {code} {reason} {next_seq_no:?}"));
+        self.record(sender, "rejected", format!("{state} {code} {reason} {next_seq_no:?}"));
     }
     fn on_terminate(&mut self, sender: &mut Sender<'_>, it: &Terminated<'_>) {
-        self.note(sender, "terminated", format!("{} {} {}", it.code.0, it.reason, it.answer));
+        self.record(sender, "terminated", format!("{} {} {}", it.code.0, it.reason, it.solicited));
     }
     fn on_gap(&mut self, sender: &mut Sender<'_>, gap: Gap) {
-        self.note(sender, "gap", format!("{} to {} of {}", gap.from, gap.to, gap.uuid));
+        self.record(sender, "gap", format!("{} to {} of {}", gap.from, gap.to, gap.uuid));
     }
     fn on_retransmit_reject(&mut self, sender: &mut Sender<'_>, it: &RetransmitRejected<'_>) {
         let Gap { uuid, from, to } = it.gap;
-        self.note(sender, "refused", format!("{from} to {to} of {uuid}: {}", it.code));
+        self.record(sender, "rejected request", format!("{from} to {to} of {uuid}: {}", it.code));
     }
     fn on_lost(&mut self, sender: &mut Sender<'_>, gap: Gap) {
-        self.note(sender, "lost", format!("{} to {} of {}", gap.from, gap.to, gap.uuid));
+        self.record(sender, "lost", format!("{} to {} of {}", gap.from, gap.to, gap.uuid));
     }
     fn on_error(&mut self, sender: &mut Sender<'_>, error: &Error) {
-        self.note(sender, "error", error.to_string());
+        self.record(sender, "error", error.to_string());
     }
     fn on_warning(&mut self, sender: &mut Sender<'_>, warning: &Warning) {
-        self.note(sender, "warning", warning.to_string());
+        self.record(sender, "warning", warning.to_string());
     }
 }
 
@@ -245,26 +246,26 @@ fn order(id: u64) -> NewOrder {
     NewOrder::limit(42, SideReq::BUY, Decimal(4_500_250_000_000), 3, ClOrdId::from(id))
 }
 
-/// An outlet that keeps frames in a list, or refuses.
+/// A sink that keeps frames in a list, or rejects them.
 #[derive(Default)]
-struct Wire {
+struct TestSink {
     frames: Vec<Vec<u8>>,
     claimed: Vec<u8>,
-    refusal: Option<OutboundError>,
+    rejection: Option<OutboundError>,
     delivery: Option<Delivery>,
-    /// Business messages, to be sent again.
+    /// Business messages kept for a replay.
     kept: Vec<Vec<u8>>,
-    forgets: bool,
-    /// Business messages of the exchange: UUID, SeqNum, message, and whether it was marked.
+    keeps_nothing: bool,
+    /// The exchange's kept business messages: UUID, SeqNum, message, marked or not.
     inbox: Vec<(u64, u32, Vec<u8>, bool)>,
-    /// Batches begun and ended.
+    /// The number of batches begun and ended.
     batches: (u32, u32),
 }
 
-impl OutboundSink for Wire {
+impl OutboundSink for TestSink {
     fn claim(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
         self.claimed = vec![0xEE; max];
-        self.refusal.map_or(Ok(&mut self.claimed), Err)
+        self.rejection.map_or(Ok(&mut self.claimed), Err)
     }
 
     fn commit(&mut self, length: usize, _: Option<u32>) -> Delivery {
@@ -279,7 +280,7 @@ impl OutboundSink for Wire {
 
     fn end_batch(&mut self) -> (Delivery, usize) {
         self.batches.1 += 1;
-        // Of those that wait the first has left.
+        // Of the waiting frames, the first has been written.
         (self.delivery.unwrap_or(Delivery::Written), usize::from(self.delivery.is_some()))
     }
 
@@ -287,9 +288,9 @@ impl OutboundSink for Wire {
         let has_number = |frame: &&Vec<u8>| {
             frame[6..8] == 514_u16.to_le_bytes() && frame[29..33] == seq_num.to_le_bytes()
         };
-        let kept = self.kept.iter().rfind(has_number).filter(|_| !self.forgets);
+        let kept = self.kept.iter().rfind(has_number).filter(|_| !self.keeps_nothing);
         let frame = kept.ok_or(OutboundError::NotKept)?.clone();
-        self.refusal.map_or(Ok(()), Err)?;
+        self.rejection.map_or(Ok(()), Err)?;
         self.frames.push(frame);
         Ok(self.delivery.unwrap_or(Delivery::Written))
     }
@@ -305,11 +306,11 @@ impl OutboundSink for Wire {
     }
 }
 
-/// A session, its listener, its wire, and the clock.
+/// A session with its listener, sink and clock.
 struct Trace {
     session: Session,
-    log: Log,
-    wire: Wire,
+    log: EventLog,
+    sink: TestSink,
     now: Now,
 }
 
@@ -319,26 +320,26 @@ impl Trace {
     }
 
     fn with(progress: Progress) -> Self {
-        Self::conducted(progress, SessionPolicy::default())
+        Self::with_policy(progress, SessionPolicy::default())
     }
 
-    fn conducted(progress: Progress, conduct: SessionPolicy) -> Self {
+    fn with_policy(progress: Progress, policy: SessionPolicy) -> Self {
         Self {
-            session: Session::with_conduct(settings(), progress, conduct).unwrap(),
-            log: Log::default(),
-            wire: Wire::default(),
+            session: Session::with_policy(settings(), progress, policy).unwrap(),
+            log: EventLog::default(),
+            sink: TestSink::default(),
             now: Now { monotonic: Instant::from_nanos(5), utc: Utc::from_nanos(UTC) },
         }
     }
 
-    /// Connected, Negotiate not sent yet.
+    /// Creates a connected session; Negotiate is not sent yet.
     fn connected() -> Self {
         let mut trace = Self::new();
         trace.connect(Binding::New);
         trace
     }
 
-    /// Established, with nothing left to send or told.
+    /// Creates an established session with nothing left to send or report.
     fn established() -> Self {
         let mut trace = Self::connected();
         trace.log_on();
@@ -349,7 +350,7 @@ impl Trace {
         self.session.connect(self.now, binding).unwrap();
         assert_eq!(self.session.poll_action(), Some(Action::Connect));
         assert_eq!(self.session.poll_action(), None);
-        self.session.handle_connected(self.now, &mut self.wire, &mut self.log);
+        self.session.handle_connected(self.now, &mut self.sink, &mut self.log);
     }
 
     fn log_on(&mut self) {
@@ -362,10 +363,10 @@ impl Trace {
         let ack = self.ack();
         self.receive(&establishment_ack(&ack));
         assert_eq!(self.session.state(), State::Established);
-        self.log.told.clear();
+        self.log.events.clear();
     }
 
-    /// The acknowledgement of the Establish that is about to leave.
+    /// Creates the EstablishmentAck of the Establish to be sent.
     fn ack(&mut self) -> Ack {
         Ack {
             uuid: self.session.progress().uuid,
@@ -376,34 +377,34 @@ impl Trace {
         }
     }
 
-    /// The RequestTimestamp of the one request that is to leave.
+    /// Sends the one pending request and returns its RequestTimestamp.
     fn sent_request(&mut self) -> u64 {
         assert_eq!(self.transmitted().len(), 1);
         self.session.progress().request_timestamp
     }
 
     fn receive(&mut self, bytes: &[u8]) {
-        self.session.handle_bytes(self.now, bytes, &mut self.wire, &mut self.log);
+        self.session.handle_bytes(self.now, bytes, &mut self.sink, &mut self.log);
     }
 
     fn disconnect(&mut self) {
-        self.session.handle_disconnected(self.now, &mut self.wire, &mut self.log);
+        self.session.handle_disconnected(self.now, &mut self.sink, &mut self.log);
     }
 
-    /// Lets time pass to `millis` after the start of the trace, and calls the timers.
+    /// Advances the clock to `millis` after the start and runs the timers.
     fn at(&mut self, millis: u64) {
         self.now.monotonic = Instant::from_nanos(5) + Duration::from_millis(millis);
         self.now.utc = Utc::from_nanos(UTC) + Duration::from_millis(millis);
-        self.session.handle_timeout(self.now, &mut self.wire, &mut self.log);
+        self.session.handle_timeout(self.now, &mut self.sink, &mut self.log);
     }
 
     fn send(&mut self, id: u64) -> Result<u32, SendError> {
-        let sent = self.session.sender(self.now, &mut self.wire).send(&order(id))?;
+        let sent = self.session.sender(self.now, &mut self.sink).send(&order(id))?;
         Ok(sent.seq_num)
     }
 
     fn transmitted(&mut self) -> Vec<Vec<u8>> {
-        let mut frames = core::mem::take(&mut self.wire.frames);
+        let mut frames = core::mem::take(&mut self.sink.frames);
         let mut buffer = [0xEE; 200];
         while let Some(length) = self.session.poll_transmit(self.now, &mut buffer) {
             frames.push(buffer[..length].to_vec());
@@ -411,14 +412,14 @@ impl Trace {
         frames
     }
 
-    /// What was sent since the last look, in words.
+    /// Returns the frames sent since the last call, as text.
     fn sent(&mut self) -> Vec<String> {
         self.transmitted().iter().map(|frame| describe(frame)).collect()
     }
 
-    /// What the listener was told since the last look.
-    fn told(&mut self) -> Vec<String> {
-        core::mem::take(&mut self.log.told)
+    /// Returns the callbacks since the last call, as text.
+    fn events(&mut self) -> Vec<String> {
+        core::mem::take(&mut self.log.events)
     }
 
     fn deadline_millis(&self) -> Option<u64> {
@@ -427,7 +428,7 @@ impl Trace {
     }
 }
 
-/// A frame of ours in words.
+/// Formats one of our frames as text.
 fn describe(frame: &[u8]) -> String {
     assert_eq!(usize::from(u16::from_le_bytes([frame[0], frame[1]])), frame.len());
     assert_eq!(frame[2..4], [0xfe, 0xca]);

@@ -1,22 +1,22 @@
-//! What is due, and when: signs of life, answers that are awaited, and the look at the key.
+//! Deadlines: keep-alive, response timeouts and the key expiry check.
 
 use hairpin_time::{Instant, Now};
 
 use super::{Context, Session};
 use crate::key_expiry::DAY;
-use crate::pending::Wanted;
+use crate::pending::Queued;
 use crate::{Error, Listener, OutboundSink, State, Warning};
 
 impl Session {
-    /// Does what is due at `now`; nothing if no deadline has passed.
+    /// Executes everything due at `now`. Does nothing if no deadline has passed.
     pub fn handle_timeout<L: Listener>(
         &mut self,
         now: Now,
-        outlet: &mut dyn OutboundSink,
+        sink: &mut dyn OutboundSink,
         listener: &mut L,
     ) {
-        let mut context = Context { now, outlet, listener };
-        self.settle(&mut context);
+        let mut context = Context { now, sink, listener };
+        self.report_state(&mut context);
         match self.state() {
             State::Disconnected => {}
             State::Connecting | State::Negotiating | State::Establishing => {
@@ -26,109 +26,112 @@ impl Session {
             }
             State::Established => {
                 self.keep_alive(&mut context);
-                if self.key_due.is_some_and(|due| due <= now.monotonic) {
-                    self.look_at_key(&mut context);
+                if self.key_check_at.is_some_and(|due| due <= now.monotonic) {
+                    self.check_key_expiry(&mut context);
                 }
                 if self.state() == State::Established {
                     self.handle_recovery_timeout(&mut context);
-                    self.outbound.continue_replay(now, &mut *context.outlet);
+                    self.outbound.continue_replay(now, &mut *context.sink);
                 }
             }
             State::Terminating => self.give_up_terminate(&mut context),
         }
-        self.settle(&mut context);
+        self.report_state(&mut context);
     }
 
-    /// Whether [`handle_timeout`](Self::handle_timeout) is due: what
-    /// [`poll_timeout`](Self::poll_timeout) says, for who asks at every turn and mostly hears no.
+    /// Returns `true` if [`handle_timeout`](Self::handle_timeout) is due. Equivalent to comparing
+    /// [`poll_timeout`](Self::poll_timeout) with `now`, but costs one comparison in the common
+    /// case.
     #[inline]
     pub fn is_due(&mut self, now: Now) -> bool {
-        if self.outbound.is_usual && now.monotonic < self.quiet_until {
+        if self.outbound.fast_path_armed && now.monotonic < self.no_deadline_before {
             debug_assert!(self.poll_timeout().is_none_or(|deadline| now.monotonic < deadline));
             return false;
         }
-        self.look_what_is_due(now)
+        self.is_due_slow(now)
     }
 
-    /// Signs of life are due later and later, with all that is sent and heard.
+    /// Recomputes the lower bound of all deadlines. Every sent or received message moves the
+    /// keep-alive deadlines later, so the old bound stays valid until then.
     #[cold]
-    fn look_what_is_due(&mut self, now: Now) -> bool {
+    fn is_due_slow(&mut self, now: Now) -> bool {
         let signs = self.keep_alive_deadline().min(self.silence_deadline());
-        self.quiet_until = self.key_due.map_or(signs, |due| due.min(signs));
-        self.outbound.is_usual = self.is_as_usual();
+        self.no_deadline_before = self.key_check_at.map_or(signs, |due| due.min(signs));
+        self.outbound.fast_path_armed = self.can_arm_fast_path();
         self.poll_timeout().is_some_and(|deadline| deadline <= now.monotonic)
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is due; `None` if nothing is awaited.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is due, or `None` if
+    /// nothing is pending.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let pending = &self.outbound.pending;
         match self.state() {
             State::Disconnected => None,
-            _ if pending.has_closed() => None,
+            _ if pending.is_closed() => None,
             State::Connecting | State::Negotiating | State::Establishing => {
                 Some(self.response_deadline)
             }
             State::Established => {
                 let keep_alive = self.keep_alive_deadline();
-                let wanted = [
-                    Some(keep_alive).filter(|_| !pending.wants(Wanted::SEQUENCE)),
+                let deadlines = [
+                    Some(keep_alive).filter(|_| !pending.is_queued(Queued::SEQUENCE)),
                     self.recovery.deadline(),
-                    self.key_due,
+                    self.key_check_at,
                     self.outbound.replay.map(|replay| replay.retry_at),
                 ];
-                Some(wanted.into_iter().flatten().fold(self.silence_deadline(), Instant::min))
+                Some(deadlines.into_iter().flatten().fold(self.silence_deadline(), Instant::min))
             }
             State::Terminating => Some(pending.terminate_deadline),
         }
     }
 
-    /// Sends a sign of life if nothing else was sent for long, and asks for one, then gives up, if
-    /// nothing was heard.
+    /// Sends a Sequence if nothing else was sent recently. If nothing was received, requests a
+    /// Sequence first and then gives up.
     fn keep_alive<L: Listener>(&mut self, context: &mut Context<'_, L>) {
         let now = context.now.monotonic;
         if now >= self.silence_deadline() {
-            if self.inbound.asked.is_some() {
+            if self.inbound.sequence_requested_at.is_some() {
                 self.fail(context, Error::KeepAliveLapsed);
                 return;
             }
-            self.inbound.asked = Some(now);
-            self.sign_of_life(context, true);
+            self.inbound.sequence_requested_at = Some(now);
+            self.send_sequence(context, true);
             self.warn(context, Warning::Silence);
         }
         if now >= self.keep_alive_deadline() {
-            self.sign_of_life(context, false);
+            self.send_sequence(context, false);
         }
     }
 
-    /// Has a Sequence sent, unless it would hide what is in doubt.
-    pub(super) fn sign_of_life<L: Listener>(
+    /// Queues a Sequence, unless it would hide messages in doubt.
+    pub(super) fn send_sequence<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
-        asks_for_life: bool,
+        lapsed: bool,
     ) {
         if self.outbound.is_in_doubt() {
-            self.settle_by_logon(context);
+            self.resolve_doubt_by_logon(context);
         } else {
-            self.outbound.pending.sequence(asks_for_life);
+            self.outbound.pending.queue_sequence(lapsed);
         }
     }
 
-    /// Warns if the key expires soon, and notes when to look again.
-    pub(super) fn look_at_key<L: Listener>(&mut self, context: &mut Context<'_, L>) {
-        let Some(expiry) = self.conduct.key_expires else { return };
-        let looked = expiry.look(context.now.utc);
-        self.key_due = Some(context.now.monotonic + looked.err().unwrap_or(DAY));
-        self.quiet_until = Instant::ZERO;
+    /// Warns if the key expires soon, and schedules the next check.
+    pub(super) fn check_key_expiry<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        let Some(expiry) = self.policy.key_expires else { return };
+        let looked = expiry.check(context.now.utc);
+        self.key_check_at = Some(context.now.monotonic + looked.err().unwrap_or(DAY));
+        self.no_deadline_before = Instant::ZERO;
         if let Ok(days_left) = looked {
             self.warn(context, Warning::KeyExpires { days_left });
         }
     }
 
-    /// Closes when a Terminate could not leave, or was not answered, in time.
+    /// Closes if a Terminate could not be sent, or was not confirmed, in time.
     fn give_up_terminate<L: Listener>(&mut self, context: &mut Context<'_, L>) {
         let pending = &self.outbound.pending;
-        if pending.has_closed() || context.now.monotonic < pending.terminate_deadline {
+        if pending.is_closed() || context.now.monotonic < pending.terminate_deadline {
             return;
         }
         if pending.is_closing() {
@@ -138,19 +141,21 @@ impl Session {
         }
     }
 
-    /// A sign of life leaves a tenth of the interval early, so that it arrives within it.
+    /// Returns the keep-alive deadline. The Sequence is sent a tenth of the interval early, so that
+    /// it arrives in time.
     fn keep_alive_deadline(&self) -> Instant {
         let interval = self.settings.keep_alive_interval;
         self.outbound.last_sent + (interval - interval / 10)
     }
 
-    /// After one silent interval the exchange is asked; after one more it is given up. A tenth is
-    /// granted to what it sent at the end of the interval and is still on its way: without it a
-    /// quiet session would ask in every interval.
+    /// Returns the deadline for received messages. After one silent interval the session requests a
+    /// Sequence; after one more it gives up. An extra tenth covers messages that the exchange sends
+    /// at the end of its interval and that are still in flight. Without it an idle session would
+    /// send a request in every interval.
     fn silence_deadline(&self) -> Instant {
         let interval = self.settings.keep_alive_interval;
-        match self.inbound.asked {
-            None => self.inbound.last_heard + interval + interval / 10,
+        match self.inbound.sequence_requested_at {
+            None => self.inbound.last_received + interval + interval / 10,
             Some(asked) => asked + interval,
         }
     }

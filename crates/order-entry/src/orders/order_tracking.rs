@@ -12,8 +12,8 @@ use hairpin_cme_codecs::ilink3::{
     QuoteCancelAck563, RequestForQuoteAck546, SecurityDefinitionResponse561,
 };
 use hairpin_ilink3::{
-    Active, BackupNotice, Error, Established, Failover, Gap, Listener, Message, NotApplied,
-    NotAppliedAnswer, Rejected, RetransmitRejected, Sender, State, Terminated, Warning,
+    BackupNotice, Error, Established, Failover, Gap, Listener, Message, NotApplied,
+    NotAppliedAnswer, Rejected, RetransmitRejected, Sender, State, Takeover, Terminated, Warning,
 };
 
 use super::{Download, DownloadResult, Orders};
@@ -121,7 +121,7 @@ impl<L: Listener + TrackOrders> Listener for OrderTracking<'_, L> {
 
     forward! {
         on_failover failover: Failover,
-        on_active active: Active,
+        on_takeover active: Takeover,
         on_reject rejected: &Rejected<'_>,
         on_terminate terminated: &Terminated<'_>,
         on_gap gap: Gap,

@@ -47,7 +47,7 @@ impl OrderRequest for NewOrder {
             order_type: Some(OrderType(self.pricing.order_type().0)),
             price: self.pricing.price(),
             stop_price: self.pricing.stop_price(),
-            time_in_force: Some(self.qualifier.time_in_force()),
+            time_in_force: Some(self.time_in_force.code()),
             quantity: self.quantity,
             filled: 0,
             leaves: self.quantity,

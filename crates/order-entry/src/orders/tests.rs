@@ -257,7 +257,7 @@ fn stop_trigger_keeps_open_quantity() {
 fn replaced_order_has_the_id_of_its_replacement() {
     let mut harness = TrackerHarness::new();
     harness.working(1);
-    let seq_num = harness.send(&ReplaceOrder::with_terms_of(1, &buy(7)));
+    let seq_num = harness.send(&ReplaceOrder::from_order(1, &buy(7)));
     assert_eq!(harness.book(), [(1, Working, 0, 10)]);
     harness.receive(modified(1, 7, seq_num, 3));
     assert_eq!(harness.book(), [(7, Working, 0, 3)]);
@@ -271,7 +271,7 @@ fn replaced_order_has_the_id_of_its_replacement() {
 fn rejected_replacement_changes_nothing() {
     let mut harness = TrackerHarness::new();
     harness.working(1);
-    let seq_num = harness.send(&ReplaceOrder::with_terms_of(1, &buy(7)));
+    let seq_num = harness.send(&ReplaceOrder::from_order(1, &buy(7)));
     harness.receive(pending_replace(1));
     assert_eq!((harness.book(), harness.in_flight()), (vec![(1, PendingReplace, 0, 10)], vec![2]));
     harness.receive(replace_rejected(1, 7, seq_num));
@@ -293,7 +293,7 @@ fn canceled_order_is_removed() {
     harness.receive(eliminated(3));
     assert_eq!((harness.book(), harness.in_flight()), (vec![(4, Working, 0, 10)], vec![]));
     // A cancel may also answer a replacement.
-    let seq_num = harness.send(&ReplaceOrder::with_terms_of(4, &buy(9)));
+    let seq_num = harness.send(&ReplaceOrder::from_order(4, &buy(9)));
     harness.receive(canceled(4, 9, seq_num));
     assert_eq!((harness.book(), harness.in_flight()), (vec![], vec![]));
 }

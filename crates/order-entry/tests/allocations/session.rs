@@ -180,7 +180,7 @@ fn replacements_and_cancels_allocate_nothing() {
         for number in (2..=30_000).step_by(3) {
             let (now, order) = (now(number), order(number, 42).good_till_date(20_800));
             session.sender(now).send(&order.with_display_quantity(1)).unwrap();
-            let replace = ReplaceOrder::with_terms_of(7, &order).mitigated();
+            let replace = ReplaceOrder::from_order(7, &order).with_in_flight_mitigation();
             session.sender(now).send(&replace).unwrap();
             let cancel = CancelOrder::new(7, 42, SideReq::BUY, ClOrdId::from(number));
             session.sender(now).send(&cancel).unwrap();

@@ -174,7 +174,7 @@ fn full_journal_refuses_the_rest_of_a_batch() {
     let (sent, delivery) = batch(&mut harness, 40);
     let written = sent.iter().take_while(|sent| sent.is_ok()).count();
     assert!((1..40).contains(&written));
-    let full = Err(SendError::OutboundSink(OutboundError::Full));
+    let full = Err(SendError::Sink(OutboundError::Full));
     assert!(sent[written..].iter().all(|sent| *sent == full));
     assert_eq!((delivery, writes(&harness)), (Delivery::Written, 1));
     assert_eq!(numbers(&harness), (1..=written as u32).collect::<Vec<_>>());
@@ -187,7 +187,7 @@ fn batch_respects_the_limit_of_waiting_messages() {
     harness.connector.connection().room = usize::MAX;
     let (sent, delivery) = batch(&mut harness, 5);
     let waiting = 3 * ORDER;
-    let refused = Err(SendError::OutboundSink(OutboundError::WouldBlock { waiting }));
+    let refused = Err(SendError::Sink(OutboundError::WouldBlock { waiting }));
     assert_eq!(sent.iter().filter(|sent| sent.is_ok()).count(), 3);
     assert_eq!((sent[3], sent[4], delivery), (refused, refused, Delivery::Written));
     assert_eq!(numbers(&harness), [1, 2, 3]);

@@ -482,7 +482,7 @@ fn stale_promotion_does_not_disturb_the_primary() {
     client.gateway.inject(Designation::Backup, &promotion);
     client.run_until_idle();
     assert_eq!(client.take_session_events(), Vec::<String>::new());
-    assert!(client.events.backup.contains(&"NextSeqNo 2 where 3 was next".into()));
+    assert!(client.events.backup.contains(&"NextSeqNo is 2, expected 3".into()));
     assert_eq!(client.send().unwrap().seq_num, 3);
     // The backup's connection is reopened.
     client.run_millis(2_000);

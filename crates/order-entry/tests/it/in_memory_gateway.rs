@@ -342,7 +342,7 @@ pub(crate) struct RecordedEvents {
     pub(crate) reports: Vec<(u64, u32, bool)>,
     /// Outbound sequence numbers that were not applied.
     pub(crate) not_applied: Vec<u32>,
-    pub(crate) active: Option<Active>,
+    pub(crate) active: Option<Takeover>,
 }
 
 impl Listener for RecordedEvents {
@@ -367,7 +367,7 @@ impl Listener for RecordedEvents {
         assert_eq!(sender.send(&order(0)), Err(SendError::Backup));
         self.session.push(format!("failover from {}", failover.next_seq_no));
     }
-    fn on_active(&mut self, sender: &mut Sender<'_>, active: Active) {
+    fn on_takeover(&mut self, sender: &mut Sender<'_>, active: Takeover) {
         assert_eq!(sender.state(), State::Established);
         self.active = Some(active);
         self.session.push(format!("active {}", active.next_outgoing));

@@ -105,7 +105,7 @@ impl Listener for Trader {
         }
     }
     fn on_terminate(&mut self, _: &mut Sender<'_>, terminated: &Terminated<'_>) {
-        self.events.push(format!("terminated {} {}", terminated.code.0, terminated.answer));
+        self.events.push(format!("terminated {} {}", terminated.code.0, terminated.solicited));
     }
     fn on_error(&mut self, _: &mut Sender<'_>, error: &Error) {
         self.events.push(error.to_string());

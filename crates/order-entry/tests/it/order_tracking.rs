@@ -60,7 +60,7 @@ impl Listener for RecordingStrategy {
     fn on_failover(&mut self, _: &mut Sender<'_>, _: Failover) {
         self.record("failover");
     }
-    fn on_active(&mut self, _: &mut Sender<'_>, _: Active) {
+    fn on_takeover(&mut self, _: &mut Sender<'_>, _: Takeover) {
         self.record("active");
     }
     fn on_backup(&mut self, _: &BackupNotice<'_>) {
@@ -191,12 +191,12 @@ fn callbacks_without_order_information_are_forwarded() {
     let (reason, gap) = (CharArray::new(b""), Gap { uuid: 7, from: 3, to: 5 });
     let (state, code) = (State::Establishing, RejectCode(1));
     let rejected = Rejected { state, code, reason, next_seq_no: None, fault_tolerance: None };
-    let terminated = Terminated { code: TerminateCode::FINISHED, reason, answer: false };
+    let terminated = Terminated { code: TerminateCode::FINISHED, reason, solicited: false };
     let not_again = RetransmitRejected { code: RetransmitRejectCode(1), reason, gap };
     harness.call(|tracked, sender| {
         tracked.on_failover(sender, Failover { uuid: 7, next_seq_no: 1 });
         let (down_for, in_doubt) = (Duration::from_secs(1), false);
-        tracked.on_active(sender, Active { uuid: 7, next_outgoing: 1, down_for, in_doubt });
+        tracked.on_takeover(sender, Takeover { uuid: 7, next_outgoing: 1, down_for, in_doubt });
         tracked.on_backup(&BackupNotice::State(state));
         tracked.on_reject(sender, &rejected);
         tracked.on_terminate(sender, &terminated);

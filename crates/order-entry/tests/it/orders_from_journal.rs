@@ -79,7 +79,7 @@ fn requests_of_every_kind_are_rebuilt() {
     orders.send(&mut sender, &NewOrder { order_request_id: Some(99), ..buy(3) }).unwrap();
     orders.send(&mut sender, &NewOrder::market(42, SideReq::SELL, 1, 4.into())).unwrap();
     sender.send(&MassStatus::all()).unwrap();
-    orders.send(&mut sender, &ReplaceOrder::with_terms_of(501, &buy(5))).unwrap();
+    orders.send(&mut sender, &ReplaceOrder::from_order(501, &buy(5))).unwrap();
     orders.send(&mut sender, &CancelOrder::new(502, 42, SideReq::BUY, 6.into())).unwrap();
     orders.send(&mut sender, &MassCancel::all()).unwrap();
     let read = Orders::from_journal(harness.session.journal(), 16);

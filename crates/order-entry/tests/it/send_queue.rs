@@ -39,7 +39,7 @@ fn messages_wait_in_order_up_to_the_limit() {
         assert_eq!(harness.send(), Ok(expected));
     }
     let waiting = 3 * ORDER - 10;
-    assert_eq!(harness.send(), Err(SendError::OutboundSink(OutboundError::WouldBlock { waiting })));
+    assert_eq!(harness.send(), Err(SendError::Sink(OutboundError::WouldBlock { waiting })));
     assert_eq!(harness.session.progress().next_outgoing, 4, "the refused order uses no number");
     // Byte by byte: the second order makes room for another one when it is written.
     for _ in 0..ORDER {
@@ -113,7 +113,7 @@ fn failed_write_keeps_the_record_and_ends_the_connection() {
     harness.connector.connection().failure = Some(io::ErrorKind::ConnectionReset);
     let sent = harness.send().unwrap();
     assert_eq!(sent, Sent { seq_num: 1, delivery: Delivery::Broken });
-    assert_eq!(harness.send(), Err(SendError::OutboundSink(OutboundError::Closed)));
+    assert_eq!(harness.send(), Err(SendError::Sink(OutboundError::Closed)));
     assert_eq!(harness.session.next_deadline(), Some(Instant::ZERO));
     harness.poll();
     assert_eq!(harness.events.0, ["connection lost while established"]);
@@ -137,7 +137,7 @@ fn full_journal_refuses_but_permits_terminate() {
             Err(refusal) => break refusal,
         }
     };
-    assert_eq!(refusal, SendError::OutboundSink(OutboundError::Full));
+    assert_eq!(refusal, SendError::Sink(OutboundError::Full));
     assert_eq!(harness.session.progress().next_outgoing, sent + 1);
     harness.session.terminate(now(harness.time));
     harness.poll();
@@ -165,7 +165,7 @@ fn full_journal_restarts_once_nothing_waits() {
             Err(refusal) => break refusal,
         }
     };
-    assert_eq!(refusal, SendError::OutboundSink(OutboundError::Full));
+    assert_eq!(refusal, SendError::Sink(OutboundError::Full));
     let waiting = harness.session.waiting();
     harness.add_room(waiting);
     assert_eq!(harness.session.waiting(), 0);

@@ -18,7 +18,7 @@ struct Trader {
     /// Names and allowed cores of the threads of its callbacks.
     threads: Vec<(String, Vec<usize>)>,
     not_applied: u32,
-    active: Vec<Active>,
+    active: Vec<Takeover>,
     backups: u32,
     panics_at: Option<u64>,
 }
@@ -54,7 +54,7 @@ impl Listener for Trader {
     fn on_not_applied(&mut self, _: &mut Sender<'_>, _: NotApplied) {
         self.not_applied += 1;
     }
-    fn on_active(&mut self, _: &mut Sender<'_>, active: Active) {
+    fn on_takeover(&mut self, _: &mut Sender<'_>, active: Takeover) {
         self.active.push(active);
     }
     fn on_backup(&mut self, notice: &BackupNotice<'_>) {
@@ -124,7 +124,7 @@ fn thread_has_its_name_core_and_sessions() {
             assert_eq!(listener.threads, [(name.clone(), cores.clone())]);
             assert_eq!(listener.reports, [1]);
             assert!(session.is_idle());
-            assert_eq!(session.session().ending(), Ending::Finished);
+            assert_eq!(session.session().ending(), DisconnectReason::Finished);
         }
     }
     assert_eq!(ended[0].1.as_ref().unwrap().len(), 2);
@@ -238,7 +238,7 @@ fn silent_gateway_is_abandoned_after_the_timeout() {
     let (_, outcome) = threads.stop(Duration::from_millis(20)).pop().unwrap();
     let sessions = outcome.unwrap();
     assert!(sessions[0].session.is_idle());
-    assert_eq!(sessions[0].session.session().ending(), Ending::Lost);
+    assert_eq!(sessions[0].session.session().ending(), DisconnectReason::Lost);
     drop(connection);
 }
 
@@ -282,7 +282,7 @@ fn dropped_threads_have_terminated_their_sessions() {
             self.0.send("established").unwrap();
         }
         fn on_terminate(&mut self, _: &mut Sender<'_>, terminated: &Terminated<'_>) {
-            assert!(terminated.answer);
+            assert!(terminated.solicited);
             self.0.send("terminated").unwrap();
         }
     }

@@ -48,7 +48,7 @@ fn messages_beyond_the_limit_are_queued() {
         assert_eq!(harness.send().unwrap().delivery, Delivery::Waiting { waiting });
     }
     let waiting = 3 * ORDER;
-    assert_eq!(harness.send(), Err(SendError::OutboundSink(OutboundError::WouldBlock { waiting })));
+    assert_eq!(harness.send(), Err(SendError::Sink(OutboundError::WouldBlock { waiting })));
     assert_eq!(harness.session.next_deadline(), Some(at(600)));
     harness.poll_at_millis(599);
     assert_eq!(harness.connector.written(), [(514, 1), (514, 2)]);

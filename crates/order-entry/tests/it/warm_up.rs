@@ -65,7 +65,7 @@ fn warm_up_is_invisible_to_another_process() {
         match sender.warm_up(&order(1_000_000)) {
             Ok(()) => {}
             Err(error) => {
-                assert_eq!(error, SendError::OutboundSink(OutboundError::Full));
+                assert_eq!(error, SendError::Sink(OutboundError::Full));
                 refused += 1;
             }
         }
@@ -114,7 +114,7 @@ fn warm_up_is_refused_like_a_send_and_not_counted() {
     let before = *harness.session.outbound_counters();
     let waiting = harness.session.waiting();
     let mut sender = harness.session.sender(now(1));
-    let full = SendError::OutboundSink(OutboundError::WouldBlock { waiting });
+    let full = SendError::Sink(OutboundError::WouldBlock { waiting });
     assert_eq!(sender.warm_up(&order(1)), Err(full));
     assert_eq!(*harness.session.outbound_counters(), before);
 }

@@ -1,29 +1,29 @@
-//! A test's source: every message copied field by field, getter to setter.
+//! Generates a test module that copies every message field by field, from getter to setter.
 
 use super::snake_case;
 use crate::schema::{Block, Encoding, Message, Presence, Schema};
 use alloc::format;
 use alloc::string::String;
 
-/// Writes a test module that copies any message of `schema`, whose module is `path`.
+/// Generates a test module for `schema`, whose codecs are in module `path`.
 ///
-/// The module's `copy(header, body, buffer, seen)` decodes with the generated view, hands every
-/// value to `seen.push` and encodes all into `buffer`; gives the length written. Its
-/// `empty(template, buffer)` encodes a message with one entry in each group and nothing set.
+/// The module's `copy(header, body, buffer, values)` decodes a message with the generated view,
+/// passes every value to `values.push` and encodes all of them into `buffer`. It returns the
+/// encoded length. `empty(template, buffer)` encodes a message with one empty entry in each group.
 pub fn copy(schema: &Schema, source: &str, path: &str) -> String {
     let mut text = format!(
-        "//! Every message copied getter by getter. Generated from `{source}` by `cargo xtask \
+        "//! Copies every message field by field. Generated from `{source}` by `cargo xtask \
          codegen`.\n\n\
-         use crate::item::Seen;\nuse hairpin_sbe::{{EncodeError, MessageHeader}};\n\
+         use crate::plain_value::ValueLog;\nuse hairpin_sbe::{{EncodeError, MessageHeader}};\n\
          use {path}::*;\n\n\
          pub(crate) fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], \
-         seen: &mut Seen) -> usize {{\n    \
+         values: &mut ValueLog) -> usize {{\n    \
          match header.template_id {{\n"
     );
     for message in &schema.messages {
         let name = &message.name;
         text += &format!(
-            "        {name}::TEMPLATE_ID => {}(header, body, buffer, seen),\n",
+            "        {name}::TEMPLATE_ID => {}(header, body, buffer, values),\n",
             snake_case(name)
         );
     }
@@ -33,10 +33,10 @@ pub fn copy(schema: &Schema, source: &str, path: &str) -> String {
         let (name, module) = (&message.name, snake_case(&message.name));
         text += &format!(
             "\nfn {module}(header: &MessageHeader, body: &[u8], buffer: &mut [u8], \
-             seen: &mut Seen) -> usize {{\n    \
+             values: &mut ValueLog) -> usize {{\n    \
              let mut scratch = {name}::SCRATCH;\n    \
              let from = {name}::decode(header, body, &mut scratch).unwrap();\n    \
-             let _ = (from.encoded_length(), &seen);\n"
+             let _ = (from.encoded_length(), &values);\n"
         );
         let is_fixed = message.groups.is_empty();
         text += &match is_fixed {
@@ -65,7 +65,7 @@ pub fn copy(schema: &Schema, source: &str, path: &str) -> String {
             text += "    }\n";
         }
         for data in &message.data {
-            text += &format!("    seen.push(from.{}());\n", snake_case(&data.name));
+            text += &format!("    values.push(from.{}());\n", snake_case(&data.name));
         }
         text += &match is_fixed {
             true => format!("    {name}::ENCODED_LENGTH\n}}\n"),
@@ -75,7 +75,7 @@ pub fn copy(schema: &Schema, source: &str, path: &str) -> String {
     text
 }
 
-/// `empty(template, buffer)`: every message with one entry in each group and nothing set.
+/// Generates `empty(template, buffer)`.
 fn empty(schema: &Schema) -> String {
     let mut text = String::from(
         "\npub(crate) fn empty(template_id: u16, buffer: &mut [u8]) -> \
@@ -114,7 +114,7 @@ fn fields(
         let (name, kind) = (snake_case(&field.name), &schema.types[&field.kind]);
         if kind.presence == Presence::Constant {
             let constant = super::constant_case(&field.name);
-            text += &format!("{indent}seen.push({owner}::{constant});\n");
+            text += &format!("{indent}values.push({owner}::{constant});\n");
             continue;
         }
         let bare = match kind.encoding {
@@ -126,7 +126,7 @@ fn fields(
             _ => "",
         };
         text += &format!(
-            "{indent}_to.set_{name}({from}.{name}()); seen.push({from}.{name}(){bare});\n"
+            "{indent}_to.set_{name}({from}.{name}()); values.push({from}.{name}(){bare});\n"
         );
     }
     text

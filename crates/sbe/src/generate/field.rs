@@ -1,4 +1,4 @@
-//! A field's getter, setter and constant: one line each.
+//! Generates a field's getter, setter and constant, one line each.
 
 use super::types::integer;
 use super::{Context, GenerateError, constant_case, since, snake_case};
@@ -6,20 +6,20 @@ use crate::schema::{Encoding, Field, Presence, Primitive, Type};
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// What the lines of a field are made of.
+/// The parts of a field's getter and setter.
 pub(super) struct Accessor {
-    /// Return type of the getter.
+    /// The return type of the getter.
     pub(super) returns: String,
-    /// Getter's expression, `{b}` standing for the block.
+    /// The getter's expression; `{b}` stands for the block.
     get: String,
-    /// Argument type of the setter.
+    /// The argument type of the setter.
     takes: String,
-    /// Setter's statement, `{b}` standing for the block.
+    /// The setter's statement; `{b}` stands for the block.
     set: String,
 }
 
 impl Accessor {
-    /// Finds out how a field that is not constant is read and written.
+    /// Determines how to read and write a field that is not constant.
     pub(super) fn new(
         context: &Context<'_>,
         field: &Field,
@@ -87,7 +87,7 @@ impl Accessor {
         })
     }
 
-    /// Doc and getter, reading `block`.
+    /// Returns the getter with its doc comment, reading from `block`.
     pub(super) fn getter(&self, field: &Field, size: u16, block: &str) -> String {
         let Field { name, tag, offset, .. } = field;
         let get = self.get.replace("{b}", block);
@@ -101,7 +101,7 @@ impl Accessor {
         )
     }
 
-    /// Setter with its doc, writing `self.0`.
+    /// Returns the setter with its doc comment, writing to `self.0`.
     pub(super) fn setter(&self, field: &Field) -> String {
         let set = self.set.replace("{b}", "self.0");
         format!(
@@ -114,7 +114,7 @@ impl Accessor {
     }
 }
 
-/// An integer, bare or in the newtype `wrapper`.
+/// Creates the accessor of an integer, plain or in the newtype `wrapper`.
 fn scalar(primitive: Primitive, at: u16, is_nullable: bool, wrapper: Option<&str>) -> Accessor {
     let integer = integer(primitive);
     let kind = wrapper.unwrap_or(integer);
@@ -146,8 +146,8 @@ fn scalar(primitive: Primitive, at: u16, is_nullable: bool, wrapper: Option<&str
     }
 }
 
-/// Whether a getter returns an `Option`: the type has a null, or the field is newer than its
-/// message, so that older senders lack it.
+/// Returns `true` if the getter returns an `Option`: the type has a null, or the field is newer
+/// than its message and may be absent.
 pub(super) fn is_nullable(kind: &Type, field: &Field, block_since: u16) -> bool {
     match kind.encoding {
         Encoding::Text | Encoding::Set(..) | Encoding::MonthYear => false,
@@ -155,8 +155,8 @@ pub(super) fn is_nullable(kind: &Type, field: &Field, block_since: u16) -> bool 
     }
 }
 
-/// Whether a type's null, if it has one, is the greatest value of its integer (0 of a character),
-/// which is what the generated lines compare with.
+/// Returns `true` if a type's null, if any, is its integer's maximum (0 for a character). Generated
+/// code compares with this value.
 fn has_greatest_null(kind: &Type) -> bool {
     let null = kind.value.as_slice();
     null.is_empty()
@@ -172,7 +172,7 @@ fn has_greatest_null(kind: &Type) -> bool {
         }
 }
 
-/// Doc and associated constant of a constant field.
+/// Returns the associated constant of a constant field, with its doc comment.
 pub(super) fn constant(kind: &Type, field: &Field) -> String {
     let (integer, value) = match kind.encoding {
         Encoding::Scalar(Primitive::Char) => ("u8", format!("b'{}'", kind.value.escape_ascii())),

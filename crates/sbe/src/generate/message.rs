@@ -1,4 +1,4 @@
-//! A message's file: layout, view, encoder, and the same for each group.
+//! Generates a message's file: layout, view and encoder of the message and each group.
 
 use super::field::{Accessor, constant};
 use super::{Context, GenerateError, constant_case, field_row, plural, since, snake_case};
@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The text of a message's file.
+/// Returns the text of a message's file.
 pub(super) fn message(context: &Context<'_>, message: &Message) -> Result<String, GenerateError> {
     let mut text = context.banner(&format!("{}, template {}", message.name, message.template_id));
     text += &imports(context, message);
@@ -19,7 +19,8 @@ pub(super) fn message(context: &Context<'_>, message: &Message) -> Result<String
     Ok(text)
 }
 
-/// Only what the file uses; schema types by glob, as most messages use many.
+/// Returns the imports that the file uses. Schema types use a glob, because most messages need
+/// many.
 fn imports(context: &Context<'_>, message: &Message) -> String {
     let mut names = Vec::from(["BlockLayout", "Field", "Message"]);
     let blocks = || core::iter::once(&message.block).chain(message.groups.iter().map(|g| &g.block));
@@ -53,13 +54,13 @@ fn imports(context: &Context<'_>, message: &Message) -> String {
     )
 }
 
-/// The layout as data.
+/// Returns the layout constant.
 fn layout(context: &Context<'_>, message: &Message) -> String {
     let Message { name, template_id, semantic_type, since, block, .. } = message;
     let crate::schema::Schema { id, version, .. } = context.schema;
     let mut text = format!(
-        "\n/// Layout of {name}.\npub const MESSAGE: Message = Message {{\n    name: \"{name}\", \
-         template_id: {template_id}, schema_id: {id}, version: {version}, \
+        "\n/// The layout of {name}.\npub const MESSAGE: Message = Message {{\n    \
+         name: \"{name}\", template_id: {template_id}, schema_id: {id}, version: {version}, \
          semantic_type: \"{semantic_type}\",\n    \
          block: BlockLayout::new({}, {since}, FIELDS),\n    groups: &[",
         block.length
@@ -97,7 +98,7 @@ fn table(name: &str, block: &Block) -> String {
     format!("const {name}: &[Field] = &[\n{rows}];\n")
 }
 
-/// View and encoder of a message.
+/// Returns the view and encoder of a message.
 fn root(context: &Context<'_>, message: &Message) -> Result<String, GenerateError> {
     let Message { name, template_id, block, groups, data, .. } = message;
     let mut text = format!(
@@ -143,7 +144,7 @@ fn root(context: &Context<'_>, message: &Message) -> Result<String, GenerateErro
         .map(|(index, group)| {
             let entry = &group.name;
             format!(
-                "    /// Begins {entry}.\n    #[inline] pub fn {}(&mut self) -> \
+                "    /// Starts the group {entry}.\n    #[inline] pub fn {}(&mut self) -> \
                  Result<GroupEncoder<'_, {entry}<'_>>, EncodeError> {{ self.0.open({index}) }}\n",
                 snake_case(entry)
             )
@@ -152,7 +153,7 @@ fn root(context: &Context<'_>, message: &Message) -> Result<String, GenerateErro
     Ok(text + &implementation(&format!(" {name}Groups<'_>"), &openers))
 }
 
-/// View and encoder of a group's entry.
+/// Returns the view and encoder of a group entry.
 fn entry(
     context: &Context<'_>,
     message: &Message,
@@ -172,7 +173,7 @@ fn entry(
     Ok(text + &setters(context, &group.block, block_since, name)?)
 }
 
-/// Constants and getters of a block.
+/// Returns the constants and getters of a block.
 fn getters(
     context: &Context<'_>,
     block: &Block,
@@ -190,7 +191,7 @@ fn getters(
     Ok(text)
 }
 
-/// Setters of a block.
+/// Returns the setters of a block.
 fn setters(
     context: &Context<'_>,
     block: &Block,
@@ -206,9 +207,9 @@ fn setters(
     Ok(implementation(&format!(" {name}Encoder<'_>"), &text))
 }
 
-/// An `impl` block; nothing if it would be empty.
+/// Returns an `impl` block, or nothing if it would be empty.
 fn implementation(head: &str, body: &str) -> String {
-    // A lifetime that no getter mentions would be one the compiler asks to leave out.
+    // The compiler warns about a lifetime that no getter uses.
     let head = match head.strip_prefix("<'a>") {
         Some(rest) if !body.contains("'a") => rest.replace("<'a>", "<'_>"),
         _ => head.into(),

@@ -1,10 +1,10 @@
-//! CME's names in Rust's cases.
+//! Conversion of CME's names to Rust naming conventions.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Words of a name: `MDEntryPx` is `MD`, `Entry`, `Px`; `ClOrdID` is `Cl`, `Ord`, `ID`. Digits
-/// belong to the word before them.
+/// Splits a name into words: `MDEntryPx` into `MD`, `Entry`, `Px`; `ClOrdID` into `Cl`, `Ord`,
+/// `ID`. Digits belong to the word before them.
 fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = Vec::<String>::new();
@@ -28,7 +28,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// `md_entry_px`, with `_` behind it if that is a keyword.
+/// Converts a name to snake case, `md_entry_px`, and appends `_` to a keyword.
 pub(super) fn snake_case(name: &str) -> String {
     let mut snake = words(name).join("_").to_ascii_lowercase();
     if matches!(snake.as_str(), "type" | "match" | "move" | "ref" | "use" | "where" | "yield") {
@@ -37,12 +37,13 @@ pub(super) fn snake_case(name: &str) -> String {
     snake
 }
 
-/// `END_OF_EVENT`.
+/// Converts a name to constant case, `END_OF_EVENT`.
 pub(super) fn constant_case(name: &str) -> String {
     words(name).join("_").to_ascii_uppercase()
 }
 
-/// `Price9` for `PRICE9` and `PRICENULL9`: the same type in Rust, absent or not.
+/// Returns the alias of a decimal type: `Price9` for both `PRICE9` and `PRICENULL9`, which are the
+/// same type in Rust.
 pub(super) fn decimal_alias(name: &str) -> String {
     let name = name.replace("NULL", "");
     words(&name)
@@ -59,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn splits_names_where_a_reader_would() {
+    fn splits_names_into_words() {
         for (name, snake) in [
             ("MDEntryPx", "md_entry_px"),
             ("SecurityID", "security_id"),

@@ -1,4 +1,4 @@
-//! Enumerations and sets as newtypes; every type as data.
+//! Generates enumerations and sets as newtypes, and every type as data.
 
 use super::{Context, byte_string, constant_case};
 use crate::schema::{Encoding, Named, Primitive, Type};
@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// `types.rs`: what getters return and setters take.
+/// Generates `types.rs`: the types of getters and setters.
 pub(super) fn types(context: &Context<'_>) -> String {
     let mut text = context.banner("Enumerations, sets and decimals");
     text += "\nuse hairpin_sbe::{Decimal, Named};\n";
@@ -30,7 +30,7 @@ pub(super) fn types(context: &Context<'_>) -> String {
     text
 }
 
-/// `kind.rs`: the rows of the layout tables name these.
+/// Generates `kind.rs`: the type constants that the layout tables refer to.
 pub(super) fn kinds(context: &Context<'_>) -> String {
     let mut text = context.banner("Types as data");
     text += "\nuse super::types::*;\n\
@@ -74,7 +74,7 @@ pub(super) fn kinds(context: &Context<'_>) -> String {
     text
 }
 
-/// Whether any field is of the type.
+/// Returns `true` if any field has the type.
 fn is_used(context: &Context<'_>, name: &str) -> bool {
     let blocks = context.schema.messages.iter().flat_map(|message| {
         message.groups.iter().map(|group| &group.block).chain([&message.block])
@@ -82,7 +82,7 @@ fn is_used(context: &Context<'_>, name: &str) -> bool {
     blocks.flat_map(|block| &block.fields).any(|field| field.kind == name)
 }
 
-/// Head of a newtype: struct, constants, names, name.
+/// Returns the start of a newtype: the struct, its constants and its names.
 fn newtype(kind: &Type, primitive: Primitive, what: &str, names: &[Named]) -> String {
     let (name, integer) = (&kind.name, integer(primitive));
     let is_set = matches!(kind.encoding, Encoding::Set(..));
@@ -117,8 +117,8 @@ fn newtype(kind: &Type, primitive: Primitive, what: &str, names: &[Named]) -> St
 }
 
 fn enumeration(kind: &Type, primitive: Primitive, names: &[Named]) -> String {
-    newtype(kind, primitive, "one of the named values or another", names)
-        + "    /// The schema's name of the value, if it has one.\n    \
+    newtype(kind, primitive, "a named or unnamed value", names)
+        + "    /// Returns the schema's name of the value, or `None` for an unnamed value.\n    \
            pub fn name(self) -> Option<&'static str> \
            { Named::find(Self::NAMES, self.0.into()) }\n}\n"
 }
@@ -126,7 +126,7 @@ fn enumeration(kind: &Type, primitive: Primitive, names: &[Named]) -> String {
 fn set(kind: &Type, primitive: Primitive, choices: &[Named]) -> String {
     let name = &kind.name;
     newtype(kind, primitive, "a set of bits", choices)
-        + "    /// Whether all bits of `other` are set.\n    \
+        + "    /// Returns `true` if all bits of `other` are set.\n    \
            #[inline] pub const fn contains(self, other: Self) -> bool \
            { self.0 & other.0 == other.0 }\n}\n"
         + &format!(
@@ -135,7 +135,7 @@ fn set(kind: &Type, primitive: Primitive, choices: &[Named]) -> String {
         )
 }
 
-/// Rust's integer for a primitive.
+/// Returns the Rust integer of a primitive.
 pub(super) fn integer(primitive: Primitive) -> &'static str {
     match primitive {
         Primitive::Char | Primitive::Uint8 => "u8",

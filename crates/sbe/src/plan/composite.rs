@@ -1,6 +1,6 @@
-//! Composites: several values one behind the other, some of which are one value to a reader.
+//! Composites: consecutive values, some of which form one value.
 
-use super::field::{Field, FloatLayout, Meaning, Null, Simple, Step};
+use super::field::{Field, FloatLayout, Null, Simple, Step, ValueKind};
 use super::types::{Kind, Types};
 use crate::number::NumberKind;
 use crate::schema::SchemaError;
@@ -9,11 +9,11 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 
-/// The most steps of a composite or a block: composites that hold composites could grow without
-/// bound.
-pub(super) const MOST_STEPS: usize = 4_096;
+/// The maximum number of steps of a composite or block. Nested composites could otherwise grow
+/// without bound.
+pub(super) const STEPS_MAX: usize = 4_096;
 
-/// A composite, offsets counted from its start.
+/// A composite, with offsets from its start.
 #[derive(Clone, Debug)]
 pub(super) struct Composite<'x> {
     pub(super) steps: Vec<Step<'x>>,
@@ -30,15 +30,15 @@ impl<'x> Composite<'x> {
         for member in element.elements() {
             let kind = types.kind(member, depth + 1)?;
             let since = member.number_or("sinceVersion", 0)?;
-            let place = Place { name: member.named()?, since, end: composite.size };
-            composite.size = place.put(member, &kind, &mut composite.steps)?;
+            let place = BlockSteps { name: member.named()?, since, end: composite.size };
+            composite.size = place.append(member, &kind, &mut composite.steps)?;
         }
         Ok(composite
-            .as_one_value()
+            .as_single_value()
             .map_or_else(|| Kind::Composite(Rc::new(composite)), Kind::Simple))
     }
 
-    /// A member that is one value.
+    /// Returns the member `name` if it is a single value.
     pub(super) fn member(&self, name: &str) -> Option<&Field<'x>> {
         self.fields().find(|field| field.name == name)
     }
@@ -50,8 +50,8 @@ impl<'x> Composite<'x> {
         })
     }
 
-    /// A decimal, a floating-point decimal or a month-year.
-    fn as_one_value(&self) -> Option<Simple> {
+    /// Returns the composite as a decimal, a floating-point decimal or a month-year, if it is one.
+    fn as_single_value(&self) -> Option<Simple> {
         let fields: Vec<_> = self.fields().collect();
         if fields.len() != self.steps.len() || fields.iter().any(|field| field.since > 0) {
             return None;
@@ -67,28 +67,29 @@ impl<'x> Composite<'x> {
                 let is_part = |(field, size): (&&Field<'_>, &u8)| {
                     let null = NumberKind::Unsigned(*size).default_null();
                     let kind = NumberKind::Unsigned(*size);
-                    matches!(field.kind.meaning, Meaning::Number(other) if other == kind)
+                    matches!(field.kind.meaning, ValueKind::Number(other) if other == kind)
                         && field.kind.null == Some(Null::new(null))
                 };
-                let meaning = Meaning::MonthYear(parts.map(|part| part.offset));
+                let meaning = ValueKind::MonthYear(parts.map(|part| part.offset));
                 parts.iter().zip(&sizes).all(is_part).then(|| Simple::new(meaning, self.size, None))
             }
             _ => None,
         }
     }
 
-    /// One number, if the mantissa fits in an `i64` and the exponent in an `i8`.
+    /// Returns the composite as one number, if the mantissa fits in an `i64` and the exponent in an
+    /// `i8`.
     fn number(&self, mantissa: &Simple, exponent: &Field<'_>) -> Option<Simple> {
-        let Meaning::Number(kind @ (NumberKind::Signed(_) | NumberKind::Unsigned(1..=4))) =
+        let ValueKind::Number(kind @ (NumberKind::Signed(_) | NumberKind::Unsigned(1..=4))) =
             mantissa.meaning
         else {
             return None;
         };
         let meaning = match exponent.kind.meaning {
-            Meaning::Constant(exponent, bits) => {
-                Meaning::Decimal(kind, exponent.signed(bits).try_into().ok()?)
+            ValueKind::Constant(exponent, bits) => {
+                ValueKind::Decimal(kind, exponent.signed(bits).try_into().ok()?)
             }
-            Meaning::Number(NumberKind::Signed(1)) => Meaning::Float(FloatLayout {
+            ValueKind::Number(NumberKind::Signed(1)) => ValueKind::Float(FloatLayout {
                 mantissa: kind,
                 exponent_offset: exponent.offset,
                 null_exponent: exponent.kind.null.map(|null| null.bits),
@@ -99,17 +100,17 @@ impl<'x> Composite<'x> {
     }
 }
 
-/// Where a field or a member comes to lie.
-pub(super) struct Place<'x> {
+/// The steps of a block under construction.
+pub(super) struct BlockSteps<'x> {
     pub(super) name: &'x str,
     pub(super) since: u16,
-    /// The end of what lies before it.
+    /// The end of the steps so far.
     pub(super) end: u16,
 }
 
-impl<'x> Place<'x> {
-    /// Appends the steps of a field or member that `element` declares; gives its end.
-    pub(super) fn put(
+impl<'x> BlockSteps<'x> {
+    /// Appends the steps of the field or member `element` and returns their end.
+    pub(super) fn append(
         self,
         element: Element<'_, 'x>,
         kind: &Kind<'x>,
@@ -133,7 +134,7 @@ impl<'x> Place<'x> {
                 steps.push(Step::Composite(name));
                 steps.extend(composite.steps.iter().cloned().map(|step| match step {
                     Step::Field(field) => Step::Field(Field {
-                        // Not beyond the end, which was checked.
+                        // Below the end, which was checked.
                         offset: field.offset + offset,
                         since: field.since.max(since),
                         ..field
@@ -143,8 +144,8 @@ impl<'x> Place<'x> {
                 steps.push(Step::EndComposite);
             }
         }
-        if steps.len() > MOST_STEPS {
-            return Err(element.unsupported(format!("more than {MOST_STEPS} values in a block")));
+        if steps.len() > STEPS_MAX {
+            return Err(element.unsupported(format!("more than {STEPS_MAX} values in a block")));
         }
         Ok(end)
     }

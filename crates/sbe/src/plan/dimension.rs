@@ -1,7 +1,7 @@
-//! The composites that are not fields: what stands before messages, groups and data.
+//! Headers: the composites before messages, groups and data.
 
 use super::composite::Composite;
-use super::field::Meaning;
+use super::field::ValueKind;
 use super::types::{Kind, Types};
 use crate::MessageHeader;
 use crate::number::{Number, NumberKind};
@@ -11,13 +11,13 @@ use alloc::format;
 
 /// An unsigned number in a header.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
+pub(super) struct HeaderField {
     offset: u16,
     kind: NumberKind,
 }
 
-impl Slot {
-    /// The member `name` of a composite that `user` names.
+impl HeaderField {
+    /// Returns the member `name` of the composite that `user` refers to.
     fn find(
         user: Element<'_, '_>,
         composite: &Composite<'_>,
@@ -25,7 +25,7 @@ impl Slot {
     ) -> Result<Self, SchemaError> {
         match composite.member(name) {
             Some(member) => match member.kind.meaning {
-                Meaning::Number(kind) if kind.is_unsigned() => {
+                ValueKind::Number(kind) if kind.is_unsigned() => {
                     Ok(Self { offset: member.offset, kind })
                 }
                 _ => Err(user.unsupported(format!("type of {name}"))),
@@ -34,14 +34,14 @@ impl Slot {
         }
     }
 
-    /// Its value in a header, which is as long as its composite.
+    /// Reads the number from a header of the composite's length.
     fn read(self, head: &[u8], is_big_endian: bool) -> u64 {
         let bytes = head.get(usize::from(self.offset)..).unwrap_or_default();
         Number { kind: self.kind, is_big_endian }.bits(bytes)
     }
 }
 
-/// The composite that `user` names in an attribute.
+/// Returns the composite that an attribute of `user` refers to.
 fn composite<'a, 'x>(
     user: Element<'a, 'x>,
     name: &'a str,
@@ -53,21 +53,21 @@ fn composite<'a, 'x>(
     }
 }
 
-/// What stands before a message.
+/// The message header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     length: u16,
-    block_length: Slot,
-    template_id: Slot,
-    schema_id: Slot,
-    version: Slot,
+    block_length: HeaderField,
+    template_id: HeaderField,
+    schema_id: HeaderField,
+    version: HeaderField,
 }
 
 impl Header {
-    /// SBE's own, of four `u16`, for schemas that define none.
+    /// SBE's standard header of four `u16`, for schemas that define none.
     const STANDARD: Self = {
-        const fn slot(offset: u16) -> Slot {
-            Slot { offset, kind: NumberKind::Unsigned(2) }
+        const fn slot(offset: u16) -> HeaderField {
+            HeaderField { offset, kind: NumberKind::Unsigned(2) }
         }
         Self {
             length: MessageHeader::LENGTH as u16,
@@ -90,7 +90,7 @@ impl Header {
         };
         let composite = composite(root, name, types)?;
         let slot = |name| {
-            let slot = Slot::find(root, &composite, name)?;
+            let slot = HeaderField::find(root, &composite, name)?;
             match slot.kind.size() {
                 1 | 2 => Ok(slot),
                 _ => Err(root.unsupported(format!("{name} of more than 16 bits"))),
@@ -105,20 +105,20 @@ impl Header {
         })
     }
 
-    /// Bytes on the wire.
+    /// Returns the length in bytes.
     pub(super) fn length(&self) -> usize {
         self.length.into()
     }
 
-    /// Splits off the header.
+    /// Splits the header from `bytes`.
     pub(super) fn decode<'a>(
         &self,
         bytes: &'a [u8],
         is_big_endian: bool,
     ) -> Option<(MessageHeader, &'a [u8])> {
         let (head, body) = bytes.split_at_checked(self.length())?;
-        // Each of at most 16 bits.
-        let read = |slot: Slot| slot.read(head, is_big_endian) as u16;
+        // Each number has at most 16 bits.
+        let read = |slot: HeaderField| slot.read(head, is_big_endian) as u16;
         let header = MessageHeader {
             block_length: read(self.block_length),
             template_id: read(self.template_id),
@@ -129,12 +129,12 @@ impl Header {
     }
 }
 
-/// What stands before the entries of a group.
+/// The dimension header of a group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dimension {
     length: u16,
-    block_length: Slot,
-    count: Slot,
+    block_length: HeaderField,
+    count: HeaderField,
 }
 
 impl Dimension {
@@ -146,29 +146,29 @@ impl Dimension {
         let composite = composite(group, name, types)?;
         Ok(Self {
             length: composite.size,
-            block_length: Slot::find(group, &composite, "blockLength")?,
-            count: Slot::find(group, &composite, "numInGroup")?,
+            block_length: HeaderField::find(group, &composite, "blockLength")?,
+            count: HeaderField::find(group, &composite, "numInGroup")?,
         })
     }
 
-    /// Splits off the dimension: block length, count, what follows.
+    /// Splits the header from `bytes`. Returns the block length, the count and the rest.
     pub(super) fn split<'a>(
         &self,
         bytes: &'a [u8],
         is_big_endian: bool,
     ) -> Option<(usize, usize, &'a [u8])> {
         let (head, rest) = bytes.split_at_checked(self.length.into())?;
-        let read = |slot: Slot| slot.read(head, is_big_endian).try_into().ok();
+        let read = |slot: HeaderField| slot.read(head, is_big_endian).try_into().ok();
         Some((read(self.block_length)?, read(self.count)?, rest))
     }
 }
 
-/// What stands before data.
+/// The length header of a data field.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DataLength {
-    /// Where the data begins.
+    /// The offset of the data.
     start: u16,
-    length: Slot,
+    length: HeaderField,
 }
 
 impl DataLength {
@@ -178,10 +178,10 @@ impl DataLength {
     ) -> Result<Self, SchemaError> {
         let composite = composite(data, data.required("type")?, types)?;
         let start = composite.member("varData").ok_or_else(|| data.missing("varData"))?.offset;
-        Ok(Self { start, length: Slot::find(data, &composite, "length")? })
+        Ok(Self { start, length: HeaderField::find(data, &composite, "length")? })
     }
 
-    /// Splits off the length and the data.
+    /// Splits the length and the data from `bytes`.
     pub(super) fn split<'a>(
         &self,
         bytes: &'a [u8],

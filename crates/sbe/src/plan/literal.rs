@@ -1,4 +1,4 @@
-//! Numbers as a schema file writes them, and the nulls that it does not write.
+//! Number literals in schema files, and default nulls.
 
 use crate::number::NumberKind;
 use crate::schema::SchemaError;
@@ -6,7 +6,7 @@ use crate::schema::element::Element;
 use alloc::format;
 
 impl NumberKind {
-    /// The primitive type with this name of SBE's.
+    /// Returns the SBE primitive type with this name.
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "char" => Self::Character,
@@ -24,7 +24,7 @@ impl NumberKind {
         })
     }
 
-    /// The bits of the number that `text` writes, zero-extended.
+    /// Parses the number in `text` and returns its bits, zero-extended.
     pub(super) fn literal(self, element: Element<'_, '_>, text: &str) -> Result<u64, SchemaError> {
         let invalid = || element.invalid(format!("value \"{text}\""));
         match (self, text.as_bytes()) {
@@ -42,7 +42,7 @@ impl NumberKind {
         }
     }
 
-    /// SBE's null of an optional number that names none.
+    /// Returns SBE's null of an optional number without `nullValue`.
     pub(super) fn default_null(self) -> u64 {
         match self {
             Self::Character => 0,
@@ -53,7 +53,7 @@ impl NumberKind {
         }
     }
 
-    /// The null of a required number that is newer than its message.
+    /// Returns the null of a required number that is newer than its message.
     pub(super) fn implied_null(self) -> Option<u64> {
         match self {
             Self::Character => Some(0),
@@ -62,7 +62,7 @@ impl NumberKind {
         }
     }
 
-    /// All bits set.
+    /// Returns a mask of all bits.
     const fn mask(self) -> u64 {
         u64::MAX >> (64 - 8 * self.size() as u32)
     }

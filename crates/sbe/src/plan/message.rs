@@ -1,9 +1,9 @@
-//! Messages, their groups and their data.
+//! Messages with their groups and data.
 
-use super::composite::Place;
+use super::composite::BlockSteps;
 use super::dimension::{DataLength, Dimension};
-use super::field::{Meaning, Null, Step};
-use super::types::{DEEPEST, Kind, Types};
+use super::field::{Null, Step, ValueKind};
+use super::types::{DEPTH_MAX, Kind, Types};
 use crate::number::NumberKind;
 use crate::schema::SchemaError;
 use crate::schema::element::Element;
@@ -18,7 +18,7 @@ pub(super) struct Message<'x> {
     pub(super) level: Level<'x>,
 }
 
-/// What a message and the entry of a group have alike: a block, then groups, then data.
+/// The content of a message or group entry: a block, then groups, then data.
 #[derive(Clone, Debug)]
 pub(super) struct Level<'x> {
     pub(super) steps: Vec<Step<'x>>,
@@ -43,7 +43,7 @@ pub(super) struct Data<'x> {
     pub(super) tag: u16,
     pub(super) since: u16,
     pub(super) length: DataLength,
-    /// The schema says that it is text.
+    /// The schema declares the data as text.
     pub(super) is_text: bool,
 }
 
@@ -62,15 +62,15 @@ impl<'x> Message<'x> {
 }
 
 impl<'x> Level<'x> {
-    /// The contents of a message or group that came with version `since`.
+    /// Parses the content of a message or group introduced in version `since`.
     fn parse<'a>(
         element: Element<'a, 'x>,
         types: &mut Types<'a, 'x>,
         since: u16,
         depth: u8,
     ) -> Result<Self, SchemaError> {
-        if depth >= DEEPEST {
-            return Err(element.unsupported("group that is this deep in others"));
+        if depth >= DEPTH_MAX {
+            return Err(element.unsupported("group nested this deep"));
         }
         let mut level = Self { steps: Vec::new(), groups: Vec::new(), data: Vec::new() };
         let mut end = 0;
@@ -88,7 +88,7 @@ impl<'x> Level<'x> {
         Ok(level)
     }
 
-    /// Appends a field behind `end`; gives its end.
+    /// Appends a field after `end` and returns its end.
     fn field<'a>(
         &mut self,
         element: Element<'a, 'x>,
@@ -99,13 +99,16 @@ impl<'x> Level<'x> {
         let kind = kind(element, types)?;
         let since = element.number_or("sinceVersion", 0)?;
         let first = self.steps.len();
-        let end =
-            Place { name: element.named()?, since, end }.put(element, &kind, &mut self.steps)?;
+        let end = BlockSteps { name: element.named()?, since, end }.append(
+            element,
+            &kind,
+            &mut self.steps,
+        )?;
         for step in &mut self.steps[first..] {
             if let Step::Field(field) = step
                 && field.since > block_since
                 && field.kind.null.is_none()
-                && !matches!(field.kind.meaning, Meaning::Array(_))
+                && !matches!(field.kind.meaning, ValueKind::Array(_))
             {
                 let carrier = field.kind.carrier();
                 field.kind.null = carrier.and_then(NumberKind::implied_null).map(Null::new);
@@ -115,7 +118,7 @@ impl<'x> Level<'x> {
     }
 }
 
-/// The type of a field, with the presence that the field declares.
+/// Returns the type of a field, with the presence declared on the field.
 fn kind<'a, 'x>(
     element: Element<'a, 'x>,
     types: &mut Types<'a, 'x>,
@@ -160,7 +163,7 @@ impl<'x> Group<'x> {
         })
     }
 
-    /// Whether every entry is its block and nothing more.
+    /// Returns `true` if an entry consists of its block only.
     pub(super) fn is_flat(&self) -> bool {
         self.level.groups.is_empty() && self.level.data.is_empty()
     }

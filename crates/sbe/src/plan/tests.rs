@@ -1,4 +1,4 @@
-//! Schemas that are not CME's, in the form that SBE's own documents use.
+//! Tests with schemas other than CME's, in the form of SBE's own documents.
 
 use super::Plan;
 use crate::compare::{Decoder, Listing};
@@ -9,8 +9,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
-/// A ship with everything that SBE has: nested and referred composites, sets, constants, arrays,
-/// groups in groups, data in entries.
+/// A schema with every SBE feature: nested and referenced composites, sets, constants, arrays,
+/// nested groups, data in entries.
 const SHIP: &str = include_str!("tests/ship.xml");
 
 fn number(is_big_endian: bool, bytes: &[u8]) -> Vec<u8> {
@@ -21,7 +21,7 @@ fn number(is_big_endian: bool, bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A ship's message in either byte order; numbers are given little-endian.
+/// Creates a ship message in either byte order. Numbers are given in little-endian order.
 fn ship(is_big_endian: bool) -> Vec<u8> {
     let n = |bytes: &[u8]| number(is_big_endian, bytes);
     let parts: [Vec<u8>; 34] = [
@@ -65,7 +65,7 @@ fn ship(is_big_endian: bool) -> Vec<u8> {
 
 fn list(plan: &Plan<'_>, bytes: &[u8]) -> Vec<String> {
     let (header, body) = plan.header(bytes).unwrap();
-    let listing = Listing::of(plan, &header, body);
+    let listing = Listing::new(plan, &header, body);
     listing.lines.iter().map(|line| format!("{}={}", line.path, line.value)).collect()
 }
 
@@ -100,7 +100,7 @@ const SHIP_LISTED: [&str; 27] = [
 ];
 
 #[test]
-fn everything_that_sbe_has_is_read_in_either_byte_order() {
+fn decodes_every_sbe_feature_in_either_byte_order() {
     let big = SHIP.replace("littleEndian", "bigEndian");
     for (text, is_big_endian) in [(SHIP, false), (&big, true)] {
         let plan = Plan::parse(text).unwrap();
@@ -120,7 +120,7 @@ fn plan_of(types: &str, contents: &str) -> Result<Vec<String>, String> {
     Ok(plan.messages().map(|(id, name)| format!("{id} {name}")).collect())
 }
 
-/// The values of a message of one block.
+/// Returns the values of a message with one block.
 fn values(types: &str, contents: &str, version: u16, block: &[u8]) -> Vec<String> {
     let text = format!(
         "<messageSchema package='p' id='1' version='5'><types>{types}</types>\
@@ -129,13 +129,13 @@ fn values(types: &str, contents: &str, version: u16, block: &[u8]) -> Vec<String
     let plan = Plan::parse(&text).unwrap();
     let block_length = block.len() as u16;
     let header = MessageHeader { block_length, template_id: 1, schema_id: 1, version };
-    let lines = Listing::of(&plan, &header, block).lines;
+    let lines = Listing::new(&plan, &header, block).lines;
     let values = lines.iter().map(|line| line.value.clone());
     values.skip(1).take(lines.len() - 2).collect()
 }
 
 #[test]
-fn an_optional_number_without_null_has_sbes() {
+fn optional_number_without_null_has_the_sbe_default() {
     let optional = |kind| format!("<field name='A' id='1' type='{kind}' presence='optional'/>");
     for (kind, null, least) in [
         ("char", &[0][..], "\"\\x01\""),
@@ -155,7 +155,7 @@ fn an_optional_number_without_null_has_sbes() {
 }
 
 #[test]
-fn a_fields_presence_overrides_its_types() {
+fn field_presence_overrides_the_type() {
     let types = "<type name='T' primitiveType='uint8' presence='optional' nullValue='7'/>";
     let field = |more| format!("<field name='A' id='1' type='T' {more}/>");
     assert_eq!(values(types, &field(""), 5, &[7]), ["-"]);
@@ -166,7 +166,7 @@ fn a_fields_presence_overrides_its_types() {
 }
 
 #[test]
-fn what_is_newer_or_not_wholly_there_is_null() {
+fn newer_or_truncated_fields_are_null() {
     let fields = "<field name='A' id='1' type='uint16'/>\
          <field name='B' id='2' type='uint16' offset='4' sinceVersion='3'/>\
          <field name='C' id='3' type='char' presence='constant' sinceVersion='4'>x</field>";
@@ -175,12 +175,12 @@ fn what_is_newer_or_not_wholly_there_is_null() {
     assert_eq!(values("", fields, 3, &block), ["1", "2", "-"]);
     assert_eq!(values("", fields, 2, &block), ["1", "-", "-"]);
     assert_eq!(values("", fields, 5, &block[..5]), ["1", "-", "x"]);
-    // As in the generated codecs: a required addition can be absent.
+    // As in the generated codecs, a required addition may be absent.
     assert_eq!(values("", fields, 5, &[255; 6]), ["65535", "-", "x"]);
 }
 
 #[test]
-fn members_of_a_composite_are_as_new_as_it_and_as_they_say() {
+fn composite_members_combine_both_since_versions() {
     let types = "<composite name='C'><type name='a' primitiveType='uint8'/>\
          <type name='b' primitiveType='uint8' sinceVersion='4'/></composite>";
     let field = "<field name='A' id='1' type='C' sinceVersion='3'/>";
@@ -190,7 +190,7 @@ fn members_of_a_composite_are_as_new_as_it_and_as_they_say() {
 }
 
 #[test]
-fn the_digit_zero_is_null_where_cmes_files_say_so_and_no_value_has_it() {
+fn digit_zero_is_null_unless_it_is_a_named_value() {
     let kind = "<type name='T' primitiveType='char' presence='optional' nullValue='0'/>";
     let named = |value| {
         let value = format!("<validValue name='New'>{value}</validValue>");
@@ -206,7 +206,7 @@ fn the_digit_zero_is_null_where_cmes_files_say_so_and_no_value_has_it() {
 }
 
 #[test]
-fn composites_that_are_one_value_are_read_as_one() {
+fn number_composites_decode_as_one_value() {
     let part = |name, kind, more| format!("<type name='{name}' primitiveType='{kind}' {more}/>");
     let composite =
         |parts: &[String]| format!("<composite name='C'>{}</composite>", parts.concat());
@@ -234,7 +234,7 @@ fn composites_that_are_one_value_are_read_as_one() {
 }
 
 #[test]
-fn dimensions_and_headers_of_any_form_are_read() {
+fn decodes_headers_and_dimensions_of_any_form() {
     let text = "<messageSchema id='7' version='3' headerType='head' byteOrder='bigEndian'>\
         <types><composite name='head'>\
           <type name='schemaId' primitiveType='uint8'/><type name='version' primitiveType='uint8'/>\
@@ -252,7 +252,7 @@ fn dimensions_and_headers_of_any_form_are_read() {
 }
 
 #[test]
-fn what_is_wrong_with_a_message_is_said_with_its_line() {
+fn message_errors_contain_the_line() {
     let field = |more| format!("<field name='A' id='1' type='uint8'/>\n<field id='2' {more}/>");
     let header = |kind| {
         format!(
@@ -262,7 +262,7 @@ fn what_is_wrong_with_a_message_is_said_with_its_line() {
     };
     let group = "<group name='G' id='1' dimensionType='g'/>".to_owned();
     for (types, contents, what) in [
-        ("", field("name='B' type='none'"), "line 4: type none, which is not defined is not valid"),
+        ("", field("name='B' type='none'"), "line 4: undefined type none is not valid"),
         ("", field("name='B' type='uint8' offset='0'"), "line 4: offset of B is not valid"),
         ("", field("name='B' type='uint8' offset='65535'"), "line 4: offset of B is not valid"),
         ("", field("type='uint8'"), "line 4: name is missing"),
@@ -270,7 +270,7 @@ fn what_is_wrong_with_a_message_is_said_with_its_line() {
         ("", field("name='B&amp;C' type='uint8'"), "line 4: name \"B&C\" is not valid"),
         ("", field("name='B' type='uint8' presence='maybe'"), "line 4: presence is not valid"),
         ("", "<other/>".into(), "line 3: element other is not supported"),
-        ("", group.clone(), "line 3: type g, which is not defined is not valid"),
+        ("", group.clone(), "line 3: undefined type g is not valid"),
         (&header("int16"), group, "line 3: type of blockLength is not supported"),
     ] {
         assert_eq!(plan_of(types, &contents), Err(what.into()));
@@ -278,7 +278,7 @@ fn what_is_wrong_with_a_message_is_said_with_its_line() {
 }
 
 #[test]
-fn what_is_wrong_with_a_type_is_said_with_its_line() {
+fn type_errors_contain_the_line() {
     let constant =
         |text| format!("<type name='t' primitiveType='uint8' presence='constant'>{text}</type>");
     for (types, what) in [
@@ -291,7 +291,7 @@ fn what_is_wrong_with_a_type_is_said_with_its_line() {
         ("<type name='t'/><type name='t'/>".into(), "second type t is not valid"),
         (
             "<composite name='t'><ref name='c' type='t'/></composite>".into(),
-            "type that is this deep in others or in itself is not supported",
+            "type nested this deep or recursively is not supported",
         ),
         ("<enum name='t' encodingType='int8'/>".into(), "encoding type int8 is not supported"),
         (
@@ -305,7 +305,7 @@ fn what_is_wrong_with_a_type_is_said_with_its_line() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_said_on_one_line() {
+fn file_errors_are_one_line() {
     let two = "<message id='1' name='A'/><message id='1' name='B'/>";
     for (text, what) in [
         ("", "not XML: "),
@@ -325,11 +325,11 @@ fn what_is_wrong_with_a_file_is_said_on_one_line() {
 }
 
 #[test]
-fn a_type_that_no_message_uses_may_be_anything() {
-    assert_eq!(plan_of("<oddity name='o'/>", ""), Ok(["1 M".into()].into()));
+fn unused_types_are_not_checked() {
+    assert_eq!(plan_of("<unused name='o'/>", ""), Ok(["1 M".into()].into()));
 }
 
-/// A schema's types that double in size with each level.
+/// Creates types that double in size with each level.
 fn doubling(levels: usize) -> String {
     let level = |n: usize| {
         let inner = if n == 0 { "uint8".into() } else { format!("c{}", n - 1) };
@@ -342,7 +342,7 @@ fn doubling(levels: usize) -> String {
 }
 
 #[test]
-fn schemas_that_would_grow_without_bound_are_refused() {
+fn rejects_schemas_without_bounded_size() {
     let field = |n: usize| format!("<field name='A' id='1' type='c{n}'/>");
     assert!(plan_of(&doubling(9), &field(8)).is_ok());
     let error = plan_of(&doubling(15), &field(14)).unwrap_err();
@@ -361,7 +361,7 @@ fn schemas_that_would_grow_without_bound_are_refused() {
     assert!(nested(20_000).is_err());
 }
 
-/// Counts values, so that work can be bounded.
+/// A visitor that counts values, to bound the work.
 #[derive(Default)]
 struct Count(usize);
 
@@ -372,7 +372,7 @@ impl Visitor for Count {
 }
 
 #[test]
-fn entries_without_bytes_do_not_cost_without_end() {
+fn entries_without_bytes_are_limited() {
     let text = SHIP.replace(
         "name=\"numInGroup\" primitiveType=\"uint16\"",
         "name=\"numInGroup\" primitiveType=\"uint32\"",
@@ -386,7 +386,7 @@ fn entries_without_bytes_do_not_cost_without_end() {
 }
 
 #[test]
-fn every_cut_is_an_error_and_nothing_is_visited_then() {
+fn truncated_messages_are_errors_without_a_visit() {
     let (plan, bytes) = (Plan::parse(SHIP).unwrap(), ship(false));
     for length in 0..bytes.len() {
         let mut count = Count::default();
@@ -398,7 +398,7 @@ fn every_cut_is_an_error_and_nothing_is_visited_then() {
 }
 
 #[test]
-fn another_schema_or_template_is_refused() {
+fn rejects_other_schemas_and_templates() {
     let plan = Plan::parse(SHIP).unwrap();
     let header = MessageHeader { block_length: 0, template_id: 1, schema_id: 78, version: 2 };
     let visit = |header| Decoder::visit(&plan, &header, &[], &mut Count::default());
@@ -407,7 +407,7 @@ fn another_schema_or_template_is_refused() {
     assert_eq!(visit(other), Err(DecodeError::Template(2)));
 }
 
-/// Words that schema files are made of, put in each other's places.
+/// Words of schema files, substituted for each other.
 const WORDS: &[&str] = &[
     "uint8",
     "uint16",
@@ -453,7 +453,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let plan = Plan::parse(SHIP).unwrap();
         let mut whole = ship(false)[..8].to_vec();
         whole.extend_from_slice(&bytes);
@@ -461,14 +461,14 @@ proptest! {
             if let Ok((header, body)) = plan.header(bytes) {
                 let mut count = Count::default();
                 let outcome = plan.visit(&header, body, &mut count);
-                prop_assert!(count.0 <= super::walk::MOST_WORK);
+                prop_assert!(count.0 <= super::walk::WORK_MAX);
                 prop_assert!(outcome.is_ok() || count.0 == 0);
             }
         }
     }
 
     #[test]
-    fn changed_messages_are_read_or_refused(
+    fn modified_messages_never_panic(
         changes in prop::collection::vec((0_usize..99, any::<u8>()), 1..6),
     ) {
         let plan = Plan::parse(SHIP).unwrap();
@@ -482,7 +482,7 @@ proptest! {
     }
 
     #[test]
-    fn changed_schemas_are_plans_or_refused_on_one_line(
+    fn modified_schemas_compile_or_fail_with_one_line(
         changes in
             prop::collection::vec((any::<prop::sample::Index>(), 0_usize..WORDS.len()), 1..5),
     ) {
@@ -494,7 +494,7 @@ proptest! {
     }
 
     #[test]
-    fn schemas_with_changed_bytes_are_plans_or_refused_on_one_line(
+    fn schemas_with_modified_bytes_compile_or_fail_with_one_line(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<char>()), 1..5),
     ) {
         let mut text: Vec<char> = SHIP.chars().collect();
@@ -505,7 +505,7 @@ proptest! {
     }
 }
 
-/// Whatever a plan it is, it reads bytes within the bound of its work.
+/// Checks that any plan decodes bytes within its work limit.
 fn check_any_schema(text: &str) {
     match Plan::parse(text) {
         Ok(plan) => {

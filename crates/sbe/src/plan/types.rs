@@ -1,7 +1,7 @@
-//! Types: found by name when a message needs them; numbers, text, enumerations and sets.
+//! Types, resolved by name on demand: numbers, text, enumerations and sets.
 
 use super::composite::Composite;
-use super::field::{Meaning, Null, Simple};
+use super::field::{Null, Simple, ValueKind};
 use crate::Named;
 use crate::number::NumberKind;
 use crate::schema::SchemaError;
@@ -11,11 +11,11 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 
-/// How deep types may refer to types: deeper than any schema, and an end for those that refer to
-/// themselves.
-pub(super) const DEEPEST: u8 = 32;
+/// The maximum depth of references between types. Deeper than any real schema; stops recursive
+/// references.
+pub(super) const DEPTH_MAX: u8 = 32;
 
-/// A type that a field can have.
+/// A field type.
 #[derive(Clone, Debug)]
 pub(super) enum Kind<'x> {
     Simple(Simple),
@@ -23,7 +23,7 @@ pub(super) enum Kind<'x> {
 }
 
 impl Kind<'_> {
-    /// Bytes on the wire.
+    /// Returns the size on the wire in bytes.
     pub(super) fn size(&self) -> u16 {
         match self {
             Self::Simple(simple) => simple.size,
@@ -32,16 +32,16 @@ impl Kind<'_> {
     }
 }
 
-/// Everything under `<types>`.
+/// The types under `<types>`.
 pub(super) struct Types<'a, 'x> {
     elements: BTreeMap<&'a str, Element<'a, 'x>>,
     compiled: BTreeMap<&'a str, Kind<'x>>,
-    /// Tables of names, of enumerations and sets.
+    /// The name tables of enumerations and sets.
     pub(super) names: Vec<Vec<Named<'x>>>,
 }
 
 impl<'a, 'x> Types<'a, 'x> {
-    /// The types by name, none of them looked at yet.
+    /// Collects the types by name without parsing them.
     pub(super) fn new(root: Element<'a, 'x>) -> Result<Self, SchemaError> {
         let mut elements = BTreeMap::new();
         for element in root.children("types").flat_map(Element::elements) {
@@ -52,12 +52,12 @@ impl<'a, 'x> Types<'a, 'x> {
         Ok(Self { elements, compiled: BTreeMap::new(), names: Vec::new() })
     }
 
-    /// The element of a type, if there is one of this name.
+    /// Returns the element of the type `name`, if any.
     pub(super) fn element(&self, name: &str) -> Option<Element<'a, 'x>> {
         self.elements.get(name).copied()
     }
 
-    /// The type called `name`, or the primitive; `user` is the element that names it.
+    /// Returns the type or primitive called `name`. `user` is the element that refers to the type.
     pub(super) fn find(
         &mut self,
         user: Element<'a, 'x>,
@@ -69,23 +69,23 @@ impl<'a, 'x> Types<'a, 'x> {
         }
         let Some(element) = self.element(name) else {
             let kind = NumberKind::named(name)
-                .ok_or_else(|| user.invalid(format!("type {name}, which is not defined")))?;
+                .ok_or_else(|| user.invalid(format!("undefined type {name}")))?;
             let size = kind.size() as u16;
-            return Ok(Kind::Simple(Simple::new(Meaning::Number(kind), size, None)));
+            return Ok(Kind::Simple(Simple::new(ValueKind::Number(kind), size, None)));
         };
         let kind = self.kind(element, depth)?;
         self.compiled.insert(name, kind.clone());
         Ok(kind)
     }
 
-    /// The type that an element defines, under `<types>` or in a composite.
+    /// Returns the type that an element defines, under `<types>` or in a composite.
     pub(super) fn kind(
         &mut self,
         element: Element<'a, 'x>,
         depth: u8,
     ) -> Result<Kind<'x>, SchemaError> {
-        if depth >= DEEPEST {
-            return Err(element.unsupported("type that is this deep in others or in itself"));
+        if depth >= DEPTH_MAX {
+            return Err(element.unsupported("type nested this deep or recursively"));
         }
         match element.name() {
             "type" => self.simple(element, depth).map(Kind::Simple),
@@ -111,14 +111,14 @@ impl<'a, 'x> Types<'a, 'x> {
         let size = u16::try_from(kind.size() * usize::from(length))
             .map_err(|_| element.invalid(format!("length \"{length}\"")))?;
         if kind == NumberKind::Character && length != 1 {
-            return Ok(Simple::new(Meaning::Text, size, None));
+            return Ok(Simple::new(ValueKind::Text, size, None));
         }
         let null = if is_optional { Some(null(element, kind)?) } else { None };
-        let meaning = if length == 1 { Meaning::Number(kind) } else { Meaning::Array(kind) };
+        let meaning = if length == 1 { ValueKind::Number(kind) } else { ValueKind::Array(kind) };
         Ok(Simple::new(meaning, size, null))
     }
 
-    /// A constant: the element's text, or the value of an enumeration that it refers to.
+    /// Returns a constant: the element's text, or the enumeration value that it refers to.
     pub(super) fn constant(
         &mut self,
         element: Element<'a, 'x>,
@@ -132,12 +132,12 @@ impl<'a, 'x> Types<'a, 'x> {
         let text = element.content()?;
         let length = element.number_or("length", 1_u16)?;
         if kind == NumberKind::Character && (length != 1 || text.len() != 1) {
-            return constant(Meaning::ConstantText(text.as_bytes().into()));
+            return constant(ValueKind::ConstantText(text.as_bytes().into()));
         }
-        constant(Meaning::Constant(kind, kind.literal(element, text)?))
+        constant(ValueKind::Constant(kind, kind.literal(element, text)?))
     }
 
-    /// `Enumeration.Name` as a constant.
+    /// Returns the constant `Enumeration.Name`.
     pub(super) fn value_of(
         &mut self,
         element: Element<'a, 'x>,
@@ -146,17 +146,17 @@ impl<'a, 'x> Types<'a, 'x> {
     ) -> Result<Simple, SchemaError> {
         let unknown = || element.invalid(format!("valueRef \"{reference}\""));
         let (kind, name) = reference.rsplit_once('.').ok_or_else(unknown)?;
-        let Kind::Simple(Simple { meaning: Meaning::Enumeration(number, table), .. }) =
+        let Kind::Simple(Simple { meaning: ValueKind::Enumeration(number, table), .. }) =
             self.find(element, kind, depth + 1)?
         else {
             return Err(unknown());
         };
         let named = self.names[table].iter().find(|named| named.name == name);
         let value = named.ok_or_else(unknown)?.value;
-        Ok(Simple::new(Meaning::ConstantName(number, table, value), 0, None))
+        Ok(Simple::new(ValueKind::ConstantName(number, table, value), 0, None))
     }
 
-    /// What an enumeration or a set is encoded as: a number without sign, and its null.
+    /// Returns the encoding of an enumeration or set: an unsigned number and its null.
     fn encoding(
         &mut self,
         element: Element<'a, 'x>,
@@ -165,7 +165,7 @@ impl<'a, 'x> Types<'a, 'x> {
         let name = element.required("encodingType")?;
         let kind = self.find(element, name, depth + 1)?;
         match kind {
-            Kind::Simple(Simple { meaning: Meaning::Number(kind), null, .. })
+            Kind::Simple(Simple { meaning: ValueKind::Number(kind), null, .. })
                 if kind.is_unsigned() || kind == NumberKind::Character =>
             {
                 Ok((kind, null))
@@ -181,10 +181,10 @@ impl<'a, 'x> Types<'a, 'x> {
             values.push(named(value, kind.literal(value, value.content()?)?)?);
         }
         if let Some(null) = &mut null {
-            null.is_digit_too &= values.iter().all(|named| named.value != u64::from(b'0'));
+            null.also_digit_zero &= values.iter().all(|named| named.value != u64::from(b'0'));
         }
         self.names.push(values);
-        let meaning = Meaning::Enumeration(kind, self.names.len() - 1);
+        let meaning = ValueKind::Enumeration(kind, self.names.len() - 1);
         Ok(Simple::new(meaning, kind.size() as u16, null))
     }
 
@@ -202,16 +202,16 @@ impl<'a, 'x> Types<'a, 'x> {
             choices.push(named(choice, bit)?);
         }
         self.names.push(choices);
-        let meaning = Meaning::Set(kind, self.names.len() - 1);
+        let meaning = ValueKind::Set(kind, self.names.len() - 1);
         Ok(Simple::new(meaning, kind.size() as u16, None))
     }
 }
 
-/// The null of an optional number.
+/// Returns the null of an optional number.
 fn null(element: Element<'_, '_>, kind: NumberKind) -> Result<Null, SchemaError> {
     Ok(match (kind, element.text("nullValue")) {
         (_, None) => Null::new(kind.default_null()),
-        (NumberKind::Character, Some("0")) => Null { bits: 0, is_digit_too: true },
+        (NumberKind::Character, Some("0")) => Null { bits: 0, also_digit_zero: true },
         (_, Some(text)) => Null::new(kind.literal(element, text)?),
     })
 }

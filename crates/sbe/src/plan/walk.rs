@@ -1,15 +1,16 @@
-//! Walking a message by a plan.
+//! Decoding of a message by a plan.
 
 use super::Plan;
-use super::field::{Step, Surroundings};
+use super::field::{Step, ValueContext};
 use super::message::{Data, Group, Level, Message};
 use crate::{CharArray, DecodeError, MessageHeader, Value, Visitor};
 
-/// The most steps in one message: entries without bytes cost a sender nothing. No message as long
-/// as a `u16` can say has so many values, unless its blocks are shorter than its schema's.
-pub(super) const MOST_WORK: usize = 1 << 22;
+/// The work limit: the maximum number of steps in one message. Without a limit, entries of zero
+/// bytes would cost the sender nothing. A message whose length fits a `u16` cannot reach it, unless
+/// its blocks are shorter than the schema's.
+pub(super) const WORK_MAX: usize = 1 << 22;
 
-/// One walk; without a visitor it only checks.
+/// A pass over a message. Without a visitor, it only validates.
 pub(super) struct Walk<'p, 'x, 'v> {
     plan: &'p Plan<'x>,
     version: u16,
@@ -18,16 +19,16 @@ pub(super) struct Walk<'p, 'x, 'v> {
 }
 
 impl<'p, 'x, 'v> Walk<'p, 'x, 'v> {
-    /// A walk through a message that was written with `version` of the schema.
+    /// Creates a pass over a message of schema version `version`.
     pub(super) fn new(
         plan: &'p Plan<'x>,
         version: u16,
         visitor: Option<&'v mut dyn Visitor>,
     ) -> Self {
-        Self { plan, version, work: MOST_WORK, visitor }
+        Self { plan, version, work: WORK_MAX, visitor }
     }
 
-    /// Walks a message; gives what follows it.
+    /// Visits a message and returns the bytes after it.
     pub(super) fn message<'a>(
         &mut self,
         message: &Message<'x>,
@@ -39,7 +40,7 @@ impl<'p, 'x, 'v> Walk<'p, 'x, 'v> {
         self.level(&message.level, block, rest)
     }
 
-    /// A block that is known to be whole, and the groups and data behind it.
+    /// Visits a validated block, and the groups and data after it.
     fn level<'a>(
         &mut self,
         level: &Level<'x>,
@@ -59,14 +60,14 @@ impl<'p, 'x, 'v> Walk<'p, 'x, 'v> {
 
     fn block(&mut self, level: &Level<'x>, block: &[u8]) {
         let Some(visitor) = self.visitor.as_deref_mut() else { return };
-        let around = Surroundings {
+        let context = ValueContext {
             names: &self.plan.names,
             is_big_endian: self.plan.is_big_endian,
             version: self.version,
         };
         for step in &level.steps {
             match step {
-                Step::Field(field) => visitor.field(field.name, field.value(block, around)),
+                Step::Field(field) => visitor.field(field.name, field.value(block, context)),
                 Step::Composite(name) => visitor.composite(name),
                 Step::EndComposite => visitor.end_composite(),
             }
@@ -81,7 +82,7 @@ impl<'p, 'x, 'v> Walk<'p, 'x, 'v> {
                 .split(bytes, self.plan.is_big_endian)
                 .ok_or(DecodeError::Group(group.tag))?;
         }
-        self.spend(group, count)?;
+        self.charge(group, count)?;
         if let Some(visitor) = self.visitor.as_deref_mut() {
             visitor.group(group.name, count);
         }
@@ -114,8 +115,8 @@ impl<'p, 'x, 'v> Walk<'p, 'x, 'v> {
         Ok(rest)
     }
 
-    /// Takes what a group's entries cost out of what a message may cost.
-    fn spend(&mut self, group: &Group<'x>, count: usize) -> Result<(), DecodeError> {
+    /// Subtracts the cost of a group's entries from the work limit.
+    fn charge(&mut self, group: &Group<'x>, count: usize) -> Result<(), DecodeError> {
         let cost = count.checked_mul(group.level.steps.len() + 1);
         let left = cost.and_then(|cost| self.work.checked_sub(cost));
         self.work = left.ok_or(DecodeError::Entries(group.tag))?;
@@ -126,7 +127,7 @@ impl<'p, 'x, 'v> Walk<'p, 'x, 'v> {
         let (bytes, rest) =
             data.length.split(bytes, self.plan.is_big_endian).ok_or(DecodeError::Data(data.tag))?;
         if let Some(visitor) = self.visitor.as_deref_mut() {
-            // Text ends at the first NUL when it is shown: if there is one, the bytes are.
+            // Text ends at the first NUL. Data with a NUL is therefore passed as bytes.
             let is_text = data.is_text && !bytes.contains(&0);
             let text = Value::Text(CharArray::new(bytes));
             visitor.field(data.name, if is_text { text } else { Value::Data(bytes) });

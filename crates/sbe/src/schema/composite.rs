@@ -1,4 +1,4 @@
-//! Composites: those of fields, and the headers of messages, groups and data.
+//! Composites of fields, and the headers of messages, groups and data.
 
 use super::element::Element;
 use super::types::{Types, finish, simple};
@@ -6,14 +6,14 @@ use super::{Dimension, Encoding, Presence, Primitive, SchemaError, Type};
 use crate::{MessageHeader, MonthYear};
 use alloc::vec::Vec;
 
-/// A member of a composite and its first byte.
+/// A member of a composite and its offset.
 struct Member {
     kind: Type,
     offset: u16,
 }
 
-/// Reads a composite and puts it where it can be used. One that nothing here can use is left out;
-/// a field or a group that names it is refused.
+/// Parses a composite and adds it to the field types or dimensions. A composite that fits neither
+/// is ignored; a field or group that refers to it is rejected.
 pub(super) fn parse(element: Element<'_, '_>, types: &mut Types) -> Result<(), SchemaError> {
     let members = members(element)?;
     let kinds: Vec<_> = members

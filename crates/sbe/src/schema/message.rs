@@ -1,4 +1,4 @@
-//! Messages, their groups and their data.
+//! Messages with their groups and data.
 
 use super::element::Element;
 use super::types::Types;
@@ -6,7 +6,7 @@ use super::{Block, Data, Field, Group, Message, Presence, SchemaError};
 use alloc::format;
 use alloc::vec::Vec;
 
-/// Reads a `<message>`.
+/// Parses a `<message>` element.
 pub(super) fn parse(element: Element<'_, '_>, types: &Types) -> Result<Message, SchemaError> {
     if let Some(other) =
         element.elements().find(|child| !matches!(child.name(), "field" | "group" | "data"))
@@ -52,7 +52,7 @@ fn data(element: Element<'_, '_>) -> Result<Data, SchemaError> {
     })
 }
 
-/// The fields of a message or a group, none outside the block, none over another.
+/// Parses the fields of a message or group. Fields must lie within the block and must not overlap.
 fn block(element: Element<'_, '_>, types: &Types) -> Result<Block, SchemaError> {
     let mut fields = Vec::new();
     let mut end = 0;

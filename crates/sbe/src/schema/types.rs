@@ -1,4 +1,4 @@
-//! Types: simple ones, enumerations, sets; composites are next door.
+//! Simple types, enumerations and sets; `composite` handles composites.
 
 use super::element::Element;
 use super::{Dimension, Encoding, Named, Presence, Primitive, SchemaError, Type, composite};
@@ -7,15 +7,15 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Everything under `<types>`.
+/// The types under `<types>`.
 pub(super) struct Types {
-    /// What fields can have.
+    /// The types of fields.
     pub(super) fields: BTreeMap<String, Type>,
-    /// What groups can begin with.
+    /// The headers of groups.
     pub(super) dimensions: BTreeMap<String, Dimension>,
 }
 
-/// Reads all types: simple ones first, as enumerations and sets name them.
+/// Parses all types. Simple types come first, because enumerations and sets refer to them.
 pub(super) fn parse(root: Element<'_, '_>) -> Result<Types, SchemaError> {
     let elements = || root.children("types").flat_map(Element::elements);
     let mut types = Types { fields: BTreeMap::new(), dimensions: BTreeMap::new() };
@@ -46,7 +46,7 @@ impl Types {
     }
 }
 
-/// A `<type>`, on its own or in a composite.
+/// Parses a `<type>`, either standalone or in a composite.
 pub(super) fn simple(element: Element<'_, '_>) -> Result<Type, SchemaError> {
     let primitive = primitive(element, element.required("primitiveType")?)?;
     let length = element.number_or("length", 1_u16)?;
@@ -78,8 +78,8 @@ pub(super) fn simple(element: Element<'_, '_>) -> Result<Type, SchemaError> {
     })
 }
 
-/// The null of an optional number or character. CME's `nullValue="0"` of a character is the byte
-/// 0x00; readers take the character `'0'` for null too.
+/// Returns the null of an optional number or character. CME's `nullValue="0"` for a character is
+/// the byte 0x00; readers also accept the character `'0'` as null.
 fn null(element: Element<'_, '_>, primitive: Primitive) -> Result<Vec<u8>, SchemaError> {
     let text = element.required("nullValue")?;
     match (primitive, text) {
@@ -89,7 +89,7 @@ fn null(element: Element<'_, '_>, primitive: Primitive) -> Result<Vec<u8>, Schem
     }
 }
 
-/// A value as bytes of the wire.
+/// Returns a value in wire format.
 fn literal(
     element: Element<'_, '_>,
     primitive: Primitive,
@@ -114,7 +114,7 @@ fn literal(
     })
 }
 
-/// SBE's name of a primitive type.
+/// Returns the primitive type with this SBE name.
 fn primitive(element: Element<'_, '_>, name: &str) -> Result<Primitive, SchemaError> {
     Ok(match name {
         "char" => Primitive::Char,
@@ -130,7 +130,7 @@ fn primitive(element: Element<'_, '_>, name: &str) -> Result<Primitive, SchemaEr
     })
 }
 
-/// What an enumeration or a set is encoded as: a simple type by name, or a primitive.
+/// Returns the encoding of an enumeration or set: a named simple type, or a primitive.
 fn encoding(element: Element<'_, '_>, types: &Types) -> Result<(Primitive, Vec<u8>), SchemaError> {
     let name = element.required("encodingType")?;
     match types.fields.get(name) {
@@ -184,7 +184,7 @@ fn named(element: Element<'_, '_>, value: u64) -> Result<Named, SchemaError> {
     Ok(Named { name: element.required("name")?.into(), value, since })
 }
 
-/// A type with the attributes that all kinds share.
+/// Creates a type with the attributes common to all kinds.
 pub(super) fn finish(
     element: Element<'_, '_>,
     encoding: Encoding,

@@ -196,7 +196,7 @@ fn everything_wrong_is_a_line_and_a_count() {
         (&[&whole[..12], &[3, 0, 0]].concat(), "packet 1: message size 3"),
         (
             &[&whole[..12], &[10, 0, 11, 0, 46, 0, 1, 0, 13, 0]].concat(),
-            "template 46: root block is cut short",
+            "template 46: root block is truncated",
         ),
         (&long, "packet 1: template 46: 8 surplus bytes"),
         (&[&whole[..], &[9]].concat(), "packet 1: message is longer than its datagram"),

@@ -159,7 +159,7 @@ fn reports_and_counts_error_once() {
     let (out, err, counts) = feed_bytes(&bytes, false).unwrap();
     assert_eq!(
         err,
-        "hairpin: packet 2: template 46: group with tag 268 is cut short\n\
+        "hairpin: packet 2: template 46: group with tag 268 is truncated\n\
          hairpin: packet 5: cannot decode packet: 11 bytes are fewer than the 12 of its header\n"
     );
     assert_eq!(counts, DecodeCounts { packets: 6, messages: 2, unknown: 1, errors: 2 });

@@ -11,8 +11,9 @@ use hairpin_order_entry::messages::{
     OrderCancelReplaceReject536, OrderMassActionReport562,
 };
 use hairpin_order_entry::{
-    Active, BackupNotice, BusinessReject521, Error, Established, Failover, Gap, Listener, Message,
-    NotApplied, NotAppliedAnswer, Rejected, RetransmitRejected, Sender, State, Terminated, Warning,
+    BackupNotice, BusinessReject521, Error, Established, Failover, Gap, Listener, Message,
+    NotApplied, NotAppliedAnswer, Rejected, RetransmitRejected, Sender, State, Takeover,
+    Terminated, Warning,
 };
 use hairpin_time::Utc;
 
@@ -203,7 +204,7 @@ impl<O: Write> Listener for OrderConsole<O> {
         let text = match notice {
             BackupNotice::State(state) => state.to_string(),
             BackupNotice::Rejected(rejected) => format!("refused: {}", refusal_text(rejected)),
-            BackupNotice::Terminated(terminated) if terminated.answer => return,
+            BackupNotice::Terminated(terminated) if terminated.solicited => return,
             BackupNotice::Terminated(terminated) => termination_text(terminated),
             BackupNotice::Error(error) => format!("error: {error}"),
             BackupNotice::Warning(warning) => format!("warning: {warning}"),
@@ -217,8 +218,8 @@ impl<O: Write> Listener for OrderConsole<O> {
         self.print_now(sender, "failover", "the exchange has made the backup the primary");
     }
 
-    fn on_active(&mut self, sender: &mut Sender<'_>, active: Active) {
-        let Active { next_outgoing, down_for, in_doubt, .. } = active;
+    fn on_takeover(&mut self, sender: &mut Sender<'_>, active: Takeover) {
+        let Takeover { next_outgoing, down_for, in_doubt, .. } = active;
         let doubt = match in_doubt {
             true => "; earlier messages may be missing, as the next message will show",
             false => "",
@@ -238,7 +239,7 @@ impl<O: Write> Listener for OrderConsole<O> {
     }
 
     fn on_terminate(&mut self, sender: &mut Sender<'_>, terminated: &Terminated<'_>) {
-        if !terminated.answer {
+        if !terminated.solicited {
             let reason = termination_text(terminated);
             self.print_now(sender, "terminated", &reason);
             self.reason = Some(reason);

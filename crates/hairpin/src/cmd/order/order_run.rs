@@ -255,7 +255,7 @@ impl OrderRun {
         }
         let Enter { security_id, side, pricing, quantity, .. } = *enter;
         let order = NewOrder {
-            qualifier: enter.qualifier,
+            time_in_force: enter.qualifier,
             min_quantity: enter.min_quantity,
             display_quantity: enter.display_quantity,
             ..NewOrder::new(security_id, side, pricing, quantity, id)
@@ -300,8 +300,8 @@ impl OrderRun {
                 let mut terms = NewOrder { cl_ord_id: self.new_id(), ..order.terms };
                 terms.quantity = quantity.unwrap_or(terms.quantity);
                 terms.pricing = pricing.unwrap_or(terms.pricing);
-                terms.qualifier = qualifier.unwrap_or(terms.qualifier);
-                self.send(now, &ReplaceOrder::with_terms_of(order_id, &terms))?;
+                terms.time_in_force = qualifier.unwrap_or(terms.time_in_force);
+                self.send(now, &ReplaceOrder::from_order(order_id, &terms))?;
                 if let Some(order) = self.console.orders.find(target) {
                     order.replacement = Some(terms);
                 }

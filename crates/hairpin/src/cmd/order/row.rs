@@ -155,7 +155,7 @@ fn read(columns: &mut Columns, entry: &Entry) -> Result<(), String> {
 fn stood(columns: &mut Columns, status: &Progress) {
     columns.put(OUR_NEXT, ColumnValue::number(status.next_outgoing));
     columns.put(THEIR_NEXT, ColumnValue::number(status.next_incoming));
-    let missing = status.earlier.missing.iter().flatten();
+    let missing = status.previous_uuids.missing.iter().flatten();
     let missing: Vec<_> =
         missing.map(|gap| format!("{}:{}-{}", gap.uuid, gap.from, gap.to)).collect();
     if !missing.is_empty() {

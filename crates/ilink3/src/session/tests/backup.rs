@@ -1,8 +1,8 @@
-//! The backup connection, and its promotion.
+//! The backup connection and its promotion.
 
 use super::*;
 
-/// A backup session beside a primary that has received 1 and 2 and sent 1 to 4.
+/// Creates a backup session whose primary has received 1 and 2 and sent 1 to 4.
 pub(super) fn established() -> Trace {
     let progress = primary();
     let mut trace = Trace::new();
@@ -11,7 +11,7 @@ pub(super) fn established() -> Trace {
     let ack = Ack { next_seq_no: 0, ..trace.ack() };
     trace.receive(&establishment_ack(&ack));
     assert_eq!(trace.session.state(), State::Established);
-    trace.told();
+    trace.events();
     trace
 }
 
@@ -19,7 +19,7 @@ fn primary() -> Progress {
     Progress { uuid: UUID, next_outgoing: 5, next_incoming: 3, ..Progress::default() }
 }
 
-/// The Sequence by which the exchange makes the backup the primary.
+/// Creates the Sequence that promotes the backup to primary.
 pub(super) fn promotion(next_seq_no: u32) -> Vec<u8> {
     frame(Sequence506::ENCODED_LENGTH, |buffer| {
         let mut message = Sequence506::encode(buffer).unwrap();
@@ -31,12 +31,12 @@ pub(super) fn promotion(next_seq_no: u32) -> Vec<u8> {
 
 impl Trace {
     fn take_over(&mut self, progress: Progress) {
-        self.session.take_over(self.now, progress, &mut self.wire, &mut self.log);
+        self.session.take_over(self.now, progress, &mut self.sink, &mut self.log);
     }
 }
 
 #[test]
-fn a_backup_establishes_the_uuid_of_its_primary_with_number_0() {
+fn establishes_the_primary_uuid_with_number_0() {
     let mut trace = Trace::new();
     let nothing = trace.session.connect(trace.now, Binding::Backup);
     assert_eq!(nothing, Err(ConnectError::NothingToResume));
@@ -49,7 +49,7 @@ fn a_backup_establishes_the_uuid_of_its_primary_with_number_0() {
 }
 
 #[test]
-fn only_session_messages_flow_on_the_backup() {
+fn sends_only_session_messages_on_the_backup() {
     let mut trace = established();
     assert!(trace.session.is_backup());
     assert_eq!(trace.send(1), Err(SendError::Backup));
@@ -61,77 +61,77 @@ fn only_session_messages_flow_on_the_backup() {
 }
 
 #[test]
-fn a_number_other_than_0_on_the_backup_is_a_fault() {
+fn nonzero_number_on_the_backup_is_a_fault() {
     let mut trace = established();
     trace.receive(&sequence(UUID, 3, KeepAliveLapsed::NOT_LAPSED));
-    assert_eq!(trace.told()[0], "error NextSeqNo 3 where 0 was next");
+    assert_eq!(trace.events()[0], "error NextSeqNo is 3, expected 0");
     assert_eq!(trace.sent(), ["Terminate 10"]);
 }
 
 #[test]
-fn a_backup_that_is_made_the_primary_goes_on_where_that_was() {
+fn takeover_continues_the_primary_numbers() {
     let mut trace = established();
     trace.receive(&[promotion(3), report(3)].concat());
-    assert_eq!(trace.told(), ["failover from 3"]);
-    assert!(trace.session.awaits_take_over());
-    assert_eq!(trace.send(1), Err(SendError::Backup), "not before it has taken over");
+    assert_eq!(trace.events(), ["failover from 3"]);
+    assert!(trace.session.is_takeover_pending());
+    assert_eq!(trace.send(1), Err(SendError::Backup), "no send before the takeover");
     trace.take_over(primary());
-    assert_eq!(trace.told(), ["active 5 in doubt", "new 3"]);
+    assert_eq!(trace.events(), ["active 5 in doubt", "new 3"]);
     assert_eq!(trace.send(9), Ok(5));
     trace.receive(&report(4));
-    assert_eq!((trace.told(), trace.sent()), (vec!["new 4".into()], vec!["Order 5 id 9".into()]));
-    assert!(!trace.session.awaits_take_over() && !trace.session.is_backup());
+    assert_eq!((trace.events(), trace.sent()), (vec!["new 4".into()], vec!["Order 5 id 9".into()]));
+    assert!(!trace.session.is_takeover_pending() && !trace.session.is_backup());
 }
 
 #[test]
-fn what_the_old_primary_did_not_deliver_is_asked_for() {
+fn takeover_requests_undelivered_messages() {
     let mut trace = established();
     trace.receive(&[promotion(6), report(6)].concat());
-    assert_eq!(trace.told(), ["failover from 6"], "what is missing is known when it takes over");
+    assert_eq!(trace.events(), ["failover from 6"], "the gap is known at the takeover");
     trace.take_over(primary());
-    assert_eq!(trace.told(), ["active 5 in doubt".into(), format!("gap 3 to 5 of {UUID}")]);
+    assert_eq!(trace.events(), ["active 5 in doubt".into(), format!("gap 3 to 5 of {UUID}")]);
     assert_eq!(trace.sent(), ["Retransmit 3 count 3"]);
     for number in 3..=5 {
         trace.receive(&report_of(UUID, number, BooleanFlag::TRUE));
     }
-    assert_eq!(trace.told(), ["new 3", "new 4", "new 5", "new 6"]);
+    assert_eq!(trace.events(), ["new 3", "new 4", "new 5", "new 6"]);
 }
 
 #[test]
-fn a_failover_of_the_past_ends_the_backup_alone() {
-    // A connection that hung brings what was said before the primary was resumed elsewhere.
+fn outdated_promotion_ends_only_the_backup() {
+    // A stalled connection delivers messages from before the primary was resumed elsewhere.
     for (late, error) in [
-        (Progress { next_incoming: 6, ..primary() }, "error NextSeqNo 5 where 6 was next".into()),
-        (Progress { uuid: 7, ..primary() }, format!("error UUID {UUID} instead of 7")),
+        (Progress { next_incoming: 6, ..primary() }, "error NextSeqNo is 5, expected 6".into()),
+        (Progress { uuid: 7, ..primary() }, format!("error UUID is {UUID}, expected 7")),
     ] {
         let mut trace = established();
-        trace.session.note_primary(&late);
+        trace.session.update_primary(&late);
         trace.receive(&[promotion(5), report(5)].concat());
-        assert_eq!(trace.told(), [error, "state terminating".into()]);
-        assert!(!trace.session.awaits_take_over() && trace.session.is_backup());
+        assert_eq!(trace.events(), [error, "state terminating".into()]);
+        assert!(!trace.session.is_takeover_pending() && trace.session.is_backup());
         assert_eq!(trace.sent().len(), 1, "a Terminate");
         assert_eq!(trace.session.inbound_counters().failovers, 0);
     }
     let mut trace = established();
-    trace.session.note_primary(&Progress { next_incoming: 5, ..primary() });
+    trace.session.update_primary(&Progress { next_incoming: 5, ..primary() });
     trace.receive(&promotion(5));
-    assert_eq!(trace.told(), ["failover from 5"], "all it says is known");
+    assert_eq!(trace.events(), ["failover from 5"], "the same progress is valid");
 }
 
 #[test]
-fn without_a_word_of_its_primary_a_backup_goes_by_what_it_followed() {
+fn promotion_check_uses_the_followed_progress_by_default() {
     let mut trace = established();
     trace.receive(&promotion(2));
-    assert_eq!(trace.told()[0], "error NextSeqNo 2 where 3 was next");
+    assert_eq!(trace.events()[0], "error NextSeqNo is 2, expected 3");
 }
 
 #[test]
-fn a_primary_that_had_received_more_is_a_fault() {
+fn takeover_fails_if_the_primary_received_more() {
     let mut trace = established();
     trace.receive(&promotion(3));
-    trace.told();
+    trace.events();
     trace.take_over(Progress { next_incoming: 4, ..primary() });
-    assert_eq!(trace.told()[0], "error NextSeqNo 3 where 4 was next");
+    assert_eq!(trace.events()[0], "error NextSeqNo is 3, expected 4");
     let mut trace = established();
     trace.receive(&promotion(3));
     trace.take_over(Progress { uuid: 7, ..primary() });
@@ -139,65 +139,66 @@ fn a_primary_that_had_received_more_is_a_fault() {
 }
 
 #[test]
-fn a_promotion_is_told_once_and_a_primary_knows_it() {
+fn promotion_is_reported_once() {
     let mut trace = established();
     trace.receive(&[promotion(3), promotion(3)].concat());
-    assert_eq!(trace.told(), ["failover from 3"]);
+    assert_eq!(trace.events(), ["failover from 3"]);
     let mut trace = Trace::established();
     trace.receive(&promotion(1));
-    assert!(trace.told().is_empty());
-    assert!(!trace.session.awaits_take_over());
+    assert!(trace.events().is_empty());
+    assert!(!trace.session.is_takeover_pending());
 }
 
 #[test]
-fn the_end_of_the_primary_ends_the_backup() {
+fn terminate_26_ends_the_backup() {
     let mut trace = established();
-    trace.receive(&terminate(TerminateCode::PRIMARY_GONE.0, 9));
-    assert_eq!(trace.told(), ["state terminating", "terminated 26 so it is false"]);
+    trace.receive(&terminate(TerminateCode::PRIMARY_DISCONNECTED.0, 9));
+    assert_eq!(trace.events(), ["state terminating", "terminated 26 so it is false"]);
     assert_eq!(trace.sent(), ["Terminate 0"]);
 }
 
 #[test]
-fn a_take_over_nobody_asked_for_does_nothing() {
+fn takeover_without_promotion_does_nothing() {
     let mut trace = established();
     trace.take_over(primary());
-    assert!(trace.session.is_backup() && trace.told().is_empty());
+    assert!(trace.session.is_backup() && trace.events().is_empty());
 }
 
-/// A primary that has sent two orders, and its backup. The primary may be gone already.
+/// Creates a primary that has sent two orders, and its backup. With `is_lost` the primary's
+/// connection is lost.
 fn pair(is_lost: bool) -> (Trace, Session) {
     let mut primary = Trace::established();
     primary.send(1).unwrap();
     primary.send(2).unwrap();
     primary.receive(&report(1));
     if is_lost {
-        primary.session.handle_disconnected(primary.now, &mut primary.wire, &mut primary.log);
+        primary.session.handle_disconnected(primary.now, &mut primary.sink, &mut primary.log);
     }
     let mut trace = Trace::new();
     trace.session.follow(primary.session.progress()).unwrap();
     trace.connect(Binding::Backup);
     let ack = Ack { next_seq_no: 0, ..trace.ack() };
     trace.receive(&establishment_ack(&ack));
-    trace.told();
+    trace.events();
     trace.sent();
     (trace, primary.session)
 }
 
 impl Trace {
     fn take_over_from(&mut self, primary: &mut Session) {
-        self.session.take_over_from(self.now, primary, &mut self.wire, &mut self.log);
+        self.session.take_over_from(self.now, primary, &mut self.sink, &mut self.log);
     }
 }
 
 #[test]
-fn a_session_that_takes_over_has_all_the_primary_knew() {
+fn takeover_inherits_throttle_and_counters() {
     let (mut trace, mut primary) = pair(false);
     let rates = Rates { others: Some(Rate::per_second(1)), ..Rates::default() };
     primary.set_throttle(Some(&rates));
     trace.receive(&promotion(2));
     trace.take_over_from(&mut primary);
-    assert_eq!(trace.told(), ["failover from 2", "active 3 in doubt"], "the state is the same");
-    assert_eq!((primary.state(), primary.awaits_take_over()), (State::Disconnected, false));
+    assert_eq!(trace.events(), ["failover from 2", "active 3 in doubt"], "the state is the same");
+    assert_eq!((primary.state(), primary.is_takeover_pending()), (State::Disconnected, false));
     assert_eq!(trace.send(3), Ok(3));
     (4..6).for_each(|id| assert_eq!(trace.send(id), Ok(id as u32)));
     assert!(matches!(trace.send(6), Err(SendError::Throttled { .. })));
@@ -205,20 +206,20 @@ fn a_session_that_takes_over_has_all_the_primary_knew() {
     assert_eq!((counters.business_messages, counters.negotiates), (5, 1));
     assert_eq!(trace.session.inbound_counters().business_messages, 1);
     assert_eq!(*primary.outbound_counters(), OutboundCounters::default());
-    // The old one may stand by for the new one.
+    // The old primary may become the backup of the new one.
     primary.follow(trace.session.progress()).unwrap();
     primary.connect(trace.now, Binding::Backup).unwrap();
 }
 
 #[test]
-fn how_long_nothing_could_be_sent_is_told() {
+fn takeover_reports_its_down_time() {
     let (mut trace, mut primary) = pair(true);
     trace.at(700);
     trace.receive(&promotion(2));
-    trace.told();
+    trace.events();
     trace.at(900);
     trace.take_over_from(&mut primary);
-    assert_eq!(trace.told(), ["state established", "active 3 in doubt"]);
+    assert_eq!(trace.events(), ["state established", "active 3 in doubt"]);
     assert_eq!(trace.log.down_for, Duration::from_millis(900));
     let (mut trace, mut primary) = pair(false);
     trace.at(700);
@@ -229,28 +230,28 @@ fn how_long_nothing_could_be_sent_is_told() {
 }
 
 #[test]
-fn in_the_place_of_a_sequence_that_would_hide_what_is_in_doubt_it_logs_on_again() {
+fn logs_on_again_instead_of_hiding_messages_in_doubt() {
     for asks in [false, true] {
         let (mut trace, mut primary) = pair(true);
         trace.receive(&promotion(2));
         trace.take_over_from(&mut primary);
-        trace.told();
+        trace.events();
         if asks {
             trace.receive(&sequence(UUID, 2, KeepAliveLapsed::LAPSED));
         } else {
             trace.at(9_001);
         }
         assert_eq!(trace.sent(), ["Terminate 0"]);
-        let told = trace.told();
-        let warning = "messages from 1 on may not have reached the failed primary";
-        assert!(told[0].starts_with(&format!("warning {warning}")), "{told:?}");
-        assert!(told.contains(&"state terminating".into()), "{told:?}");
+        let events = trace.events();
+        let warning = "messages from 1 on may not have first_missing the failed primary";
+        assert!(events[0].starts_with(&format!("warning {warning}")), "{events:?}");
+        assert!(events.contains(&"state terminating".into()), "{events:?}");
         assert_eq!(trace.session.inbound_counters().settled_by_logon, 1);
     }
 }
 
 #[test]
-fn a_message_takes_doubt_away_and_one_that_used_no_number_brings_it_back() {
+fn doubt_ends_with_a_message_and_returns_with_its_reject() {
     let (mut trace, mut primary) = pair(true);
     trace.receive(&promotion(2));
     trace.take_over_from(&mut primary);
@@ -261,13 +262,13 @@ fn a_message_takes_doubt_away_and_one_that_used_no_number_brings_it_back() {
     trace.receive(&promotion(2));
     trace.take_over_from(&mut primary);
     assert_eq!(trace.send(3), Ok(3));
-    trace.session.outbound.take_back(trace.session.outbound.newest);
+    trace.session.outbound.reclaim_seq_num(trace.session.outbound.newest);
     trace.at(9_001);
     assert_eq!(trace.sent(), ["Order 3 id 3", "Terminate 0"]);
 }
 
 #[test]
-fn nothing_is_in_doubt_that_was_sent_before_the_last_logon() {
+fn messages_before_the_last_logon_are_not_in_doubt() {
     let progress = Progress { uuid: UUID, next_outgoing: 5, ..Progress::default() };
     let mut primary = Trace::with(progress);
     primary.connect(Binding::Resume);
@@ -279,16 +280,16 @@ fn nothing_is_in_doubt_that_was_sent_before_the_last_logon() {
     let ack = Ack { next_seq_no: 0, ..trace.ack() };
     trace.receive(&establishment_ack(&ack));
     trace.receive(&promotion(1));
-    trace.told();
+    trace.events();
     trace.sent();
     trace.take_over_from(&mut primary.session);
-    assert_eq!(trace.told(), ["active 5"]);
+    assert_eq!(trace.events(), ["active 5"]);
     trace.at(9_001);
     assert_eq!(trace.sent(), ["Sequence 5"]);
 }
 
 #[test]
-fn a_logon_that_nobody_answers_settles_nothing() {
+fn unanswered_logon_resolves_no_doubt() {
     let (mut trace, primary) = pair(true);
     let mut primary = Trace { session: primary, ..Trace::new() };
     primary.now = trace.now;
@@ -296,13 +297,13 @@ fn a_logon_that_nobody_answers_settles_nothing() {
     assert_eq!(primary.sent(), ["Establish 3"]);
     primary.disconnect();
     trace.receive(&promotion(2));
-    trace.told();
+    trace.events();
     trace.take_over_from(&mut primary.session);
-    assert!(trace.told().contains(&"active 3 in doubt".into()));
+    assert!(trace.events().contains(&"active 3 in doubt".into()));
 }
 
 #[test]
-fn that_it_was_established_is_known_until_it_connects_again() {
+fn was_established_lasts_until_the_next_connect() {
     let mut trace = Trace::established();
     assert!(trace.session.was_established());
     trace.disconnect();
@@ -314,7 +315,7 @@ fn that_it_was_established_is_known_until_it_connects_again() {
 }
 
 #[test]
-fn one_that_was_leaving_leaves() {
+fn takeover_inherits_the_termination() {
     let (mut trace, mut primary) = pair(false);
     primary.terminate(trace.now);
     trace.receive(&promotion(2));
@@ -323,28 +324,28 @@ fn one_that_was_leaving_leaves() {
 }
 
 #[test]
-fn a_business_message_on_the_backup_is_a_fault() {
+fn business_message_on_the_backup_is_a_fault() {
     let (mut trace, _) = pair(false);
     trace.receive(&report(2));
-    assert_eq!(trace.told()[0], "error template 522 has no place while established");
+    assert_eq!(trace.events()[0], "error template 522 is not allowed while established");
     assert_eq!(trace.sent(), ["Terminate 23"]);
 }
 
 #[test]
-fn a_request_timestamp_is_above_that_of_the_other_connection() {
+fn request_timestamp_exceeds_the_other_connections() {
     let (mut trace, _) = pair(false);
-    trace.session.note_request_timestamp(UTC * 2);
-    trace.session.note_request_timestamp(UTC);
+    trace.session.raise_request_timestamp(UTC * 2);
+    trace.session.raise_request_timestamp(UTC);
     assert_eq!(trace.session.progress().request_timestamp, UTC * 2);
 }
 
 #[test]
-fn one_that_was_ended_before_it_has_taken_over_is_not_active() {
+fn takeover_of_an_ended_session_is_not_reported() {
     let (mut trace, mut primary) = pair(true);
     trace.receive(&[promotion(2), terminate(TerminateCode::OTHER.0, 9)].concat());
-    trace.told();
+    trace.events();
     trace.take_over_from(&mut primary);
-    assert!(trace.told().is_empty());
+    assert!(trace.events().is_empty());
     assert_eq!(trace.session.state(), State::Terminating);
     assert_eq!(trace.session.progress().next_outgoing, 3);
 }

@@ -1,25 +1,25 @@
-//! The beginning of a week, the middle of one, and one session over several connections.
+//! Session bindings: the start of a week, mid-week, and one session across connections.
 
 use super::*;
 
 #[test]
-fn a_new_week_forgets_what_was_missing_in_the_old_one() {
-    for (binding, told) in [(Binding::New, vec!["gap 3 to 5 of 7"]), (Binding::NewWeek, vec![])] {
+fn new_week_drops_old_gaps() {
+    for (binding, events) in [(Binding::New, vec!["gap 3 to 5 of 7"]), (Binding::NewWeek, vec![])] {
         let mut trace = Trace::with(Progress { uuid: 7, next_incoming: 3, ..Progress::default() });
         trace.connect(binding);
         let requested = trace.sent_request();
         trace.receive(&negotiation_response(UUID, requested));
         let ack = Ack { previous: (7, 5), ..trace.ack() };
-        trace.told();
+        trace.events();
         trace.receive(&establishment_ack(&ack));
-        assert_eq!(trace.told()[1..], told, "{binding:?}");
+        assert_eq!(trace.events()[1..], events, "{binding:?}");
     }
 }
 
 #[test]
-fn uuid_0_begins_at_1_in_every_week() {
+fn uuid_0_starts_at_1_each_week() {
     let mut trace = Trace::new();
-    for (binding, told) in [
+    for (binding, events) in [
         (Binding::NewWeek, Some("gap 1 to 2 of 0")),
         (Binding::New, Some("gap 3 to 3 of 0")),
         (Binding::NewWeek, Some("gap 1 to 3 of 0")),
@@ -28,11 +28,11 @@ fn uuid_0_begins_at_1_in_every_week() {
         let requested = trace.sent_request();
         let uuid = trace.session.progress().uuid;
         trace.receive(&negotiation_response(uuid, requested));
-        let published = if told == Some("gap 1 to 2 of 0") { 2 } else { 3 };
+        let published = if events == Some("gap 1 to 2 of 0") { 2 } else { 3 };
         let ack = Ack { previous: (0, published), ..trace.ack() };
-        trace.told();
+        trace.events();
         trace.receive(&establishment_ack(&ack));
-        assert_eq!(trace.told().get(1).map(String::as_str), told);
+        assert_eq!(trace.events().get(1).map(String::as_str), events);
         for number in 1..=published {
             trace.receive(&report_of(0, number, BooleanFlag::TRUE));
         }
@@ -42,12 +42,12 @@ fn uuid_0_begins_at_1_in_every_week() {
 }
 
 #[test]
-fn a_new_week_has_a_greater_uuid_and_a_greater_timestamp_even_if_utc_steps_back() {
+fn new_week_raises_uuid_and_timestamp_if_utc_steps_back() {
     let mut trace = Trace::established();
     trace.send(1).unwrap();
     trace.transmitted();
     let first = trace.session.progress();
-    // Another process, with what was kept, an hour earlier.
+    // Another process, with the stored progress, an hour earlier.
     let mut trace = Trace::with(first);
     trace.now.utc = trace.now.utc - Duration::from_secs(3_600);
     trace.connect(Binding::NewWeek);
@@ -59,20 +59,20 @@ fn a_new_week_has_a_greater_uuid_and_a_greater_timestamp_even_if_utc_steps_back(
 }
 
 #[test]
-fn a_logon_whose_acknowledgement_is_lost_forgets_nothing_of_what_the_response_told() {
+fn lost_acknowledgment_keeps_the_gap_of_the_response() {
     let mut trace = Trace::with(Progress { uuid: 7, next_incoming: 3, ..Progress::default() });
     trace.connect(Binding::New);
     let requested = trace.sent_request();
-    trace.told();
+    trace.events();
     trace.receive(&frame(NegotiationResponse501::ENCODED_LENGTH, |buffer| {
         let mut message = NegotiationResponse501::encode(buffer).unwrap();
         message.set_uuid(UUID).set_request_timestamp(requested);
         message.set_previous_uuid(7).set_previous_seq_no(5);
     }));
-    assert_eq!(trace.told(), ["state establishing", "gap 3 to 5 of 7"]);
+    assert_eq!(trace.events(), ["state establishing", "gap 3 to 5 of 7"]);
     trace.transmitted();
     trace.disconnect();
-    // The exchange had established it, and has published since.
+    // The exchange had established the session and has published since.
     trace.connect(Binding::Resume);
     let ack = Ack { previous: (UUID, 1), next_seq_no: 2, ..trace.ack() };
     trace.receive(&establishment_ack(&ack));
@@ -80,7 +80,7 @@ fn a_logon_whose_acknowledgement_is_lost_forgets_nothing_of_what_the_response_to
 }
 
 #[test]
-fn a_session_without_numbers_cannot_be_resumed_but_begun_anew() {
+fn session_without_numbers_requires_negotiate() {
     let next_outgoing = SEQ_NUM_MAX + 1;
     let mut trace = Trace::with(Progress { uuid: 7, next_outgoing, ..Progress::default() });
     let resumed = trace.session.connect(trace.now, Binding::Resume);
@@ -91,7 +91,7 @@ fn a_session_without_numbers_cannot_be_resumed_but_begun_anew() {
 }
 
 #[test]
-fn a_session_is_resumed_as_often_as_need_be() {
+fn resumes_repeatedly() {
     let mut trace = Trace::established();
     for number in 1..5 {
         assert_eq!(trace.send(1), Ok(number));

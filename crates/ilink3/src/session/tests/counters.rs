@@ -1,9 +1,9 @@
-//! Each counter of a fault is raised by its fault, and by no other.
+//! Each fault raises its own counter and no other.
 
 use super::*;
 use crate::{InboundCounters, OutboundCounters};
 
-/// Counters of what is ordinary: they have no mark, and no test of their own.
+/// Counters of normal events. They are not marked as faults and have no test here.
 const ORDINARY: [&str; 16] = [
     "bytes",
     "frames",
@@ -23,15 +23,15 @@ const ORDINARY: [&str; 16] = [
     "retransmit_requests",
 ];
 
-/// The faults that were counted.
+/// Returns the counters of faults that are not zero.
 fn faults(counters: impl Iterator<Item = (&'static str, u64)>) -> Vec<(&'static str, u64)> {
     counters.filter(|(name, count)| *count > 0 && !ORDINARY.contains(name)).collect()
 }
 
-/// Messages are missing, which is a fault of its own that the counters below go with.
+/// The counter of the gap that accompanies the faults below.
 const GAP: (&str, u64) = ("gaps", 1);
 
-/// Asserts that of all faults of both directions `name` was counted beside one gap.
+/// Asserts that the only faults counted are `name` and one gap.
 #[track_caller]
 fn assert_gap_and(trace: &Trace, name: &'static str, count: u64) {
     let counted = faults(trace.session.inbound_counters().iter());
@@ -39,21 +39,21 @@ fn assert_gap_and(trace: &Trace, name: &'static str, count: u64) {
     assert_eq!((others, counted.contains(&GAP)), (vec![(name, count)], true));
 }
 
-/// Message 3 has arrived, and 1 and 2 were asked for.
-fn asked() -> Trace {
+/// Creates a session that has received message 3 and requested 1 and 2.
+fn awaiting_retransmission() -> Trace {
     let mut trace = received(&report(3));
     assert_eq!(trace.sent(), ["Retransmit 1 count 2"]);
     trace
 }
 
-/// Asserts that of all faults of both directions only `name` was counted, and once.
+/// Asserts that the only fault counted is `name`, once.
 #[track_caller]
 fn assert_only(trace: &Trace, name: &'static str) {
     let inbound = trace.session.inbound_counters().iter();
     assert_eq!(faults(inbound.chain(trace.session.outbound_counters().iter())), [(name, 1)]);
 }
 
-/// Receives `bytes` while established.
+/// Creates an established session and receives `bytes`.
 fn received(bytes: &[u8]) -> Trace {
     let mut trace = Trace::established();
     trace.receive(bytes);
@@ -61,7 +61,7 @@ fn received(bytes: &[u8]) -> Trace {
 }
 
 #[test]
-fn every_counter_of_a_fault_is_named_in_this_file() {
+fn tests_cover_every_fault_counter() {
     let this = include_str!("counters.rs");
     let inbound = InboundCounters::default();
     let outbound = OutboundCounters::default();
@@ -81,7 +81,7 @@ fn counts_bytes_discarded_only() {
 #[test]
 fn counts_not_redelivered_only() {
     let mut trace = Trace::new();
-    trace.session.redeliver(trace.now, &[], &mut trace.wire, &mut trace.log);
+    trace.session.redeliver(trace.now, &[], &mut trace.sink, &mut trace.log);
     assert_only(&trace, "not_redelivered");
 }
 
@@ -112,8 +112,8 @@ fn counts_gaps_only() {
 
 #[test]
 fn counts_held_overflows_only() {
-    let conduct = SessionPolicy { held_bytes: 0, ..SessionPolicy::default() };
-    let mut trace = Trace::conducted(Progress::default(), conduct);
+    let policy = SessionPolicy { held_bytes: 0, ..SessionPolicy::default() };
+    let mut trace = Trace::with_policy(Progress::default(), policy);
     trace.connect(Binding::New);
     trace.log_on();
     trace.receive(&[report(3), report(4)].concat());
@@ -123,28 +123,28 @@ fn counts_held_overflows_only() {
 
 #[test]
 fn counts_retransmission_gaps_only() {
-    let mut trace = asked();
+    let mut trace = awaiting_retransmission();
     trace.receive(&report_of(UUID, 2, BooleanFlag::TRUE));
     assert_gap_and(&trace, "retransmission_gaps", 1);
 }
 
 #[test]
 fn counts_retransmissions_stalled_only() {
-    let mut trace = asked();
+    let mut trace = awaiting_retransmission();
     trace.at(10_000);
     assert_gap_and(&trace, "retransmissions_stalled", 1);
 }
 
 #[test]
 fn counts_retransmit_rejects_only() {
-    let mut trace = asked();
+    let mut trace = awaiting_retransmission();
     trace.receive(&retransmit_reject(trace.session.progress().request_timestamp, 3));
     assert_gap_and(&trace, "retransmit_rejects", 1);
 }
 
 #[test]
 fn counts_lost_only() {
-    let mut trace = asked();
+    let mut trace = awaiting_retransmission();
     trace.receive(&retransmit_reject(trace.session.progress().request_timestamp, 1));
     assert_eq!(trace.session.inbound_counters().retransmit_rejects, 1);
     assert_eq!(trace.session.inbound_counters().lost, 2);
@@ -153,8 +153,8 @@ fn counts_lost_only() {
 
 #[test]
 fn counts_retransmission_errors_only() {
-    let conduct = SessionPolicy { retransmission_attempts: 1, ..SessionPolicy::default() };
-    let mut trace = Trace::conducted(Progress::default(), conduct);
+    let policy = SessionPolicy { retransmission_attempts: 1, ..SessionPolicy::default() };
+    let mut trace = Trace::with_policy(Progress::default(), policy);
     trace.connect(Binding::New);
     trace.log_on();
     trace.receive(&report(3));
@@ -170,7 +170,7 @@ fn counts_unknown_ends_only() {
     trace.connect(Binding::New);
     trace.transmitted();
     let lost = trace.session.progress().uuid;
-    // The connection of a session that is leaving ends without being a fault.
+    // The end of a terminating session's connection is not a fault.
     trace.receive(&terminate(0, 5));
     trace.disconnect();
     trace.connect(Binding::New);
@@ -263,8 +263,8 @@ fn counts_sequence_errors_only() {
 
 #[test]
 fn counts_timeouts_only() {
-    let conduct = SessionPolicy { logon_attempts: 1, ..SessionPolicy::default() };
-    let mut trace = Trace::conducted(Progress::default(), conduct);
+    let policy = SessionPolicy { logon_attempts: 1, ..SessionPolicy::default() };
+    let mut trace = Trace::with_policy(Progress::default(), policy);
     trace.connect(Binding::New);
     trace.transmitted();
     trace.at(2 * KEEP_ALIVE);
@@ -295,7 +295,7 @@ fn counts_connections_lost_only() {
 #[test]
 fn counts_queued_only() {
     let mut trace = Trace::established();
-    trace.wire.delivery = Some(Delivery::Waiting { waiting: 1 });
+    trace.sink.delivery = Some(Delivery::Waiting { waiting: 1 });
     trace.send(1).unwrap();
     assert_only(&trace, "queued");
 }
@@ -303,7 +303,7 @@ fn counts_queued_only() {
 #[test]
 fn counts_broken_only() {
     let mut trace = Trace::established();
-    trace.wire.delivery = Some(Delivery::Broken);
+    trace.sink.delivery = Some(Delivery::Broken);
     trace.send(1).unwrap();
     assert_only(&trace, "broken");
 }
@@ -351,7 +351,7 @@ fn counts_settled_by_logon_only() {
     trace.receive(&super::backup::promotion(3));
     let primary = trace.session.progress();
     let primary = Progress { next_incoming: 3, ..primary };
-    trace.session.take_over(trace.now, primary, &mut trace.wire, &mut trace.log);
+    trace.session.take_over(trace.now, primary, &mut trace.sink, &mut trace.log);
     trace.session.inbound.counters = InboundCounters::default();
     trace.at(9_001);
     assert_only(&trace, "settled_by_logon");
@@ -379,7 +379,7 @@ fn counts_not_replayed_only() {
 #[test]
 fn counts_not_kept_only() {
     let mut trace = super::replay::having_sent(2);
-    trace.wire.forgets = true;
+    trace.sink.keeps_nothing = true;
     trace.receive(&not_applied(1, 1));
     assert_eq!(trace.session.outbound_counters().not_kept, 1);
     assert_eq!(trace.session.outbound_counters().not_replayed, 0);
@@ -395,7 +395,7 @@ fn counts_refused_on_backup_only() {
 #[test]
 fn counts_refused_replaying_only() {
     let mut trace = super::replay::having_sent(2);
-    trace.wire.refusal = Some(OutboundError::WouldBlock { waiting: 1 });
+    trace.sink.rejection = Some(OutboundError::WouldBlock { waiting: 1 });
     trace.receive(&not_applied(1, 1));
     assert_eq!(trace.send(1), Err(SendError::Replaying));
     assert_eq!(trace.session.outbound_counters().refused_replaying, 1);
@@ -405,19 +405,19 @@ fn counts_refused_replaying_only() {
 fn counts_refused_requests_only() {
     let mut trace = Trace::established();
     let nothing = NewOrder { quantity: 0, ..order(1) };
-    assert!(trace.session.sender(trace.now, &mut trace.wire).send(&nothing).is_err());
+    assert!(trace.session.sender(trace.now, &mut trace.sink).send(&nothing).is_err());
     assert_only(&trace, "refused_requests");
 }
 
 #[test]
 fn counts_refused_by_outlet_only() {
     let mut trace = Trace::established();
-    trace.wire.refusal = Some(OutboundError::Full);
+    trace.sink.rejection = Some(OutboundError::Full);
     assert!(trace.send(1).is_err());
     assert_only(&trace, "refused_by_outlet");
 }
 
-/// A message that asks for more room than it says.
+/// A message that encodes more bytes than it declares.
 struct TooLong;
 
 impl Outgoing for TooLong {
@@ -431,13 +431,13 @@ impl Outgoing for TooLong {
 #[test]
 fn counts_encode_errors_only() {
     let mut trace = Trace::established();
-    assert!(trace.session.sender(trace.now, &mut trace.wire).send(&TooLong).is_err());
+    assert!(trace.session.sender(trace.now, &mut trace.sink).send(&TooLong).is_err());
     assert_only(&trace, "encode_errors");
 }
 
 #[test]
 fn counts_refused_throttled_only() {
-    let mut trace = super::sending::limited();
+    let mut trace = super::send::limited();
     let before = *trace.session.outbound_counters();
     (0..3).for_each(|id| assert_eq!(trace.send(id).is_ok(), id < 2));
     let after = *trace.session.outbound_counters();

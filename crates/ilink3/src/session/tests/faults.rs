@@ -1,37 +1,37 @@
-//! What is wrong with bytes, and where they are cut.
+//! Malformed input, and input split anywhere.
 
 use super::*;
 
 #[test]
-fn a_lost_connection_is_told_and_what_was_cut_is_forgotten() {
+fn lost_connection_is_reported_and_drops_partial_frames() {
     let mut trace = Trace::established();
     trace.receive(&report(1)[..30]);
     trace.disconnect();
-    assert_eq!(trace.told(), ["error connection lost while established", "state disconnected"]);
+    assert_eq!(trace.events(), ["error connection lost while established", "state disconnected"]);
     trace.connect(Binding::Resume);
     trace.acknowledge();
     trace.receive(&report(1));
-    assert_eq!(trace.told(), ["new 1"]);
+    assert_eq!(trace.events(), ["new 1"]);
 }
 
 #[test]
-fn a_bad_framing_header_terminates_with_18() {
+fn bad_framing_header_terminates_with_18() {
     let mut trace = Trace::established();
     let mut bad = report(2);
     bad[0..2].copy_from_slice(&[3, 0]);
     trace.receive(&[report(1), bad, report(2)].concat());
     let error = Error::Framing(FramingError::MessageSize(3));
-    assert_eq!(trace.told(), ["new 1", &format!("error {error}"), "state terminating"]);
+    assert_eq!(trace.events(), ["new 1", &format!("error {error}"), "state terminating"]);
     assert_eq!(trace.sent(), ["Terminate 18"]);
     trace.receive(&report(2));
-    assert!(trace.told().is_empty(), "nothing is read after a fault");
+    assert!(trace.events().is_empty(), "input after a fault is ignored");
     assert_eq!(trace.session.inbound_counters().framing_errors, 1);
     assert_eq!(trace.session.inbound_counters().bytes_discarded, report(2).len() as u64);
 }
 
 #[test]
-fn what_cannot_be_decoded_terminates_with_19() {
-    /// The same without its last byte, in a frame that says so.
+fn undecodable_message_terminates_with_19() {
+    /// Removes the last byte of the frame and corrects its length.
     fn cut(mut frame: Vec<u8>) -> Vec<u8> {
         frame.pop();
         let length = frame.len();
@@ -60,7 +60,7 @@ fn what_cannot_be_decoded_terminates_with_19() {
 }
 
 #[test]
-fn a_message_out_of_its_state_terminates() {
+fn message_in_the_wrong_state_terminates() {
     let mut trace = Trace::connected();
     trace.transmitted();
     trace.receive(&report(1));
@@ -73,7 +73,7 @@ fn a_message_out_of_its_state_terminates() {
 }
 
 #[test]
-fn bytes_behind_a_message_are_told_and_lived_with() {
+fn trailing_bytes_cause_only_a_warning() {
     let mut trace = Trace::established();
     let mut long = report(1);
     long.extend([0xAB; 5]);
@@ -81,11 +81,11 @@ fn bytes_behind_a_message_are_told_and_lived_with() {
     long[..2].copy_from_slice(&length.to_le_bytes());
     trace.receive(&[long, report(2)].concat());
     let warning = "warning template 522 is followed by 5 unknown bytes in its frame";
-    assert_eq!(trace.told(), [warning, "new 1", "new 2"]);
+    assert_eq!(trace.events(), [warning, "new 1", "new 2"]);
 }
 
 #[test]
-fn a_block_of_a_newer_version_is_read_and_one_of_an_older_too() {
+fn decodes_older_and_newer_block_versions() {
     let mut trace = Trace::established();
     let mut newer = report(1);
     newer.extend([0xAB; 5]);
@@ -99,18 +99,18 @@ fn a_block_of_a_newer_version_is_read_and_one_of_an_older_too() {
     older[4..6].copy_from_slice(&209_u16.to_le_bytes());
     older[10..12].copy_from_slice(&5_u16.to_le_bytes());
     trace.receive(&[newer, older].concat());
-    assert_eq!(trace.told(), ["new 1", "new 2"]);
+    assert_eq!(trace.events(), ["new 1", "new 2"]);
 }
 
 #[test]
-fn a_retransmission_nobody_asked_for_is_ignored() {
+fn ignores_unrequested_retransmissions() {
     let mut trace = Trace::established();
     trace.receive(&template_only(509, 8, 31));
-    assert_eq!(trace.told(), ["warning template 509 answers no request of ours"]);
+    assert_eq!(trace.events(), ["warning template 509 matches no pending request"]);
     assert_eq!(trace.session.inbound_counters().unrequested, 1);
 }
 
-/// A whole conversation with one of everything, as the exchange's side of the stream.
+/// Creates the exchange's bytes of a whole session, with one message of each kind.
 fn conversation() -> Vec<u8> {
     [
         report(1),
@@ -126,25 +126,25 @@ fn conversation() -> Vec<u8> {
 }
 
 #[test]
-fn a_stream_cut_anywhere_tells_the_same() {
+fn splitting_the_stream_changes_nothing() {
     let stream = conversation();
     let mut whole = Trace::established();
     whole.receive(&stream);
-    let (told, sent) = (whole.told(), whole.sent());
-    assert_eq!(told.len(), 9, "{told:?}");
+    let (events, sent) = (whole.events(), whole.sent());
+    assert_eq!(events.len(), 9, "{events:?}");
     for cut in 0..=stream.len() {
         let mut trace = Trace::established();
         trace.receive(&stream[..cut]);
         trace.receive(&stream[cut..]);
-        assert_eq!((trace.told(), trace.sent()), (told.clone(), sent.clone()), "cut at {cut}");
+        assert_eq!((trace.events(), trace.sent()), (events.clone(), sent.clone()), "cut at {cut}");
     }
     let mut bytewise = Trace::established();
     stream.iter().for_each(|byte| bytewise.receive(&[*byte]));
-    assert_eq!((bytewise.told(), bytewise.sent()), (told, sent));
+    assert_eq!((bytewise.events(), bytewise.sent()), (events, sent));
 }
 
 #[test]
-fn bytes_behind_a_message_that_is_held_are_told_once() {
+fn trailing_bytes_of_a_held_message_warn_once() {
     let mut trace = Trace::established();
     let mut long = report(2);
     long.push(0xAB);
@@ -153,11 +153,11 @@ fn bytes_behind_a_message_that_is_held_are_told_once() {
     trace.receive(&[long, report_of(UUID, 1, BooleanFlag::TRUE)].concat());
     let warning = "warning template 522 is followed by 1 unknown bytes in its frame";
     let gap = format!("gap 1 to 1 of {UUID}");
-    assert_eq!(trace.told(), [warning, &gap, "new 1", "new 2"]);
+    assert_eq!(trace.events(), [warning, &gap, "new 1", "new 2"]);
 }
 
 #[test]
-fn a_not_applied_of_another_uuid_terminates_and_is_not_answered() {
+fn not_applied_of_another_uuid_terminates() {
     let mut trace = Trace::established();
     trace.send(1).unwrap();
     trace.transmitted();

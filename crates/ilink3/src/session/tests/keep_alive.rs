@@ -1,17 +1,17 @@
-//! Signs of life, asked for and given.
+//! Keep-alive in both directions.
 
 use super::*;
 
 #[test]
-fn a_sign_of_life_leaves_before_the_interval_ends() {
+fn sends_a_sequence_before_the_interval_ends() {
     let mut trace = Trace::established();
     assert_eq!(trace.deadline_millis(), Some(9_000));
     trace.at(8_999);
     assert!(trace.sent().is_empty());
     trace.at(9_000);
     assert_eq!(trace.sent(), ["Sequence 1"]);
-    assert!(trace.told().is_empty());
-    // An order counts as a sign of life.
+    assert!(trace.events().is_empty());
+    // An order counts as a keep-alive.
     trace.receive(&sequence(UUID, 1, KeepAliveLapsed::NOT_LAPSED));
     trace.at(15_000);
     trace.send(1).unwrap();
@@ -23,31 +23,31 @@ fn a_sign_of_life_leaves_before_the_interval_ends() {
 }
 
 #[test]
-fn a_sign_of_life_that_cannot_leave_is_asked_for_once() {
+fn queues_one_sequence_while_it_cannot_be_sent() {
     let mut trace = Trace::established();
     trace.at(9_000);
-    // Nothing is transmitted: the deadline does not spin.
+    // Nothing is transmitted, and the deadline does not repeat immediately.
     assert_eq!(trace.deadline_millis(), Some(11_000));
 }
 
 #[test]
-fn silence_asks_after_an_interval_and_a_tenth_and_gives_up_an_interval_later() {
+fn silence_requests_a_sequence_then_gives_up() {
     let mut trace = Trace::established();
     trace.at(9_000);
     assert_eq!(trace.sent(), ["Sequence 1"]);
     assert_eq!(trace.deadline_millis(), Some(11_000));
     trace.at(10_999);
-    assert!(trace.sent().is_empty() && trace.told().is_empty());
+    assert!(trace.sent().is_empty() && trace.events().is_empty());
     trace.at(11_000);
     assert_eq!(trace.sent(), ["Sequence 1 lapsed"]);
-    assert_eq!(trace.told(), ["warning nothing heard for a keep-alive interval"]);
+    assert_eq!(trace.events(), ["warning nothing received for a keep-alive interval"]);
     trace.at(20_000);
     assert_eq!(trace.sent(), ["Sequence 1"]);
     trace.at(20_999);
-    assert!(trace.told().is_empty());
+    assert!(trace.events().is_empty());
     trace.at(21_000);
-    let error = "error nothing heard for two keep-alive intervals";
-    assert_eq!(trace.told(), [error, "state terminating"]);
+    let error = "error nothing received for two keep-alive intervals";
+    assert_eq!(trace.events(), [error, "state terminating"]);
     assert_eq!(trace.session.poll_action(), None, "Terminate has not left");
     assert_eq!(trace.sent(), ["Terminate 20"]);
     assert_eq!(trace.session.poll_action(), Some(Action::Close));
@@ -63,16 +63,16 @@ fn any_message_ends_the_silence() {
     trace.at(19_000);
     trace.receive(&report(1));
     assert_eq!(trace.session.inbound_counters().silences, 1);
-    trace.told();
+    trace.events();
     trace.at(29_999);
-    assert!(trace.told().is_empty());
+    assert!(trace.events().is_empty());
     trace.at(30_000);
-    assert_eq!(trace.told(), ["warning nothing heard for a keep-alive interval"]);
+    assert_eq!(trace.events(), ["warning nothing received for a keep-alive interval"]);
     assert_eq!(trace.session.state(), State::Established);
 }
 
 #[test]
-fn a_process_that_slept_asks_before_it_gives_up() {
+fn suspended_process_requests_before_giving_up() {
     let mut trace = Trace::established();
     trace.at(100_000);
     assert_eq!(trace.sent(), ["Sequence 1 lapsed"]);
@@ -82,7 +82,7 @@ fn a_process_that_slept_asks_before_it_gives_up() {
 }
 
 #[test]
-fn answers_when_asked_for_a_sign_of_life() {
+fn answers_a_lapsed_sequence() {
     let mut trace = Trace::established();
     trace.receive(&sequence(UUID, 1, KeepAliveLapsed::LAPSED));
     assert_eq!(trace.sent(), ["Sequence 1"]);
@@ -92,7 +92,7 @@ fn answers_when_asked_for_a_sign_of_life() {
 }
 
 #[test]
-fn what_the_exchange_sends_at_the_end_of_each_interval_is_no_silence() {
+fn tolerates_sequences_at_the_end_of_each_interval() {
     let mut trace = Trace::established();
     for interval in 1..=5 {
         let end = interval * KEEP_ALIVE;
@@ -100,5 +100,5 @@ fn what_the_exchange_sends_at_the_end_of_each_interval_is_no_silence() {
         trace.at(end + 20);
         trace.receive(&sequence(UUID, 1, KeepAliveLapsed::NOT_LAPSED));
     }
-    assert!(trace.told().is_empty());
+    assert!(trace.events().is_empty());
 }

@@ -5,28 +5,28 @@ use crate::KeyExpiry;
 
 const DAY: u64 = 86_400_000_000_000;
 
-/// A session whose key has so many nanoseconds left when it logs on, and two days to warn.
+/// Creates a session whose key has `left` nanoseconds left at logon, with warnings for two days.
 fn expiring(left: u64) -> Trace {
     let at = Utc::from_nanos(UTC + left);
     let key_expires = Some(KeyExpiry { at, warning_days: 2 });
-    let conduct = SessionPolicy { key_expires, ..SessionPolicy::default() };
-    let mut trace = Trace::conducted(Progress::default(), conduct);
+    let policy = SessionPolicy { key_expires, ..SessionPolicy::default() };
+    let mut trace = Trace::with_policy(Progress::default(), policy);
     trace.connect(Binding::New);
     let requested = trace.sent_request();
     trace.receive(&negotiation_response(UUID, requested));
     let ack = trace.ack();
-    trace.told();
+    trace.events();
     trace.receive(&establishment_ack(&ack));
     trace
 }
 
-/// What is told in so many nanoseconds, as seconds and days left, with signs of life from the
-/// other side every five seconds.
+/// Returns the warnings within `nanos` nanoseconds as seconds and text, with a Sequence from the
+/// exchange every five seconds.
 fn warnings(trace: &mut Trace, nanos: u64) -> Vec<(u64, String)> {
     let begun = trace.now.monotonic;
-    let mut told = Vec::new();
-    let mut heard = 0;
-    trace.told();
+    let mut events = Vec::new();
+    let mut received = 0;
+    trace.events();
     while (trace.now.monotonic - begun).as_nanos() < nanos {
         let due = trace.session.poll_timeout().unwrap();
         let step = (due.saturating_since(trace.now.monotonic)).as_nanos().clamp(1, 5_000_000_000);
@@ -34,42 +34,42 @@ fn warnings(trace: &mut Trace, nanos: u64) -> Vec<(u64, String)> {
         trace.now.utc = trace.now.utc + Duration::from_nanos(step);
         let (now, is_due) = (trace.now, trace.session.is_due(trace.now));
         assert_eq!(is_due, trace.session.poll_timeout().unwrap() <= now.monotonic);
-        trace.session.handle_timeout(now, &mut trace.wire, &mut trace.log);
+        trace.session.handle_timeout(now, &mut trace.sink, &mut trace.log);
         trace.transmitted();
-        heard += step;
-        if heard >= 5_000_000_000 {
-            heard = 0;
+        received += step;
+        if received >= 5_000_000_000 {
+            received = 0;
             trace.receive(&sequence(UUID, 1, KeepAliveLapsed::NOT_LAPSED));
         }
         let second = (now.monotonic - begun).as_nanos() / 1_000_000_000;
-        told.extend(trace.told().into_iter().map(|line| (second, line)));
+        events.extend(trace.events().into_iter().map(|line| (second, line)));
     }
-    told
+    events
 }
 
-fn told(days: u32) -> String {
-    format!("warning the secret key expires in {days} days: have it renewed")
+fn events(days: u32) -> String {
+    format!("warning the secret key expires in {days} days: request a new one")
 }
 
 #[test]
-fn a_key_with_few_days_left_is_told_at_logon() {
-    assert_eq!(expiring(2 * DAY + 1).told(), ["state established"]);
+fn warns_at_logon_if_few_days_are_left() {
+    assert_eq!(expiring(2 * DAY + 1).events(), ["state established"]);
     for (left, days) in [(2 * DAY - 1, 1), (DAY, 1), (DAY - 1, 0), (0, 0)] {
-        assert_eq!(expiring(left).told(), ["state established".to_string(), told(days)]);
+        assert_eq!(expiring(left).events(), ["state established".to_string(), events(days)]);
     }
 }
 
 #[test]
-fn a_key_is_told_of_once_a_day_from_then_on() {
+fn warns_once_a_day_afterwards() {
     let mut trace = expiring(3 * DAY);
     let warned = warnings(&mut trace, 4 * DAY + DAY / 2);
-    let expected = [(86_400, told(1)), (2 * 86_400, told(0)), (3 * 86_400, told(0))];
+    let expected = [(86_400, events(1)), (2 * 86_400, events(0)), (3 * 86_400, events(0))];
     assert_eq!(warned[..3], expected);
-    assert_eq!(warned[3..], [(4 * 86_400, told(0))]);
+    assert_eq!(warned[3..], [(4 * 86_400, events(0))]);
 }
 
 #[test]
-fn without_a_date_there_is_no_warning() {
+fn unset_expiry_never_warns() {
     let mut trace = Trace::established();
     assert_eq!(warnings(&mut trace, 2 * DAY), []);
 }

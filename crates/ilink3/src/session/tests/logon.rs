@@ -1,11 +1,11 @@
-//! Connecting, Negotiate and Establish, their answers, and none.
+//! Connecting, and the responses to Negotiate and Establish.
 
 use super::*;
 
 #[test]
 fn logs_on_with_negotiate_and_establish() {
     let mut trace = Trace::connected();
-    assert_eq!(trace.told(), ["state connecting", "state negotiating"]);
+    assert_eq!(trace.events(), ["state connecting", "state negotiating"]);
     let frames = trace.transmitted();
     assert_eq!(frames.len(), 1);
     decode!(frames[0] => Negotiate500 as negotiate);
@@ -13,12 +13,12 @@ fn logs_on_with_negotiate_and_establish() {
     assert_eq!(negotiate.access_key_id(), "ACCESS-KEY-ID-123456");
     assert_eq!((negotiate.session(), negotiate.firm()).0, "ABC");
     assert_eq!(negotiate.firm(), "DEFGH");
-    // The canonical form of these very values is the first vector of the signature tests.
+    // The canonical form of these values is the first vector of the signature tests.
     assert_eq!(negotiate.hmac_signature().raw()[..4], [0x08, 0x5c, 0xbf, 0x53]);
     assert_eq!(frames[0].len(), 12 + 76 + 2);
 
     trace.receive(&negotiation_response(UUID, UTC));
-    assert_eq!(trace.told(), ["state establishing"]);
+    assert_eq!(trace.events(), ["state establishing"]);
     let frames = trace.transmitted();
     decode!(frames[0] => Establish503 as establish);
     assert_eq!((establish.uuid(), establish.request_timestamp()), (UUID, UTC + 1));
@@ -54,12 +54,12 @@ fn logs_on_with_negotiate_and_establish() {
     };
     trace.receive(&establishment_ack(&ack));
     let sent = "Ok(Sent { seq_num: 1, delivery: Written })";
-    assert_eq!(trace.told(), ["state established", sent]);
+    assert_eq!(trace.events(), ["state established", sent]);
     assert_eq!(trace.sent(), ["Order 1 id 1"]);
 }
 
 #[test]
-fn resume_establishes_the_same_uuid_and_goes_on() {
+fn resume_establishes_the_same_uuid() {
     let progress = Progress {
         uuid: 7,
         request_timestamp: 9,
@@ -69,17 +69,17 @@ fn resume_establishes_the_same_uuid_and_goes_on() {
     };
     let mut trace = Trace::with(progress);
     trace.connect(Binding::Resume);
-    assert_eq!(trace.told(), ["state connecting", "state establishing"]);
+    assert_eq!(trace.events(), ["state connecting", "state establishing"]);
     let ack = trace.ack();
     assert_eq!((ack.uuid, ack.next_seq_no), (7, 3));
     trace.receive(&establishment_ack(&ack));
     assert_eq!(trace.send(1), Ok(5));
     trace.receive(&report_of(7, 3, BooleanFlag::FALSE));
-    assert_eq!(trace.told(), ["state established", "new 3"]);
+    assert_eq!(trace.events(), ["state established", "new 3"]);
 }
 
 #[test]
-fn connects_only_when_disconnected_and_resumes_only_what_was_negotiated() {
+fn rejects_connect_while_connected_or_without_a_session() {
     let mut trace = Trace::new();
     let nothing = trace.session.connect(trace.now, Binding::Resume);
     assert_eq!(nothing, Err(ConnectError::NothingToResume));
@@ -89,7 +89,7 @@ fn connects_only_when_disconnected_and_resumes_only_what_was_negotiated() {
 }
 
 #[test]
-fn a_new_session_has_a_greater_uuid_even_if_utc_steps_back() {
+fn new_session_raises_the_uuid_if_utc_steps_back() {
     let mut trace = Trace::established();
     trace.send(1).unwrap();
     trace.receive(&report(1));
@@ -107,30 +107,30 @@ fn a_new_session_has_a_greater_uuid_even_if_utc_steps_back() {
 }
 
 #[test]
-fn a_rejected_negotiation_is_told_and_closed() {
+fn rejected_negotiation_is_reported_and_closes() {
     let mut trace = Trace::connected();
     trace.transmitted();
-    trace.told();
+    trace.events();
     trace.receive(&frame(NegotiationReject502::ENCODED_LENGTH, |buffer| {
         let mut reject = NegotiationReject502::encode(buffer).unwrap();
         reject.set_uuid(UUID).set_request_timestamp(UTC).set_error_codes(0).set_reason("bad key");
     }));
     let rejected = "rejected negotiating 0 (signature does not match) bad key None";
-    assert_eq!(trace.told(), [rejected, "state terminating"]);
+    assert_eq!(trace.events(), [rejected, "state terminating"]);
     assert!(trace.sent().is_empty());
     assert_eq!(trace.session.poll_action(), Some(Action::Close));
     trace.disconnect();
-    assert_eq!(trace.told(), ["state disconnected"]);
-    assert_eq!(trace.session.ending(), Ending::Rejected(crate::RejectCode(0)));
+    assert_eq!(trace.events(), ["state disconnected"]);
+    assert_eq!(trace.session.disconnect_reason(), DisconnectReason::Rejected(crate::RejectCode(0)));
     assert_eq!(trace.session.inbound_counters().rejects, 1);
 }
 
 #[test]
-fn a_rejected_establishment_is_told_and_closed() {
+fn rejected_establishment_is_reported_and_closes() {
     let mut trace = Trace::connected();
     let requested = trace.sent_request();
     trace.receive(&negotiation_response(UUID, requested));
-    trace.told();
+    trace.events();
     trace.transmitted();
     trace.receive(&frame(EstablishmentReject505::ENCODED_LENGTH, |buffer| {
         let mut reject = EstablishmentReject505::encode(buffer).unwrap();
@@ -138,12 +138,12 @@ fn a_rejected_establishment_is_told_and_closed() {
     }));
     let code = "11 (KeepAliveInterval is outside 5000 to 60000 milliseconds)";
     let rejected = format!("rejected establishing {code}  Some(4)");
-    assert_eq!(trace.told(), [&rejected, "state terminating"]);
+    assert_eq!(trace.events(), [&rejected, "state terminating"]);
     assert_eq!(trace.session.poll_action(), Some(Action::Close));
 }
 
 #[test]
-fn a_response_that_echoes_another_request_terminates() {
+fn response_to_another_request_terminates() {
     for (uuid, request_timestamp, code) in [(UUID + 1, UTC, 13), (UUID, UTC - 1, 14)] {
         let mut trace = Trace::connected();
         trace.transmitted();
@@ -154,20 +154,20 @@ fn a_response_that_echoes_another_request_terminates() {
 }
 
 #[test]
-fn an_unanswered_logon_is_sent_again_after_two_intervals_and_given_up_after_two_more() {
+fn unanswered_logon_is_repeated_and_then_given_up() {
     let mut trace = Trace::connected();
     trace.transmitted();
     assert_eq!(trace.deadline_millis(), Some(2 * KEEP_ALIVE));
-    trace.told();
+    trace.events();
     trace.at(2 * KEEP_ALIVE - 1);
-    assert!(trace.told().is_empty());
+    assert!(trace.events().is_empty());
     trace.at(2 * KEEP_ALIVE);
-    assert_eq!(trace.told(), ["warning no answer while negotiating: asked again"]);
+    assert_eq!(trace.events(), ["warning no response while negotiating: request repeated"]);
     assert_eq!(trace.sent(), ["Negotiate"]);
     assert_eq!(trace.session.progress().uuid, UUID, "the session is the same");
     assert_eq!(trace.deadline_millis(), Some(4 * KEEP_ALIVE));
     trace.at(4 * KEEP_ALIVE);
-    assert_eq!(trace.told(), ["error no answer while negotiating", "state terminating"]);
+    assert_eq!(trace.events(), ["error no response while negotiating", "state terminating"]);
     assert!(trace.sent().is_empty());
     assert_eq!(trace.session.poll_action(), Some(Action::Close));
     assert_eq!(trace.session.poll_timeout(), None);
@@ -178,35 +178,35 @@ fn an_unanswered_logon_is_sent_again_after_two_intervals_and_given_up_after_two_
     trace.receive(&negotiation_response(UUID, requested));
     trace.transmitted();
     assert_eq!(trace.deadline_millis(), Some(7_000 + 2 * KEEP_ALIVE));
-    trace.told();
+    trace.events();
     trace.at(7_000 + 2 * KEEP_ALIVE);
-    assert_eq!(trace.told(), ["warning no answer while establishing: asked again"]);
+    assert_eq!(trace.events(), ["warning no response while establishing: request repeated"]);
     assert_eq!(trace.sent(), ["Establish 1"]);
     trace.at(7_000 + 4 * KEEP_ALIVE);
-    assert_eq!(trace.told(), ["error no answer while establishing", "state terminating"]);
+    assert_eq!(trace.events(), ["error no response while establishing", "state terminating"]);
 }
 
 #[test]
-fn a_logon_sent_again_takes_the_answer_to_either_and_the_second_is_no_fault() {
+fn repeated_logon_accepts_both_responses() {
     for late in [false, true] {
         let mut trace = Trace::connected();
         let first = trace.sent_request();
         trace.at(2 * KEEP_ALIVE);
         let second = trace.sent_request();
         assert!(second > first);
-        trace.told();
+        trace.events();
         trace.receive(&negotiation_response(UUID, if late { second } else { first }));
-        assert_eq!(trace.told(), ["state establishing"]);
+        assert_eq!(trace.events(), ["state establishing"]);
         let ack = trace.ack();
         trace.receive(&negotiation_response(UUID, second));
-        assert_eq!(trace.told(), ["warning template 501 answers no request of ours"]);
+        assert_eq!(trace.events(), ["warning template 501 matches no pending request"]);
         trace.receive(&establishment_ack(&ack));
         assert_eq!(trace.session.state(), State::Established);
     }
 }
 
 #[test]
-fn an_answer_from_before_the_first_request_is_a_fault() {
+fn response_older_than_the_first_request_is_a_fault() {
     let mut trace = Trace::connected();
     let first = trace.sent_request();
     trace.at(2 * KEEP_ALIVE);
@@ -216,9 +216,9 @@ fn an_answer_from_before_the_first_request_is_a_fault() {
 }
 
 #[test]
-fn a_logon_is_sent_once_if_so_conducted() {
-    let conduct = SessionPolicy { logon_attempts: 1, ..SessionPolicy::default() };
-    let mut trace = Trace::conducted(Progress::default(), conduct);
+fn policy_limits_logon_attempts() {
+    let policy = SessionPolicy { logon_attempts: 1, ..SessionPolicy::default() };
+    let mut trace = Trace::with_policy(Progress::default(), policy);
     trace.connect(Binding::New);
     trace.transmitted();
     trace.at(2 * KEEP_ALIVE);
@@ -226,46 +226,47 @@ fn a_logon_is_sent_once_if_so_conducted() {
 }
 
 #[test]
-fn a_connection_that_does_not_come_is_given_up_after_two_intervals() {
+fn connecting_times_out_after_two_intervals() {
     let mut trace = Trace::new();
     trace.session.connect(trace.now, Binding::New).unwrap();
     assert_eq!(trace.session.poll_action(), Some(Action::Connect));
     assert_eq!(trace.deadline_millis(), Some(2 * KEEP_ALIVE));
     trace.at(2 * KEEP_ALIVE);
-    let told = ["state connecting", "error no answer while connecting", "state terminating"];
-    assert_eq!(trace.told(), told);
+    let events = ["state connecting", "error no response while connecting", "state terminating"];
+    assert_eq!(trace.events(), events);
     assert_eq!(trace.session.poll_action(), Some(Action::Close));
     trace.disconnect();
-    assert_eq!(trace.told(), ["state disconnected"]);
+    assert_eq!(trace.events(), ["state disconnected"]);
 }
 
 #[test]
-fn a_refused_connection_is_lost_and_can_be_tried_again() {
+fn refused_connection_can_be_retried() {
     let mut trace = Trace::new();
     trace.session.connect(trace.now, Binding::New).unwrap();
     trace.session.poll_action();
     trace.disconnect();
-    let told = ["state connecting", "error connection lost while connecting", "state disconnected"];
-    assert_eq!(trace.told(), told);
+    let events =
+        ["state connecting", "error connection lost while connecting", "state disconnected"];
+    assert_eq!(trace.events(), events);
     trace.connect(Binding::New);
     trace.log_on();
 }
 
 #[test]
-fn another_keep_alive_interval_is_told() {
+fn different_keep_alive_interval_warns() {
     let mut trace = Trace::connected();
     let requested = trace.sent_request();
     trace.receive(&negotiation_response(UUID, requested));
     let ack = Ack { keep_alive_interval: 5_000, ..trace.ack() };
-    trace.told();
+    trace.events();
     trace.receive(&establishment_ack(&ack));
-    let warning = "warning the exchange acknowledges a KeepAliveInterval of 5000 ms, not ours";
-    assert_eq!(trace.told(), [warning, "state established"]);
+    let warning = "warning the exchange acknowledges KeepAliveInterval 5000 ms instead of ours";
+    assert_eq!(trace.events(), [warning, "state established"]);
     assert_eq!(trace.deadline_millis(), Some(9_000));
 }
 
 #[test]
-fn control_traffic_waits_for_a_buffer_that_holds_it() {
+fn session_messages_wait_for_a_large_enough_buffer() {
     let mut trace = Trace::connected();
     let mut short = [0; CONTROL_LENGTH - 1];
     assert_eq!(trace.session.poll_transmit(trace.now, &mut short), None);
@@ -273,22 +274,22 @@ fn control_traffic_waits_for_a_buffer_that_holds_it() {
 }
 
 #[test]
-fn a_request_that_could_not_leave_is_given_up_and_not_repeated() {
+fn unsent_logon_request_is_given_up() {
     let mut trace = Trace::connected();
-    trace.told();
+    trace.events();
     trace.at(2 * KEEP_ALIVE);
-    assert_eq!(trace.told(), ["error no answer while negotiating", "state terminating"]);
+    assert_eq!(trace.events(), ["error no response while negotiating", "state terminating"]);
     assert!(trace.sent().is_empty());
 }
 
 #[test]
-fn an_acknowledgement_with_a_low_next_number_terminates() {
+fn acknowledgment_with_a_low_next_number_terminates() {
     let progress = Progress { uuid: UUID, next_incoming: 3, ..Progress::default() };
     let mut trace = Trace::with(progress);
     trace.connect(Binding::Resume);
-    trace.told();
+    trace.events();
     let ack = Ack { next_seq_no: 2, ..trace.ack() };
     trace.receive(&establishment_ack(&ack));
-    assert_eq!(trace.told()[0], "error NextSeqNo 2 where 3 was next");
+    assert_eq!(trace.events()[0], "error NextSeqNo is 2, expected 3");
     assert_eq!(trace.sent(), ["Terminate 10"]);
 }

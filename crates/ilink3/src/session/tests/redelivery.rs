@@ -1,28 +1,28 @@
-//! What is kept of the exchange's messages, and given again by the next process.
+//! Kept messages of the exchange and their redelivery by the next process.
 
 use super::*;
 
-/// Numbers of what was kept, and whether all of it was marked.
+/// Returns the numbers of kept messages, and `true` if all of them are marked.
 fn inbox(trace: &Trace) -> (Vec<u32>, bool) {
-    let numbers = trace.wire.inbox.iter().map(|kept| kept.1).collect();
-    (numbers, trace.wire.inbox.iter().all(|kept| kept.3))
+    let numbers = trace.sink.inbox.iter().map(|kept| kept.1).collect();
+    (numbers, trace.sink.inbox.iter().all(|kept| kept.3))
 }
 
 fn redeliver(trace: &mut Trace, message: &[u8]) {
-    trace.session.redeliver(trace.now, message, &mut trace.wire, &mut trace.log);
+    trace.session.redeliver(trace.now, message, &mut trace.sink, &mut trace.log);
 }
 
 #[test]
-fn a_business_message_is_kept_as_it_came_and_marked() {
+fn business_message_is_kept_unchanged_and_marked() {
     let mut trace = Trace::established();
     let (report, sequence) = (report(1), sequence(UUID, 2, KeepAliveLapsed::NOT_LAPSED));
     trace.receive(&[&report[..], &sequence].concat());
-    assert_eq!(trace.told(), ["new 1"]);
-    assert_eq!(trace.wire.inbox, [(UUID, 1, report[4..].to_vec(), true)]);
+    assert_eq!(trace.events(), ["new 1"]);
+    assert_eq!(trace.sink.inbox, [(UUID, 1, report[4..].to_vec(), true)]);
 }
 
 #[test]
-fn what_waits_for_others_is_kept_when_it_is_delivered() {
+fn held_message_is_kept_on_delivery() {
     let mut trace = Trace::established();
     trace.receive(&report(3));
     assert_eq!(inbox(&trace).0, [0; 0]);
@@ -32,49 +32,49 @@ fn what_waits_for_others_is_kept_when_it_is_delivered() {
     trace.receive(&retransmission(None, requested, 1, 2));
     trace.receive(&[again(1), again(2)].concat());
     assert_eq!(inbox(&trace), (vec![1, 2, 3], true));
-    // A second copy is dropped, and not kept.
+    // A duplicate is dropped and not kept.
     trace.receive(&again(2));
     assert_eq!(inbox(&trace), (vec![1, 2, 3], true));
 }
 
 #[test]
-fn what_is_refused_is_not_kept() {
+fn rejected_message_is_not_kept() {
     let mut trace = Trace::established();
     trace.receive(&report_of(UUID + 1, 1, BooleanFlag::FALSE));
     assert_eq!(inbox(&trace).0, [0; 0]);
 }
 
 #[test]
-fn a_message_is_delivered_again_and_no_number_moves() {
+fn redelivery_changes_no_number() {
     let progress = Progress { uuid: UUID, next_incoming: 8, ..Progress::default() };
     let mut trace = Trace::with(progress);
     for number in [6, 7] {
         redeliver(&mut trace, &report(number)[4..]);
     }
-    assert_eq!(trace.told(), ["new 6 redelivered", "new 7 redelivered"]);
+    assert_eq!(trace.events(), ["new 6 redelivered", "new 7 redelivered"]);
     assert_eq!((trace.session.progress(), trace.session.state()), (progress, State::Disconnected));
-    assert_eq!(inbox(&trace).0, [0; 0], "it is kept already");
+    assert_eq!(inbox(&trace).0, [0; 0], "the message is already kept");
     let counters = trace.session.inbound_counters();
     assert_eq!((counters.redelivered, counters.business_messages), (2, 0));
-    // What comes later is new again.
+    // Later messages are new again.
     trace.connect(Binding::Resume);
     trace.acknowledge();
     trace.receive(&report(8));
-    assert_eq!((trace.told(), inbox(&trace)), (vec!["new 8".to_string()], (vec![8], true)));
+    assert_eq!((trace.events(), inbox(&trace)), (vec!["new 8".to_string()], (vec![8], true)));
 }
 
 #[test]
-fn what_is_answered_to_a_message_delivered_again_is_not_sent() {
+fn sends_during_redelivery_are_rejected() {
     let mut trace = Trace::with(Progress { uuid: UUID, ..Progress::default() });
     trace.log.order_on = Some("new");
     redeliver(&mut trace, &report(1)[4..]);
-    let told = trace.told();
-    assert_eq!(told[0], "new 1 redelivered");
-    assert!(told[1].starts_with("Err(NotEstablished"), "{told:?}");
+    let events = trace.events();
+    assert_eq!(events[0], "new 1 redelivered");
+    assert!(events[1].starts_with("Err(NotEstablished"), "{events:?}");
 }
 
 #[test]
-fn what_cannot_be_read_again_is_a_warning() {
+fn undecodable_redelivery_warns() {
     let report = &report(1)[4..];
     let foreign = template_only(522, 9, 4);
     let session = &sequence(UUID, 2, KeepAliveLapsed::NOT_LAPSED)[4..];
@@ -83,8 +83,8 @@ fn what_cannot_be_read_again_is_a_warning() {
     {
         let mut trace = Trace::new();
         redeliver(&mut trace, message);
-        let warning = format!("warning a kept message, template {template_id}, cannot be read");
-        assert_eq!(trace.told(), [warning]);
+        let warning = format!("warning cannot decode a kept message: template {template_id}");
+        assert_eq!(trace.events(), [warning]);
         assert_eq!(trace.session.state(), State::Disconnected);
         assert_eq!(trace.session.inbound_counters().not_redelivered, 1);
     }
