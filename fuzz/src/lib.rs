@@ -60,8 +60,8 @@ mod stack_memberships_of_kernel {
     pub(crate) mod listener;
 }
 
-/// Of the command, which is no library.
-#[path = "../../crates/hairpin/src"]
+/// The decoder of the command; including it builds none of the command's other dependencies.
+#[path = "../../crates/hairpin/src/cmd"]
 mod command {
     #[allow(dead_code, unused_imports, reason = "the command uses more of it")]
     pub(crate) mod decode;

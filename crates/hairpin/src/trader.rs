@@ -1,7 +1,9 @@
-//! The trader of a `t2t` row: answers each tick with an order and takes the order back.
+//! The example trader: answers each tick with an order and cancels the order once it is
+//! acknowledged.
 //!
-//! It knows no more of the exchange than packets tell: this module names the feed handler, order
-//! entry and the loop under them, and nothing else of the house.
+//! The module names only what a user's own program would name: feed handler, order entry, reactor,
+//! endpoint, time and host (`cargo xtask tidy` checks it). `hairpin trader` and the trader of a
+//! `t2t` row run it; tests and benchmarks drive its callbacks.
 
 use std::io::{self, Write};
 
@@ -21,170 +23,185 @@ use hairpin_time::{Duration, Instant, Now};
 
 /// Contracts per order.
 const QUANTITY: u32 = 1;
-/// How far below the lowest published bid an order rests: beyond depth 10, so that it never
-/// changes the published book.
+/// The distance of an order below the lowest published bid: beyond depth 10, so that the order
+/// never changes the published book.
 const TICKS_BELOW: i64 = 5;
-/// For the exchange to answer a Terminate.
-const GOODBYE_PATIENCE: Duration = Duration::from_secs(2);
-/// How long the loop may sleep without looking whether it is to end.
-const LOOK: Duration = Duration::from_millis(100);
+/// The longest wait for the exchange to answer a Terminate.
+const TERMINATE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The longest sleep of the loop, so that a stop request is seen in time.
+const MAX_SLEEP: Duration = Duration::from_millis(100);
 
-/// What happened to the trader.
+/// The counts of a trader.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Counts {
-    pub(crate) orders: u64,
-    pub(crate) acknowledgements: u64,
-    pub(crate) cancels: u64,
+pub struct TraderCounts {
+    /// Orders sent.
+    pub orders: u64,
+    /// ExecutionReportNew received.
+    pub acknowledgements: u64,
+    /// ExecutionReportCancel received.
+    pub cancels: u64,
     /// Business and session rejects.
-    pub(crate) rejects: u64,
+    pub rejects: u64,
     /// Gaps in the market data since the channel was first in sync.
-    pub(crate) gaps: u64,
-    /// The first of them: its first packet's number, and how many packets.
-    pub(crate) first_gap: Option<(u32, u32)>,
-    /// Times that a book fell out of sync since then.
-    pub(crate) unsynced: u64,
-    /// What could not be understood, sent or answered.
-    pub(crate) errors: u64,
-    /// The first of those, in words.
-    pub(crate) first_error: Option<String>,
+    pub gaps: u64,
+    /// The first of these gaps: the number of its first packet, and its length in packets.
+    pub first_gap: Option<(u32, u32)>,
+    /// Books that fell out of sync since then.
+    pub unsynced: u64,
+    /// Messages that could not be decoded, sent or answered.
+    pub errors: u64,
+    /// The text of the first of these errors.
+    pub first_error: Option<String>,
     /// Datagrams the kernel dropped because a receive buffer was full.
-    pub(crate) kernel_drops: u64,
-    /// Incremental packets received on side A and on side B.
-    pub(crate) packets: [u64; 2],
-    /// When the channel was first in sync.
-    pub(crate) in_sync_at: Option<Instant>,
+    pub kernel_drops: u64,
+    /// Incremental packets received on lines A and B.
+    pub packets: [u64; 2],
+    /// The time at which the channel was first in sync.
+    pub in_sync_at: Option<Instant>,
 }
 
-/// The trader at the end of a turn of its loop, for whoever watches it.
-pub(crate) struct Turn<'a> {
-    pub(crate) now: Instant,
-    /// No order has left in this turn: the moment for what is not urgent.
-    pub(crate) is_quiet: bool,
-    pub(crate) feed: &'a FeedHandler,
-    pub(crate) session: &'a Session,
-    pub(crate) counts: &'a Counts,
-}
-
-/// The loop: feed, session and strategy side by side.
-pub(crate) struct Trader {
-    pub(crate) clock: Clock,
-    pub(crate) reactor: Reactor,
-    pub(crate) feed: FeedHandler,
-    pub(crate) session: Session,
+/// Feed, session and strategy side by side; [`Trader::turn`] is one turn of its loop.
+pub struct Trader {
+    /// The clock of the loop.
+    pub clock: Clock,
+    reactor: Reactor,
+    feed: FeedHandler,
+    session: Session,
+    strategy: Strategy,
+    /// The latest time for the exchange to answer the trader's Terminate.
+    terminate_deadline: Option<Instant>,
+    stopped: bool,
 }
 
 impl Trader {
-    /// Comes in sync, logs on, trades, and ends when the exchange terminates the session; or when
-    /// `stop` says so, after terminating the session itself. `watch` sees the end of every turn.
-    ///
-    /// # Errors
-    /// Those of the sockets; a logon that was refused or a connection that failed.
-    pub(crate) fn run(
-        &mut self,
-        stop: impl Fn() -> bool,
-        mut watch: impl FnMut(&Turn<'_>),
-    ) -> Result<Counts> {
-        let mut strategy = Strategy::default();
-        let mut goodbye = None;
-        while !strategy.is_over {
-            let before = self.clock.now();
-            let deadline = [self.feed.next_deadline(), self.session.next_deadline()];
-            let deadline = deadline.into_iter().flatten().min().unwrap_or(before.monotonic + LOOK);
-            let deadline = deadline.min(before.monotonic + LOOK);
-            let ready = self.reactor.wait(before.monotonic, Some(deadline))?;
-
-            let now = self.clock.now();
-            let orders = strategy.counts.orders;
-            let mut reaction =
-                Reaction { strategy: &mut strategy, session: &mut self.session, now };
-            match self.feed.process(now, ready, &mut self.reactor, &mut reaction) {
-                // It is told, and the feed comes back by itself.
-                Err(error) if error.is_transient() => {
-                    let _ = writeln!(io::stderr(), "hairpin: {error}");
-                }
-                outcome => outcome?,
-            }
-            self.session.process(now, ready, &mut self.reactor, &mut strategy)?;
-            if strategy.wants_to_log_on() {
-                self.session.connect(now, Binding::New)?;
-                strategy.has_asked = true;
-            }
-            watch(&Turn {
-                now: now.monotonic,
-                is_quiet: strategy.counts.orders == orders,
-                feed: &self.feed,
-                session: &self.session,
-                counts: &strategy.counts,
-            });
-            self.clock.recalibrate_if_due(now.monotonic);
-            match goodbye {
-                None if stop() => {
-                    if self.session.state() != State::Established {
-                        break;
-                    }
-                    self.session.terminate(now);
-                    goodbye = Some(now.monotonic + GOODBYE_PATIENCE);
-                }
-                Some(until) if now.monotonic > until => break,
-                _ => {}
-            }
-        }
-        self.check_goodbye(&strategy)?;
-        let counters = self.feed.channel().counters();
-        strategy.counts.packets = [counters.packets_a, counters.packets_b];
-        strategy.counts.kernel_drops = self.feed.statistics().kernel_drops;
-        Ok(strategy.counts)
+    /// Returns a trader that logs on as soon as its books are in sync.
+    pub fn new(clock: Clock, reactor: Reactor, feed: FeedHandler, session: Session) -> Self {
+        let strategy = Strategy::default();
+        Self { clock, reactor, feed, session, strategy, terminate_deadline: None, stopped: false }
     }
 
-    /// A session that ended before it was established is no result but a reason.
-    fn check_goodbye(&self, strategy: &Strategy) -> Result<()> {
-        if strategy.is_over && !strategy.was_established {
-            let reason = strategy
-                .refusal
-                .clone()
-                .or_else(|| self.session.last_failure().map(ToString::to_string));
-            let reason = reason.unwrap_or_else(|| "the connection closed".to_owned());
-            bail!("the logon failed: {reason}");
+    /// Waits for packets and timers, at most 100 ms, and handles them. Returns the time, and `true`
+    /// if no order was sent.
+    ///
+    /// # Errors
+    /// Those of the sockets.
+    pub fn turn(&mut self) -> Result<(Instant, bool)> {
+        let before = self.clock.instant();
+        let latest = before + MAX_SLEEP;
+        let deadlines = [self.feed.next_deadline(), self.session.next_deadline(), Some(latest)];
+        let ready = self.reactor.wait(before, deadlines.into_iter().flatten().min())?;
+
+        let now = self.clock.now();
+        let Self { reactor, feed, session, strategy, .. } = self;
+        let orders = strategy.counts.orders;
+        let mut reaction = Reaction { strategy, session, now };
+        match feed.process(now, ready, reactor, &mut reaction) {
+            // The feed handler tries again by itself.
+            Err(error) if error.is_transient() => {
+                let _ = writeln!(io::stderr(), "hairpin: {error}");
+            }
+            outcome => outcome?,
         }
-        Ok(())
+        session.process(now, ready, reactor, strategy)?;
+        if strategy.wants_to_log_on() {
+            session.connect(now, Binding::New)?;
+            strategy.connected = true;
+        }
+        self.stopped |= self.terminate_deadline.is_some_and(|until| now.monotonic > until);
+        Ok((now.monotonic, self.strategy.counts.orders == orders))
+    }
+
+    /// Terminates the session; the trader is finished when the exchange answers, or after 2 s.
+    pub fn stop(&mut self) {
+        let now = self.clock.now();
+        if self.session.state() == State::Established {
+            self.session.terminate(now);
+            self.terminate_deadline = Some(now.monotonic + TERMINATE_TIMEOUT);
+        } else {
+            self.stopped = true;
+        }
+    }
+
+    /// Returns `true` if the session has ended or the trader was stopped.
+    pub fn is_finished(&self) -> bool {
+        self.strategy.disconnected || self.stopped
+    }
+
+    /// The feed handler, for counters.
+    pub fn feed(&self) -> &FeedHandler {
+        &self.feed
+    }
+
+    /// The session, for counters.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The counts so far; those of the sockets are set by [`Trader::outcome`].
+    pub fn counts(&self) -> &TraderCounts {
+        &self.strategy.counts
+    }
+
+    /// Returns the counts of a trader that is finished.
+    ///
+    /// # Errors
+    /// The reason why the session ended before it was established.
+    pub fn outcome(&self) -> Result<TraderCounts> {
+        let Self { strategy, session, feed, .. } = self;
+        if strategy.disconnected && !strategy.established {
+            let failure = || session.last_failure().map(ToString::to_string);
+            let reason = strategy.refusal.clone().or_else(failure);
+            bail!("cannot log on: {}", reason.as_deref().unwrap_or("connection closed"));
+        }
+        let counters = feed.channel().counters();
+        Ok(TraderCounts {
+            packets: [counters.packets_a, counters.packets_b],
+            kernel_drops: feed.statistics().kernel_drops,
+            ..strategy.counts.clone()
+        })
     }
 }
 
-/// What the trader knows and counts. Called by the session; by the feed through [`Reaction`].
+/// The state and counts of the strategy. The session calls it directly; the feed calls it through
+/// [`Reaction`].
 #[derive(Debug, Default)]
-pub(crate) struct Strategy {
-    pub(crate) counts: Counts,
-    was_in_sync: bool,
-    has_asked: bool,
-    was_established: bool,
-    is_over: bool,
+pub struct Strategy {
+    /// The counts so far.
+    pub counts: TraderCounts,
+    in_sync: bool,
+    connected: bool,
+    established: bool,
+    disconnected: bool,
     refusal: Option<String>,
 }
 
 impl Strategy {
-    /// Only a trader whose books are in sync logs on: the exchange takes the logon for that.
+    /// Returns `true` once the books are in sync; the exchange takes the logon as the sign of that.
     fn wants_to_log_on(&self) -> bool {
-        self.was_in_sync && !self.has_asked
+        self.in_sync && !self.connected
     }
 }
 
-impl Counts {
+impl TraderCounts {
     #[cold]
-    fn error(&mut self, words: impl ToString) {
+    fn error(&mut self, error: impl ToString) {
         self.errors += 1;
-        self.first_error.get_or_insert_with(|| words.to_string());
+        self.first_error.get_or_insert_with(|| error.to_string());
     }
 }
 
-/// What feed callbacks reach: the strategy and, beside it, the session.
-pub(crate) struct Reaction<'a, D: Connect> {
-    pub(crate) strategy: &'a mut Strategy,
-    pub(crate) session: &'a mut Session<D>,
-    pub(crate) now: Now,
+/// The listener of the feed: the strategy and the session through which it sends orders.
+pub struct Reaction<'a, D: Connect> {
+    /// The strategy.
+    pub strategy: &'a mut Strategy,
+    /// The session that sends the orders.
+    pub session: &'a mut Session<D>,
+    /// The time of the current packet.
+    pub now: Now,
 }
 
 impl<D: Connect> feed::Listener for Reaction<'_, D> {
-    /// An order for every book whose best price the event has changed.
+    /// Sends an order for every book whose best price the event has changed.
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         if self.session.state() != State::Established {
             return;
@@ -196,9 +213,7 @@ impl<D: Connect> feed::Listener for Reaction<'_, D> {
             let definition = event.instruments.definition(instrument);
             let tick = definition.and_then(|definition| definition.min_price_increment);
             let Some(price) = tick.and_then(|tick| resting_price(book, tick)) else {
-                self.strategy
-                    .counts
-                    .error("a book without bids or an instrument without tick size");
+                self.strategy.counts.error("cannot price an order: no bids or no tick size");
                 continue;
             };
             let id = ClOrdId::from(u64::from(event.packet.sequence));
@@ -212,18 +227,18 @@ impl<D: Connect> feed::Listener for Reaction<'_, D> {
 
     fn on_channel_state(&mut self, state: ChannelState) {
         if state == ChannelState::InSync {
-            self.strategy.was_in_sync = true;
+            self.strategy.in_sync = true;
             self.strategy.counts.in_sync_at.get_or_insert(self.now.monotonic);
         }
     }
 
     fn on_instrument_state(&mut self, change: &InstrumentStateChange<'_>) {
-        let fell_out = self.strategy.was_in_sync && !change.book.is_in_sync();
+        let fell_out = self.strategy.in_sync && !change.book.is_in_sync();
         self.strategy.counts.unsynced += u64::from(fell_out);
     }
 
     fn on_gap(&mut self, gap: &Gap) {
-        if self.strategy.was_in_sync {
+        if self.strategy.in_sync {
             self.strategy.counts.gaps += 1;
             self.strategy.counts.first_gap.get_or_insert((gap.first, gap.count));
         }
@@ -234,7 +249,7 @@ impl<D: Connect> feed::Listener for Reaction<'_, D> {
     }
 }
 
-/// Five ticks below the lowest published bid.
+/// Returns the price five ticks below the lowest published bid.
 fn resting_price(book: Book<'_>, tick: Price9) -> Option<Price9> {
     let lowest = book.bids().last()?;
     let below = TICKS_BELOW.checked_mul(tick.0)?;
@@ -243,11 +258,11 @@ fn resting_price(book: Book<'_>, tick: Price9) -> Option<Price9> {
 
 impl order_entry::Listener for Strategy {
     fn on_state(&mut self, _: &mut Sender<'_>, state: State) {
-        self.was_established |= state == State::Established;
-        self.is_over |= self.has_asked && state == State::Disconnected;
+        self.established |= state == State::Established;
+        self.disconnected |= self.connected && state == State::Disconnected;
     }
 
-    /// Takes the order back.
+    /// Cancels the order.
     fn on_execution_report_new(
         &mut self,
         sender: &mut Sender<'_>,
@@ -280,10 +295,10 @@ impl order_entry::Listener for Strategy {
         self.counts.rejects += 1;
     }
 
-    /// No other business message answers what this trader sends.
+    /// Counts an error: no other business message answers an order or a cancel of this trader.
     fn on_message(&mut self, _: &mut Sender<'_>, message: &Message<'_>) {
         self.counts
-            .error(format_args!("an unexpected message, template {}", message.header.template_id));
+            .error(format_args!("unexpected message, template {}", message.header.template_id));
     }
 
     fn on_reject(&mut self, _: &mut Sender<'_>, rejected: &Rejected<'_>) {
@@ -292,7 +307,7 @@ impl order_entry::Listener for Strategy {
     }
 
     fn on_gap(&mut self, _: &mut Sender<'_>, gap: order_entry::Gap) {
-        self.counts.error(format_args!("messages of the exchange are missing: {gap:?}"));
+        self.counts.error(format_args!("sequence gap: {gap:?}"));
     }
 
     fn on_error(&mut self, _: &mut Sender<'_>, error: &order_entry::Error) {

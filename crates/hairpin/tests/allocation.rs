@@ -4,10 +4,6 @@
 //! them lies memory. Everything runs on one thread, and all of it is counted.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-#[allow(dead_code, reason = "its loop is for sockets")]
-#[path = "../src/trader.rs"]
-mod trader;
-
 use std::cell::RefCell;
 use std::fs::File;
 use std::io;
@@ -15,6 +11,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
 
+use hairpin::trader::{Reaction, Strategy};
 use hairpin_endpoint::{Blocker, Meta, Receive, Received, Source, Stream, Timestamp, Transmit};
 use hairpin_exchange::{
     ConnectionId, Credentials, Gateway, MAX_PAYLOAD, Pace, SessionState, SimulatedMarket,
@@ -30,7 +27,6 @@ use hairpin_order_entry::{
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_testbed::{CountingAllocator, allocations};
 use hairpin_time::{Duration, Instant, Now, Utc};
-use trader::{Reaction, Strategy};
 
 const TICKS: u64 = 1_000_000;
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";

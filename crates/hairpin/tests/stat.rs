@@ -9,6 +9,7 @@
 //! ```
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+#[path = "support/processes.rs"]
 mod support;
 
 use std::fs;
@@ -18,7 +19,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -27,14 +27,7 @@ use hairpin_feed_handler::{Addresses, Lines, Multicast};
 use hairpin_mapped::CounterPages;
 use hairpin_testbed::{Host, Testbed};
 use serde_json::Value;
-use support::{Process, assert_done, assert_status, hairpin, rows};
-
-/// The exchange spins: these tests take turns.
-static TURN: Mutex<()> = Mutex::new(());
-
-fn turn() -> MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use support::{Process, assert_done, assert_status, hairpin, rows, turn};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const GATEWAY_PORT: u16 = 9_100;
@@ -194,7 +187,7 @@ fn watch_at_work(venue: Venue, host: Option<&Host>) {
         ("ticks", "trader.1.ticks"),
         ("orders", "trader.1.orders"),
         ("acknowledged", "trader.1.acknowledgements"),
-        ("cancelled", "trader.1.cancels"),
+        ("canceled", "trader.1.cancels"),
         ("lost", "trader.1.lost"),
     ] {
         let sum: u64 = rounds.iter().map(|line| number_before(line, word)).sum();
@@ -424,7 +417,7 @@ fn what_cannot_be_shown_is_said_with_the_status() {
     assert!(text(&output.stderr).ends_with("publishes no live counters\n"), "{output:?}");
     let output = stat(&["--name", "no.such.value"]);
     assert_status(&output, 1);
-    assert!(text(&output.stderr).contains("of such names"), "{output:?}");
+    assert!(text(&output.stderr).contains("with such names"), "{output:?}");
     let watch = Watch::start(&[&std::process::id().to_string(), "--watch", "0.01"]);
     assert_eq!(watch.end().0, Some(1));
     for words in [
@@ -468,11 +461,17 @@ fn an_ordinary_user_sees_his_own_processes_and_how_many_he_does_not() {
     let output = nobodys(&["stat", &id]).output().unwrap();
     assert_status(&output, 1);
     let said = text(&output.stderr);
-    assert_eq!(said, format!("hairpin: process {id} is another user's; root may look into it\n"));
+    assert_eq!(
+        said,
+        format!(
+            "hairpin: process {id} belongs to another user; root may read \
+                              it\n"
+        )
+    );
     let output = nobodys(&["stat"]).output().unwrap();
     assert_status(&output, 1);
     let said = text(&output.stderr);
-    assert!(said.contains(" processes of other users were not looked into; root may\n"), "{said}");
+    assert!(said.contains(" processes of other users skipped; root may read them\n"), "{said}");
     assert!(number_before(&said, "processes") >= 2, "{said}");
     roots.exchange.signal("TERM");
     let _ = roots.exchange.output();

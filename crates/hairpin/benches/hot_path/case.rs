@@ -1,4 +1,4 @@
-//! What is measured, and the proof that it took place.
+//! The measured cases, and checks that the work took place.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -10,25 +10,25 @@ use hairpin_order_entry::Session;
 
 use crate::recording::{Census, EVENTS, Recording, Section, replay};
 use crate::session::{self, MemoryDial, Wire};
-use crate::trader::{Reaction, Strategy};
+use hairpin::trader::{Reaction, Strategy};
 
-/// Bytes of an order: NewOrderSingle514 with its framing header.
+/// The length of an order in bytes: NewOrderSingle514 with its framing header.
 const ORDER: u64 = 144;
 
-/// A benchmark. Each figure is for one event, which comes in 1.125 packets: the end of one event
-/// in eight has a packet of its own.
+/// A benchmark. Each value is for one event, which arrives in 1.125 packets: the end of one event
+/// in eight has its own packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Case {
-    /// Events of one book entry, into the channel, up to and including the end of event.
+    /// Events of one book entry, from the channel's input up to and including the end of event.
     OneEntry,
     /// The same for the exchange's own order flow: book entries, trades, volume.
     AverageMix,
-    /// The packets of that once more, from side B.
+    /// The packets of that order flow again, from side B.
     Duplicate,
     /// The best bid and ask of a book, once for each event of that order flow.
     Best,
-    /// That order flow, the decision of the house's trader, the claim in the journal, encoding
-    /// and commit: all but the write.
+    /// That order flow, the decision of Hairpin's trader, the claim in the journal, encoding and
+    /// commit: all except the write.
     TickToOrder,
 }
 
@@ -47,7 +47,7 @@ impl Case {
     }
 }
 
-/// What a listener saw.
+/// The counts of a listener.
 #[derive(Debug, Default)]
 struct Seen {
     events: u64,
@@ -72,7 +72,7 @@ struct Orders {
     wire: Rc<Wire>,
 }
 
-/// A way through a recording, section by section.
+/// An iteration over a recording, section by section.
 pub(crate) struct Walk {
     case: Case,
     recording: Recording,
@@ -94,12 +94,12 @@ impl Walk {
         Self { case, recording, channel, section: 0, seen, orders }
     }
 
-    /// What each section contains, all together.
+    /// Returns what all sections together contain.
     pub(crate) fn census(&self) -> Census {
         self.recording.census
     }
 
-    /// Walks through so many events, give or take, and tells the time for as many exactly.
+    /// Processes about so many events, and returns the time for exactly as many.
     pub(crate) fn time(&mut self, events: u64) -> Duration {
         let (mut walked, mut time) = (0, Duration::ZERO);
         while walked < events {
@@ -112,7 +112,7 @@ impl Walk {
         time.mul_f64(events as f64 / walked as f64)
     }
 
-    /// Walks through everything once.
+    /// Processes everything once.
     pub(crate) fn whole(&mut self) {
         self.begin_again();
         while self.section < self.recording.sections.len() {
@@ -165,7 +165,7 @@ impl Walk {
         begun
     }
 
-    /// A benchmark that measures less than it says is worse than none.
+    /// Checks the counts: a benchmark that measures less than it claims is worse than none.
     fn check(&self) {
         let Self { case, channel, seen, orders, .. } = self;
         let census = self.recording.census;
@@ -186,8 +186,8 @@ impl Walk {
     }
 }
 
-/// Callgrind counts while a function whose name begins like this one's is running. Never inlined:
-/// it has to have a name.
+/// Callgrind counts while a function whose name begins like this one's is running. Never inlined,
+/// because it needs a name.
 #[inline(never)]
 fn measured_packets(
     recording: &Recording,
@@ -202,7 +202,7 @@ fn measured_packets(
     }
 }
 
-/// Asks one book after the other for its best levels, so many times.
+/// Reads the best levels of one book after the other, so many times.
 fn look_at_best(channel: &Channel, times: usize) {
     for instrument in (0..).flat_map(|_| channel.instruments().iter()).take(times) {
         let (bid, ask) = measured_best(channel.book(instrument));
@@ -217,7 +217,7 @@ fn measured_best(book: Book<'_>) -> (Option<&Level>, Option<&Level>) {
     (best.bid, best.ask)
 }
 
-/// As above; strategy and session are joined anew for each packet, as the trader's loop does.
+/// As above; strategy and session are joined for each packet, as in the trader's loop.
 #[inline(never)]
 fn measured_ticks(
     recording: &Recording,

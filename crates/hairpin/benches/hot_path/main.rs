@@ -8,18 +8,14 @@ mod case;
 mod recording;
 mod session;
 
-#[allow(dead_code, reason = "its loop is for sockets")]
-#[path = "../../src/trader.rs"]
-mod trader;
-
 use std::process::ExitCode;
 
 use criterion::Criterion;
 
 use case::{Case, Walk};
 
-/// `--count CASE` walks through a case once and says of what how much there was; anything else is
-/// for criterion.
+/// `--count CASE` processes a case once and prints what it contained; any other argument is for
+/// criterion.
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let ["--count", name] = &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] else {
@@ -43,7 +39,7 @@ fn time() {
         criterion.bench_function(case.name(), |bencher| {
             bencher.iter_custom(|events| walk.time(events));
         });
-        // What was not walked through to its end has not been checked yet.
+        // A case that was not processed to its end has not been checked yet.
         walk.whole();
     }
     criterion.final_summary();

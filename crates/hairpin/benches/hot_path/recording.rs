@@ -1,4 +1,4 @@
-//! What the exchange sends, recorded before anything is measured.
+//! The exchange's packets, recorded before the measurement.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,44 +14,44 @@ use hairpin_time::{Duration, Instant, Now, Utc};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// Events of a recording that are measured.
+/// The number of measured events of a recording.
 pub(crate) const EVENTS: usize = 10_000;
-/// Events of a section: few enough that there are best prices to improve on, and that side B is
+/// The events of a section: few enough that best prices remain to be improved, and that side B is
 /// not too far behind.
 const RUN: usize = 500;
-/// From one event to the next.
+/// The time between two events.
 const PAUSE: Duration = Duration::from_micros(500);
-/// Steps of the order flow that open the books after they were seeded.
+/// The steps of the order flow that fill the books after the initial ones.
 const WARM_UP: usize = 2_000;
 const INSTRUMENTS: u32 = 100;
-/// Whose orders the single entries are.
+/// The owner of the single entries' orders.
 const OWNER: Owner = Owner(1);
 
-/// A packet as the feed handler would hand it over.
+/// A packet as the feed handler passes it to the channel.
 pub(crate) struct Sent {
     pub(crate) now: Now,
     pub(crate) input: Input,
     bytes: Range<usize>,
 }
 
-/// Packets that are measured, and packets after them that only have to be processed.
+/// Measured packets, and packets after them that are only processed.
 pub(crate) struct Section {
     pub(crate) measured: Range<usize>,
     pub(crate) events: usize,
     pub(crate) rest: Range<usize>,
 }
 
-/// Packets of all three feeds, in order and all different.
+/// Packets of all three feeds, in order, without duplicates.
 pub(crate) struct Recording {
     bytes: Vec<u8>,
     packets: Vec<Sent>,
-    /// What brings a channel in sync.
+    /// The packets that bring a channel in sync.
     start: Range<usize>,
     pub(crate) sections: Vec<Section>,
     pub(crate) census: Census,
 }
 
-/// What the measured packets contain.
+/// The contents of the measured packets.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Census {
     pub(crate) events: u64,
@@ -64,7 +64,7 @@ pub(crate) struct Census {
 }
 
 impl Census {
-    /// Adds what a channel counted from `before` to `after`.
+    /// Adds the difference of a channel's counters between `before` and `after`.
     fn add(&mut self, before: &Counters, after: &Counters) {
         self.events += after.events - before.events;
         self.packets += after.first_a - before.first_a;
@@ -74,7 +74,7 @@ impl Census {
     }
 }
 
-/// `name=count …`, for a machine.
+/// `name=count …`, for programs.
 impl fmt::Display for Census {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { events, packets, books, book_entries, trades, volumes } = self;
@@ -94,15 +94,15 @@ impl Listener for Census {
 }
 
 impl Recording {
-    /// The exchange's own order flow, as `t2t` has it: every event changes a best price.
+    /// Records the exchange's own order flow, as in `t2t`: every event changes a best price.
     pub(crate) fn of_ticks() -> Self {
         let mut recorder = Recorder::new();
         let sections = (0..EVENTS / RUN).map(|_| recorder.ticks()).collect();
         recorder.finish(sections)
     }
 
-    /// Events of one book entry each: an order that joins a level, or, where there is room, one
-    /// that improves on the best. After each run of them all these orders are cancelled.
+    /// Records events of one book entry each: an order that joins a level, or, where there is room,
+    /// one that improves on the best. After each section all these orders are canceled.
     pub(crate) fn of_single_entries() -> Self {
         let mut recorder = Recorder::new();
         let mut random = ChaCha8Rng::seed_from_u64(1);
@@ -118,12 +118,12 @@ impl Recording {
         &self.packets[range]
     }
 
-    /// When the first packet that is measured was sent.
+    /// Returns when the first measured packet was sent.
     pub(crate) fn begin(&self) -> Now {
         self.packets[self.start.end].now
     }
 
-    /// A channel in sync, right before the first section.
+    /// Returns a channel in sync, right before the first section.
     pub(crate) fn channel(&self) -> Channel {
         let mut channel = Channel::new(settings());
         for sent in self.packets(self.start.clone()) {
@@ -136,12 +136,12 @@ impl Recording {
     }
 }
 
-/// As the house's trader has it.
+/// Returns the settings of Hairpin's trader.
 fn settings() -> Settings {
     Settings { max_instruments: 1_024, ..Settings::default() }
 }
 
-/// An exchange without sockets, and a channel that judges when it has said enough.
+/// An exchange without sockets, and a channel that determines when it is in sync.
 struct Recorder {
     floor: SimulatedMarket,
     now: Now,
@@ -152,7 +152,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    /// An exchange that has traded for a while, and a channel in sync with it.
+    /// Creates an exchange that has traded for a while, and a channel in sync with it.
     fn new() -> Self {
         let utc = Utc::from_nanos(1_800_000_000_000_000_000);
         let now = Now { monotonic: Instant::from_nanos(1_000_000_000), utc };
@@ -170,7 +170,7 @@ impl Recorder {
         recorder
     }
 
-    /// Flat out, a loop has always one more packet.
+    /// At full speed, a loop always has another packet.
     fn come_in_sync(&mut self) {
         while self.channel.state() != ChannelState::InSync {
             self.pass();
@@ -184,7 +184,7 @@ impl Recorder {
         self.now.utc = self.now.utc + PAUSE;
     }
 
-    /// Records every packet of the event that has happened.
+    /// Records every packet of the last event.
     fn record(&mut self) {
         while self.floor.publisher().has_event() && self.record_packet() {}
     }
@@ -237,13 +237,13 @@ impl Recorder {
         let end = self.packets.len();
         for order in orders {
             self.pass();
-            self.floor.cancel(self.now, order, OWNER).expect("nobody trades with it");
+            self.floor.cancel(self.now, order, OWNER).expect("it is still open");
             self.record();
         }
         Section { measured: first..end, events: RUN, rest: end..self.packets.len() }
     }
 
-    /// Submits an order that changes one published level, and trades with nobody.
+    /// Submits an order that changes one published level and does not trade.
     fn single_entry(&mut self, random: &mut ChaCha8Rng) -> OrderId {
         let mut below = |bound: u32| random.next_u32() % bound;
         let instrument = below(INSTRUMENTS);
@@ -267,7 +267,7 @@ impl Recorder {
         order
     }
 
-    /// Plays it all once more, to know what the measured packets contain.
+    /// Processes everything again, to count what the measured packets contain.
     fn finish(self, sections: Vec<Section>) -> Recording {
         let Self { bytes, packets, started, .. } = self;
         let (start, mut census) = (0..started, Census::default());
@@ -287,7 +287,7 @@ impl Recorder {
     }
 }
 
-/// Packets that have to be processed but are not measured.
+/// Processes packets that are not measured.
 pub(crate) fn replay(recording: &Recording, range: Range<usize>, channel: &mut Channel) {
     for sent in recording.packets(range) {
         channel.handle_packet(sent.now, sent.input, recording.bytes(sent), &mut ());

@@ -1,5 +1,5 @@
-//! The house's trader with a session that is established, and a connection that takes every byte
-//! and does nothing with it.
+//! Hairpin's trader with an established session, on a connection that accepts every byte and
+//! discards it.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -19,24 +19,24 @@ use hairpin_order_entry::{
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Now};
 
-use crate::trader::Strategy;
+use hairpin::trader::Strategy;
 
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 const NOWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
-/// As the house's trader has it.
+/// The size of the trader's journal.
 const JOURNAL: usize = 64 << 20;
 
-/// The bytes under way during the logon; afterwards only how many there were.
+/// The bytes in flight during the logon; afterwards only their number.
 #[derive(Default)]
 pub(crate) struct Wire {
     to_gateway: RefCell<Vec<u8>>,
     to_trader: RefCell<Vec<u8>>,
-    /// The logon is over: what is written is counted.
+    /// The logon is over: written bytes are counted.
     counts: Cell<bool>,
     pub(crate) bytes: Cell<u64>,
 }
 
-/// The trader's end of the wire.
+/// The trader's end of the connection.
 pub(crate) struct Connection {
     wire: Rc<Wire>,
     descriptor: File,
@@ -97,7 +97,7 @@ impl Source for Connection {
     }
 }
 
-/// Gives the one wire there is.
+/// Dials the only connection.
 pub(crate) struct MemoryDial(Rc<Wire>);
 
 impl Connect for MemoryDial {
@@ -108,7 +108,7 @@ impl Connect for MemoryDial {
     }
 }
 
-/// A session that has just been established at `now`, and its wire, which from here on counts.
+/// Returns a session established at `now`, and its connection, which counts from here on.
 pub(crate) fn established(now: Now) -> (Session<MemoryDial>, Rc<Wire>) {
     let wire = Rc::new(Wire::default());
     let journal = Journal::anonymous(JOURNAL).expect("memory for a journal");
@@ -137,7 +137,7 @@ fn logon() -> Logon {
     }
 }
 
-/// Carries bytes between the session and a gateway until both are done.
+/// Carries bytes between the session and a gateway until both are established.
 fn log_on(session: &mut Session<MemoryDial>, wire: &Wire, now: Now) {
     let settings = SimulatedMarketSettings::default();
     let mut floor = SimulatedMarket::new(&settings, now);

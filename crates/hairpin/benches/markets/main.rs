@@ -14,8 +14,8 @@ use criterion::Criterion;
 
 use market::{Market, Stroll};
 
-/// `--count MARKET` takes some packets of a market and says of what how much there was; anything
-/// else is for criterion.
+/// `--count MARKET` processes some packets of a market and prints what they contained; any other
+/// argument is for criterion.
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let ["--count", name] = &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] else {
@@ -48,7 +48,7 @@ fn stroll(criterion: &mut Criterion, market: Market, suffix: &str) {
     let name = format!("{}{suffix}", market.name);
     let mut stroll = None;
     criterion.bench_function(&name, |bencher| {
-        // Only of a market that was asked for: a large one takes a while.
+        // Only for a requested market: a large one takes a while.
         let stroll = stroll.get_or_insert_with(|| {
             let stroll = Stroll::new(market);
             if market.is_large() {

@@ -1,7 +1,7 @@
-//! Markets of any size, by packets that are made up: template 46, each packet one event.
+//! Markets of any size, from generated packets of template 46, one event each.
 //!
-//! The exchange of `hot_path` has some thousand instruments at most. Here an instrument is no
-//! more than its levels: ten a side, of which one changes, is deleted, or is stated anew.
+//! The exchange of `hot_path` has at most a few thousand instruments. Here an instrument is only
+//! its levels: ten per side, of which one changes, is deleted, or is added again.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -17,47 +17,47 @@ use hairpin_time::{Instant as Time, Now, Utc};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// Packets that are made before they are measured.
+/// The number of packets built before they are measured.
 const CHUNK: usize = 1_024;
-/// Chunks that are counted, when instructions are.
+/// The number of chunks processed when instructions are counted.
 const COUNTED: usize = 10;
-/// Instruments that something happens to, where not all are active.
+/// The number of instruments with events, where not all are active.
 const ACTIVE: u32 = 100;
-/// Levels of a side.
+/// The levels per side.
 const DEPTH: u32 = 10;
-/// Entries of a packet at most, but of one that states books.
+/// The most entries of a packet, except one that sets books.
 const ENTRIES_MAX: usize = 12;
-/// Entries of a packet that states books.
+/// The entries of a packet that sets books.
 const STATED: usize = 20;
 /// When the first packet is sent.
 const BEGINNING: u64 = 1_767_634_200_000_000_000;
-/// Odd, so that no id comes twice among 2³¹.
+/// Odd, so that no id repeats among 2³¹.
 const SCATTER: u32 = 0x9e37_79b1;
 /// Ids are positive.
 const ID_MASK: u32 = i32::MAX.cast_unsigned();
-/// Prime to the number of instruments, so that neighbours in rank are none in memory.
+/// Coprime to the number of instruments, so that neighbors in rank are not neighbors in memory.
 const STRIDE: u64 = 48_271;
 
-/// Which instruments packets are for.
+/// The instruments of the packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Activity {
-    /// A hundred, far from each other; all, of fewer.
+    /// A hundred, far from each other; all, if there are fewer.
     Hundred,
-    /// All alike.
+    /// All equally often.
     Uniform,
-    /// All, each as often as one over its rank.
+    /// All, each in proportion to one over its rank.
     Zipf,
 }
 
-/// A market, and what its packets are.
+/// A market, and its packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Market {
     pub(crate) name: &'static str,
     instruments: u32,
     activity: Activity,
-    /// Entries of a packet.
+    /// The entries of a packet.
     entries: usize,
-    /// Each for an instrument of its own; else all for one.
+    /// Each entry is for its own instrument; otherwise all are for one.
     is_spread: bool,
 }
 
@@ -86,18 +86,18 @@ impl Market {
         all("zipf-100000", Activity::Zipf),
     ];
 
-    /// Whether the size of pages matters to it.
+    /// Returns `true` if the page size matters to it.
     pub(crate) fn is_large(&self) -> bool {
         self.instruments == 100_000 && self.activity != Activity::Hundred
     }
 
-    /// Bytes of its packets: header, size, message header, root, entries, no orders.
+    /// Returns the bytes of its packets: header, size, message header, root, entries, no orders.
     const fn packet_bytes(&self) -> usize {
         PacketHeader::LENGTH + 2 + 8 + 11 + 3 + 32 * self.entries + 8
     }
 }
 
-/// What a listener saw.
+/// The counts of a listener.
 #[derive(Debug, Default)]
 struct Seen {
     events: u64,
@@ -120,7 +120,7 @@ impl Listener for Seen {
     }
 }
 
-/// A way through a market, chunk by chunk.
+/// An iteration over a market, chunk by chunk.
 pub(crate) struct Stroll {
     market: Market,
     channel: Channel,
@@ -131,7 +131,7 @@ pub(crate) struct Stroll {
 }
 
 impl Stroll {
-    /// A channel that knows every instrument of the market.
+    /// Creates a channel that has every instrument of the market.
     pub(crate) fn new(market: Market) -> Self {
         let settings = Settings {
             max_instruments: market.instruments as usize,
@@ -148,7 +148,7 @@ impl Stroll {
         Self { market, channel, writer, chunk, seen: Seen::default(), packets: 0 }
     }
 
-    /// Takes so many packets, give or take, and tells the time for as many exactly.
+    /// Processes about so many packets, and returns the time for exactly as many.
     pub(crate) fn time(&mut self, packets: u64) -> Duration {
         let (mut taken, mut time) = (0, Duration::ZERO);
         while taken < packets {
@@ -158,7 +158,7 @@ impl Stroll {
         time.mul_f64(packets as f64 / taken as f64)
     }
 
-    /// Takes some chunks, and says what of how much there was.
+    /// Processes some chunks, and returns what they contained.
     pub(crate) fn counted(&mut self) -> String {
         for _ in 0..COUNTED {
             self.next_chunk();
@@ -183,7 +183,7 @@ impl Stroll {
         begun.elapsed()
     }
 
-    /// A benchmark that measures less than it says is worse than none.
+    /// Checks the counts: a benchmark that measures less than it claims is worse than none.
     pub(crate) fn check(&self) {
         let books = if self.market.is_spread { self.market.entries as u64 } else { 1 };
         let expected = [self.packets, self.packets * books];
@@ -210,14 +210,13 @@ fn handle(channel: &mut Channel, packet: &[u8], seen: &mut Seen) {
     channel.handle_packet(now, input, packet, seen);
 }
 
-/// Makes the packets of a market.
+/// Builds the packets of a market.
 struct Writer {
     market: Market,
     random: ChaCha8Rng,
     sequence: u32,
     rpt_seqs: Vec<u32>,
-    /// By instrument: the level that was deleted and is next to be stated anew; negative of asks,
-    /// 0 of none.
+    /// By instrument: the deleted level that will be added next; negative for asks, 0 for none.
     missing: Vec<i8>,
     /// Entries so far.
     entries: u64,
@@ -239,7 +238,7 @@ impl Writer {
         Self { market, random, sequence: 0, rpt_seqs, missing, entries: 0 }
     }
 
-    /// States ten levels a side of each instrument that is active, and one of each other.
+    /// Sets ten levels per side of each active instrument, and one of every other.
     fn state_all(&mut self, mut on: impl FnMut(&[u8])) {
         let Market { instruments, activity, .. } = self.market;
         let step = (instruments / ACTIVE).max(1);
@@ -280,7 +279,7 @@ impl Writer {
         assert_eq!(length, packet.len());
     }
 
-    /// The instrument that the next packet is for.
+    /// Returns the instrument of the next packet.
     fn pick(&mut self) -> u32 {
         let count = self.market.instruments;
         match self.market.activity {
@@ -294,7 +293,7 @@ impl Writer {
         }
     }
 
-    /// What happens to an instrument next.
+    /// Returns the next change of an instrument.
     fn entry(&mut self, instrument: u32) -> Entry {
         let missing = std::mem::take(&mut self.missing[instrument as usize]);
         if missing != 0 {

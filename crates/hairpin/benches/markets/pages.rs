@@ -1,25 +1,24 @@
-//! The same once more with huge pages.
+//! Runs the benchmark again with huge pages.
 //!
-//! A channel's memory is that of vectors, so that it is the allocator that asks for huge pages: the
-//! C library does for what it maps, where `GLIBC_TUNABLES` says `glibc.malloc.hugetlb=1` (since
-//! 2.35), which is read once at the start of a process. So this program runs itself again. Where
-//! the kernel gives huge pages to everybody (`always` in
-//! `/sys/kernel/mm/transparent_hugepage/enabled`) both runs have them, where it never does, neither
-//! has: how much of them there is, is printed.
+//! A channel's memory consists of vectors, so the allocator must request huge pages: the C library
+//! does for its mappings if `GLIBC_TUNABLES` contains `glibc.malloc.hugetlb=1` (since 2.35), which
+//! it reads once at the start of a process. So this program starts itself again. If the kernel
+//! gives huge pages to every process (`always` in `/sys/kernel/mm/transparent_hugepage/enabled`)
+//! both runs have them; if it never does, neither has. The number of huge pages is printed.
 
 use std::process::Command;
 
-/// Says to this program that it is the second run.
+/// Marks the second run of this program.
 const IS_SECOND: &str = "HAIRPIN_BENCH_HUGE_PAGES";
-/// What the C library is told.
+/// The setting for the C library.
 const TUNABLES: &str = "glibc.malloc.hugetlb=1";
 
-/// Whether this is the run with huge pages.
+/// Returns `true` in the run with huge pages.
 pub(crate) fn are_huge() -> bool {
     std::env::var_os(IS_SECOND).is_some()
 }
 
-/// Runs this program again with huge pages, and the same words.
+/// Runs this program again with huge pages and the same arguments.
 pub(crate) fn again_with_huge() {
     let program = std::env::current_exe().expect("this program's own file");
     let status = Command::new(program)
@@ -31,7 +30,7 @@ pub(crate) fn again_with_huge() {
     assert!(status.success(), "with huge pages: {status}");
 }
 
-/// How much memory this process has, and how much of it in huge pages.
+/// Returns how much memory this process has, and how much of it in huge pages.
 pub(crate) fn describe() -> String {
     let text = std::fs::read_to_string("/proc/self/smaps_rollup").unwrap_or_default();
     let megabytes = |name: &str| {

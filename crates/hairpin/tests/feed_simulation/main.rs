@@ -18,9 +18,9 @@ mod truth;
 mod unnumbered;
 mod world;
 
-#[path = "../support/simulation/seeds.rs"]
+#[path = "../support/seeds.rs"]
 mod seeds;
-#[path = "../support/simulation/trace.rs"]
+#[path = "../support/trace.rs"]
 mod trace;
 
 use plan::{Kind, Way};

@@ -15,17 +15,17 @@ mod trader;
 mod venue;
 mod world;
 
-#[path = "../support/simulation/frames.rs"]
+#[path = "../support/frames.rs"]
 mod frames;
-#[path = "../support/simulation/fuse.rs"]
+#[path = "../support/fuse.rs"]
 mod fuse;
-#[path = "../support/simulation/request.rs"]
+#[path = "../support/request.rs"]
 mod request;
-#[path = "../support/simulation/seeds.rs"]
+#[path = "../support/seeds.rs"]
 mod seeds;
-#[path = "../support/simulation/trace.rs"]
+#[path = "../support/trace.rs"]
 mod trace;
-#[path = "../support/simulation/wire.rs"]
+#[path = "../support/wire.rs"]
 mod wire;
 
 use seeds::{Simulation, setting};

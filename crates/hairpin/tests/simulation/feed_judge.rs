@@ -10,9 +10,9 @@ use hairpin_order_entry::State;
 
 use crate::ledger::Ledger;
 use crate::plan::Ordeal;
-use crate::trader::Reaction;
 use crate::truth::{Truth, Verdict, index_of};
 use crate::wire::Dialler;
+use hairpin::trader::Reaction;
 
 /// What is known of a channel from what it has told since it was made.
 #[derive(Debug)]

@@ -17,10 +17,10 @@ use crate::feed_judge::{FeedJudge, Watch};
 use crate::ledger::Ledger;
 use crate::plan::Ordeal;
 use crate::session_judge::{Clerk, Died, SessionJudge};
-use crate::trader::{Reaction, Strategy};
 use crate::truth::{Truth, Verdict};
 use crate::venue::{KEY, Places, Venue};
 use crate::wire::{Dialler, Shared};
+use hairpin::trader::{Reaction, Strategy};
 
 /// Between two attempts to log on.
 const PAUSE: Duration = Duration::from_millis(3);

@@ -16,18 +16,14 @@ mod truth;
 mod venue;
 mod world;
 
-#[path = "../support/simulation/frames.rs"]
+#[path = "../support/frames.rs"]
 mod frames;
-#[path = "../support/simulation/fuse.rs"]
+#[path = "../support/fuse.rs"]
 mod fuse;
-#[path = "../support/simulation/seeds.rs"]
+#[path = "../support/seeds.rs"]
 mod seeds;
-#[path = "../support/simulation/wire.rs"]
+#[path = "../support/wire.rs"]
 mod wire;
-
-#[allow(dead_code, reason = "its loop is for sockets")]
-#[path = "../../src/trader.rs"]
-mod trader;
 
 use plan::Ordeal;
 use seeds::{Simulation, setting};

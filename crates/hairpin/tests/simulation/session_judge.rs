@@ -11,7 +11,7 @@ use hairpin_order_entry::{
 
 use crate::ledger::Ledger;
 use crate::plan::Ordeal;
-use crate::trader::Strategy;
+use hairpin::trader::Strategy;
 
 /// The process has died in a callback.
 #[derive(Debug)]

@@ -1,0 +1,126 @@
+//! The command line: parses it, runs the subcommand, and turns the outcome into an exit status.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::cmd::{
+    bench, bench_compare, decode, exchange, feed, generate, order, ping, pong, report, stat, t2t,
+    trader,
+};
+use crate::harness::child_protocol::ChildArgs;
+use crate::harness::usage;
+
+/// A low-latency CME trading stack for Linux: market data, order entry, an exchange simulator and
+/// benchmarks
+#[derive(Parser)]
+#[command(name = "hairpin", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measure tick-to-trade latency: run an exchange and a trader on this machine
+    T2t(t2t::T2tArgs),
+    /// Measure a published table on this machine: t2t, feed or order
+    Bench(bench::BenchArgs),
+    /// Run the exchange simulator for traders on this or other hosts, and measure it in rounds
+    Exchange(exchange::ExchangeArgs),
+    /// Run a trader that answers each tick of an exchange with an order
+    Trader(trader::TraderArgs),
+    /// Run the feed handler, live or on a capture, and print messages, books and statistics
+    Feed(feed::FeedArgs),
+    /// Run an order entry session from a script or by hand, or print its journal as an audit trail
+    Order(order::OrderArgs),
+    /// Write a capture of an exchange's market data, without a network
+    Generate(generate::GenerateArgs),
+    /// Print the messages of a capture
+    Decode(decode::DecodeArgs),
+    /// Print live counters of running Hairpin processes
+    Stat(stat::StatArgs),
+    /// Measure round trips of messages over UDP, multicast, TCP or raw frames
+    Ping(ping::PingArgs),
+    /// Answer the pings of this or other hosts
+    Pong(pong::PongArgs),
+    /// Write a page with charts from results files
+    Report(report::ReportArgs),
+    BenchCompare(bench_compare::CompareArgs),
+    /// Run the exchange of one `t2t` row; its setup is read from standard input
+    #[command(hide = true)]
+    T2tExchange(ChildArgs),
+    /// Run the trader of one `t2t` row; its setup is read from standard input
+    #[command(hide = true)]
+    T2tTrader(ChildArgs),
+    /// Compare our ping latencies with those of sockperf
+    #[command(hide = true)]
+    PingSockperf(ping::sockperf_check::SockperfArgs),
+    /// Run the ping of one round; its setup is read from standard input
+    #[command(hide = true)]
+    PingPing(ChildArgs),
+    /// Run the pong of one round; its setup is read from standard input
+    #[command(hide = true)]
+    PingPong(ChildArgs),
+    /// Run the sender of one round of `bench feed`; its setup is read from standard input
+    #[command(hide = true)]
+    BenchSender(ChildArgs),
+    /// Run the receiver of one round of `bench feed`; its setup is read from standard input
+    #[command(hide = true)]
+    BenchReceiver(ChildArgs),
+    /// Run the gateway of one round of `bench order`; its setup is read from standard input
+    #[command(hide = true)]
+    BenchGateway(ChildArgs),
+    /// Run the client of one round of `bench order`; its setup is read from standard input
+    #[command(hide = true)]
+    BenchClient(ChildArgs),
+}
+
+/// Runs the `hairpin` command on this process's arguments and returns its exit status.
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage::report(&error),
+    };
+    let outcome = match cli.command {
+        Command::T2t(arguments) => t2t::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Decode(arguments) => Ok(decode::run(&arguments)),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::BenchCompare(arguments) => bench_compare::run(&arguments),
+        Command::Stat(arguments) => stat::run(&arguments),
+        Command::Feed(arguments) => feed::run(&arguments),
+        Command::Order(arguments) => order::run(&arguments),
+        Command::Generate(arguments) => generate::run(&arguments),
+        Command::Exchange(arguments) => exchange::run(&arguments),
+        Command::Trader(arguments) => trader::run(&arguments),
+        Command::Ping(arguments) => ping::run(&arguments),
+        Command::Pong(arguments) => pong::run(&arguments),
+        Command::PingSockperf(arguments) => ping::sockperf_check::run(&arguments),
+        Command::PingPing(arguments) => ping::child::run(&arguments),
+        Command::PingPong(arguments) => pong::child::run(&arguments),
+        Command::BenchSender(arguments) => bench::feed::sender::run(&arguments),
+        Command::BenchReceiver(arguments) => bench::feed::receiver::run(&arguments),
+        Command::BenchGateway(arguments) => bench::order::gateway::run(&arguments),
+        Command::BenchClient(arguments) => bench::order::client::run(&arguments),
+        Command::T2tExchange(arguments) => exchange::child::run(&arguments),
+        Command::T2tTrader(arguments) => trader::child::run(&arguments),
+    };
+    match outcome {
+        Ok(status) => status,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "hairpin: {error:#}");
+            usage::status_of(&error)
+        }
+    }
+}
+
+/// Returns `true` if the reader of our output has closed the pipe, which is not an error.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .root_cause()
+        .downcast_ref::<io::Error>()
+        .is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}

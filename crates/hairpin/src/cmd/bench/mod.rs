@@ -1,0 +1,53 @@
+//! `hairpin bench NAME`: measures a published table on this machine.
+
+mod bench_case;
+mod bench_context;
+mod comparison_table;
+pub(crate) mod feed;
+pub(crate) mod order;
+mod progress;
+mod rounds;
+mod run;
+mod t2t;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+/// Measure a published table on this machine and print it next to the published figures.
+#[derive(clap::Args, Debug, Clone)]
+#[command(disable_help_subcommand = true, arg_required_else_help = false)]
+pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    table: Table,
+}
+
+/// The tables.
+#[derive(clap::Subcommand, Debug, Clone)]
+enum Table {
+    T2t(t2t::BenchT2tArgs),
+    Feed(feed::BenchFeedArgs),
+    Order(order::BenchOrderArgs),
+    #[command(external_subcommand)]
+    Other(Vec<OsString>),
+}
+
+/// Measures the named table and prints it.
+///
+/// # Errors
+/// Those of the table.
+pub(crate) fn run(arguments: &BenchArgs) -> Result<ExitCode> {
+    match &arguments.table {
+        Table::T2t(arguments) => t2t::run(arguments),
+        Table::Feed(arguments) => feed::run(arguments),
+        Table::Order(arguments) => order::run(arguments),
+        Table::Other(words) => {
+            let name = words.first().map(|name| name.to_string_lossy()).unwrap_or_default();
+            let known = "the tables are: t2t, feed, order; try --help";
+            let _ = writeln!(std::io::stderr(), "hairpin: unknown table '{name}'; {known}");
+            Ok(ExitCode::from(2))
+        }
+    }
+}

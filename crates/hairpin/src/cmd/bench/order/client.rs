@@ -1,0 +1,37 @@
+//! The client process of one round.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use hairpin_time::Duration;
+
+use super::order_case::Subject;
+use super::setup::ClientSetup;
+use super::{bare_sockets, batch, trading};
+use crate::cmd::bench::run::calibrated;
+use crate::harness::child_protocol::{self, ChildArgs};
+use crate::harness::signals::Signals;
+
+/// Measures the round whose setup is on standard input.
+///
+/// # Errors
+/// No such core or wait; a rejected logon; those of the network.
+pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
+    let (setup, page) = arguments.receive::<ClientSetup>()?;
+    let signals = Signals::take_as_child()?;
+    hairpin_host::set_timer_slack(Duration::from_nanos(1))?;
+    hairpin_host::name_thread("trader")?;
+    setup.core.map_or(Ok(()), hairpin_host::pin)?;
+    let stop_requested = || page.stop_requested() || signals.stop_requested();
+    // All times of a round are read from one clock, which is not recalibrated during the round.
+    let clock = calibrated();
+    let measure = match setup.subject {
+        Subject::Gateway | Subject::BareGateway => trading::measure,
+        Subject::BareSockets => bare_sockets::measure,
+        Subject::Batch => batch::measure,
+    };
+    let mut outcome = measure(&setup, &clock, &page, &stop_requested)?;
+    outcome.interrupted = signals.stop_requested() || page.stop_requested();
+    child_protocol::print_line(&outcome)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,107 @@
+//! The gateway process of one round.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use hairpin_endpoint::TcpListener;
+use hairpin_exchange::{
+    Addresses, Credentials, Exchange, ExchangeSettings, Instrument, Pace, SimulatedMarketSettings,
+};
+use hairpin_host::Clock;
+use hairpin_reactor::{Reactor, Wait};
+use hairpin_time::Instant;
+
+use super::bare_gateway::BareGateway;
+use super::bare_server::{self, Echo};
+use super::order_case::Subject;
+use super::setup::{GatewaySetup, Ready};
+use crate::harness::child_protocol::{self, ChildArgs};
+use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
+use crate::harness::secret_key;
+use crate::harness::signals::Signals;
+use crate::harness::t2t_setup::{self, Account};
+
+/// Serves the round whose setup is on standard input.
+///
+/// # Errors
+/// A core that cannot be used, no free port, those of the network.
+pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
+    let (setup, page) = arguments.receive::<GatewaySetup>()?;
+    let signals = Signals::take_as_child()?;
+    hairpin_host::name_thread("exchange")?;
+    setup.core.map_or(Ok(()), hairpin_host::pin)?;
+    let stop_requested = || page.stop_requested() || signals.stop_requested();
+    if setup.subject == Subject::Gateway {
+        exchange(&setup, &stop_requested)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut listener = TcpListener::bind(setup.address)?;
+    child_protocol::print_line(&Ready { address: listener.local_address() })?;
+    match setup.subject {
+        Subject::BareGateway => {
+            bare_server::serve(&mut listener, BareGateway::default(), &stop_requested)?
+        }
+        _ => bare_server::serve(&mut listener, Echo::default(), &stop_requested)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs the exchange's gateway with a quiet market and without market data.
+fn exchange(setup: &GatewaySetup, stop_requested: &dyn Fn() -> bool) -> Result<()> {
+    let clock = Clock::new();
+    let mut reactor = Reactor::new(Wait::Spin)?;
+    let mut exchange = Exchange::new(settings(setup)?, clock.now(), &mut reactor)?;
+    exchange.set_pace(Pace::Paced, clock.now());
+    child_protocol::print_line(&Ready { address: exchange.gateway_address() })?;
+    let mut task = GatewayTask { clock, reactor, exchange, stopped: false };
+    RunLoop::default().run(&mut task, stop_requested).map(drop)
+}
+
+/// The exchange inside the run loop; it spins.
+struct GatewayTask {
+    clock: Clock,
+    reactor: Reactor,
+    exchange: Exchange,
+    stopped: bool,
+}
+
+impl Task for GatewayTask {
+    #[inline]
+    fn turn(&mut self) -> Result<Turn> {
+        let now = self.clock.now();
+        let ready = self.reactor.wait(now.monotonic, None)?;
+        self.exchange.step(now, ready, &mut self.reactor, &mut ())?;
+        Ok(Turn { now: now.monotonic, activity: Activity::Busy })
+    }
+
+    fn stop(&mut self, _: Instant) -> Result<()> {
+        self.stopped = true;
+        Ok(())
+    }
+
+    fn is_finished(&self) -> bool {
+        self.stopped
+    }
+
+    fn clock(&mut self) -> Option<&mut Clock> {
+        Some(&mut self.clock)
+    }
+}
+
+fn settings(setup: &GatewaySetup) -> Result<ExchangeSettings> {
+    let key = secret_key::read(None)?;
+    let Account { access_key_id, session } = Account::new(1);
+    let account = Credentials::new(&access_key_id, &key.base64url, &session, t2t_setup::FIRM)?;
+    Ok(ExchangeSettings {
+        market: SimulatedMarketSettings {
+            instruments: Instrument::numbered(1),
+            seed: setup.seed,
+            ..SimulatedMarketSettings::default()
+        },
+        matching: false,
+        accounts: vec![account],
+        connections: 2,
+        transport: Default::default(),
+        addresses: Addresses { multicast: None, tcp: None, gateway: setup.address },
+    })
+}

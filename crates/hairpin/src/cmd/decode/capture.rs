@@ -1,0 +1,88 @@
+//! The packets of a capture file and their payloads, or the errors as text.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::SocketAddr;
+use std::path::Path;
+
+pub(crate) use hairpin_endpoint::capture::Payload;
+use hairpin_endpoint::capture::{CaptureReader, Frame, LinkType, PacketError};
+use hairpin_time::Utc;
+
+/// One direction of a TCP connection, or of datagrams: source, destination.
+pub(crate) type Flow = (SocketAddr, SocketAddr);
+
+/// A packet of the file.
+#[derive(Debug)]
+pub(crate) struct Captured<'a> {
+    /// When it was captured; `None` if the file does not contain it.
+    pub(crate) time: Option<Utc>,
+    /// Its payload, or the error.
+    pub(crate) payload: Result<Payload<'a>, String>,
+}
+
+/// Opens a capture: a file, a pipe, or with `-` standard input.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    if is_standard_input(path) {
+        return Ok(Box::new(io::stdin()));
+    }
+    Ok(Box::new(File::open(path)?))
+}
+
+/// Returns `true` if a path means standard input.
+pub(crate) fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Calls `on_packet` with each packet of the file, and returns what is wrong with the file's end,
+/// if anything.
+///
+/// # Errors
+/// If the file is not a capture, or any error of `on_packet`.
+pub(crate) fn read(
+    input: impl Read,
+    mut on_packet: impl FnMut(Captured<'_>) -> io::Result<()>,
+) -> io::Result<Option<String>> {
+    let mut reader = CaptureReader::new(input)?;
+    let mut links = Links::default();
+    loop {
+        match reader.next_frame() {
+            Ok(Some(frame)) => on_packet(links.captured(&frame))?,
+            Ok(None) => return Ok(None),
+            Err(error) => return Ok(Some(error.to_string())),
+        }
+    }
+}
+
+/// The link types of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    /// Those already reported as unsupported.
+    refused: Vec<LinkType>,
+}
+
+impl Links {
+    /// Returns the payload of a frame. An unsupported link is reported with its first packet.
+    pub(crate) fn captured<'a>(&mut self, frame: &Frame<'a>) -> Captured<'a> {
+        let payload = match frame.payload() {
+            Ok(payload) => Ok(payload),
+            Err(PacketError::LinkType(link)) if self.refused.contains(&link) => Ok(Payload::Other),
+            Err(error) => Err(self.words(&error)),
+        };
+        Captured { time: frame.time.map(|time| time.utc), payload }
+    }
+
+    #[cold]
+    fn words(&mut self, error: &PacketError) -> String {
+        match error {
+            PacketError::LinkType(link) => {
+                self.refused.push(*link);
+                format!("{error}; all such packets are ignored")
+            }
+            _ => error.to_string(),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! `hairpin exchange`: an exchange simulator for traders on this or other hosts, measured in
+//! rounds.
+
+mod args;
+pub(crate) mod child;
+mod counters;
+mod exchange_run;
+mod market_args;
+mod measurement;
+mod open_exchange;
+mod outstanding_ticks;
+mod publish_capture;
+mod round_report;
+mod trader_stats;
+
+use std::io::Write;
+use std::net::SocketAddrV4;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use hairpin_endpoint::capture::{Recorder, RecorderCounters, RecorderSettings};
+use hairpin_host::{Clock, interface_address};
+use hairpin_measure::Results;
+use hairpin_xdp::ReceiveStamps;
+
+pub(crate) use args::ExchangeArgs;
+use exchange_run::ExchangeRun;
+use measurement::Measurement;
+use open_exchange::OpenExchange;
+use round_report::RoundReport;
+
+use crate::harness::args::FeedTransport;
+use crate::harness::datapath::{BufferSize, OpenTransport};
+use crate::harness::host_checks::HostChecks;
+use crate::harness::multicast_groups::MulticastGroups;
+use crate::harness::signals::Signals;
+use crate::harness::t2t_setup::{ExchangeSetup, MarketData, TRADERS_MAX};
+use crate::harness::{output, secret_key};
+
+/// The most recent rows that the results file keeps: those of a day at the default length.
+const ROWS_MAX: usize = 4_096;
+
+/// Waits for traders, runs rounds of ticks, and prints and saves the results of each, until the
+/// requested rounds are done or a signal arrives.
+///
+/// # Errors
+/// Causes that prevent listening: no such interface, a busy port, an invalid key, a file that
+/// cannot be written.
+pub(crate) fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
+    arguments.check()?;
+    if let Some(path) = &arguments.publish {
+        return publish_capture::run(arguments, path);
+    }
+    arguments.output.check()?;
+    let clock = Clock::new();
+    let setup = setup(arguments)?;
+    let is_test_key = secret_key::read(arguments.secret_key_file.as_deref())?.is_test_key;
+    let signals = Signals::take()?;
+    let core: Vec<usize> = setup.core.into_iter().collect();
+    let checks = HostChecks::start(&clock, &core)?;
+    let datapath = OpenTransport::open(
+        &setup.transport,
+        &arguments.interface,
+        BufferSize::Default,
+        ReceiveStamps::Off,
+    )?;
+    let mut open =
+        open_exchange::open_market(&setup, TRADERS_MAX, &clock, (&arguments.market, datapath))?;
+    if let Some(path) = &arguments.record {
+        open.exchange.record(&RecorderSettings::new(path), args::CHANNEL)?;
+    }
+    arguments.write_config(&open.market_data, open.replay, setup.interface)?;
+    announce(arguments, &setup, &open, is_test_key);
+
+    let mut results = output::results(&clock, &arguments.interface);
+    let measurement = Measurement::new(clock, &setup.load, TRADERS_MAX);
+    let title = counters::title("exchange", &setup, open.gateway);
+    let parts = (open.exchange, open.reactor, open.datapath);
+    let mut run = ExchangeRun::new(parts, measurement, setup.load, arguments.quorum(), None);
+    run.publish(&title);
+    let status = rounds(arguments, &setup, &mut run, (&mut results, &checks), &signals);
+    run.finish()?;
+    let recorded = run.exchange.recorder().take().map(Recorder::finish).transpose();
+    let status = match report(recorded) {
+        true => status?,
+        false => ExitCode::FAILURE,
+    };
+    Ok(signals.exit_status().unwrap_or(status))
+}
+
+/// Prints a message if a recording is incomplete. Returns `false` if one is incomplete.
+fn report(recorded: Result<Option<RecorderCounters>, String>) -> bool {
+    let what = match recorded {
+        Ok(counters) => match counters.map_or(0, |counters| counters.ring_overflows) {
+            0 => return true,
+            lost => format!("{lost} packets were not recorded: the disk is too slow"),
+        },
+        Err(failure) => failure,
+    };
+    let _ = writeln!(std::io::stderr(), "hairpin: {what}");
+    false
+}
+
+/// Runs the rounds; returns success if all of them count.
+fn rounds(
+    arguments: &ExchangeArgs,
+    setup: &ExchangeSetup,
+    run: &mut ExchangeRun,
+    (results, checks): (&mut Results, &HostChecks),
+    signals: &Signals,
+) -> Result<ExitCode> {
+    let mut status = ExitCode::SUCCESS;
+    let mut number = 0;
+    while !run.interrupted && arguments.rounds.is_none_or(|rounds| number < rounds) {
+        run.round(|| signals.stop_requested(), |_| ())?;
+        number += 1;
+        let round = RoundReport::new(number, run, setup);
+        if round.is_empty() {
+            continue;
+        }
+        if round.has_failed() {
+            status = ExitCode::FAILURE;
+        }
+        let excess = (results.rows.len() + round.rows().count()).saturating_sub(ROWS_MAX);
+        results.rows.drain(..excess.min(results.rows.len()));
+        results.rows.extend(round.rows().cloned());
+        let truth = checks.after();
+        let described = format!("{round}\n{}{}", truth.describe(), checks.describe_drops());
+        results.truth = Some(truth);
+        arguments.output.save(results)?;
+        output::print(&described)?;
+    }
+    Ok(status)
+}
+
+fn setup(arguments: &ExchangeArgs) -> Result<ExchangeSetup> {
+    let interface = interface_address(&arguments.interface)?;
+    let market_data = match arguments.feed {
+        FeedTransport::Multicast => MarketData::Multicast(match arguments.groups {
+            Some(groups) => groups,
+            None => MulticastGroups::free().context("no free UDP port")?,
+        }),
+        FeedTransport::Tcp => {
+            MarketData::Tcp(arguments.feed_ports().map(|port| SocketAddrV4::new(interface, port)))
+        }
+    };
+    Ok(ExchangeSetup {
+        market_data,
+        interface,
+        transport: arguments.transport,
+        gateway: arguments.gateway.unwrap_or(SocketAddrV4::new(interface, 0)),
+        core: arguments.cores.choose()?.exchange,
+        wait: arguments.wait.map_or_else(|| "unknown".to_owned(), |wait| wait.to_string()),
+        load: arguments.load(),
+        secret_key_file: arguments.secret_key_file.clone(),
+    })
+}
+
+/// Prints the addresses; a closed standard error does not stop the exchange.
+fn announce(
+    arguments: &ExchangeArgs,
+    setup: &ExchangeSetup,
+    open: &OpenExchange,
+    is_test_key: bool,
+) {
+    let key = if is_test_key { "; iLink key: the published test key" } else { "" };
+    let replay = open.replay.map_or_else(String::new, |at| format!(", replay at {at}"));
+    let traders = match arguments.quorum() {
+        1 => "a trader".to_owned(),
+        more => format!("{more} traders"),
+    };
+    let _ = writeln!(
+        std::io::stderr(),
+        "exchange on {} ({}): gateway {} {}, market data by {}{replay}{key}\n\
+         waiting for {traders} to log on",
+        arguments.interface,
+        setup.interface,
+        open.gateway,
+        arguments.market.gateway_rules.describe(),
+        open.market_data,
+    );
+}

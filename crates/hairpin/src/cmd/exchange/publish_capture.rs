@@ -1,0 +1,175 @@
+//! `hairpin exchange --publish FILE`: sends the market data of a capture.
+
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, anyhow};
+use hairpin_endpoint::capture::{CaptureReader, Payload, Replay, Step};
+use hairpin_endpoint::{Transmit, UdpSender};
+use hairpin_host::{Clock, interface_address};
+use hairpin_time::{Duration, Instant};
+use hairpin_xdp::ReceiveStamps;
+
+use super::ExchangeArgs;
+use crate::cmd::decode::capture;
+use crate::harness::datapath::{BufferSize, OpenTransport};
+use crate::harness::output;
+use crate::harness::signals::Signals;
+
+/// The longest sleep, so that a signal is seen in time.
+const MAX_SLEEP: Duration = Duration::from_millis(50);
+/// The TTL: packets stay on the link.
+const TTL: u8 = 1;
+/// ENOBUFS of Linux, for which std has no error kind: the interface's queue is full.
+const NO_BUFFER_SPACE: i32 = 105;
+
+/// Plays the capture at `path` once.
+///
+/// Every datagram to an IPv4 multicast group is sent from the interface to its own group and port,
+/// byte for byte, with its recorded SendingTime. Other packets are skipped.
+///
+/// # Errors
+/// No such interface; a file that cannot be read or is not a capture; those of the network.
+pub(super) fn run(arguments: &ExchangeArgs, path: &Path) -> Result<ExitCode> {
+    let interface = interface_address(&arguments.interface)?;
+    let named = || path.display().to_string();
+    if arguments.wants_config() {
+        let groups = crate::cmd::feed::group_map::GroupMap::detect(capture::open(path)?);
+        arguments.write_detected(&groups.with_context(named)?, interface)?;
+    }
+    let input = capture::open(path).with_context(named)?;
+    let reader = CaptureReader::new(input).map_err(|error| anyhow!(error)).with_context(named)?;
+    let signals = Signals::take()?;
+    let mut publication = Publication {
+        interface,
+        datapath: OpenTransport::open(
+            &arguments.transport,
+            &arguments.interface,
+            BufferSize::Default,
+            ReceiveStamps::Off,
+        )?,
+        senders: HashMap::new(),
+        counts: PublishedCounts::default(),
+        clock: Clock::from_kernel(),
+    };
+    let speed = arguments.speed;
+    let outcome = publication.play(Replay::new(reader, speed), &|| signals.stop_requested())?;
+    output::print(&publication.counts.to_string())?;
+    if let Some(what) = &outcome {
+        let _ = writeln!(io::stderr(), "hairpin: {}: {what}", path.display());
+    }
+    let is_whole = outcome.is_none() && publication.counts.lost == 0;
+    let status = if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    Ok(signals.exit_status().unwrap_or(status))
+}
+
+/// The counts of a publication.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct PublishedCounts {
+    packets: u64,
+    bytes: u64,
+    groups: usize,
+    /// Packets that did not fit into the send buffer.
+    lost: u64,
+    /// Packets of the capture that are not market data.
+    others: u64,
+    /// The greatest lateness of a packet.
+    latest: Duration,
+}
+
+impl std::fmt::Display for PublishedCounts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { packets, bytes, groups, lost, others, latest } = self;
+        writeln!(
+            f,
+            "{packets} packets of {bytes} bytes to {groups} groups, {lost} lost because buffers \
+             were full, {others} others ignored; at most {} µs late",
+            latest.as_micros()
+        )
+    }
+}
+
+/// A capture that is being played.
+struct Publication {
+    interface: Ipv4Addr,
+    datapath: OpenTransport,
+    senders: HashMap<SocketAddrV4, UdpSender>,
+    counts: PublishedCounts,
+    clock: Clock,
+}
+
+impl Publication {
+    /// Plays to the end or until `stop_requested` returns `true`. Returns the error at the end of
+    /// the file, if any.
+    fn play(
+        &mut self,
+        mut replay: Replay<impl Read>,
+        stop_requested: &dyn Fn() -> bool,
+    ) -> Result<Option<String>> {
+        let mut intended = None;
+        let mut ending = None;
+        while !stop_requested() {
+            let now = self.clock.instant();
+            match replay.step(now, None) {
+                Ok(Step::Wait(until)) => {
+                    self.datapath.print_pending_notices(now, true);
+                    intended = Some(until);
+                    std::thread::sleep(until.saturating_since(now).min(MAX_SLEEP).into());
+                }
+                Ok(Step::Frame(_)) => {
+                    if let Some(frame) = replay.frame() {
+                        self.frame(frame.payload().unwrap_or(Payload::Other))?;
+                    }
+                    if let Some(intended) = intended.take() {
+                        self.note_lateness(intended);
+                    }
+                }
+                Ok(Step::Timeout(_)) => {}
+                Ok(Step::End) => break,
+                Err(error) => ending = Some(error.to_string()),
+            }
+        }
+        self.counts.groups = self.senders.len();
+        Ok(ending)
+    }
+
+    /// Sends a datagram to its group.
+    fn frame(&mut self, payload: Payload<'_>) -> Result<()> {
+        let Payload::Datagram { destination: SocketAddr::V4(group), bytes, .. } = payload else {
+            self.counts.others += 1;
+            return Ok(());
+        };
+        if !group.ip().is_multicast() {
+            self.counts.others += 1;
+            return Ok(());
+        }
+        let sender = match self.senders.entry(group) {
+            std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+            std::collections::hash_map::Entry::Vacant(new) => {
+                let transport = self.datapath.transport();
+                new.insert(UdpSender::with_transport(transport, group, self.interface, TTL)?)
+            }
+        };
+        match sender.transmit(bytes.len(), |buffer| buffer.copy_from_slice(bytes)) {
+            Ok(()) => {
+                self.counts.packets += 1;
+                self.counts.bytes += bytes.len() as u64;
+            }
+            Err(error) if is_full(&error) => self.counts.lost += 1,
+            Err(error) => return Err(error).with_context(|| format!("{group}")),
+        }
+        Ok(())
+    }
+
+    fn note_lateness(&mut self, intended: Instant) {
+        let late = self.clock.instant().saturating_since(intended);
+        self.counts.latest = self.counts.latest.max(late);
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(NO_BUFFER_SPACE)
+}

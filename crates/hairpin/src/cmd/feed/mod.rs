@@ -1,0 +1,216 @@
+//! `hairpin feed`: runs the feed handler on a market data channel, from the network or a capture.
+//!
+//! Prints what the channel processes, in order: the packets of both sides, arbitrated, each once,
+//! and the parts of the definition and snapshot loops that the channel needs. A message is a line
+//! as `hairpin decode` prints it. With `--books`, callbacks add lines in the same form without a
+//! template: at each end of event a `TopOfBook` for every instrument that is in sync and whose book
+//! the event has changed, and `Gap`, `ChannelState` and `ChannelReset`. With `--stats`, lines of
+//! statistics replace messages, and with `--watch` a display of books and rates on the terminal
+//! replaces all lines.
+//!
+//! A config.xml maps groups to feeds and sides; without one, those of a capture are detected by
+//! reading it once before (see [`group_map`]). How the channel joins depends on the available
+//! feeds: with definitions and snapshots; with snapshots alone; or, for a capture of the
+//! incremental feed alone, with empty books. In such books, entries for levels from before the
+//! beginning of the capture are not errors; their number is printed.
+//!
+//! For a capture, time is the capture's, at any `--speed`: gaps, holes and silence are detected as
+//! they would have been then, and the output is the same. Other traffic is ignored. The last lines
+//! are the state of the channel and, as for `decode`, the counts; messages and unknown ones are
+//! those that were printed.
+
+mod args;
+mod book_watch;
+mod callback_lines;
+mod capture_input;
+mod capture_replay;
+mod counters;
+pub(crate) mod group_map;
+mod live_channel;
+mod message_filter;
+mod printer;
+mod screen;
+mod statistics;
+mod throughput;
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, anyhow, bail};
+use hairpin_endpoint::capture::Speed;
+use hairpin_feed_handler::{
+    Channel, Feed, Filter, LateJoin, OrderBooks, Replay as Refill, Settings,
+};
+use hairpin_host::{Clock, interface_address};
+use hairpin_time::Duration;
+
+pub(crate) use args::FeedArgs;
+
+use crate::cmd::decode::capture::Links;
+use crate::cmd::decode::codecs::{Codecs, SchemaFile};
+use crate::cmd::decode::{DecodeCounts, Format};
+use crate::harness::signals::Signals;
+use args::groups_of;
+use capture_replay::CaptureReplay;
+use counters::ChannelCounters;
+use group_map::GroupMap;
+use live_channel::LiveChannel;
+use printer::Printer;
+use statistics::Traffic;
+
+/// Room for every instrument of the largest CME channel; about 25 MB.
+const MOST_INSTRUMENTS: usize = 1 << 15;
+/// A capture may have long runs that are queued until a snapshot arrives.
+const QUEUE_BYTES: usize = 64 << 20;
+
+/// Runs the command. Exit status 0 if every packet was understood, 1 after any error.
+///
+/// # Errors
+/// A wrong schema or configuration file, a missing interface, a recording file that cannot be
+/// written, or an error of the network.
+pub(crate) fn run(arguments: &FeedArgs) -> Result<ExitCode> {
+    arguments.check()?;
+    let files = arguments.schema.iter().map(|path| SchemaFile::read(path));
+    let files = files.collect::<Result<Vec<_>, _>>().map_err(|what| anyhow!(what))?;
+    let codecs = Codecs::new(&files).map_err(|what| anyhow!(what))?;
+    if arguments.watch && !io::stdout().is_terminal() {
+        bail!("--watch needs a terminal on standard output; --stats prints lines");
+    }
+    let filter = arguments.filter();
+    let signals = Signals::take()?;
+    let options = PrintOptions {
+        codecs: &codecs,
+        format: arguments.format,
+        messages: arguments.stats.is_none() && !arguments.watch,
+        books: arguments.books || arguments.callbacks,
+        callbacks: arguments.callbacks,
+        filter: &filter,
+        orders: arguments.orders.into(),
+        statistics: arguments.stats,
+        watch: arguments.watch,
+    };
+    let (out, err) = (BufWriter::new(io::stdout().lock()), io::stderr().lock());
+    let mut counts = DecodeCounts::default();
+    let stop_requested = || signals.stop_requested();
+    let status = match &arguments.pcap {
+        Some(path) => {
+            let groups = arguments.groups().map_err(|what| anyhow!(what))?;
+            let source = (path.as_path(), arguments.speed, arguments.duration);
+            let outcome = feed(source, groups, options, &mut counts, (out, err), &stop_requested);
+            counts.status(outcome, path)
+        }
+        None => {
+            live(arguments, options, &mut counts, (out, err), &stop_requested)?;
+            if counts.errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+        }
+    };
+    Ok(signals.exit_status().unwrap_or(status))
+}
+
+/// How to print a feed.
+#[derive(Clone, Copy)]
+struct PrintOptions<'a> {
+    codecs: &'a Codecs<'a>,
+    format: Format,
+    messages: bool,
+    books: bool,
+    callbacks: bool,
+    filter: &'a Filter,
+    orders: OrderBooks,
+    statistics: Option<Duration>,
+    watch: bool,
+}
+
+/// Prints the capture at `path`, until it ends or `stop_requested` returns `true`.
+///
+/// # Errors
+/// If the file cannot be read or is not a capture, if it does not contain exactly one channel, or
+/// if nothing can be written.
+fn feed(
+    (path, speed, duration): (&Path, Speed, Option<Duration>),
+    groups: Option<GroupMap>,
+    options: PrintOptions<'_>,
+    counts: &mut DecodeCounts,
+    (out, err): (impl Write, impl Write),
+    stop_requested: &dyn Fn() -> bool,
+) -> io::Result<()> {
+    let (groups, input) = capture_input::open(path, groups)?;
+    let settings = settings(&groups, options.orders);
+    let channel = Channel::new_with_filter(settings, options.filter.clone());
+    let title = format!("feed --pcap {}", path.display());
+    let clock = Clock::from_kernel();
+    let replay = CaptureReplay {
+        figures: ChannelCounters::new(&title, &channel),
+        channel,
+        printer: Printer::new(options, &title, settings.late_join, counts, (out, err))?,
+        groups,
+        until: duration.map(|duration| clock.instant() + duration),
+        clock,
+        links: Links::default(),
+        traffic: Traffic::default(),
+    };
+    replay.run(input, speed, stop_requested)
+}
+
+/// Prints a channel on the network until `stop_requested` returns `true`.
+///
+/// # Errors
+/// A wrong configuration file, a missing interface, or an error of the network.
+fn live(
+    arguments: &FeedArgs,
+    options: PrintOptions<'_>,
+    counts: &mut DecodeCounts,
+    (out, err): (impl Write, impl Write),
+    stop_requested: &dyn Fn() -> bool,
+) -> Result<()> {
+    let interface = arguments.interface.as_deref().context("no interface")?;
+    let address = interface_address(interface)?;
+    let channel = arguments.channel().map_err(|what| anyhow!(what))?.context("no channel")?;
+    let addresses = arguments.addresses(&channel, address).map_err(|what| anyhow!(what))?;
+    arguments.transport.check_feed(&addresses)?;
+    let mut settings = settings(&groups_of(&addresses).unwrap_or_default(), options.orders);
+    settings.late_join = live_channel::late_join(&addresses, settings.late_join);
+    settings.silence = Settings::default().silence;
+    settings.replay = arguments.replay.then(Refill::default);
+    let words = live_channel::ChannelArgs {
+        interface,
+        transport: arguments.transport,
+        wait: arguments.wait,
+        duration: arguments.duration,
+        recording: arguments.recording(),
+        filter: options.filter,
+    };
+    let title = format!("feed --channel {} --interface {interface}", channel.id);
+    let feed = LiveChannel::open(words, &channel, addresses, settings)?;
+    let printer = Printer::new(options, &title, settings.late_join, counts, (out, err))?;
+    feed.run(&title, printer.of_network(), stop_requested)
+}
+
+/// Returns the settings of a channel that joins with the available feeds.
+fn settings(groups: &GroupMap, order_books: OrderBooks) -> Settings {
+    let [incremental, definitions, snapshots] =
+        [Feed::Incremental, Feed::Instrument, Feed::Snapshot].map(|feed| groups.has(feed));
+    let late_join = match (definitions, snapshots) {
+        (true, true) => LateJoin::InstrumentsAndBooks,
+        (true, false) if !incremental => LateJoin::InstrumentsAndBooks,
+        (false, true) => LateJoin::Books,
+        _ => LateJoin::Nothing,
+    };
+    Settings {
+        late_join,
+        max_instruments: MOST_INSTRUMENTS,
+        queue_bytes: QUEUE_BYTES,
+        // A recording begins and ends at any time, and may contain pauses.
+        silence: Duration::ZERO,
+        order_books,
+        order_snapshots: match groups.has(Feed::SnapshotOrders) {
+            true => Feed::SnapshotOrders,
+            false => Feed::Snapshot,
+        },
+        ..Settings::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

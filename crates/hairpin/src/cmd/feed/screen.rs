@@ -1,0 +1,95 @@
+//! The terminal while books are displayed: the alternate screen, redrawn periodically.
+
+use std::io::{self, Write};
+
+/// Switches to the alternate screen, hides the cursor, and disables wrapping of long lines.
+const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
+/// Restores the terminal.
+const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
+/// Moves to the first position.
+const HOME: &str = "\x1b[H";
+/// Clears the rest of a line, and of the screen.
+const CLEAR_LINE: &str = "\x1b[K";
+const CLEAR_REST: &str = "\x1b[J";
+
+/// The size if the terminal's is unknown.
+const USUAL: Size = Size { columns: 80, rows: 24 };
+
+/// The size of a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Size {
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+}
+
+impl Size {
+    /// Returns the current size: it may differ at the next drawing.
+    pub(super) fn of_terminal() -> Self {
+        let size = terminal_size::terminal_size();
+        size.map_or(USUAL, |(width, height)| Self {
+            columns: width.0.into(),
+            rows: height.0.into(),
+        })
+    }
+}
+
+/// A terminal that shows the alternate screen until this is dropped.
+#[derive(Debug)]
+pub(super) struct Screen<O: Write> {
+    out: O,
+    text: String,
+}
+
+impl<O: Write> Screen<O> {
+    /// Switches to the alternate screen.
+    ///
+    /// # Errors
+    /// The terminal's.
+    pub(super) fn enter(mut out: O) -> io::Result<Self> {
+        out.write_all(ENTER.as_bytes())?;
+        out.flush()?;
+        Ok(Self { out, text: String::new() })
+    }
+
+    /// Replaces the previous lines; cuts what does not fit.
+    ///
+    /// # Errors
+    /// The terminal's.
+    pub(super) fn draw(&mut self, lines: &[String], size: Size) -> io::Result<()> {
+        self.text.clear();
+        self.text.push_str(HOME);
+        for (index, line) in lines.iter().take(size.rows).enumerate() {
+            self.text.push_str(if index == 0 { "" } else { "\r\n" });
+            self.text.extend(line.chars().take(size.columns));
+            self.text.push_str(CLEAR_LINE);
+        }
+        self.text.push_str(CLEAR_REST);
+        // One write, to avoid flicker.
+        self.out.write_all(self.text.as_bytes())?;
+        self.out.flush()
+    }
+}
+
+impl<O: Write> Drop for Screen<O> {
+    fn drop(&mut self) {
+        // A closed terminal need not be restored.
+        let _ = self.out.write_all(LEAVE.as_bytes()).and_then(|()| self.out.flush());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fits_terminal_and_restores_it() {
+        let mut out = Vec::new();
+        let mut screen = Screen::enter(&mut out).unwrap();
+        let lines = ["a title", "a long line", "too much"].map(String::from);
+        screen.draw(&lines, Size { columns: 7, rows: 2 }).unwrap();
+        drop(screen);
+        let text = String::from_utf8(out).unwrap();
+        let drawn = "\x1b[Ha title\x1b[K\r\na long \x1b[K\x1b[J";
+        assert_eq!(text, format!("{ENTER}{drawn}{LEAVE}"));
+    }
+}

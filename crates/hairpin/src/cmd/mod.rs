@@ -1,0 +1,15 @@
+//! The subcommands: one module each.
+
+pub(crate) mod bench;
+pub(crate) mod bench_compare;
+pub(crate) mod decode;
+pub(crate) mod exchange;
+pub(crate) mod feed;
+pub(crate) mod generate;
+pub(crate) mod order;
+pub(crate) mod ping;
+pub(crate) mod pong;
+pub(crate) mod report;
+pub(crate) mod stat;
+pub(crate) mod t2t;
+pub(crate) mod trader;

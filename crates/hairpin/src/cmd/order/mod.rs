@@ -1,0 +1,50 @@
+//! `hairpin order`: a session at the command line, and its audit trail.
+//!
+//! With a settings file it logs on, runs the commands of a script or of standard input, prints sent
+//! and received messages, and logs off. With `--show` it prints the journal of a session. Both
+//! print the same lines.
+
+mod active_session;
+mod args;
+mod audit_trail;
+mod columns;
+mod console;
+mod history;
+mod input;
+mod order_run;
+mod orders;
+mod prompt;
+mod request;
+mod row;
+mod script;
+mod settings;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::error::ErrorKind;
+
+use args::Format;
+pub(crate) use args::OrderArgs;
+
+use crate::harness::usage;
+
+/// Runs the command. Exit status 0 if all was done and understood, 1 after any error, 2 for
+/// conflicting arguments.
+///
+/// # Errors
+/// Those of the session, or of the audit trail.
+pub(crate) fn run(arguments: &OrderArgs) -> Result<ExitCode> {
+    if let (true, Some(journal)) = (arguments.show, &arguments.journal) {
+        return audit_trail::show(arguments, journal);
+    }
+    let Some(settings) = &arguments.settings else {
+        let what = "no settings file and no --journal DIR --show\n";
+        return Ok(usage::report(&clap::Error::raw(ErrorKind::MissingRequiredArgument, what)));
+    };
+    if arguments.format == Format::Csv {
+        let what = "--format csv is for --show: a session prints text or json\n";
+        return Ok(usage::report(&clap::Error::raw(ErrorKind::ArgumentConflict, what)));
+    }
+    order_run::run(arguments, settings)
+}

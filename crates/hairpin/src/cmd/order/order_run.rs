@@ -1,0 +1,347 @@
+//! `hairpin order FILE`: a session that runs the commands of a script.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, anyhow, bail};
+use hairpin_host::Clock;
+use hairpin_mapped::Direction;
+use hairpin_order_entry::{CancelOrder, ClOrdId, NewOrder, Outgoing, ReplaceOrder, State};
+use hairpin_reactor::{Reactor, Wait};
+use hairpin_time::{Duration, Instant, Now};
+
+use super::active_session::ActiveSession;
+use super::args::OrderArgs;
+use super::console::OrderConsole;
+use super::input::{Input, Next};
+use super::orders::{Order, OrderStatus};
+use super::request::{AskStatus, CancelAll};
+use super::script::{Command, Enter, ExpectedEvent, Target};
+use super::settings::OrderSettings;
+use crate::harness::run_loop::{Activity, RunLoop, Task, Turn, poll};
+use crate::harness::signals::Signals;
+
+/// The longest sleep of the loop: signals and standard input are handled within this time.
+const MAX_SLEEP: Duration = Duration::from_millis(10);
+/// The limit for the exchange to answer a Terminate.
+const TERMINATE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The limit for the exchange to accept an order that is to be replaced or canceled.
+const ORDER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Logs on, runs the commands of the script or of standard input, and logs off.
+///
+/// # Errors
+/// Wrong settings or a wrong script, a locked journal, a failed logon, a command that failed, or an
+/// unmet expectation.
+pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
+    let settings = OrderSettings::read(settings, arguments.segment, arguments.journal.as_deref())?;
+    let script = arguments.script.as_deref();
+    let script = script.map(|path| Input::script(path, &settings)).transpose()?;
+    let line = settings.line()?;
+    let signals = Signals::take()?;
+    let (input, above) = match script {
+        Some(script) => (script, None),
+        None => Input::standard()?,
+    };
+    let out: Box<dyn Write> = match above {
+        Some(above) => Box::new(above),
+        None => Box::new(io::stdout().lock()),
+    };
+    let clock = Clock::from_kernel();
+    let mut run = OrderRun {
+        line,
+        console: OrderConsole::new(arguments.format, out),
+        reactor: Reactor::new(Wait::Epoll)?,
+        // ClOrdIDs keep rising from run to run.
+        next_id: clock.now().utc.as_nanos() / 1_000_000,
+        settings,
+        clock,
+        input,
+        pending: None,
+        leaving: None,
+        timed_out: false,
+        failure: None,
+    };
+    let outcome = run.run(&signals);
+    let abandoned = run.abandon();
+    let broken = run.console.broken.take();
+    if let (Ok(()), Some(error)) = (&outcome, broken) {
+        return Err(error).context("standard output");
+    }
+    outcome.and(abandoned)?;
+    Ok(signals.exit_status().unwrap_or(ExitCode::SUCCESS))
+}
+
+impl Task for OrderRun {
+    fn turn(&mut self) -> Result<Turn> {
+        let deadline = self.line.next_deadline();
+        let (now, ready) = poll(&self.clock, &mut self.reactor, deadline, MAX_SLEEP)?;
+        self.console.turn(now.utc, self.line.session().progress().uuid);
+        let failures = self.line.session().counters().failures;
+        self.line.process(now, ready, &mut self.reactor, &mut self.console)?;
+        self.print_new_failure(now, failures);
+        if self.console.broken.is_some() {
+            self.leave(now);
+        } else if self.line.session().state() == State::Established && self.leaving.is_none() {
+            self.run_commands(now);
+        }
+        self.timed_out = self.leaving.is_some_and(|until| now.monotonic >= until);
+        Ok(Turn { now: now.monotonic, activity: Activity::Idle })
+    }
+
+    fn stop(&mut self, _: Instant) -> Result<()> {
+        self.leave(self.clock.now());
+        Ok(())
+    }
+
+    fn is_finished(&self) -> bool {
+        self.timed_out || self.line.is_over(self.console.is_over, self.leaving.is_some())
+    }
+
+    fn clock(&mut self) -> Option<&mut Clock> {
+        Some(&mut self.clock)
+    }
+}
+
+/// What the current command waits for.
+enum Pending {
+    Sleep(Instant),
+    Expect(ExpectedEvent, Instant),
+    /// The exchange has yet to confirm the order.
+    Order(Command, Instant),
+}
+
+struct OrderRun {
+    clock: Clock,
+    reactor: Reactor,
+    line: ActiveSession,
+    console: OrderConsole<Box<dyn Write>>,
+    settings: OrderSettings,
+    input: Input,
+    next_id: u64,
+    /// The current wait, and the line of its command.
+    pending: Option<(usize, Pending)>,
+    /// A Terminate was sent: when the wait for its answer ends.
+    leaving: Option<Instant>,
+    /// The exchange has not answered the Terminate in time.
+    timed_out: bool,
+    /// The first error; the session is terminated before it is returned.
+    failure: Option<anyhow::Error>,
+}
+
+impl OrderRun {
+    fn run(&mut self, signals: &Signals) -> Result<()> {
+        self.line.start(self.clock.now())?;
+        RunLoop::default().run(self, || signals.stop_requested())?;
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        if self.leaving.is_none() {
+            return Err(self.reason());
+        }
+        Ok(())
+    }
+
+    /// Prints why a connection has failed, if there are more than `before` failures.
+    fn print_new_failure(&mut self, now: Now, before: u64) {
+        let session = self.line.session();
+        let failure = session.last_failure().filter(|_| session.counters().failures > before);
+        let uuid = session.progress().uuid;
+        if let Some(failure) = failure.map(ToString::to_string) {
+            self.console.failed(now.utc, uuid, failure);
+        }
+    }
+
+    /// Returns why the session ended by itself.
+    fn reason(&mut self) -> anyhow::Error {
+        let reason = self.console.reason.take();
+        let reason = reason.unwrap_or_else(|| "connection closed".to_owned());
+        let what = if self.console.was_established { "session ended" } else { "cannot log on" };
+        anyhow!("{what}: {reason}")
+    }
+
+    /// Logs off, or aborts a logon.
+    fn leave(&mut self, now: Now) {
+        if self.leaving.is_none() {
+            let is_on = self.line.session().state() == State::Established;
+            self.leaving =
+                Some(now.monotonic + if is_on { TERMINATE_TIMEOUT } else { Duration::ZERO });
+            self.line.stop(now);
+        }
+    }
+
+    /// Leaves the reactor, if the loop ended before the session.
+    fn abandon(&mut self) -> Result<()> {
+        let now = self.clock.now();
+        self.line.abandon(now, &mut self.reactor, &mut self.console)
+    }
+
+    /// Continues the pending command, or starts the next ones.
+    fn run_commands(&mut self, now: Now) {
+        while self.leaving.is_none() {
+            let (line, outcome) = match self.pending.take() {
+                Some((line, pending)) => (line, self.wait(now, pending)),
+                None => match self.input.next(&self.settings) {
+                    Next::Command(line, command) => (line, self.begin(now, command)),
+                    Next::Wrong(what) => {
+                        self.fail(now, anyhow!(what));
+                        continue;
+                    }
+                    Next::Later => return,
+                    Next::End => return self.leave(now),
+                },
+            };
+            match outcome {
+                Ok(None) => {}
+                Ok(Some(pending)) => {
+                    self.pending = Some((line, pending));
+                    return;
+                }
+                Err(error) => self.fail(now, error.context(format!("line {line}"))),
+            }
+        }
+    }
+
+    /// Reports an error. A person at the prompt may continue; otherwise the session is terminated.
+    fn fail(&mut self, now: Now, error: anyhow::Error) {
+        if self.input.is_edited() {
+            self.console.line(&format!("hairpin: {error:#}"));
+        } else if self.input.is_typed() {
+            let _ = writeln!(io::stderr(), "hairpin: {error:#}");
+        } else {
+            self.failure = Some(error);
+            self.leave(now);
+        }
+    }
+
+    /// Checks whether the current wait is over.
+    fn wait(&mut self, now: Now, pending: Pending) -> Result<Option<Pending>> {
+        let is_late = |until| now.monotonic >= until;
+        match pending {
+            Pending::Sleep(until) if is_late(until) => Ok(None),
+            Pending::Expect(what, _) if self.console.expect(what) => Ok(None),
+            Pending::Expect(what, until) if is_late(until) => {
+                bail!("expected {what}: timeout")
+            }
+            Pending::Order(command, until) => self.with_order(now, command, until),
+            waits => Ok(Some(waits)),
+        }
+    }
+
+    fn begin(&mut self, now: Now, command: Command) -> Result<Option<Pending>> {
+        match command {
+            Command::Enter(enter) => self.enter(now, &enter)?,
+            Command::CancelAll(security_id) => {
+                self.send(now, &CancelAll { security_id })?;
+            }
+            Command::Status(None) => self.status(now),
+            Command::Sleep(span) => return Ok(Some(Pending::Sleep(now.monotonic + span))),
+            Command::Expect { what, within } => {
+                return self.wait(now, Pending::Expect(what, now.monotonic + within));
+            }
+            Command::Quit => self.leave(now),
+            command @ (Command::Replace { .. } | Command::Cancel(_) | Command::Status(Some(_))) => {
+                return self.with_order(now, command, now.monotonic + ORDER_TIMEOUT);
+            }
+        }
+        Ok(None)
+    }
+
+    fn enter(&mut self, now: Now, enter: &Enter) -> Result<()> {
+        let id = enter.cl_ord_id.unwrap_or_else(|| self.new_id());
+        if self.console.orders.find(Target::Id(id)).is_some() {
+            bail!("order {id} exists already");
+        }
+        let Enter { security_id, side, pricing, quantity, .. } = *enter;
+        let order = NewOrder {
+            qualifier: enter.qualifier,
+            min_quantity: enter.min_quantity,
+            display_quantity: enter.display_quantity,
+            ..NewOrder::new(security_id, side, pricing, quantity, id)
+        };
+        let seq_num = self.send(now, &order)?;
+        self.console.orders.push(order, seq_num);
+        Ok(())
+    }
+
+    /// Runs a command about an order that the exchange has, once it has confirmed it.
+    fn with_order(
+        &mut self,
+        now: Now,
+        command: Command,
+        until: Instant,
+    ) -> Result<Option<Pending>> {
+        let (Command::Replace { target, .. }
+        | Command::Cancel(target)
+        | Command::Status(Some(target))) = command
+        else {
+            return Ok(None);
+        };
+        let Some(order) = self.console.orders.find(target) else {
+            match target {
+                Target::Last => bail!("no order entered yet"),
+                Target::Id(id) => bail!("no order {id}"),
+            }
+        };
+        let Some(order_id) = order.order_id else {
+            let id = order.terms.cl_ord_id;
+            match order.status {
+                OrderStatus::Over => bail!("the exchange rejected order {id}"),
+                OrderStatus::Missed => bail!("the exchange never received order {id}"),
+                _ if now.monotonic >= until => bail!("no report of order {id}"),
+                _ => return Ok(Some(Pending::Order(command, until))),
+            }
+        };
+        let order = order.clone();
+        match command {
+            Command::Cancel(_) => self.cancel(now, &order, order_id)?,
+            Command::Replace { quantity, pricing, qualifier, .. } => {
+                let mut terms = NewOrder { cl_ord_id: self.new_id(), ..order.terms };
+                terms.quantity = quantity.unwrap_or(terms.quantity);
+                terms.pricing = pricing.unwrap_or(terms.pricing);
+                terms.qualifier = qualifier.unwrap_or(terms.qualifier);
+                self.send(now, &ReplaceOrder::with_terms_of(order_id, &terms))?;
+                if let Some(order) = self.console.orders.find(target) {
+                    order.replacement = Some(terms);
+                }
+            }
+            _ => {
+                self.send(now, &AskStatus { order_id })?;
+            }
+        }
+        Ok(None)
+    }
+
+    fn cancel(&mut self, now: Now, order: &Order, order_id: u64) -> Result<()> {
+        let NewOrder { security_id, side, .. } = order.terms;
+        let id = self.new_id();
+        self.send(now, &CancelOrder::new(order_id, security_id, side, id)).map(drop)
+    }
+
+    /// Prints the state of the session, and every open order.
+    fn status(&mut self, now: Now) {
+        let progress = self.line.session().progress();
+        let (ours, theirs) = (progress.next_outgoing, progress.next_incoming);
+        let text = format!("next sequence numbers: ours {ours}, the exchange's {theirs}");
+        let state = self.line.session().state().to_string();
+        self.console.print_event(now.utc, progress.uuid, &state, Some(text));
+        let open: Vec<Order> = self.console.orders.open().cloned().collect();
+        open.iter().for_each(|order| self.console.order(now.utc, progress.uuid, order));
+    }
+
+    /// Sends a message and prints it; returns its number.
+    fn send<M: Outgoing>(&mut self, now: Now, message: &M) -> Result<u32> {
+        let sent = self.line.sender(now).send(message)?;
+        let journal = self.line.session().journal();
+        if let Some(record) = journal.last(Direction::Outbound) {
+            self.console.sent(journal, record);
+        }
+        Ok(sent.seq_num)
+    }
+
+    fn new_id(&mut self) -> ClOrdId {
+        self.next_id += 1;
+        ClOrdId::from(self.next_id)
+    }
+}

@@ -1,0 +1,145 @@
+//! A terminal for commands: lines are edited, and the output of the session is printed above them.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use anyhow::{Context, Result};
+use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
+use rustyline::error::ReadlineError;
+use rustyline::history::MemHistory;
+use rustyline::{Config, Editor, ExternalPrinter};
+use signal_hook::consts::SIGINT;
+
+use super::history::COMMANDS_MAX;
+
+/// The prompt.
+const PROMPT: &str = "> ";
+/// A line without output: an empty one would print an empty line.
+const NOTHING: &str = "\x1b[A\n";
+/// Lines read ahead.
+const AHEAD: usize = 16;
+
+/// A line editor in its own thread, which ends with the terminal or the process.
+pub(super) struct Prompt {
+    pub(super) lines: Receiver<io::Result<String>>,
+    pub(super) above: PrinterAbove,
+    pub(super) terminal: Terminal,
+}
+
+type Printer = Box<dyn ExternalPrinter + Send>;
+
+impl Prompt {
+    /// Opens a prompt with these earlier commands; returns `None` if standard input or output is
+    /// not a terminal, or the terminal cannot edit.
+    ///
+    /// # Errors
+    /// If the thread cannot be started.
+    pub(super) fn open(commands: Vec<String>) -> Result<Option<Self>> {
+        let (input, output) = (io::stdin(), io::stdout());
+        if !input.is_terminal() || !output.is_terminal() {
+            return Ok(None);
+        }
+        let Ok(settings) = tcgetattr(&input) else { return Ok(None) };
+        let (sender, lines) = sync_channel(AHEAD);
+        let (tell, told) = sync_channel(1);
+        let edit = move || edit(&commands, &tell, &sender);
+        let thread = thread::Builder::new().name("hairpin-input".to_owned());
+        thread.spawn(edit).context("cannot read standard input")?;
+        // Without an editor the thread has ended.
+        let printer = told.recv().ok();
+        Ok(printer.map(|printer| Self {
+            lines,
+            above: PrinterAbove { printer, line: Vec::new() },
+            terminal: Terminal { settings },
+        }))
+    }
+}
+
+/// Reads lines until the end of the input.
+fn edit(commands: &[String], tell: &SyncSender<Printer>, sender: &SyncSender<io::Result<String>>) {
+    let Ok((mut editor, printer)) = editor(commands) else { return };
+    if tell.send(printer).is_err() {
+        return;
+    }
+    loop {
+        let line = match editor.readline(PROMPT) {
+            Ok(line) => Ok(line),
+            Err(ReadlineError::Eof) => return,
+            // While lines are edited, the terminal sends no signal.
+            Err(ReadlineError::Interrupted) => {
+                let _ = signal_hook::low_level::raise(SIGINT);
+                // The session logs off first; the end of this channel would end it too.
+                loop {
+                    thread::park();
+                }
+            }
+            Err(ReadlineError::Io(error)) => Err(error),
+            Err(error) => Err(io::Error::other(error)),
+        };
+        let Ok(line) = line else {
+            let _ = sender.send(line);
+            return;
+        };
+        // Pasted text may have several lines.
+        for line in line.lines() {
+            if sender.send(Ok(line.to_owned())).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn editor(commands: &[String]) -> rustyline::Result<(Editor<(), MemHistory>, Printer)> {
+    let config = Config::builder().max_history_size(COMMANDS_MAX)?.auto_add_history(true).build();
+    let history = MemHistory::with_config(&config);
+    let mut editor = Editor::<(), _>::with_history(config, history)?;
+    for command in commands {
+        editor.add_history_entry(command)?;
+    }
+    let printer = Box::new(editor.create_external_printer()?);
+    Ok((editor, printer))
+}
+
+/// Prints whole lines above the edited line.
+pub(super) struct PrinterAbove {
+    printer: Printer,
+    line: Vec<u8>,
+}
+
+impl Write for PrinterAbove {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.line.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let line = String::from_utf8_lossy(&self.line).into_owned();
+        self.line.clear();
+        self.printer.print(line).map_err(io::Error::other)
+    }
+}
+
+/// The editor prints in its own thread, and has room for one line besides the one that it prints:
+/// once it has accepted the second of these, the last line is printed, and the process may end.
+impl Drop for PrinterAbove {
+    fn drop(&mut self) {
+        for _ in 0..2 {
+            let _ = self.printer.print(NOTHING.to_owned());
+        }
+    }
+}
+
+/// Restores the terminal even if a line is still being edited.
+pub(super) struct Terminal {
+    settings: Termios,
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = tcsetattr(io::stdin(), SetArg::TCSADRAIN, &self.settings);
+        // The line that will not be finished.
+        let mut out = io::stdout().lock();
+        let _ = out.write_all(b"\r\x1b[K").and_then(|()| out.flush());
+    }
+}

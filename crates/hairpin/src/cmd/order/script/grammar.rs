@@ -1,0 +1,164 @@
+//! The grammar of the commands.
+
+use hairpin_order_entry::{ClOrdId, OrderTimeInForce, Price9, Pricing, SideReq};
+use hairpin_time::Duration;
+
+use super::ScriptError;
+use super::command::{Command, Enter, ExpectedEvent, Target};
+use super::tokens::Tokens;
+use super::values;
+
+/// How long `expect` waits by default.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+impl Tokens<'_> {
+    /// Parses the command at the beginning of the tokens.
+    ///
+    /// # Errors
+    /// The first wrong word.
+    pub(super) fn command(&mut self) -> Result<Command, ScriptError> {
+        const COMMANDS: &str = "buy, sell, replace, cancel, status, sleep, expect or quit";
+        let word = self.next();
+        Ok(match word.map_or("", |(_, word)| word) {
+            "buy" => Command::Enter(self.enter(SideReq::BUY)?),
+            "sell" => Command::Enter(self.enter(SideReq::SELL)?),
+            "replace" => self.replace()?,
+            "cancel" => self.cancel()?,
+            "status" if self.rest.is_empty() => Command::Status(None),
+            "status" => Command::Status(Some(self.target()?)),
+            "sleep" => Command::Sleep(self.duration()?),
+            "expect" => self.expect()?,
+            "quit" => Command::Quit,
+            _ => return Err(self.wrong(word, COMMANDS)),
+        })
+    }
+
+    fn enter(&mut self, side: SideReq) -> Result<Enter, ScriptError> {
+        const PRICED: &str = "@ PRICE, market, market-limit or stop PRICE";
+        let quantity = self.quantity()?;
+        let word = self.rest.last().copied();
+        let pricing = self.pricing()?.ok_or_else(|| self.wrong(word, PRICED))?;
+        let instrument = self.instrument;
+        let security_id = self.read("a SecurityID, or a symbol from [instruments]", |word| {
+            instrument(word).or_else(|| word.parse().ok().filter(|&id: &i32| id > 0))
+        })?;
+        let mut enter = Enter {
+            side,
+            quantity,
+            pricing,
+            security_id,
+            qualifier: self.qualifier()?.unwrap_or_default(),
+            min_quantity: None,
+            display_quantity: None,
+            cl_ord_id: None,
+        };
+        if self.take("min") {
+            enter.min_quantity = Some(self.quantity()?);
+        }
+        if self.take("show") {
+            enter.display_quantity = Some(self.quantity()?);
+        }
+        if self.take("id") {
+            enter.cl_ord_id = Some(self.cl_ord_id()?);
+        }
+        Ok(enter)
+    }
+
+    fn replace(&mut self) -> Result<Command, ScriptError> {
+        let target = self.target()?;
+        let quantity = if self.take("qty") { Some(self.quantity()?) } else { None };
+        let pricing = self.pricing()?;
+        let qualifier = self.qualifier()?;
+        if quantity.is_none() && pricing.is_none() && qualifier.is_none() {
+            let word = self.next();
+            return Err(self.wrong(word, "qty N, @ PRICE, stop PRICE, day, gtc, fak, fok or gtd"));
+        }
+        Ok(Command::Replace { target, quantity, pricing, qualifier })
+    }
+
+    fn cancel(&mut self) -> Result<Command, ScriptError> {
+        if !self.take("all") {
+            return Ok(Command::Cancel(self.target()?));
+        }
+        let instrument = self.instrument;
+        if self.rest.is_empty() {
+            return Ok(Command::CancelAll(None));
+        }
+        let id = self.read("an instrument, or the end of the line", |word| {
+            instrument(word).or_else(|| word.parse().ok().filter(|&id: &i32| id > 0))
+        })?;
+        Ok(Command::CancelAll(Some(id)))
+    }
+
+    fn expect(&mut self) -> Result<Command, ScriptError> {
+        const HAPPENINGS: &str = "new, fill, cancel, reject, replace, eliminate or status";
+        let what = self.read(HAPPENINGS, |word| {
+            ExpectedEvent::NAMES.iter().find(|(name, _)| *name == word).map(|&(_, what)| what)
+        })?;
+        let within = if self.take("within") { self.duration()? } else { TIMEOUT };
+        Ok(Command::Expect { what, within })
+    }
+
+    /// Parses the pricing of an order, if it is next.
+    fn pricing(&mut self) -> Result<Option<Pricing>, ScriptError> {
+        Ok(Some(if self.take("@") {
+            Pricing::Limit { price: self.price()? }
+        } else if self.take("market") {
+            Pricing::Market
+        } else if self.take("market-limit") {
+            Pricing::MarketLimit
+        } else if self.take("stop") {
+            let stop_price = self.price()?;
+            match self.take("@") {
+                true => Pricing::StopLimit { stop_price, price: self.price()? },
+                false => Pricing::Stop { stop_price },
+            }
+        } else {
+            return Ok(None);
+        }))
+    }
+
+    /// Parses the time qualifier of an order, if it is next.
+    fn qualifier(&mut self) -> Result<Option<OrderTimeInForce>, ScriptError> {
+        Ok(Some(if self.take("day") {
+            OrderTimeInForce::Day
+        } else if self.take("gtc") {
+            OrderTimeInForce::GoodTillCancel
+        } else if self.take("fak") {
+            OrderTimeInForce::FillAndKill
+        } else if self.take("fok") {
+            OrderTimeInForce::FillOrKill
+        } else if self.take("gtd") {
+            let expire_date = self.read("a date such as 2026-12-31", values::days)?;
+            OrderTimeInForce::GoodTillDate { expire_date }
+        } else {
+            return Ok(None);
+        }))
+    }
+
+    fn target(&mut self) -> Result<Target, ScriptError> {
+        match self.take("last") {
+            true => Ok(Target::Last),
+            false => self.cl_ord_id().map(Target::Id),
+        }
+    }
+
+    fn cl_ord_id(&mut self) -> Result<ClOrdId, ScriptError> {
+        const WHAT: &str = "a ClOrdID of up to 20 characters";
+        self.read(WHAT, |word| ClOrdId::new(word).filter(|_| word != "last" && word != "all"))
+    }
+
+    fn quantity(&mut self) -> Result<u32, ScriptError> {
+        self.read("a number of contracts, at least 1", |word| {
+            word.parse().ok().filter(|&quantity| quantity > 0)
+        })
+    }
+
+    fn price(&mut self) -> Result<Price9, ScriptError> {
+        self.read("a price such as 4500.25", values::price)
+    }
+
+    fn duration(&mut self) -> Result<Duration, ScriptError> {
+        self.read("a time such as 100ms, 2s or 1m", values::duration)
+    }
+}

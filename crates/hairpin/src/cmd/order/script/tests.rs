@@ -1,0 +1,211 @@
+//! Tests of what is accepted, what is refused, and the position of errors.
+
+use hairpin_order_entry::{ClOrdId, Decimal, OrderTimeInForce, Pricing, SideReq};
+use hairpin_time::Duration;
+use proptest::prelude::*;
+
+use super::values::price;
+use super::*;
+
+fn symbol(word: &str) -> Option<i32> {
+    match word {
+        "ESZ6" => Some(12_345),
+        "Öl" => Some(7),
+        "2026" => Some(8),
+        _ => None,
+    }
+}
+
+fn read(text: &str) -> Command {
+    parse(text, 1, &symbol).unwrap().unwrap()
+}
+
+fn limit(price: i64) -> Pricing {
+    Pricing::Limit { price: Decimal(price) }
+}
+
+const BUY: Enter = Enter {
+    side: SideReq::BUY,
+    quantity: 10,
+    pricing: Pricing::Market,
+    security_id: 12_345,
+    qualifier: OrderTimeInForce::Day,
+    min_quantity: None,
+    display_quantity: None,
+    cl_ord_id: None,
+};
+
+#[test]
+fn orders_of_every_type_and_qualifier_are_read() {
+    let (price, stop_price) = (Decimal(4_500_250_000_000), Decimal(4_499_000_000_000));
+    let pricing = Pricing::Limit { price };
+    for text in ["buy 10 @ 4500.25 ESZ6", "buy 10 @4500.25 ESZ6 day # why", "buy 10@4500.25 12345"]
+    {
+        assert_eq!(read(text), Command::Enter(Enter { pricing, ..BUY }), "{text}");
+    }
+    for (tokens, pricing) in [
+        ("market", Pricing::Market),
+        ("market-limit", Pricing::MarketLimit),
+        ("stop 4499", Pricing::Stop { stop_price }),
+        ("stop 4499 @ 4500.25", Pricing::StopLimit { stop_price, price }),
+    ] {
+        let text = format!("buy 10 {tokens} ESZ6");
+        assert_eq!(read(&text), Command::Enter(Enter { pricing, ..BUY }), "{text}");
+    }
+    for (tokens, qualifier) in [
+        ("gtc", OrderTimeInForce::GoodTillCancel),
+        ("fak", OrderTimeInForce::FillAndKill),
+        ("fok", OrderTimeInForce::FillOrKill),
+        ("gtd 1970-01-31", OrderTimeInForce::GoodTillDate { expire_date: 30 }),
+    ] {
+        let text = format!("buy 10 market ESZ6 {tokens}");
+        assert_eq!(read(&text), Command::Enter(Enter { qualifier, ..BUY }), "{text}");
+    }
+    let all = Enter {
+        side: SideReq::SELL,
+        min_quantity: Some(2),
+        display_quantity: Some(3),
+        cl_ord_id: ClOrdId::new("mine"),
+        ..BUY
+    };
+    assert_eq!(read("sell 10 market ESZ6 day min 2 show 3 id mine"), Command::Enter(all));
+}
+
+#[test]
+fn parses_other_commands() {
+    let target = Target::Last;
+    let (quantity, qualifier) = (Some(5), Some(OrderTimeInForce::GoodTillCancel));
+    let pricing = Some(limit(4_500_500_000_000));
+    let replace = Command::Replace { target, quantity, pricing, qualifier: None };
+    assert_eq!(read("replace last qty 5 @ 4500.50"), replace);
+    let target = Target::Id(ClOrdId::new("77").unwrap());
+    let replace = Command::Replace { target, quantity: None, pricing: None, qualifier };
+    assert_eq!(read("replace 77 gtc"), replace);
+    assert_eq!(read("cancel last"), Command::Cancel(Target::Last));
+    assert_eq!(read("cancel 77"), Command::Cancel(target));
+    assert_eq!(read("cancel all"), Command::CancelAll(None));
+    assert_eq!(read("cancel all ESZ6"), Command::CancelAll(Some(12_345)));
+    assert_eq!(read("status"), Command::Status(None));
+    assert_eq!(read("status last"), Command::Status(Some(Target::Last)));
+    assert_eq!(read("sleep 100ms"), Command::Sleep(Duration::from_millis(100)));
+    assert_eq!(read("sleep 2m"), Command::Sleep(Duration::from_secs(120)));
+    assert_eq!(read("sleep 3us"), Command::Sleep(Duration::from_micros(3)));
+    let within = Duration::from_secs(2);
+    assert_eq!(
+        read("expect fill within 2s"),
+        Command::Expect { what: ExpectedEvent::Fill, within }
+    );
+    let what = ExpectedEvent::Reject;
+    assert_eq!(read("expect reject"), Command::Expect { what, within: Duration::from_secs(5) });
+    assert_eq!(read("\tquit "), Command::Quit);
+}
+
+#[test]
+fn displays_event_as_written() {
+    let within = Duration::from_secs(5);
+    for (name, what) in ExpectedEvent::NAMES {
+        assert_eq!(read(&format!("expect {name}")), Command::Expect { what, within });
+        assert_eq!(what.to_string(), name);
+    }
+}
+
+#[test]
+fn accepts_symbol_of_digits() {
+    assert_eq!(read("buy 10 market 2026"), Command::Enter(Enter { security_id: 8, ..BUY }));
+    assert_eq!(read("cancel all 2026"), Command::CancelAll(Some(8)));
+    assert_eq!(read("cancel all 2027"), Command::CancelAll(Some(2_027)));
+}
+
+#[test]
+fn blank_lines_and_comments_are_no_commands() {
+    for text in ["", "  \t", "# buy 1", "  # é"] {
+        assert_eq!(parse(text, 1, &symbol), Ok(None), "{text}");
+    }
+}
+
+#[test]
+fn prices_are_exact() {
+    for (text, mantissa) in
+        [("0", 0), ("-0.5", -500_000_000), ("1.000000001", 1_000_000_001), ("12", 12_000_000_000)]
+    {
+        assert_eq!(price(text), Some(Decimal(mantissa)), "{text}");
+    }
+    for text in ["", "-", ".5", "5.", "1.0000000001", "1e3", "+1", "9223372037", "--1", "1.2.3"] {
+        assert_eq!(price(text), None, "{text}");
+    }
+}
+
+#[test]
+fn error_has_position_expected_and_found() {
+    for (text, column, expected, found) in [
+        ("hold", 1, "buy, sell", "`hold`"),
+        ("buy", 4, "contracts", "the end"),
+        ("buy 0 @ 1 ESZ6", 5, "contracts", "`0`"),
+        ("buy 10 4500 ESZ6", 8, "@ PRICE", "`4500`"),
+        ("buy 10 @ x ESZ6", 10, "a price", "`x`"),
+        ("buy 10 @", 9, "a price", "the end"),
+        ("buy 10 @ 1 NQZ6", 12, "a SecurityID", "`NQZ6`"),
+        ("buy 10 @ 1 -5", 12, "a SecurityID", "`-5`"),
+        ("buy 10 @ 1 ESZ6 dya", 17, "the end of the line", "`dya`"),
+        ("buy 10 @ 1 ESZ6 gtd", 20, "a date", "the end"),
+        ("buy 10 @ 1 ESZ6 gtd 1969-12-31", 21, "a date", "`1969-12-31`"),
+        ("buy 10 @ 1 ESZ6 gtd 2149-06-06", 21, "a date", "`2149-06-06`"),
+        ("buy 10 @ 1 ESZ6 min few", 21, "contracts", "`few`"),
+        ("buy 10 @ 1 ESZ6 id last", 20, "ClOrdID", "`last`"),
+        ("buy 10 @ 1 ESZ6 id 123456789012345678901", 20, "ClOrdID", "`1234"),
+        ("replace last", 13, "qty N", "the end"),
+        ("replace last 5", 14, "qty N", "`5`"),
+        ("cancel", 7, "ClOrdID", "the end"),
+        ("cancel # é", 11, "ClOrdID", "the end"),
+        ("cancel all NQZ6", 12, "an instrument", "`NQZ6`"),
+        ("buy 10 market 0", 15, "a SecurityID", "`0`"),
+        ("cancel all 0", 12, "an instrument", "`0`"),
+        ("buy 10 @ 1 ESZ6 id all", 20, "ClOrdID", "`all`"),
+        ("buy 10 market Öl now", 18, "the end of the line", "`now`"),
+        ("buy 10 market Öl @", 18, "the end of the line", "`@`"),
+        ("sleep 99999999999s", 7, "a time", "`99999999999s`"),
+        ("hold\u{7}", 1, "buy, sell", "`hold\\u{7}`"),
+        ("status last now", 13, "the end of the line", "`now`"),
+        ("sleep 100", 7, "a time", "`100`"),
+        ("sleep 99999999999999999999s", 7, "a time", "`999"),
+        ("expect profit", 8, "new, fill", "`profit`"),
+        ("expect fill within", 19, "a time", "the end"),
+        ("é expect", 1, "buy, sell", "`é`"),
+        ("quit é now", 6, "the end of the line", "`é`"),
+    ] {
+        let error = parse(text, 7, &symbol).unwrap_err();
+        assert_eq!((error.line, error.column), (7, column), "{text}: {error}");
+        assert!(error.expected.contains(expected), "{text}: {error}");
+        assert!(error.found.starts_with(found), "{text}: {error}");
+    }
+    let error = parse("buy 10 @ x", 3, &symbol).unwrap_err().to_string();
+    assert_eq!(error, "line 3, column 10: expected a price such as 4500.25, found `x`");
+}
+
+proptest! {
+    #[test]
+    fn parses_any_line_without_panic(text in ".*") {
+        let _ = parse(&text, 1, &symbol);
+    }
+
+    #[test]
+    fn parses_lines_of_known_words_without_panic(
+        tokens in prop::collection::vec(prop::sample::select(vec![
+            "buy", "sell", "replace", "cancel", "status", "sleep", "expect", "quit", "last",
+            "all", "@", "market", "stop", "ESZ6", "1", "4500.25", "gtd", "2026-12-31", "day",
+            "qty", "id", "min", "show", "within", "2s", "new", "é", "#",
+        ]), 0..9)
+    ) {
+        let text = tokens.join(" ");
+        if let Err(error) = parse(&text, 1, &symbol) {
+            prop_assert!((1..=text.chars().count() + 1).contains(&error.column));
+        }
+    }
+
+    #[test]
+    fn parses_exact_price(mantissa in -9_000_000_000_000_000_000_i64..) {
+        let price_of = Decimal::<-9>(mantissa);
+        prop_assume!(mantissa < 9_000_000_000_000_000_000);
+        prop_assert_eq!(price(&price_of.to_string()), Some(price_of));
+    }
+}

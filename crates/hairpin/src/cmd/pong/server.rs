@@ -1,0 +1,198 @@
+//! The run loop of a pong for every protocol.
+
+use std::io;
+
+use anyhow::Result;
+use hairpin_host::Clock;
+use hairpin_mapped::CounterWriter;
+use hairpin_reactor::{Reactor, Ready, Wait};
+use hairpin_time::{Duration, Instant};
+
+use super::flood_stats::{FloodReceived, FloodTally};
+use super::response_delay::{ResponseDelay, Slowness};
+use crate::cmd::ping::message;
+use crate::harness::datapath::OpenTransport;
+use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
+
+/// The longest sleep, so that signals and stop requests are seen in time.
+const MAX_SLEEP: Duration = Duration::from_millis(100);
+/// The interval at which the pong checks whether a flood has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
+/// The time without a message after which a flood is over.
+const SILENCE: Duration = Duration::from_millis(500);
+
+/// Answers or counts pings.
+pub(super) trait Responder {
+    /// Handles what has arrived at the ready sources.
+    ///
+    /// # Errors
+    /// Those that end the pong; the end of one of several pingers is not an error.
+    fn serve(
+        &mut self,
+        ready: Ready,
+        reactor: &mut Reactor,
+        state: &mut PongState,
+    ) -> io::Result<()>;
+}
+
+/// The state of a pong that responders share.
+pub(super) struct PongState {
+    pub(super) clock: Clock,
+    pause: ResponseDelay,
+    /// `true` if messages are counted, not answered.
+    pub(super) is_flood: bool,
+    pub(super) tally: FloodTally,
+    pub(super) counts: PongCounts,
+}
+
+/// The counts of a pong.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PongCounts {
+    /// Messages answered.
+    pub(super) answered: u64,
+    /// Answers that the kernel did not send.
+    pub(super) refused: u64,
+}
+
+impl PongState {
+    pub(super) fn new(clock: Clock, slowness: Slowness, is_flood: bool) -> Self {
+        let (pause, tally) = (ResponseDelay::new(slowness), FloodTally::default());
+        Self { clock, pause, is_flood, tally, counts: PongCounts::default() }
+    }
+
+    /// Spins until the answer to the message just read may be sent.
+    #[inline]
+    pub(super) fn before_answer(&mut self) {
+        if !self.pause.is_none() {
+            let until = self.pause.answer_at(self.clock.instant());
+            while self.clock.instant() < until {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    /// Records the sequence of a flood message.
+    #[inline]
+    pub(super) fn number(&mut self, message: &[u8]) {
+        // The run of the sender does not matter here.
+        let run = message.get(8..message::HEADER).and_then(|run| run.first_chunk());
+        let run = run.map_or(0, |run| u32::from_le_bytes(*run));
+        if let Some(sequence) = message::read(message, self.tally.expected(), run) {
+            self.tally.number(sequence);
+        }
+    }
+
+    /// Counts an answer.
+    #[inline]
+    pub(super) fn answered(&mut self, outcome: &io::Result<()>) {
+        match outcome {
+            Ok(()) => self.counts.answered += 1,
+            Err(_) => self.counts.refused += 1,
+        }
+    }
+}
+
+/// A pong that serves until it is stopped.
+pub(super) struct PongServer<S> {
+    reactor: Reactor,
+    pub(super) state: PongState,
+    responder: S,
+    run_loop: Option<RunLoop>,
+}
+
+impl<S: Responder> PongServer<S> {
+    /// Creates a pong that waits with `wait`; `open` opens its responder and adds it to the
+    /// reactor.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub(super) fn new(
+        wait: Wait,
+        state: PongState,
+        open: impl FnOnce(&mut Reactor) -> Result<S>,
+    ) -> Result<Self> {
+        let mut reactor = Reactor::new(wait)?;
+        let responder = open(&mut reactor)?;
+        Ok(Self { reactor, state, responder, run_loop: None })
+    }
+
+    /// Returns the same pong, which prints the notices of `transport`.
+    pub(super) fn with_transport(self, transport: OpenTransport) -> Self {
+        Self { run_loop: Some(RunLoop::with_transport(transport)), ..self }
+    }
+
+    /// Publishes live counters from now on, as the process with this title.
+    pub(super) fn publish(&mut self, title: &str) {
+        let mut run_loop = self.run_loop.take().unwrap_or_default();
+        run_loop.publish(title, "pong", &Serving::new(self, |_| ()));
+        self.run_loop = Some(run_loop);
+    }
+
+    /// Serves until `stop_requested` returns `true`; `on_flood` receives each flood that has ended.
+    ///
+    /// # Errors
+    /// Those of the network.
+    pub(super) fn run(
+        &mut self,
+        stop_requested: impl Fn() -> bool,
+        on_flood: impl FnMut(FloodReceived),
+    ) -> Result<()> {
+        let mut run_loop = self.run_loop.take().unwrap_or_default();
+        run_loop.run(&mut Serving::new(self, on_flood), stop_requested).map(drop)
+    }
+}
+
+/// A pong inside its run loop.
+struct Serving<'a, S, F> {
+    server: &'a mut PongServer<S>,
+    on_flood: F,
+    next_poll: Instant,
+    stopped: bool,
+}
+
+impl<'a, S, F> Serving<'a, S, F> {
+    fn new(server: &'a mut PongServer<S>, on_flood: F) -> Self {
+        Self { server, on_flood, next_poll: Instant::ZERO, stopped: false }
+    }
+}
+
+impl<S: Responder, F: FnMut(FloodReceived)> Task for Serving<'_, S, F> {
+    #[inline]
+    fn turn(&mut self) -> Result<Turn> {
+        let PongServer { reactor, state, responder, .. } = &mut *self.server;
+        let now = state.clock.instant();
+        let is_due = now >= self.next_poll;
+        if is_due {
+            self.next_poll = now + POLL_INTERVAL;
+            if state.tally.is_silent(now, SILENCE) {
+                (self.on_flood)(state.tally.take());
+            }
+        }
+        let ready = reactor.wait(now, Some(now + MAX_SLEEP))?;
+        responder.serve(ready, reactor, state)?;
+        Ok(Turn { now, activity: if is_due { Activity::Idle } else { Activity::Critical } })
+    }
+
+    fn stop(&mut self, _: Instant) -> Result<()> {
+        self.stopped = true;
+        Ok(())
+    }
+
+    fn is_finished(&self) -> bool {
+        self.stopped
+    }
+
+    fn clock(&mut self) -> Option<&mut Clock> {
+        Some(&mut self.server.state.clock)
+    }
+
+    fn write_counters(&self, writer: &mut CounterWriter<'_>) {
+        let state = &self.server.state;
+        let PongCounts { answered, refused } = state.counts;
+        let counted = state.tally.messages();
+        writer.counters(
+            "pong",
+            [("answered", answered), ("refused", refused), ("counted", counted)].into_iter(),
+        );
+    }
+}

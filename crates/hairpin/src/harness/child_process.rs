@@ -1,0 +1,137 @@
+//! A child process of a round, as its parent sees it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::harness::child_protocol::ChildCounters;
+use crate::harness::datapath;
+use crate::harness::host_pair::{HostPair, Role};
+
+/// A child process. Its setup was written to its standard input; a thread reads its output lines.
+pub(crate) struct ChildProcess {
+    name: &'static str,
+    child: Child,
+    lines: Receiver<String>,
+    error_lines: Receiver<String>,
+}
+
+impl ChildProcess {
+    pub(crate) fn start(
+        hosts: &HostPair,
+        role: Role,
+        page: &ChildCounters,
+        setup: &impl Serialize,
+    ) -> Result<Self> {
+        let name = role.name();
+        let program = std::env::current_exe().context("cannot find this program's own file")?;
+        let mut command = Command::new(program);
+        command
+            .arg(role.subcommand())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = hosts
+            .spawn(role, command, page.control())
+            .with_context(|| format!("cannot start the {name}"))?;
+        let mut stdin = child.stdin.take().context("a child without standard input")?;
+        // A child that has already exited reports its error on standard error.
+        let _ = stdin.write_all(&serde_json::to_vec(setup)?);
+        drop(stdin);
+        let lines = child.stdout.take().context("a child without standard output")?;
+        let error_lines = child.stderr.take().context("a child without standard error")?;
+        let lines = read_lines(lines, |_| true);
+        let error_lines =
+            read_lines(error_lines, move |line| !datapath::forward_notice(name, line));
+        Ok(Self { name, child, lines, error_lines })
+    }
+
+    /// Returns the name of its role.
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Returns the next line, decoded from JSON.
+    ///
+    /// # Errors
+    /// No line within `timeout`; a line that cannot be decoded; the child has exited.
+    pub(crate) fn line<T: DeserializeOwned>(&mut self, timeout: Duration) -> Result<T> {
+        self.poll_line(timeout)?.ok_or_else(|| {
+            anyhow!("the {}: no reply within {timeout:?}, process killed", self.name)
+        })
+    }
+
+    /// Returns the next line, decoded from JSON, or `None` after a timeout of `timeout`.
+    pub(crate) fn poll_line<T: DeserializeOwned>(
+        &mut self,
+        timeout: Duration,
+    ) -> Result<Option<T>> {
+        match self.lines.recv_timeout(timeout) {
+            Ok(line) => serde_json::from_str(&line)
+                .map(Some)
+                .with_context(|| format!("the {}: invalid reply", self.name)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(self.named_error()),
+        }
+    }
+
+    /// Returns the child's error message if it has exited with an error.
+    pub(crate) fn failed(&mut self) -> Result<Option<String>> {
+        match self.child.try_wait()? {
+            Some(status) if !status.success() => Ok(Some(self.error_message())),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the child's error message with its name.
+    fn named_error(&mut self) -> anyhow::Error {
+        let message = self.error_message();
+        anyhow!("{}: {message}", self.name)
+    }
+
+    /// Returns the last line on standard error, or the exit status if it printed nothing.
+    fn error_message(&mut self) -> String {
+        let status = self.child.wait();
+        let lines: Vec<String> = self.error_lines.iter().collect();
+        match (lines.last(), status) {
+            (Some(line), _) => line.trim_start_matches("hairpin: ").to_owned(),
+            (None, Ok(status)) => format!("exited without an error message, {status}"),
+            (None, Err(error)) => error.to_string(),
+        }
+    }
+
+    /// Waits for the child to exit.
+    pub(crate) fn end(mut self) -> Result<()> {
+        if self.child.wait()?.success() { Ok(()) } else { Err(self.named_error()) }
+    }
+}
+
+/// Ends the child: no child outlives its row.
+impl Drop for ChildProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Returns the lines of a stream that `is_wanted` accepts, read by a thread of its own.
+fn read_lines(
+    from: impl Read + Send + 'static,
+    is_wanted: impl Fn(&str) -> bool + Send + 'static,
+) -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(from).lines().map_while(Result::ok) {
+            if is_wanted(&line) && sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}

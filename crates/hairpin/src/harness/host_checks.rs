@@ -1,0 +1,125 @@
+//! Checks of the host before and after a run: clock, pinned cores, dropped packets.
+
+use anyhow::{Context, Result};
+use hairpin_host::{Clock, ClockCost, CoreWatch, Drift, backlog_drops, steal_time, watch_core};
+use hairpin_measure::{CoreTruth, EnvironmentReport};
+use hairpin_time::Duration;
+
+/// The time each core is watched: long enough to see a timer tick of 1 to 10 ms many times.
+const WATCH: Duration = Duration::from_millis(200);
+/// The shortest pause of a spinning loop that counts as an interruption.
+const THRESHOLD: Duration = Duration::from_micros(1);
+/// The number of empty samples for the floor.
+const FLOOR_SAMPLES: usize = 10_001;
+
+/// The results of the checks before a run, for comparison after it.
+pub(crate) struct HostChecks {
+    cost: ClockCost,
+    drift: Drift,
+    floor: Duration,
+    cores: Vec<Core>,
+    drops: Option<u64>,
+}
+
+struct Core {
+    watch: CoreWatch,
+    steal: Option<Duration>,
+}
+
+impl HostChecks {
+    /// Checks the clock, and the cores of the run for 0.2 s each.
+    ///
+    /// # Errors
+    /// A core that cannot be used.
+    pub(crate) fn start(clock: &Clock, cores: &[usize]) -> Result<Self> {
+        let watched = cores.iter().map(|&core| {
+            let watch = watch_core(core, WATCH, THRESHOLD)
+                .with_context(|| format!("cannot watch core {core}"))?;
+            Ok(Core { watch, steal: steal_time(core).ok().flatten() })
+        });
+        let watched = watched.collect::<Result<_>>()?;
+        Ok(Self {
+            cost: ClockCost::measure(clock),
+            drift: Drift::new(clock),
+            floor: floor(clock),
+            cores: watched,
+            drops: backlog_drops().ok(),
+        })
+    }
+
+    /// Checks again and returns the report.
+    pub(crate) fn after(&self) -> EnvironmentReport {
+        EnvironmentReport {
+            clock_step_ns: self.cost.step_ns,
+            clock_read_ns: self.cost.read_ns,
+            clock_pair_ns: self.cost.pair_ns,
+            drift_ppb: self.drift.parts_per_billion(),
+            floor_ns: Some(self.floor.as_nanos()),
+            cores: self.cores.iter().map(Core::after).collect(),
+        }
+    }
+
+    /// Describes how many packets the kernel has dropped at per-CPU backlogs since the start, of
+    /// any socket. Empty if the kernel does not count them.
+    pub(crate) fn describe_drops(&self) -> String {
+        match backlog_drops().ok().zip(self.drops) {
+            Some((after, before)) => {
+                let packets = after.saturating_sub(before);
+                format!("{packets} packets dropped at the kernel's backlogs\n")
+            }
+            None => String::new(),
+        }
+    }
+}
+
+impl Core {
+    fn after(&self) -> CoreTruth {
+        let CoreWatch { core, watched, interruptions, interrupted, longest } = self.watch;
+        let steal = steal_time(core).ok().flatten().zip(self.steal);
+        CoreTruth {
+            core,
+            watched_ns: watched.as_nanos(),
+            interruptions,
+            interrupted_ns: interrupted.as_nanos(),
+            longest_ns: longest.as_nanos(),
+            steal_ns: steal.map(|(after, before)| after.saturating_sub(before).as_nanos()),
+        }
+    }
+}
+
+/// Returns the median of samples without work between their two clock readings.
+fn floor(clock: &Clock) -> Duration {
+    let mut samples: Vec<Duration> = (0..FLOOR_SAMPLES)
+        .map(|_| {
+            let before = clock.instant();
+            clock.instant() - before
+        })
+        .collect();
+    samples.sort_unstable();
+    samples[FLOOR_SAMPLES / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn detects_consistent_groups() {
+        let clock = Clock::new();
+        let core = hairpin_host::allowed_cores().unwrap()[0];
+        let checks = HostChecks::start(&clock, &[core]).unwrap();
+        std::thread::sleep(core::time::Duration::from_millis(20));
+        let truth = checks.after();
+        truth.validate().unwrap();
+        assert_eq!(truth.cores[0].core, core);
+        assert!(truth.cores[0].watched_ns >= WATCH.as_nanos());
+        assert_eq!(truth.drift_ppb.is_some(), clock.tsc_hz().is_some());
+        assert!(truth.clock_step_ns > 0.0 && truth.floor_ns.is_some());
+    }
+
+    #[test]
+    fn names_missing_core() {
+        let error = HostChecks::start(&Clock::from_kernel(), &[1_023]).err().unwrap();
+        assert!(format!("{error:#}").starts_with("cannot watch core 1023: "), "{error:#}");
+    }
+}

@@ -1,0 +1,94 @@
+//! The output of results: terminal, results file, report.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use hairpin_host::{Clock, HostFacts};
+use hairpin_measure::{Host, Report, Results, Timestamping};
+
+/// The arguments for results that measuring commands share.
+#[derive(clap::Args, Debug, Clone)]
+#[group(skip)]
+pub(crate) struct OutputArgs {
+    /// Write the results to FILE as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Write a page with charts, report.html, and the charts as SVG files to DIR [default: report]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "report")]
+    report: Option<PathBuf>,
+}
+
+impl OutputArgs {
+    /// Checks before a long run that its results can be written.
+    ///
+    /// # Errors
+    /// A folder that is missing or not writable.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.json.as_deref().map_or(Ok(()), check_writable)?;
+        self.report.as_deref().map_or(Ok(()), check_folder)
+    }
+
+    /// Writes the results file and the report. Call it before printing, because the reader of a
+    /// table may close the pipe.
+    ///
+    /// # Errors
+    /// Those of the file system, with the path.
+    pub(crate) fn save(&self, results: &Results) -> Result<()> {
+        if let Some(path) = &self.json {
+            results.write(path)?;
+        }
+        if let Some(folder) = &self.report {
+            Report::new(std::slice::from_ref(results)).write(folder)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns an empty results file of this command on this host.
+pub(crate) fn results(clock: &Clock, nic: &str) -> Results {
+    let host = Host::new(HostFacts::read(clock), nic, Timestamping::Software);
+    let commit = option_env!("HAIRPIN_COMMIT").map(str::to_owned);
+    Results { commit, ..Results::new(clock.now().utc, command_line(), host) }
+}
+
+/// Prints to standard output. A reader that closes the pipe early is not an error.
+///
+/// # Errors
+/// Any other error of standard output.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        outcome => outcome,
+    }
+}
+
+fn check_writable(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        bail!("cannot write results to {}: it is a folder", path.display());
+    }
+    if path.exists() && !path.is_file() {
+        return Ok(());
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let probe = folder.join(format!(".hairpin-{}.tmp", std::process::id()));
+    std::fs::File::create(&probe)
+        .and_then(|_| std::fs::remove_file(&probe))
+        .with_context(|| format!("cannot write results to {}", path.display()))
+}
+
+fn check_folder(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot write a report to {}", folder.display()))?;
+    check_writable(&folder.join("report.html"))
+}
+
+fn command_line() -> String {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    std::iter::once("hairpin".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}

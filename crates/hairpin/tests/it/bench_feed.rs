@@ -1,0 +1,127 @@
+//! `hairpin bench feed` run as its user runs it.
+//!
+//! Nothing here asserts how fast anything is.
+
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::support::{
+    assert_done, assert_gone, assert_status, hairpin, rows, signal, turn, wait_for,
+};
+use serde_json::Value;
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Case, wait, pause and kind of a row.
+fn setting(row: &Value) -> (&str, &str, u64, &str) {
+    let word = |name: &str| row[name].as_str().unwrap();
+    (word("case"), word("wait"), row["interval_us"].as_u64().unwrap(), word("kind"))
+}
+
+#[test]
+fn all_four_tables_are_measured_and_printed_again_from_the_file_alone() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results.json");
+    let mut command = hairpin();
+    command.args(["bench", "feed", "--samples", "20", "--rounds", "2", "--json"]).arg(&results);
+    let output = command.output().unwrap();
+    assert_done(&output);
+    let rows = rows(&results);
+    let expected = [
+        ("application only", "spin", 5_000, "stage"),
+        ("with network and kernel", "spin", 5_000, "stage"),
+        ("application only, kept warm", "spin", 5_000, "stage"),
+        ("with network and kernel, kept warm", "spin", 5_000, "stage"),
+        ("application only", "spin", 5_000, "stage"),
+        ("with network and kernel", "spin", 5_000, "stage"),
+        ("bare receiver", "spin", 5_000, "stage"),
+        ("application only", "spin", 0, "stage"),
+        ("with network and kernel", "spin", 0, "stage"),
+        ("application only", "spin", 0, "stage"),
+        ("with network and kernel", "spin", 0, "stage"),
+        ("bare receiver", "spin", 0, "stage"),
+        ("application only", "none", 0, "batch"),
+    ];
+    assert_eq!(rows.iter().map(setting).collect::<Vec<_>>(), expected);
+    let is_xdp = |row: &&Value| row["transport"] == "xdp";
+    assert_eq!(rows.iter().filter(is_xdp).count(), 4);
+    for row in &rows {
+        let failed = row["failed"].as_str();
+        if is_xdp(&row) && failed.is_some_and(|reason| reason.starts_with("xdp is not available: "))
+        {
+            // Only root can. Whether it does is tested where root is.
+            continue;
+        }
+        let [samples, lost] = ["samples", "lost"].map(|name| row[name].as_u64().unwrap());
+        let sent = match setting(row) {
+            (_, _, _, "batch") => 100,
+            (_, _, 0, _) => 200,
+            _ => 20,
+        };
+        assert_eq!((samples + lost, failed), (sent, None), "{row}");
+        assert!(samples > 0 && row["start_ns"].is_u64() == (row["kind"] != "batch"), "{row}");
+        assert_eq!(row["size_bytes"], 76);
+    }
+    let printed = text(&output.stdout);
+    let again = hairpin().args(["bench", "feed", "--from"]).arg(&results).output().unwrap();
+    assert_done(&again);
+    assert!(printed.starts_with(&text(&again.stdout)), "{printed}");
+    for words in ["SocketFeedEngine", "5 ms between packets", "no delay", "spin, kept warm", "dry"]
+    {
+        assert!(printed.contains(words), "{words}: {printed}");
+    }
+    assert!(!printed.contains("not measured"), "{printed}");
+}
+
+#[test]
+fn interrupted_it_prints_and_saves_what_is_done() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results.json");
+    let mut command = hairpin();
+    command.args(["bench", "feed", "--samples", "7000", "--rounds", "1", "--json"]).arg(&results);
+    let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let sender = wait_for(&mut parent, "bench-sender");
+    let receiver = wait_for(&mut parent, "bench-receiver");
+    sleep(Duration::from_millis(3_000));
+    signal("TERM", parent.id());
+    let output = parent.wait_with_output().unwrap();
+    assert_status(&output, 143);
+    assert_gone(&[sender, receiver]);
+    let rows = rows(&results);
+    assert!(rows.len() == 2 && rows.iter().all(|row| row["interrupted"] == true), "{rows:?}");
+    let printed = text(&output.stdout);
+    // It may have been late as well.
+    let is_told = |line: &str| line.starts_with("  spin: ") && line.ends_with("interrupted");
+    assert!(printed.lines().any(is_told) && printed.contains("not measured"), "{printed}");
+}
+
+#[test]
+fn a_sender_that_dies_is_named() {
+    let _turn = turn();
+    let mut command = hairpin();
+    command.args(["bench", "feed", "--samples", "7000", "--rounds", "1"]);
+    let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(&mut parent, "bench-receiver");
+    let sender = wait_for(&mut parent, "bench-sender");
+    signal("KILL", sender);
+    let output = parent.wait_with_output().unwrap();
+    assert_status(&output, 1);
+    let said = text(&output.stderr);
+    assert!(said.contains("sender: exited without an error message"), "{said}");
+    assert!(said.lines().all(|line| !line.contains("panicked")), "{said}");
+}
+
+#[test]
+fn a_file_without_the_tables_is_refused_in_one_line() {
+    for file in ["tests/first-version.json", "missing.json"] {
+        let output = hairpin().args(["bench", "feed", "--from", file]).output().unwrap();
+        assert_status(&output, 1);
+        let said = text(&output.stderr);
+        assert!(said.lines().count() == 1 && said.contains(".json"), "{said}");
+    }
+}

@@ -1,0 +1,175 @@
+//! `hairpin bench order` run as its user runs it.
+//!
+//! Nothing here asserts how fast anything is.
+
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::support::{
+    assert_done, assert_gone, assert_status, hairpin, rows, signal, turn, wait_for,
+};
+use serde_json::Value;
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+const STAGES: [&str; 5] =
+    ["handler receive", "handler send", "handler send + receive", "OS + handler send", "one way"];
+
+/// Case, wait, pause and kind of every row of a short run.
+fn expected() -> Vec<(String, &'static str, u64, &'static str)> {
+    let kind = |stage: &str| if stage == "one way" { "rtt" } else { "stage" };
+    let mut all = Vec::new();
+    for interval in [500, 0] {
+        for suffix in ["", ", bare gateway"] {
+            let case = |stage: &str| (format!("{stage}{suffix}"), "spin", interval, kind(stage));
+            all.extend(STAGES.map(case));
+        }
+        let bare = |stage: &str| (format!("bare sockets, {stage}"), "spin", interval, kind(stage));
+        all.extend(["OS + handler send", "one way"].map(bare));
+    }
+    all.extend(STAGES[..3].iter().map(|&stage| (stage.to_owned(), "none", 0, "batch")));
+    all
+}
+
+fn setting(row: &Value) -> (String, &str, u64, &str) {
+    let word = |name: &str| row[name].as_str().unwrap();
+    (word("case").to_owned(), word("wait"), row["interval_us"].as_u64().unwrap(), word("kind"))
+}
+
+fn few(command: &mut Command, results: &Path) {
+    let words = ["bench", "order", "--samples", "20", "--rounds", "2", "--interval-us", "500,0"];
+    command.args(words).arg("--json").arg(results);
+}
+
+#[track_caller]
+fn assert_measured(results: &Path, ground: &str) {
+    let rows = rows(results);
+    assert_eq!(rows.iter().map(setting).collect::<Vec<_>>(), expected());
+    for row in &rows {
+        let [samples, lost] = ["samples", "lost"].map(|name| row[name].as_u64().unwrap());
+        let sent = if row["kind"] == "batch" { 10 } else { 20 };
+        assert_eq!((samples, lost, &row["failed"]), (sent, 0, &Value::Null), "{row}");
+        assert!(row["ground"].as_str().unwrap().contains(ground), "{row}");
+        assert_eq!(row["size_bytes"], 144);
+    }
+}
+
+#[test]
+fn all_five_stages_are_measured_and_printed_again_from_the_file_alone() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results.json");
+    let mut command = hairpin();
+    few(&mut command, &results);
+    let output = command.output().unwrap();
+    assert_done(&output);
+    assert_measured(&results, "");
+    let printed = text(&output.stdout);
+    let again = hairpin().args(["bench", "order", "--from"]).arg(&results).output().unwrap();
+    assert_done(&again);
+    assert!(printed.starts_with(&text(&again.stdout)), "{printed}");
+    let words = ["native sockets", "3327 / 4131 / 4921", "0.5 ms between", "bare gateway, spin"];
+    for words in STAGES.iter().chain(&words) {
+        assert!(printed.contains(words), "{words}: {printed}");
+    }
+    let mut compare = hairpin();
+    let compared = compare.arg("bench-compare").args([&results, &results]).output().unwrap();
+    assert_done(&compared);
+    assert!(text(&compared.stdout).contains("handler send"), "{}", text(&compared.stdout));
+}
+
+#[test]
+#[ignore = "needs root"]
+fn an_ordinary_user_may_run_it() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    // Where the program stands only root may look; a copy of it anybody may start.
+    let program = folder.path().join("hairpin");
+    std::fs::copy(env!("CARGO_BIN_EXE_hairpin"), &program).unwrap();
+    std::os::unix::fs::chown(folder.path(), Some(65_534), Some(65_534)).unwrap();
+    let results = folder.path().join("results.json");
+    let mut command = Command::new(&program);
+    command.env_remove("HAIRPIN_SECRET_KEY").stdin(Stdio::null()).current_dir("/");
+    few(&mut command, &results);
+    let output = command.uid(65_534).gid(65_534).output().unwrap();
+    assert_done(&output);
+    assert_measured(&results, "");
+}
+
+#[test]
+fn over_an_interface_it_says_so() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results.json");
+    let mut command = hairpin();
+    few(&mut command, &results);
+    assert_done(&command.args(["--interface", "lo"]).output().unwrap());
+    assert_measured(&results, "address of lo");
+}
+
+#[test]
+fn interrupted_it_prints_and_saves_what_is_done() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results.json");
+    let mut command = hairpin();
+    command.args(["bench", "order", "--samples", "20000", "--rounds", "1", "--json"]).arg(&results);
+    let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let gateway = wait_for(&mut parent, "bench-gateway");
+    let client = wait_for(&mut parent, "bench-client");
+    sleep(Duration::from_millis(1_500));
+    signal("TERM", parent.id());
+    let output = parent.wait_with_output().unwrap();
+    assert_status(&output, 143);
+    assert_gone(&[gateway, client]);
+    let rows = rows(&results);
+    assert!(rows.len() == 5 && rows.iter().all(|row| row["interrupted"] == true), "{rows:?}");
+    assert!(rows.iter().all(|row| row["samples"].as_u64() > Some(0)), "{rows:?}");
+    let printed = text(&output.stdout);
+    let is_told = |line: &str| line.starts_with("  spin: ") && line.ends_with("interrupted");
+    assert!(printed.lines().any(is_told), "{printed}");
+}
+
+#[test]
+fn a_gateway_that_dies_is_named() {
+    let _turn = turn();
+    let mut command = hairpin();
+    command.args(["bench", "order", "--samples", "20000", "--rounds", "1"]);
+    let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let gateway = wait_for(&mut parent, "bench-gateway");
+    wait_for(&mut parent, "bench-client");
+    sleep(Duration::from_millis(300));
+    signal("KILL", gateway);
+    let output = parent.wait_with_output().unwrap();
+    assert_status(&output, 1);
+    let said = text(&output.stderr);
+    assert!(said.contains("gateway: exited") || said.contains("client: session ended"), "{said}");
+    assert!(said.lines().all(|line| !line.contains("panicked")), "{said}");
+}
+
+#[test]
+fn wrong_words_are_refused_in_one_line() {
+    let wrong: [&[&str]; 5] = [
+        &["--samples", "0"],
+        &["--interval-us", "1000001"],
+        &["--wait", "sleep"],
+        &["--rounds", "many"],
+        &["--from", "a.json", "--samples", "7"],
+    ];
+    for words in wrong {
+        let output = hairpin().args(["bench", "order"]).args(words).output().unwrap();
+        assert_status(&output, 2);
+        assert_eq!(text(&output.stderr).lines().count(), 1, "{words:?}");
+    }
+    for (words, names) in [(["--from", "missing.json"], ".json"), (["--cpus", "0,1023"], "1023")] {
+        let output = hairpin().args(["bench", "order"]).args(words).output().unwrap();
+        assert_status(&output, 1);
+        let said = text(&output.stderr);
+        assert!(said.lines().count() == 1 && said.contains(names), "{said}");
+    }
+}

@@ -1,0 +1,255 @@
+//! `hairpin feed --pcap` on CME's own packets, and on recordings of Hairpin's exchange.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use etherparse::PacketBuilder;
+use hairpin_exchange::{
+    Feed, MAX_PAYLOAD, Pace, Publication, SimulatedMarket, SimulatedMarketSettings,
+};
+use hairpin_time::{Duration, Instant, Now, Utc};
+use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
+use pcap_file::{DataLink, TsResolution};
+
+/// Status, standard output, standard error.
+fn feed(words: &[&str]) -> (Option<i32>, String, String) {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_hairpin")).arg("feed").args(words).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// The path of a file of real data, or `None`, said aloud, if that is not at hand.
+fn data(file: &str) -> Option<String> {
+    let folder = match std::env::var_os("HAIRPIN_DATA") {
+        Some(folder) => PathBuf::from(folder),
+        None => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")),
+    };
+    if !folder.is_dir() {
+        let is_required = std::env::var_os("HAIRPIN_DATA_REQUIRED").is_some();
+        assert!(!is_required, "no real data at {}", folder.display());
+        println!("skipped: no real data at {}", folder.display());
+        return None;
+    }
+    Some(folder.join(file).to_str().unwrap().to_owned())
+}
+
+#[test]
+fn every_capture_of_cmes_over_udp_is_printed() {
+    let schema = data("schemas/Cme.Futures.Mdp3.Sbe.v1.9.xml");
+    for (file, templates, unknown) in [
+        ("v1.5/MdIncrementalRefreshBook.pcap", &["32"][..], 1),
+        ("v1.5/MdIncrementalRefreshTradeSummary.pcap", &["42"], 1),
+        ("v1.5/MdIncrementalRefreshVolume.pcap", &["37", "32"], 1),
+        ("v1.9/MdIncrementalRefreshBook.pcap", &["46", "46"], 0),
+        ("v1.9/MdIncrementalRefreshOrderBook.pcap", &["47"], 0),
+        ("v1.9/MdIncrementalRefreshTradeSummary.pcap", &["48", "37", "47", "46", "46"], 0),
+    ] {
+        let Some(path) = data(&format!("captures/mdp3/{file}")) else { return };
+        let (status, out, err) = feed(&["--pcap", &path]);
+        assert_eq!((status, err.as_str()), (Some(0), ""), "{file}");
+        let seen: Vec<_> = out.lines().filter_map(|line| line.split(' ').nth(2)).collect();
+        assert_eq!(seen[..templates.len()], *templates, "{file}");
+        let known = templates.len() - unknown;
+        let last = format!("\n1 packets, {known} messages, {unknown} unknown, 0 errors\n");
+        assert!(out.ends_with(&last), "{file}: {out}");
+        // With the schema of its time nothing is unknown.
+        let (_, out, _) = feed(&["--pcap", &path, "--schema", schema.as_ref().unwrap()]);
+        let last = format!("\n1 packets, {} messages, 0 unknown, 0 errors\n", templates.len());
+        assert!(out.ends_with(&last), "{file}: {out}");
+    }
+}
+
+#[test]
+fn messages_are_printed_as_decode_prints_them() {
+    let Some(path) = data("captures/mdp3/v1.9/MdIncrementalRefreshBook.pcap") else { return };
+    let decoded = Command::new(env!("CARGO_BIN_EXE_hairpin")).args(["decode", &path]).output();
+    let decoded = String::from_utf8(decoded.unwrap().stdout).unwrap();
+    let (_, out, _) = feed(&["--pcap", &path, "--books"]);
+    let (told, messages): (Vec<_>, Vec<_>) =
+        out.lines().partition(|line| line.split(' ').nth(2) == Some("-"));
+    assert_eq!(messages[..2], decoded.lines().collect::<Vec<_>>()[..2]);
+    // Of books that begin empty: the levels that the event's entries state, behind its end.
+    assert_eq!(
+        told[0],
+        "1028095 1536760535685381248 - TopOfBook SecurityID=157660 Symbol=- BidPx=- BidSize=- \
+         BidOrders=- AskPx=15250 AskSize=1 AskOrders=1"
+    );
+    // Eight of the fourteen have an entry that adds a level; the others delete what was not seen.
+    assert_eq!(told.len(), 8);
+    assert!(
+        messages[2].ends_with(" 1 events, 1 best-price changes, 15 entries for unknown levels")
+    );
+}
+
+#[test]
+fn what_is_no_capture_of_a_channel_is_one_line_and_status_1() {
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    for (file, what) in
+        [(source, "not a pcap or pcapng file"), ("no/such/file.pcap", "No such file or directory")]
+    {
+        let (status, out, err) = feed(&["--pcap", file]);
+        assert_eq!((status, out.as_str(), err.lines().count()), (Some(1), "", 1), "{err}");
+        assert!(err.starts_with(&format!("hairpin: {file}: {what}")), "{err}");
+    }
+    let (status, _, err) = feed(&[]);
+    assert_eq!((status, err.lines().count()), (Some(2), 1), "{err}");
+    let Some(path) = data("captures/ilink3/Sequence.pcap") else { return };
+    let (status, _, err) = feed(&["--pcap", &path]);
+    assert_eq!(status, Some(1));
+    assert_eq!(err, format!("hairpin: {path}: no market data over UDP in this capture\n"));
+}
+
+/// A generator of losses and delays: small and seeded.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// A channel of Hairpin's exchange and a wire that somebody listens to.
+struct Recording {
+    floor: SimulatedMarket,
+    now: Now,
+    dice: Dice,
+    /// When captured, and the whole frame.
+    frames: Vec<(u64, Vec<u8>)>,
+    lost: u64,
+}
+
+/// Between packets of the exchange.
+const STEP: Duration = Duration::from_micros(50);
+
+impl Recording {
+    fn new(settings: &SimulatedMarketSettings) -> Self {
+        let now = Now {
+            monotonic: Instant::from_nanos(1_000_000_000),
+            utc: Utc::from_nanos(1_767_225_600_000_000_000),
+        };
+        let floor = SimulatedMarket::new(settings, now);
+        Self { floor, now, dice: Dice(5), frames: Vec::new(), lost: 0 }
+    }
+
+    /// Sends what is due: on A always, on B nine times of ten, a little later; either may be late.
+    fn send(&mut self) -> bool {
+        let mut packet = [0; MAX_PAYLOAD];
+        let transmit = self.floor.publisher_mut().poll_transmit(self.now, &mut packet);
+        let Some(transmit) = transmit else { return false };
+        let port = match transmit.feed {
+            Feed::Incremental => 1,
+            Feed::Instruments => 2,
+            Feed::Snapshots | Feed::SnapshotOrders => 3,
+        };
+        for side in [1, 2] {
+            if side == 2 && self.dice.below(10) == 0 {
+                self.lost += 1;
+                continue;
+            }
+            let late = if self.dice.below(20) == 0 { self.dice.below(400_000) } else { 0 };
+            let at = self.now.utc.as_nanos() + u64::from(side) * 7_000 + late;
+            let builder = PacketBuilder::ethernet2([0; 6], [1; 6])
+                .ipv4([10, 0, 0, 1], [239, 192, 0, side], 1)
+                .udp(9_000, port);
+            let mut frame = Vec::new();
+            builder.write(&mut frame, &packet[..transmit.length]).unwrap();
+            self.frames.push((at, frame));
+        }
+        self.now = Now { monotonic: self.now.monotonic + STEP, utc: self.now.utc + STEP };
+        true
+    }
+
+    /// One step of the order flow and everything that is to be sent of it, and of the loops.
+    fn tick(&mut self) {
+        self.now = Now { monotonic: self.now.monotonic + STEP, utc: self.now.utc + STEP };
+        let (_, publication) = self.floor.step(self.now).unwrap();
+        assert!(matches!(publication, Publication::Event(_)));
+        while self.send() {}
+    }
+
+    fn write(&mut self, path: &Path) {
+        self.frames.sort_by_key(|(at, _)| *at);
+        let file = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
+        let header = PcapHeader {
+            datalink: DataLink::ETHERNET,
+            ts_resolution: TsResolution::NanoSecond,
+            ..PcapHeader::default()
+        };
+        let mut writer = PcapWriter::with_header(file, header).unwrap();
+        for (at, frame) in &self.frames {
+            let at = std::time::Duration::from_nanos(*at);
+            writer.write_packet(&PcapPacket::new(at, frame.len() as u32, frame)).unwrap();
+        }
+    }
+
+    /// Ten thousand ticks, after loops that let a channel come in sync.
+    fn run(&mut self, ticks: u64) {
+        while self.floor.publisher().has_event() {
+            self.send();
+        }
+        for _ in 0..200 {
+            self.send();
+        }
+        self.floor.publisher_mut().set_pace(Pace::Paced, self.now.monotonic);
+        for _ in 0..ticks {
+            self.tick();
+        }
+    }
+}
+
+#[test]
+fn a_recording_has_as_many_best_price_changes_as_the_exchange_had_ticks() {
+    const TICKS: u64 = 10_000;
+    let settings = SimulatedMarketSettings::default();
+    let mut recording = Recording::new(&settings);
+    recording.run(TICKS);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("recording.pcap");
+    recording.write(&path);
+    assert!(recording.lost > 500, "only {} lost", recording.lost);
+
+    let (status, out, err) = feed(&["--pcap", path.to_str().unwrap(), "--books"]);
+    assert_eq!((status, err.as_str()), (Some(0), ""));
+    let lines: Vec<_> = out.lines().collect();
+    let [.., market, counts] = lines[..] else { panic!("{out}") };
+    let events = recording.floor.publisher().events();
+    assert_eq!(
+        market,
+        format!(
+            "100 of 100 instruments in sync, 0 gaps, {events} events, {TICKS} best-price changes, \
+             0 entries for unknown levels"
+        )
+    );
+    let packets = recording.frames.len();
+    assert!(counts.starts_with(&format!("{packets} packets, ")), "{counts}");
+    assert!(counts.ends_with(" messages, 0 unknown, 0 errors"), "{counts}");
+    check_books(&recording.floor, &settings, &lines);
+}
+
+/// The last that is printed of each book is what the exchange published last.
+fn check_books(floor: &SimulatedMarket, settings: &SimulatedMarketSettings, lines: &[&str]) {
+    let mut last = HashMap::new();
+    for line in lines.iter().filter(|line| line.contains(" - TopOfBook ")) {
+        let (_, book) = line.split_once("SecurityID=").unwrap();
+        let (id, book) = book.split_once(' ').unwrap();
+        last.insert(id.parse::<i32>().unwrap(), book.to_owned());
+    }
+    for (index, instrument) in (0..).zip(&settings.instruments) {
+        let published = floor.publisher().published(index);
+        let [bid, ask] = published.sides.map(|side| side.levels()[0]);
+        let book = format!(
+            "Symbol={} BidPx={} BidSize={} BidOrders={} AskPx={} AskSize={} AskOrders={}",
+            instrument.symbol,
+            bid.price,
+            bid.quantity,
+            bid.orders,
+            ask.price,
+            ask.quantity,
+            ask.orders
+        );
+        assert_eq!(last[&instrument.security_id], book);
+    }
+}

@@ -1,0 +1,42 @@
+//! The command as its users run it, and the client's side of order entry against the exchange's.
+//!
+//! Tests that need a process of their own are programs beside this one: `allocation` (it counts
+//! allocations), `stat` (it sees every Hairpin process of the host), `order_deaths` (it starts
+//! itself as a child) and the three simulations (`cargo xtask sim` runs them by name).
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod bench;
+mod bench_compare;
+mod bench_feed;
+mod bench_order;
+mod callbacks;
+mod captures;
+mod command;
+mod decode;
+mod download;
+mod feed;
+mod gateway;
+mod gateway_rules;
+mod hosts;
+mod market;
+mod order;
+mod order_gateway;
+mod order_prompt;
+mod order_trail;
+mod orders;
+mod ping;
+mod ping_raw;
+mod report;
+mod rounds;
+mod t2t;
+mod throughput;
+mod xdp;
+
+#[path = "../../../exchange/tests/it/handwritten_client.rs"]
+mod by_hand;
+#[path = "../../../mdp3/tests/support/mod.rs"]
+mod market_data;
+#[path = "../support/request.rs"]
+mod request;
+#[path = "../support/processes.rs"]
+mod support;

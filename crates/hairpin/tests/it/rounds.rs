@@ -1,0 +1,187 @@
+//! `hairpin exchange` and `hairpin trader` as their users run them, on one host.
+//!
+//! Nothing here asserts how fast anything is.
+
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::support::{Process, assert_done, assert_status, hairpin, rows, turn};
+
+/// An exchange on loopback and what its traders need to know.
+struct Venue {
+    folder: tempfile::TempDir,
+    gateway: String,
+    exchange: Process,
+}
+
+impl Venue {
+    fn open(words: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let gateway = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        let mut command = hairpin();
+        command.args(["exchange", "--gateway", &gateway]).args(words);
+        command.arg("--config-out").arg(folder.path().join("config.xml"));
+        command.arg("--json").arg(folder.path().join("results.json"));
+        let mut exchange = Process::start(&mut command);
+        let until = Instant::now() + Duration::from_secs(20);
+        while !folder.path().join("config.xml").exists() && exchange.runs() {
+            assert!(Instant::now() < until, "no config.xml within 20 s");
+            sleep(Duration::from_millis(5));
+        }
+        Self { folder, gateway, exchange }
+    }
+
+    fn results(&self) -> PathBuf {
+        self.folder.path().join("results.json")
+    }
+
+    fn trader(&self, id: u32, wait: &str) -> Process {
+        let mut command = hairpin();
+        command.args(["trader", "--gateway", &self.gateway, "--id", &id.to_string()]);
+        command.args(["--wait", wait]).arg("--config").arg(self.folder.path().join("config.xml"));
+        Process::start(&mut command)
+    }
+
+    /// Waits until a round has been saved.
+    fn wait_for_a_round(&mut self) {
+        let until = Instant::now() + Duration::from_secs(60);
+        while !self.results().exists() {
+            assert!(self.exchange.runs(), "the exchange has ended");
+            assert!(Instant::now() < until, "no round within 60 s");
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn rounds_are_printed_and_saved() {
+    let _turn = turn();
+    for feed in ["multicast", "tcp"] {
+        let words = ["--feed", feed, "--interval-us", "500", "--samples", "300", "--rounds", "2"];
+        let venue = Venue::open(&[&words[..], &["--wait", "epoll"]].concat());
+        let (results, trader) = (venue.results(), venue.trader(1, "epoll"));
+        let exchange = venue.exchange.output();
+        assert_done(&exchange);
+        let trader = trader.output();
+        assert_done(&trader);
+        let rows = rows(&results);
+        assert_eq!(rows.len(), 4, "two cases a round");
+        for row in &rows {
+            assert_eq!((&row["samples"], &row["lost"]), (&300.into(), &0.into()), "{row}");
+            assert_eq!((&row["feed"], &row["wait"]), (&feed.into(), &"epoll".into()), "{row}");
+            assert!(row["failed"].is_null(), "{row}");
+        }
+        let said = text(&exchange.stdout);
+        for round in ["round 1, trader 1: 400 ticks", "round 2, trader 1: 400 ticks"] {
+            assert!(said.contains(round), "{said}");
+        }
+        let said = text(&trader.stdout);
+        assert!(said.starts_with("trader 1: 800 orders, 800 acknowledged, 800 canceled"), "{said}");
+    }
+}
+
+#[test]
+fn three_traders_each_answer_every_tick() {
+    let _turn = turn();
+    let words = ["--traders", "3", "--interval-us", "2000", "--samples", "300", "--rounds", "1"];
+    let venue = Venue::open(&words);
+    let results = venue.results();
+    let traders =
+        [(1, "poll"), (2, "epoll"), (3, "block")].map(|(id, wait)| venue.trader(id, wait));
+    assert_done(&venue.exchange.output());
+    for trader in traders {
+        assert_done(&trader.output());
+    }
+    let rows = rows(&results);
+    assert_eq!(rows.len(), 6);
+    assert!(rows.iter().all(|row| row["samples"] == 300 && row["lost"] == 0));
+}
+
+#[test]
+fn a_trader_killed_and_restarted_loses_what_that_explains_and_no_more() {
+    let _turn = turn();
+    let words = ["--traders", "2", "--interval-us", "1000", "--samples", "1500"];
+    let mut venue = Venue::open(&words);
+    let (steady, victim) = (venue.trader(1, "epoll"), venue.trader(2, "epoll"));
+    venue.wait_for_a_round();
+    victim.signal("KILL");
+    drop(victim);
+    let successor = venue.trader(2, "poll");
+    let before = rows(&venue.results()).len();
+    let until = Instant::now() + Duration::from_secs(60);
+    while rows(&venue.results()).len() < before + 8 {
+        assert!(Instant::now() < until, "no two rounds more within 60 s");
+        sleep(Duration::from_millis(50));
+    }
+    venue.exchange.signal("INT");
+    let results = venue.results();
+    let exchange = venue.exchange.output();
+    assert_status(&exchange, 130);
+    for trader in [steady, successor] {
+        assert_done(&trader.output());
+    }
+    let said = text(&exchange.stdout);
+    assert!(said.contains("trader 2: ") && said.contains("; left 1 times"), "{said}");
+    let steady = said.lines().filter(|line| line.contains(", trader 1: "));
+    let mut steady = steady.inspect(|line| assert!(!line.contains("left"), "{line}")).peekable();
+    assert!(steady.peek().is_some(), "{said}");
+    assert!(steady.all(|line| line.ends_with(" 0 lost")), "{said}");
+    for row in rows(&results) {
+        assert_eq!(row["lost"], 0, "{row}");
+        assert!(row["failed"].is_null(), "{row}\n{said}");
+    }
+}
+
+#[test]
+fn an_interrupted_trader_logs_off_and_the_exchange_goes_on() {
+    let _turn = turn();
+    let mut venue = Venue::open(&["--interval-us", "500", "--samples", "400"]);
+    let first = venue.trader(1, "spin");
+    venue.wait_for_a_round();
+    first.signal("INT");
+    let output = first.output();
+    assert_status(&output, 130);
+    assert!(text(&output.stdout).starts_with("trader 1: "), "{output:?}");
+    let rounds = rows(&venue.results()).len();
+    let second = venue.trader(1, "epoll");
+    let until = Instant::now() + Duration::from_secs(60);
+    while rows(&venue.results()).len() < rounds + 4 {
+        assert!(Instant::now() < until, "no round of the second trader within 60 s");
+        sleep(Duration::from_millis(50));
+    }
+    venue.exchange.signal("TERM");
+    let results = venue.results();
+    assert_status(&venue.exchange.output(), 143);
+    assert_done(&second.output());
+    assert!(rows(&results).iter().all(|row| row["lost"] == 0 && row["failed"].is_null()));
+}
+
+#[test]
+fn an_exchange_without_a_trader_can_be_interrupted() {
+    let _turn = turn();
+    let venue = Venue::open(&[]);
+    venue.exchange.signal("INT");
+    let results = venue.results();
+    assert_status(&venue.exchange.output(), 130);
+    assert!(!results.exists(), "there was no round");
+}
+
+#[test]
+fn a_second_trader_of_the_same_account_takes_it_over() {
+    let _turn = turn();
+    let mut venue = Venue::open(&["--interval-us", "1000", "--samples", "300"]);
+    let first = venue.trader(1, "epoll");
+    venue.wait_for_a_round();
+    let second = venue.trader(1, "epoll");
+    let output = first.output();
+    assert_status(&output, 0);
+    venue.exchange.signal("INT");
+    assert_status(&venue.exchange.output(), 130);
+    assert_done(&second.output());
+}

@@ -1,0 +1,363 @@
+//! `hairpin t2t` run as its user runs it: two processes and the packets between them.
+//!
+//! Nothing here asserts how fast anything is; what a fault must cause at least is asserted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::support::{
+    assert_done, assert_gone, assert_status, children, hairpin, rows, signal, turn, wait_for,
+};
+use hairpin_reactor::Wait;
+use serde_json::Value;
+
+/// A folder for results, and the command that writes them there.
+fn t2t(words: &[&str]) -> (tempfile::TempDir, PathBuf, Command) {
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results.json");
+    let mut command = hairpin();
+    command.arg("t2t").args(words).arg("--json").arg(&results);
+    (folder, results, command)
+}
+
+#[test]
+fn every_wait_adds_up() {
+    let _turn = turn();
+    let (_folder, results, mut command) = t2t(&["--interval-us", "500", "--samples", "400"]);
+    assert_done(&command.output().unwrap());
+    let rows = rows(&results);
+    // Two cases a set, and a set whose generator was late on a busy machine comes twice.
+    let names = |row: &Value| [row["feed"].clone(), row["wait"].clone()];
+    let mut sets: Vec<_> = rows.iter().map(names).collect();
+    assert!(sets.chunk_by(|a, b| a == b).all(|sets| matches!(sets.len(), 2 | 4)), "{sets:?}");
+    sets.dedup();
+    let waits: Vec<Wait> = Wait::ALL.into_iter().filter(|wait| wait.probe().is_ok()).collect();
+    let feeds = ["multicast", "tcp"];
+    let expected = feeds.map(|feed| waits.iter().map(move |wait| [feed, wait.name()]));
+    assert_eq!(sets, expected.into_iter().flatten().collect::<Vec<_>>());
+    for row in &rows {
+        assert_eq!(row["samples"], 400, "{row}");
+        assert_eq!(row["lost"], 0, "{row}");
+        assert_eq!(row["failed"], Value::Null, "{row}");
+        assert_eq!(row["p99_9"], Value::Null, "fewer than 10 samples lie beyond: {row}");
+        assert!(row["min"].as_u64() > Some(0) && row["min"].as_u64() <= row["p50"].as_u64());
+    }
+    for pair in rows.chunks(2) {
+        assert_eq!(pair[0]["case"], "intended to order");
+        assert_eq!(pair[1]["case"], "sent to order");
+        assert!(pair[0]["max"].as_u64() >= pair[1]["max"].as_u64(), "intended is never later");
+    }
+}
+
+/// Runs to the end; the process ids of all exchanges that were there meanwhile.
+fn exchanges_of(parent: &mut Child) -> Vec<u32> {
+    let mut seen = Vec::new();
+    while parent.try_wait().unwrap().is_none() {
+        seen.extend(children(parent.id(), "t2t-exchange"));
+        sleep(Duration::from_millis(5));
+    }
+    seen.sort_unstable();
+    seen.dedup();
+    seen
+}
+
+#[test]
+fn rounds_take_turns_with_processes_of_their_own_and_are_one_row_each() {
+    let _turn = turn();
+    let words = ["--feed", "tcp", "--wait", "poll,epoll", "--interval-us", "500", "--rounds", "3"];
+    let (_folder, results, mut command) = t2t(&words);
+    command.args(["--samples", "200"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut parent = command.spawn().unwrap();
+    let exchanges = exchanges_of(&mut parent);
+    let output = parent.wait_with_output().unwrap();
+    assert_done(&output);
+    let rows = rows(&results);
+    // A late set comes twice, all its rounds.
+    assert!(rows.len() >= 4 && exchanges.len() == rows.len() / 2 * 3, "{exchanges:?}");
+    for row in &rows {
+        assert_eq!((&row["samples"], &row["rounds"]), (&200.into(), &3.into()), "{row}");
+        let rounds = row["by_round"].as_array().unwrap();
+        let samples: Vec<_> = rounds.iter().map(|round| round["samples"].as_u64()).collect();
+        assert_eq!(samples, [Some(67), Some(67), Some(66)], "{row}");
+    }
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("to the trader in sync: median"), "{said}");
+}
+
+#[test]
+fn interrupted_in_a_later_round_the_earlier_ones_are_joined() {
+    let _turn = turn();
+    let words = ["--feed", "tcp", "--wait", "poll,epoll", "--interval-us", "1000", "--rounds", "9"];
+    let (_folder, results, mut command) = t2t(&words);
+    command.args(["--samples", "9000"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut parent = command.spawn().unwrap();
+    let mut last = 0;
+    for _ in 0..3 {
+        let exchange = wait_for_another(&mut parent, "t2t-exchange", last);
+        last = exchange;
+    }
+    let trader = wait_for(&mut parent, "t2t-trader");
+    sleep(Duration::from_millis(600));
+    signal("INT", parent.id());
+    let output = parent.wait_with_output().unwrap();
+    assert_status(&output, 130);
+    assert_gone(&[last, trader]);
+    let rows = rows(&results);
+    let firsts: Vec<_> = rows.iter().step_by(2).collect();
+    assert_eq!(firsts.len(), 2, "{rows:?}");
+    assert_eq!((&firsts[0]["wait"], &firsts[1]["wait"]), (&"poll".into(), &"epoll".into()));
+    assert!(firsts.iter().all(|row| row["interrupted"] == true && row["failed"] == Value::Null));
+    assert!((1_000..2_000).contains(&firsts[0]["samples"].as_u64().unwrap()), "{rows:?}");
+    assert_eq!((&firsts[1]["samples"], &firsts[1]["rounds"]), (&1_000.into(), &1.into()));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("interrupted"));
+}
+
+#[test]
+fn a_trader_killed_in_one_round_fails_that_row_and_the_others_go_on() {
+    let _turn = turn();
+    let words = ["--feed", "tcp", "--wait", "poll,epoll", "--interval-us", "1000", "--rounds", "2"];
+    let (_folder, results, mut command) = t2t(&words);
+    command.args(["--samples", "1000"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut parent = command.spawn().unwrap();
+    let trader = wait_for(&mut parent, "t2t-trader");
+    sleep(Duration::from_millis(300));
+    signal("KILL", trader);
+    let output = parent.wait_with_output().unwrap();
+    assert_status(&output, 1);
+    let rows = rows(&results);
+    let reason = rows[0]["failed"].as_str().unwrap();
+    assert!(reason.starts_with("round 1: ") && !reason.contains("round 2"), "{reason}");
+    assert_eq!(rows[0]["samples"], 500, "its other round is there: {}", rows[0]);
+    let epoll: Vec<_> = rows.iter().filter(|row| row["wait"] == "epoll").collect();
+    assert!(epoll.iter().all(|row| row["failed"] == Value::Null && row["samples"] == 1_000));
+}
+
+/// Waits for a child that runs `hairpin ROLE` and is not `other`.
+fn wait_for_another(parent: &mut Child, role: &str, other: u32) -> u32 {
+    let until = Instant::now() + Duration::from_secs(20);
+    while Instant::now() < until {
+        match wait_for(parent, role) {
+            same if same == other => sleep(Duration::from_millis(5)),
+            another => return another,
+        }
+    }
+    panic!("no other {role} within 20 s");
+}
+
+/// Name and allowed cores of each thread of a process.
+fn threads(process: u32) -> Vec<(String, String)> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap().filter_map(Result::ok);
+    let thread = |task: fs::DirEntry| {
+        let status = fs::read_to_string(task.path().join("status")).unwrap();
+        let field = |name: &str| {
+            let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+            line.split_whitespace().nth(1).unwrap().to_owned()
+        };
+        (field("Name:"), field("Cpus_allowed_list:"))
+    };
+    tasks.map(thread).collect()
+}
+
+#[test]
+fn every_thread_has_the_name_and_the_core_it_was_given() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("threads.toml");
+    fs::write(&file, "[threads]\nexchange = 1\ntrader = 0\n").unwrap();
+    let by_file = ["--threads", file.to_str().unwrap()];
+    let has_ring = Wait::ALL.iter().any(|wait| wait.name() == "io_uring" && wait.probe().is_ok());
+    let ring = if has_ring { "io_uring" } else { "spin" };
+    for (words, wait) in [(["--cpus", "1,0"], "epoll"), (by_file, ring)] {
+        let (_folder, _results, mut command) = t2t(&["--wait", wait, "--interval-us", "10000"]);
+        command.args(words).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut parent = command.spawn().unwrap();
+        let exchange = wait_for(&mut parent, "t2t-exchange");
+        let trader = wait_for(&mut parent, "t2t-trader");
+        // Named and bound is the first that either does; by now both trade.
+        sleep(Duration::from_millis(1_000));
+        let all = [threads(exchange), threads(trader)];
+        signal("TERM", parent.id());
+        assert_eq!(parent.wait().unwrap().code(), Some(143));
+        let expected = [("exchange", "1"), ("trader", "0")];
+        for (threads, (name, core)) in all.iter().zip(expected) {
+            let is_bound = |thread: &(String, String)| thread.0 == name && thread.1 == core;
+            assert!(!threads.is_empty() && threads.iter().all(is_bound), "{wait}: {threads:?}");
+        }
+    }
+}
+
+#[test]
+fn matching_off_means_no_ticks() {
+    let _turn = turn();
+    let words = ["--matching", "off", "--wait", "epoll", "--interval-us", "500", "--samples", "99"];
+    let (_folder, results, mut command) = t2t(&words);
+    assert_done(&command.output().unwrap());
+    for row in rows(&results) {
+        assert_eq!(row["samples"], 0);
+        assert_eq!(row["lost"], 0);
+        assert_eq!(row["failed"], Value::Null);
+    }
+}
+
+#[test]
+fn a_or_b_mute_for_a_second_is_no_gap() {
+    let _turn = turn();
+    for side in ["--mute-a", "--mute-b"] {
+        // The mute side leaves one copy of each packet: what a starved trader's socket drops then
+        // is a gap indeed. At this interval its buffer holds all of the second.
+        let words = ["--wait", "epoll", "--interval-us", "5000", "--samples", "300"];
+        let (_folder, results, mut command) = t2t(&words);
+        assert_done(&command.args([side, "50,200"]).output().unwrap());
+        assert!(rows(&results).iter().all(|row| row["samples"] == 300 && row["lost"] == 0));
+    }
+}
+
+#[test]
+fn stopped_trader_delays_orders_and_no_tick() {
+    let _turn = turn();
+    let words =
+        ["--feed", "multicast", "--wait", "epoll", "--interval-us", "500", "--samples", "5000"];
+    let (_folder, results, mut command) = t2t(&words);
+    let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let trader = wait_for(&mut parent, "t2t-trader");
+    // On a busy machine the first of these may come before the first tick.
+    for _ in 0..3 {
+        sleep(Duration::from_millis(700));
+        signal("STOP", trader);
+        sleep(Duration::from_millis(110));
+        signal("CONT", trader);
+    }
+    assert_done(&parent.wait_with_output().unwrap());
+    let rows = rows(&results);
+    let max = |case: &str| {
+        let row = rows.iter().find(|row| row["case"] == case).unwrap();
+        assert_eq!((&row["samples"], &row["lost"]), (&5000.into(), &0.into()));
+        row["max"].as_u64().unwrap()
+    };
+    let (intended, sent) = (max("intended to order"), max("sent to order"));
+    assert!(intended >= 100_000_000, "intended to order: {intended} ns");
+    assert!(sent >= 100_000_000, "sent to order: {sent} ns");
+    // A generator that waited for orders would have sent one tick into the stop. This one went on:
+    // of the 200 ticks that waited, one per cent of all waited for more than half of it.
+    let p99 = rows.iter().find(|row| row["case"] == "sent to order").unwrap()["p99"].as_u64();
+    assert!(p99 >= Some(50_000_000), "sent to order: p99 {p99:?} ns");
+}
+
+#[test]
+fn interrupted_prints_and_saves_what_is_done() {
+    let _turn = turn();
+    let words = [
+        "--feed",
+        "multicast",
+        "--wait",
+        "poll,epoll",
+        "--interval-us",
+        "500",
+        "--samples",
+        "3000",
+    ];
+    for (name, status) in [("INT", 130), ("TERM", 143)] {
+        let (_folder, results, mut command) = t2t(&words);
+        let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let first = wait_for(&mut parent, "t2t-exchange");
+        assert_gone(&[first]);
+        let second = wait_for(&mut parent, "t2t-exchange");
+        let trader = wait_for(&mut parent, "t2t-trader");
+        sleep(Duration::from_millis(700));
+        signal(name, parent.id());
+        let output = parent.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{output:?}");
+        assert_gone(&[second, trader]);
+        let rows = rows(&results);
+        assert!(rows.len() >= 4, "the first set is done, the second cut short");
+        assert_eq!(rows[0]["samples"], 3_000);
+        let last = rows.last().unwrap();
+        assert!(last["samples"].as_u64() < Some(3_000), "{last}");
+        assert_eq!(last["lost"], 0, "the orders under way still came: {last}");
+        assert_eq!(last["failed"], Value::Null, "and were cancelled: {last}");
+        let table = String::from_utf8_lossy(&output.stdout);
+        assert!(table.contains("intended to order") && table.contains("poll"), "{table}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_loses_no_results() {
+    let _turn = turn();
+    let words = ["--wait", "epoll", "--interval-us", "500", "--samples", "100"];
+    let (_folder, results, mut command) = t2t(&words);
+    let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    drop(parent.stdout.take());
+    assert_eq!(parent.wait().unwrap().code(), Some(0));
+    assert!(rows(&results).len() >= 2);
+}
+
+#[test]
+fn killed_it_leaves_no_process() {
+    let _turn = turn();
+    let (_folder, _results, mut command) = t2t(&["--wait", "spin", "--interval-us", "10000"]);
+    let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let exchange = wait_for(&mut parent, "t2t-exchange");
+    let trader = wait_for(&mut parent, "t2t-trader");
+    signal("KILL", parent.id());
+    parent.wait().unwrap();
+    assert_gone(&[exchange, trader]);
+}
+
+#[test]
+fn a_killed_trader_fails_the_row_in_words() {
+    let _turn = turn();
+    let (_folder, _results, mut command) = t2t(&["--wait", "epoll", "--interval-us", "10000"]);
+    let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let trader = wait_for(&mut parent, "t2t-trader");
+    sleep(Duration::from_millis(300));
+    signal("KILL", trader);
+    let output = parent.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("trader"), "{said}");
+}
+
+#[test]
+fn two_runs_at_once_do_not_meet() {
+    let _turn = turn();
+    let words =
+        ["--interface", "lo", "--wait", "epoll", "--interval-us", "2000", "--samples", "300"];
+    let runs = [t2t(&words), t2t(&words)].map(|(folder, results, mut command)| {
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        (folder, results, child)
+    });
+    for (_folder, results, child) in runs {
+        assert_done(&child.wait_with_output().unwrap());
+        assert!(rows(&results).iter().all(|row| row["samples"] == 300 && row["lost"] == 0));
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn an_ordinary_user_gets_the_same() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("hairpin");
+    fs::copy(env!("CARGO_BIN_EXE_hairpin"), &program).unwrap();
+    let open = |path: &Path| {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+    };
+    open(folder.path());
+    open(&program);
+    let results = folder.path().join("results.json");
+    let output = Command::new("setpriv")
+        .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
+        .arg(&program)
+        .args(["t2t", "--wait", "epoll", "--interval-us", "500", "--samples", "400", "--json"])
+        .arg(&results)
+        .current_dir("/")
+        .output()
+        .unwrap();
+    assert_done(&output);
+    assert!(rows(&results).iter().all(|row| row["samples"] == 400 && row["lost"] == 0));
+}

@@ -1,0 +1,140 @@
+//! What the tests of the command share: processes, signals, results.
+#![allow(dead_code, reason = "each test program uses its part")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// `hairpin` with no key but the test key and nothing to read.
+pub(crate) fn hairpin() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hairpin"));
+    command.env_remove("HAIRPIN_SECRET_KEY").stdin(Stdio::null());
+    command
+}
+
+/// Serializes the tests of a program that spin on cores or measure: two at once would disturb each
+/// other.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Waits for the other such tests of this program; hold the guard for the length of the test.
+pub(crate) fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The rows of a results file.
+pub(crate) fn rows(results: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(results).expect("results were written");
+    let document: Value = serde_json::from_str(&text).expect("results are JSON");
+    assert_eq!(document["schema"], "hairpin.results/1");
+    document["rows"].as_array().expect("rows").clone()
+}
+
+/// Panics with all that was said unless the status is `status`.
+pub(crate) fn assert_status(output: &Output, status: i32) {
+    assert_eq!(
+        output.status.code(),
+        Some(status),
+        "stdout:\n{}\nstderr:\n{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// Panics with all that was said unless the command did what it should.
+pub(crate) fn assert_done(output: &Output) {
+    assert_status(output, 0);
+}
+
+/// Process ids of the children of `parent` that run `hairpin ROLE`.
+pub(crate) fn children(parent: u32, role: &str) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    ids.filter(|id| {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        let after_name = stat.rsplit(") ").next().unwrap_or_default();
+        let parent_is = after_name.split(' ').nth(1) == Some(&parent.to_string());
+        let words = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        parent_is && words.split(|&byte| byte == 0).nth(1) == Some(role.as_bytes())
+    })
+    .collect()
+}
+
+/// Waits until the child that runs `hairpin ROLE` is there.
+pub(crate) fn wait_for(parent: &mut Child, role: &str) -> u32 {
+    let until = Instant::now() + Duration::from_secs(20);
+    while Instant::now() < until {
+        if let Some(&id) = children(parent.id(), role).first() {
+            return id;
+        }
+        assert!(parent.try_wait().unwrap().is_none(), "ended before there was a {role}");
+        sleep(Duration::from_millis(5));
+    }
+    panic!("no {role} within 20 s");
+}
+
+/// Sends a signal by its name.
+pub(crate) fn signal(name: &str, process: u32) {
+    let status = Command::new("kill").args(["-s", name, &process.to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+fn is_alive(process: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+    !matches!(state, None | Some('Z' | 'X'))
+}
+
+/// Waits until none of the processes is there any more.
+pub(crate) fn assert_gone(processes: &[u32]) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while processes.iter().any(|&process| is_alive(process)) {
+        assert!(Instant::now() < until, "still alive: {processes:?}");
+        sleep(Duration::from_millis(10));
+    }
+}
+
+/// A child that does not outlive its test.
+pub(crate) struct Process(Option<Child>);
+
+impl Process {
+    /// Starts it with both outputs kept.
+    pub(crate) fn start(command: &mut Command) -> Self {
+        Self(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
+    }
+
+    pub(crate) fn of(child: Child) -> Self {
+        Self(Some(child))
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.0.as_ref().unwrap().id()
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        signal(name, self.id());
+    }
+
+    /// Whether it runs still.
+    pub(crate) fn runs(&mut self) -> bool {
+        self.0.as_mut().unwrap().try_wait().unwrap().is_none()
+    }
+
+    /// Waits for its end.
+    pub(crate) fn output(mut self) -> Output {
+        self.0.take().unwrap().wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
