@@ -1,4 +1,7 @@
-//! Prints the best bid and ask of one instrument whenever they change.
+//! Prints the best bid and ask of one instrument on every change.
+//!
+//! Prices are wire prices (PRICE9), as CME sends them. A display price is the wire price times the
+//! instrument's DisplayFactor: `Definition::display_price`.
 //!
 //! ```text
 //! cargo run -p hairpin-examples --bin books -- config.xml SECURITY_ID
@@ -9,35 +12,42 @@ use std::net::Ipv4Addr;
 
 use anyhow::{Context, Result, bail};
 use hairpin_feed_handler::config::Config;
-use hairpin_feed_handler::{BookUpdate, Changes, FeedHandler, Level, Listener, Settings};
+use hairpin_feed_handler::{
+    BookUpdate, Changes, Definition, FeedHandler, Level, Listener, Settings,
+};
 use hairpin_host::Clock;
 use hairpin_reactor::{Reactor, Wait};
 
-/// The instrument to print, by SecurityID.
+/// The SecurityID of the instrument to print.
 struct Printer(i32);
 
 impl Listener for Printer {
-    // Also called when a snapshot brings the book: nobody waits for the first change to see it.
+    // Also called when a snapshot delivers the book.
     fn on_book_update(&mut self, update: &BookUpdate<'_>) {
         let best = Changes::BEST_BID.union(Changes::BEST_ASK);
         if update.book.security_id() == self.0 && update.changes.intersects(best) {
-            let [bid, ask] = [update.book.best_bid(), update.book.best_ask()].map(side);
+            let definition = update.instruments.definition(update.instrument);
+            let levels = [update.book.best_bid(), update.book.best_ask()];
+            let [bid, ask] = levels.map(|level| format_level(level, definition));
             println!("{} {bid} | {ask}", update.transact_time);
         }
     }
 }
 
-/// A side may be empty.
-fn side(level: Option<&Level>) -> String {
-    level.map_or("-".to_owned(), |level| format!("{} x {}", level.quantity, level.price))
+/// Formats a level as quantity, wire price and display price. A side of the book may be empty, and the
+/// definition may be unknown.
+fn format_level(level: Option<&Level>, definition: Option<&Definition>) -> String {
+    let Some(Level { quantity, price, .. }) = level else { return "-".to_owned() };
+    let display = definition.map_or("-".to_owned(), |it| it.display_price(*price).to_string());
+    format!("{quantity} x {price} ({display})")
 }
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [config, id] = &arguments[..] else { bail!("usage: books config.xml SECURITY_ID") };
     let config: Config = std::fs::read_to_string(config).context(config.clone())?.parse()?;
-    let channel = config.channels.first().context("config.xml names no channel")?;
-    let mut printer = Printer(id.parse().context("SECURITY_ID is a number")?);
+    let channel = config.channels.first().context("cannot read config.xml: no channel")?;
+    let mut printer = Printer(id.parse().context("SECURITY_ID must be a number")?);
 
     let (mut clock, mut reactor) = (Clock::new(), Reactor::new(Wait::Epoll)?);
     let addresses = channel.addresses(Ipv4Addr::UNSPECIFIED)?;

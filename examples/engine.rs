@@ -1,8 +1,8 @@
-//! An engine of one's own: a feed handler fed by whatever brings packets.
+//! A custom feed engine: a feed handler with packets from any source.
 //!
-//! `engine` takes packets from standard input, each behind the number of its feed (0 incremental, 1
-//! instruments, 2 snapshots), as one line of hexadecimal digits: `0 0a00000000…`. Another source,
-//! such as AF_XDP, a card's own library or a bus between processes, differs in `receive` alone.
+//! `engine` reads packets from standard input, one per line: the number of the feed (0 incremental, 1
+//! instruments, 2 snapshots) and hexadecimal digits, `0 0a00000000…`. For another source, such as
+//! AF_XDP, a vendor's library or a bus between processes, only `receive` differs.
 #![forbid(unsafe_code)]
 
 use std::io::{self, BufRead, StdinLock};
@@ -19,7 +19,7 @@ use hairpin_time::{Instant, Now};
 struct Stdin {
     input: StdinLock<'static>,
     lines: Vec<SocketAddrV4>,
-    is_finished: bool,
+    finished: bool,
 }
 
 impl FeedEngine for Stdin {
@@ -29,7 +29,7 @@ impl FeedEngine for Stdin {
     }
 
     fn join(&mut self, _: LineId) -> io::Result<()> {
-        Ok(()) // whatever comes, comes
+        Ok(()) // standard input has no groups
     }
 
     fn leave(&mut self, _: LineId) -> io::Result<()> {
@@ -37,7 +37,7 @@ impl FeedEngine for Stdin {
     }
 
     fn wait(&mut self, _: Instant, _: Option<Instant>) -> io::Result<()> {
-        Ok(()) // to read is to wait
+        Ok(()) // reading blocks
     }
 
     fn receive(
@@ -46,7 +46,7 @@ impl FeedEngine for Stdin {
         on: &mut impl FnMut(Now, Arrival<'_>),
     ) -> Result<(), EngineError> {
         let mut text = String::new();
-        self.is_finished = self.input.read_line(&mut text)? == 0;
+        self.finished = self.input.read_line(&mut text)? == 0;
         let packet = text.trim().split_once(' ').and_then(|(line, digits)| {
             Some((line.parse().ok().filter(|line| *line < self.lines.len())?, bytes(digits)?))
         });
@@ -58,7 +58,7 @@ impl FeedEngine for Stdin {
     }
 
     fn is_finished(&self) -> bool {
-        self.is_finished
+        self.finished
     }
 }
 
@@ -88,7 +88,7 @@ fn main() -> Result<()> {
         transport: Default::default(),
         replay: None,
     };
-    let stdin = Stdin { input: io::stdin().lock(), lines: Vec::new(), is_finished: false };
+    let stdin = Stdin { input: io::stdin().lock(), lines: Vec::new(), finished: false };
     let (clock, mut feeds) = (Clock::new(), FeedHandlers::new(stdin));
     let handler = feeds.add(Settings::default(), &addresses)?;
     while !feeds.engine().is_finished() {

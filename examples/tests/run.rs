@@ -1,4 +1,4 @@
-//! The examples do what they say, against an exchange on loopback.
+//! Runs the examples against an exchange on loopback.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::io::{BufRead, BufReader};
@@ -19,15 +19,16 @@ use tempfile::TempDir;
 
 const LOCAL: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
 const TEST_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
-/// Ticks that are answered, and the pause between two.
+/// The number of ticks that the strategy answers.
 const TICKS: u64 = 100;
+/// The pause between two ticks.
 const PAUSE: Duration = Duration::from_millis(1);
-/// In which the first tick is answered, if it is.
-const ANSWER: Duration = Duration::from_secs(1);
-/// After which what has not happened will not happen.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time for an answer to the first tick, before another tick is sent.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
+/// The time limit of each test.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// An exchange, the folder with the config.xml that says where it is, and an example.
+/// An exchange, and the folder with its config.xml.
 struct Bench {
     clock: Clock,
     reactor: Reactor,
@@ -60,7 +61,7 @@ impl Bench {
         let channel = ChannelConfig::from_addresses("310", "Hairpin", &TcpLines::both(a, b).into());
         let config = Config { channels: vec![channel], ..Config::default() };
         std::fs::write(folder.path().join("config.xml"), config.to_string()).unwrap();
-        let deadline = now.monotonic + PATIENCE;
+        let deadline = now.monotonic + TIMEOUT;
         Self { clock, reactor, exchange, folder, deadline, due: now.monotonic }
     }
 
@@ -83,14 +84,14 @@ impl Bench {
     /// Turns until there were so many ticks.
     fn tick_to(&mut self, ticks: u64) {
         while self.ticks() < ticks {
-            self.turn(true);
+            self.run_once(true);
         }
     }
 
-    /// One turn of the exchange, and a tick if `ticks` and one is due.
-    fn turn(&mut self, ticks: bool) {
+    /// Runs one iteration of the exchange, with a tick if `ticks` is set and one is due.
+    fn run_once(&mut self, ticks: bool) {
         let now = self.clock.now();
-        assert!(now.monotonic < self.deadline, "it did not happen");
+        assert!(now.monotonic < self.deadline, "timeout");
         let wake = self.due.max(now.monotonic);
         let wake = self.exchange.poll_timeout().map_or(wake, |timeout| timeout.min(wake));
         let ready = self.reactor.wait(now.monotonic, Some(wake)).unwrap();
@@ -118,72 +119,75 @@ impl Example {
 
 impl Drop for Example {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The example may have exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
 #[test]
-fn the_strategy_sends_from_both_kinds_of_callback() {
+fn strategy_sends_from_feed_and_session_callbacks() {
     let mut bench = Bench::new();
     let gateway = bench.exchange.gateway_address().to_string();
     let program = env!("CARGO_BIN_EXE_strategy");
     let mut example = Example::start(program, &bench.config(), &gateway);
     while !bench.exchange.has_session() {
-        bench.turn(false);
+        bench.run_once(false);
     }
     let now = bench.clock.now();
     bench.exchange.set_pace(Pace::Paced, now);
-    // A tick that leaves right after the logon was acknowledged may be read before that, and is
-    // then not answered: one more, until one is.
+    // The strategy may read a tick before the acknowledgment of its logon and then not answer the tick.
+    // So ticks are sent until one is answered.
     while bench.orders() == 0 {
         bench.tick_to(bench.ticks() + 1);
-        let next = bench.clock.now().monotonic + ANSWER;
+        let next = bench.clock.now().monotonic + ANSWER_TIMEOUT;
         while bench.orders() == 0 && bench.clock.now().monotonic < next {
-            bench.turn(false);
+            bench.run_once(false);
         }
     }
     bench.tick_to(bench.ticks() + TICKS - 1);
     while bench.cancels() < TICKS {
-        bench.turn(false);
+        bench.run_once(false);
     }
     bench.exchange.terminate(bench.clock.now(), &mut ());
     while example.0.try_wait().unwrap().is_none() {
-        bench.turn(false);
+        bench.run_once(false);
     }
-    let mut said = String::new();
-    BufReader::new(example.0.stdout.take().unwrap()).read_line(&mut said).unwrap();
-    assert_eq!(said, format!("{TICKS} orders, {TICKS} cancels\n"));
+    let mut output = String::new();
+    BufReader::new(example.0.stdout.take().unwrap()).read_line(&mut output).unwrap();
+    assert_eq!(output, format!("{TICKS} orders, {TICKS} cancels\n"));
     assert!(example.0.wait().unwrap().success());
     assert_eq!([bench.orders(), bench.cancels()], [TICKS; 2]);
 }
 
 #[test]
-fn the_top_of_a_book_is_printed() {
+fn books_prints_wire_and_display_prices() {
     let mut bench = Bench::new();
     let first = SimulatedMarketSettings::default().instruments[0].security_id.to_string();
     let mut example = Example::start(env!("CARGO_BIN_EXE_books"), &bench.config(), &first);
     let output = BufReader::new(example.0.stdout.take().unwrap());
     let reading = std::thread::spawn(move || output.lines().next().unwrap().unwrap());
     while !reading.is_finished() {
-        bench.turn(true);
+        bench.run_once(true);
     }
     let line = reading.join().unwrap();
     let words: Vec<&str> = line.split(' ').collect();
-    let [_, _, "x", bid, "|", _, "x", ask] = words[..] else { panic!("{line}") };
+    let [_, _, "x", bid, shown_bid, "|", _, "x", ask, shown_ask] = words[..] else {
+        panic!("{line}")
+    };
+    assert!([shown_bid, shown_ask].iter().all(|it| it.starts_with('(')), "{line}");
     let [bid, ask] = [bid, ask].map(|price| price.parse::<f64>().unwrap());
     assert!(bid < ask, "{line}");
 }
 
 #[test]
-fn an_engine_of_ones_own_feeds_a_channel() {
+fn engine_feeds_a_channel_from_standard_input() {
     let mut engine = Command::new(env!("CARGO_BIN_EXE_engine"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // A heartbeat on the incremental feed, a line that is none, and the end.
+    // A heartbeat on the incremental feed, and two invalid lines.
     let packet = "0a000000 0000000000000000 0a00 0000 0c00 0100 0d00".replace(' ', "");
     let lines = format!("0 {packet}\nnothing\n9 {packet}\n");
     std::io::Write::write_all(&mut engine.stdin.take().unwrap(), lines.as_bytes()).unwrap();

@@ -25,7 +25,7 @@ pub fn run(bytes: &[u8]) {
     let files: Vec<Results> = (0..1 + script.below(2)).map(|_| file(&mut script)).collect();
     let names: Vec<String> = (0..script.below(3)).map(|_| word(&mut script)).collect();
     let folder = scratch::folder();
-    let written = Report::new(&files).named(&names).write(folder.path()).expect("there is room");
+    let written = Report::new(&files).with_names(&names).write(folder.path()).expect("there is room");
     for path in written {
         assert_eq!(path.parent(), Some(folder.path()));
         let text = fs::read_to_string(&path).expect("it is there");

@@ -52,13 +52,13 @@ pub fn run(bytes: &[u8]) {
 }
 
 fn check_rows(read: &Results) {
-    let table = Table::new(&read.rows).with_truth(read.truth.as_ref()).render(Style::Plain);
+    let table = Table::new(&read.rows).with_environment(read.truth.as_ref()).render(Style::Plain);
     assert!(table.ends_with('\n'));
     let compared = compare(read, read);
     assert!(compared.iter().all(|it| !matches!(it.verdict, Verdict::Slower | Verdict::Faster)));
     assert!(Compared::table(&compared, Style::Plain).ends_with('\n'));
     for row in &read.rows {
-        let Ok(joined) = Row::of_rounds(&[row.clone(), row.clone()]) else { continue };
+        let Ok(joined) = Row::from_rounds(&[row.clone(), row.clone()]) else { continue };
         assert_eq!(joined.samples, row.samples * 2);
         assert_eq!(joined.validate(), Ok(()));
     }
@@ -122,7 +122,7 @@ pub fn seeds() -> Vec<Seed> {
     let path = folder.path().join("results.json");
     let mut seeds = Vec::new();
     let failed = Row::failed(row("spin", 0).setting, "3 gaps");
-    let rounds = Row::of_rounds(&[row("poll", 30), row("poll", 3)]).expect("rounds of one setting");
+    let rounds = Row::from_rounds(&[row("poll", 30), row("poll", 3)]).expect("rounds of one setting");
     let sets = [
         ("empty", vec![]),
         ("few", vec![row("epoll", 3)]),

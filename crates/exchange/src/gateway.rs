@@ -16,7 +16,7 @@
 //! |---|---|
 //! | NewOrderSingle514 | 522, then 525 for trades, 524 for what may not rest; or 523 |
 //! | a resting stop order that a trade triggers | 522 again, then as above |
-//! | OrderCancelReplaceRequest515 | 531, then as above; 534 if in-flight mitigation leaves no quantity; or 536 |
+//! | OrderCancelReplaceRequest515 | 531, then as above; 534 if mitigation leaves 0; or 536 |
 //! | OrderCancelRequest516 | 534, or 535 |
 //! | OrderMassActionRequest529 | one or more 562 |
 //! | MassQuote517 | 545, then 525 for trades |
@@ -24,7 +24,7 @@
 //! | QuoteCancel528, and 568 to 570 | 563 |
 //! | RequestForQuote543 | 546 |
 //! | NewOrderCross544, RequestForCross566 | 522 for each side, 525 for trades; or 523 for each |
-//! | PartyDetailsDefinitionRequest518 | 519; for an on-demand definition, after the answer to its message |
+//! | PartyDetailsDefinitionRequest518 | 519; if on demand, after the answer to its message |
 //! | PartyDetailsListRequest537 | one or more 538 |
 //! | OrderStatusRequest533 | 532 |
 //! | OrderMassStatusRequest530 | 532 for each order |
@@ -33,8 +33,8 @@
 //! Orders are limit, market with protection, market-limit, stop limit and stop with protection.
 //! Their time in force is day, GTD, GTC, fill and kill, or fill or kill. A minimum quantity is
 //! optional. Reports for a disconnected session are numbered and stored, and are retransmitted on
-//! request. There is **no self-match prevention**: a session's orders trade with each other like any
-//! others, and both sides are reported.
+//! request. There is **no self-match prevention**: a session's orders trade with each other like
+//! any others, and both sides are reported.
 //!
 //! Not supported: display quantity, orders good for the session, requests that name an order by
 //! ClOrdID only, and all other messages (BusinessReject 3).

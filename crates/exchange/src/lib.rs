@@ -2,10 +2,9 @@
 //! order entry gateway.
 //!
 //! Layer L3. The crate is a partner for tests and benchmarks, not a venue: it has no risk checks
-//! and
-//! stores nothing on disk. It never uses `mdp3` or `ilink3`, not even in tests. It is a second,
-//! independent implementation of CME's documents and shares only the generated codecs with Hairpin's
-//! clients. So each side can reveal the other's misreadings.
+//! and stores nothing on disk. It never uses `mdp3` or `ilink3`, not even in tests. It is a second,
+//! independent implementation of CME's documents and shares only the generated codecs with
+//! Hairpin's clients. So each side can reveal the other's misreadings.
 //!
 //! ```text
 //!              SimulatedMarket
@@ -24,19 +23,15 @@
 //!
 //! | file | contents | I/O |
 //! |---|---|---|
-//! | `exchange.rs` | [`Exchange`]: the loop on UDP and TCP sockets, its settings and counters | yes
-//! |
-//! | `simulated_market.rs` | [`SimulatedMarket`]: matching, background flow and publisher as one
-//! market | no |
-//! | `matching.rs` | [`Matching`]: price-time priority; limit, market and stop orders; replace,
-//! cancel | no |
-//! | `matching/accumulator.rs` | [`Accumulator`]: trades and changed books until they are published
-//! | no |
-//! | `flow_generator.rs` | [`FlowGenerator`]: seeded background flow, which always changes a best price | no |
-//! | `publisher.rs` | [`Publisher`]: MDP 3.0, a Premium or a conflated group with all its feeds | no |
+//! | `exchange.rs` | [`Exchange`]: the loop on UDP and TCP sockets | yes |
+//! | `simulated_market.rs` | [`SimulatedMarket`]: matching, background flow and publisher | no |
+//! | `matching.rs` | [`Matching`]: price-time priority, all order types, replace, cancel | no |
+//! | `matching/accumulator.rs` | [`Accumulator`]: trades and changed books until published | no |
+//! | `flow_generator.rs` | [`FlowGenerator`]: the seeded background flow | no |
+//! | `publisher.rs` | [`Publisher`]: MDP 3.0, a Premium or a conflated group, all feeds | no |
 //! | `publisher/admin_events.rs` | trading status, book and channel resets, implied levels | no |
-//! | `publisher/instrument_events.rs` | statistics, limits, quote requests, workups, definitions | no |
-//! | `feed_faults.rs` | [`FeedFaults`]: loss, duplication, reordering, delay, outages on lines A and B | no |
+//! | `publisher/instrument_events.rs` | statistics, limits, quote requests, definitions | no |
+//! | `feed_faults.rs` | [`FeedFaults`]: loss, duplication, reordering, delay, outages | no |
 //! | `replay.rs` | [`ReplayServer`]: packets of the incremental feed on request, over TCP | no |
 //! | `gateway.rs` | [`Gateway`]: iLink 3 sessions, orders and reports | no |
 //! | `gateway/counters.rs` | [`GatewayCounters`]: add a counter of the gateway here | no |
@@ -44,8 +39,8 @@
 //! | `market.rs` | [`Market`]: the interface between gateway and market | no |
 //! | `listener.rs` | [`Listener`]: the callbacks for measurements | no |
 //!
-//! Nothing allocates after start-up, except for each accepted connection. No clock is read: time is a
-//! parameter, and a [`Listener`] is called where a measurement needs a timestamp.
+//! Nothing allocates after start-up, except for each accepted connection. No clock is read: time is
+//! a parameter, and a [`Listener`] is called where a measurement needs a timestamp.
 //!
 //! ```
 //! use hairpin_exchange::{

@@ -1,15 +1,15 @@
-//! Operations that are too short for the clock.
+//! Batches of operations that are too short for the clock.
 
 use hairpin_time::Duration;
 
 use crate::{EnvironmentReport, Recorder, Row};
 
-/// Times operations in batches, back to back: each sample is the mean of one batch, in whole
+/// Records operations in back-to-back batches. Each sample is the mean of one batch in whole
 /// nanoseconds, rounded half up.
 ///
-/// For what is shorter than [`BatchRecorder::STEPS_MIN`] steps of the clock. One reading before a
-/// batch and one after are the caller's; none lies within. The row that comes of it has the kind
-/// `batch`: its percentiles are those of means, and say nothing of single operations.
+/// Use it for operations shorter than [`BatchRecorder::STEPS_MIN`] steps of the clock. The caller
+/// reads the clock once before and once after a batch, never inside. The resulting row has the kind
+/// `batch`: its percentiles are those of means, not of single operations.
 #[derive(Debug, Clone)]
 pub struct BatchRecorder {
     operations: u64,
@@ -17,28 +17,28 @@ pub struct BatchRecorder {
 }
 
 impl BatchRecorder {
-    /// The fewest operations of a batch.
+    /// The minimum number of operations in a batch.
     pub const OPERATIONS_MIN: u64 = 64;
 
-    /// What is shorter than so many steps of the clock is not quoted from single readings: each may
-    /// be off by one step, 5 % of it.
+    /// The minimum length of a single sample, in steps of the clock. A reading may be off by one
+    /// step, which is 5 % of that length.
     pub const STEPS_MIN: u64 = 20;
 
-    /// A recorder of up to `capacity` batches of `operations` each; of
-    /// [`Self::OPERATIONS_MIN`] if fewer are asked for.
+    /// Returns a recorder for up to `capacity` batches of `operations`, at least
+    /// [`Self::OPERATIONS_MIN`].
     #[must_use]
     pub fn with_capacity(capacity: usize, operations: u64) -> Self {
         let operations = operations.max(Self::OPERATIONS_MIN);
         Self { operations, means: Recorder::with_capacity(capacity) }
     }
 
-    /// How many operations the caller runs between the two readings of the clock.
+    /// Returns the number of operations between the two readings of the clock.
     #[must_use]
     pub const fn operations(&self) -> u64 {
         self.operations
     }
 
-    /// Keeps the mean of one batch, which took `span`.
+    /// Records the mean of one batch that took `span`.
     #[inline]
     pub fn record(&mut self, span: Duration) {
         let nanos = span.as_nanos();
@@ -46,25 +46,25 @@ impl BatchRecorder {
         self.means.record(Duration::from_nanos(nanos / self.operations + rest));
     }
 
-    /// The means, as [`Row::new`] takes them.
+    /// Returns the means, for [`Row::new`].
     #[must_use]
     pub const fn means(&self) -> &Recorder {
         &self.means
     }
 }
 
-/// Whether spans with this median are too short to be read from a clock with this step, both in
-/// nanoseconds: then they belong in batches.
+/// Returns `true` if spans with this median are too short for a clock with this step, both in
+/// nanoseconds. Such operations must be measured in batches.
 #[must_use]
 pub fn is_too_short(p50_ns: u64, clock_step_ns: f64) -> bool {
     (p50_ns as f64) < clock_step_ns * BatchRecorder::STEPS_MIN as f64
 }
 
-/// Whether a row quotes single readings of what is too short for them. Such a row is marked in
-/// every table, never dropped.
-pub(crate) fn is_doubtful(row: &Row, truth: &EnvironmentReport) -> bool {
+/// Returns `true` if the single samples of a row are too short for the clock. Tables mark such a row
+/// and never drop it.
+pub(crate) fn is_below_resolution(row: &Row, environment: &EnvironmentReport) -> bool {
     let is_single = row.setting.kind != crate::Kind::Batch;
-    is_single && row.summary.p50.is_some_and(|p50| is_too_short(p50, truth.clock_step_ns))
+    is_single && row.summary.p50.is_some_and(|p50| is_too_short(p50, environment.clock_step_ns))
 }
 
 #[cfg(test)]

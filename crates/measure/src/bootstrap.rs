@@ -1,40 +1,38 @@
-//! How far a figure may be off, told from the rounds it was measured in.
+//! Confidence intervals from the rounds of a measurement, by the bootstrap.
 //!
-//! Samples of one round are no independent witnesses: they share a process, a core, a neighbour and
-//! a minute. Rounds are much more so. So the bootstrap draws rounds, with replacement, as many as
-//! there were, and never samples (B. Efron, 1979).
+//! The samples of one round are not independent: they share a process, a core and the load of the
+//! machine. Rounds are far more independent. So the bootstrap resamples rounds with replacement, as
+//! many as there were, and never samples (B. Efron, 1979).
 //!
-//! Of few values a plain percentile interval is too narrow: from 7 rounds it holds the true median
-//! in 87.5 cases of 100 where it promises 95. Ours cuts off as much less as a Student t with one
-//! degree of freedom less than there are rounds is wider than a normal distribution, times
-//! √(n / (n − 1)): the expanded percentile interval (T. Hesterberg, "What Teachers Should Know
-//! about the Bootstrap", 2014). From 7 rounds it then reaches from the least to the greatest, which
-//! holds the median in 98.4 cases of 100.
+//! For few values, a plain percentile interval is too narrow: from 7 rounds, the nominal 95 %
+//! interval contains the true median in 87.5 % of all cases. This module uses the expanded percentile
+//! interval (T. Hesterberg, "What Teachers Should Know about the Bootstrap", 2014). Its tails are
+//! smaller by the ratio of a Student t distribution with n − 1 degrees of freedom to a normal
+//! distribution, times √(n / (n − 1)). From 7 rounds, the interval then is the range of all values,
+//! which contains the median in 98.4 % of all cases.
 
-/// How often the rounds are drawn anew. Of 7 rounds the ends of an interval are a dozen draws
-/// away from the last.
+/// The number of resamples. For 7 rounds, a dozen draws are beyond each end of an interval.
 pub(crate) const RESAMPLES: usize = 2_000;
 
-/// Where the drawing begins: the same rounds always give the same interval.
+/// A constant seed, so the same rounds always give the same interval.
 const SEED: u64 = 0x4861_6972_7069_6E00;
 
-/// The part of the draws that a plain percentile interval cuts off at either end.
+/// The tail of a plain percentile interval at each end, as a fraction of the draws.
 pub(crate) const PLAIN_TAIL: f64 = 0.025;
 
-/// The part of the draws that lies below an expanded interval, and above it, in millionths, for 2,
-/// 3, … rounds: Φ(−√(n / (n − 1)) t) of the 97.5th percentile t of Student's distribution, which
-/// has n − 1 degrees of freedom.
+/// The tail of an expanded interval at each end, in millionths of the draws, for 2, 3, … rounds:
+/// Φ(−√(n / (n − 1)) t), where t is the 97.5th percentile of Student's distribution with n − 1 degrees
+/// of freedom.
 const TAILS: [u32; 29] = [
     0, 0, 119, 954, 2_432, 4_109, 5_738, 7_225, 8_551, 9_722, 10_757, 11_671, 12_483, 13_207,
     13_856, 14_439, 14_966, 15_445, 15_881, 16_280, 16_646, 16_983, 17_294, 17_582, 17_850, 18_099,
     18_332, 18_550, 18_754,
 ];
 
-/// One figure of all rounds: their [`median`] or what their [`quiet`] ones gave. Sorts the values
-/// it is of.
+/// A statistic over rounds: [`median`] or [`quiet`]. It sorts its values.
 pub(crate) type OverRounds = fn(&mut [f64]) -> f64;
 
-/// Draws numbers that are the same in every run: SplitMix64 (Steele, Lea and Flood, 2014).
+/// A random generator with the same numbers in every run: SplitMix64 (Steele, Lea and Flood, 2014).
 #[derive(Debug, Clone)]
 pub(crate) struct Draws(u64);
 
@@ -50,7 +48,8 @@ impl Draws {
         mixed ^ (mixed >> 31)
     }
 
-    /// The ratio of the medians of `b` and `a`, which are as long, of pairs drawn with replacement.
+    /// Draws pairs of `a` and `b` with replacement. Returns the median of `b` divided by that of `a`.
+    /// Both must have the same length.
     pub(crate) fn ratio(&mut self, a: &[f64], b: &[f64], drawn: &mut [Vec<f64>; 2]) -> f64 {
         drawn.iter_mut().for_each(Vec::clear);
         for _ in a {
@@ -58,16 +57,16 @@ impl Draws {
             drawn[0].push(a[index]);
             drawn[1].push(b[index]);
         }
-        let [below, above] = drawn;
-        median(above) / median(below)
+        let [a, b] = drawn;
+        median(b) / median(a)
     }
 
-    /// Below `count`, which is not zero.
+    /// Returns a random index below `count`, which is not zero.
     fn index(&mut self, count: usize) -> usize {
         ((u128::from(self.next()) * count as u128) >> 64) as usize
     }
 
-    /// A figure of as many of `values` as there are, drawn with replacement into `drawn`.
+    /// Draws `values` with replacement into `drawn`. Returns their statistic.
     pub(crate) fn figure(
         &mut self,
         over_rounds: OverRounds,
@@ -80,8 +79,8 @@ impl Draws {
     }
 }
 
-/// The median of some values, which are sorted for it; of an even number of them the mean of the
-/// two in the middle. Not a number if there are none.
+/// Sorts the values and returns their median, for an even number the mean of the two middle values.
+/// Returns NaN without values.
 #[must_use]
 pub fn median(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
@@ -93,17 +92,16 @@ pub fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-/// The part of the rounds that are taken to be quieter than the quiet figure.
+/// The fraction of the rounds below the quiet figure.
 const QUIETER: f64 = 0.1;
 
-/// What the quiet rounds gave: the lower decile of their values, which are sorted for it. Of seven
-/// rounds and fewer that is the least. Not a number if there are none.
+/// Sorts the values and returns the figure of the quiet rounds: the lower decile. For up to seven
+/// rounds this is the minimum. Returns NaN without values.
 ///
-/// What disturbs a round makes it slower and hardly ever faster, and how many rounds it disturbs
-/// changes from run to run: it moves their median a long way, and their lower decile not before it
-/// has reached nine of ten. Between two values it is as far as makes it neither too low nor too
-/// high of few rounds as of many (R. Hyndman and Y. Fan, "Sample Quantiles in Statistical
-/// Packages", 1996, definition 8).
+/// A disturbance makes a round slower and hardly ever faster, and the number of disturbed rounds
+/// varies between runs. This moves the median far, but the lower decile only when nine of ten rounds
+/// are disturbed. The interpolation is unbiased for few and many rounds (R. Hyndman and Y. Fan,
+/// "Sample Quantiles in Statistical Packages", 1996, definition 8).
 #[must_use]
 pub(crate) fn quiet(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
@@ -114,11 +112,11 @@ pub(crate) fn quiet(values: &mut [f64]) -> f64 {
     lower + (upper - lower) * rank.fract()
 }
 
-/// The 95 % interval of the difference of two medians over rounds, the first less the second;
+/// Returns the 95 % interval of the difference of two medians over rounds, the first minus the second;
 /// `None` with fewer than two rounds.
 ///
-/// The two figures of a pair are of rounds that ran one after the other, and are drawn together:
-/// what slowed the machine for both is no difference between them.
+/// The two figures of a pair are of consecutive rounds and are drawn together, so a slowdown of both
+/// does not count as a difference.
 #[must_use]
 pub fn difference_of_medians(pairs: &[[f64; 2]]) -> Option<[f64; 2]> {
     if pairs.len() < 2 {
@@ -138,8 +136,8 @@ pub fn difference_of_medians(pairs: &[[f64; 2]]) -> Option<[f64; 2]> {
     Some(interval(tail(pairs.len()), draw))
 }
 
-/// Between what cuts `tail` of the draws off at either end; `draw` gives the value of one
-/// resampling after the other.
+/// Returns the interval between the tails of the draws. Each call of `draw` returns the value of
+/// another resample.
 pub(crate) fn interval(tail: f64, draw: impl FnMut() -> f64) -> [f64; 2] {
     let mut draws: Vec<f64> = std::iter::repeat_with(draw).take(RESAMPLES).collect();
     draws.sort_unstable_by(f64::total_cmp);
@@ -147,15 +145,15 @@ pub(crate) fn interval(tail: f64, draw: impl FnMut() -> f64) -> [f64; 2] {
     [draws[cut], draws[RESAMPLES - 1 - cut]]
 }
 
-/// The part of the draws that is cut off at either end of the expanded interval.
+/// Returns the tail of the expanded interval at each end, as a fraction of the draws.
 pub(crate) fn tail(rounds: usize) -> f64 {
     let last = TAILS[TAILS.len() - 1];
     let millionths = TAILS.get(rounds.saturating_sub(2)).copied().unwrap_or(last);
     f64::from(millionths) / 1e6
 }
 
-/// The median of these values with its interval.
-pub(crate) fn of_median(values: &[f64]) -> [f64; 3] {
+/// Returns the median of these values and the ends of its interval.
+pub(crate) fn median_with_interval(values: &[f64]) -> [f64; 3] {
     let (mut draws, mut drawn) = (Draws::new(), Vec::with_capacity(values.len()));
     let [low, high] = interval(tail(values.len()), || draws.figure(median, values, &mut drawn));
     drawn.clear();
@@ -169,41 +167,41 @@ mod tests {
 
     const RUNS: u32 = 400;
 
-    /// `count` values of a distribution whose true median is zero.
-    fn values(count: usize, draws: &mut Draws, of: fn(f64) -> f64) -> Vec<f64> {
+    /// Draws `count` values of a distribution whose true median is zero.
+    fn values(count: usize, draws: &mut Draws, quantile: fn(f64) -> f64) -> Vec<f64> {
         let uniform = |draws: &mut Draws| (draws.next() >> 11) as f64 / (1_u64 << 53) as f64;
-        (0..count).map(|_| of(uniform(draws))).collect()
+        (0..count).map(|_| quantile(uniform(draws))).collect()
     }
 
-    /// Of so many runs of so many rounds, the part whose interval holds the true median.
-    fn coverage(rounds: usize, of: fn(f64) -> f64) -> f64 {
+    /// Returns the fraction of runs whose interval contains the true median.
+    fn coverage(rounds: usize, quantile: fn(f64) -> f64) -> f64 {
         let mut draws = Draws(rounds as u64);
-        let holds = (0..RUNS).filter(|_| {
-            let [_, low, high] = of_median(&values(rounds, &mut draws, of));
+        let covered = (0..RUNS).filter(|_| {
+            let [_, low, high] = median_with_interval(&values(rounds, &mut draws, quantile));
             low <= 0.0 && high >= 0.0
         });
-        holds.count() as f64 / f64::from(RUNS)
+        covered.count() as f64 / f64::from(RUNS)
     }
 
-    /// An interval from one order statistic to its counterpart holds the median in a part of all
-    /// cases that is known exactly, whatever the distribution. ±4 % are more than 2.4 standard
-    /// deviations for 4 rounds and 4 for the others.
+    /// The coverage of an interval between two order statistics is known exactly for any
+    /// distribution. The tolerance of 4 % is more than 2.4 standard deviations for 4 rounds and 4 for
+    /// the others.
     #[test]
-    fn an_interval_holds_the_true_median_as_often_as_it_should() {
+    fn intervals_have_their_nominal_coverage() {
         let skewed: fn(f64) -> f64 = |uniform| uniform.powi(8) - 0.5_f64.powi(8);
         let even: fn(f64) -> f64 = |uniform| uniform - 0.5;
-        for (rounds, exact, of) in [(4, 0.875, even), (7, 0.984, skewed), (15, 0.965, even)] {
-            let found = coverage(rounds, of);
+        for (rounds, exact, quantile) in [(4, 0.875, even), (7, 0.984, skewed), (15, 0.965, even)] {
+            let found = coverage(rounds, quantile);
             assert!((found - exact).abs() < 0.04, "{rounds}: {found}, not {exact}");
         }
     }
 
     #[test]
-    fn what_drifts_through_both_of_a_pair_is_no_difference() {
+    fn common_drift_of_pairs_is_no_difference() {
         let pairs: Vec<[f64; 2]> =
             (0..7).map(|round| f64::from(round * 100)).map(|ns| [ns + 30.0, ns]).collect();
         assert_eq!(difference_of_medians(&pairs), Some([30.0, 30.0]));
-        // The same figures, but not those that belong together.
+        // The same figures in other pairs.
         let mixed: Vec<[f64; 2]> =
             (0..7).map(|at| [pairs[at][0], pairs[(at * 3) % 7][1]]).collect();
         let [low, high] = difference_of_medians(&mixed).unwrap();
@@ -212,19 +210,20 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_a_difference_holds_the_truth() {
+    fn interval_of_a_difference_contains_the_true_value() {
         let mut draws = Draws(7);
-        let held = (0..500).filter(|_| {
+        let covered = (0..500).filter(|_| {
             let [a, b] = [(); 2].map(|()| values(15, &mut draws, |uniform| uniform - 0.5));
             let pairs: Vec<[f64; 2]> = a.iter().zip(&b).map(|(a, b)| [a + 0.2, *b]).collect();
             let [low, high] = difference_of_medians(&pairs).unwrap();
             (low..=high).contains(&0.2)
         });
-        let held = held.count();
-        assert!(held >= 465, "{held} of 500");
+        let covered = covered.count();
+        assert!(covered >= 465, "{covered} of 500");
     }
 
-    /// The chance that the median of a resampling is at most the k-th of an odd number of values.
+    /// Returns the probability that the median of a resample is at most the k-th of an odd number of
+    /// values.
     fn exact(count: i32, k: i32) -> f64 {
         let p = f64::from(k) / f64::from(count);
         let choose =
@@ -234,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_draws_of_a_median_have_its_exact_bootstrap_distribution() {
+    fn resampled_medians_have_the_exact_distribution() {
         for count in [5, 7, 15] {
             let values: Vec<f64> = (1..=count).map(f64::from).collect();
             let (mut draws, mut drawn) = (Draws::new(), Vec::new());
@@ -248,15 +247,15 @@ mod tests {
         }
     }
 
-    /// The density of Student's distribution, integrated by hand; none of it is in the code above.
+    /// Integrates the density of Student's distribution numerically, independently of the table.
     #[test]
-    fn tails_are_those_of_student() {
+    fn tails_match_student() {
         let gamma = |halves: u32| {
             let start = if halves.is_multiple_of(2) { 1.0 } else { std::f64::consts::PI.sqrt() };
             let from = if halves.is_multiple_of(2) { 2 } else { 1 };
             (from..halves).step_by(2).map(|it| f64::from(it) / 2.0).product::<f64>() * start
         };
-        // The upper tail of Student beyond t: with x = √v tan a the density is a power of cos a.
+        // The upper tail of Student's distribution: with x = √v tan a, the density is a power of cos a.
         let beyond = |t: f64, freedom: u32| {
             let (from, steps) = ((t / f64::from(freedom).sqrt()).atan(), 4_000);
             let step = (std::f64::consts::FRAC_PI_2 - from) / f64::from(steps);
@@ -266,7 +265,7 @@ mod tests {
             let scale = gamma(freedom + 1) / gamma(freedom) / std::f64::consts::PI.sqrt();
             (0..steps).map(at).sum::<f64>() * step * scale
         };
-        // The upper tail of the normal distribution is Student's with very many degrees.
+        // The upper tail of the normal distribution.
         let normal = |z: f64| {
             let (steps, reach) = (20_000, 12.0);
             let step = (reach - z) / f64::from(steps);
@@ -288,15 +287,15 @@ mod tests {
     }
 
     #[test]
-    fn the_same_rounds_give_the_same_interval() {
+    fn intervals_are_deterministic() {
         let values = [3.0, 1.0, 2.0, 9.0, 5.0, 4.0, 7.0];
-        assert_eq!(of_median(&values), of_median(&values));
-        assert_eq!(of_median(&values), [4.0, 1.0, 9.0]);
-        assert_eq!(of_median(&[8.0, 2.0]), [5.0, 2.0, 8.0]);
-        assert_eq!(of_median(&[3.0; 9]), [3.0; 3]);
+        assert_eq!(median_with_interval(&values), median_with_interval(&values));
+        assert_eq!(median_with_interval(&values), [4.0, 1.0, 9.0]);
+        assert_eq!(median_with_interval(&[8.0, 2.0]), [5.0, 2.0, 8.0]);
+        assert_eq!(median_with_interval(&[3.0; 9]), [3.0; 3]);
     }
 
-    /// The quiet figure of so many values of 1, 2, 3, …
+    /// Returns the quiet figure of the values 1, 2, 3, …, `count`.
     fn quiet_of(count: u32) -> f64 {
         quiet(&mut (1..=count).rev().map(f64::from).collect::<Vec<_>>())
     }

@@ -1,35 +1,34 @@
-//! When to send, if every send waits for the answer to the one before.
+//! A closed-loop schedule: every send waits for the answer to the previous one.
 
 use hairpin_time::{Duration, Instant};
 
 use crate::Departure;
 
-/// A closed loop: one send at a time, the next when the answer came, yet not before an interval has
-/// passed since the last was meant to leave.
+/// A closed loop: the next send follows the answer to the previous one, at the earliest an interval
+/// after the previous intended time.
 ///
-/// It is how ping tools and benchmarks of the ping-pong kind send, and it omits what it should
-/// measure: while the other side stalls it sends nothing, so that a stall is one slow sample,
-/// however many sends of a [`Schedule`](crate::Schedule) it would have held up (coordinated
-/// omission). A command that measures so must say it; what its rows would have shown can be
-/// estimated by [`Histogram::corrected`](crate::Histogram::corrected).
+/// Ping tools and ping-pong benchmarks work this way, and suffer from coordinated omission: while
+/// the peer stalls, the loop sends nothing. A stall is then one slow sample, however many sends of a
+/// [`Schedule`](crate::Schedule) it would have delayed. A command that uses a closed loop must print
+/// that it does. [`Histogram::corrected`](crate::Histogram::corrected) estimates the missing samples.
 #[derive(Debug, Clone)]
 pub struct ClosedLoop {
     interval: Duration,
-    /// When the next send is due; `None` while an answer is awaited.
+    /// The time of the next send; `None` while waiting for an answer.
     due: Option<Instant>,
     intended: Instant,
     departed: u64,
 }
 
 impl ClosedLoop {
-    /// A loop whose first send is meant to leave at `start`. With an interval of zero every other
-    /// send is meant to leave when the answer came.
+    /// Returns a loop with its first send intended at `start`. With an interval of zero, each later
+    /// send is intended at the arrival of the answer.
     #[must_use]
     pub const fn new(start: Instant, interval: Duration) -> Self {
         Self { interval, due: Some(start), intended: start, departed: 0 }
     }
 
-    /// Takes the next send if it is due at `now`; none while an answer is awaited.
+    /// Returns the next send if it is due at `now`; `None` while waiting for an answer.
     #[inline]
     pub fn depart(&mut self, now: Instant) -> Option<Departure> {
         let intended = self.due.filter(|&due| now >= due)?;
@@ -39,8 +38,8 @@ impl ClosedLoop {
         Some(departure)
     }
 
-    /// The answer came at `now`, or was given up then. Without a send that waits for one it changes
-    /// nothing.
+    /// Records the arrival of the answer at `now`, or its timeout. Without an outstanding send, this
+    /// has no effect.
     #[inline]
     pub fn answered(&mut self, now: Instant) {
         if self.due.is_none() {
@@ -48,14 +47,14 @@ impl ClosedLoop {
         }
     }
 
-    /// When the next send is due; `None` while an answer is awaited.
+    /// Returns the time of the next send; `None` while waiting for an answer.
     #[must_use]
     #[inline]
     pub const fn next_departure(&self) -> Option<Instant> {
         self.due
     }
 
-    /// How many sends have left.
+    /// Returns the number of sends so far.
     #[must_use]
     pub const fn departed(&self) -> u64 {
         self.departed
@@ -75,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_departs_before_the_answer() {
+    fn next_send_waits_for_the_answer() {
         let mut closed = ClosedLoop::new(at(0), Duration::from_nanos(100));
         assert_eq!(closed.depart(Instant::from_nanos(999)), None);
         assert_eq!(departs(&mut closed, 5), Some((at(0), 5)));
@@ -86,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn an_early_answer_waits_for_the_interval() {
+    fn next_send_waits_for_the_interval() {
         let mut closed = ClosedLoop::new(at(0), Duration::from_nanos(100));
         departs(&mut closed, 0);
         closed.answered(at(30));
@@ -96,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_interval_the_answer_is_the_next_intended_time() {
+    fn zero_interval_sends_at_the_answer() {
         let mut closed = ClosedLoop::new(at(0), Duration::ZERO);
         departs(&mut closed, 0);
         closed.answered(at(30));
@@ -104,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_answer_moves_nothing() {
+    fn second_answer_has_no_effect() {
         let mut closed = ClosedLoop::new(at(0), Duration::ZERO);
         closed.answered(at(700));
         assert_eq!(closed.next_departure(), Some(at(0)));

@@ -1,6 +1,6 @@
-//! Two results files side by side.
+//! The comparison of two results files.
 
-mod allowance;
+mod between_runs;
 mod ratio;
 mod table;
 
@@ -8,93 +8,93 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::results::is_believed_before;
+use crate::results::is_preferred;
 use crate::{Figure, Host, Results, Row, Setting, bootstrap};
 
-pub use allowance::between_runs;
+pub use between_runs::between_runs;
 pub use ratio::Ratio;
 pub(crate) use ratio::{Baseline, against_kernel};
 
-/// One setting of two results files: the figures of both and what may be said of them.
+/// The comparison of one setting in two results files.
 ///
-/// Two figures stand for a row. The *median* over its rounds is what it took on the whole, on that
-/// machine in those minutes. The *quiet* figure is the lower decile over its rounds: what it took
-/// where the machine did nothing else, which two runs agree in much better. The verdict is taken
-/// from the quiet figure; the medians have one of their own beside it.
+/// Two figures represent a row. The *median* over its rounds includes the load of the machine during
+/// the run. The *quiet* figure is the lower decile over its rounds, from rounds without other load; it
+/// is far more reproducible. The verdict is that of the quiet figures. The medians have a separate
+/// verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compared {
-    /// What was measured; of the first file, else of the second.
+    /// The setting, from the first file if it contains the row, otherwise from the second.
     #[serde(flatten)]
     pub setting: Setting,
-    /// Of the first file, A.
-    pub a: Option<Side>,
-    /// Of the second file, B.
-    pub b: Option<Side>,
-    /// B's median divided by A's, with the 95 % interval over rounds; `None` unless both have
+    /// The row of the first file, A.
+    pub a: Option<ComparedRow>,
+    /// The row of the second file, B.
+    pub b: Option<ComparedRow>,
+    /// The median of B divided by that of A, with the 95 % interval over rounds; `None` unless both have
     /// [`Ratio::ROUNDS_MIN`] rounds.
     pub over_rounds: Option<Ratio>,
-    /// The same, widened by how far the medians of two runs of the same lie apart.
+    /// The same ratio, with the interval widened by the usual difference of medians between runs.
     pub ratio: Option<Ratio>,
-    /// What would be said of the medians alone; `None` where there is no ratio.
+    /// The verdict of the medians; `None` without `ratio`.
     pub median_verdict: Option<Verdict>,
-    /// B's quiet figure divided by A's, with its interval over rounds; `None` where `over_rounds`
-    /// is.
+    /// The quiet figure of B divided by that of A, with the interval over rounds; `None` without
+    /// `over_rounds`.
     pub quiet_over_rounds: Option<Ratio>,
-    /// The same, widened by how far the quiet figures of two runs of the same lie apart: what the
-    /// verdict is taken from.
+    /// The same ratio, with the interval widened by the usual difference of quiet figures between runs.
+    /// The verdict is that of this ratio.
     pub quiet_ratio: Option<Ratio>,
-    /// What may be said.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// A row of one of two files.
+/// A row of one of the compared files.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Side {
-    /// The median in nanoseconds: over rounds where there are some, else of all samples.
+pub struct ComparedRow {
+    /// The median in nanoseconds: over rounds, or of all samples without rounds.
     pub p50: Option<f64>,
-    /// The lower decile over rounds of their medians, in nanoseconds: that of the quiet rounds.
-    /// `None` without rounds.
+    /// The quiet figure in nanoseconds: the lower decile of the medians of the rounds. `None` without
+    /// rounds.
     pub quiet: Option<f64>,
-    /// Rounds that have a median.
+    /// The number of rounds with a median.
     pub rounds: usize,
-    /// What a reader must know before believing it: late, interrupted, lossy.
+    /// The restrictions of the row: late, interrupted, lost sends.
     pub notes: Vec<String>,
 }
 
-/// What may be said of two rows of one setting.
+/// The verdict of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The interval of the ratio holds 1.
+    /// The interval of the ratio contains 1.
     WithinNoise,
-    /// All of the interval lies below 1.
+    /// The interval is below 1.
     Faster,
-    /// All of it lies above 1.
+    /// The interval is above 1.
     Slower,
-    /// Nothing.
+    /// The rows cannot be compared.
     NotComparable(Reason),
 }
 
-/// Why nothing may be said.
+/// The reason for which rows cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The second file has no such row.
+    /// The second file does not contain the row.
     OnlyInA,
-    /// The first file has none.
+    /// The first file does not contain the row.
     OnlyInB,
     /// The row of the first file failed.
     FailedInA,
-    /// That of the second did.
+    /// The row of the second file failed.
     FailedInB,
-    /// The first row has too few samples for a median, or a median of zero.
+    /// The row of the first file has too few samples for a median, or a median of zero.
     NoMedianInA,
-    /// The second has.
+    /// The row of the second file has too few samples for a median, or a median of zero.
     NoMedianInB,
-    /// Fewer than [`Ratio::ROUNDS_MIN`] rounds with a median in either.
+    /// One of the rows has fewer than [`Ratio::ROUNDS_MIN`] rounds with a median.
     TooFewRounds {
-        /// Those of the first file.
+        /// The rounds of the first file.
         a: usize,
-        /// Those of the second.
+        /// The rounds of the second file.
         b: usize,
     },
 }
@@ -132,17 +132,17 @@ impl Serialize for Verdict {
     }
 }
 
-/// Compares all rows of two files, paired by setting, with the usual allowance for
-/// what differs [between runs](between_runs).
+/// Compares the rows of two files, paired by setting, with the usual allowance for the difference
+/// [between runs](between_runs).
 ///
-/// Settings are in the order of the first file, then those that only the second has. Of a setting
-/// that was run more than once the last run that was not late counts, as in the report.
+/// Settings have the order of the first file, followed by those of the second file alone. For a setting
+/// with several runs, the last run that was not late counts, as in the report.
 #[must_use]
 pub fn compare(a: &Results, b: &Results) -> Vec<Compared> {
     compare_allowing(a, b, between_runs(a, b))
 }
 
-/// The same with another allowance, as a part of one: 0.02 is 2 %.
+/// Compares like [`compare`] with another allowance, as a fraction: 0.02 is 2 %.
 #[must_use]
 pub fn compare_allowing(a: &Results, b: &Results, between_runs: f64) -> Vec<Compared> {
     let mut settings: Vec<&Setting> = Vec::new();
@@ -152,21 +152,21 @@ pub fn compare_allowing(a: &Results, b: &Results, between_runs: f64) -> Vec<Comp
         }
     }
     let compared = |setting: &Setting| {
-        let [a, b] = [a, b].map(|file| believed(&file.rows, |of| of.is_same(setting)));
-        Compared::of(setting, a, b, between_runs)
+        let [a, b] = [a, b].map(|file| last_valid(&file.rows, |it| it.is_same(setting)));
+        Compared::new(setting, a, b, between_runs)
     };
     settings.into_iter().map(compared).collect()
 }
 
-/// The row to believe of those whose setting is wanted: the last run that kept its schedule, else
-/// the last, and one that failed only if all did.
-pub(crate) fn believed(rows: &[Row], is_wanted: impl Fn(&Setting) -> bool) -> Option<&Row> {
+/// Returns the run that counts among the rows with a wanted setting: the last one that kept its schedule,
+/// otherwise the last that did not fail, otherwise the last.
+pub(crate) fn last_valid(rows: &[Row], is_wanted: impl Fn(&Setting) -> bool) -> Option<&Row> {
     let runs = rows.iter().filter(|row| is_wanted(&row.setting));
-    runs.reduce(|one, next| if is_believed_before(one, next) { one } else { next })
+    runs.reduce(|one, next| if is_preferred(one, next) { one } else { next })
 }
 
-/// In what two machines differ that any difference of their rows may come from, a clause each:
-/// name, the first, the second.
+/// Returns the facts in which two machines differ and that may explain a difference of their rows. Each
+/// text contains the name and both values.
 #[must_use]
 pub fn differences(a: &Host, b: &Host) -> Vec<String> {
     let facts = |host: &Host| {
@@ -186,21 +186,23 @@ pub fn differences(a: &Host, b: &Host) -> Vec<String> {
 }
 
 impl Compared {
-    fn of(setting: &Setting, a: Option<&Row>, b: Option<&Row>, between_runs: f64) -> Self {
-        let reason = is_out(a, b);
-        let of = |row: Option<&Row>| row.map(|row| row.values(Figure::P50)).unwrap_or_default();
-        let values = [of(a), of(b)];
+    fn new(setting: &Setting, a: Option<&Row>, b: Option<&Row>, between_runs: f64) -> Self {
+        let reason = exclusion(a, b);
+        let medians =
+            |row: Option<&Row>| row.map(|row| row.values(Figure::P50)).unwrap_or_default();
+        let values = [medians(a), medians(b)];
         let between = |ratio: fn(&[f64], &[f64]) -> Option<Ratio>| match reason {
             Some(_) => None,
             None => ratio(&values[0], &values[1]),
         };
-        let [over_rounds, quiet_over_rounds] = [Ratio::of_medians, Ratio::of_quiet].map(between);
-        let of_medians = allowance::of_medians(between_runs, &values[0], &values[1]);
-        let ratio = over_rounds.map(|it| it.widened(of_medians));
+        let [over_rounds, quiet_over_rounds] =
+            [Ratio::from_medians, Ratio::from_quiet].map(between);
+        let for_medians = between_runs::for_medians(between_runs, &values[0], &values[1]);
+        let ratio = over_rounds.map(|it| it.widened(for_medians));
         let quiet_ratio = quiet_over_rounds.map(|it| it.widened(between_runs));
         let too_few = Reason::TooFewRounds { a: values[0].len(), b: values[1].len() };
         let reason = Verdict::NotComparable(reason.unwrap_or(too_few));
-        let [a, b] = [a, b].map(|row| row.map(Side::of));
+        let [a, b] = [a, b].map(|row| row.map(ComparedRow::new));
         Self {
             setting: setting.clone(),
             a,
@@ -214,38 +216,38 @@ impl Compared {
         }
     }
 
-    /// What the medians say, where that is another thing than the verdict.
+    /// Returns the verdict of the medians if it differs from the verdict.
     fn contradiction(&self) -> Option<Verdict> {
-        self.median_verdict.filter(|said| *said != self.verdict)
+        self.median_verdict.filter(|verdict| *verdict != self.verdict)
     }
 }
 
-/// Why nothing may be said whatever the rounds.
-fn is_out(a: Option<&Row>, b: Option<&Row>) -> Option<Reason> {
+/// Returns the reason that excludes a comparison independently of the number of rounds.
+fn exclusion(a: Option<&Row>, b: Option<&Row>) -> Option<Reason> {
     let (a, b) = match (a, b) {
         (Some(a), Some(b)) => (a, b),
         (None, _) => return Some(Reason::OnlyInB),
         (_, None) => return Some(Reason::OnlyInA),
     };
-    let has_none = |row: &Row| Side::of(row).p50.is_none_or(|p50| p50 <= 0.0);
+    let has_no_median = |row: &Row| ComparedRow::new(row).p50.is_none_or(|p50| p50 <= 0.0);
     let reasons = [
         (Reason::FailedInA, a.failed.is_some()),
         (Reason::FailedInB, b.failed.is_some()),
-        (Reason::NoMedianInA, has_none(a)),
-        (Reason::NoMedianInB, has_none(b)),
+        (Reason::NoMedianInA, has_no_median(a)),
+        (Reason::NoMedianInB, has_no_median(b)),
     ];
     reasons.into_iter().find(|(_, applies)| *applies).map(|(reason, _)| reason)
 }
 
-impl Side {
-    fn of(row: &Row) -> Self {
+impl ComparedRow {
+    fn new(row: &Row) -> Self {
         let p50 = crate::results::shown(row, Figure::P50);
-        let said = [
+        let all = [
             ("late".to_owned(), row.late),
             ("interrupted".to_owned(), row.interrupted),
             (format!("{} lost", row.lost), row.lost > 0),
         ];
-        let notes = said.into_iter().filter(|(_, applies)| *applies).map(|(note, _)| note);
+        let notes = all.into_iter().filter(|(_, applies)| *applies).map(|(note, _)| note);
         let mut values = row.values(Figure::P50);
         let rounds = values.len();
         let quiet = (rounds > 0).then(|| bootstrap::quiet(&mut values));
@@ -277,7 +279,7 @@ mod tests {
         Results { rows, ..Results::new(Utc::EPOCH, "hairpin ping", host()) }
     }
 
-    /// A row of so many rounds around this median.
+    /// Returns a row with this number of rounds around a median.
     fn row(wait: &str, p50: u64, rounds: u64) -> Row {
         let mut row = Row::new(setting("ping"), &recorded([p50; 30]), &recorded([]));
         row.setting.wait = wait.to_owned();
@@ -294,24 +296,24 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_paired_by_setting_whatever_their_order_and_rounds() {
+    fn rows_are_paired_by_setting() {
         let a = file(vec![row("poll", 10_000, 7), row("spin", 5_000, 7)]);
         let b = file(vec![row("spin", 5_000, 15), row("poll", 20_000, 7), row("block", 1, 7)]);
         let compared = compare(&a, &b);
-        let said: Vec<_> =
+        let verdicts: Vec<_> =
             compared.iter().map(|it| (it.setting.wait.as_str(), it.verdict.to_string())).collect();
         let expected = [
             ("poll", "slower".to_owned()),
             ("spin", "within noise".to_owned()),
             ("block", "not comparable: only in B".to_owned()),
         ];
-        assert_eq!(said, expected);
+        assert_eq!(verdicts, expected);
         assert_eq!(compare(&b, &a)[1].verdict, Verdict::Faster);
         assert_eq!(compare(&b, &a)[2].verdict, Verdict::NotComparable(Reason::OnlyInA));
     }
 
     #[test]
-    fn what_cannot_be_compared_says_why() {
+    fn verdicts_contain_the_reason_for_no_comparison() {
         let good = || vec![row("poll", 10_000, 7)];
         let failed = || vec![Row { failed: Some("x".to_owned()), ..row("poll", 10_000, 7) }];
         assert_eq!(verdict(failed(), good()), "not comparable: failed in A");
@@ -327,12 +329,12 @@ mod tests {
     }
 
     #[test]
-    fn the_last_run_that_kept_its_schedule_counts() {
+    fn last_run_that_kept_its_schedule_counts() {
         let late = |p50| Row { late: true, ..row("poll", p50, 7) };
         let good = |p50| row("poll", p50, 7);
         let failed = Row { failed: Some("x".to_owned()), ..good(5) };
         let p50 =
-            |rows: Vec<Row>| believed(&rows, |_| true).map(|row| row.by_round[0].p50.unwrap());
+            |rows: Vec<Row>| last_valid(&rows, |_| true).map(|row| row.by_round[0].p50.unwrap());
         assert_eq!(p50(vec![late(1), good(2)]), Some(2));
         assert_eq!(p50(vec![good(1), good(2), late(3)]), Some(2));
         assert_eq!(p50(vec![late(1), late(2)]), Some(2));
@@ -341,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_virtual_machine_needs_a_greater_difference() {
+    fn virtual_machines_require_a_greater_difference() {
         let [a, mut b] = [10_000, 10_500].map(|p50| file(vec![row("poll", p50, 7)]));
         assert_eq!(compare(&a, &b)[0].verdict, Verdict::Slower);
         b.host.virtualised = true;
@@ -350,7 +352,7 @@ mod tests {
         assert_eq!(compare_allowing(&a, &b, 0.03)[0].verdict, Verdict::Slower);
     }
 
-    /// A row of seven rounds, of which so many, in turn, were disturbed by a half.
+    /// Returns a row of seven rounds, of which the first `count` are slower by a half.
     fn disturbed(p50: u64, count: usize) -> Row {
         let mut row = row("poll", p50, 7);
         let slow = |round: &mut RoundFigures| round.p50 = round.p50.map(|nanos| nanos * 3 / 2);
@@ -359,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_is_taken_from_the_quiet_rounds_and_the_medians_say_if_they_differ() {
+    fn verdict_is_that_of_the_quiet_rounds() {
         let [a, b] = [file(vec![disturbed(10_000, 0)]), file(vec![disturbed(10_000, 6)])];
         let compared = &compare(&a, &b)[0];
         assert_eq!(compared.verdict, Verdict::WithinNoise);
@@ -368,20 +370,20 @@ mod tests {
         let [a, b] = [compared.a.as_ref().unwrap(), compared.b.as_ref().unwrap()];
         assert_eq!((a.quiet, a.p50), (Some(10_000.0), Some(10_001.0)));
         assert!(b.quiet.unwrap() < 10_400.0 && b.p50.unwrap() >= 15_000.0, "{b:?}");
-        // And a change that disturbed rounds do not hide.
+        // Disturbed rounds do not hide a real change.
         let [a, b] = [file(vec![disturbed(10_000, 2)]), file(vec![disturbed(12_000, 0)])];
         assert_eq!(compare(&a, &b)[0].verdict, Verdict::Slower);
     }
 
     #[test]
-    fn another_machine_is_named_fact_by_fact() {
+    fn differences_name_each_fact() {
         let other = Host { kernel: "6.2.0".to_owned(), cores: 4, ..host() };
         assert_eq!(differences(&host(), &other), ["cores: 2 / 4", "kernel: 6.1.0 / 6.2.0"]);
         assert!(differences(&host(), &Host { tsc_hz: Some(1), ..host() }).is_empty());
     }
 
     #[test]
-    fn a_table_has_the_words_that_differ_and_what_the_rows_note() {
+    fn table_contains_differing_settings_and_notes() {
         let b = Row { late: true, lost: 3, ..row("spin", 5_000, 0) };
         let a = file(vec![row("poll", 10_000, 7), row("spin", 4_000, 7)]);
         let compared = compare(&a, &file(vec![row("poll", 10_000, 7), b]));

@@ -1,32 +1,31 @@
-//! Files that others may read while they are written.
+//! Atomic writing of files that other processes may read.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes a file whole or not at all: readers see what was there before or all that is new.
+/// Replaces a file atomically: readers see the old or the complete new contents.
 ///
-/// A symbolic link is followed. What is there and is no file (a pipe, a terminal) is written to,
-/// not replaced.
+/// Follows a symbolic link. Writes to an existing pipe or terminal instead of replacing it.
 ///
 /// # Errors
-/// What the system says of the file or of the one beside it, or what `content` says.
+/// The system's, for the file or the temporary file next to it; the error of `content`.
 pub(crate) fn write(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     match fs::metadata(&target) {
-        Ok(there) if !there.is_file() => write_into(&target, content),
+        Ok(existing) if !existing.is_file() => write_into(&target, content),
         _ => replace(&target, content),
     }
 }
 
-/// Puts `text` in the place of a file, whole or not at all, as results and reports are written:
-/// readers see what was there before or all that is new.
+/// Replaces a file by `text` atomically, like results and reports: readers see the old or the complete
+/// new contents.
 ///
 /// # Errors
-/// What the system says of the file or of the one beside it.
+/// The system's, for the file or the temporary file next to it.
 pub fn write_text(path: &Path, text: &str) -> io::Result<()> {
     write(path, |file| file.write_all(text.as_bytes()))
 }
@@ -35,11 +34,11 @@ fn replace(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let beside = path_beside(path);
-    let written = write_into(&beside, content).and_then(|()| fs::rename(&beside, path));
+    let temporary = temporary_path(path);
+    let written = write_into(&temporary, content).and_then(|()| fs::rename(&temporary, path));
     written.inspect_err(|_| {
-        // If it is not there, there is nothing to clear away.
-        let _ = fs::remove_file(&beside);
+        // The file may not exist.
+        let _ = fs::remove_file(&temporary);
     })
 }
 
@@ -52,9 +51,9 @@ fn write_into(
     file.flush()
 }
 
-/// A name in the same folder, for a rename cannot leave its file system. The process id keeps two
-/// runs apart.
-fn path_beside(path: &Path) -> PathBuf {
+/// Returns a temporary name in the same folder, because a rename cannot leave its file system. The
+/// process id separates concurrent runs.
+fn temporary_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.tmp", std::process::id()));
     path.with_file_name(name)
@@ -65,14 +64,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_beside_stays_in_the_folder() {
-        let beside = path_beside(Path::new("out/a.json"));
-        assert_eq!(beside.parent(), Some(Path::new("out")));
-        assert_ne!(beside, Path::new("out/a.json"));
+    fn temporary_path_is_in_the_same_folder() {
+        let temporary = temporary_path(Path::new("out/a.json"));
+        assert_eq!(temporary.parent(), Some(Path::new("out")));
+        assert_ne!(temporary, Path::new("out/a.json"));
     }
 
     #[test]
-    fn what_fails_half_way_leaves_the_old_file() {
+    fn failed_write_leaves_the_old_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.svg");
         write(&path, |file| file.write_all(b"old")).unwrap();

@@ -1,4 +1,4 @@
-//! The whole distribution of a row, in a form that other tools read.
+//! The distribution of a row, in the interchange format of HdrHistogram.
 
 use std::fmt;
 use std::io::{Cursor, Read};
@@ -14,28 +14,28 @@ use crate::Quantile;
 
 /// An HdrHistogram of nanoseconds: three significant digits from 1 ns to 60 s.
 ///
-/// A bucket is at most a thousandth of the values in it wide. What is longer than 60 s is counted
-/// at the upper end; the exact extremes stand beside the histogram in a [`Summary`].
+/// The width of a bucket is at most a thousandth of its values. Longer samples count in the last
+/// bucket; a [`Summary`] contains the exact minimum and maximum.
 ///
-/// Its written form is HdrHistogram's V2 compressed encoding in base64 (RFC 4648, section 4),
-/// which begins with `HISTFAAAA`.
+/// The text form is HdrHistogram's V2 compressed encoding in base64 (RFC 4648, section 4), which
+/// begins with `HISTFAAAA`.
 ///
 /// [`Summary`]: crate::Summary
 #[derive(Clone, PartialEq)]
 pub struct Histogram(hdrhistogram::Histogram<u64>);
 
-/// A bucket of a [`Histogram`] with the samples in it.
+/// A bucket of a [`Histogram`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
-    /// The least value that is counted here, in nanoseconds.
+pub struct HistogramBucket {
+    /// The least value of the bucket, in nanoseconds.
     pub least: u64,
-    /// The greatest, in nanoseconds.
+    /// The greatest value, in nanoseconds.
     pub greatest: u64,
-    /// How many samples: at least one.
+    /// The number of samples, at least one.
     pub count: u64,
 }
 
-/// Why a text is not a histogram.
+/// The reason for which a text is not a histogram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HistogramError {
@@ -45,41 +45,42 @@ pub enum HistogramError {
     /// The bytes are not one HdrHistogram in V2 or V2 compressed encoding.
     #[error("the histogram is not in HdrHistogram's V2 encoding")]
     NotHdrHistogram,
-    /// It says that it is longer than any histogram of a results file.
-    #[error("the histogram claims to have {length} bytes")]
+    /// The stated length exceeds that of any histogram in a results file.
+    #[error("the histogram states a length of {length} bytes")]
     TooLong {
-        /// Bytes of its counts, by its own words.
+        /// The stated length of the counts in bytes.
         length: u32,
     },
-    /// It says that it holds more samples than any run has.
-    #[error("the histogram claims to hold {count} samples")]
+    /// The stated number of samples exceeds that of any run.
+    #[error("the histogram states {count} samples")]
     TooMany {
-        /// The samples; more than there are numbers for are as many as there are.
+        /// The number of samples, saturated at `u64::MAX`.
         count: u64,
     },
 }
 
-/// Longer than any answer that is still worth waiting for.
+/// The upper bound: longer than any timeout of a measurement.
 const LONGEST_NS: u64 = 60_000_000_000;
 
-/// Finer than any two runs agree, and 230 kB in memory.
+/// Finer than the agreement of any two runs; 230 kB in memory.
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// The cookie of the V2 compressed encoding: the cookie and length of the V2 encoding lie within.
+/// The cookie of the V2 compressed encoding, which contains the V2 encoding with its own cookie and
+/// length.
 const COMPRESSED: [u8; 4] = [0x1C, 0x84, 0x93, 0x14];
 
-/// A sample a nanosecond for three days; rounds in thousands can be added without a thought.
+/// A sample per nanosecond for three days. The sum of thousands of such rounds still fits.
 const MOST_SAMPLES: u64 = 1 << 48;
 
-/// Bytes of the V2 encoding before the counts: cookie, length, offset, digits, bounds and ratio.
+/// The length of the V2 header: cookie, length, offset, digits, bounds and ratio.
 const HEADER: usize = 40;
 
-/// A count is at most 9 bytes long, and a histogram of ours has less than 30,000. One of 5 digits,
-/// full to the last bucket, would be longer; nobody has measured that much.
+/// A count has at most 9 bytes, and a histogram of this crate has fewer than 30,000 counts. A full
+/// histogram of 5 digits would be longer, but no measurement fills one.
 const LONGEST_COUNTS: u32 = 4 << 20;
 
 impl Histogram {
-    /// An empty histogram; allocates all it will ever need.
+    /// Returns an empty histogram with all its memory allocated.
     #[must_use]
     pub fn new() -> Self {
         let inner = hdrhistogram::Histogram::new_with_bounds(1, LONGEST_NS, SIGNIFICANT_DIGITS);
@@ -92,46 +93,45 @@ impl Histogram {
         self.0.saturating_record(nanos);
     }
 
-    /// How many samples it holds.
+    /// Returns the number of samples.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.len()
     }
 
-    /// The sample of a rank counted from one, in nanoseconds, up to the width of its bucket; `None`
-    /// if there are fewer samples.
+    /// Returns the sample with this rank, counted from one, in nanoseconds; `None` if there are fewer
+    /// samples.
     ///
-    /// The value is the highest of its bucket, as in all HdrHistogram tools.
+    /// The value is the greatest of its bucket, as in all HdrHistogram tools.
     #[must_use]
     pub fn at_rank(&self, rank: u64) -> Option<u64> {
         let count = self.count();
         if rank == 0 || rank > count {
             return None;
         }
-        // HdrHistogram rounds quantile × count up to a rank. Half a rank below the one that is
-        // meant, no error of floating point can lead to its neighbour.
+        // HdrHistogram rounds quantile × count up to a rank. Half a rank below the wanted one, a
+        // floating-point error cannot change the rank.
         Some(self.0.value_at_quantile((rank as f64 - 0.5) / count as f64))
     }
 
-    /// The value of a percentile in nanoseconds, up to the width of its bucket; `None` unless
-    /// [`Quantile::SAMPLES_BEYOND`] samples lie beyond it.
+    /// Returns a percentile in nanoseconds, within the width of its bucket; `None` unless at least
+    /// [`Quantile::SAMPLES_BEYOND`] samples exceed it.
     #[must_use]
     pub fn at(&self, quantile: Quantile) -> Option<u64> {
         self.at_rank(quantile.rank(self.count())?)
     }
 
-    /// The buckets that hold samples, from the least value up.
-    pub fn iter(&self) -> impl Iterator<Item = Counted> {
+    /// Returns the nonempty buckets in increasing order.
+    pub fn iter(&self) -> impl Iterator<Item = HistogramBucket> {
         self.0.iter_recorded().map(|at| {
             let greatest = at.value_iterated_to();
             let least = self.0.lowest_equivalent(greatest);
-            Counted { least, greatest, count: at.count_since_last_iteration() }
+            HistogramBucket { least, greatest, count: at.count_since_last_iteration() }
         })
     }
 
-    /// The sum of some histograms: ours add exactly; of one that another tool wrote with other
-    /// bounds or digits, the samples of a bucket are counted where the greatest value of it
-    /// belongs.
+    /// Returns the sum of histograms. Histograms of this crate add exactly. For other bounds or digits,
+    /// the samples of a bucket count at its greatest value.
     #[must_use]
     pub fn sum<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut sum = Self::new();
@@ -143,21 +143,21 @@ impl Histogram {
         sum
     }
 
-    /// What a closed loop would have recorded had it sent every `interval`, whatever became of the
-    /// sends before: HdrHistogram's correction for coordinated omission, applied after recording.
+    /// Returns the histogram corrected for coordinated omission: an estimate of the samples that a
+    /// closed loop would have recorded with a send every `interval`.
     ///
-    /// A sample longer than the interval stands for those that were not sent while it lasted: one
-    /// each that would have waited an interval less than the one before, down to the interval. It
-    /// is an estimate, for rows of a closed loop ([`ClosedLoop`](crate::ClosedLoop)) alone. Rows of
-    /// a schedule have those samples already and must not be corrected. What is stored in a results
-    /// file is always the raw histogram. An interval of zero corrects nothing.
+    /// This is HdrHistogram's correction after recording. For a sample longer than the interval, it
+    /// adds the missing samples, each one interval shorter, down to the interval. Use it only for
+    /// rows of a closed loop ([`ClosedLoop`](crate::ClosedLoop)): rows of a schedule contain these
+    /// samples already. A results file always contains the raw histogram. With an interval of zero,
+    /// the result is unchanged.
     #[must_use]
     pub fn corrected(&self, interval: Duration) -> Self {
         let (mut corrected, interval) = (self.clone(), interval.as_nanos());
         for bucket in self.iter().filter(|_| interval > 0) {
             let mut missing = bucket.greatest.saturating_sub(interval);
             while missing >= interval {
-                // All that fall into one bucket at once: a minute in steps of a nanosecond is long.
+                // Adds all samples of a bucket at once: there may be a sample per nanosecond.
                 let least = self.0.lowest_equivalent(missing).max(interval);
                 let steps = (missing - least) / interval + 1;
                 corrected.0.saturating_record_n(missing, bucket.count.saturating_mul(steps));
@@ -167,25 +167,25 @@ impl Histogram {
         corrected
     }
 
-    /// Forgets all samples and keeps the memory.
+    /// Removes all samples and keeps the memory.
     pub fn clear(&mut self) {
         self.0.reset();
     }
 
-    /// The written form.
+    /// Returns the text form.
     #[must_use]
     pub fn to_base64(&self) -> String {
         let mut bytes = Vec::new();
         let written = V2DeflateSerializer::new().serialize(&self.0, &mut bytes);
-        written.expect("memory takes all that is written and the counts of a run fit 63 bits");
+        written.expect("writing to memory succeeds, and the counts of a run fit 63 bits");
         STANDARD.encode(bytes)
     }
 
-    /// Reads the written form, whichever tool wrote it.
+    /// Parses the text form of any HdrHistogram tool.
     ///
     /// # Errors
-    /// [`HistogramError::NotBase64`], [`HistogramError::NotHdrHistogram`], also for bytes after the
-    /// histogram, [`HistogramError::TooLong`] and [`HistogramError::TooMany`].
+    /// [`HistogramError::NotBase64`]; [`HistogramError::NotHdrHistogram`], also for trailing bytes;
+    /// [`HistogramError::TooLong`]; [`HistogramError::TooMany`].
     pub fn from_base64(text: &str) -> Result<Self, HistogramError> {
         let bytes = STANDARD.decode(text).map_err(|_| HistogramError::NotBase64)?;
         let bytes = plain(bytes)?;
@@ -203,8 +203,8 @@ impl Histogram {
     }
 }
 
-/// The V2 encoding of what is in it or in the compressed one, with no more counts than it may have:
-/// the decoder makes room for as many as it claims before it looks whether they are there.
+/// Returns the V2 encoding of a plain or compressed histogram, with a checked length: the decoder
+/// allocates the stated length before it checks the input.
 fn plain(bytes: Vec<u8>) -> Result<Vec<u8>, HistogramError> {
     let (mut plain, mut rest) = (Vec::new(), &bytes[..]);
     let is_compressed = bytes.starts_with(&COMPRESSED);
@@ -225,8 +225,8 @@ fn plain(bytes: Vec<u8>) -> Result<Vec<u8>, HistogramError> {
     }
 }
 
-/// Refuses the one count that the decoder cannot take: -2^63, which would be so many zeros. A count
-/// is a ZigZag number of 7 bits a byte, the lowest first, but of all 8 in the ninth.
+/// Rejects the count -2^63, a run of 2^63 zeros, on which the decoder panics. A count is a ZigZag number
+/// with 7 bits per byte, lowest first, and 8 bits in the ninth byte.
 fn check_counts(plain: &[u8]) -> Result<(), HistogramError> {
     let mut counts = plain.get(HEADER..).unwrap_or_default();
     while !counts.is_empty() {
@@ -240,7 +240,7 @@ fn check_counts(plain: &[u8]) -> Result<(), HistogramError> {
     Ok(())
 }
 
-/// The big-endian number that begins at `at`.
+/// Returns the big-endian number at an offset.
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|bytes| u32::from_be_bytes(*bytes))
 }
@@ -278,19 +278,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_written_form_begins_as_other_tools_expect() {
+    fn text_form_begins_with_the_cookie() {
         let mut histogram = Histogram::new();
         histogram.record(12_345);
         assert!(histogram.to_base64().starts_with("HISTFAAAA"), "{}", histogram.to_base64());
     }
 
     #[test]
-    fn reads_what_other_implementations_wrote() {
-        // One sample of 2048 in 1..=2048, as the Java and the C implementation write it.
+    fn parses_histograms_of_other_implementations() {
+        // One sample of 2048 in 1..=2048, from the Java and C implementations.
         let java = "HISTFAAAACB4nJNpmSzMwMDAzAABMJoRQnEw2H+AsP7LMwEARZgDpQ==";
         let read = Histogram::from_base64(java).unwrap();
-        assert_eq!((read.count(), read.at_rank(1)), (1, Some(2_049))); // of a bucket 2 wide
-        // 100, 200 and 250 in 1..=300, as the Vala implementation writes them.
+        assert_eq!((read.count(), read.at_rank(1)), (1, Some(2_049))); // a bucket of width 2
+        // 100, 200 and 250 in 1..=300, from the Vala implementation.
         let vala = "HISTFAAAACV4nJNpmSzMwMDAwQABzFCaEUrp2H+AsI4zMh1lZEpkAgBdIQSk";
         let read = Histogram::from_base64(vala).unwrap();
         let ranks = [1, 2, 3].map(|rank| read.at_rank(rank).unwrap());
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_histogram() {
+    fn rejects_other_texts() {
         assert_eq!(Histogram::from_base64("HIST!"), Err(HistogramError::NotBase64));
         assert_eq!(Histogram::from_base64(""), Err(HistogramError::NotHdrHistogram));
         let mut bytes = STANDARD.decode(Histogram::new().to_base64()).unwrap();
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn has_no_memory_for_what_is_only_claimed() {
+    fn rejects_stated_lengths_before_allocating() {
         let too_long = Err(HistogramError::TooLong { length: 0x8600_0004 });
         let mut plain = vec![0x1C, 0x84, 0x93, 0x13, 0x86, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 3];
         plain.extend(1_u64.to_be_bytes());
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_a_count_that_is_no_count() {
+    fn rejects_the_count_that_panics_the_decoder() {
         let with = |counts: &[u8]| {
             let mut plain = vec![0x1C, 0x84, 0x93, 0x13, 0, 0, 0, counts.len() as u8];
             plain.extend([0, 0, 0, 0, 0, 0, 0, 3]);
@@ -349,12 +349,12 @@ mod tests {
         let too_many = |count| Err(HistogramError::TooMany { count });
         assert_eq!(with(&greatest), too_many(i64::MAX as u64));
         assert_eq!(with(&greatest.repeat(3)), too_many(u64::MAX));
-        // The bytes of the least count, but not where one begins.
+        // The bytes of the least count, but not at the start of a count.
         assert_eq!(with(&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 2]), Ok(1));
     }
 
     #[test]
-    fn counts_what_is_longer_than_it_reaches() {
+    fn longer_samples_count_in_the_last_bucket() {
         let mut histogram = Histogram::new();
         histogram.record(u64::MAX);
         assert_eq!(histogram.count(), 1);
@@ -362,20 +362,20 @@ mod tests {
     }
 
     #[test]
-    fn every_sample_is_in_one_bucket() {
+    fn samples_are_in_one_bucket_each() {
         let mut histogram = Histogram::new();
         [5, 70_000, 5, 70_001].into_iter().for_each(|nanos| histogram.record(nanos));
         let buckets: Vec<_> = histogram.iter().collect();
-        assert_eq!(buckets[0], Counted { least: 5, greatest: 5, count: 2 });
-        assert_eq!(buckets[1], Counted { least: 69_952, greatest: 70_015, count: 2 });
+        assert_eq!(buckets[0], HistogramBucket { least: 5, greatest: 5, count: 2 });
+        assert_eq!(buckets[1], HistogramBucket { least: 69_952, greatest: 70_015, count: 2 });
         assert_eq!(buckets.len(), 2);
         histogram.clear();
         assert_eq!((histogram.count(), histogram.iter().count()), (0, 0));
     }
 
-    /// HdrHistogram's own way, which records the missing samples one by one.
+    /// The reference is HdrHistogram's function, which records the missing samples one by one.
     #[test]
-    fn corrects_as_hdrhistogram_does() {
+    fn correction_matches_hdrhistogram() {
         for (interval, samples) in [
             (100, vec![50, 99, 100, 199, 200, 1_000, 1_050, 77_777]),
             (1_000, vec![2_000_000, 2_000_001, 5, 5, 5]),
@@ -390,14 +390,14 @@ mod tests {
     }
 
     #[test]
-    fn a_correction_in_the_finest_steps_ends() {
+    fn correction_with_the_shortest_interval_terminates() {
         let mut raw = Histogram::new();
         raw.record(u64::MAX);
         assert!(raw.corrected(Duration::from_nanos(1)).count() > 50_000_000_000);
     }
 
     #[test]
-    fn a_sum_holds_the_samples_of_all_its_parts() {
+    fn sum_contains_the_samples_of_all_parts() {
         let [mut one, mut other] = [Histogram::new(), Histogram::new()];
         [5, 70_000].into_iter().for_each(|nanos| one.record(nanos));
         [5, 2_000_000_000].into_iter().for_each(|nanos| other.record(nanos));

@@ -1,16 +1,36 @@
 //! Schedules, recorders, results files, tables and reports.
 //!
-//! Layer L3. What every measuring command shares: when to send ([`Schedule`]), what came of it
-//! ([`Recorder`], [`Summary`]), the document it leaves behind ([`Results`]), the table a person
-//! reads ([`Table`]), the page with pictures ([`Report`]), and whether two documents differ
-//! ([`compare()`]). It reads no clock and sends nothing; the command does, and passes times in.
+//! Layer L3 (products). The crate contains the parts that all measuring commands share. It reads no
+//! clock and sends no packets: a command does both and passes the times in.
 //!
-//! Sides are measured in turn, in rounds ([`interleaved`], [`Row::of_rounds`]): rounds are what
-//! intervals are computed from, never samples. What the measuring itself was good for stands beside
-//! the rows ([`EnvironmentReport`]).
+//! ```text
+//!  Schedule ──> send ──> Outstanding ──> answer ──> Recorder ──> Summary ──> Row ──> Results (JSON)
+//!  intended       departure                          latency,     percentiles   │        │
+//!  times                                             lateness                 Table   Report, compare()
+//! ```
 //!
-//! Latency is counted from the *intended* time of a send, so that a sender that was held up cannot
-//! hide the wait it caused (coordinated omission). How late each send left is kept beside it.
+//! Latency is measured from the *intended* time of a send, so it is free of coordinated omission.
+//! The lateness of each send is recorded separately.
+//!
+//! The subjects of a benchmark are measured in interleaved rounds ([`interleaved`],
+//! [`Row::from_rounds`]). Confidence intervals are computed from rounds, never from samples. An
+//! [`EnvironmentReport`] describes the quality of the clock and the cores.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `schedule`, `closed_loop` | intended send times: [`Schedule`] (open loop), [`ClosedLoop`] |
+//! | `outstanding` | sends that wait for an answer: [`Outstanding`] |
+//! | `recorder`, `batch` | samples: [`Recorder`], [`BatchRecorder`] |
+//! | `histogram`, `summary` | distributions and their statistics: [`Histogram`], [`Summary`] |
+//! | `results` | the results file: [`Results`], [`Row`], [`Setting`], [`RoundFigures`] |
+//! | `bootstrap`, `compare` | confidence intervals; two results files compared |
+//! | `table` | rows as text: [`Table`] |
+//! | `report`, `page` | the HTML report: [`Report`] |
+//! | `chart_group`, `chart`, `scale`, `svg` | the charts of a report |
+//! | `file` | atomic writing of files |
+//!
+//! To add a field to the results file, add it to [`Row`] in `results/row.rs`, with a default for
+//! older files, and to `docs/reference/results-format.md`.
 //!
 //! ```
 //! use hairpin_measure::{Recorder, Schedule, Summary};
@@ -24,23 +44,23 @@
 //! let now = start + Duration::from_nanos(30);
 //! if let Some(departure) = schedule.depart(now) {
 //!     lateness.record(departure.lateness);
-//!     let answered = now + Duration::from_micros(12); // when the answer arrived
+//!     let answered = now + Duration::from_micros(12); // the arrival of the answer
 //!     latency.record(answered - departure.intended);
 //! }
-//! assert_eq!(Summary::of(&latency).max, Some(12_030));
+//! assert_eq!(Summary::new(&latency).max, Some(12_030));
 //! ```
 #![forbid(unsafe_code)]
 
 mod batch;
 mod bootstrap;
-mod cell;
+mod chart;
+mod chart_group;
 mod closed_loop;
 mod compare;
 mod file;
 mod histogram;
 mod outstanding;
 mod page;
-mod picture;
 mod recorder;
 mod report;
 mod results;
@@ -54,15 +74,16 @@ pub use batch::{BatchRecorder, is_too_short};
 pub use bootstrap::{difference_of_medians, median};
 pub use closed_loop::ClosedLoop;
 pub use compare::{
-    Compared, Ratio, Reason, Side, Verdict, between_runs, compare, compare_allowing, differences,
+    Compared, ComparedRow, Ratio, Reason, Verdict, between_runs, compare, compare_allowing,
+    differences,
 };
 pub use file::write_text;
-pub use histogram::{Counted, Histogram, HistogramError};
+pub use histogram::{Histogram, HistogramBucket, HistogramError};
 pub use outstanding::{Answer, Outstanding, Sent};
 pub use recorder::Recorder;
 pub use report::{Report, ReportError};
 pub use results::{
-    Bucket, Clock, CoreTruth, EnvironmentError, EnvironmentReport, Figure, Host, Kind, Results,
+    Bucket, Clock, CoreReport, EnvironmentError, EnvironmentReport, Figure, Host, Kind, Results,
     ResultsError, RoundFigures, Row, RowError, SCHEMA, Setting, Spread, Timestamping, Unit,
     interleaved,
 };

@@ -1,28 +1,28 @@
-//! Sends that wait for their answer.
+//! Outstanding sends: those that wait for an answer.
 
 use hairpin_time::{Duration, Instant};
 
-/// One send that has left.
+/// A send that has departed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sent {
-    /// Counted from zero, in the order of leaving.
+    /// The sequence number, counted from zero.
     pub sequence: u64,
-    /// When it was meant to leave.
+    /// The intended time.
     pub intended: Instant,
-    /// Just before it left.
+    /// The time just before the send.
     pub left: Instant,
 }
 
-/// What an answer turned out to be.
+/// The classification of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// The first answer to this send: a sample.
     InTime(Sent),
-    /// The send had been given up as lost: it is in no latency.
+    /// The send had timed out as lost. Its latency is not recorded.
     Late,
-    /// It has been answered before.
+    /// The send has been answered before.
     Duplicate,
-    /// No such send, or one of so long ago that nothing is known of it any more.
+    /// No such send, or one that the table no longer contains.
     Unexpected,
 }
 
@@ -34,16 +34,16 @@ enum State {
     Answered,
 }
 
-/// A table of sends by sequence, sized when it is made; the sender never waits for it.
+/// A table of sends by sequence number, with a fixed size.
 ///
-/// Sequences follow one another from zero, so that the place of each is known and the oldest one
-/// that waits is found by going on from the last.
+/// Sequence numbers are consecutive from zero, so each has a known slot, and the oldest open send is
+/// found by advancing from the previous one.
 #[derive(Debug, Clone)]
 pub struct Outstanding {
     slots: Box<[(State, Sent)]>,
-    /// No send before this one is open.
+    /// The lower bound of the open sequence numbers.
     oldest: u64,
-    /// The sequence of the next send.
+    /// The sequence number of the next send.
     next: u64,
     open: u64,
 }
@@ -52,16 +52,16 @@ const UNUSED: (State, Sent) =
     (State::Unused, Sent { sequence: 0, intended: Instant::ZERO, left: Instant::ZERO });
 
 impl Outstanding {
-    /// Room for at least `capacity` sends that wait or are remembered: a schedule of one every
-    /// `interval`, each given up after a timeout, wants `timeout / interval` and one more.
+    /// Returns a table for at least `capacity` sends, open or answered. A schedule with a timeout needs
+    /// a capacity of `timeout / interval + 1`.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         let slots = vec![UNUSED; capacity.max(1).next_power_of_two()].into_boxed_slice();
         Self { slots, oldest: 0, next: 0, open: 0 }
     }
 
-    /// The next send leaves; its sequence is returned, and the send whose place it takes if that
-    /// one was still open: it is lost.
+    /// Adds a send. Returns its sequence number, and the send that it displaces if that one was still
+    /// open, which is thereby lost.
     #[inline]
     pub fn depart(&mut self, intended: Instant, left: Instant) -> (u64, Option<Sent>) {
         let sequence = self.next;
@@ -78,7 +78,7 @@ impl Outstanding {
         }
     }
 
-    /// An answer names `sequence`.
+    /// Classifies an answer to `sequence`, and closes that send.
     #[inline]
     pub fn answer(&mut self, sequence: u64) -> Answer {
         let is_sent = sequence < self.next;
@@ -94,11 +94,11 @@ impl Outstanding {
             }
             State::Lost => Answer::Late,
             State::Answered => Answer::Duplicate,
-            State::Unused => unreachable!("whatever was sent has been open"),
+            State::Unused => unreachable!("a sent slot is never unused"),
         }
     }
 
-    /// The send that has waited longest.
+    /// Returns the oldest open send.
     #[inline]
     pub fn oldest(&mut self) -> Option<Sent> {
         if self.open == 0 {
@@ -115,21 +115,21 @@ impl Outstanding {
         }
     }
 
-    /// Gives up the oldest send if it left more than `patience` before `now`.
-    pub fn expire(&mut self, now: Instant, patience: Duration) -> Option<Sent> {
-        let sent = self.oldest().filter(|sent| now.saturating_since(sent.left) > patience)?;
+    /// Removes the oldest send as lost if it departed more than `timeout` before `now`.
+    pub fn expire(&mut self, now: Instant, timeout: Duration) -> Option<Sent> {
+        let sent = self.oldest().filter(|sent| now.saturating_since(sent.left) > timeout)?;
         self.slot(sent.sequence).0 = State::Lost;
         self.open -= 1;
         Some(sent)
     }
 
-    /// Sends that wait.
+    /// Returns the number of open sends.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         self.open
     }
 
-    /// The sequence of the next send.
+    /// Returns the sequence number of the next send.
     #[must_use]
     pub fn next(&self) -> u64 {
         self.next

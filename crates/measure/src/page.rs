@@ -1,55 +1,56 @@
-//! The page of a report: what stands in its template.
+//! The page of a report: the data of its template.
 
 use std::collections::BTreeSet;
 
 use askama::Template;
 use hairpin_time::Utc;
 
-use crate::cell::{Cell, Panel, interval};
+use crate::chart::{self, Chart, dark_style, file_letter};
+use crate::chart_group::{ChartGroup, Panel, interval};
 use crate::compare::against_kernel;
-use crate::picture::{self, Picture, dark_style, file_letter};
 use crate::results::shown;
 use crate::scale::thousands;
 use crate::svg::printable;
-use crate::table::{has_baseline, has_rounds, interval_of_p50, micros, notes, reading, rounded};
-use crate::{EnvironmentReport, Figure as Of, Host, Results, Row, Timestamping};
+use crate::table::{
+    explanations, has_baseline, has_rounds, interval_of_p50, micros, notes, rounded,
+};
+use crate::{EnvironmentReport, Figure as RowFigure, Host, Results, Row, Timestamping};
 
-/// `report.html`.
+/// The data of `report.html`.
 #[derive(Template)]
 #[template(path = "report.html")]
 pub(crate) struct Page<'a> {
     dark: String,
     title: String,
     files: Vec<File<'a>>,
-    /// All cells in one picture.
+    /// The overview chart of all groups.
     overview: Option<Figure>,
-    cells: Vec<Section<'a>>,
+    sections: Vec<Section<'a>>,
     compared: Vec<Compared>,
     has_ticks: bool,
 }
 
 /// A results file.
 struct File<'a> {
-    /// `A`; empty if there is only one.
+    /// The letter of the file; empty for a single file.
     letter: String,
     name: &'a str,
     results: &'a Results,
     started: String,
-    /// What was not as it should be, a sentence each.
+    /// The warnings, a sentence each.
     warnings: Vec<String>,
-    /// What it was measured on, name and value.
+    /// The facts of the machine, name and value.
     machine: Vec<(&'static str, String)>,
     groups: Vec<Group>,
-    /// Whether rows have rounds, and whether some were not carried by kernel sockets: a column
-    /// each.
+    /// `true` for the optional columns: the interval of rounds, and the comparison with kernel sockets.
     columns: [bool; 2],
-    /// How many columns there are in all.
+    /// The number of columns.
     span: usize,
-    /// How the table is to be read, and the truth checks, a line each.
+    /// The explanations of the table and the environment, a line each.
     footnotes: Vec<String>,
 }
 
-/// Consecutive rows of one feed and interval.
+/// The consecutive rows of one feed and interval.
 struct Group {
     title: String,
     rows: Vec<TableRow>,
@@ -57,18 +58,18 @@ struct Group {
 
 /// A row of the table of all rows.
 struct TableRow {
-    /// How it is set off: failed, late.
+    /// The CSS class: failed, late.
     class: String,
-    words: [String; 2],
+    labels: [String; 2],
     figures: Vec<String>,
     note: String,
 }
 
-/// A feed and interval.
+/// The section of a feed and interval.
 struct Section<'a> {
-    cell: &'a Cell<'a>,
+    group: &'a ChartGroup<'a>,
     interval: String,
-    pictures: Vec<Figure>,
+    charts: Vec<Figure>,
 }
 
 struct Figure {
@@ -77,50 +78,50 @@ struct Figure {
     caption: Vec<String>,
 }
 
-/// What `poll` costs against `epoll` in one panel.
+/// The comparison of `poll` and `epoll` in one panel.
 struct Compared {
-    words: [String; 3],
-    /// Of median, mean and 99th percentile: poll, epoll, difference, per cent.
+    labels: [String; 3],
+    /// For median, mean and 99th percentile: poll, epoll, difference, percent.
     figures: Vec<String>,
 }
 
 impl<'a> Page<'a> {
-    /// The page of these files, whose cells have these pictures.
+    /// Returns the page of these files, whose groups have these charts.
     pub(crate) fn new(
         results: &'a [Results],
         names: &'a [String],
-        cells: &'a [Cell<'a>],
-        pictures: &[Vec<Picture>],
+        groups: &'a [ChartGroup<'a>],
+        charts: &[Vec<Chart>],
     ) -> Self {
         let subject = Self::subject(results, names);
         let is_tick = |row: &Row| row.setting.bench == "t2t";
         let has_ticks = results.iter().flat_map(|it| &it.rows).any(is_tick);
-        let of = if has_ticks { "tick to trade" } else { "results" };
-        let section = |(cell, pictures): (&'a Cell<'a>, &Vec<Picture>)| Section {
-            cell,
-            interval: cell.interval(),
-            pictures: pictures.iter().map(figure).collect(),
+        let benchmark = if has_ticks { "tick to trade" } else { "results" };
+        let section = |(group, charts): (&'a ChartGroup<'a>, &Vec<Chart>)| Section {
+            group,
+            interval: group.interval(),
+            charts: charts.iter().map(figure).collect(),
         };
         Self {
             dark: dark_style(),
-            title: format!("Hairpin: {of}"),
+            title: format!("Hairpin: {benchmark}"),
             files: (0..results.len()).map(|at| File::new(results, names, at)).collect(),
-            overview: picture::overview(cells, &subject).as_ref().map(figure),
-            cells: cells.iter().zip(pictures).map(section).collect(),
-            compared: cells.iter().flat_map(compare).collect(),
+            overview: chart::overview(groups, &subject).as_ref().map(figure),
+            sections: groups.iter().zip(charts).map(section).collect(),
+            compared: groups.iter().flat_map(compare).collect(),
             has_ticks,
         }
     }
 
-    /// The text of the page.
+    /// Returns the HTML.
     pub(crate) fn render(&self) -> String {
-        let page = Template::render(self).expect("a String takes all that is written to it");
+        let page = Template::render(self).expect("writing to a String cannot fail");
         page.chars().map(printable).collect()
     }
 
-    /// The machine and the command, or each file's name, in a line that fits the head of a picture.
+    /// Returns the subject of charts in one line: the machine and the command, or the names of the files.
     pub(crate) fn subject(results: &[Results], names: &[String]) -> String {
-        /// Of the picture's width at this size, with room for wide letters.
+        /// The characters that fit the width of a chart.
         const COLUMNS: usize = 145;
         let text = match results {
             [only] => {
@@ -135,7 +136,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// What a file is called: its own name if that is known.
+/// Returns the name of a file, or its command without a name.
 fn name<'a>(results: &'a [Results], names: &'a [String], at: usize) -> &'a str {
     names.get(at).unwrap_or(&results[at].command)
 }
@@ -146,7 +147,7 @@ fn machine_line(host: &Host) -> String {
     format!("{}, {} {cores}{kind}, Linux {}, {}", host.cpu, host.cores, host.kernel, host.nic)
 }
 
-/// To the second, without the fraction that is always zero.
+/// Formats a time in seconds, without the fraction, which is always zero.
 fn time(utc: Utc) -> String {
     let text = utc.to_string();
     let seconds = text.split('.').next().unwrap_or(&text);
@@ -160,15 +161,15 @@ fn shortened(text: &str, columns: usize) -> String {
     text.chars().take(columns - 1).chain(['…']).collect()
 }
 
-fn figure(picture: &Picture) -> Figure {
-    let Picture { name, caption, .. } = picture;
-    Figure { name: name.clone(), svg: picture.inline(), caption: caption.clone() }
+fn figure(chart: &Chart) -> Figure {
+    let Chart { name, caption, .. } = chart;
+    Figure { name: name.clone(), svg: chart.inline(), caption: caption.clone() }
 }
 
 impl Section<'_> {
-    /// Whether any file tells in what order its samples came.
-    fn has_course(&self) -> bool {
-        self.cell.lines().any(|line| !line.row.over_time.is_empty())
+    /// Returns `true` if a file contains the order of samples.
+    fn has_order(&self) -> bool {
+        self.group.series().any(|series| !series.row.over_time.is_empty())
     }
 }
 
@@ -185,13 +186,13 @@ impl<'a> File<'a> {
             machine: machine(results),
             groups: groups(results),
             columns,
-            span: 19 + columns.iter().filter(|is_there| **is_there).count(),
+            span: 19 + columns.iter().filter(|shown| **shown).count(),
             footnotes: footnotes(results),
         }
     }
 }
 
-/// What a reader must know before looking at any figure.
+/// Returns the warnings of a file.
 fn warnings(rows: &[Row]) -> Vec<String> {
     let count = |wanted: fn(&Row) -> bool| rows.iter().filter(|row| wanted(row)).count();
     let late = count(|row| row.late && row.failed.is_none());
@@ -204,28 +205,28 @@ fn warnings(rows: &[Row]) -> Vec<String> {
     };
     warn(
         late,
-        "late: the sender missed its schedule, so their figures say more of it than of the rest.",
+        "late: the sender missed its schedule, so they measure the sender more than its subject.",
     );
-    warn(lossy, "with loss: sends that nobody answered are in no latency.");
-    warn(cut, "interrupted: fewer samples than were asked for.");
+    warn(lossy, "with loss: sends without an answer are in no latency.");
+    warn(cut, "interrupted: fewer samples than requested.");
     warnings
 }
 
-/// Which rows failed, and why; once for all cases of a row that failed as a whole.
+/// Returns the failed rows with their reasons, once for all cases of a row.
 fn failures(rows: &[Row]) -> Vec<String> {
-    let mut said: Vec<String> = Vec::new();
+    let mut failures: Vec<String> = Vec::new();
     for row in rows {
         let Some(reason) = &row.failed else { continue };
         let ([feed, interval], wait) = (place(row), &row.setting.wait);
         let failure = format!("Failed: {feed}, {interval}, {wait}: {reason}");
-        if said.last() != Some(&failure) {
-            said.push(failure);
+        if failures.last() != Some(&failure) {
+            failures.push(failure);
         }
     }
-    said
+    failures
 }
 
-/// Facts of the host, and of the rows what they have in common with it.
+/// Returns the facts of the host and the common settings of the rows.
 fn machine(results: &Results) -> Vec<(&'static str, String)> {
     let Host { cpu, cores, kernel, virtualised, tsc_hz, governor, nic, timestamping } =
         &results.host;
@@ -248,8 +249,8 @@ fn machine(results: &Results) -> Vec<(&'static str, String)> {
         ("Frequency governor", or_dash(governor.clone())),
         ("Network", nic.clone()),
         ("Packet time stamps", stamps.to_string()),
-        ("Ground", each(rows, |row| row.ground.clone())),
-        ("Bound to cores", each(rows, bound)),
+        ("Hosts", each(rows, |row| row.ground.clone())),
+        ("Pinned to cores", each(rows, bound)),
         ("Seed", each(rows, |row| row.seed.map(|seed| seed.to_string()))),
         ("Deadlines of block", each(rows, |row| row.block_deadline_ns.map(deadline))),
         ("Clock", each(rows, |row| Some(format!("{:?}", row.setting.clock).to_lowercase()))),
@@ -264,16 +265,16 @@ fn deadline(nanos: u64) -> String {
     format!("rounded up to {} µs", micros(Some(nanos)))
 }
 
-/// What the rows say, each thing once; a dash if none says anything.
-fn each(rows: &[Row], what: impl Fn(&Row) -> Option<String>) -> String {
-    let said: BTreeSet<String> = rows.iter().filter_map(what).collect();
-    match said.is_empty() {
+/// Returns the distinct values of the rows, or a dash without values.
+fn each(rows: &[Row], value: impl Fn(&Row) -> Option<String>) -> String {
+    let values: BTreeSet<String> = rows.iter().filter_map(value).collect();
+    match values.is_empty() {
         true => "–".to_string(),
-        false => said.into_iter().collect::<Vec<_>>().join("; "),
+        false => values.into_iter().collect::<Vec<_>>().join("; "),
     }
 }
 
-/// Feed and interval.
+/// Returns feed and interval.
 fn place(row: &Row) -> [String; 2] {
     let setting = &row.setting;
     let feed = setting.feed.as_ref().unwrap_or(&setting.bench);
@@ -285,23 +286,23 @@ fn groups(results: &Results) -> Vec<Group> {
     together.map(|rows| Group::new(rows, results)).collect()
 }
 
-/// The lines below the table of all rows.
+/// Returns the lines below the table of all rows.
 fn footnotes(results: &Results) -> Vec<String> {
-    let mut said = reading(&results.rows);
-    said.extend(results.truth.as_ref().map(EnvironmentReport::lines).unwrap_or_default());
-    said
+    let mut lines = explanations(&results.rows);
+    lines.extend(results.truth.as_ref().map(EnvironmentReport::lines).unwrap_or_default());
+    lines
 }
 
 impl Group {
-    fn new(rows: &[Row], of: &Results) -> Self {
+    fn new(rows: &[Row], results: &Results) -> Self {
         let line = |row: &Row| {
             let classes = [("failed", row.failed.is_some()), ("late", row.late)];
             let class = classes.iter().filter(|(_, applies)| *applies).map(|(name, _)| *name);
             TableRow {
                 class: class.collect::<Vec<_>>().join(" "),
-                words: [row.setting.wait.clone(), row.setting.case.clone()],
-                figures: figures(row, &of.rows),
-                note: note(row, of.truth.as_ref()),
+                labels: [row.setting.wait.clone(), row.setting.case.clone()],
+                figures: figures(row, &results.rows),
+                note: note(row, results.truth.as_ref()),
             }
         };
         let title = rows.first().map(|row| place(row).join(", ")).unwrap_or_default();
@@ -309,64 +310,74 @@ impl Group {
     }
 }
 
-/// In the order of the template's headings.
+/// Returns the figures of a row, in the order of the template's headings.
 fn figures(row: &Row, rows: &[Row]) -> Vec<String> {
-    let of = &row.summary;
+    let summary = &row.summary;
     let float = |nanos: Option<f64>| micros(rounded(nanos));
     let over_rounds = |figure| float(shown(row, figure));
-    let mut all = vec![thousands(row.samples), thousands(row.lost), micros(of.min)];
-    all.extend([Of::P25, Of::P50].map(over_rounds));
+    let mut all = vec![thousands(row.samples), thousands(row.lost), micros(summary.min)];
+    all.extend([RowFigure::P25, RowFigure::P50].map(over_rounds));
     all.extend(has_rounds(rows).then(|| interval_of_p50(row)));
-    all.extend([Of::P75, Of::P90, Of::P95, Of::P99, Of::P99_9].map(over_rounds));
-    all.extend([micros(of.p99_99), micros(of.max), float(of.mean), float(of.stddev)]);
+    all.extend(
+        [RowFigure::P75, RowFigure::P90, RowFigure::P95, RowFigure::P99, RowFigure::P99_9]
+            .map(over_rounds),
+    );
+    all.extend([
+        micros(summary.p99_99),
+        micros(summary.max),
+        float(summary.mean),
+        float(summary.stddev),
+    ]);
     all.extend([micros(row.lateness_p50), micros(row.lateness_p99)]);
     all.extend(has_baseline(rows).then(|| against_kernel(row, rows).to_string()));
     all
 }
 
-fn note(row: &Row, truth: Option<&EnvironmentReport>) -> String {
-    let mut said = notes(row, truth);
+fn note(row: &Row, environment: Option<&EnvironmentReport>) -> String {
+    let mut notes = notes(row, environment);
     if row.late_orders > 0 {
-        said.push(format!("{} answered after they had been given up", thousands(row.late_orders)));
+        notes.push(format!("{} answered after the timeout", thousands(row.late_orders)));
     }
-    said.join("; ")
+    notes.join("; ")
 }
 
-fn compare<'a>(cell: &'a Cell<'_>) -> impl Iterator<Item = Compared> + use<'a> {
-    let several = cell.panels.iter().any(|panel| panel.file != cell.panels[0].file);
-    cell.panels.iter().filter_map(move |panel| {
+fn compare<'a>(group: &'a ChartGroup<'_>) -> impl Iterator<Item = Compared> + use<'a> {
+    let several = group.panels.iter().any(|panel| panel.file != group.panels[0].file);
+    group.panels.iter().filter_map(move |panel| {
         let letter = if several { format!("{}: ", file_letter(panel.file)) } else { String::new() };
-        Compared::new(cell, panel, &letter)
+        Compared::new(group, panel, &letter)
     })
 }
 
 impl Compared {
-    /// `None` unless the panel has both.
-    fn new(cell: &Cell<'_>, panel: &Panel<'_>, letter: &str) -> Option<Self> {
-        let of =
-            |wait: &str| panel.lines.iter().find(|line| line.wait == wait).map(|line| line.row);
-        let (poll, epoll) = (of("poll")?, of("epoll")?);
+    /// Returns the comparison; `None` unless the panel has both waits.
+    fn new(group: &ChartGroup<'_>, panel: &Panel<'_>, letter: &str) -> Option<Self> {
+        let row_of = |wait: &str| {
+            panel.series.iter().find(|series| series.wait == wait).map(|series| series.row)
+        };
+        let (poll, epoll) = (row_of("poll")?, row_of("epoll")?);
         let pair = |figure| (shown(poll, figure), shown(epoll, figure));
         let mean = (poll.summary.mean, epoll.summary.mean);
-        let pairs = [pair(Of::P50), mean, pair(Of::P99)];
+        let pairs = [pair(RowFigure::P50), mean, pair(RowFigure::P99)];
         let figures = pairs.into_iter().flat_map(|(poll, epoll)| difference(poll, epoll)).collect();
         let case = format!("{letter}{}", panel.title);
-        Some(Self { words: [cell.feed.to_string(), interval(cell.interval_us), case], figures })
+        Some(Self { labels: [group.feed.to_string(), interval(group.interval_us), case], figures })
     }
 }
 
-/// Both, how much more the first is, and that in parts of a hundred of the second.
+/// Formats both values, their difference, and the difference as a percentage of the second.
 fn difference(poll: Option<f64>, epoll: Option<f64>) -> [String; 4] {
-    let one = |nanos: f64| micros(Some(nanos.round() as u64));
+    let format = |nanos: f64| micros(Some(nanos.round() as u64));
     let (Some(poll), Some(epoll)) = (poll, epoll) else {
         return [
-            poll.map_or("-".into(), one),
-            epoll.map_or("-".into(), one),
+            poll.map_or("-".into(), format),
+            epoll.map_or("-".into(), format),
             "-".into(),
             "-".into(),
         ];
     };
-    let more = poll - epoll;
-    let percent = if epoll > 0.0 { format!("{:+.1} %", more / epoll * 100.0) } else { "-".into() };
-    [one(poll), one(epoll), format!("{:+.2}", more / 1e3), percent]
+    let difference = poll - epoll;
+    let percent =
+        if epoll > 0.0 { format!("{:+.1} %", difference / epoll * 100.0) } else { "-".into() };
+    [format(poll), format(epoll), format!("{:+.2}", difference / 1e3), percent]
 }

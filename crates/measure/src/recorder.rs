@@ -1,11 +1,11 @@
-//! Raw samples, kept without allocating.
+//! Raw samples, recorded without allocation.
 
 use hairpin_time::Duration;
 
-/// Samples of one row in nanoseconds, in the order they came.
+/// The samples of one row in nanoseconds, in the order of recording.
 ///
-/// All memory is taken and touched when it is made, so recording is a store and cannot fault. A
-/// recorder that is full refuses further samples and counts them.
+/// All memory is allocated and touched at construction, so recording is a store without a page fault.
+/// A full recorder drops further samples and counts them.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     samples: Vec<u64>,
@@ -13,17 +13,17 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder for up to `capacity` samples of 8 bytes.
+    /// Returns a recorder for up to `capacity` samples of 8 bytes each.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         let mut samples = Vec::with_capacity(capacity);
-        // Fresh memory is only promised until it is written: write it now, not while measuring.
+        // The kernel allocates a page at its first write: do that now, not while measuring.
         samples.resize(capacity, u64::MAX);
         samples.clear();
         Self { samples, refused: 0 }
     }
 
-    /// Keeps one sample, or counts it as refused when there is no room.
+    /// Records a sample, or counts it as refused if the recorder is full.
     #[inline]
     pub fn record(&mut self, sample: Duration) {
         if self.samples.len() < self.samples.capacity() {
@@ -33,25 +33,26 @@ impl Recorder {
         }
     }
 
-    /// Forgets all samples and keeps the memory: what ends a warm-up.
+    /// Removes all samples and keeps the memory, at the end of a warm-up.
     pub fn clear(&mut self) {
         self.samples.clear();
         self.refused = 0;
     }
 
-    /// The samples in nanoseconds, in the order they came.
+    /// Returns the samples in nanoseconds, in the order of recording.
     #[must_use]
     pub fn samples(&self) -> &[u64] {
         &self.samples
     }
 
-    /// Whether there is no room for another sample.
+    /// Returns `true` if there is no room for another sample.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.samples.len() == self.samples.capacity()
     }
 
-    /// How many samples found no room. Other than zero, the row describes only the first ones.
+    /// Returns the number of dropped samples. Unless it is zero, the row describes only the first
+    /// samples.
     #[must_use]
     pub const fn refused(&self) -> u64 {
         self.refused

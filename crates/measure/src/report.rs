@@ -1,20 +1,18 @@
-//! A report: one page that needs nothing beside it, and its pictures as files.
+//! A report: a self-contained HTML page, and its charts as files.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::cell::{self, Cell};
+use crate::chart::{self, Chart};
+use crate::chart_group::{self, ChartGroup};
 use crate::page::Page;
-use crate::picture::{self, Picture};
 use crate::{Results, file};
 
-/// What some results files say, for people: latency over time, histograms, percentile curves,
-/// tables, machines.
+/// A report of some results files: percentile curves, histograms, latency over time, tables, machines.
 ///
-/// The page is one file without links to others: it opens from a disk, without a network and
-/// without scripts, on light or dark ground and on paper. Rows of all files that agree in feed and
-/// interval share a picture, a panel for each file and case on common axes, so that files can be
-/// compared by eye; a table of its own remains to each file.
+/// The page is a single file: it works from a disk, without network and scripts, on light and dark
+/// screens and on paper. Rows of all files with the same feed and interval share a chart, with a panel
+/// for each file and case on common axes. Each file has its own table.
 ///
 /// The same results give the same bytes.
 ///
@@ -23,7 +21,7 @@ use crate::{Results, file};
 ///
 /// let results = [Results::read("before.json".as_ref())?, Results::read("after.json".as_ref())?];
 /// let names = ["before.json".to_string(), "after.json".to_string()];
-/// Report::new(&results).named(&names).write("report".as_ref())?;
+/// Report::new(&results).with_names(&names).write("report".as_ref())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
@@ -32,85 +30,86 @@ pub struct Report<'a> {
     names: &'a [String],
 }
 
-/// Why a report could not be written; in one line, with the source of [`Self::Io`] behind it.
+/// The reason for which a report cannot be written. The text has one line; the source of [`Self::Io`]
+/// contains the cause.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// The folder cannot be made, or a file in it cannot be written.
-    #[error("{path}")]
+    /// The folder cannot be created, or a file in it cannot be written.
+    #[error("cannot write {path}")]
     Io {
         /// The folder or file.
         path: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Where the folder should be there is something else.
-    #[error("{path}: not a folder")]
+    /// The path of the folder exists and is not a folder.
+    #[error("cannot write to {path}: not a folder")]
     NotAFolder {
-        /// What is there.
+        /// The path.
         path: String,
     },
 }
 
-/// The page's file name.
+/// The file name of the page.
 const PAGE: &str = "report.html";
 
 impl<'a> Report<'a> {
-    /// A report of these files, in this order.
+    /// Returns a report of these files, in this order.
     #[must_use]
     pub const fn new(results: &'a [Results]) -> Self {
         Self { results, names: &[] }
     }
 
-    /// What each file is called, in their order. One without a name goes by its command.
+    /// Sets the names of the files, in their order. The default name of a file is its command.
     #[must_use]
-    pub const fn named(self, names: &'a [String]) -> Self {
+    pub const fn with_names(self, names: &'a [String]) -> Self {
         Self { names, ..self }
     }
 
-    /// The page.
+    /// Returns the page.
     #[must_use]
     pub fn html(&self) -> String {
-        let cells = cell::cells(self.results);
-        self.page(&cells, &self.pictures(&cells))
+        let groups = chart_group::chart_groups(self.results);
+        self.page(&groups, &self.charts(&groups))
     }
 
     /// Writes `report.html` and, for each feed and interval with samples,
-    /// `percentiles-<feed>-<interval>.svg`, `histogram-…` and `latency-…` into a folder, which is
-    /// made if it is not there. The interval is in microseconds. Returns what was written, the page
+    /// `percentiles-<feed>-<interval>.svg`, `histogram-…` and `latency-…` into a folder, with the
+    /// interval in microseconds. Creates the folder if necessary. Returns the written files, the page
     /// last.
     ///
-    /// Each file is replaced whole: whoever has one open sees the old or the new one. Pictures of
-    /// another run that lie in the folder are left alone.
+    /// Each file is replaced atomically: a reader sees the old or the new one. Other files in the folder
+    /// are not changed.
     ///
     /// # Errors
-    /// [`ReportError::NotAFolder`] if `folder` is something else; [`ReportError::Io`] if it cannot
-    /// be made or a file in it cannot be written.
+    /// [`ReportError::NotAFolder`] if `folder` exists and is not a folder; [`ReportError::Io`] if the
+    /// folder cannot be created or a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
         if folder.exists() && !folder.is_dir() {
             return Err(ReportError::NotAFolder { path: folder.display().to_string() });
         }
         std::fs::create_dir_all(folder).map_err(|source| io_error(folder, source))?;
-        let cells = cell::cells(self.results);
-        let pictures = self.pictures(&cells);
+        let groups = chart_group::chart_groups(self.results);
+        let charts = self.charts(&groups);
         let mut written = Vec::new();
-        for picture in pictures.iter().flatten() {
-            let path = folder.join(format!("{}.svg", picture.name));
-            written.push(save(path, &picture.standalone())?);
+        for chart in charts.iter().flatten() {
+            let path = folder.join(format!("{}.svg", chart.name));
+            written.push(save(path, &chart.standalone())?);
         }
-        // The page last: it shows no picture that is not there yet.
-        written.push(save(folder.join(PAGE), &self.page(&cells, &pictures))?);
+        // The page last, after all its charts.
+        written.push(save(folder.join(PAGE), &self.page(&groups, &charts))?);
         Ok(written)
     }
 
-    /// Those of each cell.
-    fn pictures(&self, cells: &[Cell<'_>]) -> Vec<Vec<Picture>> {
+    /// Draws the charts of each group.
+    fn charts(&self, groups: &[ChartGroup<'_>]) -> Vec<Vec<Chart>> {
         let subject = Page::subject(self.results, self.names);
-        cells.iter().map(|cell| picture::of_cell(cell, &subject)).collect()
+        groups.iter().map(|group| chart::charts(group, &subject)).collect()
     }
 
-    fn page(&self, cells: &[Cell<'_>], pictures: &[Vec<Picture>]) -> String {
-        Page::new(self.results, self.names, cells, pictures).render()
+    fn page(&self, groups: &[ChartGroup<'_>], charts: &[Vec<Chart>]) -> String {
+        Page::new(self.results, self.names, groups, charts).render()
     }
 }
 

@@ -4,19 +4,19 @@ mod document;
 mod environment_report;
 mod error;
 mod host;
-mod layout;
+mod json_layout;
 mod over_time;
 mod rounds;
 mod row;
 
 pub use document::{Results, SCHEMA};
-pub use environment_report::{CoreTruth, EnvironmentError, EnvironmentReport};
+pub use environment_report::{CoreReport, EnvironmentError, EnvironmentReport};
 pub use error::{ResultsError, RowError};
 pub use host::{Host, Timestamping};
 pub use over_time::Bucket;
 pub(crate) use rounds::shown;
 pub use rounds::{Figure, RoundFigures, Spread, interleaved};
-pub(crate) use row::is_believed_before;
+pub(crate) use row::is_preferred;
 pub use row::{Clock, Kind, Row, Setting, Unit};
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! When to send, whatever became of what was sent before.
+//! An open-loop schedule: sends do not wait for answers.
 
 use hairpin_time::{Duration, Instant};
 
-/// An open-loop schedule: send `i` is meant to leave at `start + i × interval`.
+/// An open-loop schedule: send `i` is intended at `start + i × interval`.
 ///
-/// It never waits for an answer, and a sender that was held up finds every send it missed due at
-/// once, each with its own intended time; none is skipped. An interval of zero means no pause: a
-/// send is then intended at the moment it leaves, so it is never late.
+/// The schedule never waits for an answer. After a delay of the sender, every missed send is due at
+/// once, each with its own intended time; none is skipped. An interval of zero means no pause: a send
+/// is intended at the time of its departure, so it is never late.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     start: Instant,
@@ -14,25 +14,25 @@ pub struct Schedule {
     departed: u64,
 }
 
-/// One send of a [`Schedule`].
+/// A send of a [`Schedule`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Departure {
-    /// Counted from zero.
+    /// The index, counted from zero.
     pub index: u64,
-    /// When it was meant to leave: where its latency is counted from.
+    /// The intended time, from which latency is measured.
     pub intended: Instant,
-    /// How much later it left.
+    /// The time from the intended time to the departure.
     pub lateness: Duration,
 }
 
 impl Schedule {
-    /// A schedule whose first send is meant to leave at `start`.
+    /// Returns a schedule with its first send intended at `start`.
     #[must_use]
     pub const fn new(start: Instant, interval: Duration) -> Self {
         Self { start, interval, departed: 0 }
     }
 
-    /// Takes the next send if it is due at `now`; at most one a call.
+    /// Returns the next send if it is due at `now`, at most one per call.
     #[inline]
     pub fn depart(&mut self, now: Instant) -> Option<Departure> {
         let due = self.next_departure();
@@ -45,20 +45,20 @@ impl Schedule {
         Some(departure)
     }
 
-    /// When the next send is due: the deadline of the loop that sends.
+    /// Returns the intended time of the next send, which is the deadline of the sending loop.
     #[must_use]
     #[inline]
     pub fn next_departure(&self) -> Instant {
         self.start + self.interval * self.departed
     }
 
-    /// How many sends have left.
+    /// Returns the number of sends so far.
     #[must_use]
     pub const fn departed(&self) -> u64 {
         self.departed
     }
 
-    /// The span between two intended times; zero for no pause.
+    /// Returns the span between two intended times; zero for no pause.
     #[must_use]
     pub const fn interval(&self) -> Duration {
         self.interval
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_departs_before_its_time() {
+    fn sends_wait_for_their_intended_time() {
         let mut schedule = Schedule::new(START, INTERVAL);
         assert_eq!(schedule.depart(Instant::from_nanos(999)), None);
         let first = Departure { index: 0, intended: START, lateness: Duration::ZERO };
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_departure_does_not_move_the_next() {
+    fn late_departure_does_not_move_the_next() {
         let mut schedule = Schedule::new(START, INTERVAL);
         schedule.depart(at(70));
         let second = schedule.depart(at(130)).expect("due at 100");
@@ -96,16 +96,16 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_was_stopped_owes_every_departure_it_missed() {
+    fn missed_departures_are_due_at_once() {
         let mut schedule = Schedule::new(START, INTERVAL);
-        let owed: Vec<_> = std::iter::from_fn(|| schedule.depart(at(350))).collect();
-        let lateness: Vec<_> = owed.iter().map(|d| (d.index, d.lateness.as_nanos())).collect();
+        let missed: Vec<_> = std::iter::from_fn(|| schedule.depart(at(350))).collect();
+        let lateness: Vec<_> = missed.iter().map(|d| (d.index, d.lateness.as_nanos())).collect();
         assert_eq!(lateness, [(0, 350), (1, 250), (2, 150), (3, 50)]);
         assert_eq!(schedule.departed(), 4);
     }
 
     #[test]
-    fn without_a_pause_every_departure_is_due_now_and_never_late() {
+    fn zero_interval_is_always_due_and_never_late() {
         let mut schedule = Schedule::new(START, Duration::ZERO);
         assert_eq!(schedule.depart(Instant::from_nanos(1)), None);
         for now in [at(0), at(5), at(5), at(900)] {

@@ -1,4 +1,4 @@
-//! What a row says of its samples.
+//! The statistics of the samples of a row.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,14 +6,14 @@ use crate::{Histogram, Recorder};
 
 /// The statistics of one row, in nanoseconds.
 ///
-/// Extremes, mean and deviation are exact; percentiles come from the histogram, so that whoever
-/// reads it in a results file finds the same ones. Without samples everything is `None`.
+/// Extremes, mean and deviation are exact. Percentiles are those of the histogram, so a reader of the
+/// histogram in a results file computes the same ones. Without samples, all fields are `None`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Summary {
     /// The least sample, exact.
     pub min: Option<u64>,
     /// The 25th percentile; this and every other percentile is `None` unless at least
-    /// [`Quantile::SAMPLES_BEYOND`] samples lie beyond it.
+    /// [`Quantile::SAMPLES_BEYOND`] samples exceed it.
     pub p25: Option<u64>,
     /// The median.
     pub p50: Option<u64>,
@@ -35,11 +35,11 @@ pub struct Summary {
     pub mean: Option<f64>,
     /// The standard deviation of these samples as a whole population.
     pub stddev: Option<f64>,
-    /// The whole distribution.
+    /// The distribution.
     pub histogram: Histogram,
 }
 
-/// A percentile as an exact number of parts in ten thousand.
+/// A percentile as a whole number of hundredths of a percent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quantile(u64);
 
@@ -61,12 +61,12 @@ impl Quantile {
     /// The 99.99th percentile.
     pub const P99_99: Self = Self(9_999);
 
-    /// How many samples must lie beyond a percentile before it is worth printing: with fewer, it
-    /// is little more than the greatest sample under another name.
+    /// The minimum number of samples that exceed a percentile. With fewer, the percentile hardly
+    /// differs from the maximum, so it is `None`.
     pub const SAMPLES_BEYOND: u64 = 10;
 
-    /// The rank, counted from one, of the least sample that this part of `count` samples does not
-    /// exceed; `None` if fewer than [`Self::SAMPLES_BEYOND`] lie beyond it.
+    /// Returns the rank of this percentile among `count` samples, counted from one; `None` if fewer than
+    /// [`Self::SAMPLES_BEYOND`] samples exceed it.
     #[must_use]
     pub fn rank(self, count: u64) -> Option<u64> {
         let rank = (u128::from(count) * u128::from(self.0)).div_ceil(10_000) as u64;
@@ -75,9 +75,9 @@ impl Quantile {
 }
 
 impl Summary {
-    /// The statistics of all samples of a recorder.
+    /// Returns the statistics of all samples of a recorder.
     #[must_use]
-    pub fn of(recorder: &Recorder) -> Self {
+    pub fn new(recorder: &Recorder) -> Self {
         let samples = recorder.samples();
         let (Some(&min), Some(&max)) = (samples.iter().min(), samples.iter().max()) else {
             return Self::default();
@@ -85,25 +85,29 @@ impl Summary {
         let mut histogram = Histogram::new();
         samples.iter().for_each(|&nanos| histogram.record(nanos));
         let mean = mean(samples);
-        Self::with([min, max], [mean, deviation(samples, mean)], histogram)
+        Self::from_parts([min, max], [mean, deviation(samples, mean)], histogram)
     }
 
-    /// The statistics of all samples that these are of, together: of rounds, that of the row.
+    /// Returns the statistics of the samples of all parts together, such as the rounds of a row.
     ///
-    /// Mean and deviation are combined by the law of total variance, which is exact but for the
-    /// last bits; percentiles are those of the added histograms.
+    /// Mean and deviation are combined by the law of total variance, exact except for the last bits.
+    /// Percentiles are those of the added histograms.
     pub(crate) fn joined(parts: &[&Self]) -> Self {
         let extremes = parts.iter().filter_map(|part| Some((part.min?, part.max?)));
-        let reach = |a: (u64, u64), b: (u64, u64)| (a.0.min(b.0), a.1.max(b.1));
-        let Some((min, max)) = extremes.reduce(reach) else { return Self::default() };
+        let span = |a: (u64, u64), b: (u64, u64)| (a.0.min(b.0), a.1.max(b.1));
+        let Some((min, max)) = extremes.reduce(span) else { return Self::default() };
         let moments = combined(parts);
-        Self::with([min, max], moments, Histogram::sum(parts.iter().map(|part| &part.histogram)))
+        Self::from_parts(
+            [min, max],
+            moments,
+            Histogram::sum(parts.iter().map(|part| &part.histogram)),
+        )
     }
 
-    /// With the percentiles of the histogram.
-    fn with([min, max]: [u64; 2], [mean, stddev]: [f64; 2], histogram: Histogram) -> Self {
+    /// Adds the percentiles of the histogram.
+    fn from_parts([min, max]: [u64; 2], [mean, stddev]: [f64; 2], histogram: Histogram) -> Self {
         let at = |quantile: Quantile| {
-            // A bucket's highest value may lie beyond the greatest sample in it.
+            // The greatest value of a bucket may exceed the greatest sample.
             histogram.at(quantile).map(|nanos| nanos.clamp(min, max))
         };
         Self {
@@ -123,7 +127,7 @@ impl Summary {
         }
     }
 
-    /// The percentiles by name, from the lowest up.
+    /// Returns the percentiles with their names, in increasing order.
     #[must_use]
     pub fn percentiles(&self) -> [(&'static str, Quantile, Option<u64>); 8] {
         [
@@ -139,14 +143,14 @@ impl Summary {
     }
 }
 
-/// Summed as an integer, so that no sample is lost beside a large sum.
+/// Returns the mean, from an integer sum without rounding errors.
 fn mean(samples: &[u64]) -> f64 {
     let sum: u128 = samples.iter().map(|&nanos| u128::from(nanos)).sum();
     sum as f64 / samples.len() as f64
 }
 
-/// Mean and deviation of the samples of several summaries. What lies between their means counts as
-/// much as what lies within each.
+/// Returns mean and deviation of the samples of several summaries: the variance within the parts plus
+/// that between their means.
 fn combined(parts: &[&Summary]) -> [f64; 2] {
     let moments = |part: &&Summary| {
         Some((part.histogram.count() as f64, part.mean?, part.stddev?)).filter(|it| it.0 > 0.0)
@@ -160,7 +164,7 @@ fn combined(parts: &[&Summary]) -> [f64; 2] {
     [mean, all.iter().map(square).sum::<f64>().sqrt()]
 }
 
-/// In a second pass, which does not subtract two large squares from each other.
+/// Returns the deviation in a second pass, which avoids the difference of two large squares.
 fn deviation(samples: &[u64], mean: f64) -> f64 {
     let squares: f64 = samples.iter().map(|&nanos| (nanos as f64 - mean).powi(2)).sum();
     (squares / samples.len() as f64).sqrt()
@@ -175,11 +179,11 @@ mod tests {
     fn summary(samples: &[u64]) -> Summary {
         let mut recorder = Recorder::with_capacity(samples.len());
         samples.iter().for_each(|&nanos| recorder.record(Duration::from_nanos(nanos)));
-        Summary::of(&recorder)
+        Summary::new(&recorder)
     }
 
     #[test]
-    fn a_percentile_needs_ten_samples_beyond_it() {
+    fn percentiles_need_ten_greater_samples() {
         let up_to = |count| summary(&(1..=count).collect::<Vec<_>>());
         assert_eq!((up_to(19).p50, up_to(20).p50), (None, Some(10)));
         assert_eq!((up_to(999).p99, up_to(1_000).p99), (None, Some(990)));
@@ -190,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn without_samples_there_is_nothing_to_say() {
+    fn summary_without_samples_is_empty() {
         assert_eq!(summary(&[]), Summary::default());
         assert_eq!(summary(&[]).min, None);
     }
@@ -204,15 +208,15 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_never_passes_the_greatest_sample() {
+    fn percentiles_never_exceed_the_maximum() {
         let of = summary(&[1_000_001; 100]);
         assert_eq!((of.p50, of.max), (Some(1_000_001), Some(1_000_001)));
     }
 
     proptest! {
-        /// Latencies from a nanosecond to a minute, as many small as large ones.
+        /// Latencies from a nanosecond to a minute, in equal numbers per power of two.
         #[test]
-        fn percentiles_agree_with_a_sorted_vector_within_a_thousandth(
+        fn percentiles_agree_with_a_sorted_vector(
             mut samples in prop::collection::vec(
                 (0u32..36).prop_flat_map(|bits| 0..=(1u64 << bits)), 1..3_000,
             ),
@@ -235,7 +239,7 @@ mod tests {
         }
 
         #[test]
-        fn the_written_histogram_reads_back_the_same(
+        fn text_form_of_histograms_round_trips(
             samples in prop::collection::vec(0..70_000_000_000u64, 0..500),
         ) {
             let histogram = summary(&samples).histogram;
@@ -244,7 +248,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_the_histogram_reader_panic(text in "[A-Za-z0-9+/]{0,200}") {
+        fn histogram_parser_never_panics(text in "[A-Za-z0-9+/]{0,200}") {
             let _ = Histogram::from_base64(&text);
             let _ = Histogram::from_base64(&format!("HISTFAAAA{text}"));
         }

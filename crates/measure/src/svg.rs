@@ -1,18 +1,18 @@
 //! Scalable vector graphics, as text.
 //!
-//! Written by hand and not by a plotting library: fonts are named, not shipped, and what stands
-//! where is ours to say to the pixel. Everything that comes from a results file is escaped here.
+//! No plotting library: this module names fonts instead of embedding them, and positions elements to
+//! the pixel. It escapes all text from results files.
 
 use std::fmt::{self, Display, Write};
 
-/// The inside of a picture, element after element.
+/// The elements of a chart.
 ///
-/// Colours and dashes are presentation attributes, which every reader of SVG understands; classes
-/// are beside them for what only browsers do (dark mode).
+/// Colors and dashes are presentation attributes, which every SVG viewer supports. Classes are for
+/// browsers (dark mode).
 #[derive(Debug, Default)]
 pub(crate) struct Svg(String);
 
-/// A length or position in pixels, written to a tenth.
+/// A length or position in pixels, formatted with one decimal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Px(pub(crate) f64);
 
@@ -28,7 +28,7 @@ impl Display for Px {
     }
 }
 
-/// Text that means itself, in content and attributes of XML and HTML.
+/// Text escaped for the content and attributes of XML and HTML.
 pub(crate) struct Escaped<'a>(pub(crate) &'a str);
 
 impl Display for Escaped<'_> {
@@ -47,8 +47,8 @@ impl Display for Escaped<'_> {
     }
 }
 
-/// A character, or what stands for one that XML allows nowhere, not even by number (XML 1.0,
-/// section 2.2). None of them is worth reading, and some would talk to a terminal.
+/// Returns the character, or U+FFFD for a control character that XML does not allow even as a character
+/// reference (XML 1.0, section 2.2).
 pub(crate) const fn printable(c: char) -> char {
     match c {
         '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}' => {
@@ -58,7 +58,7 @@ pub(crate) const fn printable(c: char) -> char {
     }
 }
 
-/// Which end of a text stands where it is put.
+/// The part of a text at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -67,13 +67,13 @@ pub(crate) enum Anchor {
 }
 
 impl Svg {
-    /// An element without content.
+    /// Adds an element without content.
     pub(crate) fn element(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
         self.begin(name, attributes);
         self.0.push_str("/>");
     }
 
-    /// An element with text in it.
+    /// Adds an element with text.
     pub(crate) fn text(
         &mut self,
         (x, y): (f64, f64),
@@ -91,32 +91,37 @@ impl Svg {
         let _ = writeln!(self.0, ">{}</text>", Escaped(text));
     }
 
-    /// Begins an element that [`Self::close`] ends.
+    /// Opens an element, which [`Self::close`] closes.
     pub(crate) fn open(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
         self.begin(name, attributes);
         self.0.push_str(">\n");
     }
 
-    /// Ends an element.
+    /// Closes an element.
     pub(crate) fn close(&mut self, name: &str) {
         let _ = writeln!(self.0, "</{name}>");
     }
 
-    /// A horizontal or vertical line of the grid, an axis or a mark.
-    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), look: &[(&str, &dyn Display)]) {
+    /// Adds a straight line.
+    pub(crate) fn line(
+        &mut self,
+        from: (f64, f64),
+        to: (f64, f64),
+        attributes: &[(&str, &dyn Display)],
+    ) {
         let d = format!("M{} {}L{} {}", Px(from.0), Px(from.1), Px(to.0), Px(to.1));
         let attributes: Vec<_> =
-            [("d", &d as &dyn Display)].into_iter().chain(look.iter().copied()).collect();
+            [("d", &d as &dyn Display)].into_iter().chain(attributes.iter().copied()).collect();
         self.element("path", &attributes);
         self.0.push('\n');
     }
 
-    /// What was written.
+    /// Returns the text.
     pub(crate) fn into_text(self) -> String {
         self.0
     }
 
-    // A `String` takes all that is written to it, here and below.
+    // Writing to a `String` cannot fail.
     fn begin(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
         let _ = write!(self.0, "<{name}");
         attributes.iter().for_each(|(name, value)| self.attribute(name, *value));
@@ -127,39 +132,39 @@ impl Svg {
     }
 }
 
-/// The outline of a path, one step after the other.
+/// The data of a path, built step by step.
 #[derive(Debug, Default)]
-pub(crate) struct Outline(String);
+pub(crate) struct PathData(String);
 
-impl Outline {
-    /// Goes to a point without drawing.
-    pub(crate) fn jump(&mut self, x: f64, y: f64) {
+impl PathData {
+    /// Moves to a point without drawing.
+    pub(crate) fn move_to(&mut self, x: f64, y: f64) {
         let _ = write!(self.0, "M{} {}", Px(x), Px(y));
     }
 
-    /// A straight line to a point.
-    pub(crate) fn draw(&mut self, x: f64, y: f64) {
+    /// Draws a straight line to a point.
+    pub(crate) fn line_to(&mut self, x: f64, y: f64) {
         let _ = write!(self.0, "L{} {}", Px(x), Px(y));
     }
 
-    /// A horizontal line.
-    pub(crate) fn across(&mut self, x: f64) {
+    /// Draws a horizontal line.
+    pub(crate) fn horizontal_to(&mut self, x: f64) {
         let _ = write!(self.0, "H{}", Px(x));
     }
 
-    /// A vertical line.
-    pub(crate) fn upright(&mut self, y: f64) {
+    /// Draws a vertical line.
+    pub(crate) fn vertical_to(&mut self, y: f64) {
         let _ = write!(self.0, "V{}", Px(y));
     }
 
-    /// A dot, drawn by the round ends of a line without length.
+    /// Draws a dot, as the round ends of a line of length zero.
     pub(crate) fn dot(&mut self, x: f64, y: f64) {
-        self.jump(x, y);
+        self.move_to(x, y);
         self.0.push_str("h0");
     }
 
-    /// Back to where the last jump led.
-    pub(crate) fn finish(&mut self) {
+    /// Closes the path with a line to the last [`Self::move_to`].
+    pub(crate) fn close(&mut self) {
         self.0.push('Z');
     }
 
@@ -168,7 +173,7 @@ impl Outline {
     }
 }
 
-impl Display for Outline {
+impl Display for PathData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -179,13 +184,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_have_one_decimal_at_most_and_no_negative_zero() {
+    fn positions_have_at_most_one_decimal() {
         let written = [0.0, -0.04, 1.0, 1.25, -1.26, 959.96, 12.04].map(|x| Px(x).to_string());
         assert_eq!(written, ["0", "0", "1", "1.3", "-1.3", "960", "12"]);
     }
 
     #[test]
-    fn text_means_itself() {
+    fn text_is_escaped() {
         let hostile = "</text><script>alert('1' & \"2\")</script>\u{0}\u{1b}";
         let mut svg = Svg::default();
         svg.text((1.0, 2.0), Anchor::End, &[("class", &"\"x")], hostile);

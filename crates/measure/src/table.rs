@@ -1,55 +1,54 @@
-//! Rows as a table for people.
+//! Rows as a text table.
 
 use std::io::IsTerminal;
 
 use comfy_table::{CellAlignment, presets};
 
-use crate::batch::is_doubtful;
+use crate::batch::is_below_resolution;
 use crate::compare::{Baseline, against_kernel};
 use crate::results::shown;
 use crate::{EnvironmentReport, Figure, Row, Setting};
 
-/// The table of measured rows: one line each, latencies in microseconds.
+/// A table of rows, one line each, latencies in microseconds.
 ///
-/// Transport, protocol and size have a column where rows of one feed differ in them. A percentile
-/// that has too few samples beyond it is `-`. Where rows were measured in rounds, the percentiles
-/// are medians over rounds, and the 95 % interval of the p50's has a column. Where rows were not
-/// carried by kernel sockets, the p50 against that of kernel sockets with the same wait has one. A
-/// row that failed, was late or was interrupted says so in a last column, which is there only if a
-/// row needs it.
+/// Transport, protocol and size have a column if rows of one feed differ in them. A percentile that too
+/// few samples exceed is `-`. For rows measured in rounds, percentiles are medians over rounds, and a
+/// column contains the 95 % interval of the p50. If some rows do not use kernel sockets, a column compares
+/// their p50 with that of kernel sockets and the same wait. A last column notes failed, late and
+/// interrupted rows, if there are any.
 ///
-/// Below stand the [`EnvironmentReport`] checks, if they were given, and what the figures mean.
+/// Lines below the table explain the figures and contain the [`EnvironmentReport`], if given.
 #[derive(Debug, Clone, Copy)]
 pub struct Table<'a> {
     rows: &'a [Row],
-    truth: Option<&'a EnvironmentReport>,
+    environment: Option<&'a EnvironmentReport>,
 }
 
-/// How a table is drawn.
+/// The style of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// Columns set apart by spaces, for files and other programs.
+    /// Columns separated by spaces, for files and other programs.
     Plain,
-    /// With lines around it.
+    /// With lines around the cells.
     Lines,
 }
 
 impl Style {
-    /// Lines on a terminal, none in a pipe.
+    /// Returns [`Self::Lines`] if standard output is a terminal, otherwise [`Self::Plain`].
     #[must_use]
-    pub fn of_stdout() -> Self {
+    pub fn for_stdout() -> Self {
         if std::io::stdout().is_terminal() { Self::Lines } else { Self::Plain }
     }
 }
 
-/// A column: its heading, whether it holds figures, and the cell of a row.
+/// A column: the heading, `true` for figures, and the function that formats a row's cell.
 type Column<'a> = (&'static str, bool, Box<dyn Fn(&Row) -> String + 'a>);
 
-/// A word of a setting, and its heading.
-type Word = (&'static str, fn(&Setting) -> String);
+/// A field of the setting, with its heading.
+type Field = (&'static str, fn(&Setting) -> String);
 
 impl Style {
-    /// An empty table of this style.
+    /// Returns an empty table of this style.
     pub(crate) fn table(self) -> comfy_table::Table {
         let mut table = comfy_table::Table::new();
         table.load_style(match self {
@@ -61,19 +60,19 @@ impl Style {
 }
 
 impl<'a> Table<'a> {
-    /// A table of these rows, in this order.
+    /// Returns a table of these rows, in this order.
     #[must_use]
     pub const fn new(rows: &'a [Row]) -> Self {
-        Self { rows, truth: None }
+        Self { rows, environment: None }
     }
 
-    /// With the truth checks of the run below it, and rows marked that they cast doubt on.
+    /// Adds the environment of the run below the table, and marks rows that it puts in question.
     #[must_use]
-    pub const fn with_truth(self, truth: Option<&'a EnvironmentReport>) -> Self {
-        Self { truth, ..self }
+    pub const fn with_environment(self, environment: Option<&'a EnvironmentReport>) -> Self {
+        Self { environment, ..self }
     }
 
-    /// The table as text, one line feed at its end.
+    /// Returns the table as text, ending with a line feed.
     #[must_use]
     pub fn render(&self, style: Style) -> String {
         let columns = self.columns();
@@ -92,7 +91,7 @@ impl<'a> Table<'a> {
     }
 
     fn columns(&self) -> Vec<Column<'a>> {
-        let Self { rows, truth } = *self;
+        let Self { rows, environment } = *self;
         let nanos = |what: fn(&Row) -> Option<u64>| Box::new(move |row: &Row| micros(what(row)));
         let over_rounds = |figure| Box::new(move |row: &Row| micros(rounded(shown(row, figure))));
         let mut columns = settings(rows);
@@ -118,25 +117,25 @@ impl<'a> Table<'a> {
             let against = move |row: &Row| against_kernel(row, rows).to_string();
             columns.push(("p50 against kernel", true, Box::new(against)));
         }
-        let notes = move |row: &Row| notes(row, truth).join("; ");
+        let notes = move |row: &Row| notes(row, environment).join("; ");
         if rows.iter().any(|row| !notes(row).is_empty()) {
             columns.push(("note", false, Box::new(notes)));
         }
         columns
     }
 
-    /// What the figures mean, where that is not plain, and what they stand on.
+    /// Returns the explanation of the figures and the lines of the environment.
     fn footnotes(&self) -> Vec<String> {
-        let mut said = reading(self.rows);
-        said.extend(self.truth.map(EnvironmentReport::lines).unwrap_or_default());
-        said
+        let mut lines = explanations(self.rows);
+        lines.extend(self.environment.map(EnvironmentReport::lines).unwrap_or_default());
+        lines
     }
 }
 
-/// What was measured, as far as the rows need it: the feed where there is one; transport, protocol
-/// and size where rows of one feed differ in them.
+/// Returns the columns of the settings: the feed if there is one; transport, protocol and size if rows of
+/// one feed differ in them.
 fn settings<'a>(rows: &[Row]) -> Vec<Column<'a>> {
-    let words: [Word; 3] = [
+    let fields: [Field; 3] = [
         ("transport", |it| it.transport.clone()),
         ("protocol", |it| it.protocol.clone()),
         ("size", |it| format!("{} B", it.size_bytes)),
@@ -147,70 +146,68 @@ fn settings<'a>(rows: &[Row]) -> Vec<Column<'a>> {
     if has_feed || rows.is_empty() {
         columns.push(("feed", false, Box::new(feed)));
     }
-    for (heading, word) in words {
+    for (heading, field) in fields {
         let first = |row: &Row| rows.iter().find(|it| it.setting.feed == row.setting.feed);
         let differs =
-            |row: &Row| first(row).is_some_and(|it| word(&it.setting) != word(&row.setting));
+            |row: &Row| first(row).is_some_and(|it| field(&it.setting) != field(&row.setting));
         if rows.iter().any(differs) {
-            columns.push((heading, heading == "size", Box::new(move |row| word(&row.setting))));
+            columns.push((heading, heading == "size", Box::new(move |row| field(&row.setting))));
         }
     }
     columns
 }
 
-/// How the figures of rows with rounds or without kernel sockets are to be read, a line each.
-pub(crate) fn reading(rows: &[Row]) -> Vec<String> {
-    let mut said = Vec::new();
+/// Returns the lines that explain the figures of rounds, baselines and late answers.
+pub(crate) fn explanations(rows: &[Row]) -> Vec<String> {
+    let mut lines = Vec::new();
     if has_rounds(rows) {
         let counts = || rows.iter().map(|row| row.by_round.len()).filter(|&rounds| rounds > 1);
         let rounds = match (counts().min(), counts().max()) {
             (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
             (_, most) => most.unwrap_or(0).to_string(),
         };
-        said.push(format!(
-            "rows of {rounds} rounds: percentiles are medians over rounds, of p50 with the 95 % \
-             interval; where a round has too few samples, of all samples together"
+        lines.push(format!(
+            "rows of {rounds} rounds: percentiles are medians over rounds, for p50 with the 95 % \
+             interval; if a round has too few samples, they are those of all samples together"
         ));
     }
     if has_baseline(rows) {
-        said.push(
-            "against kernel: p50 divided by that of kernel sockets with the same wait and \
-             otherwise the same setting, with the 95 % interval over rounds where both have them"
+        lines.push(
+            "against kernel: p50 divided by that of kernel sockets with otherwise the same setting, \
+             with the 95 % interval over rounds if both have rounds"
                 .to_owned(),
         );
     }
     let late: u64 = rows.iter().map(|row| row.late_orders).fold(0, u64::saturating_add);
     if late > 0 {
         let lost: u64 = rows.iter().map(|row| row.lost).fold(0, u64::saturating_add);
-        said.push(format!(
-            "of {lost} lost sends {late} were answered after they had been given up"
-        ));
+        lines.push(format!("of {lost} lost sends, {late} were answered after their timeout"));
     }
-    said
+    lines
 }
 
-/// Whether any row was measured in several rounds.
+/// Returns `true` if a row was measured in several rounds.
 pub(crate) fn has_rounds(rows: &[Row]) -> bool {
     rows.iter().any(|row| row.by_round.len() > 1)
 }
 
-/// Whether any row was carried by something else than kernel sockets.
+/// Returns `true` if a row does not use kernel sockets.
 pub(crate) fn has_baseline(rows: &[Row]) -> bool {
     rows.iter().any(|row| against_kernel(row, &[]) != Baseline::Itself)
 }
 
-/// The 95 % interval of the median over rounds.
+/// Formats the 95 % interval of the median over rounds.
 pub(crate) fn interval_of_p50(row: &Row) -> String {
-    let Some(of) = row.over_rounds(Figure::P50) else { return "-".to_string() };
-    format!("{} to {}", micros(rounded(Some(of.low))), micros(rounded(Some(of.high))))
+    let Some(spread) = row.over_rounds(Figure::P50) else { return "-".to_string() };
+    format!("{} to {}", micros(rounded(Some(spread.low))), micros(rounded(Some(spread.high))))
 }
 
-/// To the nanosecond.
+/// Rounds to whole nanoseconds.
 pub(crate) fn rounded(nanos: Option<f64>) -> Option<u64> {
     nanos.map(|nanos| nanos.round() as u64)
 }
 
-/// An interval in words.
+/// Formats an interval.
 pub(crate) fn pause(micros: u64) -> String {
     match micros {
         0 => "no pause".to_string(),
@@ -218,20 +215,20 @@ pub(crate) fn pause(micros: u64) -> String {
     }
 }
 
-/// Nanoseconds as microseconds with two decimals, rounded half up.
+/// Formats nanoseconds as microseconds with two decimals, rounded half up.
 pub(crate) fn micros(nanos: Option<u64>) -> String {
     let Some(nanos) = nanos else { return "-".to_string() };
     let hundredths = nanos / 10 + u64::from(nanos % 10 >= 5);
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
-/// What a reader must know of a row before believing it.
-pub(crate) fn notes(row: &Row, truth: Option<&EnvironmentReport>) -> Vec<String> {
+/// Returns the restrictions of a row: failed, late, interrupted, or too short for the clock.
+pub(crate) fn notes(row: &Row, environment: Option<&EnvironmentReport>) -> Vec<String> {
     let failed = row.failed.as_ref().map(|reason| format!("failed: {reason}"));
     let late = (row.late && failed.is_none()).then(|| "late".to_string());
     let interrupted = row.interrupted.then(|| "interrupted".to_string());
-    let is_doubtful = truth.is_some_and(|truth| is_doubtful(row, truth));
-    let short = is_doubtful.then(|| "p50 under 20 clock steps".to_string());
+    let is_short = environment.is_some_and(|it| is_below_resolution(row, it));
+    let short = is_short.then(|| "p50 under 20 clock steps".to_string());
     [failed, late, interrupted, short].into_iter().flatten().collect()
 }
 
@@ -253,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_table_has_a_line_a_row_and_no_drawing() {
+    fn plain_table_has_a_line_per_row_and_no_borders() {
         let rows = [row(), row()];
         let text = Table::new(&rows).render(Style::Plain);
         assert_eq!(text.lines().count(), 3, "{text}");
@@ -265,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_that_is_not_known_is_a_dash() {
+    fn missing_percentiles_are_dashes() {
         let few = Row::new(setting("sent to order"), &recorded(1..21), &recorded(1..21));
         let text = Table::new(&[few]).render(Style::Plain);
         let words: Vec<_> = text.lines().nth(1).unwrap().split_whitespace().collect();
@@ -273,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn every_feed_and_wait_fits() {
+    fn columns_fit_every_feed_and_wait() {
         let mut wide = row();
         wide.setting.feed = Some("tcp".to_string());
         wide.setting.wait = "io_uring".to_string();
@@ -283,7 +280,7 @@ mod tests {
         assert_eq!(lines[1].chars().count(), lines[2].chars().count(), "{text}");
     }
 
-    /// Seven rounds whose medians are 10, 20, … 70 µs.
+    /// Returns a row of seven rounds with medians of 10, 20, …, 70 µs.
     fn seven(transport: &str) -> Row {
         let round = |at: u64| {
             let samples = recorded((0..40).map(|index| at * 10_000 + index));
@@ -294,14 +291,14 @@ mod tests {
         Row::of_rounds(&[4, 1, 7, 2, 6, 3, 5].map(round)).unwrap()
     }
 
-    /// The lines of a table, words one space apart.
+    /// Returns the lines of a table with single spaces.
     fn lines(table: Table<'_>) -> Vec<String> {
         let text = table.render(Style::Plain);
         text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     }
 
     #[test]
-    fn rows_of_rounds_show_medians_over_rounds_with_their_interval() {
+    fn rows_of_rounds_contain_medians_with_their_interval() {
         let rows = [seven("kernel"), row()];
         let lines = lines(Table::new(&rows));
         let words = "samples lost min p50 p50 95 % p90 p99 max lateness p99";
@@ -314,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_no_kernel_socket_carried_stand_beside_those_it_did() {
+    fn rows_of_other_transports_are_compared_with_kernel_sockets() {
         let mut alone = seven("shm");
         alone.setting.wait = "spin".to_string();
         let rows = [seven("kernel"), seven("xdp"), alone];
@@ -328,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rows_of_one_feed_differ_in_has_a_column() {
+    fn settings_that_differ_have_a_column() {
         let with = |feed: Option<&str>, protocol: &str, size_bytes| {
             let mut row = row();
             row.setting.feed = feed.map(str::to_string);
@@ -345,15 +342,15 @@ mod tests {
     }
 
     #[test]
-    fn the_truth_stands_below_and_marks_what_it_casts_doubt_on() {
-        let truth = EnvironmentReport {
+    fn environment_follows_the_table_and_marks_short_samples() {
+        let environment = EnvironmentReport {
             clock_step_ns: 10.0,
             floor_ns: Some(60),
             ..EnvironmentReport::default()
         };
-        let of = |nanos| Row::new(setting("stage"), &recorded([nanos; 30]), &recorded([]));
-        let rows = [of(200), of(199)];
-        let lines = lines(Table::new(&rows).with_truth(Some(&truth)));
+        let row_of = |nanos| Row::new(setting("stage"), &recorded([nanos; 30]), &recorded([]));
+        let rows = [row_of(200), row_of(199)];
+        let lines = lines(Table::new(&rows).with_environment(Some(&environment)));
         assert!(lines[0].ends_with("note") && !lines[1].contains("clock"), "{lines:#?}");
         assert!(lines[2].ends_with("p50 under 20 clock steps"), "{lines:#?}");
         assert!(lines[3].starts_with("clock: step 10.0 ns"), "{lines:#?}");
@@ -362,21 +359,21 @@ mod tests {
     }
 
     #[test]
-    fn lost_sends_and_late_answers_are_told_apart() {
+    fn lost_sends_and_late_answers_are_distinguished() {
         let rows = [Row { lost: 5, late_orders: 2, ..row() }, Row { lost: 1, ..row() }];
         let last = lines(Table::new(&rows)).pop().unwrap();
-        assert_eq!(last, "of 6 lost sends 2 were answered after they had been given up");
+        assert_eq!(last, "of 6 lost sends, 2 were answered after their timeout");
     }
 
     #[test]
-    fn an_interrupted_row_says_so_beside_what_else_there_is() {
+    fn interrupted_rows_have_a_note() {
         let rows = [Row { late: true, interrupted: true, ..row() }];
         let text = Table::new(&rows).render(Style::Plain);
         assert!(text.trim_end().ends_with("  late; interrupted"), "{text}");
     }
 
     #[test]
-    fn failed_and_late_rows_say_so() {
+    fn failed_and_late_rows_have_a_note() {
         let failed = Row::failed(setting("sent to order"), "the trader left");
         let late = Row { late: true, ..row() };
         let rows = [row(), failed, late];

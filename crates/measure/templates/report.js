@@ -66,7 +66,7 @@
     return lines.join('\n');
   }
 
-  document.querySelectorAll('svg.picture').forEach(function (svg) {
+  document.querySelectorAll('svg.chart').forEach(function (svg) {
     var plots = Array.prototype.slice.call(svg.querySelectorAll('.plot'));
     svg.addEventListener('pointermove', function (event) {
       var box = svg.getBoundingClientRect();

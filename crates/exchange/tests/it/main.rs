@@ -6,8 +6,7 @@
 //! | `matching` | the matching engine: traces by rule, and random commands against a reference |
 //! | `publisher` | the publisher against `receiver`, which implements CME's rules |
 //! | `groups` | all kinds of groups against `follower`, which decodes bytes by offset |
-//! | `sockets`, `tcp_feed`, `replay_and_faults` | [`hairpin_exchange::Exchange`] on loopback
-//! sockets |
+//! | `sockets`, `tcp_feed`, `replay_and_faults` | the exchange on loopback sockets |
 //! | `independent_client` | a session of `handwritten_client` over a socket |
 //! | `default_market` | the recorded hash of the default market's packets |
 //! | `gateway_docs` | the test names in `docs/reference/simulated-gateway.md` |

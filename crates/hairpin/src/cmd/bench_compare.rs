@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &CompareArgs) -> Result<ExitCode> {
         save(path, &document)?;
     }
     let head = head([(&arguments.a, &a), (&arguments.b, &b)], &machines);
-    let table = Compared::table(&rows, Style::of_stdout());
+    let table = Compared::table(&rows, Style::for_stdout());
     output::print(&format!("{head}{table}{}{}", Compared::census(&rows), reading(allowance)))?;
     let slower = rows.iter().filter(|row| row.verdict == Verdict::Slower).count();
     if arguments.fail_on_slower && slower > 0 {

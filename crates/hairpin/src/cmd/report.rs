@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &ReportArgs) -> Result<ExitCode> {
         arguments.files.iter().map(|path| Results::read(path)).collect::<Result<_, _>>()?;
     let names: Vec<String> =
         arguments.files.iter().map(|path| path.display().to_string()).collect();
-    let written = Report::new(&results).named(&names).write(&arguments.report)?;
+    let written = Report::new(&results).with_names(&names).write(&arguments.report)?;
     if let [pictures @ .., page] = &written[..] {
         writeln!(io::stdout(), "{} and {} pictures", page.display(), pictures.len())?;
     }

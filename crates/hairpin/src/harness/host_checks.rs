@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use hairpin_host::{Clock, ClockCost, CoreWatch, Drift, backlog_drops, steal_time, watch_core};
-use hairpin_measure::{CoreTruth, EnvironmentReport};
+use hairpin_measure::{CoreReport, EnvironmentReport};
 use hairpin_time::Duration;
 
 /// The time each core is watched: long enough to see a timer tick of 1 to 10 ms many times.
@@ -73,10 +73,10 @@ impl HostChecks {
 }
 
 impl Core {
-    fn after(&self) -> CoreTruth {
+    fn after(&self) -> CoreReport {
         let CoreWatch { core, watched, interruptions, interrupted, longest } = self.watch;
         let steal = steal_time(core).ok().flatten().zip(self.steal);
-        CoreTruth {
+        CoreReport {
             core,
             watched_ns: watched.as_nanos(),
             interruptions,

@@ -32,7 +32,7 @@ fn row(wait: &str, p50: u64, rounds: u64) -> Row {
         Row::new(setting(wait), &latency, &Recorder::with_capacity(0))
     };
     let rounds: Vec<Row> = (0..rounds).map(round).collect();
-    Row::of_rounds(&rounds).unwrap()
+    Row::from_rounds(&rounds).unwrap()
 }
 
 fn results(rows: Vec<Row>) -> Results {

@@ -361,7 +361,7 @@ fn a_row_that_disagrees_with_itself_is_named() {
     let good = fs::read_to_string(&file).unwrap();
     let base64 = good.split("\"histogram\": \"").nth(1).unwrap().split('"').next().unwrap();
     let cases = [
-        ("\"samples\": 100", "\"samples\": 99", "row 1: the histogram holds 100 samples"),
+        ("\"samples\": 100", "\"samples\": 99", "row 1: the histogram has 100 samples"),
         ("\"p75\": 75", "\"p75\": 5", "row 1: p75 is less than p50"),
         ("\"first\":20", "\"first\":19", "row 1: bucket 2 of over_time"),
         (base64, "HISTFAAA!", "not base64"),
@@ -434,5 +434,5 @@ fn a_file_without_rows_makes_a_page_that_says_so() {
     assert_eq!(status, Some(0));
     assert!(out.ends_with("report.html and 0 pictures\n"), "{out}");
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
-    assert!(page.contains("There are no rows in this file"));
+    assert!(page.contains("This file contains no rows"));
 }

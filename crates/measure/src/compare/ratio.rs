@@ -1,12 +1,12 @@
-//! The ratio of two figures over rounds, with its interval.
+//! The ratio of two figures over rounds, with its confidence interval.
 
 use serde::Serialize;
 
-use super::{Verdict, believed};
+use super::{Verdict, last_valid};
 use crate::bootstrap::{self, Draws, OverRounds};
 use crate::{Figure, Row};
 
-/// One figure divided by another, with the ends of its 95 % interval.
+/// A figure divided by another, with the ends of the 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ratio {
     /// The quotient.
@@ -18,46 +18,46 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// The fewest rounds of either side: of fewer values, not even the span from the least to the
-    /// greatest holds the true median in 95 cases of 100.
+    /// The minimum number of rounds of both rows. With fewer values, even the range of all values contains
+    /// the true median in less than 95 % of all cases.
     pub const ROUNDS_MIN: usize = 6;
 
-    /// The median of `b` to that of `a`, each a figure of every round of its own: rounds of either
-    /// are drawn by themselves, for two runs have none in common. `None` with fewer than
-    /// [`Self::ROUNDS_MIN`] rounds of either, or a figure of zero.
-    pub(super) fn of_medians(a: &[f64], b: &[f64]) -> Option<Self> {
-        // Where both sides are drawn, the plain interval holds the true quotient often enough (a
-        // test counts), and one round of seven that a neighbour disturbed does not become its end.
-        Self::of(bootstrap::median, [a, b], bootstrap::PLAIN_TAIL)
+    /// Returns the ratio of the median of `b` to that of `a`, each with a figure per round. The rounds of
+    /// both are resampled independently, because the runs are. `None` with fewer than
+    /// [`Self::ROUNDS_MIN`] rounds, or with a figure of zero.
+    pub(super) fn from_medians(a: &[f64], b: &[f64]) -> Option<Self> {
+        // With both resampled, the plain interval has enough coverage (a test counts it), and a single
+        // disturbed round of seven does not become its end.
+        Self::from_independent(bootstrap::median, [a, b], bootstrap::PLAIN_TAIL)
     }
 
-    /// The same of their quiet figures.
-    pub(super) fn of_quiet(a: &[f64], b: &[f64]) -> Option<Self> {
-        // Drawing anew finds no round that is quieter than the quietest there was. Of few rounds
-        // the plain interval is too narrow for that even if both sides are drawn.
-        Self::of(bootstrap::quiet, [a, b], bootstrap::tail(a.len().min(b.len())))
+    /// Returns the ratio of the quiet figures, like [`Self::from_medians`].
+    pub(super) fn from_quiet(a: &[f64], b: &[f64]) -> Option<Self> {
+        // A resample contains no round quieter than the quietest. So for few rounds, the plain interval
+        // is too narrow even with both resampled.
+        Self::from_independent(bootstrap::quiet, [a, b], bootstrap::tail(a.len().min(b.len())))
     }
 
-    fn of(over_rounds: OverRounds, [a, b]: [&[f64]; 2], tail: f64) -> Option<Self> {
+    fn from_independent(over_rounds: OverRounds, [a, b]: [&[f64]; 2], tail: f64) -> Option<Self> {
         let (mut draws, mut drawn) = (Draws::new(), Vec::new());
-        Self::by(over_rounds, [a, b], tail, || {
-            let below = draws.figure(over_rounds, a, &mut drawn);
-            draws.figure(over_rounds, b, &mut drawn) / below
+        Self::from_draws(over_rounds, [a, b], tail, || {
+            let denominator = draws.figure(over_rounds, a, &mut drawn);
+            draws.figure(over_rounds, b, &mut drawn) / denominator
         })
     }
 
-    /// The medians of rounds that were interleaved in one run: what moved the machine in a round
-    /// moved both, so that they are drawn together. `None` also for different numbers of rounds.
-    pub(crate) fn of_pairs(a: &[f64], b: &[f64]) -> Option<Self> {
+    /// Returns the ratio of medians of interleaved rounds of one run. A disturbance affects both rounds of
+    /// a pair, so pairs are resampled together. `None` also for different numbers of rounds.
+    pub(crate) fn from_pairs(a: &[f64], b: &[f64]) -> Option<Self> {
         if a.len() != b.len() {
             return None;
         }
         let (mut draws, mut drawn) = (Draws::new(), [Vec::new(), Vec::new()]);
         let tail = bootstrap::tail(a.len());
-        Self::by(bootstrap::median, [a, b], tail, || draws.ratio(a, b, &mut drawn))
+        Self::from_draws(bootstrap::median, [a, b], tail, || draws.ratio(a, b, &mut drawn))
     }
 
-    fn by(
+    fn from_draws(
         over_rounds: OverRounds,
         [a, b]: [&[f64]; 2],
         tail: f64,
@@ -72,16 +72,15 @@ impl Ratio {
         Some(Self { ratio, low: low.min(ratio), high: high.max(ratio) })
     }
 
-    /// With another, independent cause of difference of so many parts of one added to either end:
-    /// as squares, which is how independent causes add, and as logarithms, so that twice as slow is
-    /// as far as twice as fast.
-    pub(crate) fn widened(self, part: f64) -> Self {
-        let allowance = part.max(0.0).ln_1p();
+    /// Widens the interval by an independent cause of difference, given as a fraction. The squares of
+    /// logarithms are added, so a factor of two in either direction counts the same.
+    pub(crate) fn widened(self, fraction: f64) -> Self {
+        let allowance = fraction.max(0.0).ln_1p();
         let reach = |end: f64| (end / self.ratio).ln().hypot(allowance).exp();
         Self { low: self.ratio / reach(self.low), high: self.ratio * reach(self.high), ..self }
     }
 
-    /// What the interval says.
+    /// Returns the verdict of the interval.
     pub(super) fn verdict(self) -> Verdict {
         match self {
             Self { low, .. } if low > 1.0 => Verdict::Slower,
@@ -91,24 +90,23 @@ impl Ratio {
     }
 }
 
-/// What a row that no kernel socket carried is compared with: the row of kernel sockets whose
-/// setting is otherwise the same, its wait too.
+/// The comparison of a row with its baseline: the row of kernel sockets with otherwise the same setting.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Baseline {
-    /// The row is of kernel sockets itself.
+    /// The row itself is of kernel sockets.
     Itself,
-    /// There is no such row, or none that counts.
+    /// There is no valid baseline.
     Missing,
-    /// The quotient of the medians, without interval: one of both has too few rounds.
+    /// The ratio of the medians, without an interval because of too few rounds.
     Plain(f64),
-    /// With the interval of rounds that were interleaved.
+    /// The ratio with the interval of interleaved rounds.
     Interval(Ratio),
 }
 
-/// What carries the bytes of a baseline.
+/// The transport of a baseline.
 const KERNEL: &str = "kernel";
 
-/// The median of a row against that of its baseline among these rows.
+/// Compares the median of a row with that of its baseline among these rows.
 pub(crate) fn against_kernel(row: &Row, rows: &[Row]) -> Baseline {
     if row.setting.transport == KERNEL {
         return Baseline::Itself;
@@ -116,10 +114,10 @@ pub(crate) fn against_kernel(row: &Row, rows: &[Row]) -> Baseline {
     let mut wanted = row.setting.clone();
     KERNEL.clone_into(&mut wanted.transport);
     let kernel =
-        believed(rows, |setting| setting.is_same(&wanted)).filter(|it| it.failed.is_none());
+        last_valid(rows, |setting| setting.is_same(&wanted)).filter(|it| it.failed.is_none());
     let Some(kernel) = kernel.filter(|_| row.failed.is_none()) else { return Baseline::Missing };
     let [a, b] = [kernel, row].map(|row| row.values(Figure::P50));
-    if let Some(ratio) = Ratio::of_pairs(&a, &b) {
+    if let Some(ratio) = Ratio::from_pairs(&a, &b) {
         return Baseline::Interval(ratio);
     }
     let [a, b] = [kernel, row].map(|row| crate::results::shown(row, Figure::P50));
@@ -151,7 +149,7 @@ mod tests {
 
     const SEVEN: [f64; 7] = [100.0, 101.0, 102.0, 99.0, 98.0, 103.0, 97.0];
 
-    /// A row of seven rounds with these medians.
+    /// Returns a row of seven rounds with these medians.
     fn row(transport: &str, wait: &str, medians: [u64; 7]) -> Row {
         let mut row = Row::new(setting("a"), &recorded(medians), &recorded([]));
         (row.setting.transport, row.setting.wait) = (transport.to_owned(), wait.to_owned());
@@ -162,50 +160,50 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_has_its_interval_around_it() {
+    fn interval_contains_the_ratio() {
         let twice: Vec<f64> = SEVEN.iter().map(|it| it * 2.0).collect();
-        let ratio = Ratio::of_medians(&SEVEN, &twice).unwrap();
+        let ratio = Ratio::from_medians(&SEVEN, &twice).unwrap();
         assert_eq!(ratio.ratio, 2.0);
         assert!((1.9..2.0).contains(&ratio.low) && (2.0..2.1).contains(&ratio.high), "{ratio:?}");
         assert_eq!(
-            Ratio::of_medians(&SEVEN, &SEVEN).map(Ratio::verdict),
+            Ratio::from_medians(&SEVEN, &SEVEN).map(Ratio::verdict),
             Some(Verdict::WithinNoise)
         );
     }
 
     #[test]
-    fn rounds_that_were_disturbed_do_not_move_the_quiet_ones() {
+    fn disturbed_rounds_do_not_move_the_quiet_figure() {
         let mut disturbed = SEVEN;
         disturbed[..4].iter_mut().for_each(|it| *it *= 1.4);
-        let ratio = Ratio::of_quiet(&SEVEN, &disturbed).unwrap();
+        let ratio = Ratio::from_quiet(&SEVEN, &disturbed).unwrap();
         assert!((0.99..1.02).contains(&ratio.ratio), "{ratio:?}");
-        assert!(Ratio::of_medians(&SEVEN, &disturbed).is_some_and(|it| it.ratio > 1.3));
+        assert!(Ratio::from_medians(&SEVEN, &disturbed).is_some_and(|it| it.ratio > 1.3));
         let slow = disturbed.map(|it| it * 2.0);
-        assert_eq!(Ratio::of_quiet(&SEVEN, &slow).map(Ratio::verdict), Some(Verdict::Slower));
+        assert_eq!(Ratio::from_quiet(&SEVEN, &slow).map(Ratio::verdict), Some(Verdict::Slower));
     }
 
     #[test]
-    fn too_few_rounds_have_no_interval() {
-        assert_eq!(Ratio::of_medians(&SEVEN[..5], &SEVEN), None);
-        assert_eq!(Ratio::of_medians(&SEVEN, &SEVEN[..5]), None);
-        assert!(Ratio::of_medians(&SEVEN[..6], &SEVEN).is_some());
-        assert_eq!(Ratio::of_medians(&[0.0; 7], &SEVEN), None);
-        assert_eq!(Ratio::of_pairs(&SEVEN[..6], &SEVEN), None);
+    fn few_rounds_have_no_interval() {
+        assert_eq!(Ratio::from_medians(&SEVEN[..5], &SEVEN), None);
+        assert_eq!(Ratio::from_medians(&SEVEN, &SEVEN[..5]), None);
+        assert!(Ratio::from_medians(&SEVEN[..6], &SEVEN).is_some());
+        assert_eq!(Ratio::from_medians(&[0.0; 7], &SEVEN), None);
+        assert_eq!(Ratio::from_pairs(&SEVEN[..6], &SEVEN), None);
     }
 
     #[test]
-    fn rounds_that_were_interleaved_are_drawn_together() {
-        // Both move by a half over the run, and one is always a tenth above the other.
+    fn interleaved_rounds_are_resampled_together() {
+        // Both rise by a half during the run, and one is always a tenth above the other.
         let slow: Vec<f64> = (0..7).map(|round| 100.0 + 8.0 * f64::from(round)).collect();
         let above: Vec<f64> = slow.iter().map(|it| it * 1.1).collect();
-        let paired = Ratio::of_pairs(&slow, &above).unwrap();
+        let paired = Ratio::from_pairs(&slow, &above).unwrap();
         assert!(paired.low > 1.09 && paired.high < 1.11, "{paired:?}");
-        let apart = Ratio::of_medians(&slow, &above).unwrap();
+        let apart = Ratio::from_medians(&slow, &above).unwrap();
         assert!(apart.low < 1.0 && apart.high > 1.2, "{apart:?}");
     }
 
     #[test]
-    fn an_allowance_widens_both_ends_as_squares_of_logarithms() {
+    fn widened_adds_squares_of_logarithms() {
         let ratio = Ratio { ratio: 1.0, low: 1.0 / 1.03, high: 1.03 };
         assert_eq!(ratio.widened(0.0).verdict(), Verdict::WithinNoise);
         let widened = ratio.widened(0.04);
@@ -223,26 +221,26 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
-        /// A ratio has no unit: both sides a thousand times as long give the same verdict.
+        /// A ratio does not depend on the unit: scaled figures give the same verdict.
         #[test]
-        fn a_ratio_lies_in_its_interval_and_has_no_unit(
+        fn ratio_is_in_its_interval_and_independent_of_the_unit(
             a in prop::collection::vec(1_u32..1_000_000, 6..20),
             b in prop::collection::vec(1_u32..1_000_000, 6..20),
             part in 0.0..0.5_f64,
         ) {
             let [a, b] = [a, b].map(|it| it.into_iter().map(f64::from).collect::<Vec<_>>());
-            let ratio = Ratio::of_medians(&a, &b).unwrap();
+            let ratio = Ratio::from_medians(&a, &b).unwrap();
             prop_assert!(0.0 < ratio.low && ratio.low <= ratio.ratio && ratio.ratio <= ratio.high);
             let widened = ratio.widened(part);
             prop_assert!(widened.low <= ratio.low * (1.0 + 1e-9));
             prop_assert!(widened.high >= ratio.high * (1.0 - 1e-9));
-            let longer = |of: &[f64]| of.iter().map(|it| it * 1_024.0).collect::<Vec<_>>();
-            prop_assert_eq!(Ratio::of_medians(&longer(&a), &longer(&b)), Some(ratio));
+            let scaled = |values: &[f64]| values.iter().map(|it| it * 1_024.0).collect::<Vec<_>>();
+            prop_assert_eq!(Ratio::from_medians(&scaled(&a), &scaled(&b)), Some(ratio));
         }
     }
 
     #[test]
-    fn a_row_is_measured_against_kernel_sockets_with_the_same_wait() {
+    fn baseline_is_the_kernel_row_with_the_same_wait() {
         let fast = row("xdp", "spin", [50, 51, 52, 50, 49, 50, 50]);
         let rows = [
             row("kernel", "epoll", [10; 7]),
@@ -257,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_baseline_without_rounds_has_no_interval_and_one_that_failed_is_none() {
+    fn baseline_without_rounds_has_no_interval() {
         let mut kernel = Row::new(setting("a"), &recorded([100; 30]), &recorded([]));
         kernel.setting.wait = "spin".to_owned();
         let fast = row("shm", "spin", [25; 7]);

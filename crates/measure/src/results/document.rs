@@ -1,4 +1,4 @@
-//! The whole document, and its way to disk and back.
+//! The results file as a document, with reading and writing.
 
 use std::fs;
 use std::io::Write;
@@ -7,11 +7,11 @@ use std::path::Path;
 use hairpin_time::Utc;
 use serde::{Deserialize, Serialize};
 
-use super::layout::Layout;
+use super::json_layout::JsonLayout;
 use super::{EnvironmentReport, Host, ResultsError, Row};
 use crate::file;
 
-/// The version of the format. Fields are added to it, never renamed.
+/// The version of the format. New fields are added, and fields are never renamed.
 pub const SCHEMA: &str = "hairpin.results/1";
 
 /// A results file.
@@ -19,26 +19,26 @@ pub const SCHEMA: &str = "hairpin.results/1";
 pub struct Results {
     /// Always [`SCHEMA`].
     pub schema: String,
-    /// When the command began, to the second.
+    /// The start of the command, in seconds.
     #[serde(with = "rfc3339")]
     pub started: Utc,
     /// The command line.
     pub command: String,
     /// The version of Hairpin.
     pub version: String,
-    /// The commit it was built from; `None` where that is not known.
+    /// The commit of the build; `None` if unknown.
     pub commit: Option<String>,
     /// The machine.
     pub host: Host,
-    /// What the measuring itself was good for; `None` in a file that does not tell it.
+    /// The quality of clock and cores during the measurement; `None` in older files.
     #[serde(default)]
     pub truth: Option<EnvironmentReport>,
-    /// One per case and setting, in the order they were measured.
+    /// The rows, one per case and setting, in the order of measurement.
     pub rows: Vec<Row>,
 }
 
 impl Results {
-    /// A document without rows.
+    /// Returns a document without rows.
     #[must_use]
     pub fn new(started: Utc, command: impl Into<String>, host: Host) -> Self {
         Self {
@@ -53,16 +53,18 @@ impl Results {
         }
     }
 
-    /// Writes the file whole or not at all: readers see the old document or the new one.
+    /// Writes the file atomically: readers see the old or the complete new document.
     ///
-    /// A symbolic link is followed. What is there and is no file (a pipe, a terminal) is written
-    /// to, not replaced.
+    /// Follows a symbolic link. Writes to an existing pipe or terminal instead of replacing it.
     ///
     /// # Errors
-    /// [`ResultsError::Io`] if the file or one beside it cannot be written.
+    /// [`ResultsError::Io`] if the file or the temporary file next to it cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
         let written = file::write(path, |file| {
-            self.serialize(&mut serde_json::Serializer::with_formatter(&mut *file, Layout::new()))?;
+            self.serialize(&mut serde_json::Serializer::with_formatter(
+                &mut *file,
+                JsonLayout::new(),
+            ))?;
             file.write_all(b"\n")?;
             file.flush()?;
             let file = file.get_ref();
@@ -71,17 +73,17 @@ impl Results {
         written.map_err(|source| ResultsError::Io { path: path.display().to_string(), source })
     }
 
-    /// Reads a file and checks that every row, and the truth checks, agree with themselves.
+    /// Reads a file and validates every row and the environment.
     ///
     /// # Errors
-    /// [`ResultsError`], one kind each for a file that cannot be read, is not JSON of this form, is
-    /// of another version, or has a row or truth checks that contradict themselves.
+    /// [`ResultsError`], with a variant each for a file that cannot be read, is not JSON of this form, has
+    /// another version, or contains an inconsistent row or environment.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let name = || path.display().to_string();
         let text =
             fs::read_to_string(path).map_err(|source| ResultsError::Io { path: name(), source })?;
         let json = |cause| ResultsError::Json { path: name(), cause };
-        // A later version may have other fields: say so before missing any of ours.
+        // A later version may have other fields, so its version is checked before the fields.
         let Version { schema } = serde_json::from_str(&text).map_err(json)?;
         if schema != SCHEMA {
             return Err(ResultsError::Schema { path: name(), found: schema });
@@ -100,13 +102,13 @@ impl Results {
     }
 }
 
-/// All that is read of a document before its version is known.
+/// The part of a document that contains its version.
 #[derive(Deserialize)]
 struct Version {
     schema: String,
 }
 
-/// `Utc` as RFC 3339 text to the second: `2026-11-21T18:00:00Z`.
+/// `Utc` as RFC 3339 text in seconds: `2026-11-21T18:00:00Z`.
 mod rfc3339 {
     use hairpin_time::{Duration, Utc};
     use jiff::Timestamp;

@@ -1,82 +1,81 @@
-//! What must be known of the measuring itself before its figures are believed.
+//! The environment of a measurement: clock and cores.
 
 use serde::{Deserialize, Serialize};
 
 use crate::table::micros;
 
-/// What the clock, the schedule-free path and the cores of a run were good for.
-///
-/// Of one run; a results file holds it beside its rows, and every table prints it below them.
+/// The quality of clock, measuring floor and cores during one run. A results file contains it next to its
+/// rows, and tables print it below them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct EnvironmentReport {
-    /// The least step between two readings of the clock that differ, in nanoseconds.
+    /// The least difference between two different readings of the clock, in nanoseconds.
     pub clock_step_ns: f64,
-    /// What one reading of the clock costs, in nanoseconds.
+    /// The cost of one reading of the clock, in nanoseconds.
     pub clock_read_ns: f64,
-    /// What two fenced readings cost, in nanoseconds: the least span that can be measured.
+    /// The cost of two fenced readings, in nanoseconds: the least measurable span.
     pub clock_pair_ns: f64,
-    /// How much faster than `CLOCK_MONOTONIC` the time stamp counter went over the whole run, in
-    /// parts of 10⁹; negative if it was slower. `None` if it was not used or the run too short.
+    /// The drift of the time stamp counter against `CLOCK_MONOTONIC` over the run, in parts per billion,
+    /// positive if the counter is faster. `None` if it was not used or the run was too short.
     #[serde(default)]
     pub drift_ppb: Option<f64>,
-    /// The floor of the measuring: the median of a sample with nothing between its two readings, in
-    /// nanoseconds. `None` if the command has none.
+    /// The measuring floor: the median of samples without work between the two readings, in nanoseconds.
+    /// `None` if the command does not measure it.
     #[serde(default)]
     pub floor_ns: Option<u64>,
-    /// The cores that the measuring ran on, each once.
+    /// The cores of the measurement, each once.
     #[serde(default)]
-    pub cores: Vec<CoreTruth>,
+    pub cores: Vec<CoreReport>,
 }
 
-/// What else ran on a core while nothing should: the jitter that no program can avoid.
+/// The interruptions of an otherwise idle core: jitter that a program cannot avoid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct CoreTruth {
-    /// The core's number.
+pub struct CoreReport {
+    /// The number of the core.
     pub core: usize,
-    /// For how long it was watched, in nanoseconds.
+    /// The time of observation, in nanoseconds.
     pub watched_ns: u64,
-    /// How often a loop of clock readings was held up for longer than the probe's threshold.
+    /// The number of gaps in a loop of clock readings that exceed the probe's threshold.
     pub interruptions: u64,
-    /// For how long altogether, in nanoseconds.
+    /// The sum of these gaps, in nanoseconds.
     pub interrupted_ns: u64,
-    /// The longest of them, in nanoseconds.
+    /// The longest gap, in nanoseconds.
     pub longest_ns: u64,
-    /// What the hypervisor took from the core over the whole run, in nanoseconds; `None` if the
-    /// kernel does not tell.
+    /// The time stolen by the hypervisor during the run, in nanoseconds; `None` if the kernel does not report
+    /// it.
     #[serde(default)]
     pub steal_ns: Option<u64>,
 }
 
-/// How a [`EnvironmentReport`] contradicts itself.
+/// The inconsistency of an [`EnvironmentReport`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvironmentError {
-    /// A figure that is negative, infinite or no number.
+    /// A figure is negative, infinite or NaN.
     #[error("{name} is not a number of at least zero")]
     NotANumber {
-        /// The field's name.
+        /// The name of the field.
         name: &'static str,
     },
-    /// A core that is listed more than once.
-    #[error("core {core} is there twice")]
+    /// A core is listed more than once.
+    #[error("core {core} is listed twice")]
     SameCore {
-        /// The core's number.
+        /// The number of the core.
         core: usize,
     },
-    /// Interruptions of a core that do not add up: the longest is longer than all together, or
-    /// there are none that took time.
-    #[error("the interruptions of core {core} do not add up")]
+    /// The interruptions of a core are inconsistent: the longest exceeds the sum, or the sum is not zero
+    /// without interruptions.
+    #[error("the interruptions of core {core} are inconsistent")]
     Interruptions {
-        /// The core's number.
+        /// The number of the core.
         core: usize,
     },
 }
 
 impl EnvironmentReport {
-    /// Whether it agrees with itself.
+    /// Checks that the report is consistent.
     ///
     /// # Errors
-    /// One [`EnvironmentError`] for each rule.
+    /// An [`EnvironmentError`] for each rule.
     pub fn validate(&self) -> Result<(), EnvironmentError> {
         let spans = [
             ("clock_step_ns", self.clock_step_ns),
@@ -93,7 +92,7 @@ impl EnvironmentReport {
             if self.cores[..index].iter().any(|other| other.core == core.core) {
                 return Err(EnvironmentError::SameCore { core: core.core });
             }
-            let CoreTruth { interruptions, interrupted_ns, longest_ns, .. } = *core;
+            let CoreReport { interruptions, interrupted_ns, longest_ns, .. } = *core;
             if longest_ns > interrupted_ns || (interruptions == 0 && interrupted_ns > 0) {
                 return Err(EnvironmentError::Interruptions { core: core.core });
             }
@@ -101,41 +100,41 @@ impl EnvironmentReport {
         Ok(())
     }
 
-    /// The whole of it for people, a line each ended by a line feed: the clock and the floor, then
-    /// the cores.
+    /// Returns the report as text: a line for the clock, one for the floor and one per core, each ending with
+    /// a line feed.
     #[must_use]
     pub fn describe(&self) -> String {
         self.lines().into_iter().map(|line| line + "\n").collect()
     }
 
-    /// The lines of [`Self::describe`].
+    /// Returns the lines of [`Self::describe`].
     pub(crate) fn lines(&self) -> Vec<String> {
         let drift = match self.drift_ppb {
-            Some(parts) => format!("{parts:+.0} parts in 10⁹ against CLOCK_MONOTONIC"),
-            None => "not known".to_owned(),
+            Some(parts) => format!("{parts:+.0} ppb against CLOCK_MONOTONIC"),
+            None => "unknown".to_owned(),
         };
         let clock = format!(
-            "clock: step {:.1} ns, a reading {:.1} ns, a fenced pair {:.1} ns; drift {drift}",
+            "clock: step {:.1} ns, reading {:.1} ns, fenced pair {:.1} ns; drift {drift}",
             self.clock_step_ns, self.clock_read_ns, self.clock_pair_ns
         );
         let floor = self.floor_ns.map(|nanos| {
-            format!("floor: {} µs with nothing between the two readings", micros(Some(nanos)))
+            format!("floor: {} µs without work between two readings", micros(Some(nanos)))
         });
         [Some(clock), floor].into_iter().flatten().chain(self.cores.iter().map(line)).collect()
     }
 }
 
-fn line(core: &CoreTruth) -> String {
-    let part = match core.watched_ns {
+fn line(core: &CoreReport) -> String {
+    let percent = match core.watched_ns {
         0 => 0.0,
         watched => core.interrupted_ns as f64 / watched as f64 * 100.0,
     };
     let steal = match core.steal_ns {
         Some(nanos) => format!("{:.0} ms", nanos as f64 / 1e6),
-        None => "not known".to_owned(),
+        None => "unknown".to_owned(),
     };
     format!(
-        "core {}: interrupted {} times in {:.1} s, {part:.3} % of it, longest {} µs; stolen \
+        "core {}: {} interruptions in {:.1} s, {percent:.3} % of the time, longest {} µs; stolen \
          {steal}",
         core.core,
         core.interruptions,
@@ -148,7 +147,7 @@ fn line(core: &CoreTruth) -> String {
 mod tests {
     use super::*;
 
-    const CORE: CoreTruth = CoreTruth {
+    const CORE: CoreReport = CoreReport {
         core: 1,
         watched_ns: 2_000_000_000,
         interruptions: 3,
@@ -157,56 +156,56 @@ mod tests {
         steal_ns: Some(20_000_000),
     };
 
-    fn truth() -> EnvironmentReport {
+    fn report() -> EnvironmentReport {
         EnvironmentReport {
             clock_step_ns: 10.0,
             clock_read_ns: 11.4,
             clock_pair_ns: 30.0,
             drift_ppb: Some(-120.0),
             floor_ns: Some(45),
-            cores: vec![CoreTruth { core: 0, steal_ns: None, ..CORE }, CORE],
+            cores: vec![CoreReport { core: 0, steal_ns: None, ..CORE }, CORE],
         }
     }
 
     fn changed(change: fn(&mut EnvironmentReport)) -> Result<(), EnvironmentError> {
-        let mut truth = truth();
-        change(&mut truth);
-        truth.validate()
+        let mut report = report();
+        change(&mut report);
+        report.validate()
     }
 
     #[test]
-    fn spans_are_numbers_of_at_least_zero() {
+    fn spans_must_not_be_negative() {
         assert_eq!(changed(|_| {}), Ok(()));
-        let refused = |name| Err(EnvironmentError::NotANumber { name });
-        assert_eq!(changed(|it| it.clock_step_ns = -1.0), refused("clock_step_ns"));
-        assert_eq!(changed(|it| it.clock_read_ns = f64::NAN), refused("clock_read_ns"));
-        assert_eq!(changed(|it| it.clock_pair_ns = f64::INFINITY), refused("clock_pair_ns"));
-        assert_eq!(changed(|it| it.drift_ppb = Some(f64::NEG_INFINITY)), refused("drift_ppb"));
+        let error = |name| Err(EnvironmentError::NotANumber { name });
+        assert_eq!(changed(|it| it.clock_step_ns = -1.0), error("clock_step_ns"));
+        assert_eq!(changed(|it| it.clock_read_ns = f64::NAN), error("clock_read_ns"));
+        assert_eq!(changed(|it| it.clock_pair_ns = f64::INFINITY), error("clock_pair_ns"));
+        assert_eq!(changed(|it| it.drift_ppb = Some(f64::NEG_INFINITY)), error("drift_ppb"));
         assert_eq!(changed(|it| it.drift_ppb = None), Ok(()));
     }
 
     #[test]
-    fn a_core_is_there_once() {
+    fn cores_must_be_listed_once() {
         assert_eq!(changed(|it| it.cores[0].core = 1), Err(EnvironmentError::SameCore { core: 1 }));
     }
 
     #[test]
-    fn interruptions_add_up() {
-        let refused = Err(EnvironmentError::Interruptions { core: 1 });
-        assert_eq!(changed(|it| it.cores[1].longest_ns = 1_000_001), refused);
-        assert_eq!(changed(|it| it.cores[1].interruptions = 0), refused);
+    fn interruptions_must_be_consistent() {
+        let error = Err(EnvironmentError::Interruptions { core: 1 });
+        assert_eq!(changed(|it| it.cores[1].longest_ns = 1_000_001), error);
+        assert_eq!(changed(|it| it.cores[1].interruptions = 0), error);
     }
 
     #[test]
-    fn says_what_is_known_and_what_is_not() {
-        let expected = "clock: step 10.0 ns, a reading 11.4 ns, a fenced pair 30.0 ns; drift -120 \
-                        parts in 10⁹ against CLOCK_MONOTONIC\n\
-                        floor: 0.05 µs with nothing between the two readings\n\
-                        core 0: interrupted 3 times in 2.0 s, 0.050 % of it, longest 800.00 µs; \
-                        stolen not known\n\
-                        core 1: interrupted 3 times in 2.0 s, 0.050 % of it, longest 800.00 µs; \
-                        stolen 20 ms\n";
-        assert_eq!(truth().describe(), expected);
-        assert!(EnvironmentReport::default().describe().ends_with("drift not known\n"));
+    fn description_contains_known_and_unknown_values() {
+        let expected = "clock: step 10.0 ns, reading 11.4 ns, fenced pair 30.0 ns; drift -120 ppb \
+                        against CLOCK_MONOTONIC\n\
+                        floor: 0.05 µs without work between two readings\n\
+                        core 0: 3 interruptions in 2.0 s, 0.050 % of the time, longest 800.00 \
+                        µs; stolen unknown\n\
+                        core 1: 3 interruptions in 2.0 s, 0.050 % of the time, longest 800.00 \
+                        µs; stolen 20 ms\n";
+        assert_eq!(report().describe(), expected);
+        assert!(EnvironmentReport::default().describe().ends_with("drift unknown\n"));
     }
 }

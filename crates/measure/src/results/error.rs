@@ -1,34 +1,34 @@
-//! Why a results file cannot be written or believed; each in one line.
+//! The errors of results files, one line each.
 
 use std::fmt::{self, Display, Write};
 use std::io;
 
 use super::EnvironmentError;
 
-/// Why a results file could not be written, or is not one.
+/// The reason for which a results file cannot be written, or is invalid.
 ///
-/// The text of a fault in the file says what it is. That of [`Self::Io`] names the file, and its
-/// source says what became of it, so that a closed pipe can be told from a full disk.
+/// The text contains the cause, except for [`Self::Io`]: its source contains the cause, so that a caller
+/// can distinguish a closed pipe from a full disk.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {
-    /// The file cannot be read, made or put in place.
+    /// The file cannot be read, created or replaced.
     #[error("{}", Plain(path))]
     Io {
         /// The file.
         path: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The text is not JSON, or lacks a field, or has one of another kind.
+    /// The text is not JSON, or a field is missing or has another type.
     #[error("{}: not a results file: {}", Plain(path), Plain(cause))]
     Json {
         /// The file.
         path: String,
-        /// What is wrong and in which line.
+        /// The cause, with the line.
         cause: serde_json::Error,
     },
-    /// The document is of a version that this program does not know.
+    /// The document has an unknown version.
     #[error(
         "{}: schema is \"{}\", expected \"{expected}\"",
         Plain(path),
@@ -38,30 +38,30 @@ pub enum ResultsError {
     Schema {
         /// The file.
         path: String,
-        /// What the document says it is.
+        /// The version of the document.
         found: String,
     },
-    /// A row contradicts itself.
+    /// A row is inconsistent.
     #[error("{}: row {row}: {cause}", Plain(path))]
     Row {
         /// The file.
         path: String,
-        /// Counted from one.
+        /// The number of the row, counted from one.
         row: usize,
-        /// The contradiction.
+        /// The inconsistency.
         cause: RowError,
     },
-    /// The truth checks contradict themselves.
+    /// The environment is inconsistent.
     #[error("{path}: truth: {cause}")]
     EnvironmentReport {
         /// The file.
         path: String,
-        /// The contradiction.
+        /// The inconsistency.
         cause: EnvironmentError,
     },
 }
 
-/// What a file or its name says, on one line and without what a terminal would obey.
+/// Text of a file or its name, without control characters, which could affect a terminal.
 struct Plain<T>(T);
 
 impl<T: Display> Display for Plain<T> {
@@ -71,120 +71,120 @@ impl<T: Display> Display for Plain<T> {
     }
 }
 
-/// How a row contradicts itself.
+/// The inconsistency of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RowError {
     /// A higher percentile has a lower value.
     #[error("{higher} is less than {lower}")]
     Disorder {
-        /// The name of the one that should be less.
+        /// The name of the lower percentile.
         lower: &'static str,
-        /// The name of the one that should not.
+        /// The name of the higher percentile.
         higher: &'static str,
     },
-    /// The histogram is of other samples than the row.
-    #[error("the histogram holds {histogram} samples, the row {samples}")]
+    /// The number of samples in the histogram differs from that of the row.
+    #[error("the histogram has {histogram} samples, the row {samples}")]
     Count {
-        /// In the histogram.
+        /// The samples of the histogram.
         histogram: u64,
-        /// In the row.
+        /// The samples of the row.
         samples: u64,
     },
-    /// A percentile without enough samples beyond it.
-    #[error("{name} is given, but fewer than 10 samples lie beyond it")]
+    /// A percentile that too few samples exceed.
+    #[error("{name} is given, but fewer than 10 samples exceed it")]
     Unfounded {
         /// The percentile's name.
         name: &'static str,
     },
-    /// Samples without their extremes and mean, or those without samples.
-    #[error("min, max, mean and stddev are given exactly when there are samples")]
+    /// Extremes, mean and deviation are missing, or present without samples.
+    #[error("min, max, mean and stddev must be present exactly if there are samples")]
     Incomplete,
-    /// A bucket of `over_time` that does not begin where the one before ended, holds nothing, or
-    /// ends after the last sample.
-    #[error("bucket {bucket} of over_time does not follow the one before within the samples")]
+    /// A bucket of `over_time` does not begin at the end of the previous one, is empty, or ends after the
+    /// last sample.
+    #[error("bucket {bucket} of over_time does not follow the previous bucket within the samples")]
     BucketPlace {
-        /// Counted from one.
+        /// The number of the bucket, counted from one.
         bucket: usize,
     },
-    /// A bucket of `over_time` whose figures do not rise.
+    /// The figures of a bucket of `over_time` are not in order.
     #[error("bucket {bucket} of over_time: {higher} is less than {lower}")]
     BucketDisorder {
-        /// Counted from one.
+        /// The number of the bucket, counted from one.
         bucket: usize,
-        /// The name of the one that should be less.
+        /// The name of the lower percentile.
         lower: &'static str,
-        /// The name of the one that should not.
+        /// The name of the higher percentile.
         higher: &'static str,
     },
-    /// A percentile of a bucket without enough samples beyond it.
-    #[error("bucket {bucket} of over_time: {name}, but fewer than 10 samples lie beyond it")]
+    /// A percentile of a bucket that too few samples exceed.
+    #[error("bucket {bucket} of over_time: {name} is given, but fewer than 10 samples exceed it")]
     BucketUnfounded {
-        /// Counted from one.
+        /// The number of the bucket, counted from one.
         bucket: usize,
         /// The percentile's name.
         name: &'static str,
     },
-    /// Buckets of other samples than the row's.
-    #[error("over_time has another number of samples, another min or another max than the row")]
+    /// The samples or extremes of the buckets differ from those of the row.
+    #[error("samples, min or max of over_time differ from those of the row")]
     Buckets,
-    /// Two sides that each had a core to itself, and it was the same.
+    /// Exchange and trader are bound to the same core.
     #[error("exchange and trader are both on core {core}")]
     SameCore {
         /// The core's number.
         core: usize,
     },
-    /// The deadlines of a wait that was not used.
+    /// The deadline of the wait `block` is present with another wait.
     #[error("block_deadline_ns is given, but the wait is not block")]
     Deadline,
-    /// There is nothing to join.
-    #[error("there are no rounds")]
+    /// There are no rounds to join.
+    #[error("cannot join rounds: no rounds")]
     NoRounds,
-    /// Rounds of different settings that were to be joined.
-    #[error("round {round} is of another setting than the first")]
+    /// The rounds to join have different settings.
+    #[error("cannot join rounds: the settings of round {round} and round 1 differ")]
     OtherSetting {
-        /// Counted from one.
+        /// The number of the round, counted from one.
         round: usize,
     },
-    /// Another number of rounds than there are figures of rounds.
+    /// The number of rounds differs from the length of `by_round`.
     #[error("by_round has {figures} rounds, the row {rounds}")]
     RoundCount {
-        /// In `by_round`.
+        /// The length of `by_round`.
         figures: usize,
-        /// In the row.
+        /// The rounds of the row.
         rounds: u32,
     },
-    /// A round with samples but without their extremes and mean, or with those and without samples.
-    #[error("round {round}: min, max and mean are given exactly when there are samples")]
+    /// Extremes and mean of a round are missing, or present without samples.
+    #[error("round {round}: min, max and mean must be present exactly if there are samples")]
     RoundIncomplete {
-        /// Counted from one.
+        /// The number of the round, counted from one.
         round: usize,
     },
-    /// A percentile of a round without enough samples beyond it.
-    #[error("round {round}: {name} is given, but fewer than 10 samples lie beyond it")]
+    /// A percentile of a round that too few samples exceed.
+    #[error("round {round}: {name} is given, but fewer than 10 samples exceed it")]
     RoundUnfounded {
-        /// Counted from one.
+        /// The number of the round, counted from one.
         round: usize,
         /// The percentile's name.
         name: &'static str,
     },
-    /// A round whose figures do not rise.
+    /// The figures of a round are not in order.
     #[error("round {round}: {higher} is less than {lower}")]
     RoundDisorder {
-        /// Counted from one.
+        /// The number of the round, counted from one.
         round: usize,
-        /// The name of the one that should be less.
+        /// The name of the lower percentile.
         lower: &'static str,
-        /// The name of the one that should not.
+        /// The name of the higher percentile.
         higher: &'static str,
     },
-    /// The mean of a round lies outside of its extremes.
-    #[error("round {round}: the mean lies beyond the extremes")]
+    /// The mean of a round is outside its extremes.
+    #[error("round {round}: the mean is outside the extremes")]
     RoundMean {
-        /// Counted from one.
+        /// The number of the round, counted from one.
         round: usize,
     },
-    /// Rounds that do not add up to the row.
-    #[error("by_round has other samples, another loss, another min or another max than the row")]
+    /// The sums or extremes of the rounds differ from those of the row.
+    #[error("samples, lost, min or max of by_round differ from those of the row")]
     Rounds,
 }

@@ -1,31 +1,31 @@
-//! The machine that a result comes from.
+//! The machine of a measurement.
 
 use hairpin_host::HostFacts;
 use serde::{Deserialize, Serialize};
 
-/// What must be known of a machine to read its numbers.
+/// The facts of a machine that affect its results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
-    /// The processor's own name.
+    /// The name of the processor.
     pub cpu: String,
-    /// Cores that the measuring processes could use.
+    /// The number of cores available to the measuring processes.
     pub cores: usize,
     /// The kernel's release.
     pub kernel: String,
-    /// Whether it is a virtual machine, whose host may stop it at any time.
+    /// `true` for a virtual machine, whose host may suspend it at any time.
     pub virtualised: bool,
     /// Ticks of the time stamp counter per second; `None` if it was not used.
     pub tsc_hz: Option<u64>,
     /// The frequency governor; `None` if the kernel does not scale frequencies.
     pub governor: Option<String>,
-    /// What the packets went through: a driver's name, `veth` or `loopback`.
+    /// The network device: a driver's name, `veth` or `loopback`.
     pub nic: String,
-    /// Who stamped the packets that arrived.
+    /// The source of receive timestamps.
     pub timestamping: Timestamping,
 }
 
 impl Host {
-    /// A host by its facts, and by what the packets of this run went through.
+    /// Returns a host from its facts and from the network device and timestamps of this run.
     #[must_use]
     pub fn new(facts: HostFacts, nic: impl Into<String>, timestamping: Timestamping) -> Self {
         let HostFacts { cpu, cores, kernel, virtualised, tsc_hz, governor } = facts;
@@ -34,13 +34,13 @@ impl Host {
     }
 }
 
-/// Who stamps packets with their time of arrival.
+/// The source of receive timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Timestamping {
-    /// Nobody.
+    /// No timestamps.
     None,
-    /// The kernel, when its driver hands the packet over.
+    /// The kernel, when the driver passes the packet to it.
     Software,
     /// The network card.
     Hardware,

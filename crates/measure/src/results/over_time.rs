@@ -1,21 +1,21 @@
-//! How the latency of a row went over time.
+//! The latency of a row over time.
 
 use serde::{Deserialize, Serialize};
 
 use super::RowError;
 use crate::{Histogram, Quantile};
 
-/// Some consecutive samples of a row, in the order they came; figures in nanoseconds.
+/// A bucket of consecutive samples of a row. Figures are in nanoseconds.
 ///
-/// A percentile is `None` unless at least [`Quantile::SAMPLES_BEYOND`] samples of the bucket lie
-/// beyond it, as everywhere in a results file; [`Self::max`] then stands for the tail.
+/// A percentile is `None` unless at least [`Quantile::SAMPLES_BEYOND`] samples of the bucket exceed it, as
+/// everywhere in a results file. [`Self::max`] then represents the tail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bucket {
-    /// The index of its first sample, counted from zero.
+    /// The index of the first sample, counted from zero.
     pub first: u64,
-    /// How many samples it holds: at least one.
+    /// The number of samples, at least one.
     pub count: u64,
-    /// The least of them, exact.
+    /// The minimum, exact.
     pub min: u64,
     /// The median.
     #[serde(default)]
@@ -23,31 +23,31 @@ pub struct Bucket {
     /// The 99th percentile.
     #[serde(default)]
     pub p99: Option<u64>,
-    /// The greatest of them, exact.
+    /// The maximum, exact.
     pub max: u64,
 }
 
-/// As many as a picture on a laptop's screen can tell apart, two or three points each.
+/// The most buckets of a row: a chart on a laptop has two or three pixels for each.
 const BUCKETS_MAX: usize = 200;
 
-/// The fewest samples that a median may be said of: ten lie beyond it.
+/// The fewest samples with a median, which ten samples exceed.
 const SAMPLES_MIN: usize = 20;
 
 impl Bucket {
-    /// Consecutive samples in at most [`BUCKETS_MAX`] buckets of equal size, give or take one.
-    pub(super) fn over(samples: &[u64]) -> Vec<Self> {
+    /// Divides samples into at most [`BUCKETS_MAX`] buckets whose sizes differ by at most one.
+    pub(super) fn divide(samples: &[u64]) -> Vec<Self> {
         let buckets = (samples.len() / SAMPLES_MIN).clamp(1, BUCKETS_MAX);
         let border = |bucket: usize| bucket * samples.len() / buckets;
         let mut histogram = Histogram::new();
         let bucket = |index| {
             let (first, end) = (border(index), border(index + 1));
-            Self::of(first as u64, &samples[first..end], &mut histogram)
+            Self::new(first as u64, &samples[first..end], &mut histogram)
         };
         (0..buckets).filter_map(bucket).collect()
     }
 
-    /// One bucket; `None` of no samples.
-    fn of(first: u64, samples: &[u64], histogram: &mut Histogram) -> Option<Self> {
+    /// Returns a bucket; `None` without samples.
+    fn new(first: u64, samples: &[u64], histogram: &mut Histogram) -> Option<Self> {
         let (&min, &max) = (samples.iter().min()?, samples.iter().max()?);
         histogram.clear();
         samples.iter().for_each(|&nanos| histogram.record(nanos));
@@ -56,7 +56,7 @@ impl Bucket {
         Some(Self { first, count: samples.len() as u64, min, p50, p99, max })
     }
 
-    /// Whether the figures of this bucket, number `bucket` counted from one, agree.
+    /// Checks that the figures of this bucket are consistent. Errors contain `bucket`, counted from one.
     fn validate(&self, bucket: usize) -> Result<(), RowError> {
         let given = [("p50", Quantile::P50, self.p50), ("p99", Quantile::P99, self.p99)];
         let unfounded = |&&(_, quantile, value): &&(_, Quantile, Option<u64>)| {
@@ -78,11 +78,11 @@ impl Bucket {
     }
 }
 
-/// Whether these buckets are of a row with so many samples and these extremes. None at all are of
-/// any row: files of the first version have none.
+/// Checks that these buckets belong to a row with this number of samples and these extremes. An empty list
+/// is valid: older files have no buckets.
 ///
 /// # Errors
-/// Those of [`RowError`] that speak of buckets.
+/// The variants of [`RowError`] for buckets.
 pub(super) fn validate(
     buckets: &[Bucket],
     samples: u64,
@@ -115,44 +115,44 @@ mod tests {
     }
 
     #[test]
-    fn every_sample_is_in_one_bucket_of_at_most_two_hundred() {
+    fn samples_are_in_one_of_at_most_200_buckets() {
         for count in [1, 19, 20, 39, 40, 2_000, 20_000, 20_001, 123_457] {
             let samples: Vec<u64> = (1..=count).collect();
-            let buckets = Bucket::over(&samples);
+            let buckets = Bucket::divide(&samples);
             assert!((1..=200).contains(&buckets.len()), "{count}: {}", buckets.len());
             assert_eq!(validated(&buckets, &samples), Ok(()), "{count}");
             let sizes = || buckets.iter().map(|bucket| bucket.count);
             assert!(sizes().max().unwrap() - sizes().min().unwrap() <= 1, "{count}");
             assert!(buckets.iter().all(|bucket| bucket.min == bucket.first + 1), "{count}");
         }
-        assert_eq!(Bucket::over(&[]), []);
+        assert_eq!(Bucket::divide(&[]), []);
     }
 
     #[test]
-    fn a_bucket_has_a_median_whenever_there_are_samples_for_one() {
+    fn buckets_with_twenty_samples_have_a_median() {
         for (count, expected) in [(19, None), (20, Some(10)), (39, Some(20))] {
             let samples: Vec<u64> = (1..=count).collect();
-            assert_eq!(Bucket::over(&samples)[0].p50, expected, "{count}");
+            assert_eq!(Bucket::divide(&samples)[0].p50, expected, "{count}");
         }
         let samples: Vec<u64> = (0..200_000).collect();
-        assert!(Bucket::over(&samples).iter().all(|bucket| bucket.p99.is_some()));
+        assert!(Bucket::divide(&samples).iter().all(|bucket| bucket.p99.is_some()));
     }
 
     #[test]
-    fn a_pause_shows_where_it_happened() {
+    fn pause_is_visible_in_its_bucket() {
         let mut samples = vec![10; 4_000];
         samples[2_345] = 1_000_000;
-        let buckets = Bucket::over(&samples);
+        let buckets = Bucket::divide(&samples);
         let slow: Vec<_> = buckets.iter().filter(|bucket| bucket.max > 10).collect();
         assert!(slow.len() == 1 && (slow[0].first..).take(20).any(|index| index == 2_345));
         assert_eq!(slow[0].p50, Some(10));
     }
 
     #[test]
-    fn buckets_follow_one_another_and_hold_the_rows_samples() {
+    fn buckets_are_consecutive_and_contain_all_samples() {
         let samples: Vec<u64> = (1..=60).collect();
         let changed = |change: fn(&mut Vec<Bucket>)| {
-            let mut buckets = Bucket::over(&samples);
+            let mut buckets = Bucket::divide(&samples);
             change(&mut buckets);
             validated(&buckets, &samples)
         };
@@ -168,9 +168,9 @@ mod tests {
     }
 
     #[test]
-    fn the_figures_of_a_bucket_rise() {
+    fn figures_of_a_bucket_are_ordered() {
         let samples: Vec<u64> = (1..=1_100).collect();
-        let mut bucket = Bucket::of(0, &samples, &mut Histogram::new()).unwrap();
+        let mut bucket = Bucket::new(0, &samples, &mut Histogram::new()).unwrap();
         assert_eq!(bucket.validate(1), Ok(()));
         bucket.p99 = Some(2);
         let disorder = RowError::BucketDisorder { bucket: 1, lower: "p50", higher: "p99" };

@@ -1,79 +1,79 @@
-//! One row of a results file.
+//! A row of a results file.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Bucket, RoundFigures, RowError, over_time, rounds};
 use crate::{Histogram, Recorder, Summary};
 
-/// What was measured and how: all of a row that is known before the first sample.
+/// The setting of a measurement: the part of a row that is known before the first sample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
     /// The benchmark: `t2t`, `feed`, `order`, `rds`, `ping`, `sockets`.
     pub bench: String,
-    /// Which of its stages, in the published tables' words: `intended to order`.
+    /// The measured stage, with its name in published tables: `intended to order`.
     pub case: String,
-    /// How market data travelled, where there was any: `multicast` or `tcp`.
+    /// The transport of market data: `multicast` or `tcp`; `None` without market data.
     #[serde(default)]
     pub feed: Option<String>,
-    /// What carried the bytes: `kernel`, `preload`, `xdp` or `shm`.
+    /// The transport: `kernel`, `preload`, `xdp` or `shm`.
     pub transport: String,
-    /// How the measured program waited: `block`, `poll`, `epoll`, `spin` or `io_uring`.
+    /// The wait of the measured program: `block`, `poll`, `epoll`, `spin` or `io_uring`.
     pub wait: String,
     /// The protocols: `multicast+tcp`.
     pub protocol: String,
-    /// Bytes of one message.
+    /// The size of a message in bytes.
     pub size_bytes: u64,
-    /// Microseconds between intended sends; zero for no pause.
+    /// The interval between intended sends in microseconds; zero for no pause.
     pub interval_us: u64,
-    /// What span a sample is.
+    /// The span that a sample measures.
     pub kind: Kind,
-    /// What it was measured with.
+    /// The clock of the measurement.
     pub clock: Clock,
-    /// In how many interleaved rounds the samples were taken.
+    /// The number of interleaved rounds.
     pub rounds: u32,
 }
 
 impl Setting {
-    /// Whether both are the same but for the number of rounds: rows that may be joined or compared.
+    /// Returns `true` if both are equal except for the number of rounds: such rows can be joined or compared.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let Self { bench, case, feed, transport, wait, protocol, .. } = other;
-        let words = [bench, case, transport, wait, protocol];
+        let texts = [bench, case, transport, wait, protocol];
         let own = [&self.bench, &self.case, &self.transport, &self.wait, &self.protocol];
         let numbers = |it: &Self| (it.size_bytes, it.interval_us, it.kind, it.clock);
-        own == words && &self.feed == feed && numbers(self) == numbers(other)
+        own == texts && &self.feed == feed && numbers(self) == numbers(other)
     }
 }
 
-/// What span a sample is.
+/// The span that a sample measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// There and back.
+    /// A round trip.
     Rtt,
-    /// There, by two clocks that agree.
+    /// One direction, with two synchronized clocks.
     OneWay,
-    /// Part of the way within one host.
+    /// A part of the path within one host.
     Stage,
-    /// The mean of at least 64 operations back to back: for what is too short for the clock.
+    /// The mean of at least 64 back-to-back operations, which are too short for the clock.
     Batch,
 }
 
-/// What a sample was measured with.
+/// The clock of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
     /// The processor's time stamp counter.
     Tsc,
-    /// The kernel's monotonic clock: where the counter is not to be trusted.
+    /// The kernel's monotonic clock, if the counter is not reliable.
     Monotonic,
-    /// The kernel's time of a packet.
+    /// The kernel's timestamp of a packet.
     SoftwareTimestamp,
-    /// The network card's time of a packet.
+    /// The network card's timestamp of a packet.
     HardwareTimestamp,
 }
 
-/// The unit of every figure of a row.
+/// The unit of all figures of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -82,87 +82,85 @@ pub enum Unit {
     Ns,
 }
 
-/// One row: a setting, what came of it, and how well the schedule was kept.
+/// A row: a setting, its results, and the lateness of the sends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// What was measured and how.
+    /// The setting.
     #[serde(flatten)]
     pub setting: Setting,
     /// The unit of all figures.
     pub unit: Unit,
-    /// How many samples were recorded.
+    /// The number of recorded samples.
     pub samples: u64,
-    /// How many sends were never answered.
+    /// The number of sends without an answer.
     pub lost: u64,
-    /// Their distribution.
+    /// The statistics of the samples.
     #[serde(flatten)]
     pub summary: Summary,
-    /// Median of how much later than intended the sends left.
+    /// The median of the lateness: the time from the intended to the actual send.
     #[serde(default)]
     pub lateness_p50: Option<u64>,
-    /// 99th percentile of the same.
+    /// The 99th percentile of the lateness.
     #[serde(default)]
     pub lateness_p99: Option<u64>,
-    /// The whole distribution of the same; `None` without sends, and in a file that does not tell
-    /// it.
+    /// The distribution of the lateness; `None` without sends, and in older files.
     #[serde(default)]
     pub lateness_histogram: Option<Histogram>,
-    /// Whether the schedule was missed so far that the row says more of the sender than of what was
-    /// measured: the 99th percentile of the lateness exceeds 5 % of the interval.
+    /// `true` if the 99th percentile of the lateness exceeds 5 % of the interval: the row then measures the
+    /// sender more than its subject.
     #[serde(default)]
     pub late: bool,
-    /// Answers that came after their send had been given up as lost.
+    /// The number of answers after the timeout of their send.
     #[serde(default)]
     pub late_orders: u64,
-    /// Why the row does not count; `None` if it does.
+    /// The reason for which the row failed; `None` for a valid row.
     #[serde(default)]
     pub failed: Option<String>,
-    /// Whether the row was stopped before its end: it then has fewer samples than were asked for.
+    /// `true` if the row was stopped early, with fewer samples than requested.
     #[serde(default)]
     pub interrupted: bool,
-    /// The cores that exchange and trader were bound to, in this order; `None` if they were not.
+    /// The cores to which exchange and trader were pinned, in this order; `None` without pinning.
     #[serde(default)]
     pub cores: Option<[usize; 2]>,
-    /// The seed of books and order flow; `None` where nothing is random.
+    /// The seed of books and order flow; `None` without random input.
     #[serde(default)]
     pub seed: Option<u64>,
-    /// What the two sides stood on: two network namespaces, loopback, two hosts.
+    /// The hosts of the two processes: two network namespaces, loopback, or two machines.
     #[serde(default)]
     pub ground: Option<String>,
-    /// To how many nanoseconds the deadlines of the wait `block` are rounded up; `None` for any
-    /// other wait, whose deadlines are kept to the nanosecond.
+    /// The granularity in nanoseconds to which deadlines of the wait `block` are rounded up; `None` for any
+    /// other wait, whose deadlines are exact.
     #[serde(default)]
     pub block_deadline_ns: Option<u64>,
-    /// The latency in the order it was measured, in at most 200 buckets; empty in a file that does
-    /// not tell it.
+    /// The latency over time in at most 200 buckets; empty in older files.
     #[serde(default)]
     pub over_time: Vec<Bucket>,
-    /// From starting the processes of a round to both sides ready, in nanoseconds; the median where
-    /// there are several. `None` where nothing was started or it is not known.
+    /// The time from starting the processes of a round until both were ready, in nanoseconds; the median for
+    /// several rounds. `None` if no process was started, or if unknown.
     #[serde(default)]
     pub start_ns: Option<u64>,
-    /// The figures of each round, in their order; empty in a row of one round that was not joined,
-    /// and in a file that does not tell them.
+    /// The figures of each round, in order; empty for a row of one round that was not joined, and in older
+    /// files.
     #[serde(default)]
     pub by_round: Vec<RoundFigures>,
 }
 
-/// One interval has this many parts of which lateness may take one: 5 %.
+/// The allowed lateness is this fraction of the interval: 5 %.
 const PARTS_OF_INTERVAL: u64 = 20;
 
 impl Row {
-    /// A row of what was recorded: latencies, and the lateness of the sends. What came of it beside
-    /// them (loss, reasons, cores, seed, ground) is the caller's to fill in.
+    /// Returns a row of the recorded latencies and lateness. The caller sets the other fields (loss, failure,
+    /// cores, seed, ground).
     #[must_use]
     pub fn new(setting: Setting, latency: &Recorder, lateness: &Recorder) -> Self {
-        let lateness = Summary::of(lateness);
+        let lateness = Summary::new(lateness);
         Self {
             late: is_late(lateness.p99.or(lateness.max), &setting),
             setting,
             unit: Unit::Ns,
             samples: latency.samples().len() as u64,
             lost: 0,
-            summary: Summary::of(latency),
+            summary: Summary::new(latency),
             lateness_p50: lateness.p50,
             lateness_p99: lateness.p99,
             lateness_histogram: lateness.max.map(|_| lateness.histogram),
@@ -173,37 +171,42 @@ impl Row {
             seed: None,
             ground: None,
             block_deadline_ns: None,
-            over_time: Bucket::over(latency.samples()),
+            over_time: Bucket::divide(latency.samples()),
             start_ns: None,
             by_round: Vec::new(),
         }
     }
 
-    /// A row without samples that says why there are none.
+    /// Returns a failed row without samples, with the reason.
     #[must_use]
     pub fn failed(setting: Setting, reason: impl Into<String>) -> Self {
         let nothing = Recorder::with_capacity(0);
         Self { failed: Some(reason.into()), ..Self::new(setting, &nothing, &nothing) }
     }
 
-    /// Whether the row agrees with itself.
+    /// Checks that the row is consistent.
     ///
     /// # Errors
-    /// One [`RowError`] for each rule: percentiles rise, the histogram holds the row's samples, no
-    /// percentile without enough samples beyond it, extremes whenever there are samples; buckets
-    /// over time follow one another and hold the row's samples; rounds add up to the row; lateness
-    /// rises too; exchange and trader have a core each; only the wait `block` rounds deadlines.
+    /// A [`RowError`] for each rule: percentiles are ordered; the histogram contains the row's samples; every
+    /// percentile is exceeded by enough samples; extremes exist exactly with samples; buckets over time are
+    /// consecutive and contain the row's samples; rounds add up to the row; percentiles of lateness are
+    /// ordered; exchange and trader have different cores; only the wait `block` rounds deadlines.
     pub fn validate(&self) -> Result<(), RowError> {
-        let (of, samples) = (&self.summary, self.samples);
-        if of.histogram.count() != samples {
-            return Err(RowError::Count { histogram: of.histogram.count(), samples });
+        let (summary, samples) = (&self.summary, self.samples);
+        if summary.histogram.count() != samples {
+            return Err(RowError::Count { histogram: summary.histogram.count(), samples });
         }
-        let given = [of.min.is_some(), of.max.is_some(), of.mean.is_some(), of.stddev.is_some()];
+        let given = [
+            summary.min.is_some(),
+            summary.max.is_some(),
+            summary.mean.is_some(),
+            summary.stddev.is_some(),
+        ];
         if given != [samples > 0; 4] {
             return Err(RowError::Incomplete);
         }
-        let (mut lower, mut least) = ("min", of.min);
-        for (name, quantile, value) in of.percentiles() {
+        let (mut lower, mut least) = ("min", summary.min);
+        for (name, quantile, value) in summary.percentiles() {
             if value.is_some() && quantile.rank(samples).is_none() {
                 return Err(RowError::Unfounded { name });
             }
@@ -212,8 +215,8 @@ impl Row {
                 (lower, least) = (name, value);
             }
         }
-        in_order((lower, least), ("max", of.max))?;
-        over_time::validate(&self.over_time, samples, [of.min, of.max])?;
+        in_order((lower, least), ("max", summary.max))?;
+        over_time::validate(&self.over_time, samples, [summary.min, summary.max])?;
         rounds::validate(self)?;
         in_order(("lateness_p50", self.lateness_p50), ("lateness_p99", self.lateness_p99))?;
         match (self.cores, self.block_deadline_ns) {
@@ -226,26 +229,26 @@ impl Row {
     }
 }
 
-/// Whether the earlier of two runs of one setting is the one to believe: the later one, unless it
-/// failed, or was late, or was cut short, where the earlier was not; in this order.
-pub(crate) fn is_believed_before(earlier: &Row, later: &Row) -> bool {
+/// Returns `true` if the earlier of two runs of one setting counts. The later one counts unless it failed,
+/// was late or was interrupted and the earlier was not, in this order of severity.
+pub(crate) fn is_preferred(earlier: &Row, later: &Row) -> bool {
     let faults = |row: &Row| (row.failed.is_some() || row.samples == 0, row.late, row.interrupted);
     faults(earlier) < faults(later)
 }
 
 impl Row {
-    /// Of several runs of one setting, in the order they were made, the one to believe: the last
-    /// without fault, else the last that did not fail, was not late, was not interrupted, in this
-    /// order. `None` of none.
-    pub fn believed<'a>(runs: impl IntoIterator<Item = &'a Self>) -> Option<&'a Self> {
-        let later = |one, next| if is_believed_before(one, next) { one } else { next };
-        runs.into_iter().reduce(later)
+    /// Returns the run that counts among several runs of one setting, in chronological order: the last valid
+    /// one, otherwise the last that did not fail, was not late, was not interrupted, in this order. `None`
+    /// without runs.
+    pub fn last_valid<'a>(runs: impl IntoIterator<Item = &'a Self>) -> Option<&'a Self> {
+        let preferred = |one, next| if is_preferred(one, next) { one } else { next };
+        runs.into_iter().reduce(preferred)
     }
 }
 
 type Named = (&'static str, Option<u64>);
 
-/// An absent figure is in order with any.
+/// Checks the order of two figures. A missing figure is in order.
 pub(super) fn in_order((lower, least): Named, (higher, most): Named) -> Result<(), RowError> {
     match (least, most) {
         (Some(least), Some(most)) if most < least => Err(RowError::Disorder { lower, higher }),
@@ -253,8 +256,8 @@ pub(super) fn in_order((lower, least): Named, (higher, most): Named) -> Result<(
     }
 }
 
-/// With too few sends for a 99th percentile the latest of them stands for it. Without a pause there
-/// is no schedule to miss.
+/// Returns `true` if the tail of the lateness exceeds the allowed fraction of the interval. The tail is the
+/// maximum if there are too few sends for a 99th percentile. Without a pause, no send is late.
 pub(super) fn is_late(tail: Option<u64>, setting: &Setting) -> bool {
     let interval_ns = setting.interval_us.saturating_mul(1_000);
     interval_ns > 0 && tail.unwrap_or(0) > interval_ns / PARTS_OF_INTERVAL
@@ -265,7 +268,7 @@ pub(crate) mod tests {
     use super::*;
     use hairpin_time::Duration;
 
-    /// A setting of the tick-to-trade benchmark.
+    /// Returns a setting of the tick-to-trade benchmark.
     pub(crate) fn setting(case: &str) -> Setting {
         Setting {
             bench: "t2t".to_string(),
@@ -282,7 +285,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A recorder of these values.
+    /// Returns a recorder with these values.
     pub(crate) fn recorded(samples: impl IntoIterator<Item = u64>) -> Recorder {
         let samples: Vec<u64> = samples.into_iter().collect();
         let mut recorder = Recorder::with_capacity(samples.len());
@@ -295,23 +298,23 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn of_several_runs_the_last_with_the_least_fault_is_believed() {
+    fn last_valid_prefers_runs_without_faults() {
         let good = |samples| Row { samples, ..row() };
         let late = |samples| Row { late: true, ..good(samples) };
         let cut = |row: Row| Row { interrupted: true, ..row };
         let failed = |samples| Row { failed: Some("x".to_owned()), ..good(samples) };
-        let believed = |runs: &[Row]| Row::believed(runs).map(|row| row.samples);
-        assert_eq!(believed(&[good(1), good(2)]), Some(2));
-        assert_eq!(believed(&[late(1), late(2)]), Some(2));
-        assert_eq!(believed(&[late(1), cut(late(2))]), Some(1));
-        assert_eq!(believed(&[late(1), cut(good(2))]), Some(2));
-        assert_eq!(believed(&[cut(late(1)), failed(2)]), Some(1));
-        assert_eq!(believed(&[late(1), good(2), late(3)]), Some(2));
-        assert_eq!(believed(&[]), None);
+        let last_valid = |runs: &[Row]| Row::last_valid(runs).map(|row| row.samples);
+        assert_eq!(last_valid(&[good(1), good(2)]), Some(2));
+        assert_eq!(last_valid(&[late(1), late(2)]), Some(2));
+        assert_eq!(last_valid(&[late(1), cut(late(2))]), Some(1));
+        assert_eq!(last_valid(&[late(1), cut(good(2))]), Some(2));
+        assert_eq!(last_valid(&[cut(late(1)), failed(2)]), Some(1));
+        assert_eq!(last_valid(&[late(1), good(2), late(3)]), Some(2));
+        assert_eq!(last_valid(&[]), None);
     }
 
     #[test]
-    fn settings_are_the_same_if_all_but_their_rounds_are() {
+    fn is_same_ignores_only_the_rounds() {
         let changes: [fn(&mut Setting); 10] = [
             |it| it.bench.push('x'),
             |it| it.case.push('x'),
@@ -333,13 +336,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_row_just_measured_is_valid() {
+    fn new_rows_are_valid() {
         assert_eq!(row().validate(), Ok(()));
         assert_eq!(Row::failed(setting("sent to order"), "no permission").validate(), Ok(()));
     }
 
     #[test]
-    fn percentiles_rise() {
+    fn percentiles_must_be_ordered() {
         let mut row = row();
         row.summary.p90 = Some(3);
         let disorder = RowError::Disorder { lower: "p75", higher: "p90" };
@@ -350,7 +353,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn extremes_enclose_the_percentiles() {
+    fn extremes_must_enclose_the_percentiles() {
         let mut row = row();
         row.summary.max = Some(1_500);
         let disorder = RowError::Disorder { lower: "p99", higher: "max" };
@@ -361,27 +364,27 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_histogram_holds_the_rows_samples() {
+    fn histogram_must_contain_the_rows_samples() {
         let row = Row { samples: 1_999, ..row() };
         assert_eq!(row.validate(), Err(RowError::Count { histogram: 2_000, samples: 1_999 }));
     }
 
     #[test]
-    fn a_percentile_without_samples_beyond_it_is_refused() {
+    fn percentiles_without_greater_samples_are_rejected() {
         let mut row = row();
         row.summary.p99_9 = row.summary.max;
         assert_eq!(row.validate(), Err(RowError::Unfounded { name: "p99_9" }));
     }
 
     #[test]
-    fn samples_have_extremes() {
+    fn samples_require_extremes() {
         let mut row = row();
         row.summary.min = None;
         assert_eq!(row.validate(), Err(RowError::Incomplete));
     }
 
     #[test]
-    fn over_time_is_of_the_rows_samples_in_their_order() {
+    fn over_time_has_the_order_of_samples() {
         let backwards = Row::new(setting("a"), &recorded((1..2_001).rev()), &recorded([]));
         assert_eq!(backwards.over_time[0].max, 2_000);
         let row = Row { over_time: backwards.over_time[1..].to_vec(), ..row() };
@@ -389,13 +392,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn exchange_and_trader_have_a_core_each() {
+    fn exchange_and_trader_must_have_different_cores() {
         let row = Row { cores: Some([1, 1]), ..row() };
         assert_eq!(row.validate(), Err(RowError::SameCore { core: 1 }));
     }
 
     #[test]
-    fn only_block_rounds_deadlines() {
+    fn deadlines_are_rounded_by_block_alone() {
         let mut row = Row { block_deadline_ns: Some(4_000_000), ..row() };
         assert_eq!(row.validate(), Err(RowError::Deadline));
         row.setting.wait = "block".to_string();
@@ -403,7 +406,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_row_is_late_when_one_send_in_a_hundred_misses_a_twentieth_of_the_interval() {
+    fn row_is_late_if_the_99th_percentile_exceeds_5_percent() {
         let late_by = |late: u64, sends: u64| {
             let punctual = std::iter::repeat_n(20_000, 2_000 - sends as usize);
             let all = punctual.chain(std::iter::repeat_n(late, sends as usize));
@@ -415,14 +418,14 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_short_run_is_judged_by_its_latest_send() {
+    fn short_runs_are_judged_by_the_latest_send() {
         let late = |nanos| Row::new(setting("a"), &recorded([]), &recorded([nanos])).late;
         assert!(late(25_001));
         assert!(!late(25_000));
     }
 
     #[test]
-    fn without_a_pause_no_row_is_late() {
+    fn rows_without_a_pause_are_never_late() {
         let setting = Setting { interval_us: 0, ..setting("sent to order") };
         assert!(!Row::new(setting, &recorded([]), &recorded([90_000])).late);
     }

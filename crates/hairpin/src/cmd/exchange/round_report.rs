@@ -103,7 +103,7 @@ impl fmt::Display for RoundReport {
                 )?;
             }
             writeln!(f)?;
-            f.write_str(&Table::new(rows).render(Style::of_stdout()))?;
+            f.write_str(&Table::new(rows).render(Style::for_stdout()))?;
         }
         Ok(())
     }

@@ -89,9 +89,9 @@ pub(crate) fn run(arguments: &PingArgs) -> Result<ExitCode> {
 
     arguments.output.save(&results)?;
     let mut text = if arguments.is_flood() {
-        rates.render(Style::of_stdout())
+        rates.render(Style::for_stdout())
     } else {
-        table::render(&results.rows, Style::of_stdout())
+        table::render(&results.rows, Style::for_stdout())
             + &stall_check::lines(arguments.slowness().stall, &results.rows)
     };
     text += &counts;
@@ -208,7 +208,7 @@ pub(crate) fn joined(rounds: Vec<Vec<Row>>, planned: usize) -> Vec<Row> {
             .zip(1..)
             .filter_map(|(row, round)| Some(format!("round {round}: {}", row.failed.as_ref()?)))
             .collect();
-        let row = Row::of_rounds(&rows).unwrap_or_else(|error| {
+        let row = Row::from_rounds(&rows).unwrap_or_else(|error| {
             let reason = format!("the rounds differ: {error}");
             Row::failed(rows[0].setting.clone(), reason)
         });

@@ -153,7 +153,7 @@ fn render(pairs: &[Pair]) -> String {
     let [least, most] = AGREEMENT;
     format!(
         "Half round trips of {SIZE} bytes, µs; agreement: the interval meets {least} to {most}\n{}",
-        drawn(&headings, rows.collect(), Style::of_stdout())
+        drawn(&headings, rows.collect(), Style::for_stdout())
     )
 }
 

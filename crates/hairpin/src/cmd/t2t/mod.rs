@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &T2tArgs) -> Result<ExitCode> {
     // Waits given as arguments run, and fail their rows where they are not available.
     let left_out = if arguments.wait.is_empty() { plan.leave_out() } else { String::new() };
     let Measured { results, said } = context.measure(&plan, &left_out)?;
-    let table = Table::new(&results.rows).with_truth(results.truth.as_ref());
-    output::print(&(table.render(Style::of_stdout()) + &said))?;
+    let table = Table::new(&results.rows).with_environment(results.truth.as_ref());
+    output::print(&(table.render(Style::for_stdout()) + &said))?;
     Ok(context.exit_status(&results))
 }

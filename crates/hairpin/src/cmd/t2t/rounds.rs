@@ -83,7 +83,7 @@ fn of_rounds(rows: &[Row]) -> Row {
         .zip(1..)
         .filter_map(|(row, round)| Some(format!("round {round}: {}", row.failed.as_ref()?)))
         .collect();
-    let row = Row::of_rounds(rows).unwrap_or_else(|error| {
+    let row = Row::from_rounds(rows).unwrap_or_else(|error| {
         Row::failed(rows[0].setting.clone(), format!("the rounds differ: {error}"))
     });
     let failed = (!reasons.is_empty()).then(|| reasons.join("; "));

@@ -142,7 +142,7 @@ mod tests {
             (0..7).map(|number| round(feed, wait, begin(number)..begin(number) + 1_000)).collect();
         let joined = |case: usize| {
             let rows: Vec<Row> = rounds.iter().map(|round| round[case].clone()).collect();
-            Row::of_rounds(&rows).unwrap()
+            Row::from_rounds(&rows).unwrap()
         };
         vec![joined(0), joined(1)]
     }

@@ -78,7 +78,7 @@ impl<'a> Block<'a> {
 impl<'a> WaitRuns<'a> {
     /// Returns the run that the table shows.
     fn chosen(&self) -> Option<&'a Row> {
-        Row::believed(self.runs.iter().copied())
+        Row::last_valid(self.runs.iter().copied())
     }
 
     /// Returns the run whose figures are compared.

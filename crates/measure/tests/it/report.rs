@@ -1,6 +1,4 @@
-//! The report as a browser, another program and a hostile file see it.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
+//! Reports: valid SVG and HTML, also from hostile results files.
 use std::fs;
 use std::path::Path;
 
@@ -34,7 +32,7 @@ fn recorded(samples: impl IntoIterator<Item = u64>) -> Recorder {
     recorder
 }
 
-/// A row of `samples` samples from 10 µs up, the last few of them slow.
+/// Returns a row of `samples` samples from 10 µs, with a few slow ones.
 fn row(wait: &str, samples: u64) -> Row {
     let nanos = (0..samples).map(|index| 10_000 + index * 3 + (index % 97 / 96) * 900_000);
     Row::new(setting(wait, "intended to order"), &recorded(nanos), &recorded([100]))
@@ -59,7 +57,7 @@ fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
 
-/// The names of the files of a folder, sorted.
+/// Returns the sorted names of the files in a folder.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<_> =
@@ -68,19 +66,19 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The report of these rows: the page, and each picture by name.
-fn written(files: &[Results]) -> (String, Vec<(String, String)>) {
+/// Writes a report. Returns the page, and each chart with its name.
+fn write_report(files: &[Results]) -> (String, Vec<(String, String)>) {
     let folder = folder();
     let paths = Report::new(files).write(folder.path()).unwrap();
     assert_eq!(paths.len(), names(folder.path()).len());
     assert_eq!(paths.last().unwrap().file_name().unwrap(), "report.html");
     let read = |name: &String| fs::read_to_string(folder.path().join(name)).unwrap();
-    let pictures = names(folder.path()).into_iter().filter(|name| name.ends_with(".svg"));
-    let pictures = pictures.map(|name| (name.clone(), read(&name))).collect();
-    (read(&"report.html".to_string()), pictures)
+    let charts = names(folder.path()).into_iter().filter(|name| name.ends_with(".svg"));
+    let charts = charts.map(|name| (name.clone(), read(&name))).collect();
+    (read(&"report.html".to_string()), charts)
 }
 
-/// The text elements of a picture that is valid XML, has a size, a title and a description.
+/// Checks that a chart is valid XML with a size, a title and a description. Returns its texts.
 fn texts(svg: &str) -> Vec<String> {
     let document = Document::parse(svg).unwrap_or_else(|error| panic!("{error}: {svg}"));
     let root = document.root_element();
@@ -102,11 +100,11 @@ fn texts(svg: &str) -> Vec<String> {
 }
 
 #[test]
-fn pictures_are_named_by_kind_feed_and_interval() {
+fn chart_names_contain_kind_feed_and_interval() {
     let mut tcp = row("epoll", 200);
     (tcp.setting.feed, tcp.setting.interval_us) = (Some("tcp".to_string()), 10_000);
-    let (_, pictures) = written(&[results(vec![row("epoll", 200), tcp])]);
-    let names: Vec<_> = pictures.iter().map(|(name, _)| name.as_str()).collect();
+    let (_, charts) = write_report(&[results(vec![row("epoll", 200), tcp])]);
+    let names: Vec<_> = charts.iter().map(|(name, _)| name.as_str()).collect();
     let expected = [
         "histogram-multicast-500.svg",
         "histogram-tcp-10000.svg",
@@ -119,9 +117,9 @@ fn pictures_are_named_by_kind_feed_and_interval() {
 }
 
 #[test]
-fn a_picture_stands_alone_with_units_counts_and_source() {
+fn charts_contain_units_counts_and_machine() {
     let rows = vec![Row { lost: 3, ..row("epoll", 2_000) }, row("spin", 2_000)];
-    for (name, svg) in written(&[results(rows)]).1 {
+    for (name, svg) in write_report(&[results(rows)]).1 {
         let texts = texts(&svg).join("\n");
         for expected in ["multicast, 500 µs", "round trip, µs", "epoll", "spin", "A processor"] {
             assert!(texts.contains(expected), "{name}: no {expected} in {texts}");
@@ -132,10 +130,10 @@ fn a_picture_stands_alone_with_units_counts_and_source() {
 }
 
 #[test]
-fn the_same_pictures_are_in_the_page() {
-    let (page, pictures) = written(&[results(vec![row("epoll", 2_000)])]);
-    assert_eq!(page.matches("<svg").count(), pictures.len());
-    for (name, svg) in pictures {
+fn page_contains_the_same_charts() {
+    let (page, charts) = write_report(&[results(vec![row("epoll", 2_000)])]);
+    assert_eq!(page.matches("<svg").count(), charts.len());
+    for (name, svg) in charts {
         let outlines = svg.split(" d=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
         for outline in outlines {
             assert!(page.contains(outline), "{name}: {outline}");
@@ -144,13 +142,13 @@ fn the_same_pictures_are_in_the_page() {
 }
 
 #[test]
-fn the_same_results_give_the_same_bytes() {
+fn report_is_deterministic() {
     let files =
         [results(vec![row("epoll", 2_000), row("spin", 300)]), results(vec![row("poll", 50)])];
-    assert_eq!(written(&files), written(&files));
+    assert_eq!(write_report(&files), write_report(&files));
 }
 
-/// Seven rounds of 40 samples, each round a microsecond slower than the one before.
+/// Returns a row of seven rounds of 40 samples, each round a microsecond slower than the previous one.
 fn rounds(transport: &str) -> Row {
     let round = |at: u64| {
         let mut row = row("spin", 40);
@@ -158,40 +156,40 @@ fn rounds(transport: &str) -> Row {
         let nanos = (0..40).map(|index| 10_000 + at * 1_000 + index);
         Row::new(row.setting, &recorded(nanos), &recorded([100]))
     };
-    Row::of_rounds(&(0..7).map(round).collect::<Vec<_>>()).unwrap()
+    Row::from_rounds(&(0..7).map(round).collect::<Vec<_>>()).unwrap()
 }
 
 #[test]
-fn rounds_truth_and_baseline_stand_in_the_table() {
+fn table_contains_rounds_environment_and_baseline() {
     let mut file = results(vec![rounds("kernel"), rounds("xdp"), row("epoll", 40)]);
-    let truth = EnvironmentReport {
+    let environment = EnvironmentReport {
         clock_step_ns: 10.0,
         clock_read_ns: 11.0,
         ..EnvironmentReport::default()
     };
-    file.truth = Some(truth);
-    let (page, pictures) = written(&[file.clone()]);
-    for said in [
+    file.truth = Some(environment);
+    let (page, charts) = write_report(&[file.clone()]);
+    for expected in [
         "<th>p50<br>95 %</th>",
         "<th>p50 against<br>kernel</th>",
         "<td>13.02</td><td>10.02 to 16.02</td>",
         "<td>× 1.000 (1.000 to 1.000)</td>",
         "colspan=\"21\"",
-        "<p class=\"quiet\">clock: step 10.0 ns, a reading 11.0 ns",
+        "<p class=\"quiet\">clock: step 10.0 ns, reading 11.0 ns",
         "<p class=\"quiet\">rows of 7 rounds: percentiles are medians",
     ] {
-        assert!(page.contains(said), "{said}: {page}");
+        assert!(page.contains(expected), "{expected}: {page}");
     }
     let columns = |line: &str| line.matches("<td").count();
     let rows: Vec<_> = page.lines().filter(|line| line.starts_with("<tr class=\"\">")).collect();
     assert_eq!(rows.iter().map(|line| columns(line)).collect::<Vec<_>>(), [21; 3]);
-    assert_eq!(written(&[file]), (page, pictures));
-    let (page, _) = written(&[results(vec![row("epoll", 40)])]);
+    assert_eq!(write_report(&[file]), (page, charts));
+    let (page, _) = write_report(&[results(vec![row("epoll", 40)])]);
     assert!(page.contains("colspan=\"19\"") && !page.contains("95 %</th>"), "{page}");
 }
 
 #[test]
-fn nothing_in_a_results_file_is_taken_for_markup_or_for_a_path() {
+fn text_of_results_files_is_neither_markup_nor_path() {
     let hostile = "../../<script>alert(1)</script>&\"'\u{1}\u{1b}[31m";
     let mut bad = row(hostile, 200);
     bad.setting.feed = Some(hostile.to_string());
@@ -205,8 +203,10 @@ fn nothing_in_a_results_file_is_taken_for_markup_or_for_a_path() {
     let names = [hostile.to_string()];
 
     let folder = folder();
-    let paths =
-        Report::new(std::slice::from_ref(&results)).named(&names).write(folder.path()).unwrap();
+    let paths = Report::new(std::slice::from_ref(&results))
+        .with_names(&names)
+        .write(folder.path())
+        .unwrap();
     assert!(paths.iter().all(|path| path.parent() == Some(folder.path())), "{paths:?}");
     for path in paths {
         let text = fs::read_to_string(&path).unwrap();
@@ -219,85 +219,85 @@ fn nothing_in_a_results_file_is_taken_for_markup_or_for_a_path() {
 }
 
 #[test]
-fn feeds_whose_names_look_alike_have_pictures_of_their_own() {
+fn feeds_with_similar_names_have_separate_charts() {
     let mut other = row("epoll", 200);
     other.setting.feed = Some("Multicast".to_string());
-    let (page, pictures) = written(&[results(vec![row("epoll", 200), other])]);
-    assert_eq!(pictures.len(), 6, "{pictures:?}");
+    let (page, charts) = write_report(&[results(vec![row("epoll", 200), other])]);
+    assert_eq!(charts.len(), 6, "{charts:?}");
     assert!(page.contains("id=\"percentiles-multicast-500-2\""));
 }
 
 #[test]
-fn few_samples_equal_ones_and_huge_ones_can_be_drawn() {
-    let of = |samples: Vec<u64>| {
+fn few_equal_and_huge_samples_can_be_drawn() {
+    let row_of = |samples: Vec<u64>| {
         Row::new(setting("epoll", "intended to order"), &recorded(samples), &recorded([]))
     };
     let rows = [
-        of(vec![7]),
-        of(vec![0]),
-        of(vec![0, u64::MAX]),
-        of(vec![123_456; 30]),
-        of(vec![1, 60_000_000_000]),
-        of((0..30).collect()),
+        row_of(vec![7]),
+        row_of(vec![0]),
+        row_of(vec![0, u64::MAX]),
+        row_of(vec![123_456; 30]),
+        row_of(vec![1, 60_000_000_000]),
+        row_of((0..30).collect()),
     ];
     for row in rows {
         let samples = row.samples;
-        let (_, pictures) = written(&[results(vec![row])]);
-        assert_eq!(pictures.len(), 3, "{samples}");
-        pictures.iter().for_each(|(_, svg)| drop(texts(svg)));
+        let (_, charts) = write_report(&[results(vec![row])]);
+        assert_eq!(charts.len(), 3, "{samples}");
+        charts.iter().for_each(|(_, svg)| drop(texts(svg)));
     }
 }
 
 #[test]
-fn each_of_the_slowest_samples_is_a_dot() {
+fn slowest_samples_are_dots() {
     let dots = |samples| {
-        let (_, pictures) = written(&[results(vec![row("epoll", samples)])]);
-        let (_, svg) = pictures.iter().find(|(name, _)| name.starts_with("percentiles")).unwrap();
+        let (_, charts) = write_report(&[results(vec![row("epoll", samples)])]);
+        let (_, svg) = charts.iter().find(|(name, _)| name.starts_with("percentiles")).unwrap();
         svg.matches("h0").count()
     };
     assert_eq!([1, 4, 10, 11, 2_000].map(dots), [1, 4, 10, 10, 10]);
 }
 
 #[test]
-fn a_file_without_rows_is_said_to_have_none() {
-    let (page, pictures) = written(&[results(vec![])]);
-    assert_eq!(pictures.len(), 0);
-    assert!(page.contains("There are no rows in this file"), "{page}");
-    let (page, _) = written(&[]);
-    assert!(page.contains("There are no rows in these files"), "{page}");
+fn page_without_rows_contains_a_note() {
+    let (page, charts) = write_report(&[results(vec![])]);
+    assert_eq!(charts.len(), 0);
+    assert!(page.contains("This file contains no rows"), "{page}");
+    let (page, _) = write_report(&[]);
+    assert!(page.contains("These files contain no rows"), "{page}");
 }
 
 #[test]
-fn failed_rows_are_in_the_table_with_their_reason_and_in_no_picture() {
+fn failed_rows_are_in_the_table_and_in_no_chart() {
     let failed = Row { failed: Some("3 gaps".to_string()), ..row("spin", 2_000) };
-    let (page, pictures) = written(&[results(vec![row("epoll", 2_000), failed.clone()])]);
+    let (page, charts) = write_report(&[results(vec![row("epoll", 2_000), failed.clone()])]);
     assert!(page.contains("Failed: multicast, 500 µs, spin: 3 gaps"), "{page}");
     assert!(page.contains("failed: 3 gaps</td>"), "{page}");
-    for (name, svg) in pictures {
+    for (name, svg) in charts {
         assert!(!svg.contains("data-wait=\"spin\""), "{name}");
         assert!(texts(&svg).iter().any(|text| text.contains("Not drawn, see the table: spin.")));
     }
-    let (page, pictures) = written(&[results(vec![failed])]);
-    assert!(pictures.is_empty() && page.contains("No row here has samples that count"), "{page}");
+    let (page, charts) = write_report(&[results(vec![failed])]);
+    assert!(charts.is_empty() && page.contains("No row here has valid samples to draw"), "{page}");
 }
 
 #[test]
-fn late_and_interrupted_rows_say_so_everywhere() {
+fn late_and_interrupted_rows_are_marked() {
     let row = Row { late: true, interrupted: true, ..row("spin", 2_000) };
-    let (page, pictures) = written(&[results(vec![row])]);
+    let (page, charts) = write_report(&[results(vec![row])]);
     assert!(page.contains("1 of 1 rows late: "), "{page}");
     assert!(page.contains("1 of 1 rows interrupted: "), "{page}");
     assert!(page.contains("late; interrupted</td>"), "{page}");
-    for (name, svg) in pictures {
+    for (name, svg) in charts {
         let texts = texts(&svg);
         assert!(texts.iter().any(|text| text == "spin late"), "{name}: {texts:?}");
-        let said = |text: &&String| text.contains("Sender late: spin. Interrupted: spin.");
-        assert!(texts.iter().any(|text| said(&text)), "{name}: {texts:?}");
+        let has_note = |text: &&String| text.contains("Sender late: spin. Interrupted: spin.");
+        assert!(texts.iter().any(|text| has_note(&text)), "{name}: {texts:?}");
     }
 }
 
 #[test]
-fn a_set_that_was_run_again_is_drawn_by_the_run_that_kept_its_schedule() {
+fn repeated_rows_are_drawn_from_the_valid_run() {
     let slow = |nanos: u64| (0..2_000).map(move |index| nanos + index);
     let run = |nanos, late| {
         let row = Row::new(setting("spin", "a"), &recorded(slow(nanos)), &recorded([]));
@@ -305,8 +305,8 @@ fn a_set_that_was_run_again_is_drawn_by_the_run_that_kept_its_schedule() {
     };
     let in_time = run(20_000, false);
     for rows in [vec![run(90_000, true), in_time.clone()], vec![in_time, run(90_000, true)]] {
-        let (page, pictures) = written(&[results(rows)]);
-        for (name, svg) in pictures {
+        let (page, charts) = write_report(&[results(rows)]);
+        for (name, svg) in charts {
             let texts = texts(&svg);
             assert!(texts.iter().any(|text| text == "spin"), "{name}: {texts:?}");
             assert!(!texts.iter().any(|text| text == "spin late"), "{name}: {texts:?}");
@@ -315,38 +315,38 @@ fn a_set_that_was_run_again_is_drawn_by_the_run_that_kept_its_schedule() {
         }
         assert_eq!(page.matches("<td class=\"word\">spin</td>").count(), 2);
     }
-    // Where none did, by the last.
-    let (_, pictures) = written(&[results(vec![run(20_000, true), run(90_000, true)])]);
-    let (_, svg) = pictures.iter().find(|(name, _)| name.starts_with("histogram")).unwrap();
+    // Without a valid run, the last one is drawn.
+    let (_, charts) = write_report(&[results(vec![run(20_000, true), run(90_000, true)])]);
+    let (_, svg) = charts.iter().find(|(name, _)| name.starts_with("histogram")).unwrap();
     assert!(texts(svg).iter().any(|text| text.starts_with("median 91.0 µs")), "{svg}");
 }
 
 #[test]
-fn files_with_the_same_cells_share_their_pictures() {
+fn files_with_the_same_settings_share_charts() {
     let files = [results(vec![row("epoll", 2_000)]), results(vec![row("epoll", 300)])];
     let names = ["before.json".to_string(), "after.json".to_string()];
-    let page = Report::new(&files).named(&names).html();
+    let page = Report::new(&files).with_names(&names).html();
     for expected in ["before.json", "after.json", "A: intended to order", "B: intended to order"] {
         assert!(page.contains(expected), "{expected}");
     }
     assert!(page.contains("A: 2,000 samples, none lost. B: 300 samples, none lost."), "{page}");
-    assert_eq!(written(&files).1.len(), 3);
+    assert_eq!(write_report(&files).1.len(), 3);
 }
 
 #[test]
-fn what_a_file_does_not_tell_is_not_drawn() {
+fn charts_omit_data_that_a_file_lacks() {
     let old = Row { over_time: Vec::new(), ..row("epoll", 2_000) };
-    let (page, pictures) = written(&[results(vec![old.clone()])]);
-    assert!(pictures.iter().all(|(name, _)| !name.starts_with("latency")));
-    assert!(page.contains("There is no picture over time"), "{page}");
-    // One that tells it beside one that does not.
-    let (_, pictures) = written(&[results(vec![old]), results(vec![row("epoll", 2_000)])]);
-    let (_, svg) = pictures.iter().find(|(name, _)| name.starts_with("latency")).unwrap();
-    assert!(texts(svg).iter().any(|text| text.starts_with("the file does not tell")));
+    let (page, charts) = write_report(&[results(vec![old.clone()])]);
+    assert!(charts.iter().all(|(name, _)| !name.starts_with("latency")));
+    assert!(page.contains("There is no chart over time"), "{page}");
+    // A file with the order of samples next to one without.
+    let (_, charts) = write_report(&[results(vec![old]), results(vec![row("epoll", 2_000)])]);
+    let (_, svg) = charts.iter().find(|(name, _)| name.starts_with("latency")).unwrap();
+    assert!(texts(svg).iter().any(|text| text.starts_with("the file does not contain")));
 }
 
 #[test]
-fn a_report_is_rewritten_in_place() {
+fn report_replaces_the_previous_one() {
     let folder = folder();
     fs::write(folder.path().join("mine.txt"), "kept").unwrap();
     let write = |samples| Report::new(&[results(vec![row("spin", samples)])]).write(folder.path());
@@ -359,7 +359,7 @@ fn a_report_is_rewritten_in_place() {
 }
 
 #[test]
-fn a_folder_that_is_none_is_named() {
+fn path_that_is_no_folder_is_an_error() {
     let folder = folder();
     let file = folder.path().join("taken");
     fs::write(&file, "kept").unwrap();

@@ -1,11 +1,11 @@
-//! The results file as users and other programs see it.
+//! The format of results files, and the errors of reading them.
 
 use std::fs;
 use std::path::PathBuf;
 
 use hairpin_measure::{
-    Clock, CoreTruth, EnvironmentReport, Host, Kind, Recorder, Results, ResultsError, Row, Setting,
-    Timestamping,
+    Clock, CoreReport, EnvironmentReport, Host, Kind, Recorder, Results, ResultsError, Row,
+    Setting, Timestamping,
 };
 use hairpin_time::{Duration, Utc};
 use proptest::prelude::*;
@@ -55,13 +55,13 @@ fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
 
-/// Writes a document of 2,000 samples after `change` has been at it, and reads it.
+/// Applies `change` to a document of 2,000 samples, writes and reads it. Returns the error.
 fn read_changed(change: impl FnOnce(&mut Value)) -> String {
     let measured = results(vec![row(&[7; 2_000])]);
     let mut document = serde_json::to_value(measured).expect("every result can be written");
     change(&mut document);
     let (folder, path) = file(&document.to_string());
-    let error = Results::read(&path).expect_err("the change must be found").to_string();
+    let error = Results::read(&path).expect_err("an invalid document").to_string();
     drop(folder);
     assert!(!error.contains('\n'), "more than one line: {error}");
     error.rsplit_once("results.json: ").expect("the error names the file").1.to_string()
@@ -70,12 +70,12 @@ fn read_changed(change: impl FnOnce(&mut Value)) -> String {
 fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = folder();
     let path = folder.path().join("results.json");
-    fs::write(&path, text).expect("the folder is ours");
+    fs::write(&path, text).expect("a writable folder");
     (folder, path)
 }
 
 #[test]
-fn every_field_has_its_documented_name() {
+fn fields_have_their_documented_names() {
     let document = serde_json::to_value(results(vec![row(&[7; 20])])).unwrap();
     let names = |value: &Value| {
         let mut names: Vec<_> = value.as_object().unwrap().keys().cloned().collect();
@@ -114,24 +114,24 @@ fn values_are_written_as_documented() {
 }
 
 #[test]
-fn a_document_without_the_later_fields_is_read() {
+fn older_documents_without_later_fields_are_read() {
     let mut document = serde_json::to_value(results(vec![row(&[7; 20])])).unwrap();
     let fields = document["rows"][0].as_object_mut().unwrap();
     let first = ["feed", "lateness_p50", "lateness_p99", "late", "late_orders", "failed"];
     let second = ["over_time", "cores", "seed", "ground", "interrupted", "block_deadline_ns"];
     for later in first.into_iter().chain(second).chain(["by_round", "lateness_histogram"]) {
-        fields.remove(later).expect("a field of ours");
+        fields.remove(later).expect("a known field");
     }
-    document.as_object_mut().unwrap().remove("truth").expect("a field of ours");
+    document.as_object_mut().unwrap().remove("truth").expect("a known field");
     let fields = document["rows"][0].as_object_mut().unwrap();
-    fields.insert("colour".to_string(), "blue".into());
+    fields.insert("unknown".to_string(), "blue".into());
     let (_folder, path) = file(&document.to_string());
-    let read = Results::read(&path).expect("later fields are no condition");
+    let read = Results::read(&path).expect("later fields are optional");
     assert_eq!(read.rows[0].samples, 20);
 }
 
 #[test]
-fn refuses_a_document_that_is_not_one_of_ours() {
+fn rejects_other_documents() {
     let version = read_changed(|document| document["schema"] = "hairpin.results/2".into());
     assert_eq!(version, r#"schema is "hairpin.results/2", expected "hairpin.results/1""#);
     let unit = read_changed(|document| document["rows"][0]["unit"] = "us".into());
@@ -145,13 +145,13 @@ fn refuses_a_document_that_is_not_one_of_ours() {
 }
 
 #[test]
-fn refuses_a_row_that_contradicts_itself() {
+fn rejects_inconsistent_rows() {
     let disorder = read_changed(|document| document["rows"][0]["p90"] = 6.into());
     assert_eq!(disorder, "row 1: p90 is less than p75");
     let count = read_changed(|document| document["rows"][0]["samples"] = 1_999.into());
-    assert_eq!(count, "row 1: the histogram holds 2000 samples, the row 1999");
+    assert_eq!(count, "row 1: the histogram has 2000 samples, the row 1999");
     let time = read_changed(|document| document["rows"][0]["over_time"][2]["first"] = 1.into());
-    let expected = "bucket 3 of over_time does not follow the one before within the samples";
+    let expected = "bucket 3 of over_time does not follow the previous bucket within the samples";
     assert_eq!(time, format!("row 1: {expected}"));
     let cores = read_changed(|document| document["rows"][0]["cores"] = vec![1, 1].into());
     assert_eq!(cores, "row 1: exchange and trader are both on core 1");
@@ -165,15 +165,15 @@ fn refuses_a_row_that_contradicts_itself() {
 }
 
 #[test]
-fn rounds_and_truth_are_written_as_documented_and_read_back() {
-    let joined = Row::of_rounds(&[row(&[7; 20]), row(&[9; 20])]).unwrap();
-    let core = CoreTruth { core: 1, watched_ns: 9, ..CoreTruth::default() };
-    let truth = EnvironmentReport {
+fn rounds_and_environment_round_trip() {
+    let joined = Row::from_rounds(&[row(&[7; 20]), row(&[9; 20])]).unwrap();
+    let core = CoreReport { core: 1, watched_ns: 9, ..CoreReport::default() };
+    let environment = EnvironmentReport {
         clock_step_ns: 10.5,
         cores: vec![core],
         ..EnvironmentReport::default()
     };
-    let written = Results { truth: Some(truth), ..results(vec![joined]) };
+    let written = Results { truth: Some(environment), ..results(vec![joined]) };
     let document = serde_json::to_value(&written).unwrap();
     let names = |value: &Value| {
         let mut names: Vec<_> = value.as_object().unwrap().keys().cloned().collect();
@@ -200,34 +200,33 @@ fn rounds_and_truth_are_written_as_documented_and_read_back() {
 }
 
 #[test]
-fn refuses_rounds_and_truth_that_contradict_themselves() {
+fn rejects_inconsistent_rounds_and_environment() {
     let round = |samples: u64| {
         let figures = r#"{"samples": 0, "lost": 0, "min": 7, "max": 7, "mean": 7.0}"#;
         let mut round: Value = serde_json::from_str(figures).unwrap();
         round["samples"] = samples.into();
         round
     };
-    let said = read_changed(|document| {
+    let error = read_changed(|document| {
         document["rows"][0]["by_round"] = vec![round(1_999)].into();
     });
-    let expected =
-        "by_round has other samples, another loss, another min or another max than the row";
-    assert_eq!(said, format!("row 1: {expected}"));
-    let said = read_changed(|document| {
+    let expected = "samples, lost, min or max of by_round differ from those of the row";
+    assert_eq!(error, format!("row 1: {expected}"));
+    let error = read_changed(|document| {
         document["rows"][0]["by_round"] = vec![round(2_000), round(0)].into();
     });
-    assert_eq!(said, "row 1: by_round has 2 rounds, the row 1");
-    let said = read_changed(|document| document["rows"][0]["lateness_p50"] = 8.into());
-    assert_eq!(said, "row 1: lateness_p99 is less than lateness_p50");
+    assert_eq!(error, "row 1: by_round has 2 rounds, the row 1");
+    let error = read_changed(|document| document["rows"][0]["lateness_p50"] = 8.into());
+    assert_eq!(error, "row 1: lateness_p99 is less than lateness_p50");
     let truth = |step: f64| {
         let figures = r#"{"clock_read_ns": 1.0, "clock_pair_ns": 1.0}"#;
         let mut truth: Value = serde_json::from_str(figures).unwrap();
         truth["clock_step_ns"] = step.into();
         truth
     };
-    let said = read_changed(|document| document["truth"] = truth(-1.0));
-    assert_eq!(said, "truth: clock_step_ns is not a number of at least zero");
-    let said = read_changed(|document| {
+    let error = read_changed(|document| document["truth"] = truth(-1.0));
+    assert_eq!(error, "truth: clock_step_ns is not a number of at least zero");
+    let error = read_changed(|document| {
         document["truth"] = truth(1.0);
         let core = |core: u64| {
             serde_json::json!({"core": core, "watched_ns": 1, "interruptions": 0,
@@ -235,11 +234,11 @@ fn refuses_rounds_and_truth_that_contradict_themselves() {
         };
         document["truth"]["cores"] = vec![core(1), core(1)].into();
     });
-    assert_eq!(said, "truth: core 1 is there twice");
+    assert_eq!(error, "truth: core 1 is listed twice");
 }
 
 #[test]
-fn what_cannot_be_read_is_named() {
+fn read_errors_contain_the_path() {
     let folder = folder();
     let path = folder.path().join("nowhere.json");
     let error = Results::read(&path).unwrap_err();
@@ -248,7 +247,7 @@ fn what_cannot_be_read_is_named() {
 }
 
 #[test]
-fn a_failed_write_leaves_the_folder_as_it_was() {
+fn failed_write_leaves_no_file() {
     let folder = folder();
     let path = folder.path().join("taken");
     fs::create_dir(&path).unwrap();
@@ -258,7 +257,7 @@ fn a_failed_write_leaves_the_folder_as_it_was() {
 }
 
 #[test]
-fn a_write_replaces_what_was_there() {
+fn write_replaces_the_old_file() {
     let (folder, path) = file(&"x".repeat(100_000));
     let written = results(vec![row(&[1, 2, 3])]);
     written.write(&path).unwrap();
@@ -270,7 +269,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_is_written_is_read(
+    fn results_round_trip(
         rows in prop::collection::vec(
             prop::collection::vec(0..70_000_000_000u64, 0..1_500), 0..4,
         ),
@@ -290,7 +289,7 @@ proptest! {
 }
 
 #[test]
-fn a_link_is_followed_and_what_is_no_file_is_not_replaced() {
+fn write_follows_links_and_keeps_devices() {
     let folder = folder();
     let (file, link) = (folder.path().join("kept.json"), folder.path().join("link.json"));
     std::os::unix::fs::symlink(&file, &link).unwrap();
@@ -307,7 +306,7 @@ fn a_link_is_followed_and_what_is_no_file_is_not_replaced() {
 }
 
 #[test]
-fn a_refusal_is_one_line_whatever_the_file_says() {
+fn errors_are_one_line() {
     let kind = read_changed(|document| document["host"]["timestamping"] = "soft\nw\u{1b}re".into());
     assert!(kind.contains("unknown variant `soft\u{fffd}w\u{fffd}re`"), "{kind}");
     let schema = read_changed(|document| document["schema"] = "other\r\n/1".into());
@@ -317,9 +316,9 @@ fn a_refusal_is_one_line_whatever_the_file_says() {
 }
 
 #[test]
-fn a_start_that_nanoseconds_cannot_count_to_is_refused() {
-    let refused = read_changed(|document| document["started"] = "3026-11-21T18:00:00Z".into());
-    assert!(refused.contains("a time after the year 2554"), "{refused}");
-    let refused = read_changed(|document| document["started"] = "1969-12-31T23:59:59Z".into());
-    assert!(refused.starts_with("not a results file"), "{refused}");
+fn rejects_start_times_outside_the_range() {
+    let error = read_changed(|document| document["started"] = "3026-11-21T18:00:00Z".into());
+    assert!(error.contains("a time after the year 2554"), "{error}");
+    let error = read_changed(|document| document["started"] = "1969-12-31T23:59:59Z".into());
+    assert!(error.starts_with("not a results file"), "{error}");
 }
