@@ -92,7 +92,7 @@ impl Written {
     fn new(parent: TempDir) -> Self {
         let journal = Journal::create_with(parent.path().join("journal"), settings());
         let mut journal = journal.expect("the buffer has room");
-        assert!(!journal.begin_again() && journal.used() == 0);
+        assert!(!journal.clear() && journal.used() == 0);
         Self { parent, journal: Some(journal), records: Vec::new() }
     }
 

@@ -36,7 +36,7 @@ impl<T> RawArray<T> {
     }
 
     #[inline]
-    pub(crate) fn at(&self, index: usize) -> NonNull<T> {
+    pub(crate) fn element(&self, index: usize) -> NonNull<T> {
         assert!(index < self.length);
         // SAFETY: the element is inside the array, as just checked.
         unsafe { self.first.add(index) }

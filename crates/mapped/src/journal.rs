@@ -275,7 +275,7 @@ impl Journal {
     /// Removes every record and restarts at the first byte, with one store. Handles of removed
     /// records become invalid. Works only for a journal in memory; otherwise returns `false`
     /// without effect.
-    pub fn begin_again(&mut self) -> bool {
+    pub fn clear(&mut self) -> bool {
         if self.roller.is_some() {
             return false;
         }

@@ -139,7 +139,7 @@ impl Storage for MemoryStorage {
         Ok(())
     }
 
-    fn begin_again(&mut self) -> bool {
+    fn clear(&mut self) -> bool {
         self.records.clear();
         self.synced = 0;
         true

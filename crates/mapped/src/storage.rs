@@ -90,7 +90,7 @@ pub trait Storage {
 
     /// Removes every record if this storage permits that. Returns `true` if the records were
     /// removed.
-    fn begin_again(&mut self) -> bool;
+    fn clear(&mut self) -> bool;
 }
 
 impl Storage for Journal {
@@ -158,7 +158,7 @@ impl Storage for Journal {
         Self::wait_durable(self, record)
     }
 
-    fn begin_again(&mut self) -> bool {
-        Self::begin_again(self)
+    fn clear(&mut self) -> bool {
+        Self::clear(self)
     }
 }

@@ -226,7 +226,7 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
     #[cold]
     fn make_room(&mut self) {
         let may = self.when_full == WhenFull::Restart && self.queue.is_empty();
-        if may && self.journal.begin_again() {
+        if may && self.journal.clear() {
             self.delivering = None;
             self.counters.journals_begun_again += 1;
         }

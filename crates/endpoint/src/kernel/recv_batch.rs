@@ -48,13 +48,13 @@ impl RecvBatch {
         let bytes = RawArray::from_fn(count * lines, |_| CacheLine([0; 64]));
         let slots = RawArray::from_fn(count, |index| Slot {
             iovec: libc::iovec {
-                iov_base: bytes.at(index * lines).as_ptr().cast(),
+                iov_base: bytes.element(index * lines).as_ptr().cast(),
                 iov_len: lines * size_of::<CacheLine>(),
             },
             source: zero_address(),
             control: AncillaryBuffer([0; ANCILLARY_LENGTH]),
         });
-        let headers = RawArray::from_fn(count, |index| header(slots.at(index)));
+        let headers = RawArray::from_fn(count, |index| header(slots.element(index)));
         Self { headers, _slots: slots, bytes, used: 0 }
     }
 
@@ -131,7 +131,7 @@ impl RecvBatch {
         // Nothing writes to them while `self` is borrowed. The kernel has written no more payload
         // and control messages than the header had room for, whatever lengths it reports.
         unsafe {
-            let header = self.headers.at(index).as_ref();
+            let header = self.headers.element(index).as_ref();
             let message = &header.msg_hdr;
             let iovec = &*message.msg_iov;
             let length = (header.msg_len as usize).min(iovec.iov_len);
@@ -154,7 +154,7 @@ impl RecvBatch {
         for index in 0..self.used {
             // SAFETY: same as in `datagram`. `self` is borrowed mutably, so nothing else reads the
             // header.
-            let message = unsafe { &mut self.headers.at(index).as_mut().msg_hdr };
+            let message = unsafe { &mut self.headers.element(index).as_mut().msg_hdr };
             message.msg_namelen = ADDRESS_LENGTH;
             message.msg_controllen = ANCILLARY_LENGTH;
         }

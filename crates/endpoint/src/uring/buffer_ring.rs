@@ -116,7 +116,7 @@ impl BufferRing {
 
     fn first_byte(&self, index: u16) -> *mut u8 {
         let lines = self.bytes.length() / self.count();
-        self.bytes.at(usize::from(index) * lines).as_ptr().cast()
+        self.bytes.element(usize::from(index) * lines).as_ptr().cast()
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 // A queue of completions from the ring to the source.
 //
-// The parent module supplies the atomics and the memory orderings. The loom model includes this file
-// once more, with loom's atomics.
+// The parent module supplies the atomics and the memory orderings. The loom model includes this
+// file once more, with loom's atomics.
 
 use std::sync::atomic::Ordering;
 

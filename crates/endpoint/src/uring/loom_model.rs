@@ -1,5 +1,5 @@
-//! A loom model of the completion queue: loom runs the ring's and the source's thread in every order
-//! that the memory model permits, up to a number of preemptions.
+//! A loom model of the completion queue: loom runs the ring's and the source's thread in every
+//! order that the memory model permits, up to a number of preemptions.
 //!
 //! Each model includes `completion_queue.rs` once more, with loom's atomics. `exact` has the memory
 //! orderings of the queue. Every other model weakens one of them to `Relaxed`, and its test passes

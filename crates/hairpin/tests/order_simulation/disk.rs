@@ -102,7 +102,7 @@ impl Storage for Disk {
         Ok(())
     }
 
-    fn begin_again(&mut self) -> bool {
+    fn clear(&mut self) -> bool {
         false
     }
 }

@@ -160,7 +160,7 @@ fn clears_memory_journal_only() {
     for byte in 1..=3 {
         append(&mut journal, Tag::default(), &[byte; 16]);
     }
-    assert!(journal.begin_again());
+    assert!(journal.clear());
     assert_eq!((journal.used(), journal.records().count()), (0, 0));
     assert_eq!(journal.last(Direction::Outbound), None);
     append(&mut journal, Tag::default(), &[4; 16]);
@@ -168,7 +168,7 @@ fn clears_memory_journal_only() {
     let (_parent, directory) = in_directory();
     let mut journal = Journal::create(&directory, 4096).unwrap();
     send(&mut journal, 1);
-    assert!(!journal.begin_again());
+    assert!(!journal.clear());
     assert_eq!(numbers(&journal), [1]);
 }
 

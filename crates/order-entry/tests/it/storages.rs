@@ -122,7 +122,7 @@ impl Storage for CustomStorage {
             false => self.inner.wait_durable(record),
         }
     }
-    fn begin_again(&mut self) -> bool {
+    fn clear(&mut self) -> bool {
         false
     }
 }

@@ -59,7 +59,7 @@ fn assert_rejected(journal: &mut Journal, record: Record) {
     assert_eq!(journal.next(Some(record)), None);
 }
 
-/// Otherwise safe code could get a plain slice over data that the sync worker stores atomically.
+/// A forged record would give safe code a plain slice over data that the sync worker stores to.
 #[test]
 fn rejects_records_made_outside_of_a_journal() {
     let (_parent, directory) = in_directory();
