@@ -91,7 +91,7 @@ fn storage_resumes_an_existing_journal() {
 #[test]
 fn decoding_reads_what_was_written() {
     let printed = printed("decoding");
-    let expected = "buy 5 at 4500.25 (mantissa N): order 42";
+    let expected = "buy 5 at 4500.25 (mantissa 4500250000000): order 42";
     assert_eq!(printed[1], expected, "{printed:#?}");
     assert_eq!(printed[2], "display quantity: None");
     assert!(printed.contains(&"  Price = 4500.25".to_owned()), "{printed:#?}");
