@@ -111,7 +111,7 @@ fn main() -> Result<()> {
             break;
         }
     }
-    let Strategy { orders, cancels } = strategy;
+    let Strategy { orders, cancels, .. } = strategy;
     println!("{orders} orders, {cancels} cancels");
     session.last_failure().map_or(Ok(()), |failure| bail!("connection failed: {failure}"))
 }

@@ -288,7 +288,7 @@ mod tests {
             transport.clone_into(&mut row.setting.transport);
             row
         };
-        Row::of_rounds(&[4, 1, 7, 2, 6, 3, 5].map(round)).unwrap()
+        Row::from_rounds(&[4, 1, 7, 2, 6, 3, 5].map(round)).unwrap()
     }
 
     /// Returns the lines of a table with single spaces.
