@@ -80,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_the_mean_of_its_batch() {
+    fn samples_are_means_of_batches() {
         assert_eq!(means(64, &[0, 31, 32, 64, 95, 96, 640]), [0, 0, 1, 1, 1, 2, 10]);
         assert_eq!(means(101, &[50, 51, 1_010]), [0, 1, 10]);
         assert_eq!(means(64, &[u64::MAX]), [u64::MAX / 64 + 1]);
     }
 
     #[test]
-    fn a_batch_has_at_least_64_operations() {
+    fn batches_have_at_least_64_operations() {
         assert_eq!(BatchRecorder::with_capacity(1, 1).operations(), 64);
         assert_eq!(BatchRecorder::with_capacity(1, 1_000).operations(), 1_000);
         assert_eq!(means(1, &[6_400]), [100]);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn only_single_readings_are_doubtful() {
+    fn single_samples_can_be_below_the_resolution() {
         let truth = EnvironmentReport { clock_step_ns: 10.0, ..EnvironmentReport::default() };
         let row = |kind, nanos| {
             let setting = Setting { kind, ..setting("a") };

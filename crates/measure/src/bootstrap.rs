@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn the_quiet_figure_is_the_lower_decile_and_of_few_rounds_the_least() {
+    fn quiet_figure_is_the_lower_decile() {
         assert_eq!([1, 2, 6].map(quiet_of), [1.0; 3]);
         let near = |count, expected: f64| (quiet_of(count) - expected).abs() < 1e-9;
         // (count + 1/3) / 10 + 1/3, counted from one.
@@ -309,10 +309,10 @@ mod tests {
         assert!(quiet(&mut []).is_nan());
     }
 
-    /// Of a uniform distribution, whose lower decile is a tenth of the way up: the middle of what
-    /// comes out does not hang on how many rounds there were.
+    /// Checks a uniform distribution, whose lower decile is 0.1: the median result does not depend on the
+    /// number of rounds.
     #[test]
-    fn the_quiet_figure_of_few_rounds_is_neither_too_low_nor_too_high() {
+    fn quiet_figure_of_few_rounds_is_unbiased() {
         for rounds in [7, 15, 40] {
             let mut draws = Draws(rounds as u64);
             let mut found: Vec<f64> = (0..2_000)
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_of_an_even_number_lies_in_the_middle() {
+    fn median_of_an_even_number_is_the_middle() {
         assert_eq!(median(&mut [4.0, 1.0]), 2.5);
         assert_eq!(median(&mut [4.0, 1.0, 2.0]), 2.0);
         assert!(median(&mut []).is_nan());

@@ -90,7 +90,7 @@ pub enum Reason {
     NoMedianInA,
     /// The row of the second file has too few samples for a median, or a median of zero.
     NoMedianInB,
-    /// One of the rows has fewer than [`Ratio::ROUNDS_MIN`] rounds with a median.
+    /// A row has fewer than [`Ratio::ROUNDS_MIN`] rounds with a median.
     TooFewRounds {
         /// The rounds of the first file.
         a: usize,

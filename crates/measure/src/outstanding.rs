@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn each_send_is_answered_once_in_any_order() {
+    fn sends_are_answered_once_in_any_order() {
         let mut sends = table(8, &[0, 1, 2]);
         assert_eq!(sends.answer(2), Answer::InTime(sent(2, 2)));
         assert_eq!(sends.answer(0), Answer::InTime(sent(0, 0)));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_longer_than_patience_is_lost_and_its_answer_late() {
+    fn sends_after_their_timeout_are_lost() {
         let mut sends = table(8, &[0, 50]);
         assert_eq!(sends.expire(at(100), PATIENCE), None);
         assert_eq!(sends.expire(at(101), PATIENCE), Some(sent(0, 0)));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_table_gives_up_the_oldest() {
+    fn full_table_displaces_the_oldest_send() {
         let mut sends = table(4, &[0, 0, 0, 0]);
         assert_eq!(sends.depart(at(5), at(5)), (4, Some(sent(0, 0))));
         assert_eq!(sends.waiting(), 4);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_is_found_behind_those_that_are_answered() {
+    fn oldest_skips_answered_sends() {
         let mut sends = table(8, &[0, 1, 2, 3]);
         for sequence in [0, 1, 3] {
             sends.answer(sequence);
@@ -215,7 +215,7 @@ mod tests {
     proptest! {
         /// Sends = answers in time + lost, whatever comes in whatever order.
         #[test]
-        fn every_send_ends_as_an_answer_or_a_loss(
+        fn sends_end_as_answered_or_lost(
             steps in prop::collection::vec((0..3u8, 0..60u64, 0..40u64), 0..200),
         ) {
             let mut sends = Outstanding::new(8);

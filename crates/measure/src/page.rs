@@ -81,7 +81,7 @@ struct Figure {
 /// The comparison of `poll` and `epoll` in one panel.
 struct Compared {
     labels: [String; 3],
-    /// For median, mean and 99th percentile: poll, epoll, difference, percent.
+    /// The figures of median, mean and 99th percentile: poll, epoll, difference, percent.
     figures: Vec<String>,
 }
 

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_recorder_refuses_and_never_grows() {
+    fn full_recorder_drops_samples() {
         let mut recorder = Recorder::with_capacity(2);
         let memory = recorder.samples.as_ptr();
         for sample in 1..=5 {
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_up_leaves_no_trace() {
+    fn clear_removes_the_warm_up() {
         let mut recorder = Recorder::with_capacity(1);
         recorder.record(Duration::from_nanos(7));
         recorder.record(Duration::from_nanos(7));

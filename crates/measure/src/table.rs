@@ -29,7 +29,7 @@ pub struct Table<'a> {
 pub enum Style {
     /// Columns separated by spaces, for files and other programs.
     Plain,
-    /// With lines around the cells.
+    /// Lines around the cells.
     Lines,
 }
 

@@ -50,7 +50,7 @@
     return meaning === 'sample' ? 'sample ' + Math.round(x).toLocaleString('en') : micros(x);
   }
 
-  function tell(plot, x) {
+  function format(plot, x) {
     var meaning = plot.getAttribute('data-meaning');
     var forms = plot.getAttribute('data-forms').split(' ');
     var xs = numbers(plot, 'data-x'), ys = numbers(plot, 'data-y');
@@ -60,8 +60,8 @@
       var y = height(path, x);
       if (y === null) { return; }
       var found = value(y, ys, values, forms[1]);
-      var said = meaning === 'share' ? (100 * found).toFixed(2) + ' %' : micros(found);
-      lines.push(path.getAttribute('data-wait') + '  ' + said);
+      var text = meaning === 'share' ? (100 * found).toFixed(2) + ' %' : micros(found);
+      lines.push(path.getAttribute('data-wait') + '  ' + text);
     });
     return lines.join('\n');
   }
@@ -78,7 +78,7 @@
       });
       readout.hidden = !plot;
       if (!plot) { return; }
-      readout.textContent = tell(plot, x);
+      readout.textContent = format(plot, x);
       var left = Math.min(event.clientX + 16, innerWidth - readout.offsetWidth - 8);
       readout.style.left = left + 'px';
       readout.style.top = Math.min(event.clientY + 16, innerHeight - readout.offsetHeight - 8) + 'px';

@@ -200,10 +200,10 @@ impl Rtnetlink {
         self.set_attribute(index, LinkAttribute::Address(mac.to_vec()))
     }
 
-    /// Has an interface carry packets of so many bytes, without the Ethernet header.
+    /// Sets the MTU of an interface: the longest packet in bytes without the Ethernet header.
     ///
     /// # Errors
-    /// The kernel's: not between 68 and 65,535.
+    /// The kernel's: the MTU is not between 68 and 65,535.
     pub fn set_mtu(&mut self, index: u32, mtu: u32) -> io::Result<()> {
         self.set_attribute(index, LinkAttribute::Mtu(mtu))
     }

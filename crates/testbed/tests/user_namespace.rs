@@ -21,7 +21,7 @@ use hairpin_testbed::{
 /// The environment variable with the case that a copy runs.
 const CASE: &str = "HAIRPIN_TESTBED_CASE";
 /// The user `nobody`, an ordinary user of every Linux system.
-const NOBODY: u32 = 65534;
+const NOBODY_ID: u32 = 65534;
 
 type Case = (&'static str, fn());
 
@@ -70,13 +70,13 @@ fn passes(program: &Path, case: &str) -> bool {
     // SAFETY: the call takes no argument and always succeeds.
     if unsafe { libc::geteuid() } == 0 {
         // Also drops every supplementary group and capability.
-        command.uid(NOBODY).gid(NOBODY);
+        command.uid(NOBODY_ID).gid(NOBODY_ID);
     }
     match command.status() {
         Ok(status) => status.success(),
         // A container may have no other user than root.
         Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
-            println!("skipped: this system has no user {NOBODY}");
+            println!("skipped: this system has no user {NOBODY_ID}");
             true
         }
         Err(error) => panic!("cannot start a copy of this program: {error}"),

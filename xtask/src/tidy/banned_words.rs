@@ -72,17 +72,16 @@ const TEXT_FILES: [&str; 6] = [".rs", ".md", ".toml", ".html", ".js", ".css"];
 
 /// The beginnings of the paths that are not checked yet.
 const NOT_YET_CLEAN: &[&str] = &[
-    "ARCHITECTURE.md",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "Cargo.toml",
     "README.md",
-    "STYLE.md",
-    "crates/",
-    "docs/",
-    "examples/",
+    "crates/cme-codecs/",
+    "crates/hairpin/",
+    "crates/ilink3/",
+    "crates/sbe/",
+    "docs/design/",
+    "docs/reference/",
+    "docs/results/",
     "fuzz/",
-    "xtask/",
+    "xtask/src/sim/order_mutants.rs",
 ];
 
 /// Finds every banned word in the prose of a file.

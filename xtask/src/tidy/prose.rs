@@ -223,7 +223,7 @@ fn hide_all_but_line_breaks(text: &mut [char]) {
 mod tests {
     use super::*;
 
-    /// The words of the prose, each run of code as `|`.
+    /// Returns the prose with single spaces, each run of code as `|`.
     fn words(path: &str, text: &str) -> String {
         let source = Source { path: path.to_string(), text: text.to_string() };
         let prose = prose(&source);

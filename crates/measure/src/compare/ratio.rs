@@ -95,7 +95,7 @@ impl Ratio {
 pub(crate) enum Baseline {
     /// The row itself is of kernel sockets.
     Itself,
-    /// There is no valid baseline.
+    /// No valid baseline exists.
     Missing,
     /// The ratio of the medians, without an interval because of too few rounds.
     Plain(f64),

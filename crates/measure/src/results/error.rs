@@ -137,7 +137,7 @@ pub enum RowError {
     /// The deadline of the wait `block` is present with another wait.
     #[error("block_deadline_ns is given, but the wait is not block")]
     Deadline,
-    /// There are no rounds to join.
+    /// No rounds to join.
     #[error("cannot join rounds: no rounds")]
     NoRounds,
     /// The rounds to join have different settings.

@@ -51,7 +51,7 @@ impl Setting {
 pub enum Kind {
     /// A round trip.
     Rtt,
-    /// One direction, with two synchronized clocks.
+    /// A single direction, with two synchronized clocks.
     OneWay,
     /// A part of the path within one host.
     Stage,

@@ -394,7 +394,7 @@ fn faults_can_be_turned_off_and_directions_cut() {
     assert_eq!((sent, lost, cut, arrived), (300, 100, 100, 100));
 }
 
-/// At one byte per second, no frame leaves during the test.
+/// Sends at one byte per second, so no frame leaves during the test.
 #[test]
 #[ignore = "needs root"]
 fn rate_limits_the_queue() {
