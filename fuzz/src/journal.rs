@@ -142,7 +142,7 @@ impl Written {
         assert_eq!(records(journal), self.records);
         let shown = Reader::open(self.folder()).expect("it is there").map(|entry| {
             let entry = entry.expect("it is whole");
-            assert_ne!(entry.checksum, Checksum::Wrong);
+            assert_ne!(entry.checksum, Checksum::Mismatch);
             Kept { tag: entry.tag, payload: entry.payload, marked: entry.marked }
         });
         assert_eq!(shown.collect::<Vec<_>>(), self.records);

@@ -24,9 +24,9 @@ mod frame_decoder;
 #[path = "../../crates/cme-codecs/tests/codecs/item.rs"]
 #[allow(dead_code, reason = "tests compare more of it")]
 mod item;
-#[path = "../../crates/mapped/src/layout.rs"]
+#[path = "../../crates/mapped/src/page_layout.rs"]
 #[allow(dead_code, unreachable_pub, reason = "its crate uses more of it")]
-mod layout;
+mod page_layout;
 #[path = "../../crates/mapped/src/metric.rs"]
 #[allow(dead_code, unreachable_pub, reason = "its crate uses more of it")]
 mod metric;

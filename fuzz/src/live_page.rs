@@ -13,7 +13,7 @@ use hairpin_mapped::VALUES_MAX;
 use hairpin_time::Utc;
 
 use crate::Seed;
-use crate::layout::{Layout, Spacing};
+use crate::page_layout::{Layout, Spacing};
 use crate::metric::{Kind, Metric, Unit};
 
 /// The largest part of a page that says what it is.

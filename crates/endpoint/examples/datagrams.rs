@@ -1,4 +1,4 @@
-//! Datagrams to and fro over the loopback interface: for counting instructions.
+//! Sends datagrams in both directions over the loopback interface, to count instructions.
 //!
 //! ```text
 //! valgrind --tool=callgrind target/release/examples/datagrams
@@ -13,7 +13,7 @@ use hairpin_endpoint::{
 
 const ROUNDS: usize = 2_000;
 
-/// Receives one datagram, which is there or about to be.
+/// Receives one datagram, spinning until it arrives.
 fn one(endpoint: &mut impl Receive) -> io::Result<usize> {
     let mut length = 0;
     while endpoint.receive(1, |_, datagram| length = datagram.len())?.count == 0 {}

@@ -1,7 +1,7 @@
-//! Captures of network traffic: pcap and pcapng files, read, replayed and written.
+//! Reading, replaying and writing captured network traffic: pcap and pcapng files.
 //!
-//! [`CaptureReader`] gives every frame of a file as it lies there, [`Frame::payload`] what is in
-//! it, and [`Datagrams`] the UDP datagrams alone, with all else counted:
+//! [`CaptureReader`] returns every frame of a file, [`Frame::payload`] decodes its headers, and
+//! [`Datagrams`] returns only the UDP datagrams and counts everything else:
 //!
 //! ```no_run
 //! use hairpin_endpoint::capture::{CaptureReader, Datagrams};
@@ -15,20 +15,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Replay`] gives frames and deadlines in the order of the capture's time, at any [`Speed`].
+//! [`Replay`] returns frames and deadlines in order of capture time, at any [`Speed`].
 //!
-//! [`CaptureWriter`] writes datagrams, and [`Recorder`] has a thread of its own do it, off the path
-//! of whoever receives them.
+//! [`CaptureWriter`] writes datagrams. [`Recorder`] writes them on a thread of its own, off the hot
+//! path of the receiver.
 //!
-//! **Read.** pcap of microseconds and of nanoseconds and pcapng, in either byte order, of any
-//! number of sections and interfaces with any resolution of their clocks, enhanced, simple and the
-//! obsolete packet blocks; other blocks are skipped. Frames of Ethernet (with up to three VLAN
-//! tags), Linux cooked captures (both versions), raw IP, and the loopback of BSD. IPv4 and IPv6.
-//! Any [`Read`](std::io::Read) will do, a pipe too: nothing is sought.
+//! **Supported.** pcap with microseconds or nanoseconds, and pcapng, in either byte order. Any
+//! number of sections and interfaces with any clock resolution; enhanced, simple and obsolete
+//! packet blocks. Other blocks are skipped. Frames of Ethernet (with up to three VLAN tags), Linux
+//! cooked captures (both versions), raw IP, and BSD loopback. IPv4 and IPv6. Any
+//! [`Read`](std::io::Read) works, also a pipe, since the reader never seeks.
 //!
-//! **Not read.** Fragments of IP packets are counted and not put together: market data avoids
-//! them, and what a fragment lacks is reported as a gap like any other loss. Compressed files;
-//! blocks of more than 16 MiB; frames behind any other link.
+//! **Not supported.** IP fragments are counted but not reassembled: market data avoid them, and a
+//! missing fragment appears as a gap like any other loss. Compressed files; blocks of more than 16
+//! MiB; frames of other link types.
 
 mod buffer;
 mod counters;
@@ -36,12 +36,12 @@ mod datagrams;
 mod error;
 mod frame;
 mod interface;
-mod link;
-mod pace;
+mod link_type;
+mod pacer;
 mod pcapng;
 mod reader;
 mod recorder;
-mod recording;
+mod recorder_thread;
 mod replay;
 mod writer;
 
@@ -50,8 +50,8 @@ pub use datagrams::{CapturedDatagram, Datagrams};
 pub use error::{CaptureError, PacketError};
 pub use frame::{CaptureClock, CaptureTime, Frame, Payload};
 pub use interface::Interface;
-pub use link::LinkType;
-pub use pace::{Pace, Speed, SpeedError};
+pub use link_type::LinkType;
+pub use pacer::{Pacer, Speed, SpeedError};
 pub use reader::CaptureReader;
 pub use recorder::{RecordedLine, Recorder, RecorderCounters, RecorderSettings};
 pub use replay::{Replay, Step};

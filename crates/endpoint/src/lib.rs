@@ -1,19 +1,49 @@
-//! Datagram and stream endpoints behind one pair of traits: [`Receive`] hands out borrowed bytes,
-//! [`Transmit`] has them encoded in the buffer that leaves.
+//! Datagram and stream endpoints behind two traits: [`Receive`] lends received bytes in place, and
+//! [`Transmit`] lends the buffer to encode in.
 //!
-//! Layer L2. Endpoints are sockets of the kernel ([`TcpStream`], [`TcpListener`]), of the kernel or
-//! past it, as their [`Transport`] says ([`UdpReceiver`], [`UdpSender`], [`UdpSocket`]), and, for
-//! tests, queues in [`memory`]. IPv4 only. Files of captured traffic are read and written by
-//! [`capture`]. Not here: when to wait for which of them, which is the reactor's, and any protocol
-//! above UDP and TCP.
+//! Layer L2. Endpoints are kernel sockets ([`TcpStream`], [`TcpListener`]), UDP sockets over the
+//! kernel or AF_XDP, selected by their [`Transport`] ([`UdpReceiver`], [`UdpSender`],
+//! [`UdpSocket`]), and in-memory queues for tests ([`memory`]). [`capture`] reads and writes
+//! capture files. Only IPv4 is supported. This crate does not decide when to wait for which
+//! endpoint, which is the reactor's task, and contains no protocol above UDP and TCP.
 //!
-//! Every endpoint is sized when it is made and allocates nothing afterwards, but for the buffers
-//! it is given when it is first added to a [`Ring`], which receives by requests in an io_uring(7),
-//! and for each new address that one past the kernel sends to. None ever blocks, but for the one
-//! receive that a reactor asks for through [`Source::set_blocking`].
+//! ```text
+//!            Receive · Transmit · Stream · Source (traits)
+//!      ┌────────────────┬──────────────────┬───────────────┐
+//!  TcpStream       UdpReceiver          memory          capture
+//!  TcpListener     UdpSender            (tests)         (pcap, pcapng)
+//!      │           UdpSocket
+//!      │                │ Transport
+//!      │         ┌──────┴───────┐
+//!   kernel sockets            hairpin-stack
+//!   recvmmsg(2), or           AF_XDP
+//!   a Ring (io_uring)
+//! ```
 //!
-//! Received bytes come with the time of their arrival ([`Meta`]), and what was sent can have that
-//! of its departure ([`Transmitted`]); [`Timestamping`] says by whose clock.
+//! Endpoints allocate when they are created and not afterwards, with two exceptions: the buffers of
+//! a source that is first added to a [`Ring`], and each new destination of a kernel-bypass socket.
+//! No endpoint blocks, except in the one receive that a reactor requests with
+//! [`Source::set_blocking`].
+//!
+//! Received bytes have an arrival time ([`Meta`]), and sent bytes can have a departure time
+//! ([`Transmitted`]). [`Timestamping`] selects the clock.
+//!
+//! Start with `traits.rs`, then `udp_receiver.rs`.
+//!
+//! | file | content |
+//! |---|---|
+//! | `traits.rs`, `meta.rs` | the endpoint traits; metadata of received data |
+//! | `source.rs` | the trait for reactors: descriptors, blocking receives, io_uring |
+//! | `udp_receiver.rs`, `udp_sender.rs`, `udp_socket.rs` | the public UDP sockets |
+//! | `tcp_stream.rs`, `tcp_listener.rs` | public TCP sockets |
+//! | `multicast.rs`, `transport.rs`, `udp_options.rs` | groups, transports, options |
+//! | `backend.rs`, `recv_buffer.rs` | kernel or XDP socket; a shareable receive buffer |
+//! | `kernel/` | kernel sockets: recvmmsg batches, control messages, socket options |
+//! | `uring/` | io_uring: the ring, its requests, provided buffers, completions |
+//! | `timestamps/` | receive and transmit timestamps, the error queue, NIC capabilities |
+//! | `xdp.rs`, `xdp/` | kernel-bypass sockets on `hairpin-stack` |
+//! | `capture.rs`, `capture/` | capture files: reader, replay, writer, recorder |
+//! | `memory.rs` | in-memory endpoints for tests |
 //!
 //! ```no_run
 //! use std::net::{Ipv4Addr, SocketAddrV4};
@@ -34,64 +64,42 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-mod address;
-mod ancillary;
-mod arrivals;
-mod batch;
-mod buffers;
+mod backend;
 pub mod capture;
-mod carrier;
-mod completions;
-mod context;
-mod datagram;
-mod datagrams;
-mod delivery;
-mod destinations;
-mod error_queue;
-mod inbox;
-mod incoming;
-mod interface_timestamping;
-mod kernel_sender;
-mod kernel_socket;
+mod error_context;
+mod kernel;
 pub mod memory;
 mod meta;
 mod multicast;
-mod outgoing;
-mod requests;
-mod ring;
-mod socket_option;
+mod raw_array;
+mod recv_buffer;
 mod source;
-mod stamps;
-mod stream_buffer;
-mod table;
 mod tcp_listener;
 mod tcp_stream;
-mod timestamping;
+mod timestamps;
 mod traits;
 mod transport;
 mod udp_options;
 mod udp_receiver;
 mod udp_sender;
 mod udp_socket;
+mod uring;
 pub mod xdp;
-mod xdp_datagrams;
-mod xdp_socket;
-mod xdp_stamps;
 
-pub use delivery::{DropNotifier, UringHandle};
 pub use hairpin_host::Interface;
-pub use interface_timestamping::InterfaceTimestamping;
+pub use kernel::socket_option::ReceiveBuffer;
 pub use meta::{Meta, Received, Timestamp, Transmitted};
 pub use multicast::MulticastGroup;
-pub use ring::{ReadySet, Ring};
-pub use socket_option::ReceiveBuffer;
 pub use source::{Blocker, Source};
 pub use tcp_listener::TcpListener;
 pub use tcp_stream::{TcpOptions, TcpStream};
-pub use timestamping::Timestamping;
+pub use timestamps::interface::InterfaceTimestamping;
+pub use timestamps::timestamping::Timestamping;
 pub use traits::{Receive, Stream, Transmit};
 pub use transport::Transport;
 pub use udp_options::UdpOptions;
 pub use udp_receiver::UdpReceiver;
 pub use udp_sender::UdpSender;
 pub use udp_socket::UdpSocket;
+pub use uring::receiver::{DropNotifier, UringHandle};
+pub use uring::ring::{ReadySet, Ring};

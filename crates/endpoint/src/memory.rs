@@ -1,4 +1,4 @@
-//! Endpoints without a kernel: queues in memory, for tests of what stands on the traits.
+//! Endpoints in memory, for tests of code that uses the endpoint traits.
 //!
 //! ```
 //! use hairpin_endpoint::{Receive, Transmit, memory};
@@ -17,27 +17,32 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::{Meta, Receive, Received, Stream, Timestamp, Transmit};
 
-/// Two ends of a datagram path, each of which queues up to `capacity` datagrams for the other.
+/// Creates the two ends of a datagram path. Each end queues up to `capacity` datagrams for the
+/// other.
 #[must_use]
 pub fn datagrams(capacity: usize) -> (DatagramEnd, DatagramEnd) {
     let (there, back) = (Queue::default(), Queue::default());
-    let one =
-        DatagramEnd { incoming: back.clone(), outgoing: there.clone(), capacity, meta: NOBODY };
-    let other = DatagramEnd { incoming: there, outgoing: back, capacity, meta: NOBODY };
+    let one = DatagramEnd {
+        incoming: back.clone(),
+        outgoing: there.clone(),
+        capacity,
+        meta: UNSPECIFIED,
+    };
+    let other = DatagramEnd { incoming: there, outgoing: back, capacity, meta: UNSPECIFIED };
     (one, other)
 }
 
-/// Two ends of a connection, each of which holds up to `capacity` bytes for the other.
+/// Creates the two ends of a connection. Each end queues up to `capacity` bytes for the other.
 #[must_use]
 pub fn streams(capacity: usize) -> (StreamEnd, StreamEnd) {
     let (there, back) = (Queue::default(), Queue::default());
     (StreamEnd::new(&back, &there, capacity), StreamEnd::new(&there, &back, capacity))
 }
 
-const NOBODY: Meta =
+const UNSPECIFIED: Meta =
     Meta { source: SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0), timestamp: Timestamp::None };
 
-/// One end of a datagram path.
+/// An end of a datagram path.
 #[derive(Debug)]
 pub struct DatagramEnd {
     incoming: Queue<(Meta, Vec<u8>)>,
@@ -47,7 +52,7 @@ pub struct DatagramEnd {
 }
 
 impl DatagramEnd {
-    /// What the other end is told of the datagrams that this one sends from now on.
+    /// Sets the metadata with which the other end receives the datagrams sent from now on.
     pub fn set_meta(&mut self, meta: Meta) {
         self.meta = meta;
     }
@@ -57,7 +62,7 @@ impl Receive for DatagramEnd {
     fn receive(&mut self, budget: usize, mut on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
         let mut count = 0;
         while count < budget {
-            // Taken out before it is delivered: `on` may use the other end.
+            // Removed before it is delivered: `on` may use the other end.
             let Some((meta, bytes)) = self.incoming.open().items.pop_front() else { break };
             on(meta, &bytes);
             count += 1;
@@ -79,7 +84,7 @@ impl Transmit for DatagramEnd {
     }
 }
 
-/// One end of a connection. Dropping it closes its side.
+/// An end of a connection. Dropping it closes the connection.
 #[derive(Debug)]
 pub struct StreamEnd {
     incoming: Queue<u8>,
@@ -92,17 +97,17 @@ pub struct StreamEnd {
 impl StreamEnd {
     fn new(incoming: &Queue<u8>, outgoing: &Queue<u8>, capacity: usize) -> Self {
         let (incoming, outgoing) = (incoming.clone(), outgoing.clone());
-        Self { incoming, outgoing, capacity, pending: Vec::new(), meta: NOBODY }
+        Self { incoming, outgoing, capacity, pending: Vec::new(), meta: UNSPECIFIED }
     }
 
-    /// What this end says of the bytes it receives.
+    /// Sets the metadata with which this end delivers received bytes.
     pub fn set_meta(&mut self, meta: Meta) {
         self.meta = meta;
     }
 
     fn send(&self, bytes: &[u8]) -> io::Result<usize> {
         let mut outgoing = self.outgoing.open();
-        if outgoing.is_ended {
+        if outgoing.ended {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         let room = self.capacity.saturating_sub(outgoing.items.len()).min(bytes.len());
@@ -121,7 +126,7 @@ impl Receive for StreamEnd {
         }
         let (bytes, closed) = {
             let mut incoming = self.incoming.open();
-            (Vec::from(std::mem::take(&mut incoming.items)), incoming.is_ended)
+            (Vec::from(std::mem::take(&mut incoming.items)), incoming.ended)
         };
         if !bytes.is_empty() {
             on(self.meta, &bytes);
@@ -169,27 +174,27 @@ impl Stream for StreamEnd {
     }
 
     fn shutdown(&mut self) -> io::Result<()> {
-        self.outgoing.open().is_ended = true;
+        self.outgoing.open().ended = true;
         Ok(())
     }
 }
 
 impl Drop for StreamEnd {
     fn drop(&mut self) {
-        self.outgoing.open().is_ended = true;
-        // Nobody will read what still comes: to the peer a broken pipe.
-        self.incoming.open().is_ended = true;
+        self.outgoing.open().ended = true;
+        // No process reads further data: the peer's writes fail with a broken pipe.
+        self.incoming.open().ended = true;
     }
 }
 
-/// One direction, seen from both ends; of threads that may differ.
+/// A direction of a path, shared by both ends, which may be on different threads.
 #[derive(Debug)]
 struct Queue<T>(Arc<Mutex<Contents<T>>>);
 
 #[derive(Debug)]
 struct Contents<T> {
     items: VecDeque<T>,
-    is_ended: bool,
+    ended: bool,
 }
 
 impl<T> Queue<T> {
@@ -200,7 +205,7 @@ impl<T> Queue<T> {
 
 impl<T> Default for Queue<T> {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(Contents { items: VecDeque::new(), is_ended: false })))
+        Self(Arc::new(Mutex::new(Contents { items: VecDeque::new(), ended: false })))
     }
 }
 
@@ -221,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_keep_their_order_and_their_bounds() {
+    fn datagrams_keep_order_and_boundaries() {
         let (mut one, mut other) = datagrams(8);
         for length in [1, 0, 3] {
             one.transmit(length, |bytes| bytes.fill(length as u8)).unwrap();
@@ -235,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_path_refuses_a_datagram() {
+    fn transmit_fails_when_path_is_full() {
         let (mut one, mut other) = datagrams(1);
         one.transmit(1, |_| {}).unwrap();
         let error = one.transmit(1, |_| {}).unwrap_err();
@@ -245,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_connection_takes_a_part_of_a_write() {
+    fn write_is_partial_when_connection_is_nearly_full() {
         let (mut one, mut other) = streams(4);
         assert_eq!(one.write(b"abcdef").unwrap(), 4);
         assert_eq!(one.write(b"ef").unwrap_err().kind(), io::ErrorKind::WouldBlock);
@@ -254,10 +259,10 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_was_taken_leaves_whole_and_first() {
+    fn pending_message_is_sent_whole_before_next() {
         let (mut one, mut other) = streams(4);
         one.transmit(6, |bytes| bytes.copy_from_slice(b"abcdef")).unwrap();
-        let refused = one.transmit(1, |_| panic!("must not be filled")).unwrap_err();
+        let refused = one.transmit(1, |_| panic!("fill must not be called")).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::WouldBlock);
         assert_eq!(one.write(b"g").unwrap_err().kind(), io::ErrorKind::WouldBlock);
         assert_eq!(read(&mut other).0, b"abcd");
@@ -267,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_side_is_read_to_its_end_first() {
+    fn delivers_data_before_end_of_stream() {
         let (mut one, mut other) = streams(4);
         one.write(b"ab").unwrap();
         one.shutdown().unwrap();

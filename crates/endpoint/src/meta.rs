@@ -1,34 +1,35 @@
-//! What is known of received bytes beside the bytes.
+//! Metadata of received and sent data: addresses and timestamps.
 
 use std::net::SocketAddrV4;
 
 use hairpin_time::Utc;
 
-/// Where received bytes came from and when.
+/// The source address and arrival time of received bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Meta {
-    /// The sender's address and port; of a stream, the peer's.
+    /// The sender's address and port. For a stream: the peer's.
     pub source: SocketAddrV4,
-    /// When the bytes arrived at this host; of a chunk of a stream, the last of them: the kernel
-    /// says when the segment arrived that it was read to the end of.
+    /// The arrival time at this host. For a stream chunk: the kernel's timestamp of the segment
+    /// that contains the chunk's last byte.
     pub timestamp: Timestamp,
 }
 
-/// When bytes arrived or left, by whose clock.
+/// An arrival or departure time, with the clock that measured it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum Timestamp {
-    /// Nobody took the time: it was not asked for, or not available for this packet.
+    /// No timestamp: none was requested, or none is available for this packet.
     #[default]
     None,
-    /// The kernel's CLOCK_REALTIME as the driver handed the packet up, or took it.
+    /// The kernel's CLOCK_REALTIME when the driver passed the packet to the network stack
+    /// (receive), or when the driver received the packet (send).
     Software(Utc),
-    /// The NIC's own clock as the packet came off the wire, or went onto it. It is UTC only if
-    /// something (PTP, `phc2sys`) keeps it so.
+    /// The NIC's own clock when the packet was received from or sent to the wire. The time is UTC
+    /// only if software (PTP, `phc2sys`) synchronizes that clock.
     Hardware(Utc),
 }
 
 impl Timestamp {
-    /// The time, whoever took it.
+    /// Returns the time, from either clock.
     #[must_use]
     pub fn utc(self) -> Option<Utc> {
         match self {
@@ -38,26 +39,29 @@ impl Timestamp {
     }
 }
 
-/// Something sent, and when it left.
+/// The transmit timestamp of sent data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transmitted {
-    /// Of datagrams: how many were sent before it since timestamps were asked for, modulo 2^32. Of
-    /// a stream: how many bytes were written before the last of those meant, counted and wrapped
-    /// alike; so a first message of n bytes is n - 1.
+    /// The sequence number of the data. For datagrams: the number of datagrams sent before this one
+    /// since timestamps were requested, modulo 2^32. For a stream: the number of bytes written
+    /// before the last byte of the write, counted and wrapped in the same way. A first message of n
+    /// bytes has id n - 1.
     pub id: u32,
-    /// When the driver took the packet or, from hardware, when the NIC sent it.
+    /// The time when the driver received the packet or, for hardware timestamps, when the NIC sent
+    /// the packet.
     pub timestamp: Timestamp,
 }
 
-/// What one call of [`crate::Receive::receive`] did.
+/// The result of one call of [`crate::Receive::receive`].
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Received {
-    /// Datagrams, or chunks of a stream, delivered.
+    /// The number of datagrams or stream chunks delivered.
     pub count: usize,
-    /// Whether nothing more was there. Known from a system call that brought less than it could
-    /// have, so that a loop which stops here makes no call in vain; of what arrives by request
-    /// (see [`crate::Ring`]), that the last wait has brought no more.
+    /// `true` if the socket's queue was empty afterwards. A system call that returned less than its
+    /// maximum shows this, so a loop that stops here makes no unnecessary call. For data received
+    /// by requests (see [`crate::Ring`]): `true` if the last wait has received no more.
     pub drained: bool,
-    /// Of a stream: whether the peer has ended its side and all it sent has been delivered.
+    /// `true` if the peer of a stream has closed its sending direction and all data have been
+    /// delivered.
     pub closed: bool,
 }

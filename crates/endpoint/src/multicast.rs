@@ -1,29 +1,29 @@
-//! Multicast groups: membership, and the way there.
+//! Multicast group membership and sending.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use socket2::Socket;
 
-use crate::carrier::Carrier;
-use crate::context::Context;
-use crate::incoming::Incoming;
+use crate::backend::Backend;
+use crate::error_context::Context;
+use crate::kernel::receiver::KernelReceiver;
 
-/// A multicast group to receive, where, and from whom.
+/// A multicast group to receive, with its interface and sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MulticastGroup<'a> {
     /// The group's address and UDP port.
     pub group: SocketAddrV4,
-    /// The local address of the interface to receive it on; unspecified: the kernel's choice or, by
-    /// a stack, the stack's.
+    /// The local address of the receiving interface. If unspecified, the kernel or the stack
+    /// chooses.
     pub interface: Ipv4Addr,
-    /// The only senders to receive from (IGMPv3, RFC 3376, filter mode INCLUDE); empty: any. The
-    /// kernel takes up to 10 (`net.ipv4.igmp_max_msf`).
+    /// The only sources to receive from (IGMPv3, RFC 3376, filter mode INCLUDE). If empty: any
+    /// source. The kernel accepts up to 10 (`net.ipv4.igmp_max_msf`).
     pub sources: &'a [Ipv4Addr],
 }
 
-/// Has what is sent to groups leave from an interface, across `ttl - 1` routers, and be received on
-/// this host too.
+/// Sets the interface and TTL of datagrams to groups, which cross at most `ttl - 1` routers, and
+/// loops them back to receivers on this host.
 pub(crate) fn send_from(socket: &Socket, interface: Ipv4Addr, ttl: u8) -> io::Result<()> {
     socket
         .set_multicast_if_v4(&interface)
@@ -32,18 +32,18 @@ pub(crate) fn send_from(socket: &Socket, interface: Ipv4Addr, ttl: u8) -> io::Re
         .context(format_args!("send to groups on interface {interface}"))
 }
 
-/// A group with its sources, to be left and joined again.
+/// The membership of a group with its sources. It can be left and joined again.
 #[derive(Debug)]
 pub(crate) struct Membership {
     group: Ipv4Addr,
     interface: Ipv4Addr,
     sources: Box<[Ipv4Addr]>,
-    is_joined: bool,
+    joined: bool,
 }
 
 impl Membership {
     /// # Errors
-    /// `InvalidInput` if the group's address is not one of multicast.
+    /// `InvalidInput` if the group's address is not a multicast address.
     pub(crate) fn new(group: MulticastGroup<'_>) -> io::Result<Self> {
         let address = *group.group.ip();
         if !address.is_multicast() {
@@ -51,25 +51,25 @@ impl Membership {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         }
         let sources = group.sources.into();
-        Ok(Self { group: address, interface: group.interface, sources, is_joined: false })
+        Ok(Self { group: address, interface: group.interface, sources, joined: false })
     }
 
-    /// Joins as a whole or not at all: when the kernel refuses one of several sources, those
-    /// before it are left again.
-    pub(crate) fn join(&mut self, carrier: &mut Carrier<Incoming>) -> io::Result<()> {
-        match carrier {
-            Carrier::Kernel(incoming) => self.join_by_kernel(incoming.socket())?,
-            Carrier::Xdp(socket) => {
+    /// Joins all sources or no source: when the kernel refuses one of several, those before it are
+    /// left again.
+    pub(crate) fn join(&mut self, backend: &mut Backend<KernelReceiver>) -> io::Result<()> {
+        match backend {
+            Backend::Kernel(receiver) => self.join_kernel(receiver.socket())?,
+            Backend::Xdp(socket) => {
                 let Self { group, interface, ref sources, .. } = *self;
                 let joined = socket.join(group, sources);
                 joined.context(format_args!("join {group} on interface {interface}"))?;
             }
         }
-        self.is_joined = true;
+        self.joined = true;
         Ok(())
     }
 
-    fn join_by_kernel(&self, socket: &Socket) -> io::Result<()> {
+    fn join_kernel(&self, socket: &Socket) -> io::Result<()> {
         let Self { group, interface, ref sources, .. } = *self;
         if sources.is_empty() {
             socket
@@ -78,8 +78,8 @@ impl Membership {
         }
         for source in sources {
             let joined = socket.join_ssm_v4(source, &group, &interface);
-            if joined.is_err() && !self.is_joined {
-                // Refused in its turn if there is nothing to leave.
+            if joined.is_err() && !self.joined {
+                // Fails if there is nothing to leave.
                 let _ = socket.leave_multicast_v4(&group, &interface);
             }
             joined.context(format_args!("join {group} from {source} on interface {interface}"))?;
@@ -87,16 +87,15 @@ impl Membership {
         Ok(())
     }
 
-    /// Leaves the group, be it joined from any source or from several: for both the kernel needs
-    /// one call.
-    pub(crate) fn leave(&mut self, carrier: &mut Carrier<Incoming>) -> io::Result<()> {
+    /// Leaves the group with all its sources. The kernel needs one call, with or without sources.
+    pub(crate) fn leave(&mut self, backend: &mut Backend<KernelReceiver>) -> io::Result<()> {
         let Self { group, interface, .. } = *self;
-        let left = match carrier {
-            Carrier::Kernel(incoming) => incoming.socket().leave_multicast_v4(&group, &interface),
-            Carrier::Xdp(socket) => socket.leave(group),
+        let left = match backend {
+            Backend::Kernel(receiver) => receiver.socket().leave_multicast_v4(&group, &interface),
+            Backend::Xdp(socket) => socket.leave(group),
         };
         left.context(format_args!("leave {group} on interface {interface}"))?;
-        self.is_joined = false;
+        self.joined = false;
         Ok(())
     }
 
@@ -105,6 +104,6 @@ impl Membership {
     }
 
     pub(crate) fn is_joined(&self) -> bool {
-        self.is_joined
+        self.joined
     }
 }

@@ -1,4 +1,4 @@
-//! What a reactor can wait for.
+//! The `Source` trait: an endpoint that a reactor can wait for.
 
 use std::fmt;
 use std::io;
@@ -8,90 +8,91 @@ use std::sync::{Mutex, PoisonError, Weak};
 use hairpin_time::Duration;
 use socket2::Socket;
 
-use crate::inbox::Fill;
-use crate::xdp_datagrams::XdpDatagrams;
+use crate::recv_buffer::Fill;
+use crate::xdp::receiver::XdpReceiver;
 use crate::{DropNotifier, UringHandle};
 
 /// An endpoint with a file descriptor that becomes readable or writable.
 pub trait Source: AsFd {
-    /// Prepares for a wait that blocks in this source's own receive, for `timeout` at a time and
-    /// no longer (rounded up to the kernel's tick), and returns the means to do so; or, with
-    /// `None`, undoes that.
+    /// Prepares for a wait that blocks in this source's own receive, or undoes the preparation.
+    /// `timeout` is the longest time to block, rounded up to the kernel's tick. Returns a handle to
+    /// block with, or `None` if `timeout` is `None`.
     ///
-    /// [`crate::Receive::receive`] and all else stay as they are and never wait. A source that
-    /// cannot block in its receive returns `None`, and a reactor polls for it instead.
+    /// [`crate::Receive::receive`] and all other methods still never block. A source that cannot
+    /// block in its receive returns `None`, and a reactor polls the source instead.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's errors.
     fn set_blocking(&mut self, timeout: Option<Duration>) -> io::Result<Option<Blocker>>;
 
-    /// Prepares for a [`crate::Ring`] that receives for this source by request, and returns the
-    /// means to do so; or, with `None`, undoes that. For a ring to call.
+    /// Prepares for a [`crate::Ring`] that receives for this source by io_uring requests. With
+    /// `None`, undoes the preparation. Called by the ring.
     ///
-    /// From the ring's first request on until this is undone, [`crate::Receive::receive`] delivers
-    /// what has arrived by request and asks the kernel for nothing; after that it first delivers
-    /// what is left. A source that cannot receive by request returns `None`, and the ring polls
-    /// for it instead.
+    /// From the ring's first request until this is undone, [`crate::Receive::receive`] delivers
+    /// only what the requests have received and makes no system calls. Afterwards `receive` first
+    /// delivers what the requests left over. A source that cannot receive by requests returns
+    /// `None`, and the ring polls the source instead.
     ///
     /// # Errors
     /// `AlreadyExists` if the source is in another ring.
     fn set_uring_handle(
         &mut self,
-        notice: Option<DropNotifier>,
+        drop_notifier: Option<DropNotifier>,
     ) -> io::Result<Option<UringHandle>> {
-        let _ = notice;
+        let _ = drop_notifier;
         Ok(None)
     }
 
-    /// Says that nobody will wait for this source, only try it again and again; or that from now
-    /// on somebody may. One past the kernel then needs not wake anybody, and its descriptor may not
-    /// become readable. By default nothing happens.
+    /// Sets whether the source's owner only spins on `receive` and never waits. While spinning, a
+    /// kernel-bypass source needs no wakeups, and its descriptor may not become readable. The
+    /// default implementation does nothing.
     fn set_spinning(&mut self, is_spinning: bool) {
         let _ = is_spinning;
     }
 }
 
-/// The right to block in another's receive.
+/// A handle that blocks in the receive of a source owned by another part of the program.
 ///
-/// What arrives is kept in the source, whose next `receive` delivers it without a system call:
-/// so a loop can block, then read the clock, then deliver, as it does with every other wait.
+/// The source keeps the received data, and its next `receive` delivers them without a system call.
+/// So a loop can block, then read the clock, then deliver, as with every other wait.
 #[derive(Clone)]
-pub struct Blocker(Lender);
+pub struct Blocker(LentSource);
 
-/// Whose receive it is.
+/// The source in whose receive the handle blocks.
 #[derive(Clone)]
-enum Lender {
-    Kernel { socket: Weak<Socket>, inbox: Weak<Mutex<dyn Fill>> },
-    Stack(Weak<Mutex<XdpDatagrams>>),
+enum LentSource {
+    Kernel { socket: Weak<Socket>, recv_buffer: Weak<Mutex<dyn Fill>> },
+    Stack(Weak<Mutex<XdpReceiver>>),
 }
 
 impl Blocker {
-    pub(crate) fn of_kernel(socket: Weak<Socket>, inbox: Weak<Mutex<dyn Fill>>) -> Self {
-        Self(Lender::Kernel { socket, inbox })
+    pub(crate) fn from_kernel(socket: Weak<Socket>, recv_buffer: Weak<Mutex<dyn Fill>>) -> Self {
+        Self(LentSource::Kernel { socket, recv_buffer })
     }
 
-    pub(crate) fn of_stack(inbox: Weak<Mutex<XdpDatagrams>>) -> Self {
-        Self(Lender::Stack(inbox))
+    pub(crate) fn from_stack(recv_buffer: Weak<Mutex<XdpReceiver>>) -> Self {
+        Self(LentSource::Stack(recv_buffer))
     }
 
-    /// Blocks until something has arrived, the timeout has passed or a signal has come; at once if
-    /// the source still holds something undelivered. One system call; past the kernel one or two,
-    /// and the timeout is rounded up to milliseconds.
+    /// Blocks until data have arrived, the timeout has passed or a signal was caught. Returns
+    /// immediately if the source has undelivered data. Makes one system call; with kernel bypass
+    /// one or two, and the timeout is rounded up to milliseconds.
     ///
-    /// Errors are kept for the source's own `receive`, like data. Returns false if the source has
+    /// Errors are kept for the source's own `receive`, like data. Returns `false` if the source has
     /// been dropped.
     #[must_use]
     pub fn block(&self) -> bool {
         match &self.0 {
-            Lender::Kernel { socket, inbox } => {
-                let (Some(socket), Some(inbox)) = (socket.upgrade(), inbox.upgrade()) else {
+            LentSource::Kernel { socket, recv_buffer } => {
+                let (Some(socket), Some(recv_buffer)) = (socket.upgrade(), recv_buffer.upgrade())
+                else {
                     return false;
                 };
-                inbox.lock().unwrap_or_else(PoisonError::into_inner).fill(socket.as_fd());
+                recv_buffer.lock().unwrap_or_else(PoisonError::into_inner).fill(socket.as_fd());
             }
-            Lender::Stack(inbox) => {
-                let Some(inbox) = inbox.upgrade() else { return false };
-                inbox.lock().unwrap_or_else(PoisonError::into_inner).wait();
+            LentSource::Stack(recv_buffer) => {
+                let Some(recv_buffer) = recv_buffer.upgrade() else { return false };
+                recv_buffer.lock().unwrap_or_else(PoisonError::into_inner).wait();
             }
         }
         true
@@ -101,8 +102,8 @@ impl Blocker {
 impl fmt::Debug for Blocker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let socket = match &self.0 {
-            Lender::Kernel { socket, .. } => socket.upgrade(),
-            Lender::Stack(_) => None,
+            LentSource::Kernel { socket, .. } => socket.upgrade(),
+            LentSource::Stack(_) => None,
         };
         f.debug_struct("Blocker").field("socket", &socket).finish_non_exhaustive()
     }

@@ -1,4 +1,4 @@
-//! Incoming TCP connections from the kernel.
+//! A kernel TCP listener.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -7,28 +7,29 @@ use std::os::fd::{AsFd, BorrowedFd};
 use hairpin_time::Duration;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::context::{Context, is_idle};
-use crate::{Blocker, Source, TcpOptions, TcpStream, address};
+use crate::error_context::{Context, is_idle};
+use crate::kernel::address;
+use crate::{Blocker, Source, TcpOptions, TcpStream};
 
-/// A kernel TCP socket that accepts connections. Never waits; readable when there is one.
+/// A kernel TCP socket that accepts connections. It never blocks, and is readable when a connection
+/// waits.
 #[derive(Debug)]
 pub struct TcpListener {
     socket: Socket,
     local_address: SocketAddrV4,
 }
 
-/// Connections that may wait to be accepted; the kernel caps it at `net.core.somaxconn`.
+/// The listen backlog; the kernel caps it at `net.core.somaxconn`.
 const BACKLOG: i32 = 1_024;
 
 impl TcpListener {
-    /// Listens on a local address; port 0 has the kernel choose one.
+    /// Listens on a local address. Port 0 lets the kernel choose a port.
     ///
-    /// A port that still has connections of an earlier listener in TIME-WAIT can be listened on
-    /// (`SO_REUSEADDR`).
+    /// The port may still have connections of an earlier listener in TIME-WAIT (`SO_REUSEADDR`).
     ///
     /// # Errors
-    /// The kernel's, with the address: `AddrInUse`, `AddrNotAvailable`, `PermissionDenied` (a port
-    /// below 1,024).
+    /// The kernel's errors, with the address: `AddrInUse`, `AddrNotAvailable`, `PermissionDenied`
+    /// (a port below 1,024).
     pub fn bind(address: SocketAddrV4) -> io::Result<Self> {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
         socket.set_reuse_address(true)?;
@@ -40,10 +41,11 @@ impl TcpListener {
         Ok(Self { local_address: address::local(&socket)?, socket })
     }
 
-    /// The next connection; `None` if there is none, or it was gone before it could be accepted.
+    /// Accepts the next connection. Returns `None` if no connection waits, or if it was closed
+    /// before it could be accepted.
     ///
     /// # Errors
-    /// The kernel's: no more descriptors or memory.
+    /// The kernel's errors: no more descriptors or memory.
     pub fn accept(&mut self, options: TcpOptions) -> io::Result<Option<TcpStream>> {
         match self.socket.accept() {
             Ok((socket, peer)) => {
@@ -55,7 +57,7 @@ impl TcpListener {
         }
     }
 
-    /// The address listened on.
+    /// Returns the address that the listener is bound to.
     #[must_use]
     pub fn local_address(&self) -> SocketAddrV4 {
         self.local_address
@@ -69,7 +71,7 @@ impl AsFd for TcpListener {
 }
 
 impl Source for TcpListener {
-    /// A listener has no receive to block in.
+    /// Returns `None`: a listener has no receive to block in.
     fn set_blocking(&mut self, _timeout: Option<Duration>) -> io::Result<Option<Blocker>> {
         Ok(None)
     }

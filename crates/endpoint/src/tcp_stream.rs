@@ -1,4 +1,4 @@
-//! A TCP connection of the kernel's.
+//! A kernel TCP connection.
 
 use std::io::{self, IoSlice};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -9,30 +9,31 @@ use std::sync::Arc;
 use hairpin_time::Duration;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::context::Context;
-use crate::inbox::Inbox;
-use crate::stamps::Stamps;
-use crate::stream_buffer::StreamBuffer;
-use crate::timestamping::Stamping;
+use crate::error_context::Context;
+use crate::kernel::address;
+use crate::kernel::stream_buffer::StreamBuffer;
+use crate::recv_buffer::RecvBuffer;
+use crate::timestamps::socket::SocketTimestamps;
+use crate::timestamps::timestamping::TimestampFlags;
 use crate::{
     Blocker, DropNotifier, Meta, Receive, Received, Source, Stream, Timestamping, Transmit,
-    Transmitted, UringHandle, address,
+    Transmitted, UringHandle,
 };
 
-/// How a [`TcpStream`] is sized, and what it asks the kernel for.
+/// The sizes and socket options of a [`TcpStream`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpOptions {
-    /// The longest chunk delivered at once, in bytes: 64 KiB unless set.
+    /// The maximum chunk delivered at once, in bytes. Default: 64 KiB.
     pub chunk_max: usize,
-    /// The longest message for [`Transmit::transmit`], in bytes: 64 KiB unless set.
+    /// The maximum message for [`Transmit::transmit`], in bytes. Default: 64 KiB.
     pub message_max: usize,
-    /// The kernel's send buffer in bytes: 4 MiB unless set, capped by `net.core.wmem_max`; `None`
-    /// leaves the system's default. Each small message in flight takes over a kilobyte of it, so
-    /// that the default (16 KiB at first) takes only some dozens until the peer acknowledges.
+    /// The kernel's send buffer in bytes, capped by `net.core.wmem_max`. Default: 4 MiB. `None`
+    /// keeps the system's default. Each small message in flight takes over a kilobyte, so the
+    /// system's default (16 KiB at first) holds only some dozens until the peer acknowledges.
     pub send_buffer: Option<usize>,
-    /// Receive timestamps: off unless set. A chunk has the time of its last bytes.
+    /// The receive timestamps. Default: off. A chunk has the time of its last byte.
     pub timestamping: Timestamping,
-    /// The local address and port to connect from: the kernel's choice unless set. Of no effect on
+    /// The local address and port to connect from. Default: chosen by the kernel. Without effect on
     /// accepted connections.
     pub local: Option<SocketAddrV4>,
 }
@@ -49,25 +50,26 @@ impl Default for TcpOptions {
     }
 }
 
-/// A kernel TCP connection that never waits, sends at once (`TCP_NODELAY`) and raises no SIGPIPE.
+/// A kernel TCP connection. It never blocks, sends immediately (`TCP_NODELAY`) and raises no
+/// SIGPIPE.
 #[derive(Debug)]
 pub struct TcpStream {
     socket: Arc<Socket>,
-    inbox: Inbox<StreamBuffer>,
-    stamps: Stamps,
-    outbox: Box<[u8]>,
-    /// What of the outbox has still to leave.
+    recv_buffer: RecvBuffer<StreamBuffer>,
+    timestamps: SocketTimestamps,
+    send_buffer: Box<[u8]>,
+    /// The unsent range of `send_buffer`.
     pending: Range<usize>,
     peer_address: SocketAddrV4,
-    is_connected: bool,
+    connected: bool,
 }
 
 impl TcpStream {
-    /// Begins to connect. When the stream becomes writable, [`Stream::finish_connect`] tells the
-    /// outcome; it may be there already (see [`Stream::is_connected`]).
+    /// Starts connecting. When the stream becomes writable, [`Stream::finish_connect`] returns the
+    /// outcome. The connection may be established immediately (see [`Stream::is_connected`]).
     ///
     /// # Errors
-    /// The kernel's, with the address, as far as it knows at once: `ConnectionRefused`,
+    /// The kernel's errors, with the address, if they are known immediately: `ConnectionRefused`,
     /// `NetworkUnreachable`, `AddrNotAvailable`.
     pub fn connect(remote: SocketAddrV4, options: TcpOptions) -> io::Result<Self> {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
@@ -91,7 +93,7 @@ impl TcpStream {
         peer: SocketAddrV4,
         options: TcpOptions,
     ) -> io::Result<Self> {
-        Ok(Self { is_connected: true, ..Self::new(socket, peer, options)? })
+        Ok(Self { connected: true, ..Self::new(socket, peer, options)? })
     }
 
     fn new(socket: Socket, peer_address: SocketAddrV4, options: TcpOptions) -> io::Result<Self> {
@@ -100,80 +102,92 @@ impl TcpStream {
         if let Some(bytes) = options.send_buffer {
             socket.set_send_buffer_size(bytes)?;
         }
-        let stamps = Stamps::new(&socket, Stamping::of_stream(options.timestamping))?;
+        let timestamps =
+            SocketTimestamps::new(&socket, TimestampFlags::for_stream(options.timestamping))?;
         Ok(Self {
             socket: Arc::new(socket),
-            inbox: Inbox::new(StreamBuffer::new(options.chunk_max, options.timestamping)),
-            stamps,
-            outbox: vec![0; options.message_max].into_boxed_slice(),
+            recv_buffer: RecvBuffer::new(StreamBuffer::new(
+                options.chunk_max,
+                options.timestamping,
+            )),
+            timestamps,
+            send_buffer: vec![0; options.message_max].into_boxed_slice(),
             pending: 0..0,
             peer_address,
-            is_connected: false,
+            connected: false,
         })
     }
 
-    /// The address and port of this side.
+    /// Returns the local address and port.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's errors.
     pub fn local_address(&self) -> io::Result<SocketAddrV4> {
         address::local(&self.socket)
     }
 
-    /// The address and port of the other side.
+    /// Returns the peer's address and port.
     #[must_use]
     pub fn peer_address(&self) -> SocketAddrV4 {
         self.peer_address
     }
 
-    /// Which receive timestamps are in force: hardware ones if they were asked for and the
-    /// interface of the local address says that its NIC takes them now
-    /// ([`crate::InterfaceTimestamping`]), else the kernel's. Asks the system anew at each call.
+    /// Returns the active receive timestamping. Hardware timestamps are active if they were
+    /// requested and the NIC of the local address's interface takes them now
+    /// ([`crate::InterfaceTimestamping`]). Otherwise software timestamps are active. Each call
+    /// queries the system.
     #[must_use]
     pub fn timestamping(&self) -> Timestamping {
-        self.interface().map_or(Timestamping::Off, |interface| self.stamps.received_on(interface))
+        self.interface().map_or(Timestamping::Off, |interface| {
+            self.timestamps.receive_timestamping_on(interface)
+        })
     }
 
-    /// Has the times taken at which bytes leave that are written from now on, or no longer. Their
-    /// ids count from the first of them; stamps not yet read are gone. Off unless set.
+    /// Turns transmit timestamps on for the bytes written from now on, or off. Ids count from the
+    /// first of these bytes, and unread timestamps are discarded. Default: off.
     ///
     /// # Errors
-    /// `NotConnected` before the connection is established; `InvalidInput` of a kernel older than
-    /// Linux 6.2; else the kernel's.
+    /// `NotConnected` before the connection is established. `InvalidInput` on kernels before Linux
+    /// 6.2. Otherwise the kernel's errors.
     pub fn set_transmit_timestamping(&mut self, timestamping: Timestamping) -> io::Result<()> {
-        if !self.is_connected {
+        if !self.connected {
             return Err(io::ErrorKind::NotConnected.into());
         }
-        self.stamps.set_transmit(&self.socket, timestamping)
+        self.timestamps.set_transmit(&self.socket, timestamping)
     }
 
-    /// Which transmit timestamps are in force, as [`TcpStream::timestamping`] tells of the others.
+    /// Returns the active transmit timestamping, by the same rules as [`TcpStream::timestamping`].
     #[must_use]
     pub fn transmit_timestamping(&self) -> Timestamping {
-        self.interface().map_or(Timestamping::Off, |interface| self.stamps.sent_on(interface))
+        self.interface().map_or(Timestamping::Off, |interface| {
+            self.timestamps.transmit_timestamping_on(interface)
+        })
     }
 
-    /// Delivers the timestamps of bytes that have left, each to one call of `on` and in the order
-    /// in which they were taken, and returns how many. Never waits; one system call for up to 16.
+    /// Delivers the timestamps of sent bytes, each in one call of `on`, in the order in which they
+    /// were taken, and returns their number. Never blocks. Makes one system call for up to 16
+    /// timestamps.
     ///
-    /// The last byte of each write is stamped, and [`Transmitted::id`] is its place in the stream.
-    /// Writes that leave in one segment have one stamp, that of the last; a segment sent again may
-    /// have another. What was left waiting for room and sent later is a write of its own.
+    /// The last byte of each write is timestamped, and [`Transmitted::id`] is its position in the
+    /// stream. Writes that leave in one segment have one timestamp, that of the last write. A
+    /// retransmitted segment may have another. Bytes that were pending and sent later count as a
+    /// write of their own.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's errors.
     pub fn transmit_timestamps(&mut self, on: impl FnMut(Transmitted)) -> io::Result<usize> {
-        self.stamps.deliver(&self.socket, on)
+        self.timestamps.deliver(&self.socket, on)
     }
 
-    /// Timestamps of bytes sent that went unread: while [`Receive::receive`] finds nothing it takes
-    /// them from the kernel, so that they do not end each wait, and keeps the newest 1,024.
+    /// Returns the number of unread transmit timestamps that were discarded. When
+    /// [`Receive::receive`] finds no data, it takes pending timestamps from the kernel, so that
+    /// they do not end each wait, and keeps the newest 1,024.
     #[must_use]
-    pub fn transmit_timestamps_lost(&self) -> u64 {
-        self.stamps.lost()
+    pub fn transmit_timestamps_discarded(&self) -> u64 {
+        self.timestamps.discarded()
     }
 
-    /// The address of the interface that the connection goes by.
+    /// Returns the local address of the interface that carries the connection.
     fn interface(&self) -> Option<Ipv4Addr> {
         self.local_address().ok().map(|address| *address.ip())
     }
@@ -186,11 +200,11 @@ impl TcpStream {
 
 impl Stream for TcpStream {
     fn is_connected(&self) -> bool {
-        self.is_connected
+        self.connected
     }
 
     fn finish_connect(&mut self) -> io::Result<bool> {
-        if self.is_connected {
+        if self.connected {
             return Ok(true);
         }
         let remote = self.peer_address;
@@ -198,15 +212,15 @@ impl Stream for TcpStream {
             return Err(reason).context(format_args!("connect to {remote}"));
         }
         match self.socket.peer_addr() {
-            // A port of this host that nobody listens on may be chosen as the local one, and the
-            // attempt then meets itself (RFC 9293, 3.5, simultaneous open).
+            // The kernel may choose a local port equal to a remote port on this host without a
+            // listener. The attempt then connects to itself (RFC 9293, 3.5, simultaneous open).
             Ok(_) if self.local_address()? == remote => {
                 Err(io::ErrorKind::ConnectionRefused.into())
                     .context(format_args!("connect to {remote}"))
             }
             Ok(_) => {
-                self.is_connected = true;
-                self.inbox.open().set_open();
+                self.connected = true;
+                self.recv_buffer.borrow().set_open();
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
@@ -235,7 +249,7 @@ impl Stream for TcpStream {
         if self.pending.is_empty() {
             return Ok(true);
         }
-        match self.send(&self.outbox[self.pending.clone()]) {
+        match self.send(&self.send_buffer[self.pending.clone()]) {
             Ok(count) => self.pending.start += count,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
@@ -252,9 +266,9 @@ impl Receive for TcpStream {
     #[inline]
     fn receive(&mut self, budget: usize, on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
         let (socket, peer) = (self.socket.as_fd(), self.peer_address);
-        let received = self.inbox.open().receive(socket, peer, budget, on)?;
+        let received = self.recv_buffer.borrow().receive(socket, peer, budget, on)?;
         if received.count == 0 {
-            self.stamps.keep(&self.socket)?;
+            self.timestamps.drain_error_queue(&self.socket)?;
         }
         Ok(received)
     }
@@ -263,13 +277,13 @@ impl Receive for TcpStream {
 impl Transmit for TcpStream {
     #[inline]
     fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<()> {
-        if length > self.outbox.len() {
+        if length > self.send_buffer.len() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         if !self.flush()? {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        fill(&mut self.outbox[..length]);
+        fill(&mut self.send_buffer[..length]);
         self.pending = 0..length;
         self.flush().map(drop)
     }
@@ -286,21 +300,21 @@ impl Source for TcpStream {
         self.socket.set_read_timeout(timeout.map(Into::into))?;
         self.socket.set_nonblocking(timeout.is_none())?;
         if timeout.is_none() {
-            self.inbox.reclaim();
+            self.recv_buffer.reclaim();
             return Ok(None);
         }
-        Ok(Some(Blocker::of_kernel(Arc::downgrade(&self.socket), self.inbox.share())))
+        Ok(Some(Blocker::from_kernel(Arc::downgrade(&self.socket), self.recv_buffer.share())))
     }
 
     fn set_uring_handle(
         &mut self,
-        notice: Option<DropNotifier>,
+        drop_notifier: Option<DropNotifier>,
     ) -> io::Result<Option<UringHandle>> {
-        let mut inbox = self.inbox.open();
-        let intake = inbox.set_uring_handle(notice)?;
-        if self.is_connected {
-            inbox.set_open();
+        let mut recv_buffer = self.recv_buffer.borrow();
+        let handle = recv_buffer.set_uring_handle(drop_notifier)?;
+        if self.connected {
+            recv_buffer.set_open();
         }
-        Ok(intake)
+        Ok(handle)
     }
 }

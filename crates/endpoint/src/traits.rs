@@ -1,78 +1,81 @@
-//! What every endpoint can do.
+//! The `Receive`, `Transmit` and `Stream` traits that every endpoint implements.
 
 use std::io::{self, IoSlice};
 
 use crate::{Meta, Received};
 
-/// An endpoint that bytes arrive at.
+/// An endpoint that receives datagrams or stream data.
 pub trait Receive {
-    /// Delivers what has arrived, up to `budget` datagrams (of a stream: chunks), each to one call
-    /// of `on` and in the order of arrival. Never waits.
+    /// Delivers up to `budget` received datagrams (for a stream: chunks), each in one call of `on`,
+    /// in arrival order. Never blocks.
     ///
-    /// The bytes belong to the endpoint and are good for the length of that call. A budget that is
-    /// a multiple of the endpoint's batch makes the fewest system calls.
+    /// The bytes belong to the endpoint and are valid only during that call. A budget that is a
+    /// multiple of the endpoint's batch size needs the fewest system calls.
     ///
     /// # Errors
-    /// The kernel's, such as a connection reset. That nothing was there, or that a signal came in
-    /// between, is no error.
+    /// The kernel's errors, such as a connection reset. An empty queue or an interrupting signal is
+    /// not an error.
     fn receive(&mut self, budget: usize, on: impl FnMut(Meta, &[u8])) -> io::Result<Received>;
 }
 
-/// An endpoint that bytes leave from.
+/// An endpoint that sends datagrams or stream data.
 pub trait Transmit {
-    /// Has `fill` write `length` bytes into the endpoint's own buffer, and sends them as one
-    /// datagram, or with one write.
+    /// Calls `fill` to write `length` bytes into the endpoint's own buffer, then sends them as one
+    /// datagram or with one write.
     ///
-    /// The bytes `fill` is given are not zeroed: they are those of an earlier message.
+    /// The buffer passed to `fill` is not zeroed: it contains bytes of an earlier message.
     ///
     /// # Errors
-    /// - `InvalidInput`: `length` is more than the endpoint's buffer holds; `fill` was not called.
-    /// - Datagrams: whatever the kernel says (`WouldBlock`, or ENOBUFS as an uncategorised error,
-    ///   when the way out is full); the datagram is lost.
-    /// - Streams: `WouldBlock` when bytes of an earlier message still wait; `fill` was not called.
-    ///   When it was called and there was no error, the whole message will leave.
+    /// - `InvalidInput`: `length` is larger than the endpoint's buffer. `fill` was not called.
+    /// - Datagrams: the kernel's errors (`WouldBlock`, or ENOBUFS as an uncategorized error, when a
+    ///   send queue is full). The datagram is dropped.
+    /// - Streams: `WouldBlock` while bytes of an earlier message are pending; `fill` was not
+    ///   called. When `fill` was called and no error was returned, the whole message will be sent.
     fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<()>;
 }
 
-/// A connection.
+/// A connection-oriented byte stream.
 pub trait Stream: Receive + Transmit {
-    /// Whether the connection is established.
+    /// Returns `true` if the connection is established.
     fn is_connected(&self) -> bool;
 
-    /// Asks for the outcome of a connection attempt, when the endpoint has become writable: true
-    /// if it is established, false if it is still under way.
+    /// Completes a connection attempt after the endpoint has become writable. Returns `true` if the
+    /// connection is established, `false` if the attempt is still in progress.
     ///
     /// # Errors
-    /// Why the attempt failed. The endpoint is of no further use.
+    /// The reason why the attempt failed. The endpoint cannot be used any more.
     fn finish_connect(&mut self) -> io::Result<bool>;
 
-    /// Sends `bytes` from where they are, as many as there is room for, and returns how many.
+    /// Sends as many of `bytes` as fit in the send buffer, without copying them first, and returns
+    /// the number sent.
     ///
     /// # Errors
-    /// `WouldBlock` if there is room for none, or bytes of an earlier [`Transmit::transmit`] still
-    /// wait; else the kernel's, `BrokenPipe` if the peer has reset or this side has been shut down.
+    /// `WouldBlock` if the send buffer is full, or while bytes of an earlier [`Transmit::transmit`]
+    /// are pending. Otherwise the kernel's errors: `BrokenPipe` if the peer has reset the
+    /// connection or this end has shut down.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Sends `parts` one after the other as if they were one, with one write where the endpoint
-    /// can, as many bytes as there is room for, and returns how many. By default those of the first
-    /// part that has any.
+    /// Sends `parts` in order as one write where the endpoint supports it. Sends as many bytes as
+    /// fit and returns the number sent. The default implementation sends from the first non-empty
+    /// part only.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// Same as [`write`](Self::write).
     fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
         let first = parts.iter().find(|part| !part.is_empty());
         first.map_or(Ok(0), |part| self.write(part))
     }
 
-    /// Sends what [`Transmit::transmit`] had to leave waiting; true if nothing waits any more.
+    /// Sends the bytes that [`Transmit::transmit`] left pending. Returns `true` if no bytes are
+    /// pending any more.
     ///
     /// # Errors
-    /// The kernel's; that there is no room is none.
+    /// The kernel's errors. A full send buffer is not an error.
     fn flush(&mut self) -> io::Result<bool>;
 
-    /// Ends this side's bytes: the peer reads to their end and then is told so.
+    /// Shuts down the sending direction. The peer reads the remaining bytes and then end of stream.
     ///
     /// # Errors
-    /// The kernel's, such as that the connection is not established.
+    /// The kernel's errors, such as `NotConnected`.
     fn shutdown(&mut self) -> io::Result<()>;
 }

@@ -1,81 +1,82 @@
-//! Which way datagrams go.
+//! The transport of UDP sockets: the kernel or AF_XDP.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use crate::xdp::{FallbackReason, PathEvent, Stack};
 
-/// Which way a UDP socket's datagrams go.
+/// The transport of a UDP socket's datagrams.
 ///
-/// A clone is another handle of the same stack. Two are equal if they are the same.
+/// A clone is another handle of the same stack. Two values are equal if they are the same stack.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
 pub enum Transport {
-    /// Through the kernel's own UDP.
+    /// The kernel's UDP.
     #[default]
     Kernel,
-    /// Past it, by AF_XDP, on the one interface of a stack. What cannot go that way goes through
-    /// the kernel, and the stack tells ([`Stack::notice`]) or, if it is strict, refuses.
+    /// Kernel bypass over AF_XDP, on the one interface of a stack. Traffic that AF_XDP cannot carry
+    /// falls back to the kernel. The stack reports this ([`Stack::event`]) or, in strict mode,
+    /// returns an error.
     Xdp(Stack),
 }
 
 impl Transport {
-    /// The stack that receives on the interface with this local address.
+    /// Returns the stack that receives on the interface with this local address.
     ///
     /// # Errors
-    /// That of a strict stack which is of another interface; any other has told that the kernel
-    /// receives.
-    pub(crate) fn receiving(
+    /// The error of a strict stack on another interface. Any other stack reports the fallback.
+    pub(crate) fn receive_stack(
         &self,
         interface: Ipv4Addr,
         address: SocketAddrV4,
     ) -> io::Result<Option<&Stack>> {
-        let reason = self.lacks(interface).then_some(FallbackReason::OtherInterface);
-        self.unless(reason.map(|reason| {
+        let reason =
+            self.is_on_other_interface(interface).then_some(FallbackReason::OtherInterface);
+        self.or_fall_back(reason.map(|reason| {
             let address = SocketAddr::V4(address);
             PathEvent::RxFallback { address, reason }
         }))
     }
 
-    /// The stack that sends from the interface with this local address; across no router but
-    /// `ttl - 1`.
+    /// Returns the stack that sends from the interface with this local address. Packets cross at
+    /// most `ttl - 1` routers.
     ///
     /// # Errors
-    /// As of [`receiving`](Self::receiving).
-    pub(crate) fn sending(
+    /// Same as [`receive_stack`](Self::receiving).
+    pub(crate) fn send_stack(
         &self,
         interface: Ipv4Addr,
         to: SocketAddrV4,
         ttl: u8,
     ) -> io::Result<Option<&Stack>> {
-        let reason = if self.lacks(interface) {
+        let reason = if self.is_on_other_interface(interface) {
             Some(FallbackReason::OtherInterface)
         } else {
-            // What may not even leave the host.
+            // Such a packet must not leave the host.
             (ttl == 0).then_some(FallbackReason::ThisHost)
         };
-        self.unless(reason.map(|reason| {
+        self.or_fall_back(reason.map(|reason| {
             let address = SocketAddr::V4(to);
             PathEvent::TxFallback { address, reason }
         }))
     }
 
-    fn lacks(&self, interface: Ipv4Addr) -> bool {
+    fn is_on_other_interface(&self, interface: Ipv4Addr) -> bool {
         match self {
             Self::Kernel => false,
-            Self::Xdp(stack) => !is_of(stack, interface),
+            Self::Xdp(stack) => !has_interface_address(stack, interface),
         }
     }
 
-    fn unless(&self, notice: Option<PathEvent>) -> io::Result<Option<&Stack>> {
-        match (self, notice) {
+    fn or_fall_back(&self, event: Option<PathEvent>) -> io::Result<Option<&Stack>> {
+        match (self, event) {
             (Self::Kernel, _) => Ok(None),
             (Self::Xdp(stack), None) => Ok(Some(stack)),
-            (Self::Xdp(stack), Some(notice)) => stack.fall_back(notice).map(|()| None),
+            (Self::Xdp(stack), Some(event)) => stack.fall_back(event).map(|()| None),
         }
     }
 }
 
-/// Whether a local address means the interface of a stack.
-pub(crate) fn is_of(stack: &Stack, interface: Ipv4Addr) -> bool {
+/// Returns `true` if a local address belongs to the stack's interface or is unspecified.
+pub(crate) fn has_interface_address(stack: &Stack, interface: Ipv4Addr) -> bool {
     interface.is_unspecified() || stack.has_address(interface.into())
 }

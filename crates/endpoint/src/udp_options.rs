@@ -1,20 +1,19 @@
-//! How UDP sockets are sized.
+//! Options of UDP sockets.
 
 use crate::Timestamping;
 
-/// How a [`crate::UdpReceiver`] or a [`crate::UdpSocket`] is sized, and what it asks the kernel
-/// for.
+/// The sizes and socket options of a [`crate::UdpReceiver`] or a [`crate::UdpSocket`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UdpOptions {
-    /// Datagrams per system call, at least 1: 32 unless set.
+    /// The maximum number of datagrams per system call, at least 1. Default: 32.
     pub batch: usize,
-    /// The longest datagram in bytes: 2,048 unless set, which holds what fits an Ethernet frame. A
-    /// longer one is cut and counted.
+    /// The maximum datagram length in bytes. Default: 2,048, which is more than fits in an Ethernet
+    /// frame. Longer datagrams are truncated and counted.
     pub datagram_max: usize,
-    /// The kernel's buffer in bytes: 4 MiB unless set, which holds a burst of some 5,000 small
-    /// packets while the reader is away; `None` leaves the system's default.
+    /// The kernel's receive buffer in bytes. Default: 4 MiB, which holds a burst of about 5,000
+    /// small packets while the reader is busy. `None` keeps the system's default.
     pub receive_buffer: Option<usize>,
-    /// Receive timestamps: the kernel's unless set.
+    /// The receive timestamps. Default: software.
     pub timestamping: Timestamping,
 }
 

@@ -1,4 +1,4 @@
-//! Datagrams to one address.
+//! A UDP socket that only sends, to one address.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -7,49 +7,50 @@ use std::os::fd::{AsFd, BorrowedFd};
 use hairpin_stack::SocketOptions;
 use hairpin_time::Duration;
 
-use crate::carrier::Carrier;
-use crate::context::Context;
-use crate::kernel_sender::KernelSender;
+use crate::backend::Backend;
+use crate::error_context::Context;
+use crate::kernel::sender::KernelSender;
 use crate::xdp::Stack;
-use crate::xdp_socket::XdpSocket;
+use crate::xdp::socket::XdpSocket;
 use crate::{
     Blocker, Source, Timestamping, Transmit, Transmitted, Transport, UdpOptions, multicast,
 };
 
 /// A UDP socket that sends to one multicast group or one host.
 ///
-/// By the kernel, a datagram is encoded in the sender's own buffer and leaves with one send(2).
-/// Past it ([`Transport::Xdp`]) it is encoded in the frame that leaves.
+/// Through the kernel, a datagram is encoded in the sender's own buffer and sent with one send(2).
+/// With kernel bypass ([`Transport::Xdp`]) it is encoded directly in the frame.
 #[derive(Debug)]
 pub struct UdpSender {
-    carrier: Carrier<KernelSender>,
+    backend: Backend<KernelSender>,
     local_address: SocketAddrV4,
     remote_address: SocketAddrV4,
 }
 
-/// There is nothing to receive.
+/// The options of the underlying socket, which receives nothing.
 const OPTIONS: UdpOptions =
     UdpOptions { batch: 1, datagram_max: 0, receive_buffer: None, timestamping: Timestamping::Off };
 
 impl UdpSender {
-    /// Sends to a multicast group, from the interface whose local address is `interface`
-    /// (unspecified: the kernel's choice), across `ttl - 1` routers. Receivers on this host get
-    /// the datagrams too.
+    /// Creates a sender to a multicast group. Datagrams leave from the interface with the local
+    /// address `interface` (unspecified: chosen by the kernel) and cross at most `ttl - 1` routers.
+    /// Receivers on this host get the datagrams too.
     ///
     /// # Errors
-    /// The kernel's, with the group and interface; `InvalidInput` if the address is not one of
-    /// multicast.
+    /// The kernel's errors, with the group and interface. `InvalidInput` if the address is not a
+    /// multicast address.
     pub fn new(group: SocketAddrV4, interface: Ipv4Addr, ttl: u8) -> io::Result<Self> {
-        Self::new_by(&Transport::Kernel, group, interface, ttl)
+        Self::with_transport(&Transport::Kernel, group, interface, ttl)
     }
 
-    /// The same by a transport; by a stack, an unspecified interface is the stack's. One that is
-    /// not is left to the kernel, and so is a TTL of 0.
+    /// Creates a sender to a multicast group over a transport. With a stack, an unspecified
+    /// interface is the stack's. The kernel sends if the interface is not the stack's or the TTL is
+    /// 0.
     ///
     /// # Errors
-    /// Those of [`UdpSender::new`]; `Unsupported` if the stack is strict and the way to the group
-    /// is not past the kernel: it is not while somebody on this host is a member.
-    pub fn new_by(
+    /// The errors of [`UdpSender::new`]. `Unsupported` if the stack is strict and cannot send to
+    /// the group over AF_XDP, as while a socket on this host is a member of the group.
+    pub fn with_transport(
         transport: &Transport,
         group: SocketAddrV4,
         interface: Ipv4Addr,
@@ -59,53 +60,54 @@ impl UdpSender {
             let reason = format!("{} is not a multicast address (224.0.0.0/4)", group.ip());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         }
-        let stack = transport.sending(interface, group, ttl);
+        let stack = transport.send_stack(interface, group, ttl);
         let Some(stack) = stack.context(format_args!("send to {group}"))? else {
             let socket = KernelSender::open(interface)?;
             multicast::send_from(&socket, interface, ttl)?;
-            return Self::by_kernel(KernelSender::connect(socket, group)?, group);
+            return Self::new_kernel(KernelSender::connect(socket, group)?, group);
         };
         let options = SocketOptions { multicast_ttl: ttl, ..SocketOptions::default() };
-        Self::past_kernel(stack, interface, group, options)
+        Self::new_xdp(stack, interface, group, options)
     }
 
-    /// Sends to one host, from `local` (unspecified: the kernel's choice).
+    /// Creates a sender to one host. Datagrams leave from `local` (unspecified: chosen by the
+    /// kernel).
     ///
     /// # Errors
-    /// The kernel's, with the addresses.
+    /// The kernel's errors, with the addresses.
     pub fn connect(remote: SocketAddrV4, local: Ipv4Addr) -> io::Result<Self> {
-        Self::connect_by(&Transport::Kernel, remote, local)
+        Self::connect_with(&Transport::Kernel, remote, local)
     }
 
-    /// The same by a transport. An address that is not of its stack's interface is left to the
-    /// kernel.
+    /// Creates a sender to one host over a transport. The kernel sends if the address is not one of
+    /// the stack's interface.
     ///
     /// # Errors
-    /// Those of [`UdpSender::connect`]; `Unsupported` if the stack is strict and the way to the
-    /// host is not past the kernel.
-    pub fn connect_by(
+    /// The errors of [`UdpSender::connect`]. `Unsupported` if the stack is strict and cannot reach
+    /// the host over AF_XDP.
+    pub fn connect_with(
         transport: &Transport,
         remote: SocketAddrV4,
         local: Ipv4Addr,
     ) -> io::Result<Self> {
         const ANY_TTL: u8 = 1;
-        let stack = transport.sending(local, remote, ANY_TTL);
+        let stack = transport.send_stack(local, remote, ANY_TTL);
         let Some(stack) = stack.context(format_args!("send to {remote}"))? else {
             let sender = KernelSender::connect(KernelSender::open(local)?, remote)?;
-            return Self::by_kernel(sender, remote);
+            return Self::new_kernel(sender, remote);
         };
-        Self::past_kernel(stack, local, remote, SocketOptions::default())
+        Self::new_xdp(stack, local, remote, SocketOptions::default())
     }
 
-    fn by_kernel(sender: KernelSender, remote: SocketAddrV4) -> io::Result<Self> {
+    fn new_kernel(sender: KernelSender, remote: SocketAddrV4) -> io::Result<Self> {
         Ok(Self {
             local_address: sender.local_address()?,
             remote_address: remote,
-            carrier: Carrier::Kernel(sender),
+            backend: Backend::Kernel(sender),
         })
     }
 
-    fn past_kernel(
+    fn new_xdp(
         stack: &Stack,
         local: Ipv4Addr,
         remote: SocketAddrV4,
@@ -117,59 +119,62 @@ impl UdpSender {
         Ok(Self {
             local_address: socket.local_address(),
             remote_address: remote,
-            carrier: Carrier::Xdp(Box::new(socket)),
+            backend: Backend::Xdp(Box::new(socket)),
         })
     }
 
-    /// Has the times taken at which datagrams leave, from the next one on, or no longer. Their ids
-    /// count from 0; stamps not yet read are gone. Off unless set: a stamp costs the kernel a
-    /// packet of its own, which lies in the socket's receive buffer until it is read.
+    /// Turns transmit timestamps on from the next datagram, or off. Ids count from 0, and unread
+    /// timestamps are discarded. Default: off. Each timestamp costs the kernel a packet of its own,
+    /// which occupies the socket's receive buffer until it is read.
     ///
-    /// Past the kernel there are none: [`UdpSender::transmit_timestamping`] says so, and nothing is
-    /// refused.
+    /// With kernel bypass there are no transmit timestamps: the call succeeds without effect, and
+    /// [`UdpSender::transmit_timestamping`] returns `Off`.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's errors.
     pub fn set_transmit_timestamping(&mut self, timestamping: Timestamping) -> io::Result<()> {
-        match &mut self.carrier {
-            Carrier::Kernel(sender) => sender.set_transmit_timestamping(timestamping),
-            Carrier::Xdp(_) => Ok(()),
+        match &mut self.backend {
+            Backend::Kernel(sender) => sender.set_transmit_timestamping(timestamping),
+            Backend::Xdp(_) => Ok(()),
         }
     }
 
-    /// Which transmit timestamps are in force: hardware ones if they were asked for and the
-    /// interface of the local address says that its NIC takes them now
-    /// ([`crate::InterfaceTimestamping`]), else the kernel's. Asks the system anew at each call.
-    /// None past the kernel.
+    /// Returns the active transmit timestamping. Hardware timestamps are active if they were
+    /// requested and the NIC of the local address's interface takes them now
+    /// ([`crate::InterfaceTimestamping`]). Otherwise software timestamps are active. Each call
+    /// queries the system. `Off` with kernel bypass.
     #[must_use]
     pub fn transmit_timestamping(&self) -> Timestamping {
         let interface = *self.local_address().ip();
-        self.carrier.look(|sender| sender.stamps().sent_on(interface), |_| Timestamping::Off)
+        self.backend.with(
+            |sender| sender.timestamps().transmit_timestamping_on(interface),
+            |_| Timestamping::Off,
+        )
     }
 
-    /// Delivers the timestamps of datagrams that have left, each to one call of `on` and in the
-    /// order in which they were taken, and returns how many. Never waits; one system call for up
-    /// to 16, none if all have been delivered.
+    /// Delivers the timestamps of sent datagrams, each in one call of `on`, in the order in which
+    /// they were taken, and returns their number. Never blocks. Makes one system call for up to 16
+    /// timestamps, and no call if all have been delivered.
     ///
-    /// A driver that takes no times, and a packet that never reaches one, give none. Nor does one
-    /// whose stamp finds no room in the socket's receive buffer.
+    /// There is no timestamp if the driver takes none, if the packet never reaches a driver, or if
+    /// the socket's receive buffer has no room for the timestamp.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's errors.
     pub fn transmit_timestamps(&mut self, on: impl FnMut(Transmitted)) -> io::Result<usize> {
-        match &mut self.carrier {
-            Carrier::Kernel(sender) => sender.transmit_timestamps(on),
-            Carrier::Xdp(_) => Ok(0),
+        match &mut self.backend {
+            Backend::Kernel(sender) => sender.transmit_timestamps(on),
+            Backend::Xdp(_) => Ok(0),
         }
     }
 
-    /// The address datagrams leave from, which receivers see as their source.
+    /// Returns the local address, which receivers see as the source.
     #[must_use]
     pub fn local_address(&self) -> SocketAddrV4 {
         self.local_address
     }
 
-    /// The address datagrams are sent to.
+    /// Returns the destination address.
     #[must_use]
     pub fn remote_address(&self) -> SocketAddrV4 {
         self.remote_address
@@ -179,18 +184,18 @@ impl UdpSender {
 impl Transmit for UdpSender {
     #[inline]
     fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<()> {
-        self.carrier.transmit(length, fill)
+        self.backend.transmit(length, fill)
     }
 }
 
 impl AsFd for UdpSender {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.carrier.as_fd()
+        self.backend.as_fd()
     }
 }
 
 impl Source for UdpSender {
-    /// A sender has no receive to block in.
+    /// Returns `None`: a sender has no receive to block in.
     fn set_blocking(&mut self, _timeout: Option<Duration>) -> io::Result<Option<Blocker>> {
         Ok(None)
     }

@@ -1,4 +1,4 @@
-//! Datagrams both ways by one UDP socket.
+//! A UDP socket that sends and receives.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -7,31 +7,30 @@ use std::os::fd::{AsFd, BorrowedFd};
 use hairpin_stack::SocketOptions;
 use hairpin_time::Duration;
 
-use crate::carrier::Carrier;
-use crate::context::Context;
-use crate::incoming::Incoming;
-use crate::kernel_socket::KernelSocket;
-use crate::xdp_socket::XdpSocket;
+use crate::backend::Backend;
+use crate::error_context::Context;
+use crate::kernel::receiver::KernelReceiver;
+use crate::kernel::udp_socket::KernelUdpSocket;
+use crate::xdp::socket::XdpSocket;
 use crate::{
     Blocker, DropNotifier, Meta, Receive, ReceiveBuffer, Received, Source, Timestamping, Transmit,
     Transmitted, Transport, UdpOptions, UringHandle, multicast,
 };
 
-/// A UDP socket that sends and receives: what a request and its answer travel by.
+/// A UDP socket that sends and receives, for requests and replies.
 ///
-/// Its receiving half is that of a [`crate::UdpReceiver`], its sending half that of a
-/// [`crate::UdpSender`]. With a batch or a budget of 1, what costs least for a ping-pong, each
-/// datagram is taken with one recvmsg(2).
+/// Receives like a [`crate::UdpReceiver`] and sends like a [`crate::UdpSender`]. With a batch or a
+/// budget of 1, which costs least for a ping-pong, each datagram is received with one recvmsg(2).
 ///
-/// Connected, it receives from its peer alone (but for what came in the moment between its binding
-/// and its connecting) and is told when the peer's host has answered that nobody listens there
-/// (ICMP port unreachable): the next [`Receive::receive`] or [`Transmit::transmit`] fails once with
-/// `ConnectionRefused`. That is about an earlier datagram; what `transmit` was to send then has not
-/// been sent. The socket works on as if nothing had been. Past the kernel ([`Transport::Xdp`])
-/// [`Receive::receive`] alone is told.
+/// A connected socket receives only from its peer (and what arrived between bind and connect). If
+/// the peer's host replies that no socket has the port (ICMP port unreachable), the next
+/// [`Receive::receive`] or [`Transmit::transmit`] fails once with `ConnectionRefused`. The error
+/// belongs to an earlier datagram; the datagram passed to that `transmit` has not been sent. The
+/// socket stays usable. With kernel bypass ([`Transport::Xdp`]) only [`Receive::receive`] returns
+/// this error.
 ///
-/// To answer what came to a multicast group, receive it with [`crate::UdpReceiver::join`] and
-/// answer by a bound `UdpSocket`; to ask a group, [`UdpSocket::transmit_to`] its address.
+/// To reply to datagrams of a multicast group, receive with [`crate::UdpReceiver::join`] and send
+/// with a bound `UdpSocket`. To send to a group, pass its address to [`UdpSocket::transmit_to`].
 ///
 /// ```no_run
 /// use std::net::{Ipv4Addr, SocketAddrV4};
@@ -42,96 +41,99 @@ use crate::{
 /// let mut pong = UdpSocket::bind(any_port, options)?;
 /// let mut ping = UdpSocket::connect(any_port, pong.local_address(), options)?;
 /// ping.transmit(4, |request| request.copy_from_slice(b"ping"))?;
-/// let mut asker = None;
-/// pong.receive(1, |meta, _request| asker = Some(meta.source))?;
-/// if let Some(asker) = asker {
-///     pong.transmit_to(asker, 4, |answer| answer.copy_from_slice(b"pong"))?;
+/// let mut client = None;
+/// pong.receive(1, |meta, _request| client = Some(meta.source))?;
+/// if let Some(client) = client {
+///     pong.transmit_to(client, 4, |reply| reply.copy_from_slice(b"pong"))?;
 /// }
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct UdpSocket {
-    carrier: Carrier<KernelSocket>,
+    backend: Backend<KernelUdpSocket>,
     remote_address: Option<SocketAddrV4>,
 }
 
 impl UdpSocket {
-    /// Receives what is sent to a local address, from anybody; port 0 has the kernel choose one.
+    /// Binds to a local address and receives from any peer. Port 0 lets the kernel choose a port.
     ///
-    /// Datagrams to a group leave from the interface of that address, unless it is unspecified or
-    /// [`UdpSocket::set_multicast`] says otherwise.
+    /// Datagrams to a multicast group leave from the interface of that address, unless the address
+    /// is unspecified or [`UdpSocket::set_multicast`] sets another interface.
     ///
     /// # Errors
-    /// The kernel's, with the address: not one of this host, or the port is taken.
+    /// The kernel's errors, with the address: not an address of this host, or the port is in use.
     pub fn bind(local: SocketAddrV4, options: UdpOptions) -> io::Result<Self> {
-        Self::bind_by(&Transport::Kernel, local, options)
+        Self::bind_with(&Transport::Kernel, local, options)
     }
 
-    /// The same by a transport. An address that is not of its stack's interface is left to the
-    /// kernel. By a stack, datagrams to a group leave from the stack's interface.
+    /// Binds to a local address over a transport. The kernel receives if the address is not one of
+    /// the stack's interface. With a stack, datagrams to a group leave from the stack's interface.
     ///
     /// # Errors
-    /// Those of [`UdpSocket::bind`]; `Unsupported` if the stack is strict and nothing could come
-    /// past the kernel.
-    pub fn bind_by(
+    /// The errors of [`UdpSocket::bind`]. `Unsupported` if the stack is strict and the address
+    /// cannot be received over AF_XDP.
+    pub fn bind_with(
         transport: &Transport,
         local: SocketAddrV4,
         options: UdpOptions,
     ) -> io::Result<Self> {
-        let stack =
-            transport.receiving(*local.ip(), local).context(format_args!("receive on {local}"))?;
-        let carrier = match stack {
-            None => Carrier::Kernel(Self::by_kernel(local, options)?),
+        let stack = transport
+            .receive_stack(*local.ip(), local)
+            .context(format_args!("receive on {local}"))?;
+        let backend = match stack {
+            None => Backend::Kernel(Self::new_kernel(local, options)?),
             Some(stack) => {
                 let bound = XdpSocket::bind(stack, local, options, SocketOptions::default());
-                Carrier::Xdp(Box::new(bound.context(format_args!("receive on {local}"))?))
+                Backend::Xdp(Box::new(bound.context(format_args!("receive on {local}"))?))
             }
         };
-        Ok(Self { carrier, remote_address: None })
+        Ok(Self { backend, remote_address: None })
     }
 
-    fn by_kernel(local: SocketAddrV4, options: UdpOptions) -> io::Result<KernelSocket> {
-        let incoming = Incoming::bind(Incoming::open()?, local, options)?;
+    fn new_kernel(local: SocketAddrV4, options: UdpOptions) -> io::Result<KernelUdpSocket> {
+        let receiver = KernelReceiver::bind(KernelReceiver::open()?, local, options)?;
         if !local.ip().is_unspecified() {
-            multicast::send_from(incoming.socket(), *local.ip(), 1)?;
+            multicast::send_from(receiver.socket(), *local.ip(), 1)?;
         }
-        Ok(KernelSocket::new(incoming))
+        Ok(KernelUdpSocket::new(receiver))
     }
 
-    /// Receives from `remote` alone what is sent to `local`, and sends to `remote`. Of `local` the
-    /// port, or the address too, may be left to the kernel (0, unspecified).
+    /// Binds to `local` and connects to `remote`: receives only from `remote` and sends to
+    /// `remote`. The kernel chooses the port if it is 0 and the local address if it is unspecified.
     ///
     /// # Errors
-    /// The kernel's, with the address: `local` is not one of this host or its port is taken, there
-    /// is no way to `remote`. `InvalidInput` if `remote` is a multicast group: nothing is ever
-    /// received *from* a group, so such a socket would be deaf.
+    /// The kernel's errors, with the address: `local` is not an address of this host, its port is
+    /// in use, or there is no route to `remote`. `InvalidInput` if `remote` is a multicast group:
+    /// nothing is received *from* a group, so such a socket would receive nothing.
     pub fn connect(
         local: SocketAddrV4,
         remote: SocketAddrV4,
         options: UdpOptions,
     ) -> io::Result<Self> {
-        Self::connect_by(&Transport::Kernel, local, remote, options)
+        Self::connect_with(&Transport::Kernel, local, remote, options)
     }
 
-    /// The same by a transport, as [`UdpSocket::bind_by`] is.
+    /// Connects over a transport, like [`UdpSocket::bind_with`].
     ///
     /// # Errors
-    /// Those of [`UdpSocket::connect`]; `Unsupported` if the stack is strict and the way to or from
-    /// `remote` is not past the kernel.
-    pub fn connect_by(
+    /// The errors of [`UdpSocket::connect`]. `Unsupported` if the stack is strict and AF_XDP cannot
+    /// carry one of the directions.
+    pub fn connect_with(
         transport: &Transport,
         local: SocketAddrV4,
         remote: SocketAddrV4,
         options: UdpOptions,
     ) -> io::Result<Self> {
         if remote.ip().is_multicast() {
-            let reason = format!("cannot connect to {remote}: nothing is received from a group");
+            let reason = format!(
+                "cannot connect to {remote}: a multicast group cannot be a peer, use transmit_to"
+            );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         }
-        let mut socket = Self::bind_by(transport, local, options)?;
-        match &mut socket.carrier {
-            Carrier::Kernel(kernel) => kernel.connect(remote)?,
-            Carrier::Xdp(xdp) => {
+        let mut socket = Self::bind_with(transport, local, options)?;
+        match &mut socket.backend {
+            Backend::Kernel(kernel) => kernel.connect(remote)?,
+            Backend::Xdp(xdp) => {
                 xdp.connect(remote).context(format_args!("connect to {remote}"))?;
             }
         }
@@ -139,30 +141,31 @@ impl UdpSocket {
         Ok(socket)
     }
 
-    /// Has datagrams to multicast groups leave from the interface whose local address is
-    /// `interface` (unspecified: the kernel's choice), across `ttl - 1` routers: 1 unless set.
-    /// Receivers on this host get them too.
+    /// Sets the interface and the TTL of datagrams to multicast groups. `interface` is the
+    /// interface's local address (unspecified: chosen by the kernel). Datagrams cross at most `ttl
+    /// - 1` routers; the default TTL is 1. Receivers on this host get the datagrams too.
     ///
     /// # Errors
-    /// The kernel's, with the interface. Past the kernel `AddrNotAvailable` if it is not the
-    /// stack's, and `InvalidInput` if `ttl` is 0.
+    /// The kernel's errors, with the interface. With kernel bypass: `AddrNotAvailable` if the
+    /// interface is not the stack's, and `InvalidInput` if `ttl` is 0.
     pub fn set_multicast(&mut self, interface: Ipv4Addr, ttl: u8) -> io::Result<()> {
-        match &mut self.carrier {
-            Carrier::Kernel(kernel) => {
-                multicast::send_from(kernel.incoming().socket(), interface, ttl)
+        match &mut self.backend {
+            Backend::Kernel(kernel) => {
+                multicast::send_from(kernel.receiver().socket(), interface, ttl)
             }
-            Carrier::Xdp(xdp) => xdp.set_multicast(interface, ttl),
+            Backend::Xdp(xdp) => xdp.set_multicast(interface, ttl),
         }
     }
 
-    /// Has `fill` write `length` bytes, as [`Transmit::transmit`] does, and sends them to `to`, a
-    /// host or a multicast group, whether the socket is connected or not.
+    /// Calls `fill` to write `length` bytes, like [`Transmit::transmit`], and sends them to `to`, a
+    /// host or a multicast group. The socket may be connected or not.
     ///
-    /// Past the kernel the ways to the last 64 addresses are remembered; a new one costs system
-    /// calls and memory. A connected socket sends to others than its peer through the kernel.
+    /// With kernel bypass the routes to the last 64 addresses are cached. A new address costs
+    /// system calls and memory. A connected socket sends to addresses other than its peer through
+    /// the kernel.
     ///
     /// # Errors
-    /// Those of [`Transmit::transmit`].
+    /// The errors of [`Transmit::transmit`].
     #[inline]
     pub fn transmit_to(
         &mut self,
@@ -170,145 +173,155 @@ impl UdpSocket {
         length: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> io::Result<()> {
-        match &mut self.carrier {
-            Carrier::Kernel(kernel) => kernel.transmit_to(to, length, fill),
-            Carrier::Xdp(xdp) => xdp.transmit_to(to, length, fill),
+        match &mut self.backend {
+            Backend::Kernel(kernel) => kernel.transmit_to(to, length, fill),
+            Backend::Xdp(xdp) => xdp.transmit_to(to, length, fill),
         }
     }
 
-    /// The address the socket is bound to, which others see as the source of what it sends.
+    /// Returns the bound address, which peers see as the source.
     #[must_use]
     pub fn local_address(&self) -> SocketAddrV4 {
-        self.look(Incoming::local_address, XdpSocket::local_address)
+        self.with(KernelReceiver::local_address, XdpSocket::local_address)
     }
 
-    /// The address the socket is connected to, if it is.
+    /// Returns the peer's address if the socket is connected.
     #[must_use]
     pub fn remote_address(&self) -> Option<SocketAddrV4> {
         self.remote_address
     }
 
-    /// The kernel's buffer: what was asked for and what was granted. Past the kernel it is for what
-    /// the kernel brings all the same.
+    /// Returns the requested and the granted size of the kernel's receive buffer. With kernel
+    /// bypass this buffer holds only what still comes through the kernel.
     #[must_use]
     pub fn receive_buffer(&self) -> ReceiveBuffer {
-        self.look(Incoming::receive_buffer, XdpSocket::receive_buffer)
+        self.with(KernelReceiver::receive_buffer, XdpSocket::receive_buffer)
     }
 
-    /// Which receive timestamps are in force: hardware ones if they were asked for and the
-    /// interface of the local address says that its NIC takes them now
-    /// ([`crate::InterfaceTimestamping`]), else the kernel's. Asks the system anew at each call.
+    /// Returns the active receive timestamping. Hardware timestamps are active if they were
+    /// requested and the NIC of the local address's interface takes them now
+    /// ([`crate::InterfaceTimestamping`]). Otherwise software timestamps are active. Each call
+    /// queries the system.
     ///
-    /// Past the kernel: those of the stack's interface, whichever were asked for, or none.
+    /// With kernel bypass: the timestamps of the stack's interface, of either kind, or `Off`.
     #[must_use]
     pub fn timestamping(&self) -> Timestamping {
         let interface = *self.local_address().ip();
-        self.look(|incoming| incoming.timestamping(interface), XdpSocket::timestamping)
+        self.with(|receiver| receiver.timestamping(interface), XdpSocket::timestamping)
     }
 
-    /// Has the times taken at which datagrams leave, from the next one on, or no longer. Their ids
-    /// count from 0; stamps not yet read are gone. Off unless set: a stamp costs the kernel a
-    /// packet of its own, which lies in the socket's receive buffer until it is read.
+    /// Turns transmit timestamps on from the next datagram, or off. Ids count from 0, and unread
+    /// timestamps are discarded. Default: off. Each timestamp costs the kernel a packet of its own,
+    /// which occupies the socket's receive buffer until it is read.
     ///
-    /// Past the kernel there are none: [`UdpSocket::transmit_timestamping`] says so, and nothing is
-    /// refused.
+    /// With kernel bypass there are no transmit timestamps: the call succeeds without effect, and
+    /// [`UdpSocket::transmit_timestamping`] returns `Off`.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's errors.
     pub fn set_transmit_timestamping(&mut self, timestamping: Timestamping) -> io::Result<()> {
-        match &mut self.carrier {
-            Carrier::Kernel(kernel) => kernel.set_transmit_timestamping(timestamping),
-            Carrier::Xdp(_) => Ok(()),
+        match &mut self.backend {
+            Backend::Kernel(kernel) => kernel.set_transmit_timestamping(timestamping),
+            Backend::Xdp(_) => Ok(()),
         }
     }
 
-    /// Which transmit timestamps are in force: hardware ones if they were asked for and the
-    /// interface of the local address says that its NIC takes them now
-    /// ([`crate::InterfaceTimestamping`]), else the kernel's. Asks the system anew at each call.
-    /// None past the kernel.
+    /// Returns the active transmit timestamping. Hardware timestamps are active if they were
+    /// requested and the NIC of the local address's interface takes them now
+    /// ([`crate::InterfaceTimestamping`]). Otherwise software timestamps are active. Each call
+    /// queries the system. `Off` with kernel bypass.
     #[must_use]
     pub fn transmit_timestamping(&self) -> Timestamping {
         let interface = *self.local_address().ip();
-        self.look(|incoming| incoming.stamps().sent_on(interface), |_| Timestamping::Off)
+        self.with(
+            |receiver| receiver.timestamps().transmit_timestamping_on(interface),
+            |_| Timestamping::Off,
+        )
     }
 
-    /// Delivers the timestamps of datagrams that have left, each to one call of `on` and in the
-    /// order in which they were taken, and returns how many. Never waits; one system call for up
-    /// to 16, none if all have been delivered.
+    /// Delivers the timestamps of sent datagrams, each in one call of `on`, in the order in which
+    /// they were taken, and returns their number. Never blocks. Makes one system call for up to 16
+    /// timestamps, and no call if all have been delivered.
     ///
-    /// A driver that takes no times, and a packet that never reaches one, give none. Nor does one
-    /// whose stamp finds no room in the socket's receive buffer.
+    /// There is no timestamp if the driver takes none, if the packet never reaches a driver, or if
+    /// the socket's receive buffer has no room for the timestamp.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's errors.
     pub fn transmit_timestamps(&mut self, on: impl FnMut(Transmitted)) -> io::Result<usize> {
-        match &mut self.carrier {
-            Carrier::Kernel(kernel) => kernel.transmit_timestamps(on),
-            Carrier::Xdp(_) => Ok(0),
+        match &mut self.backend {
+            Backend::Kernel(kernel) => kernel.transmit_timestamps(on),
+            Backend::Xdp(_) => Ok(0),
         }
     }
 
-    /// Timestamps of datagrams sent that went unread: while [`Receive::receive`] finds nothing it
-    /// takes them from the kernel, so that they do not end each wait, and keeps the newest 1,024.
+    /// Returns the number of unread transmit timestamps that were discarded. When
+    /// [`Receive::receive`] finds no data, it takes pending timestamps from the kernel, so that
+    /// they do not end each wait, and keeps the newest 1,024.
     #[must_use]
-    pub fn transmit_timestamps_lost(&self) -> u64 {
-        self.look(|incoming| incoming.stamps().lost(), |_| 0)
+    pub fn transmit_timestamps_discarded(&self) -> u64 {
+        self.with(|receiver| receiver.timestamps().discarded(), |_| 0)
     }
 
-    /// Datagrams that the kernel has dropped because its buffer was full, as known from the
-    /// last datagram delivered. Past the kernel: those that found no place in the stack as too many
-    /// were unread.
+    /// Returns the number of datagrams that the kernel has dropped because its buffer was full, as
+    /// reported with the last delivered datagram. With kernel bypass: the number of datagrams
+    /// dropped because too many were unread.
     #[must_use]
     pub fn dropped(&self) -> u64 {
-        self.look(Incoming::dropped, XdpSocket::dropped)
+        self.with(KernelReceiver::dropped, XdpSocket::dropped)
     }
 
-    /// Datagrams that were longer than `datagram_max` and have been delivered cut short.
+    /// Returns the number of datagrams that were longer than `datagram_max` and were delivered
+    /// truncated.
     #[must_use]
     pub fn truncated(&self) -> u64 {
-        self.look(Incoming::truncated, XdpSocket::truncated)
+        self.with(KernelReceiver::truncated, XdpSocket::truncated)
     }
 
-    fn look<R>(&self, kernel: impl FnOnce(&Incoming) -> R, xdp: impl FnOnce(&XdpSocket) -> R) -> R {
-        self.carrier.look(|socket| kernel(socket.incoming()), xdp)
+    fn with<R>(
+        &self,
+        kernel: impl FnOnce(&KernelReceiver) -> R,
+        xdp: impl FnOnce(&XdpSocket) -> R,
+    ) -> R {
+        self.backend.with(|socket| kernel(socket.receiver()), xdp)
     }
 }
 
 impl Receive for UdpSocket {
     #[inline]
     fn receive(&mut self, budget: usize, on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
-        self.carrier.receive(budget, on)
+        self.backend.receive(budget, on)
     }
 }
 
 impl Transmit for UdpSocket {
-    /// Sends to where the socket is connected to; else the kernel says that it wants to know
-    /// where (EDESTADDRREQ, an uncategorised error), a stack `NotConnected`.
+    /// Sends to the connected peer. On an unconnected socket the kernel returns EDESTADDRREQ (an
+    /// uncategorized error), and a stack returns `NotConnected`.
     #[inline]
     fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<()> {
-        self.carrier.transmit(length, fill)
+        self.backend.transmit(length, fill)
     }
 }
 
 impl AsFd for UdpSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.carrier.as_fd()
+        self.backend.as_fd()
     }
 }
 
 impl Source for UdpSocket {
     fn set_blocking(&mut self, timeout: Option<Duration>) -> io::Result<Option<Blocker>> {
-        self.carrier.set_blocking(timeout)
+        self.backend.set_blocking(timeout)
     }
 
     fn set_uring_handle(
         &mut self,
-        notice: Option<DropNotifier>,
+        drop_notifier: Option<DropNotifier>,
     ) -> io::Result<Option<UringHandle>> {
-        self.carrier.set_uring_handle(notice)
+        self.backend.set_uring_handle(drop_notifier)
     }
 
     fn set_spinning(&mut self, is_spinning: bool) {
-        self.carrier.set_spinning(is_spinning);
+        self.backend.set_spinning(is_spinning);
     }
 }

@@ -1,4 +1,5 @@
-//! What a [`Transport`](crate::Transport) past the kernel is made from.
+//! Kernel bypass over AF_XDP: the types from which a [`Transport::Xdp`](crate::Transport::Xdp) is
+//! made.
 //!
 //! ```no_run
 //! use hairpin_endpoint::xdp::{Stack, StackSettings};
@@ -12,13 +13,18 @@
 //!     sources: &[],
 //! };
 //! let transport = Transport::Xdp(stack.clone());
-//! let feed = UdpReceiver::join_by(&transport, group, UdpOptions::default())?;
+//! let feed = UdpReceiver::join_with(&transport, group, UdpOptions::default())?;
 //! while let Some(notice) = stack.next_event() {
 //!     println!("{notice}");
 //! }
 //! # drop(feed);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+
+pub(crate) mod destination_cache;
+pub(crate) mod receiver;
+pub(crate) mod socket;
+pub(crate) mod timestamps;
 
 pub use hairpin_stack::{
     FallbackReason, InterfaceSettings, Mode, PathEvent, ReceiveStamps, Stack, StackError,

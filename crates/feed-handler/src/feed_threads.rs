@@ -201,7 +201,7 @@ impl<L> fmt::Debug for FeedThreads<L> {
 impl<L> RunningThread<L> {
     fn join(self) -> (String, Result<Vec<L>, ThreadError>) {
         let outcome = self.thread.join();
-        let outcome = outcome.unwrap_or_else(|payload| Err(Panic::of(&*payload).into()));
+        let outcome = outcome.unwrap_or_else(|payload| Err(Panic::from_payload(&*payload).into()));
         (self.name, outcome)
     }
 }

@@ -88,7 +88,7 @@ impl InterfaceMonitor {
         self.next_check = Some(now + SILENCE);
         // A failed check gives no information.
         let Ok(found) = found else { return InterfaceChange::None };
-        let found = found.filter(|interface| interface.is_up).map(|interface| interface.index);
+        let found = found.filter(|interface| interface.up).map(|interface| interface.index);
         match (found, self.lost) {
             (Some(index), false) if self.joined.is_none_or(|joined| joined == index) => {
                 self.joined = Some(index);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     fn up(index: u32) -> io::Result<Option<Interface>> {
-        Ok(Some(Interface { index, is_up: true }))
+        Ok(Some(Interface { index, up: true }))
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(watch.evaluate(at(0), up(4)), InterfaceChange::Returned);
         watch.record_reopen(at(0), true);
         assert_eq!(watch.evaluate(at(0), up(4)), InterfaceChange::None);
-        let down = Ok(Some(Interface { index: 4, is_up: false }));
+        let down = Ok(Some(Interface { index: 4, up: false }));
         assert_eq!(watch.evaluate(at(0), down), InterfaceChange::Lost);
         assert_eq!(watch.evaluate(at(1), up(4)), InterfaceChange::Returned);
     }

@@ -22,8 +22,7 @@
 //! | type | purpose |
 //! |---|---|
 //! | [`FeedHandler`] | one channel on sockets in the caller's reactor |
-//! | [`FeedHandlers`] | several channels on one [`FeedEngine`]: sockets, a capture, a custom source
-//! |
+//! | [`FeedHandlers`] | several channels on one [`FeedEngine`]: sockets, capture, custom source |
 //! | [`FeedThreads`] | channels on named, pinned threads |
 //! | [`config`] | CME's config.xml, and TOML for conflated channels |
 //! | [`DefinitionCache`] | instrument definitions that survive a restart |

@@ -161,7 +161,7 @@ impl LineSocket {
 /// Opens a socket that has joined the line's group.
 fn open_joined(address: &LineAddress, options: UdpOptions) -> io::Result<UdpReceiver> {
     let LineAddress { group, interface, ref sources, ref transport } = *address;
-    UdpReceiver::join_by(transport, MulticastGroup { group, interface, sources }, options)
+    UdpReceiver::join_with(transport, MulticastGroup { group, interface, sources }, options)
 }
 
 /// Opens a socket that has left the line's group again. The join proves that joining is possible.

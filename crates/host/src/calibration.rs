@@ -1,31 +1,31 @@
-//! Ticks of the time stamp counter to nanoseconds of CLOCK_MONOTONIC.
+//! Calibration of the time stamp counter against CLOCK_MONOTONIC.
 
 use crate::{kernel_clock, tsc};
 
-/// The time stamp counter with what is known of its rate.
+/// The time stamp counter with its calibrated rate.
 #[derive(Debug, Clone)]
 pub(crate) struct Counter {
     line: Line,
-    /// The time at the last calibration, by the line before it: no reading is earlier.
+    /// The time at the last calibration by the previous line: no reading is earlier.
     floor: u64,
-    /// Where the slope is measured from.
+    /// The sample from which the slope is measured.
     reference: Sample,
     last: Sample,
 }
 
-/// How long `start` watches the counter. Both ends are known to some 20 ns, which makes a rate
-/// good to a few parts in a million.
+/// The duration of the first calibration. Both ends are accurate to about 20 ns, which gives a rate
+/// accurate to a few parts per million.
 const FIRST_BASELINE: core::time::Duration = core::time::Duration::from_millis(5);
-/// Rates are measured over at least this long once the clock has run for it: 20 ns in 2 s are one
-/// part in 10^8, and the corrections of an NTP daemon are followed within seconds.
+/// The minimum baseline for rates, once the clock has run that long. 20 ns in 2 s are one part in
+/// 10^8, and the corrections of an NTP daemon are followed within seconds.
 const BASELINE_NANOS: u64 = 2_000_000_000;
-/// Readings per sample at start ...
+/// The readings per sample at start ...
 const TRIES_AT_START: u32 = 64;
-/// ... and while a loop is waiting: under a microsecond in all.
+/// ... and while a loop is waiting: less than a microsecond in total.
 const TRIES: u32 = 8;
 
 impl Counter {
-    /// Watches the counter for 5 ms; `None` if it is no clock.
+    /// Calibrates the counter for 5 ms. Returns `None` if it cannot be used as a clock.
     pub(crate) fn start() -> Option<Self> {
         let first = Sample::take(TRIES_AT_START);
         std::thread::sleep(FIRST_BASELINE);
@@ -34,28 +34,28 @@ impl Counter {
         Some(Self { line, floor: 0, reference: first, last })
     }
 
-    /// The time at `ticks`.
+    /// Returns the time at `ticks`.
     #[inline]
     pub(crate) fn nanos_at(&self, ticks: u64) -> u64 {
         self.line.nanos_at(ticks).max(self.floor)
     }
 
-    /// Ticks per second.
+    /// Returns the ticks per second.
     pub(crate) fn hz(&self) -> u64 {
         self.line.hz()
     }
 
-    /// Lays the line anew through the present moment.
+    /// Recalibrates with a sample taken now.
     pub(crate) fn recalibrate(&mut self) {
-        self.learn(Sample::take(TRIES));
+        self.add_sample(Sample::take(TRIES));
     }
 
-    fn learn(&mut self, sample: Sample) {
+    fn add_sample(&mut self, sample: Sample) {
         if self.last.nanos.saturating_sub(self.reference.nanos) >= BASELINE_NANOS {
             self.reference = self.last;
         }
-        // A sample that makes no line with the reference (a counter set back while the machine
-        // slept) starts a new baseline; the old slope stands meanwhile.
+        // A sample may make no line with the reference, as when the counter was reset during
+        // suspend. It then starts a new baseline with the old slope.
         let line = Line::through(self.reference, sample).unwrap_or_else(|| {
             self.reference = sample;
             self.line.moved_to(sample)
@@ -66,20 +66,21 @@ impl Counter {
     }
 }
 
-/// One moment on both clocks.
+/// A simultaneous reading of both clocks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample {
     /// The time stamp counter.
     pub(crate) ticks: u64,
-    /// CLOCK_MONOTONIC.
+    /// CLOCK_MONOTONIC in nanoseconds.
     pub(crate) nanos: u64,
 }
 
 impl Sample {
-    /// Reads both clocks as nearly at once as can be: of `tries` readings of the kernel's clock
-    /// between two of the counter, the one with the least between them.
+    /// Reads both clocks as simultaneously as possible: `tries` times it reads the kernel's clock
+    /// between two readings of the counter, and returns the narrowest bracket.
     ///
-    /// An interrupt or a preemption widens a bracket; it would have to hit every try to matter.
+    /// An interrupt or a preemption widens a bracket, but only affects the result if it hits every
+    /// try.
     pub(crate) fn take(tries: u32) -> Self {
         let mut best = Self { ticks: 0, nanos: 0 };
         let mut narrowest = u64::MAX;
@@ -96,21 +97,20 @@ impl Sample {
     }
 }
 
-/// A straight line through a moment: where the counter stood, what time it was, and how fast time
-/// passes by the counter.
+/// A linear conversion: an origin on both clocks and a rate.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     origin: Sample,
-    /// Nanoseconds per tick, in units of 2^-48: one part in 10^14, and a rate of up to 65,536 ns
-    /// per tick (15 kHz) fits.
+    /// The nanoseconds per tick in units of 2^-48: a resolution of one part in 10^14, and a maximum
+    /// of 65,536 ns per tick (15 kHz).
     rate: u64,
 }
 
 const RATE_SHIFT: u32 = 48;
 
 impl Line {
-    /// The line through `last` with the slope from `first` to it; `None` if the counter or the
-    /// clock stood still or ran backwards between them.
+    /// Creates the line through `last` with the slope from `first` to `last`. Returns `None` if the
+    /// counter or the clock did not advance between them.
     fn through(first: Sample, last: Sample) -> Option<Self> {
         let ticks = last.ticks.checked_sub(first.ticks)?;
         let nanos = last.nanos.checked_sub(first.nanos)?;
@@ -119,12 +119,12 @@ impl Line {
         Some(Self { origin: last, rate })
     }
 
-    /// The line through `origin` with this slope.
+    /// Creates the line through `origin` with the same slope.
     fn moved_to(self, origin: Sample) -> Self {
         Self { origin, ..self }
     }
 
-    /// The time in nanoseconds at `ticks`; before the origin, the origin's.
+    /// Returns the time in nanoseconds at `ticks`. Before the origin, returns the origin's time.
     #[inline]
     fn nanos_at(&self, ticks: u64) -> u64 {
         let elapsed = ticks.saturating_sub(self.origin.ticks);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_a_nanosecond_over_a_second_of_extrapolation() {
+    fn extrapolates_one_second_to_one_nanosecond() {
         let line = Line::through(at(1_000, 0), at(1_000 + HZ, SECOND)).unwrap();
         assert_eq!(line.hz(), HZ);
         let ahead = line.nanos_at(1_000 + 2 * HZ);
@@ -170,25 +170,25 @@ mod tests {
     }
 
     #[test]
-    fn stands_at_its_origin_before_it() {
+    fn returns_origin_time_before_origin() {
         let line = Line::through(at(0, 0), at(1_000, 400)).unwrap();
         assert_eq!(line.nanos_at(999), 400);
     }
 
     #[test]
-    fn refuses_a_counter_that_stands_still_or_runs_backwards() {
+    fn rejects_counter_that_does_not_advance() {
         assert!(Line::through(at(5, 0), at(5, 1_000)).is_none());
         assert!(Line::through(at(5, 0), at(4, 1_000)).is_none());
         assert!(Line::through(at(5, 1_000), at(9, 1_000)).is_none());
     }
 
     #[test]
-    fn stands_still_rather_than_step_back_when_it_was_ahead() {
+    fn holds_when_ahead_of_kernel_clock() {
         let mut counter = counter(at(0, 0), at(HZ, SECOND));
-        // One second on, the kernel's clock says 100 ns less than the counter made of it.
+        // One second later, the kernel's clock is 100 ns behind the counter's extrapolation.
         let ahead = counter.nanos_at(2 * HZ);
         assert!(ahead.abs_diff(2 * SECOND) <= 1, "{ahead}");
-        counter.learn(at(2 * HZ, 2 * SECOND - 100));
+        counter.add_sample(at(2 * HZ, 2 * SECOND - 100));
         assert_eq!(counter.nanos_at(2 * HZ), ahead);
         assert_eq!(counter.nanos_at(2 * HZ + 200), ahead, "100 ns are 244 ticks");
         let caught_up = counter.nanos_at(2 * HZ + HZ / 1_000);
@@ -196,29 +196,29 @@ mod tests {
     }
 
     #[test]
-    fn goes_to_the_kernels_time_at_once_when_it_was_behind() {
+    fn jumps_forward_when_behind_kernel_clock() {
         let mut counter = counter(at(0, 0), at(HZ, SECOND));
-        counter.learn(at(2 * HZ, 2 * SECOND + 100));
+        counter.add_sample(at(2 * HZ, 2 * SECOND + 100));
         assert_eq!(counter.nanos_at(2 * HZ), 2 * SECOND + 100);
     }
 
     #[test]
-    fn follows_a_rate_that_changes() {
+    fn follows_changing_rate() {
         let mut counter = counter(at(0, 0), at(HZ, SECOND));
-        // From here a second of the kernel's takes 100 ppm more ticks.
+        // From here on, a second of the kernel's clock takes 100 ppm more ticks.
         let slow = HZ + HZ / 10_000;
         for second in 1..=8 {
-            counter.learn(at(HZ + second * slow, SECOND + second * SECOND));
+            counter.add_sample(at(HZ + second * slow, SECOND + second * SECOND));
         }
         let ahead = counter.nanos_at(HZ + 9 * slow);
         assert!(ahead.abs_diff(10 * SECOND) <= 2, "{ahead}");
     }
 
     #[test]
-    fn survives_a_counter_that_is_set_back() {
+    fn survives_counter_reset() {
         let mut counter = counter(at(5 * HZ, 0), at(6 * HZ, SECOND));
         let before = counter.nanos_at(7 * HZ);
-        counter.learn(at(HZ, 9 * SECOND));
+        counter.add_sample(at(HZ, 9 * SECOND));
         assert!(counter.nanos_at(HZ) >= before);
         assert!(counter.nanos_at(2 * HZ).abs_diff(10 * SECOND) <= 1);
     }

@@ -1,55 +1,54 @@
-//! The clock that a loop reads once per wake.
+//! The clock that a loop reads once per wakeup.
 
 use hairpin_time::{Duration, Instant, Now, Utc};
 
 use crate::calibration::Counter;
 use crate::{kernel_clock, tsc};
 
-/// What a [`Clock`] reads.
+/// The source of a [`Clock`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockSource {
     /// The time stamp counter, calibrated against CLOCK_MONOTONIC.
     Tsc,
-    /// `clock_gettime`, because the counter is not to be trusted here.
+    /// `clock_gettime`, because the counter is unreliable on this host.
     Kernel,
 }
 
-/// The monotonic clock and UTC, from one reading of the time stamp counter.
+/// A clock that returns monotonic time and UTC from one reading of the time stamp counter.
 ///
-/// Agrees with CLOCK_MONOTONIC and CLOCK_REALTIME to well within a microsecond as long as
-/// [`Clock::recalibrate_if_due`] is called now and then. A reading is the counter, one
-/// multiplication and a comparison. It never steps back: where calibration finds it ahead of the
-/// kernel's clock, it stands still until that has caught up.
+/// The clock agrees with CLOCK_MONOTONIC and CLOCK_REALTIME to well within a microsecond if
+/// [`Clock::recalibrate_if_due`] is called regularly. A reading costs reading the counter, one
+/// multiplication and one comparison. The clock never steps back: if calibration finds it ahead of
+/// the kernel's clock, it holds until the kernel's clock has caught up.
 ///
-/// A clone agrees with its original until either is calibrated again. Usually each thread has one
-/// of its own; two of them differ by tens of nanoseconds.
+/// A clone agrees with its original until either is recalibrated. Usually each thread has its own
+/// clock; two clocks differ by tens of nanoseconds.
 #[derive(Debug, Clone)]
 pub struct Clock {
     /// `None`: the kernel's clock is read instead.
     counter: Option<Counter>,
-    /// CLOCK_REALTIME minus CLOCK_MONOTONIC in nanoseconds.
+    /// The difference CLOCK_REALTIME - CLOCK_MONOTONIC in nanoseconds.
     utc_offset: u64,
     interval: Duration,
     due: Instant,
 }
 
-/// The first calibration is due after this, each next one after twice as long ...
+/// The time until the first recalibration; each further interval is twice as long ...
 const FIRST_INTERVAL: Duration = Duration::from_millis(10);
-/// ... up to this, within which a rate good to 10^-8 drifts by 10 ns.
+/// ... up to this, in which a rate accurate to 10^-8 drifts by 10 ns.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Clock {
-    /// The counter if it is invariant and the kernel trusts it, which takes 5 ms to calibrate;
-    /// else the kernel's clock.
+    /// Creates a clock. Uses the counter if it is invariant and the kernel trusts it, which takes 5
+    /// ms to calibrate. Otherwise uses the kernel's clock.
     #[must_use]
     pub fn new() -> Self {
         Self::with(if tsc::is_usable() { Counter::start() } else { None })
     }
 
-    /// A clock that reads `clock_gettime` whatever the counter is like: to compare with, and to
-    /// test what runs where there is none.
+    /// Creates a clock that reads `clock_gettime`, for comparison and for tests.
     #[must_use]
-    pub fn of_kernel() -> Self {
+    pub fn from_kernel() -> Self {
         Self::with(None)
     }
 
@@ -58,7 +57,7 @@ impl Clock {
         Self { counter, utc_offset: utc_offset(), interval: FIRST_INTERVAL, due }
     }
 
-    /// Both clocks, from one reading.
+    /// Returns both times from one reading.
     #[inline]
     #[must_use]
     pub fn now(&self) -> Now {
@@ -66,27 +65,28 @@ impl Clock {
         Now { monotonic: Instant::from_nanos(nanos), utc: Utc::from_nanos(nanos + self.utc_offset) }
     }
 
-    /// The monotonic clock alone.
+    /// Returns the monotonic time.
     #[inline]
     #[must_use]
     pub fn instant(&self) -> Instant {
         Instant::from_nanos(self.nanos())
     }
 
-    /// The time at a reading of [`tsc::read`] or [`tsc::read_fenced`] made since the last
-    /// calibration; `None` if this clock does not read the counter.
+    /// Converts a reading of [`tsc::read`] or [`tsc::read_fenced`] made since the last calibration.
+    /// Returns `None` if this clock does not read the counter.
     #[inline]
     #[must_use]
     pub fn instant_at(&self, ticks: u64) -> Option<Instant> {
         self.counter.as_ref().map(|counter| Instant::from_nanos(counter.nanos_at(ticks)))
     }
 
-    /// Calibrates if that is due, and says whether it was: after 10 ms, 20 ms, 40 ms and so on,
-    /// then every second.
+    /// Recalibrates if that is due, and returns `true` if it did: after 10 ms, 20 ms, 40 ms and so
+    /// on, then every second.
     ///
-    /// For the quiet end of a loop's turn. When it is not due it costs a comparison; when it is,
-    /// about a microsecond and, where the kernel's clocks are in the vDSO, no system call. Without
-    /// it, the first 5 ms of calibration let the clock drift by some microseconds per second.
+    /// Call this when the loop is idle. When it is not due it costs a comparison. When it is due it
+    /// costs about a microsecond, and no system call if the kernel's clocks are in the vDSO.
+    /// Without recalibration, the clock drifts by some microseconds per second after its first
+    /// calibration of 5 ms.
     #[inline]
     pub fn recalibrate_if_due(&mut self, now: Instant) -> bool {
         let due = now >= self.due;
@@ -96,7 +96,7 @@ impl Clock {
         due
     }
 
-    /// Calibrates now, whether due or not.
+    /// Recalibrates now.
     #[cold]
     pub fn recalibrate(&mut self) {
         if let Some(counter) = &mut self.counter {
@@ -107,13 +107,13 @@ impl Clock {
         self.interval = (self.interval * 2).min(LONGEST_INTERVAL);
     }
 
-    /// What this clock reads.
+    /// Returns the source of this clock.
     #[must_use]
     pub fn source(&self) -> ClockSource {
         if self.counter.is_some() { ClockSource::Tsc } else { ClockSource::Kernel }
     }
 
-    /// Ticks of the counter per second, as calibrated; `None` if this clock does not read it.
+    /// Returns the calibrated ticks per second, or `None` if this clock does not read the counter.
     #[must_use]
     pub fn tsc_hz(&self) -> Option<u64> {
         self.counter.as_ref().map(Counter::hz)
@@ -134,8 +134,8 @@ impl Default for Clock {
     }
 }
 
-/// CLOCK_REALTIME minus CLOCK_MONOTONIC: constant but for steps of the former, since both follow
-/// the same corrections. Of four tries the one with the least time around it.
+/// Returns CLOCK_REALTIME - CLOCK_MONOTONIC. The difference changes only when CLOCK_REALTIME steps,
+/// since both follow the same corrections. Uses the narrowest of four tries.
 fn utc_offset() -> u64 {
     let mut narrowest = u64::MAX;
     let mut offset = 0;
@@ -155,10 +155,11 @@ fn utc_offset() -> u64 {
 mod tests {
     use super::*;
 
-    /// Whether `reading` was taken between two of the kernel's clock, give or take `tolerance`.
+    /// Returns `true` if `reading` is between two readings of the kernel's clock, within
+    /// `tolerance`.
     ///
-    /// Preemption only widens the bracket, so this holds on any machine however busy.
-    fn lies_between(before: u64, reading: u64, after: u64, tolerance: u64) -> bool {
+    /// Preemption only widens the bracket, so this holds on a busy machine.
+    fn is_between(before: u64, reading: u64, after: u64, tolerance: u64) -> bool {
         before <= reading + tolerance && reading <= after + tolerance
     }
 
@@ -170,15 +171,15 @@ mod tests {
         let monotonic_after = kernel_clock::monotonic_nanos();
         let reading = now.monotonic.as_nanos();
         assert!(
-            lies_between(monotonic, reading, monotonic_after, tolerance),
+            is_between(monotonic, reading, monotonic_after, tolerance),
             "{monotonic} {reading} {monotonic_after}"
         );
         let reading = now.utc.as_nanos();
-        assert!(lies_between(utc, reading, utc_after, tolerance), "{utc} {reading} {utc_after}");
+        assert!(is_between(utc, reading, utc_after, tolerance), "{utc} {reading} {utc_after}");
     }
 
     #[test]
-    fn agrees_with_the_kernels_clocks_after_calibration() {
+    fn agrees_with_kernel_clocks_after_calibration() {
         let mut clock = Clock::new();
         for _ in 0..8 {
             std::thread::sleep(core::time::Duration::from_millis(20));
@@ -188,8 +189,8 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_clock_agrees_with_itself() {
-        let clock = Clock::of_kernel();
+    fn kernel_clock_agrees_with_itself() {
+        let clock = Clock::from_kernel();
         assert_eq!(clock.source(), ClockSource::Kernel);
         assert_eq!(clock.tsc_hz(), None);
         assert_agrees(&clock, 1_000);
@@ -199,8 +200,8 @@ mod tests {
     fn never_steps_back_across_calibrations() {
         let mut clock = Clock::new();
         let mut last = clock.instant();
-        for turn in 0..200_000 {
-            if turn % 1_000 == 0 {
+        for iteration in 0..200_000 {
+            if iteration % 1_000 == 0 {
                 clock.recalibrate();
             }
             let now = clock.instant();
@@ -210,8 +211,8 @@ mod tests {
     }
 
     #[test]
-    fn is_due_after_ten_milliseconds_and_then_ever_less_often() {
-        let mut clock = Clock::of_kernel();
+    fn recalibration_interval_doubles_up_to_limit() {
+        let mut clock = Clock::from_kernel();
         let start = clock.instant();
         assert!(!clock.recalibrate_if_due(start));
         assert!(clock.recalibrate_if_due(start + FIRST_INTERVAL));
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_of_the_counter_converts_to_the_time_it_was_taken() {
+    fn counter_reading_converts_to_its_time() {
         let clock = Clock::new();
         let before = clock.instant();
         let taken = clock.instant_at(tsc::read_fenced());

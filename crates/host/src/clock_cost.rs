@@ -1,53 +1,53 @@
-//! What reading the clock costs, and how fine it is.
+//! The cost and the resolution of the clock.
 
 use crate::{Clock, tsc};
 
-/// The step of a [`Clock`] and the cost of reading it: what is shorter than some of these cannot be
-/// measured by single readings.
+/// The step of a [`Clock`] and the cost of reading it. Intervals shorter than these cannot be
+/// measured with single readings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClockCost {
-    /// The least difference other than none ever seen between two readings, in nanoseconds: the
-    /// counter's step or the cost of a reading, whichever is more.
+    /// The smallest non-zero difference between two readings in nanoseconds: the larger of the
+    /// counter's step and the cost of a reading.
     pub step_ns: f64,
-    /// One reading of the clock among others, in nanoseconds: the median of batches.
+    /// The cost of one reading in a batch, in nanoseconds: the median over batches.
     pub read_ns: f64,
-    /// What two fenced readings with nothing between them are apart, in nanoseconds: the median.
+    /// The difference of two consecutive fenced readings, in nanoseconds: the median.
     pub pair_ns: f64,
 }
 
-/// Batches and pairs: a median of so many is good to a hundredth of a nanosecond or the counter's
-/// step, and all of it takes about a millisecond.
+/// The number of batches and of pairs. Their median is accurate to a hundredth of a nanosecond or
+/// to the counter's step, and all take about a millisecond.
 const BATCHES: usize = 256;
-/// Readings in a batch.
+/// The number of readings in a batch.
 const BATCH: u32 = 64;
-/// Neighbours compared for the step.
-const NEIGHBOURS: u32 = 20_000;
+/// The number of consecutive readings compared for the step.
+const STEP_READINGS: u32 = 20_000;
 
 impl ClockCost {
-    /// Reads `clock` some forty thousand times in about a millisecond.
+    /// Reads `clock` about forty thousand times in about a millisecond.
     ///
-    /// Interruptions do not show: they would have to hit half of the batches.
+    /// Interruptions do not affect the result, unless they hit half of the batches.
     #[must_use]
     pub fn measure(clock: &Clock) -> Self {
-        let raw = Raw::of(clock);
+        let raw = Raw::new(clock);
         Self {
-            step_ns: raw.nanos(least_step(NEIGHBOURS, || raw.read())),
+            step_ns: raw.nanos(least_step(STEP_READINGS, || raw.read())),
             read_ns: median((0..BATCHES).map(|_| batch(clock, raw)).collect()),
             pair_ns: median((0..BATCHES).map(|_| pair(raw)).collect()),
         }
     }
 }
 
-/// The counter behind a clock, or the clock itself where there is none.
+/// The counter of a clock, or the clock itself if it has no counter.
 #[derive(Clone, Copy)]
 struct Raw<'a> {
     clock: &'a Clock,
-    /// Nanoseconds a tick; `None`: readings are nanoseconds of the kernel's clock.
+    /// The nanoseconds per tick. `None`: readings are nanoseconds of the kernel's clock.
     per_tick: Option<f64>,
 }
 
 impl<'a> Raw<'a> {
-    fn of(clock: &'a Clock) -> Self {
+    fn new(clock: &'a Clock) -> Self {
         Self { clock, per_tick: clock.tsc_hz().map(|hz| 1e9 / hz as f64) }
     }
 
@@ -66,7 +66,7 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// One batch of readings of the whole clock, in nanoseconds a reading.
+/// Measures a batch of readings of the clock, in nanoseconds per reading.
 fn batch(clock: &Clock, raw: Raw<'_>) -> f64 {
     let before = raw.read_fenced();
     for _ in 0..BATCH {
@@ -80,7 +80,8 @@ fn pair(raw: Raw<'_>) -> f64 {
     raw.nanos(raw.read_fenced().saturating_sub(before))
 }
 
-/// The least difference between neighbours among `count` readings that differ; zero if none do.
+/// Returns the smallest non-zero difference between consecutive readings among `count` readings, or
+/// zero if all are equal.
 fn least_step(count: u32, mut read: impl FnMut() -> u64) -> u64 {
     let mut last = read();
     let mut least = u64::MAX;
@@ -105,20 +106,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_step_is_the_least_difference_that_is_one() {
+    fn step_is_smallest_non_zero_difference() {
         let mut readings = [5, 5, 30, 30, 41, 40, 60].into_iter();
         assert_eq!(least_step(6, || readings.next().unwrap()), 11);
-        assert_eq!(least_step(9, || 7), 0, "a clock that stands still has none");
+        assert_eq!(least_step(9, || 7), 0, "a stopped clock has no step");
     }
 
     #[test]
-    fn the_median_is_not_moved_by_one_interruption() {
+    fn median_ignores_one_interruption() {
         assert_eq!(median(vec![11.0, 9.0, 1e9]), 11.0);
     }
 
     #[test]
-    fn every_clock_has_a_step_and_costs_something_to_read() {
-        for clock in [Clock::new(), Clock::of_kernel()] {
+    fn step_and_costs_are_positive() {
+        for clock in [Clock::new(), Clock::from_kernel()] {
             let ClockCost { step_ns, read_ns, pair_ns } = ClockCost::measure(&clock);
             let source = clock.source();
             assert!(step_ns > 0.0 && read_ns > 0.0 && pair_ns > 0.0, "{source:?}");

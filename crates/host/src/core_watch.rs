@@ -1,4 +1,4 @@
-//! How often a core is taken from a thread that wants nothing but to run.
+//! Interruptions of a spinning thread on one core.
 
 use std::io;
 
@@ -6,31 +6,32 @@ use hairpin_time::{Duration, Instant};
 
 use crate::{Clock, PinError, name_thread, pin};
 
-/// What took a core from a spinning thread: interrupts, other threads, the hypervisor.
+/// The interruptions of a spinning thread on one core, by interrupts, other threads or the
+/// hypervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoreWatch {
     /// The core.
     pub core: usize,
-    /// For how long it was watched.
+    /// The duration of the measurement.
     pub watched: Duration,
-    /// Pauses longer than the threshold.
+    /// The number of pauses longer than the threshold.
     pub interruptions: u64,
-    /// Their sum.
+    /// The sum of these pauses.
     pub interrupted: Duration,
-    /// The longest of them; zero if there was none.
+    /// The longest pause, or zero.
     pub longest: Duration,
 }
 
-/// Spins on `core` for `span` and notes each pause between two readings of the clock that is longer
-/// than `threshold`, as sysjitter does.
+/// Spins on `core` for `span` and records each pause between two clock readings that is longer than
+/// `threshold`, like sysjitter.
 ///
-/// A thread of its own is pinned there and joined. A reading takes some 10 ns, so that a threshold
-/// of a microsecond sees what the core does beside this and nothing of its own. Nothing else
-/// should want the core meanwhile: it would be counted.
+/// A separate thread is pinned to the core and joined. A reading takes about 10 ns, so a threshold
+/// of a microsecond excludes the cost of the measurement. Other threads on the core are counted as
+/// interruptions.
 ///
 /// # Errors
-/// `InvalidInput` if this process may not use the core, with those it may; those of starting a
-/// thread.
+/// `InvalidInput` if this process may not use the core, with the allowed cores. Otherwise the
+/// errors of starting a thread.
 pub fn watch_core(core: usize, span: Duration, threshold: Duration) -> io::Result<CoreWatch> {
     let watch = move || {
         name_thread("core-watch")?;
@@ -78,9 +79,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_pauses_longer_than_the_threshold_are_interruptions() {
+    fn counts_pauses_longer_than_threshold() {
         let mut times = [0, 10, 1_010, 1_020, 2_021, 2_030, 7_030, 7_040, 9_999].into_iter();
-        let at = || Instant::from_nanos(times.next().expect("ends before the readings do"));
+        let at =
+            || Instant::from_nanos(times.next().expect("the measurement ends before the readings"));
         let span = Duration::from_nanos(7_040);
         let watched = watch(3, span, Duration::from_nanos(1_000), at);
         let expected = CoreWatch {
@@ -91,11 +93,11 @@ mod tests {
             longest: Duration::from_nanos(5_000),
         };
         assert_eq!(watched, expected);
-        assert_eq!(times.next(), Some(9_999), "it stops when its time is over");
+        assert_eq!(times.next(), Some(9_999), "the measurement stops when the span is over");
     }
 
     #[test]
-    fn a_core_that_is_watched_is_watched_for_its_time() {
+    fn watches_core_for_whole_span() {
         let core = crate::allowed_cores().unwrap()[0];
         let span = Duration::from_millis(2);
         let watched = watch_core(core, span, Duration::from_micros(1)).unwrap();
@@ -106,9 +108,12 @@ mod tests {
     }
 
     #[test]
-    fn a_core_that_is_not_there_is_refused_with_those_that_are() {
+    fn error_lists_allowed_cores() {
         let error = watch_core(1_023, Duration::ZERO, Duration::ZERO).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
-        assert!(error.to_string().starts_with("core 1023 is not one this process"), "{error}");
+        assert!(
+            error.to_string().starts_with("cannot pin to core 1023: allowed cores are "),
+            "{error}"
+        );
     }
 }

@@ -1,41 +1,42 @@
-//! The time stamp counter against the kernel's clock, over a run.
+//! The drift of the time stamp counter against the kernel's clock during a run.
 
 use hairpin_time::Duration;
 
 use crate::calibration::Sample;
 use crate::{Clock, tsc};
 
-/// Watches how far the counter, at the rate a [`Clock`] took it to have, drifts from
-/// CLOCK_MONOTONIC until it is asked.
+/// A measurement of the counter's drift from CLOCK_MONOTONIC, at the rate that a [`Clock`] has
+/// calibrated.
 ///
-/// A clock that is calibrated now and then does not drift; this says by how much it would. Of a
-/// clock just made most of it is the error of its first calibration, a few thousand parts in a
-/// billion; of one that has been calibrated for seconds it is what the counter and the kernel's
-/// corrections (NTP) really do, tens to some hundreds. A hundred thousand and more means that the
-/// counter is no clock here, or the host moved.
+/// A regularly calibrated clock does not drift; this measures how much it would. For a new clock
+/// most of the drift is the error of its first calibration: a few thousand parts per billion. For a
+/// clock calibrated for seconds it is the real difference of the counter and the kernel's NTP
+/// corrections: tens to some hundreds. A hundred thousand or more means that the counter is
+/// unusable on this host, or that the virtual machine was migrated.
 #[derive(Debug, Clone)]
 pub struct Drift {
-    /// Ticks a second, as first believed; `None`: the counter is no clock.
+    /// The initially calibrated ticks per second. `None`: the counter is not used.
     hz: Option<u64>,
     first: Sample,
 }
 
-/// Readings per sample, of which the narrowest counts.
+/// The readings per sample, of which the narrowest counts.
 const TRIES: u32 = 64;
-/// Both ends are known to some 20 ns: below this they would be more than the drift.
+/// The minimum duration: both ends are accurate to about 20 ns, which would exceed the drift in a
+/// shorter time.
 const SHORTEST: Duration = Duration::from_millis(10);
 
 impl Drift {
-    /// Begins to watch, with the rate that `clock` has now.
+    /// Starts a measurement with the current rate of `clock`.
     #[must_use]
-    pub fn begin(clock: &Clock) -> Self {
+    pub fn new(clock: &Clock) -> Self {
         Self { hz: clock.tsc_hz(), first: Sample::take(TRIES) }
     }
 
-    /// By how many parts in 10^9 the counter has gone faster than CLOCK_MONOTONIC since; negative
-    /// if slower.
+    /// Returns by how many parts in 10^9 the counter was faster than CLOCK_MONOTONIC since the
+    /// start. Negative if slower.
     ///
-    /// `None` where the counter is no clock, within 10 ms of the beginning, and where either clock
+    /// Returns `None` if the counter is unusable, within 10 ms of the start, and if either clock
     /// was set back.
     #[must_use]
     pub fn parts_per_billion(&self) -> Option<f64> {
@@ -65,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_gains_a_microsecond_a_second_is_a_thousand_parts_fast() {
+    fn microsecond_per_second_is_1000_parts_per_billion() {
         let first = at(77, 5);
         let last = |gained: i64| at(77 + (10 * HZ).strict_add_signed(gained), 5 + 10 * SECOND);
         let drift = |gained| between(first, last(gained), HZ).unwrap();
@@ -74,22 +75,22 @@ mod tests {
     }
 
     #[test]
-    fn too_short_a_time_says_nothing() {
+    fn returns_none_for_short_duration() {
         assert_eq!(between(at(0, 0), at(HZ / 101, SECOND / 101), HZ), None);
         assert!(between(at(0, 0), at(HZ / 100, SECOND / 100), HZ).is_some());
     }
 
     #[test]
-    fn a_clock_that_was_set_back_says_nothing() {
+    fn returns_none_after_clock_step() {
         assert_eq!(between(at(9, 0), at(8, SECOND), HZ), None);
         assert_eq!(between(at(0, 9), at(HZ, 8), HZ), None);
     }
 
     #[test]
-    fn only_a_clock_of_the_counter_drifts() {
-        let by_kernel = Drift::begin(&Clock::of_kernel());
+    fn kernel_clock_has_no_drift() {
+        let by_kernel = Drift::new(&Clock::from_kernel());
         let clock = Clock::new();
-        let drift = Drift::begin(&clock);
+        let drift = Drift::new(&clock);
         std::thread::sleep(core::time::Duration::from_millis(20));
         assert_eq!(by_kernel.parts_per_billion(), None);
         assert_eq!(drift.parts_per_billion().is_some(), clock.tsc_hz().is_some());

@@ -1,14 +1,14 @@
-//! Network interfaces by name.
+//! Network interfaces and their addresses.
 
 use std::ffi::CStr;
 use std::io;
 use std::net::Ipv4Addr;
 
-/// The first IPv4 address of the interface called `name`.
+/// Returns the first IPv4 address of the interface `name`.
 ///
 /// # Errors
-/// `NotFound` if there is no such interface, `AddrNotAvailable` if it has no IPv4 address, each
-/// with the name in its words; those of `getifaddrs(3)`.
+/// `NotFound` if there is no such interface, `AddrNotAvailable` if it has no IPv4 address, both
+/// with the name. Otherwise the errors of `getifaddrs(3)`.
 pub fn interface_address(name: &str) -> io::Result<Ipv4Addr> {
     let mut is_there = false;
     let list = AddressList::read()?;
@@ -21,18 +21,18 @@ pub fn interface_address(name: &str) -> io::Result<Ipv4Addr> {
             return Ok(address);
         }
     }
-    let (kind, lack) = if is_there {
+    let (kind, problem) = if is_there {
         (io::ErrorKind::AddrNotAvailable, "has no IPv4 address")
     } else {
         (io::ErrorKind::NotFound, "does not exist")
     };
-    Err(io::Error::new(kind, format!("interface {name} {lack}")))
+    Err(io::Error::new(kind, format!("interface {name} {problem}")))
 }
 
-/// The name of the interface that has this IPv4 address.
+/// Returns the name of the interface with this IPv4 address.
 ///
 /// # Errors
-/// `NotFound` if none has; those of `getifaddrs(3)`.
+/// `NotFound` if no interface has it. Otherwise the errors of `getifaddrs(3)`.
 pub fn address_interface(address: Ipv4Addr) -> io::Result<String> {
     let list = AddressList::read()?;
     let entry = list.iter().find(|entry| entry.address == Some(address)).ok_or_else(|| {
@@ -41,20 +41,22 @@ pub fn address_interface(address: Ipv4Addr) -> io::Result<String> {
     Ok(entry.name.to_string_lossy().into_owned())
 }
 
-/// An interface as it is now.
+/// The current state of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interface {
-    /// The kernel's number of it: one that has gone and come back has another.
+    /// The kernel's interface index. An interface that was removed and added again has another
+    /// index.
     pub index: u32,
-    /// Whether it is switched on and has a carrier.
-    pub is_up: bool,
+    /// `true` if the interface is up and has a carrier.
+    pub up: bool,
 }
 
 impl Interface {
-    /// The interface that has this IPv4 address now, if one has. Some system calls; allocates.
+    /// Returns the interface that has this IPv4 address now, if there is one. Makes some system
+    /// calls and allocates.
     ///
     /// # Errors
-    /// Those of `getifaddrs(3)`.
+    /// The errors of `getifaddrs(3)`.
     pub fn with_address(address: Ipv4Addr) -> io::Result<Option<Self>> {
         let list = AddressList::read()?;
         let Some(entry) = list.iter().find(|entry| entry.address == Some(address)) else {
@@ -62,24 +64,24 @@ impl Interface {
         };
         // SAFETY: the name is NUL-terminated and lives as long as the list.
         let index = unsafe { libc::if_nametoindex(entry.name.as_ptr()) };
-        // It has gone between the two questions.
-        Ok((index != 0).then_some(Self { index, is_up: entry.is_up }))
+        // The interface was removed between the two calls.
+        Ok((index != 0).then_some(Self { index, up: entry.up }))
     }
 }
 
-/// What `getifaddrs(3)` returned, freed on drop.
+/// The list returned by `getifaddrs(3)`, freed on drop.
 struct AddressList(*mut libc::ifaddrs);
 
 struct Entry<'a> {
     name: &'a CStr,
     address: Option<Ipv4Addr>,
-    is_up: bool,
+    up: bool,
 }
 
 impl AddressList {
     fn read() -> io::Result<Self> {
         let mut first = std::ptr::null_mut();
-        // SAFETY: the call writes one pointer to where it is told, and nothing if it fails.
+        // SAFETY: the call writes one pointer to the given location, and nothing if it fails.
         match unsafe { libc::getifaddrs(&raw mut first) } {
             0 => Ok(Self(first)),
             _ => Err(io::Error::last_os_error()),
@@ -95,8 +97,8 @@ impl AddressList {
             // SAFETY: every entry has a name, NUL-terminated, that lives as long as the list.
             let name = unsafe { CStr::from_ptr(entry.ifa_name) };
             let up = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_uint;
-            let is_up = entry.ifa_flags & up == up;
-            Some(Entry { name, address: ipv4(entry.ifa_addr), is_up })
+            let up = entry.ifa_flags & up == up;
+            Some(Entry { name, address: ipv4(entry.ifa_addr), up })
         })
     }
 }
@@ -124,25 +126,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_the_loopback_address() {
+    fn finds_loopback_address() {
         assert_eq!(interface_address("lo").unwrap(), Ipv4Addr::LOCALHOST);
     }
 
     #[test]
-    fn names_an_interface_that_is_not_there() {
+    fn error_names_missing_interface() {
         let error = interface_address("nope0").unwrap_err();
         assert_eq!(error.to_string(), "interface nope0 does not exist");
     }
 
     #[test]
-    fn knows_whether_an_interface_with_an_address_is_there_and_up() {
+    fn finds_interface_state_by_address() {
         let lo = Interface::with_address(Ipv4Addr::LOCALHOST).unwrap().unwrap();
-        assert!(lo.is_up && lo.index > 0);
+        assert!(lo.up && lo.index > 0);
         assert_eq!(Interface::with_address(Ipv4Addr::new(203, 0, 113, 7)).unwrap(), None);
     }
 
     #[test]
-    fn finds_the_interface_of_an_address() {
+    fn finds_interface_name_by_address() {
         assert_eq!(address_interface(Ipv4Addr::LOCALHOST).unwrap(), "lo");
         let error = address_interface(Ipv4Addr::new(203, 0, 113, 7)).unwrap_err();
         assert_eq!(error.to_string(), "no interface has the address 203.0.113.7");

@@ -1,17 +1,17 @@
-//! Packets that an interface has received and no socket has.
+//! Packets that an interface has received and no socket has received.
 
 use std::fs;
 use std::io;
 
-/// Packets that came by the interface called `name` and were dropped before any socket, since the
-/// interface was made: there was no room for them, on the card (rx_missed_errors) or at a core's
-/// backlog, or nobody knows their protocol.
+/// Returns the number of packets that the interface `name` received and that were dropped before
+/// any socket, since the interface was created. Causes: no room on the card (rx_missed_errors), a
+/// full per-core backlog, or an unknown protocol.
 ///
-/// No socket ever hears of these: a receiver that has lost packets though its sockets have dropped
-/// none finds them here, or they were lost on the way. Needs no privilege.
+/// Sockets do not report these drops. A receiver that has lost packets without socket drops finds
+/// them here, or they were lost in the network. No privilege is needed.
 ///
 /// # Errors
-/// /proc/thread-self/net/dev cannot be read. `NotFound`: there is no such interface.
+/// /proc/thread-self/net/dev cannot be read. `NotFound` if there is no such interface.
 pub fn interface_drops(name: &str) -> io::Result<u64> {
     let text = fs::read_to_string("/proc/thread-self/net/dev")?;
     dropped(&text, name).ok_or_else(|| {
@@ -19,7 +19,7 @@ pub fn interface_drops(name: &str) -> io::Result<u64> {
     })
 }
 
-/// The fourth number behind the interface's name: bytes, packets, errors, dropped, and more.
+/// Returns the fourth number after the interface's name: bytes, packets, errors, dropped, and more.
 fn dropped(table: &str, name: &str) -> Option<u64> {
     const DROPPED: usize = 3;
     let mut rows = table.lines().filter_map(|line| line.split_once(':'));
@@ -40,13 +40,13 @@ Inter-|   Receive                                                |  Transmit
 ";
 
     #[test]
-    fn the_fourth_number_is_what_was_dropped() {
+    fn reads_fourth_number() {
         assert_eq!(dropped(TABLE, "lo"), Some(4));
         assert_eq!(dropped(TABLE, "eth1"), Some(7));
     }
 
     #[test]
-    fn an_interface_that_is_not_there_or_has_no_such_number_has_none() {
+    fn returns_none_for_missing_interface_or_number() {
         for name in ["eth", "eth10", "", "face"] {
             assert_eq!(dropped(TABLE, name), None, "{name}");
         }
@@ -55,7 +55,7 @@ Inter-|   Receive                                                |  Transmit
     }
 
     #[test]
-    fn this_kernel_counts_them() {
+    fn reads_drops_of_this_kernel() {
         assert!(interface_drops("lo").is_ok());
     }
 }

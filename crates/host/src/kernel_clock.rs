@@ -2,19 +2,19 @@
 
 use hairpin_time::Duration;
 
-/// CLOCK_MONOTONIC in nanoseconds.
+/// Returns CLOCK_MONOTONIC in nanoseconds.
 pub(crate) fn monotonic_nanos() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
-/// CLOCK_REALTIME in nanoseconds since the epoch.
+/// Returns CLOCK_REALTIME in nanoseconds since the epoch.
 pub(crate) fn realtime_nanos() -> u64 {
     read(libc::CLOCK_REALTIME)
 }
 
-/// The kernel's tick: what its coarse clock and every socket timeout are counted in.
+/// Returns the kernel's tick, the unit of its coarse clock and of every socket timeout.
 ///
-/// 1, 3⅓, 4 or 10 ms, by the kernel's build (1000, 300, 250 or 100 Hz).
+/// The tick is 1, 3⅓, 4 or 10 ms, depending on the kernel's build (1000, 300, 250 or 100 Hz).
 #[must_use]
 pub fn kernel_tick() -> Duration {
     let mut resolution = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -32,7 +32,8 @@ fn read(clock: libc::clockid_t) -> u64 {
     nanos_of(time)
 }
 
-/// Neither clock is ever negative: one counts from the boot, the other from 1970.
+/// Converts a time to nanoseconds. Neither clock is ever negative: one counts from boot, the other
+/// from 1970.
 fn nanos_of(time: libc::timespec) -> u64 {
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }
@@ -42,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tick_is_between_one_and_ten_milliseconds() {
+    fn tick_is_1_to_10_milliseconds() {
         let tick = kernel_tick();
         assert!(tick >= Duration::from_millis(1) && tick <= Duration::from_millis(10), "{tick}");
     }

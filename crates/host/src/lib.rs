@@ -1,8 +1,25 @@
-//! This host: its clocks, its cores, the facts a measurement must state about it, and probes of how
-//! far it can be believed ([`ClockCost`], [`Drift`], [`watch_core`], [`steal_time`]).
+//! This host's clocks, cores and interfaces, the facts that a measurement must report, and probes
+//! of the host's measurement quality ([`ClockCost`], [`Drift`], [`watch_core`], [`steal_time`]).
 //!
-//! Layer L2. Nothing here knows a socket or a protocol. `unsafe` is confined to reading the time
-//! stamp counter and to plain system calls, each block with its reason.
+//! Layer L2. This crate contains no sockets and no protocols. `unsafe` is limited to reading the
+//! time stamp counter and to plain system calls, and every block is justified.
+//!
+//! ```text
+//!  TSC ──────────► Counter ──► Clock::now() ──► Now { monotonic, utc }
+//!                    ▲
+//!  CLOCK_MONOTONIC ──┘  recalibrated every 10 ms at first, later every second
+//! ```
+//!
+//! Start with `clock.rs`.
+//!
+//! | file | content |
+//! |---|---|
+//! | `clock.rs`, `calibration.rs`, `tsc.rs`, `kernel_clock.rs` | the clock and its sources |
+//! | `clock_cost.rs`, `drift.rs` | the cost and the drift of the clock |
+//! | `affinity.rs`, `thread.rs` | CPU affinity; thread names and timer slack |
+//! | `core_watch.rs`, `core_counters.rs` | interruptions of a core; steal time and backlog drops |
+//! | `host_facts.rs` | CPU, kernel and governor for results files |
+//! | `interface.rs`, `interface_drops.rs`, `interface_driver.rs` | network interfaces |
 //!
 //! ```
 //! use hairpin_host::{Clock, HostFacts};
@@ -16,30 +33,30 @@
 //! println!("{} cores of {}, Linux {}", facts.cores, facts.cpu, facts.kernel);
 //! ```
 
+mod affinity;
 mod calibration;
 mod clock;
 mod clock_cost;
+mod core_counters;
 mod core_watch;
-mod cores;
 mod drift;
-mod facts;
+mod host_facts;
 mod interface;
+mod interface_driver;
 mod interface_drops;
 mod kernel_clock;
-mod nic;
-mod processor_time;
 mod thread;
 pub mod tsc;
 
+pub use affinity::{PinError, allowed_cores, pin};
 pub use clock::{Clock, ClockSource};
 pub use clock_cost::ClockCost;
+pub use core_counters::{backlog_drops, steal_time};
 pub use core_watch::{CoreWatch, watch_core};
-pub use cores::{PinError, allowed_cores, pin};
 pub use drift::Drift;
-pub use facts::HostFacts;
+pub use host_facts::HostFacts;
 pub use interface::{Interface, address_interface, interface_address};
+pub use interface_driver::interface_driver;
 pub use interface_drops::interface_drops;
 pub use kernel_clock::kernel_tick;
-pub use nic::interface_driver;
-pub use processor_time::{backlog_drops, steal_time};
 pub use thread::{name_thread, set_timer_slack};

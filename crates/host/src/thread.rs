@@ -1,14 +1,14 @@
-//! What the kernel knows of a thread beside where it runs.
+//! Thread settings other than affinity: name and timer slack.
 
 use std::ffi::CString;
 use std::io;
 
 use hairpin_time::Duration;
 
-/// Names the calling thread for `ps -L`, `top -H` and `perf`: the first 15 bytes of `name`.
+/// Names the calling thread for `ps -L`, `top -H` and `perf`, with the first 15 bytes of `name`.
 ///
 /// # Errors
-/// The kernel's. A name with a NUL in it ends there.
+/// The kernel's errors. A name ends at its first NUL.
 pub fn name_thread(name: &str) -> io::Result<()> {
     const LONGEST: usize = 15;
     let bytes: Vec<u8> = name.bytes().take(LONGEST).take_while(|&byte| byte != 0).collect();
@@ -17,17 +17,17 @@ pub fn name_thread(name: &str) -> io::Result<()> {
     check(unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) })
 }
 
-/// By how much the kernel may delay the calling thread's timers so as to serve several at once.
+/// Sets by how much the kernel may delay the calling thread's timers to coalesce them.
 ///
-/// 50 µs unless set, which every wait with a timeout is late by; 1 ns is the least and what a
-/// loop with microsecond deadlines wants. Real-time threads have none.
+/// The default is 50 µs, by which every wait with a timeout is late. The minimum is 1 ns, which is
+/// right for a loop with microsecond deadlines. Real-time threads have no slack.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's errors.
 pub fn set_timer_slack(slack: Duration) -> io::Result<()> {
-    // Zero would mean the default again.
+    // Zero would select the default.
     let nanos = libc::c_ulong::try_from(slack.as_nanos().max(1)).unwrap_or(libc::c_ulong::MAX);
-    // SAFETY: PR_SET_TIMERSLACK takes a number and touches no memory of ours.
+    // SAFETY: PR_SET_TIMERSLACK takes a number and accesses no memory of this process.
     check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, nanos) })
 }
 
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_knows_the_thread_by_its_first_fifteen_bytes() {
+    fn thread_name_is_cut_to_15_bytes() {
         std::thread::spawn(|| {
             name_thread("feed-handler-channel-310").unwrap();
             let name = std::fs::read_to_string("/proc/thread-self/comm").unwrap();
@@ -51,10 +51,10 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_keeps_the_timer_slack_and_never_zero() {
+    fn timer_slack_is_set_and_never_zero() {
         std::thread::spawn(|| {
-            for (asked, kept) in [(Duration::from_micros(7), 7_000), (Duration::ZERO, 1)] {
-                set_timer_slack(asked).unwrap();
+            for (requested, kept) in [(Duration::from_micros(7), 7_000), (Duration::ZERO, 1)] {
+                set_timer_slack(requested).unwrap();
                 // SAFETY: PR_GET_TIMERSLACK takes nothing and returns a number.
                 assert_eq!(unsafe { libc::prctl(libc::PR_GET_TIMERSLACK) }, kept);
             }

@@ -1,18 +1,18 @@
-//! The time stamp counter: raw ticks, and whether they can be trusted as a clock.
+//! The time stamp counter: raw ticks, and a check whether they are usable as a clock.
 //!
-//! On a processor without one (anything but x86-64) the readings are zero and [`is_usable`] is
-//! false, so that [`crate::Clock`] falls back to the kernel's.
+//! On processors other than x86-64 the readings are zero and [`is_usable`] returns `false`, so that
+//! [`crate::Clock`] uses the kernel's clock.
 
-/// The counter, without a fence: neighbouring instructions may move across the read.
+/// Reads the counter without a fence: adjacent instructions may be reordered across the read.
 ///
-/// The cheapest reading there is, some 10 ns; right for stamping events that are themselves
-/// longer than the processor's reordering window.
+/// This is the cheapest reading, about 10 ns. It is suitable for events longer than the processor's
+/// reordering window.
 #[inline]
 #[must_use]
 pub fn read() -> u64 {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: RDTSC reads a register and touches no memory. It faults only where a process has
-    // asked the kernel for that (PR_SET_TSC), which would be a fault in safe code just as well.
+    // SAFETY: RDTSC reads a register and accesses no memory. It faults only if the process has
+    // requested that from the kernel (PR_SET_TSC), which would be a fault in safe code too.
     unsafe {
         core::arch::x86_64::_rdtsc()
     }
@@ -20,17 +20,17 @@ pub fn read() -> u64 {
     0
 }
 
-/// The counter, fenced on both sides: every earlier instruction has completed, no later one has
-/// begun.
+/// Reads the counter with fences on both sides: every earlier instruction has completed, and no
+/// later instruction has begun.
 ///
-/// For intervals of a few tens of nanoseconds, where reordering would be a visible part of the
-/// result. About twice the cost of [`read`].
+/// Suitable for intervals of a few tens of nanoseconds, where reordering would visibly affect the
+/// result. Costs about twice as much as [`read`].
 #[inline]
 #[must_use]
 pub fn read_fenced() -> u64 {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: LFENCE belongs to SSE2, which every x86-64 processor has, and orders instructions
-    // without touching memory; for RDTSC see `read`.
+    // without accessing memory. For RDTSC see `read`.
     unsafe {
         use core::arch::x86_64::{_mm_lfence, _rdtsc};
         _mm_lfence();
@@ -42,11 +42,12 @@ pub fn read_fenced() -> u64 {
     0
 }
 
-/// Whether the counter runs at one constant rate, alike on every core, whatever the power state.
+/// Returns `true` if the counter runs at one constant rate, equal on every core, in every power
+/// state.
 ///
-/// The processor must declare it invariant (CPUID leaf 0x8000_0007, EDX bit 8) and the kernel must
-/// not have struck it off its list of clock sources, as it does when its watchdog or its check of
-/// the cores against each other has found it unstable.
+/// The processor must declare the counter invariant (CPUID leaf 0x8000_0007, EDX bit 8). The kernel
+/// must list it as a clock source: the kernel removes it if its watchdog or its cross-core check
+/// finds it unstable.
 #[must_use]
 pub fn is_usable() -> bool {
     is_invariant() && !is_rejected_by_kernel()
@@ -66,7 +67,8 @@ fn is_invariant() -> bool {
     false
 }
 
-/// A list that cannot be read (a sandbox without sysfs) rejects nothing.
+/// Returns `true` if the kernel does not list the counter. An unreadable list (a sandbox without
+/// sysfs) does not count.
 fn is_rejected_by_kernel() -> bool {
     const SOURCES: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
     std::fs::read_to_string(SOURCES)
@@ -78,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fenced_and_unfenced_readings_are_of_one_counter() {
+    fn fenced_and_unfenced_reads_are_consistent() {
         let first = read_fenced();
         let second = read();
         let third = read_fenced();

@@ -1,4 +1,4 @@
-//! Live counters: what a process tells of itself while it runs.
+//! Live counters that a process publishes while it runs.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -8,29 +8,30 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use hairpin_time::{Duration, Instant, Utc};
 
-use crate::layout::{Layout, PageError, Spacing, TITLE_MAX};
-use crate::memory;
+use crate::mapping;
 use crate::metric::{Kind, Metric, Unit};
-use crate::page::Page;
+use crate::page_layout::{Layout, PageError, Spacing, TITLE_MAX};
+use crate::value_page::Page;
 
-/// What a page of live counters is called, as `/proc/PID/fd` shows it.
+/// The file name of a page of live counters, as shown by `/proc/PID/fd`.
 pub(crate) const FILE_NAME: &str = "hairpin-counters";
-/// No page is brought up to date more often: a tenth of what a person at a terminal notices, and so
-/// seldom that some two hundred values cost a loop less than one part in ten thousand.
+/// The minimum update interval of a page: a tenth of what a person notices at a terminal. At this
+/// rate two hundred values cost a loop less than one part in ten thousand.
 pub const INTERVAL: Duration = Duration::from_millis(10);
-/// A loop that is never at leisure brings its page up to date nevertheless.
+/// The maximum update interval of a page: a loop that is never idle still updates its page this
+/// often.
 pub const INTERVAL_MAX: Duration = Duration::from_millis(100);
 
-/// Counters and gauges of this process in a sealed memory file, for whoever may look.
+/// The counters and gauges of this process in a sealed memory file, readable by other processes.
 ///
-/// The file is anonymous: `/proc/PID/fd` shows it, nothing else does, and it is gone with the
-/// process, however that ends. [`CounterPages`](crate::CounterPages) finds such pages.
+/// The file is anonymous: only `/proc/PID/fd` shows it, and it disappears with the process, however
+/// the process ends. [`CounterPages`](crate::CounterPages) finds such pages.
 ///
-/// One thread writes a page, and the page is its own (a process of several threads has several): it
-/// stores plain 64-bit words, relaxed; no lock, no atomic addition, no fence, and after
-/// [`create`](Self::create) no system call. Readers cannot stop it, nor write: the file is sealed
-/// against that. Values stand side by side, so that two hundred are 25 cache lines. What a reader
-/// sees is each value whole; values of one update may meet those of the one before.
+/// A page has one writer thread; a process with several threads has several pages. The writer
+/// stores plain 64-bit words, relaxed: without lock, atomic addition or fence, and after
+/// [`create`](Self::create) without system calls. Readers cannot block the writer or write to the
+/// page, since the file is sealed. Values are adjacent, so two hundred take 25 cache lines. A
+/// reader sees each value whole, but may see values of two successive updates together.
 ///
 /// ```
 /// use hairpin_mapped::{INTERVAL, CounterPage, CounterWriter, Unit};
@@ -38,19 +39,19 @@ pub const INTERVAL_MAX: Duration = Duration::from_millis(100);
 ///
 /// struct Echo { received: u64, is_connected: bool }
 /// impl Echo {
-///     fn tell(&self, sheet: &mut CounterWriter<'_>) {
-///         sheet.counter("echo", "received", Unit::Packets, self.received);
-///         sheet.gauge("echo", "connected", Unit::Flag, self.is_connected.into());
+///     fn write(&self, writer: &mut CounterWriter<'_>) {
+///         writer.counter("echo", "received", Unit::Packets, self.received);
+///         writer.gauge("echo", "connected", Unit::Flag, self.is_connected.into());
 ///     }
 /// }
 ///
 /// let mut echo = Echo { received: 0, is_connected: true };
-/// let mut page = CounterPage::create("echo --port 7", "echo", |sheet| echo.tell(sheet))?;
-/// // In the loop, at the end of a turn:
+/// let mut page = CounterPage::create("echo --port 7", "echo", |writer| echo.write(writer))?;
+/// // In the loop, at the end of an iteration:
 /// echo.received += 1;
 /// let now = Instant::from_nanos(1_000_000_000);
-/// assert!(page.update_if_due(now, true, |sheet| echo.tell(sheet)));
-/// assert!(!page.update_if_due(now, true, |sheet| echo.tell(sheet)), "once an interval");
+/// assert!(page.update_if_due(now, true, |writer| echo.write(writer)));
+/// assert!(!page.update_if_due(now, true, |writer| echo.write(writer)), "once per interval");
 /// # Ok::<(), hairpin_mapped::PageError>(())
 /// ```
 #[derive(Debug)]
@@ -61,24 +62,25 @@ pub struct CounterPage {
 }
 
 impl CounterPage {
-    /// Makes the page, with the values that `tell` names and states.
+    /// Creates the page with the values that `write` declares.
     ///
-    /// `title` says for a person what the process is: its command first, then what tells it from
-    /// others of its kind. **Everybody who may look sees it: never a secret, never words that were
-    /// not chosen.** What is not printable ASCII becomes `?`; it ends after [`TITLE_MAX`] bytes.
-    /// `name` says what this page is in the process, such as its thread's name.
+    /// `title` describes the process for users: its command first, then what distinguishes it from
+    /// others of its kind. **Every reader sees the title: it must not contain secrets or unchecked
+    /// arguments.** Bytes other than printable ASCII become `?`, and the title is cut after
+    /// [`TITLE_MAX`] bytes. `name` identifies the page within the process, such as the thread's
+    /// name.
     ///
     /// # Errors
-    /// [`PageError::Title`] if title or name are none, [`PageError::Names`] if values have no sound
-    /// names of their own or are more than 1024, [`PageError::Io`] if the kernel has no memory or
-    /// no descriptor left.
+    /// [`PageError::Title`] if title or name is invalid, [`PageError::Names`] if value names are
+    /// invalid or not unique or there are more than 1024, [`PageError::Io`] if the kernel has no
+    /// more memory or descriptors.
     pub fn create(
         title: &str,
         name: &str,
-        tell: impl Fn(&mut CounterWriter<'_>),
+        write: impl Fn(&mut CounterWriter<'_>),
     ) -> Result<Self, PageError> {
         let mut metrics = Vec::new();
-        tell(&mut CounterWriter(Pass::Naming(&mut metrics)));
+        write(&mut CounterWriter(Pass::Declare(&mut metrics)));
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let layout = Layout {
             title: printable(title),
@@ -89,77 +91,80 @@ impl CounterPage {
             metrics: metrics.into(),
         };
         let (page, file) = Page::create(c"hairpin-counters", layout)?;
-        memory::seal_for_readers(&file)?;
+        mapping::seal_for_readers(&file)?;
         let mut page = Self { page, file, updated: Instant::ZERO };
-        page.update(Instant::ZERO, tell);
+        page.update(Instant::ZERO, write);
         Ok(page)
     }
 
-    /// Brings the page up to date if that is due: an [`INTERVAL`] after the last time if the loop
-    /// is at leisure (`is_quiet`), an [`INTERVAL_MAX`] after it in any case. Whether it was.
+    /// Updates the page if an update is due: after [`INTERVAL`] if the loop is idle (`is_idle`),
+    /// or after [`INTERVAL_MAX`] in any case. Returns `true` if the page was updated.
     ///
-    /// Otherwise it costs a comparison. `now` is the loop's own time; nothing reads a clock.
+    /// Otherwise costs one comparison. `now` is the loop's own time; no clock is read.
     #[inline]
     pub fn update_if_due(
         &mut self,
         now: Instant,
-        is_quiet: bool,
-        tell: impl FnOnce(&mut CounterWriter<'_>),
+        is_idle: bool,
+        write: impl FnOnce(&mut CounterWriter<'_>),
     ) -> bool {
-        let interval = if is_quiet { INTERVAL } else { INTERVAL_MAX };
+        let interval = if is_idle { INTERVAL } else { INTERVAL_MAX };
         let is_due = now.saturating_since(self.updated) >= interval;
         if is_due {
-            self.update(now, tell);
+            self.update(now, write);
         }
         is_due
     }
 
-    /// Brings the page up to date. `tell` must state the values that it named at the beginning, in
-    /// the same order.
+    /// Updates the page. `write` must write the declared values in the declared order.
     ///
     /// # Panics
-    /// If it states more values, or fewer.
-    pub fn update(&mut self, now: Instant, tell: impl FnOnce(&mut CounterWriter<'_>)) {
+    /// If `write` writes more or fewer values than declared.
+    pub fn update(&mut self, now: Instant, write: impl FnOnce(&mut CounterWriter<'_>)) {
         self.updated = now;
-        let mut sheet = CounterWriter(Pass::Stating { page: &self.page, next: 0 });
-        tell(&mut sheet);
-        if let Pass::Stating { next, .. } = sheet.0 {
-            assert_eq!(next, self.page.layout.metrics.len(), "values that were not told");
+        let mut writer = CounterWriter(Pass::Write { page: &self.page, next: 0 });
+        write(&mut writer);
+        if let Pass::Write { next, .. } = writer.0 {
+            assert_eq!(
+                next,
+                self.page.layout.metrics.len(),
+                "every declared value must be written"
+            );
         }
     }
 
-    /// The descriptor. Who inherits it can read the page, and keeps it alive.
+    /// Returns the descriptor. A process that inherits it can read the page and keeps it alive.
     #[must_use]
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
 }
 
-/// Where a part of a process tells its values: the same words name them once, when the page is
-/// made, and state them each time it is brought up to date.
+/// A writer of values. The same code declares the values when the page is created, and writes them
+/// at each update.
 #[derive(Debug)]
 pub struct CounterWriter<'a>(Pass<'a>);
 
 #[derive(Debug)]
 enum Pass<'a> {
-    Naming(&'a mut Vec<Metric>),
-    Stating { page: &'a Page, next: usize },
+    Declare(&'a mut Vec<Metric>),
+    Write { page: &'a Page, next: usize },
 }
 
 impl CounterWriter<'_> {
-    /// A value that only grows, called `part.name`.
+    /// Writes a counter, a value that only grows, named `part.name`.
     #[inline]
     pub fn counter(&mut self, part: impl Display, name: &str, unit: Unit, value: u64) {
         self.value(part, name, Kind::Counter, unit, value);
     }
 
-    /// A value as it is now, called `part.name`.
+    /// Writes a gauge, a current value, named `part.name`.
     #[inline]
     pub fn gauge(&mut self, part: impl Display, name: &str, unit: Unit, value: u64) {
         self.value(part, name, Kind::Gauge, unit, value);
     }
 
-    /// Counters as the structs of the house list them, their units told from their names.
+    /// Writes all counters of a counter struct. The units are derived from the names.
     #[inline]
     pub fn counters(
         &mut self,
@@ -168,8 +173,8 @@ impl CounterWriter<'_> {
     ) {
         for (name, value) in counters {
             match self.0 {
-                Pass::Naming(_) => self.counter(part, name, unit_of(name), value),
-                Pass::Stating { .. } => self.counter(part, name, Unit::Count, value),
+                Pass::Declare(_) => self.counter(part, name, unit_of(name), value),
+                Pass::Write { .. } => self.counter(part, name, Unit::Count, value),
             }
         }
     }
@@ -177,10 +182,10 @@ impl CounterWriter<'_> {
     #[inline]
     fn value(&mut self, part: impl Display, name: &str, kind: Kind, unit: Unit, value: u64) {
         match &mut self.0 {
-            Pass::Naming(metrics) => {
+            Pass::Declare(metrics) => {
                 metrics.push(Metric { name: format!("{part}.{name}"), kind, unit });
             }
-            Pass::Stating { page, next } => {
+            Pass::Write { page, next } => {
                 page.value(*next).store(value, Ordering::Relaxed);
                 *next += 1;
             }
@@ -188,10 +193,10 @@ impl CounterWriter<'_> {
     }
 }
 
-/// The unit that the name of a counter says, by the house's way of naming: the thing counted comes
-/// first or last, and packets that have too many bytes are packets.
+/// Derives a unit from a counter's name, by our naming convention: the counted thing comes first or
+/// last, and packets with too many bytes are packets.
 fn unit_of(name: &str) -> Unit {
-    // Both count what has the bytes.
+    // This counter counts the packets with trailing bytes.
     if name == "trailing_bytes" {
         return Unit::Count;
     }
@@ -206,12 +211,12 @@ fn unit_of(name: &str) -> Unit {
         "connections" => Some(Unit::Connections),
         _ => None,
     };
-    // A word amid others is the thing too: feed_bytes_sent, lost_datagrams_a.
-    let amid = words.find_map(of_word);
-    of_word(first).or(last.and_then(of_word)).or(amid).unwrap_or(Unit::Count)
+    // A word in the middle also names the unit: feed_bytes_sent, lost_datagrams_a.
+    let middle = words.find_map(of_word);
+    of_word(first).or(last.and_then(of_word)).or(middle).unwrap_or(Unit::Count)
 }
 
-/// The title without what a terminal would obey or a line could not hold.
+/// Replaces characters that a terminal would interpret or a line cannot contain.
 fn printable(title: &str) -> String {
     let plain = |letter: char| if matches!(letter, ' '..='~') { letter } else { '?' };
     title.trim_start().chars().map(plain).take(TITLE_MAX).collect()
@@ -226,14 +231,14 @@ mod tests {
     }
 
     fn page() -> CounterPage {
-        CounterPage::create("test of\tpages", "test", |sheet| tell(sheet, 1)).unwrap()
+        CounterPage::create("test of\tpages", "test", |writer| write(writer, 1)).unwrap()
     }
 
-    fn tell(sheet: &mut CounterWriter<'_>, value: u64) {
-        sheet.counter("feed", "gaps", Unit::Count, value);
-        sheet.gauge(format_args!("trader.{}", 3), "waiting", Unit::Orders, 2 * value);
+    fn write(writer: &mut CounterWriter<'_>, value: u64) {
+        writer.counter("feed", "gaps", Unit::Count, value);
+        writer.gauge(format_args!("trader.{}", 3), "waiting", Unit::Orders, 2 * value);
         let counters = [("bytes_sent", 3 * value), ("lapses", 4 * value)];
-        sheet.counters("gateway", counters.into_iter());
+        writer.counters("gateway", counters.into_iter());
     }
 
     fn values(page: &CounterPage) -> Vec<u64> {
@@ -242,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_named_once_and_stated_each_time() {
+    fn values_are_declared_once_and_written_each_time() {
         let mut page = page();
         let metrics = page.page.layout.metrics.iter();
         let named: Vec<_> = metrics.map(|m| (m.name.as_str(), m.kind, m.unit)).collect();
@@ -255,68 +260,68 @@ mod tests {
         assert_eq!(named, expected);
         assert_eq!(page.page.layout.title, "test of?pages");
         assert_eq!(values(&page), [1, 2, 3, 4]);
-        page.update(at(1), |sheet| tell(sheet, 10));
+        page.update(at(1), |writer| write(writer, 10));
         assert_eq!(values(&page), [10, 20, 30, 40]);
     }
 
     #[test]
-    fn is_updated_once_an_interval_and_of_a_busy_loop_seldom() {
+    fn updates_once_per_interval() {
         let mut page = page();
-        page.update(at(1_000), |sheet| tell(sheet, 1));
-        let mut due = |ms, is_quiet| page.update_if_due(at(ms), is_quiet, |sheet| tell(sheet, ms));
+        page.update(at(1_000), |writer| write(writer, 1));
+        let mut due = |ms, is_idle| page.update_if_due(at(ms), is_idle, |writer| write(writer, ms));
         assert!(!due(1_009, true));
         assert!(!due(1_010, false));
         assert!(due(1_010, true));
         assert!(!due(1_109, false));
         assert!(due(1_110, false));
-        // A clock that has been set back is no reason to write at every turn.
+        // A clock that was set back must not cause an update in every iteration.
         assert!(!due(900, true));
         assert_eq!(values(&page)[0], 1_110);
     }
 
     #[test]
-    #[should_panic(expected = "values that were not told")]
-    fn to_tell_fewer_values_than_were_named_is_a_defect() {
-        page().update(at(1), |sheet| sheet.counter("feed", "gaps", Unit::Count, 1));
+    #[should_panic(expected = "every declared value must be written")]
+    fn panics_on_fewer_values_than_declared() {
+        page().update(at(1), |writer| writer.counter("feed", "gaps", Unit::Count, 1));
     }
 
     #[test]
-    #[should_panic(expected = "a value of another page")]
-    fn to_tell_more_values_than_were_named_is_a_defect() {
-        page().update(at(1), |sheet| {
-            tell(sheet, 1);
-            tell(sheet, 2);
+    #[should_panic(expected = "no such value in this page")]
+    fn panics_on_more_values_than_declared() {
+        page().update(at(1), |writer| {
+            write(writer, 1);
+            write(writer, 2);
         });
     }
 
     #[test]
-    fn values_that_are_told_twice_make_no_page() {
-        let outcome = CounterPage::create("test", "test", |sheet| {
-            tell(sheet, 1);
-            tell(sheet, 1);
+    fn create_rejects_duplicate_values() {
+        let outcome = CounterPage::create("test", "test", |writer| {
+            write(writer, 1);
+            write(writer, 1);
         });
         assert!(matches!(outcome, Err(PageError::Names)));
         assert!(matches!(CounterPage::create("test", "test", |_| ()), Err(PageError::Names)));
         assert!(matches!(
-            CounterPage::create("", "test", |sheet| tell(sheet, 1)),
+            CounterPage::create("", "test", |writer| write(writer, 1)),
             Err(PageError::Title)
         ));
     }
 
     #[test]
-    fn nobody_else_can_write_it() {
+    fn other_processes_cannot_write() {
         use std::os::unix::fs::FileExt;
         let page = page();
         let file = File::from(page.fd().try_clone_to_owned().unwrap());
         assert!(file.write_all_at(&[1], 0).is_err());
         assert!(file.set_len(0).is_err());
-        assert!(Page::open(&file).is_err(), "to map it to write");
+        assert!(Page::open(&file).is_err(), "a writable mapping");
     }
 
     #[test]
-    fn two_hundred_values_are_25_cache_lines() {
-        let page = CounterPage::create("test", "test", |sheet| {
-            (0..200).for_each(|n| sheet.counter(n, "n", Unit::Count, n));
+    fn packs_200_values_into_25_cache_lines() {
+        let page = CounterPage::create("test", "test", |writer| {
+            (0..200).for_each(|n| writer.counter(n, "n", Unit::Count, n));
         });
         let page = page.unwrap();
         let at = |index| page.page.value(index).as_ptr() as usize;
@@ -324,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_the_house_say_their_unit() {
+    fn derives_unit_from_counter_name() {
         for (name, unit) in [
             ("bytes", Unit::Bytes),
             ("bytes_received", Unit::Bytes),

@@ -1,4 +1,4 @@
-//! Finding the live counters of running processes.
+//! Discovery of the live counters of running processes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,65 +7,67 @@ use std::path::{Path, PathBuf};
 
 use crate::counter_page::FILE_NAME;
 use crate::counter_view::{CounterView, FileId};
-use crate::layout::PageError;
+use crate::page_layout::PageError;
 
-/// More pages of one process are not looked at.
+/// The maximum number of pages per process that are checked.
 const PAGES_MAX: usize = 64;
 
-/// The pages of live counters that processes have open just now.
+/// The pages of live counters that processes have open now.
 ///
-/// Looked for where every process's open files can be seen, in `/proc`: so there is no registry to
-/// go stale. Network namespaces make no difference. A user sees his own processes, root sees all; a
-/// process in another PID namespace is known here by the number it has here.
+/// The pages are found among the open files of each process in `/proc`, so there is no registry to
+/// become stale. Network namespaces do not matter. A user sees the user's own processes, and root
+/// sees all. A process in another PID namespace is listed by its number in this namespace.
 #[derive(Debug, Default)]
 pub struct CounterPages {
-    /// What was found, by process id, then in the order in which a process has made its pages.
+    /// The pages found, by process id, then in creation order.
     pub found: Vec<Found>,
-    /// Processes that may not be looked into: other users'. Kernel threads are not among them.
+    /// The processes that may not be inspected, such as those of other users. Kernel threads are
+    /// omitted.
     pub unreadable: Vec<u32>,
 }
 
-/// A page of live counters.
+/// A page of live counters that was found.
 #[derive(Debug)]
 pub struct Found {
-    /// The process that has made it; if that has ended and left the page to others, one of those.
+    /// The process that created the page. If that process has ended, one of those that hold the
+    /// page.
     pub process: u32,
-    /// The page, or why it is not believed: a later version's, or not sound.
+    /// The page, or the reason why it is rejected: a later version, or an invalid page.
     pub page: Result<CounterView, PageError>,
 }
 
-/// Who has a page open, and one way to it.
-struct Holders {
+/// The processes that have a page open, and one link to it.
+struct PageHolders {
     processes: Vec<u32>,
     link: PathBuf,
 }
 
 impl CounterPages {
-    /// Looks for the pages of all processes.
+    /// Finds the pages of all processes.
     ///
     /// # Errors
-    /// The kernel's if there is no `/proc`.
+    /// The kernel's errors if there is no `/proc`.
     pub fn find() -> io::Result<Self> {
         let mut pages = Self::default();
         pages.refresh()?;
         Ok(pages)
     }
 
-    /// Looks again. Pages that are known already stay mapped as they are.
+    /// Finds the pages again. Known pages stay mapped.
     ///
     /// # Errors
-    /// As [`find`](Self::find); what was known is kept.
+    /// Same as [`find`](Self::find); the known pages are kept.
     pub fn refresh(&mut self) -> io::Result<()> {
         let mut holders = BTreeMap::new();
         let mut unreadable = Vec::new();
         for process in processes(Path::new("/proc"))? {
-            match note_pages(process, &mut holders) {
+            match collect_pages(process, &mut holders) {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                     if !is_kernel_thread(process) {
                         unreadable.push(process);
                     }
                 }
-                // It has ended meanwhile.
+                // The process has ended in the meantime.
                 Ok(()) | Err(_) => {}
             }
         }
@@ -78,15 +80,15 @@ impl CounterPages {
             holders.found(page)
         });
         self.found = found.collect();
-        // Files are numbered in the order in which they are made.
+        // Inode numbers follow the order of creation.
         self.found.sort_by_key(|found| found.process);
         self.unreadable = unreadable;
         Ok(())
     }
 }
 
-impl Holders {
-    /// The page, unless it is gone meanwhile.
+impl PageHolders {
+    /// Returns the page, unless it was closed in the meantime.
     fn found(self, page: Result<CounterView, PageError>) -> Option<Found> {
         if matches!(&page, Err(PageError::Io(error)) if error.kind() == io::ErrorKind::NotFound) {
             return None;
@@ -97,30 +99,30 @@ impl Holders {
     }
 }
 
-/// Every process, by its id.
-fn processes(folder: &Path) -> io::Result<Vec<u32>> {
-    let entries = fs::read_dir(folder)?.filter_map(Result::ok);
+/// Lists all processes by id.
+fn processes(directory: &Path) -> io::Result<Vec<u32>> {
+    let entries = fs::read_dir(directory)?.filter_map(Result::ok);
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let mut processes: Vec<u32> = ids.collect();
     processes.sort_unstable();
     Ok(processes)
 }
 
-/// Notes the files of `process` that bear the name of a page.
+/// Collects the files of `process` that have the name of a page.
 ///
 /// # Errors
-/// The process has ended, or may not be looked into.
-fn note_pages(process: u32, holders: &mut BTreeMap<FileId, Holders>) -> io::Result<()> {
+/// The process has ended, or may not be inspected.
+fn collect_pages(process: u32, holders: &mut BTreeMap<FileId, PageHolders>) -> io::Result<()> {
     let links = fs::read_dir(format!("/proc/{process}/fd"))?.filter_map(Result::ok);
     for link in links.map(|entry| entry.path()).filter(|link| is_page(link)).take(PAGES_MAX) {
-        let Ok(id) = FileId::of(&link) else { continue };
-        let holders = holders.entry(id).or_insert_with(|| Holders { processes: vec![], link });
+        let Ok(id) = FileId::from_path(&link) else { continue };
+        let holders = holders.entry(id).or_insert_with(|| PageHolders { processes: vec![], link });
         holders.processes.push(process);
     }
     Ok(())
 }
 
-/// Whether the file behind a link is called as a page is.
+/// Returns `true` if the target of a link has the name of a page.
 fn is_page(link: &Path) -> bool {
     fs::read_link(link).is_ok_and(|target| {
         let name = target.to_str().and_then(|name| name.strip_prefix("/memfd:"));
@@ -128,9 +130,9 @@ fn is_page(link: &Path) -> bool {
     })
 }
 
-/// Whether there is no program behind a process: nothing to look for.
+/// Returns `true` for a kernel thread, which has no program and so no pages.
 fn is_kernel_thread(process: u32) -> bool {
-    fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|words| words.is_empty())
+    fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|text| text.is_empty())
 }
 
 #[cfg(test)]
@@ -142,13 +144,14 @@ mod tests {
     use hairpin_time::Instant;
 
     use super::*;
-    use crate::{CounterPage, CounterWriter, Unit, memory};
+    use crate::{CounterPage, CounterWriter, Unit, mapping};
 
-    fn tell(value: u64) -> impl Fn(&mut CounterWriter<'_>) {
-        move |sheet| sheet.counter("test", "value", Unit::Count, value)
+    fn write(value: u64) -> impl Fn(&mut CounterWriter<'_>) {
+        move |writer| writer.counter("test", "value", Unit::Count, value)
     }
 
-    /// Other tests of this process publish too: ours are known by their titles.
+    /// Returns the pages of this test by title, since other tests of this process publish pages
+    /// too.
     fn ours<'a>(pages: &'a CounterPages, title: &str) -> Vec<&'a CounterView> {
         let process = std::process::id();
         let found = pages.found.iter().filter(|found| found.process == process);
@@ -156,9 +159,9 @@ mod tests {
     }
 
     #[test]
-    fn every_page_of_a_process_is_found_once() {
-        let title = "every_page_of_a_process_is_found_once";
-        let pages = ["a", "b"].map(|name| CounterPage::create(title, name, tell(1)).unwrap());
+    fn finds_each_page_once() {
+        let title = "finds_each_page_once";
+        let pages = ["a", "b"].map(|name| CounterPage::create(title, name, write(1)).unwrap());
         let duplicate = pages[1].fd().try_clone_to_owned().unwrap();
         let found = CounterPages::find().unwrap();
         let names = ours(&found, title).iter().map(|view| view.name()).collect::<Vec<_>>();
@@ -167,18 +170,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_stays_mapped_and_what_is_closed_goes() {
-        let title = "what_is_known_stays_mapped_and_what_is_closed_goes";
-        let mut page = CounterPage::create(title, "a", tell(1)).unwrap();
+    fn refresh_keeps_mapped_pages_and_drops_closed_ones() {
+        let title = "refresh_keeps_mapped_pages_and_drops_closed_ones";
+        let mut page = CounterPage::create(title, "a", write(1)).unwrap();
         let mut pages = CounterPages::find().unwrap();
         let values = |pages: &CounterPages| ours(pages, title)[0].values().collect::<Vec<_>>();
         assert_eq!(values(&pages), [1]);
         let metrics = ours(&pages, title)[0].metrics().as_ptr();
-        page.update(Instant::ZERO, tell(2));
+        page.update(Instant::ZERO, write(2));
         assert_eq!(values(&pages), [2]);
         pages.refresh().unwrap();
         assert_eq!(ours(&pages, title)[0].metrics().as_ptr(), metrics);
-        let later = CounterPage::create(title, "b", tell(3)).unwrap();
+        let later = CounterPage::create(title, "b", write(3)).unwrap();
         pages.refresh().unwrap();
         assert_eq!(ours(&pages, title).len(), 2);
         drop(page);
@@ -189,69 +192,69 @@ mod tests {
         assert_eq!(ours(&pages, title).len(), 0);
     }
 
-    fn impostor(image: &[u8]) -> File {
-        let file = memory::create(c"hairpin-counters").unwrap();
+    fn forged_page(image: &[u8]) -> File {
+        let file = mapping::create(c"hairpin-counters").unwrap();
         file.write_all_at(image, 0).unwrap();
-        memory::seal(&file).unwrap();
+        mapping::seal(&file).unwrap();
         file
     }
 
-    fn refusals(pages: &CounterPages) -> Vec<String> {
-        let refused = pages.found.iter().filter_map(|found| found.page.as_ref().err());
-        refused.map(ToString::to_string).collect()
+    fn errors(pages: &CounterPages) -> Vec<String> {
+        let found_errors = pages.found.iter().filter_map(|found| found.page.as_ref().err());
+        found_errors.map(ToString::to_string).collect()
     }
 
     #[test]
-    fn an_unsound_page_is_told_and_so_is_a_later_version() {
-        let mut image = crate::layout::tests::layout().encode();
+    fn reports_invalid_and_newer_pages() {
+        let mut image = crate::page_layout::tests::layout().encode();
         image[8..12].copy_from_slice(&77_u32.to_le_bytes());
-        let files = [impostor(&image), impostor(b"?")];
-        let refused = refusals(&CounterPages::find().unwrap());
-        for expected in ["a page of version 77", "not a page of values"] {
-            assert!(refused.iter().any(|words| words.starts_with(expected)), "{refused:?}");
+        let files = [forged_page(&image), forged_page(b"?")];
+        let found_errors = errors(&CounterPages::find().unwrap());
+        for expected in ["unsupported page version 77", "not a page of values"] {
+            assert!(found_errors.iter().any(|text| text.starts_with(expected)), "{found_errors:?}");
         }
         drop(files);
     }
 
     #[test]
-    fn a_page_is_known_by_its_name_and_a_journal_is_not_one() {
-        let title = "a_page_is_known_by_its_name_and_a_journal_is_not_one";
-        let page = CounterPage::create(title, "a", tell(1)).unwrap();
+    fn recognizes_pages_by_file_name() {
+        let title = "recognizes_pages_by_file_name";
+        let page = CounterPage::create(title, "a", write(1)).unwrap();
         let link = |fd: &dyn AsRawFd| PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()));
         assert!(is_page(&link(&page.fd())));
         assert!(!is_page(&link(&crate::SharedCounterPage::create(&["a"]).unwrap().fd())));
         assert!(!is_page(&link(&tempfile::tempfile().unwrap())));
-        assert!(!is_page(&link(&memory::create(c"hairpin-counters-").unwrap())));
+        assert!(!is_page(&link(&mapping::create(c"hairpin-counters-").unwrap())));
     }
 
     #[test]
-    fn a_page_is_its_makers_whoever_else_has_it_open() {
-        let page = CounterPage::create("a page", "a", tell(1)).unwrap();
+    fn page_belongs_to_creating_process() {
+        let page = CounterPage::create("a page", "a", write(1)).unwrap();
         let link = PathBuf::from(format!("/proc/self/fd/{}", page.fd().as_raw_fd()));
         let ours = std::process::id();
         for (processes, expected) in
             [(vec![ours], ours), (vec![1, ours, u32::MAX], ours), (vec![1, 2], 1)]
         {
-            let holders = Holders { processes, link: link.clone() };
+            let holders = PageHolders { processes, link: link.clone() };
             assert_eq!(holders.found(CounterView::open(&link)).unwrap().process, expected);
         }
     }
 
     #[test]
-    fn processes_are_the_numbers_in_the_folder() {
-        let folder = tempfile::tempdir().unwrap();
+    fn lists_numeric_directories_as_processes() {
+        let directory = tempfile::tempdir().unwrap();
         for name in ["12", "3", "self", "-1", "4294967296", "1x"] {
-            fs::create_dir(folder.path().join(name)).unwrap();
+            fs::create_dir(directory.path().join(name)).unwrap();
         }
-        assert_eq!(processes(folder.path()).unwrap(), [3, 12]);
-        assert!(processes(&folder.path().join("none")).is_err());
+        assert_eq!(processes(directory.path()).unwrap(), [3, 12]);
+        assert!(processes(&directory.path().join("none")).is_err());
     }
 
     #[test]
-    fn a_kernel_thread_has_no_program() {
+    fn recognizes_kernel_threads() {
         assert!(!is_kernel_thread(std::process::id()));
-        assert!(!is_kernel_thread(u32::MAX), "nor has what is not there");
-        // Where this sees the kernel's own, the second is their parent.
+        assert!(!is_kernel_thread(u32::MAX), "a process that does not exist");
+        // If kernel threads are visible, process 2 is their parent.
         if fs::read_to_string("/proc/2/comm").is_ok_and(|name| name == "kthreadd\n") {
             assert!(is_kernel_thread(2));
         }

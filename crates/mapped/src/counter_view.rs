@@ -1,4 +1,4 @@
-//! A page of live counters as another process sees it.
+//! A read-only view of the live counters of another process.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -9,22 +9,22 @@ use std::sync::atomic::Ordering;
 
 use hairpin_time::Utc;
 
-use crate::layout::PageError;
 use crate::metric::Metric;
-use crate::page::Page;
+use crate::page_layout::PageError;
+use crate::value_page::Page;
 
-/// The live counters of a process, mapped to be read.
+/// The live counters of a process, mapped read-only.
 ///
-/// All of its text was checked: it is short, printable ASCII. The values are whatever their writer
-/// stores, each read whole. Reading takes no system call and the writer does not notice. While a
-/// view is held the memory stays, the process's end notwithstanding.
+/// All text was validated: it is short, printable ASCII. The values are whatever the writer stores,
+/// each read whole. Reading needs no system call, and the writer does not notice. While a view
+/// exists the memory stays, even after the process has ended.
 #[derive(Debug)]
 pub struct CounterView {
     page: Page,
     id: FileId,
 }
 
-/// What tells a file from every other that exists at the same time.
+/// The identity of a file among all that exist at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FileId {
     device: u64,
@@ -32,27 +32,27 @@ pub(crate) struct FileId {
 }
 
 impl FileId {
-    /// Of whatever is at `path`, links followed.
-    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+    /// Returns the identity of the file at `path`, following links.
+    pub(crate) fn from_path(path: &Path) -> io::Result<Self> {
         let metadata = std::fs::metadata(path)?;
         Ok(Self { device: metadata.dev(), inode: metadata.ino() })
     }
 }
 
 impl CounterView {
-    /// Opens the page that `link`, an entry of some `/proc/PID/fd`, stands for. A stranger may put
-    /// anything there at any time: nothing but a sealed memory file is even opened.
+    /// Opens the page behind `link`, an entry of some `/proc/PID/fd`. Another process may put any
+    /// file there at any time, so only a sealed memory file is opened.
     ///
     /// # Errors
     /// Every [`PageError`].
     pub(crate) fn open(link: &Path) -> Result<Self, PageError> {
-        // This neither reads nor waits, whatever it is: a pipe, a device.
-        let place = OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(link)?;
-        let metadata = place.metadata()?;
+        // O_PATH neither reads nor blocks, even for a pipe or a device.
+        let path_handle = OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(link)?;
+        let metadata = path_handle.metadata()?;
         if !metadata.is_file() {
             return Err(PageError::NotSealed);
         }
-        let file = File::open(format!("/proc/self/fd/{}", place.as_raw_fd()))?;
+        let file = File::open(format!("/proc/self/fd/{}", path_handle.as_raw_fd()))?;
         let id = FileId { device: metadata.dev(), inode: metadata.ino() };
         Ok(Self { page: Page::open_read_only(&file)?, id })
     }
@@ -61,42 +61,43 @@ impl CounterView {
         self.id
     }
 
-    /// The process id that the maker has in its own eyes.
+    /// Returns the creator's process id in the creator's PID namespace.
     pub(crate) fn maker(&self) -> u32 {
         self.page.layout.process
     }
 
-    /// What the process is: its command, and what tells it from others of its kind.
+    /// Returns the title: the process's command, and what distinguishes it from others of its kind.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.page.layout.title
     }
 
-    /// The first word of the title.
+    /// Returns the first word of the title.
     #[must_use]
     pub fn command(&self) -> &str {
         self.title().split(' ').next().unwrap_or_default()
     }
 
-    /// What the page is in its process, such as its thread's name.
+    /// Returns the name of the page in its process, such as the thread's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.page.layout.name
     }
 
-    /// When the page was made, by the clock of its maker.
+    /// Returns the creation time by the creator's clock.
     #[must_use]
     pub fn started(&self) -> Utc {
         self.page.layout.started
     }
 
-    /// What the values are, in the order of the page: 1 to [`VALUES_MAX`](crate::VALUES_MAX).
+    /// Returns the descriptions of the values, in page order: 1 to
+    /// [`VALUES_MAX`](crate::VALUES_MAX).
     #[must_use]
     pub fn metrics(&self) -> &[Metric] {
         &self.page.layout.metrics
     }
 
-    /// Every value as it is now, in the order of [`metrics`](Self::metrics).
+    /// Iterates over the current values, in the order of [`metrics`](Self::metrics).
     pub fn values(&self) -> impl Iterator<Item = u64> {
         (0..self.metrics().len()).map(|index| self.page.value(index).load(Ordering::Relaxed))
     }
@@ -115,25 +116,25 @@ mod tests {
     }
 
     #[test]
-    fn values_are_seen_while_they_change() {
-        let tell = |value| {
-            move |sheet: &mut crate::CounterWriter<'_>| {
-                sheet.counter("a", "b", Unit::Messages, value)
+    fn view_shows_changing_values() {
+        let write = |value| {
+            move |writer: &mut crate::CounterWriter<'_>| {
+                writer.counter("a", "b", Unit::Messages, value)
             }
         };
-        let mut page = CounterPage::create("echo --port 7", "loop", tell(1)).unwrap();
+        let mut page = CounterPage::create("echo --port 7", "loop", write(1)).unwrap();
         let view = CounterView::open(&link(&page.fd())).unwrap();
         assert_eq!((view.title(), view.command(), view.name()), ("echo --port 7", "echo", "loop"));
         assert_eq!(view.metrics()[0].name, "a.b");
         assert_eq!(view.values().collect::<Vec<_>>(), [1]);
-        page.update(hairpin_time::Instant::ZERO, tell(u64::MAX));
+        page.update(hairpin_time::Instant::ZERO, write(u64::MAX));
         assert_eq!(view.values().collect::<Vec<_>>(), [u64::MAX]);
         drop(page);
-        assert_eq!(view.values().collect::<Vec<_>>(), [u64::MAX], "the view keeps it");
+        assert_eq!(view.values().collect::<Vec<_>>(), [u64::MAX], "the view keeps the page");
     }
 
     #[test]
-    fn what_is_no_memory_file_is_not_opened() {
+    fn open_rejects_other_files() {
         let file = tempfile::tempfile().unwrap();
         for link in ["/dev/zero".into(), "/proc".into(), link(&file)] {
             let outcome = CounterView::open(&link);
@@ -142,15 +143,15 @@ mod tests {
         assert!(matches!(CounterView::open(Path::new("/nothing")), Err(PageError::Io(_))));
     }
 
-    /// To open a pipe that nobody writes waits until somebody does.
+    /// Opening a pipe without a writer would block.
     #[test]
-    fn a_pipe_is_not_waited_for() {
-        let folder = tempfile::tempdir().unwrap();
-        let pipe = folder.path().join("pipe");
+    fn open_does_not_block_on_pipe() {
+        let directory = tempfile::tempdir().unwrap();
+        let pipe = directory.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
         assert!(made.success());
-        let (told, outcome) = std::sync::mpsc::channel();
-        std::thread::spawn(move || told.send(CounterView::open(&pipe).map(drop)));
+        let (sender, outcome) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(CounterView::open(&pipe).map(drop)));
         let outcome = outcome.recv_timeout(std::time::Duration::from_secs(20));
         assert!(matches!(outcome, Ok(Err(PageError::NotSealed))), "{outcome:?}");
     }

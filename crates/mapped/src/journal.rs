@@ -1,4 +1,4 @@
-//! Records of what went out and came in, in memory or in a folder.
+//! The journal: outbound and inbound records, in memory or in a directory.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -7,239 +7,246 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::memory;
+use crate::mapping;
 
-mod attendant;
 mod claim;
-mod folder;
 mod format;
+mod lookup;
 mod reader;
 mod record;
 mod recovery;
-mod rolling;
-mod search;
 mod segment;
+mod segment_files;
+mod segment_roller;
 mod settings;
-mod shared;
+mod sync_state;
+mod sync_worker;
 #[cfg(test)]
 mod tests;
 
 pub use claim::Claim;
+pub use lookup::{Records, Replay};
 pub use reader::{Checksum, Entry, Reader};
 pub use record::{Direction, Record, Tag};
 pub use recovery::Recovery;
-pub use search::{Records, Replay};
 pub use settings::{JournalSettings, Retention, SyncPolicy};
 
 use format::{Header, RECORD_HEADER, SEGMENT_HEADER, SEGMENT_MAX, SegmentHeader, TAIL};
-use rolling::Rolling;
+use record::position;
 use segment::Segment;
+use segment_roller::SegmentRoller;
 
-/// What a journal refuses, and why.
+/// The error of a journal operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// The journal is in memory and has no room left for a record of that size.
+    /// The journal is in memory and has no room for a record of that size.
     #[error("the journal is full")]
     Full,
-    /// No segment of this size could ever hold a record of that size.
-    #[error("a record larger than the journal has room for")]
+    /// A record of that size does not fit in any segment of this size.
+    #[error("record too large for the journal")]
     TooLarge,
-    /// Somebody has the journal open, in this process or another.
-    #[error("the journal in {} is open already: give each session its own", path.display())]
+    /// The journal is open already, in this process or another.
+    #[error(
+        "cannot open the journal in {}: already open, give each session its own journal",
+        path.display()
+    )]
     Busy {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
     },
-    /// A segment is missing, is none, was cut, or holds what no journal has written.
-    #[error("the journal is corrupt at byte {offset} of {}", path.display())]
+    /// A segment is missing, invalid or truncated, or contains data that no journal has written.
+    #[error("cannot read the journal: corrupt at byte {offset} of {}", path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// Where in the file, in bytes from its start.
+        /// The offset in the file in bytes.
         offset: u64,
     },
-    /// The kernel refused: no such folder, no permission, disk full.
+    /// The kernel returned an error: no such directory, no permission, disk full.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Records both ways in one order, written by one thread.
+/// A log of outbound and inbound records in one order, written by one thread.
 ///
-/// A message is encoded in place: [`claim`](Self::claim) room, fill [`Claim::payload`], and
-/// [`Claim::commit_as`] with its [`Tag`] and the length it came to. Nothing is allocated, no system
-/// call is made, and a process that dies at any point leaves a journal that holds exactly what it
-/// had committed, in order.
+/// A message is encoded in place: [`claim`](Self::claim) room, fill [`Claim::payload`], and call
+/// [`Claim::commit_as`] with the [`Tag`] and the message's length. This needs no allocation and no
+/// system call. If the process dies at any point, the journal contains exactly the committed
+/// records, in order.
 ///
-/// A journal in a folder consists of segments. A thread of the journal's own (`hairpin-journal`)
-/// makes them ahead of need, every block allocated and every page present, so that going on to the
-/// next costs no system call; writes the records' checksums; forces them to the disk
-/// ([`SyncPolicy`]); and removes old segments ([`Retention`]). A full disk is an error of `claim`.
+/// A journal in a directory consists of segments. The journal's own thread (`hairpin-journal`)
+/// creates them ahead of need, with every block allocated and every page present, so that advancing
+/// to the next segment needs no system call. The thread also writes the records' checksums, syncs
+/// them to disk ([`SyncPolicy`]), and removes old segments ([`Retention`]). A full disk is an error
+/// of `claim`.
 ///
 /// # Layout
 ///
-/// The folder holds `lock`, which is locked (`flock`) while the journal is open, and
-/// `0000000001.segment` and so on, without a gap. A file ending in `.unfinished` is a segment whose
-/// maker died. All integers are little-endian.
+/// The directory contains `lock`, which is locked (`flock`) while the journal is open, and
+/// `0000000001.segment` and so on, without a gap. A file with the extension `.unfinished` is a
+/// segment whose creator died. All integers are little-endian.
 ///
 /// ```text
 /// segment
 ///    0  magic u64 "HPJOURNL" | version u32 = 2 | number u32 | bytes u64 of the file
 ///   24  created u64, ns since 1970 | boot [16], the kernel's boot_id when it was last opened
 ///   48  checksum u32 of bytes 0 to 47 | zeros
-///   64  durable u64: in front of this byte everything has a checksum and is on the disk;
+///   64  durable u64: everything before this byte has a checksum and is on disk;
 ///       written by the sync thread | zeros
-///  128  record, record, …, and then a word 0, or 0xFFFFFFFF if the next segment goes on
+///  128  record, record, …, then a word: 0, or 0xFFFFFFFF if the next segment continues
 ///
 /// record, at a multiple of 8
 ///    0  word u32       48 + bytes of payload; the commit mark, stored last
-///    4  checksum u32   of bytes 0 to 3, 12 to 47 and the payload, never 0 (1 instead); 0: not yet;
+///    4  checksum u32   of bytes 0 to 3, 12 to 47 and the payload; 1 instead of 0; 0: missing;
 ///                      written by the sync thread
 ///    8  mark u32       1: the callback of this inbound record has returned
 ///   12  seq_num u32
 ///   16  uuid u64
 ///   24  utc u64        ns since 1970 when it was committed
 ///   32  monotonic u64  ns of the clock of deadlines, then
-///   40  back u32       offset in this segment of the record before it of its direction; 0: none
-///   44  kind u16       the caller's own
+///   40  back u32       offset in this segment of its direction's previous record; 0: none
+///   44  kind u16       defined by the caller
 ///   46  direction u8   1 outbound, 2 inbound, 3 control
-///   47  flags u8       1: repeated from the segment before, where it is at `back`; an outbound or
-///                      inbound one without its payload
-///   48  payload, then anything up to a multiple of 8
+///   47  flags u8       1: copied from the previous segment, where it is at `back`; an outbound or
+///                      inbound record without its payload
+///   48  payload, padded with any bytes to a multiple of 8
 /// ```
 ///
-/// Checksums are CRC-32 (IEEE 802.3). A segment begins with the newest record of each direction
-/// repeated, so that identity and numbers outlive the segments that are dropped.
+/// Checksums are CRC-32 (IEEE 802.3). A segment begins with a copy of the newest record of each
+/// direction, so that session identity and sequence numbers outlive removed segments.
 ///
-/// # What survives what
+/// # Durability
 ///
-/// The death of the process: every record whose commit returned. The loss of power: what was
-/// [durable](Self::is_durable), and of the rest a prefix. The lock is advisory: whoever ignores it
-/// and cuts a file may kill the process (SIGBUS). So may a filesystem that copies on write
-/// (btrfs, ZFS) and is full, since allocated blocks are none of the file's there.
+/// Process death loses no record whose commit has returned. Power loss keeps every
+/// [durable](Self::is_durable) record and a prefix of the others. The lock is advisory: a process
+/// that ignores it and truncates a file may kill this process (SIGBUS). So may a full copy-on-write
+/// file system (btrfs, ZFS), where allocated blocks do not belong to the file.
 #[derive(Debug)]
 pub struct Journal {
     segment: Segment,
-    /// Where the next record goes. The word here is zero.
+    /// The offset of the next record. The word at this offset is zero.
     end: usize,
-    /// Where the payload of a record may end at most, less its header.
+    /// The maximum end of a payload, less the record header.
     limit: usize,
-    /// The longest payload there may be; less than 2 GiB.
+    /// The maximum payload, less than 2 GiB.
     payload_max: usize,
-    /// The offset of the newest record of each direction; 0 if the journal has none.
+    /// The offset of the newest record of each direction, or 0.
     last: [u32; 3],
-    /// The segments before, without a gap, oldest first.
+    /// The earlier segments without a gap, oldest first.
     old: VecDeque<Segment>,
-    /// Of a journal in a folder.
-    rolling: Option<Rolling>,
+    /// The segment roller of a journal in a directory. `None` in memory.
+    roller: Option<SegmentRoller>,
 }
 
 impl Journal {
-    /// The room that a payload of so many bytes takes: its header, itself and its padding.
+    /// Returns the size of a record with this payload in bytes: header, payload and padding.
     #[must_use]
     pub const fn room(payload: usize) -> usize {
         (payload + RECORD_HEADER).next_multiple_of(8)
     }
 
-    /// A journal in memory only, with `capacity` bytes of room for records (rounded up to 8).
+    /// Creates a journal in memory with `capacity` bytes for records (rounded up to a multiple of
+    /// 8).
     ///
     /// # Errors
-    /// [`JournalError::Io`] if there is no memory or no descriptor left;
-    /// [`JournalError::TooLarge`] beyond 2 GiB.
+    /// [`JournalError::Io`] if memory or descriptors are exhausted. [`JournalError::TooLarge`]
+    /// above 2 GiB.
     pub fn anonymous(capacity: usize) -> Result<Self, JournalError> {
         let bytes = capacity
             .checked_next_multiple_of(8)
             .and_then(|capacity| capacity.checked_add(SEGMENT_HEADER + TAIL))
             .filter(|&bytes| bytes as u64 <= SEGMENT_MAX)
             .ok_or(JournalError::TooLarge)?;
-        let file = memory::create(c"hairpin-journal")?;
+        let file = mapping::create(c"hairpin-journal")?;
         let header = SegmentHeader { number: 1, bytes: bytes as u64, created: 0, boot: [0; 16] };
         Segment::format(&file, &header)?;
         Ok(Self::at_start(Segment::map(&file, 1)?, None))
     }
 
-    /// A journal in a new folder, with `room` bytes for records in each segment, and the defaults
-    /// of [`JournalSettings`] otherwise. See [`create_with`](Self::create_with).
+    /// Creates a journal in a new directory, with `room` bytes for records in each segment and
+    /// otherwise the defaults of [`JournalSettings`]. See [`create_with`](Self::create_with).
     ///
     /// # Errors
-    /// As `create_with`.
-    pub fn create(folder: impl AsRef<Path>, room: usize) -> Result<Self, JournalError> {
-        Self::create_with(folder, JournalSettings::with_room(room))
+    /// Same as `create_with`.
+    pub fn create(directory: impl AsRef<Path>, room: usize) -> Result<Self, JournalError> {
+        Self::create_with(directory, JournalSettings::with_room(room))
     }
 
-    /// A journal in a new folder, which only its owner can read, or in one that is empty: what a
-    /// maker has left that died before there was a segment does not count.
+    /// Creates a journal in a new directory, readable only by its owner, or in an empty directory.
+    /// Leftovers of a creator that died before its first segment do not count.
     ///
     /// # Errors
-    /// [`JournalError::Io`] if there is such a file already, or a folder with anything in it, or
-    /// it cannot be made, or the disk is full; a folder that was made is removed again.
-    /// [`JournalError::Busy`] if somebody is making one there. [`JournalError::TooLarge`] if no
-    /// segment can have that size.
+    /// [`JournalError::Io`] if the path is a file or a non-empty directory, if it cannot be
+    /// created, or if the disk is full. A directory created by this call is removed again.
+    /// [`JournalError::Busy`] if another process is creating a journal there.
+    /// [`JournalError::TooLarge`] if no segment can have this size.
     pub fn create_with(
-        folder: impl AsRef<Path>,
+        directory: impl AsRef<Path>,
         settings: JournalSettings,
     ) -> Result<Self, JournalError> {
-        let folder = folder.as_ref();
+        let directory = directory.as_ref();
         let bytes = settings.rounded().ok_or(JournalError::TooLarge)?;
-        let is_new = folder::make_folder(folder)?;
-        Rolling::create(folder, settings, bytes).inspect_err(|_| {
+        let is_new = segment_files::create_directory(directory)?;
+        SegmentRoller::create(directory, settings, bytes).inspect_err(|_| {
             if is_new {
-                // The first error is the one worth telling.
-                let _ = fs::remove_dir_all(folder);
+                // Return the first error.
+                let _ = fs::remove_dir_all(directory);
             }
         })
     }
 
-    /// Opens the journal in a folder with the defaults of [`JournalSettings`] and segments as large
-    /// as the newest that is there. See [`open_with`](Self::open_with).
+    /// Opens the journal in a directory with the defaults of [`JournalSettings`] and the segment
+    /// size of the newest segment. See [`open_with`](Self::open_with).
     ///
     /// # Errors
-    /// As `open_with`.
-    pub fn open(folder: impl AsRef<Path>) -> Result<Self, JournalError> {
-        let newest = folder::newest_bytes(folder.as_ref())?;
-        Self::open_with(folder, JournalSettings { segment_bytes: newest, ..Default::default() })
+    /// Same as `open_with`.
+    pub fn open(directory: impl AsRef<Path>) -> Result<Self, JournalError> {
+        let newest = segment_files::newest_bytes(directory.as_ref())?;
+        Self::open_with(directory, JournalSettings { segment_bytes: newest, ..Default::default() })
     }
 
-    /// Opens the journal in a folder and goes on after its last committed record. What was being
-    /// encoded or made when the process died is removed; what that was is in
-    /// [`recovery`](Self::recovery).
+    /// Opens the journal in a directory and continues after its last committed record. Uncommitted
+    /// data and unfinished segments of a dead process are removed. [`recovery`](Self::recovery)
+    /// reports what was found.
     ///
     /// # Errors
-    /// [`JournalError::Corrupt`] if a segment is missing, is none, is not as long as it says, or
-    /// holds what no journal has written; the files are unchanged then, and a [`Reader`] still
-    /// shows what can be read. [`JournalError::Busy`] if somebody has it open;
-    /// [`JournalError::Io`] if it cannot be opened or mapped, `NotFound` if there is no journal;
-    /// [`JournalError::TooLarge`] if the settings allow no segment, or not for what is there.
+    /// [`JournalError::Corrupt`] if a segment is missing or invalid, has the wrong length, or
+    /// contains data that no journal has written. The files are then unchanged, and a [`Reader`]
+    /// still reads the valid records. [`JournalError::Busy`] if the journal is already open.
+    /// [`JournalError::Io`] if it cannot be opened or mapped, `NotFound` if there is no journal.
+    /// [`JournalError::TooLarge`] if the settings allow no segment, or none for the existing
+    /// records.
     pub fn open_with(
-        folder: impl AsRef<Path>,
+        directory: impl AsRef<Path>,
         settings: JournalSettings,
     ) -> Result<Self, JournalError> {
         let bytes = settings.rounded().ok_or(JournalError::TooLarge)?;
-        Rolling::open(folder.as_ref(), settings, bytes)
+        SegmentRoller::open(directory.as_ref(), settings, bytes)
     }
 
-    /// A journal that begins with an empty segment.
-    fn at_start(segment: Segment, rolling: Option<Rolling>) -> Self {
+    /// Creates a journal whose current segment is empty.
+    fn at_start(segment: Segment, roller: Option<SegmentRoller>) -> Self {
         let limit = limit_of(&segment);
         Self {
             limit,
-            payload_max: rolling.as_ref().map_or(limit, Rolling::payload_max),
+            payload_max: roller.as_ref().map_or(limit, SegmentRoller::payload_max),
             end: SEGMENT_HEADER,
             last: [0; 3],
             old: VecDeque::new(),
             segment,
-            rolling,
+            roller,
         }
     }
 
-    /// Claims room for a payload of at most `max` bytes, in the next segment if this one has not
-    /// that much left.
+    /// Claims room for a payload of up to `max` bytes. Advances to the next segment if the current
+    /// one has not enough room.
     ///
     /// # Errors
-    /// [`JournalError::Full`] if a journal in memory has not that much left;
-    /// [`JournalError::TooLarge`] if it never had, or more than an eighth of a segment is asked
-    /// for; [`JournalError::Io`] if no next segment can be made, `StorageFull` if the disk has no
-    /// room for it. A later claim may succeed.
+    /// [`JournalError::Full`] if a journal in memory has not enough room left.
+    /// [`JournalError::TooLarge`] if it never had, or if `max` is more than an eighth of a segment.
+    /// [`JournalError::Io`] if the next segment cannot be created, `StorageFull` if the disk is
+    /// full. A later claim may succeed.
     #[inline]
     pub fn claim(&mut self, max: usize) -> Result<Claim<'_>, JournalError> {
         if !self.has_room(max) {
@@ -248,204 +255,233 @@ impl Journal {
         Ok(Claim { journal: self, max })
     }
 
-    /// Whether a payload of so many bytes has room in the segment that is being written.
+    /// Returns `true` if a payload of this length fits in the current segment.
     #[inline]
     #[must_use]
     pub fn has_room(&self, payload: usize) -> bool {
-        // The sum is of two numbers below 2 GiB.
+        // Both summands are below 2 GiB.
         payload <= self.payload_max && self.end + payload <= self.limit
     }
 
-    /// Commits what was encoded in the room of a claim that is no more.
-    // Always: of a tag most is known where the record is committed.
+    /// Commits what was encoded in the room of an earlier claim.
+    // Inlined always, since most of a tag is constant at the call.
     #[inline(always)]
     pub(crate) fn commit_claimed(&mut self, tag: &Tag, length: usize) -> Record {
-        // What was claimed had room in this segment: no more is asked for now.
-        assert!(self.has_room(length), "longer than what was claimed before");
+        // The claim had room in this segment; no more is allowed now.
+        assert!(self.has_room(length), "the record is longer than its claim");
         Claim { journal: self, max: length }.commit_as(tag, length)
     }
 
-    /// Forgets every record and begins again at the first byte, for one store; handles of the
-    /// records forgotten no longer name what they did. Only a journal in memory does: in a
-    /// folder nothing is forgotten, and the answer is `false`.
+    /// Removes every record and restarts at the first byte, with one store. Handles of removed
+    /// records become invalid. Works only for a journal in memory; otherwise returns `false`
+    /// without effect.
     pub fn begin_again(&mut self) -> bool {
-        if self.rolling.is_some() {
+        if self.roller.is_some() {
             return false;
         }
         self.end = SEGMENT_HEADER;
         self.last = [0; 3];
-        // Whoever sees later records in this place sees the forgetting first.
-        self.segment.forget(SEGMENT_HEADER);
+        // A thread that sees later records at this offset also sees this store.
+        self.segment.truncate(SEGMENT_HEADER);
         true
     }
 
-    /// Notes that the callback of an inbound record has returned: it will not be among the
-    /// [`unmarked`](Self::unmarked). One store.
+    /// Marks an inbound record: its callback has returned, so it is no longer
+    /// [`unmarked`](Self::unmarked). Costs one store.
     ///
     /// # Panics
-    /// If the record is none of this journal.
+    /// If the record does not belong to this journal.
     #[inline]
     pub fn mark(&mut self, record: Record) {
-        if record.segment != self.segment.number() {
+        if record.segment_id != self.segment.id() {
             return self.mark_old(record);
         }
-        // SAFETY: no record ends behind its segment.
+        // SAFETY: no record extends beyond its segment.
         unsafe { self.segment.mark_before(record, self.end) }
     }
 
     #[cold]
     fn mark_old(&self, record: Record) {
-        let segment = self.old_segment(record.segment).expect("a record of another journal");
-        // SAFETY: so far the segment goes.
+        let segment = self
+            .old_segment(record.segment_id)
+            .expect("the record does not belong to this journal");
+        // SAFETY: this is the length of the segment.
         unsafe { segment.mark_before(record, segment.bytes()) }
     }
 
-    /// The payload of a committed record.
+    /// Returns the payload of a committed record.
     ///
     /// # Panics
-    /// If the record is none of this journal, or was dropped with its segment.
+    /// If the record does not belong to this journal, or was removed with its segment.
     #[inline]
     #[must_use]
     pub fn bytes(&self, record: Record) -> &[u8] {
-        let (segment, end) = self.place(record).expect("a record of another journal");
-        // SAFETY: records end before their segment does.
+        let (segment, end) =
+            self.place(record).expect("the record does not belong to this journal");
+        // SAFETY: no record extends beyond its segment.
         unsafe { segment.payload_before(record, end) }
     }
 
-    /// What stands in the header of a committed record.
+    /// Returns the tag of a committed record.
     ///
     /// # Panics
-    /// As [`bytes`](Self::bytes).
+    /// Same as [`bytes`](Self::bytes).
     #[must_use]
     pub fn tag(&self, record: Record) -> Tag {
-        self.header(record).tag().expect("it was committed with one")
+        self.header(record).tag().expect("committed records have a tag")
     }
 
-    /// Whether an inbound record is marked.
+    /// Returns `true` if an inbound record is marked.
     ///
     /// # Panics
-    /// As [`bytes`](Self::bytes).
+    /// Same as [`bytes`](Self::bytes).
     #[must_use]
     pub fn is_marked(&self, record: Record) -> bool {
         self.header(record).is_marked()
     }
 
+    /// Returns the number of a record's segment; the first is 1.
+    ///
+    /// # Panics
+    /// Same as [`bytes`](Self::bytes).
+    #[must_use]
+    pub fn segment_of(&self, record: Record) -> u32 {
+        let (segment, _) = self.place(record).expect("the record does not belong to this journal");
+        segment.number()
+    }
+
     fn header(&self, record: Record) -> Header {
-        let (segment, end) = self.place(record).expect("a record of another journal");
-        assert!(record.lies_before(end), "a record of another journal");
+        let (segment, end) =
+            self.place(record).expect("the record does not belong to this journal");
+        assert!(record.ends_before(end), "the record does not belong to this journal");
         segment.header(record.offset())
     }
 
-    /// The segment of a record, and where its records end.
+    /// Returns the segment of a record, and the end of the segment's records.
     #[inline]
     fn place(&self, record: Record) -> Option<(&Segment, usize)> {
-        if record.segment == self.segment.number() {
+        if record.segment_id == self.segment.id() {
             return Some((&self.segment, self.end));
         }
-        self.old_segment(record.segment).map(|segment| (segment, segment.bytes()))
+        self.old_segment(record.segment_id).map(|segment| (segment, segment.bytes()))
     }
 
     #[cold]
-    fn old_segment(&self, number: u32) -> Option<&Segment> {
-        let index = number.checked_sub(self.old.front()?.number())?;
-        self.old.get(index as usize)
+    fn old_segment(&self, id: u32) -> Option<&Segment> {
+        // Segments are mapped in the order of the journal, so their ids increase.
+        let index = self.old.binary_search_by_key(&id, Segment::id).ok()?;
+        self.old.get(index)
     }
 
-    /// The lowest outbound message that is still needed: the newest of them that the exchange
-    /// has not acknowledged, say. Segments with it or a later one are not dropped, whatever the
-    /// [`Retention`]. Until it was named none with outbound messages is. UUIDs rise.
+    /// Returns the end of a record as a position in the journal.
+    fn end_of(&self, record: Record) -> u64 {
+        position(self.segment_of(record), record.next())
+    }
+
+    /// Sets the lowest outbound message that is still needed, such as the newest one that the
+    /// exchange has not acknowledged. Segments with this or a later message are kept, whatever the
+    /// [`Retention`]. Before the first call, no segment with outbound messages is removed. UUIDs
+    /// increase.
     pub fn needed_from(&mut self, uuid: u64, seq_num: u32) {
-        if let Some(rolling) = &self.rolling {
-            rolling.shared().set_needed(uuid, seq_num);
+        if let Some(roller) = &self.roller {
+            roller.shared().set_needed(uuid, seq_num);
         }
     }
 
-    /// Whether a record is on the disk. Never true in memory.
+    /// Returns `true` if a record is on disk. Always `false` for a journal in memory.
+    ///
+    /// # Panics
+    /// Same as [`bytes`](Self::bytes).
     #[must_use]
     pub fn is_durable(&self, record: Record) -> bool {
-        let durable = self.rolling.as_ref().map_or(0, |rolling| rolling.shared().durable());
-        record.end() <= durable
+        let durable = self.roller.as_ref().map_or(0, |roller| roller.shared().durable());
+        self.end_of(record) <= durable
     }
 
-    /// Waits until a record is on the disk, whatever the [`SyncPolicy`]: a system call or two, and
-    /// as long as the disk takes. In memory there is nothing to wait for.
+    /// Waits until a record is on disk, whatever the [`SyncPolicy`]. Takes one or two system calls
+    /// and the disk's time. Returns immediately for a journal in memory.
     ///
     /// # Errors
-    /// [`JournalError::Io`] if forcing it there has failed, now or before.
+    /// [`JournalError::Io`] if a sync has failed, now or earlier.
+    ///
+    /// # Panics
+    /// Same as [`bytes`](Self::bytes).
     pub fn wait_durable(&self, record: Record) -> Result<(), JournalError> {
-        match &self.rolling {
-            Some(rolling) => Ok(rolling.shared().wait_durable(record.end())?),
+        let end = self.end_of(record);
+        match &self.roller {
+            Some(roller) => Ok(roller.shared().wait_durable(end)?),
             None => Ok(()),
         }
     }
 
-    /// When records are forced to the disk.
+    /// Returns when records are synced to disk.
     #[must_use]
     pub fn sync_policy(&self) -> SyncPolicy {
-        self.rolling.as_ref().map_or(SyncPolicy::None, Rolling::sync_policy)
+        self.roller.as_ref().map_or(SyncPolicy::None, SegmentRoller::sync_policy)
     }
 
-    /// What went wrong away from the writer: a sync that failed, after which nothing is
-    /// durable any more, or else a segment that could not be made, which is tried again.
+    /// Returns the first failed sync, or otherwise the last failed creation of a segment, of the
+    /// sync worker.
     #[must_use]
     pub fn failure(&self) -> Option<io::Error> {
-        let shared = self.rolling.as_ref()?.shared();
+        let shared = self.roller.as_ref()?.shared();
         shared.sync_error().or_else(|| shared.prepare_error())
     }
 
-    /// What was found when the journal was opened; nothing if it is new.
+    /// Returns what was found when the journal was opened. Empty for a new journal.
     #[must_use]
     pub fn recovery(&self) -> &Recovery {
         static NOTHING: Recovery = Recovery { records: 0, torn: None };
-        self.rolling.as_ref().map_or(&NOTHING, Rolling::recovery)
+        self.roller.as_ref().map_or(&NOTHING, SegmentRoller::recovery)
     }
 
-    /// Bytes of room for records in the segment that is being written.
+    /// Returns the record capacity of the current segment in bytes.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.segment.bytes() - SEGMENT_HEADER - TAIL
     }
 
-    /// Bytes of it taken by committed records.
+    /// Returns the bytes used by committed records in the current segment.
     #[must_use]
     pub fn used(&self) -> usize {
         self.end - SEGMENT_HEADER
     }
 
-    /// Segments that are kept, the one being written included.
+    /// Returns the number of segments, including the current one.
     #[must_use]
     pub fn segments(&self) -> usize {
         self.old.len() + 1
     }
 
-    /// Whether the next segment is made already, so that going on to it costs no waiting.
+    /// Returns `true` if the next segment is ready, so that advancing to it does not wait.
     #[must_use]
     pub fn is_next_ready(&self) -> bool {
-        self.rolling.as_ref().is_some_and(Rolling::is_ready)
+        self.roller.as_ref().is_some_and(SegmentRoller::is_ready)
     }
 
-    /// Sleeps until the next segment is made or cannot be: for a program that is about to start.
+    /// Waits until the next segment is ready or cannot be created. For use before a program starts
+    /// trading.
     pub fn wait_ready(&self) {
-        let has_to_wait = |rolling: &&Rolling| !rolling.is_ready() && self.failure().is_none();
-        while self.rolling.as_ref().filter(has_to_wait).is_some() {
+        let has_to_wait = |roller: &&SegmentRoller| !roller.is_ready() && self.failure().is_none();
+        while self.roller.as_ref().filter(has_to_wait).is_some() {
             sleep(Duration::from_millis(1));
         }
     }
 
-    /// Finishes: the thread writes what checksums are missing, syncs unless it never does, and
-    /// ends. Dropping the journal does the same and says nothing of errors.
+    /// Closes the journal: the thread writes the missing checksums, syncs unless the policy is
+    /// never, and ends. Dropping the journal does the same and ignores errors.
     ///
     /// # Errors
     /// [`JournalError::Io`] if a sync has failed.
     pub fn close(mut self) -> Result<(), JournalError> {
-        match self.rolling.as_mut().and_then(Rolling::finish) {
+        match self.roller.as_mut().and_then(SegmentRoller::finish) {
             Some(error) => Err(error.into()),
             None => Ok(()),
         }
     }
 }
 
-/// Where the payload of a record of this segment may end at most, less its header.
+/// Returns the maximum end of a payload in this segment, less the record header.
 fn limit_of(segment: &Segment) -> usize {
     segment.bytes() - TAIL - RECORD_HEADER
 }

@@ -1,20 +1,41 @@
-//! Every memory mapping of the house behind a safe interface.
+//! Memory mappings behind a safe API: the journal, live counters, counters shared with child
+//! processes, and arenas.
 //!
-//! Layer L2. What is here:
+//! Layer L2. This crate contains no protocol: a record's payload and a counter's meaning belong to
+//! the caller. `unsafe` is allowed here, and every block is justified.
 //!
-//! - [`Journal`]: records both ways, in memory or in segments in a folder. A message is encoded
-//!   where it will stay, and one store at the end commits it; a thread writes checksums, forces
-//!   records to the disk and makes segments ahead. [`Reader`] shows one, [`Storage`] is what a
-//!   session needs of one, and [`MemoryStorage`] is one that loses power in tests.
-//! - [`CounterPage`]: named counters and gauges that a process publishes while it runs, and
-//!   [`CounterPages`], which finds those of running processes. Nothing is registered anywhere and
-//!   nothing stays behind.
+//! ```text
+//!  session thread                                   sync worker (hairpin-journal)
+//!  claim → encode in place → commit ──┐          ┌── checksums, sync, new and old segments
+//!                                     ▼          ▼
+//!            segment 7 (old) | segment 8 (current) | segment 9 (ready)      mapped files
+//! ```
+//!
+//! - [`Journal`]: outbound and inbound records, in memory or in segments in a directory. A message
+//!   is encoded in its final place, and one store commits it. A thread writes checksums, syncs
+//!   records to disk and creates segments ahead of need. [`Reader`] reads a journal for display,
+//!   [`Storage`] is the trait that a session needs, and [`MemoryStorage`] simulates power loss in
+//!   tests.
+//! - [`CounterPage`]: named counters and gauges that a process publishes while it runs.
+//!   [`CounterPages`] finds the pages of running processes. There is no registry, and nothing
+//!   remains after a process ends.
 //! - [`SharedCounterPage`]: a page of named counters shared by a parent process and its children.
-//! - [`Arena`]: bytes that several processes have mapped, each at its own address.
+//! - [`Arena`]: bytes that several processes map, each at its own address.
 //!
-//! The pages of live counters and of a parent and its children have one layout.
+//! Counter pages of both kinds have the same layout. Start with `journal.rs`.
 //!
-//! `unsafe` is allowed here and nowhere above: all of it is documented.
+//! | file | content |
+//! |---|---|
+//! | `journal.rs` | the journal: layout, claim, commit, open |
+//! | `journal/claim.rs`, `record.rs`, `format.rs` | room for a record; handles; headers as bytes |
+//! | `journal/segment.rs`, `segment_files.rs` | a mapped segment; its file |
+//! | `journal/segment_roller.rs`, `sync_worker.rs`, `sync_state.rs` | writer and thread |
+//! | `journal/recovery.rs`, `reader.rs`, `lookup.rs` | crash recovery; reading; lookup |
+//! | `storage.rs`, `memory_storage.rs` | the trait of a journal; a journal for tests |
+//! | `counter_page.rs`, `counter_pages.rs`, `counter_view.rs` | live counters |
+//! | `shared_counter_page.rs` | counters shared with child processes |
+//! | `value_page.rs`, `page_layout.rs`, `metric.rs` | a page; its bytes; its values |
+//! | `arena.rs`, `mapping.rs` | shared bytes; memory files and mappings |
 //!
 //! ```
 //! use hairpin_mapped::{SharedCounterPage, Journal};
@@ -25,10 +46,10 @@
 //! let record = claim.commit(5);
 //! assert_eq!(journal.bytes(record), b"order");
 //!
-//! let control = SharedCounterPage::create(&["stop", "orders"])?;
-//! let orders = control.slot("orders").expect("named above");
-//! control.add(orders, 1);
-//! assert_eq!(control.load(orders), 1);
+//! let counters = SharedCounterPage::create(&["stop", "orders"])?;
+//! let orders = counters.slot("orders").expect("named above");
+//! counters.add(orders, 1);
+//! assert_eq!(counters.load(orders), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -37,15 +58,15 @@ mod counter_page;
 mod counter_pages;
 mod counter_view;
 mod journal;
-mod layout;
-mod memory;
+mod mapping;
 mod memory_storage;
 mod metric;
-mod page;
+mod page_layout;
 mod shared_counter_page;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod single_step;
 mod storage;
+mod value_page;
 
 pub use arena::{Arena, ArenaError};
 pub use counter_page::{CounterPage, CounterWriter, INTERVAL, INTERVAL_MAX};
@@ -55,8 +76,8 @@ pub use journal::{
     Checksum, Claim, Direction, Entry, Journal, JournalError, JournalSettings, Reader, Record,
     Records, Recovery, Replay, Retention, SyncPolicy, Tag,
 };
-pub use layout::{PAGE_VERSION, PageError, TITLE_MAX, VALUES_MAX};
 pub use memory_storage::MemoryStorage;
 pub use metric::{Kind, Metric, NAME_MAX, Unit};
+pub use page_layout::{PAGE_VERSION, PageError, TITLE_MAX, VALUES_MAX};
 pub use shared_counter_page::{SharedCounterPage, Slot};
 pub use storage::Storage;

@@ -1,69 +1,69 @@
-//! A storage in ordinary memory that can lose power.
+//! A storage in ordinary memory that simulates power loss.
 
 use std::ops::RangeInclusive;
 
 use crate::journal::{Direction, JournalError, Record, Tag};
 use crate::storage::Storage;
 
-/// Records in a `Vec`: for tests, and for whoever needs no file. Committing allocates.
+/// Records in a `Vec`, for tests and for programs that need no file. Committing allocates.
 ///
-/// What was synced survives a [`crash`](Self::crash). Of what was not a prefix does, as long as
-/// the caller says: the order of committing is kept.
+/// Synced records survive a [`crash`](Self::crash). Of the unsynced records a prefix survives, of a
+/// length chosen by the caller; commit order is preserved.
 #[derive(Debug, Default, Clone)]
 pub struct MemoryStorage {
-    kept: Vec<Kept>,
+    records: Vec<StoredRecord>,
     claimed: Vec<u8>,
     synced: usize,
     waits: bool,
 }
 
 #[derive(Debug, Clone)]
-struct Kept {
+struct StoredRecord {
     tag: Tag,
     payload: Vec<u8>,
     marked: bool,
-    /// A mark that was not synced is lost with power, and its message is delivered again.
+    /// An unsynced mark is lost on power loss, and its message is delivered again.
     marked_durably: bool,
 }
 
 impl MemoryStorage {
-    /// An empty storage. `waits`: whether each commit is waited for, which syncs it.
+    /// Creates an empty storage. `waits`: `true` if each commit must be durable, which syncs it.
     #[must_use]
     pub fn new(waits: bool) -> Self {
         Self { waits, ..Self::default() }
     }
 
-    /// What was committed and marked now survives a crash.
+    /// Syncs all records and marks.
     pub fn sync(&mut self) {
-        self.synced = self.kept.len();
-        self.kept.iter_mut().for_each(|kept| kept.marked_durably = kept.marked);
+        self.synced = self.records.len();
+        self.records.iter_mut().for_each(|record| record.marked_durably = record.marked);
     }
 
-    /// Records committed and not synced.
+    /// Returns the number of unsynced records.
     #[must_use]
     pub fn unsynced(&self) -> usize {
-        self.kept.len() - self.synced
+        self.records.len() - self.synced
     }
 
-    /// The machine stops and comes back: of the records that were not synced the first `survivors`
-    /// are there, and no mark that was not synced.
+    /// Simulates a machine crash: of the unsynced records the first `survivors` survive, and no
+    /// unsynced mark does.
     ///
     /// # Panics
-    /// If so many are not unsynced.
+    /// If `survivors` exceeds the number of unsynced records.
     pub fn crash(&mut self, survivors: usize) {
-        assert!(survivors <= self.unsynced(), "more survive than there were");
-        self.kept.truncate(self.synced + survivors);
-        self.kept.iter_mut().for_each(|kept| kept.marked = kept.marked_durably);
+        assert!(survivors <= self.unsynced(), "survivors must not exceed the unsynced records");
+        self.records.truncate(self.synced + survivors);
+        self.records.iter_mut().for_each(|record| record.marked = record.marked_durably);
         self.sync();
     }
 
     fn record(&self, index: usize) -> Option<Record> {
-        let kept = self.kept.get(index)?;
-        Some(Record::new(1, index as u32, kept.payload.len() as u32, &kept.tag))
+        let record = self.records.get(index)?;
+        Some(Record::new(index as u32, record.payload.len() as u32, &record.tag))
     }
 
     fn all(&self) -> impl DoubleEndedIterator<Item = Record> {
-        (0..self.kept.len()).filter_map(|index| self.record(index))
+        (0..self.records.len()).filter_map(|index| self.record(index))
     }
 }
 
@@ -79,29 +79,34 @@ impl Storage for MemoryStorage {
 
     fn commit(&mut self, tag: &Tag, length: usize) -> Record {
         let payload = self.claimed[..length].to_vec();
-        let index = self.kept.len() as u32;
-        self.kept.push(Kept { tag: *tag, payload, marked: false, marked_durably: false });
-        Record::new(1, index, length as u32, tag)
+        let index = self.records.len() as u32;
+        self.records.push(StoredRecord {
+            tag: *tag,
+            payload,
+            marked: false,
+            marked_durably: false,
+        });
+        Record::new(index, length as u32, tag)
     }
 
     fn bytes(&self, record: Record) -> &[u8] {
-        &self.kept[record.offset()].payload
+        &self.records[record.offset()].payload
     }
 
     fn tag(&self, record: Record) -> Tag {
-        self.kept[record.offset()].tag
+        self.records[record.offset()].tag
     }
 
     fn mark(&mut self, record: Record) {
-        self.kept[record.offset()].marked = true;
+        self.records[record.offset()].marked = true;
     }
 
     fn is_marked(&self, record: Record) -> bool {
-        self.kept[record.offset()].marked
+        self.records[record.offset()].marked
     }
 
-    fn next(&self, behind: Option<Record>) -> Option<Record> {
-        self.record(behind.map_or(0, |record| record.offset() + 1))
+    fn next(&self, after: Option<Record>) -> Option<Record> {
+        self.record(after.map_or(0, |record| record.offset() + 1))
     }
 
     fn last(&self, direction: Direction) -> Option<Record> {
@@ -135,7 +140,7 @@ impl Storage for MemoryStorage {
     }
 
     fn begin_again(&mut self) -> bool {
-        self.kept.clear();
+        self.records.clear();
         self.synced = 0;
         true
     }
@@ -152,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_keeps_what_was_synced_and_a_prefix_of_the_rest() {
+    fn crash_keeps_synced_records_and_prefix_of_rest() {
         let mut random = Random::new(11);
         let mut lengths = std::collections::BTreeSet::new();
         for _ in 0..100 {
@@ -174,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_was_not_synced_is_lost_with_power() {
+    fn crash_loses_unsynced_mark() {
         let mut storage = MemoryStorage::new(false);
         let first = commit(&mut storage, Direction::Inbound, 1);
         storage.mark(first);
@@ -187,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_waited_for_survives() {
+    fn crash_keeps_awaited_record() {
         let mut storage = MemoryStorage::new(true);
         let record = commit(&mut storage, Direction::Outbound, 1);
         assert!(storage.waits());

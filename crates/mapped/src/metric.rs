@@ -1,24 +1,24 @@
-//! What a value of a page is: its name, its kind and its unit.
+//! The name, kind and unit of a value in a page.
 
 use std::fmt;
 
-/// The longest name of a value, in bytes.
+/// The maximum length of a value's name in bytes.
 pub const NAME_MAX: usize = 56;
 
-/// How a value moves.
+/// The kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// It only grows: a rate can be told from two readings.
+    /// A value that only grows: two readings give a rate.
     Counter,
-    /// It is what it is now.
+    /// A current value, which may rise and fall.
     Gauge,
 }
 
 impl Kind {
     pub(crate) const ALL: [Self; 2] = [Self::Counter, Self::Gauge];
 
-    /// `counter` or `gauge`.
+    /// Returns `counter` or `gauge`.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -27,7 +27,7 @@ impl Kind {
         }
     }
 
-    /// The number in a page: 1 for a counter, 2 for a gauge.
+    /// Returns the code in a page: 1 for a counter, 2 for a gauge.
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Counter => 1,
@@ -35,7 +35,7 @@ impl Kind {
         }
     }
 
-    pub(crate) fn of_code(code: u8) -> Option<Self> {
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 }
@@ -48,7 +48,7 @@ impl fmt::Display for Kind {
 
 macro_rules! units {
     ($($(#[$doc:meta])* $unit:ident $code:literal $text:literal,)*) => {
-        /// What a value counts. The set is closed: a new unit is a new version of the page.
+        /// The unit of a value. The set is closed: a new unit requires a new page version.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Unit {
@@ -56,10 +56,10 @@ macro_rules! units {
         }
 
         impl Unit {
-            /// Every unit, in the order of their numbers.
+            /// The units, in the order of their codes.
             pub const ALL: [Self; [$($code),*].len()] = [$(Self::$unit),*];
 
-            /// What stands behind a value: one word.
+            /// Returns the unit's text after a value: one word.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self {
@@ -67,7 +67,7 @@ macro_rules! units {
                 }
             }
 
-            /// The number in a page.
+            /// Returns the code in a page.
             pub(crate) const fn code(self) -> u8 {
                 match self {
                     $(Self::$unit => $code,)*
@@ -78,7 +78,7 @@ macro_rules! units {
 }
 
 units! {
-    /// Times that something has happened, or things that have no unit of their own.
+    /// Events, or items without a unit of their own.
     Count 1 "count",
     /// Bytes.
     Bytes 2 "bytes",
@@ -92,12 +92,12 @@ units! {
     Orders 6 "orders",
     /// Connections.
     Connections 7 "connections",
-    /// 0 for no, 1 for yes.
+    /// A boolean: 0 for no, 1 for yes.
     Flag 8 "flag",
 }
 
 impl Unit {
-    pub(crate) fn of_code(code: u8) -> Option<Self> {
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|unit| unit.code() == code)
     }
 }
@@ -108,20 +108,20 @@ impl fmt::Display for Unit {
     }
 }
 
-/// One value of a page.
+/// The description of a value in a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metric {
-    /// 1 to [`NAME_MAX`] lower-case letters, digits, `.`, `_` and `-`: the part first, such as
-    /// `feed.gaps`.
+    /// The name: 1 to [`NAME_MAX`] lower-case letters, digits, `.`, `_` and `-`. The component
+    /// comes first, as in `feed.gaps`.
     pub name: String,
-    /// Counter or gauge.
+    /// The kind: counter or gauge.
     pub kind: Kind,
-    /// What it counts.
+    /// The unit.
     pub unit: Unit,
 }
 
-/// Whether a name is one, of at most `longest` bytes. It can be printed anywhere, and split at
-/// spaces.
+/// Returns `true` for a valid name of at most `longest` bytes. Valid names are safe to print and
+/// contain no spaces.
 pub(crate) fn is_name(name: &str, longest: usize) -> bool {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     (1..=longest).contains(&name.len())
@@ -133,24 +133,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_means_one_kind_and_one_unit() {
+    fn codes_are_unique() {
         for code in 0..=u8::MAX {
-            assert!(Kind::of_code(code).is_none_or(|kind| kind.code() == code));
-            assert!(Unit::of_code(code).is_none_or(|unit| unit.code() == code));
+            assert!(Kind::from_code(code).is_none_or(|kind| kind.code() == code));
+            assert!(Unit::from_code(code).is_none_or(|unit| unit.code() == code));
         }
-        assert_eq!((0..=u8::MAX).filter_map(Kind::of_code).count(), Kind::ALL.len());
-        assert_eq!((0..=u8::MAX).filter_map(Unit::of_code).count(), Unit::ALL.len());
-        assert!(Kind::of_code(0).is_none() && Unit::of_code(0).is_none(), "zeros are no value");
+        assert_eq!((0..=u8::MAX).filter_map(Kind::from_code).count(), Kind::ALL.len());
+        assert_eq!((0..=u8::MAX).filter_map(Unit::from_code).count(), Unit::ALL.len());
+        assert!(
+            Kind::from_code(0).is_none() && Unit::from_code(0).is_none(),
+            "code 0 is not valid"
+        );
     }
 
     #[test]
-    fn every_unit_is_one_word() {
+    fn units_are_single_words() {
         assert!(Unit::ALL.iter().all(|unit| is_name(unit.text(), 16)));
         assert_eq!(format!("{:>8}|{:<8}", Unit::Nanoseconds, Kind::Gauge), "      ns|gauge   ");
     }
 
     #[test]
-    fn a_name_has_no_letter_that_does_something_to_a_terminal_or_a_line() {
+    fn names_have_no_control_characters() {
         assert!(is_name("session.not-applied_2", NAME_MAX));
         for name in ["", "Feed", "a b", "a\n", "a\x1b[2J", "a\0", "ä", "a/b", "\u{202e}"] {
             assert!(!is_name(name, NAME_MAX), "{name:?}");

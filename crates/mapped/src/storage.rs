@@ -1,64 +1,67 @@
-//! What an order entry session needs of a journal, whoever keeps it.
+//! The `Storage` trait: the journal operations that an order entry session needs.
 
 use std::ops::RangeInclusive;
 
 use crate::journal::{Direction, Journal, JournalError, Record, SyncPolicy, Tag};
 
-/// Keeps what went out and came in: a [`Journal`] in memory or in a folder, a
-/// [`MemoryStorage`](crate::MemoryStorage) that can lose what was not synced, or a user's own.
+/// A store of outbound and inbound records: a [`Journal`] in memory or in a directory, a
+/// [`MemoryStorage`](crate::MemoryStorage) that can lose unsynced records, or a user's
+/// implementation.
 ///
-/// A message is encoded in the room of [`claim`](Self::claim) and then committed; from then on it
-/// is there, and what its [`Record`] names does not change. One's own makes its handles with
-/// [`Record::new`].
+/// A message is encoded in the room of [`claim`](Self::claim) and then committed. From then on it
+/// is stored, and what its [`Record`] refers to does not change. An implementation creates its
+/// handles with [`Record::new`].
 pub trait Storage {
-    /// Room for a payload of at most `max` bytes. A claim that is not committed leaves nothing.
+    /// Claims room for a payload of at most `max` bytes. A claim that is not committed leaves
+    /// nothing.
     ///
     /// # Errors
-    /// [`JournalError`], and there is nothing to commit.
+    /// Any [`JournalError`]; then there is nothing to commit.
     fn claim(&mut self, max: usize) -> Result<&mut [u8], JournalError>;
 
-    /// Whether so much can be claimed without giving anything up or going on elsewhere.
+    /// Returns `true` if this much can be claimed without removing records or advancing to a new
+    /// segment.
     fn has_room(&self, payload: usize) -> bool;
 
-    /// Keeps the first `length` bytes of what was claimed last.
+    /// Commits the first `length` bytes of the last claim.
     ///
     /// # Panics
-    /// It may, if `length` is more than was claimed.
+    /// If `length` is more than was claimed (optional).
     fn commit(&mut self, tag: &Tag, length: usize) -> Record;
 
-    /// The payload of a record.
+    /// Returns the payload of a record.
     ///
     /// # Panics
-    /// It may, if the record is of another storage.
+    /// If the record belongs to another storage (optional).
     fn bytes(&self, record: Record) -> &[u8];
 
-    /// What a record was committed with.
+    /// Returns the tag of a record.
     ///
     /// # Panics
-    /// As [`bytes`](Self::bytes).
+    /// Same as [`bytes`](Self::bytes).
     fn tag(&self, record: Record) -> Tag;
 
-    /// Notes that the callback of an inbound record has returned.
+    /// Marks an inbound record: its callback has returned.
     ///
     /// # Panics
-    /// As [`bytes`](Self::bytes).
+    /// Same as [`bytes`](Self::bytes).
     fn mark(&mut self, record: Record);
 
-    /// Whether that was noted.
+    /// Returns `true` if an inbound record is marked.
     ///
     /// # Panics
-    /// As [`bytes`](Self::bytes).
+    /// Same as [`bytes`](Self::bytes).
     fn is_marked(&self, record: Record) -> bool;
 
-    /// The record behind another, or the first: `None` at the end.
-    fn next(&self, behind: Option<Record>) -> Option<Record>;
+    /// Returns the record after another, or the first. `None` at the end.
+    fn next(&self, after: Option<Record>) -> Option<Record>;
 
-    /// The newest record of a direction; its tag stays though it itself may be given up, and of a
-    /// control record its payload too.
+    /// Returns the newest record of a direction. Its tag stays available although the record itself
+    /// may be removed; for a control record the payload stays too.
     fn last(&self, direction: Direction) -> Option<Record>;
 
-    /// The messages of a range of numbers of a session, in order; of a number that was used twice
-    /// the later one.
+    /// Returns the messages of a range of sequence numbers of a session, in order. If a number was
+    /// used twice, the later message counts.
     fn replay(
         &self,
         direction: Direction,
@@ -67,25 +70,26 @@ pub trait Storage {
         numbers: RangeInclusive<u32>,
     ) -> impl Iterator<Item = Record>;
 
-    /// Inbound records whose callback has not returned, oldest first.
+    /// Iterates over the inbound records whose callback has not returned, oldest first.
     fn unmarked(&self) -> impl Iterator<Item = Record> {
         std::iter::successors(self.next(None), |&record| self.next(Some(record)))
             .filter(|&record| record.direction() == Direction::Inbound && !self.is_marked(record))
     }
 
-    /// The lowest outbound message that is still needed; what is before it may be given up.
+    /// Sets the lowest outbound message that is still needed. Earlier messages may be removed.
     fn needed_from(&mut self, uuid: u64, seq_num: u32);
 
-    /// Whether whoever commits is to wait until it is durable before it goes on.
+    /// Returns `true` if the session must wait until each commit is durable.
     fn waits(&self) -> bool;
 
-    /// Waits until a record survives the loss of power.
+    /// Waits until a record is durable.
     ///
     /// # Errors
-    /// [`JournalError::Io`] if it never will.
+    /// [`JournalError::Io`] if it cannot become durable.
     fn wait_durable(&mut self, record: Record) -> Result<(), JournalError>;
 
-    /// Forgets every record, if this is a storage that may: whether it did.
+    /// Removes every record if this storage permits that. Returns `true` if the records were
+    /// removed.
     fn begin_again(&mut self) -> bool;
 }
 
@@ -100,7 +104,7 @@ impl Storage for Journal {
         Self::has_room(self, payload)
     }
 
-    // Always: of a tag most is known where the record is committed.
+    // Inlined always, since most of a tag is constant at the call.
     #[inline(always)]
     fn commit(&mut self, tag: &Tag, length: usize) -> Record {
         self.commit_claimed(tag, length)
@@ -124,8 +128,8 @@ impl Storage for Journal {
         Self::is_marked(self, record)
     }
 
-    fn next(&self, behind: Option<Record>) -> Option<Record> {
-        Self::next(self, behind)
+    fn next(&self, after: Option<Record>) -> Option<Record> {
+        Self::next(self, after)
     }
 
     fn last(&self, direction: Direction) -> Option<Record> {

@@ -1,7 +1,8 @@
-//! That a live page and a journal cost their writer no system call and no allocation.
+//! A counter page and a journal cost their writer no system call and no allocation. The program
+//! counts allocations, so it is separate from the others.
 //!
-//! This binary runs itself under strace: `traced_updates` and `traced_commits` do them between two
-//! marks in the trace, and nothing unless they are asked to.
+//! The program runs itself under strace. `traced_updates` and `traced_commits` work between two
+//! marks in the trace, and do nothing unless an environment variable is set.
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
 use std::path::Path;
@@ -22,28 +23,29 @@ const BEGIN: &str = "updates-begin";
 const END: &str = "updates-end";
 const TURNS: u64 = 100_000;
 
-fn tell(sheet: &mut CounterWriter<'_>, turn: u64) {
+fn write(writer: &mut CounterWriter<'_>, turn: u64) {
     for trader in 0..16 {
         let part = format_args!("trader.{trader}");
-        sheet.gauge(part, "present", Unit::Flag, 1);
+        writer.gauge(part, "present", Unit::Flag, 1);
         let counters = [("orders", turn), ("bytes_sent", 100 * turn), ("rejects", 0)];
-        sheet.counters(part, counters.into_iter());
+        writer.counters(part, counters.into_iter());
     }
 }
 
-/// So many turns of a loop, a tenth of which bring the page up to date.
-fn turns(page: &mut CounterPage) -> u64 {
+/// Runs this many iterations of a loop, a tenth of which update the page.
+fn iterations(page: &mut CounterPage) -> u64 {
     let at = |turn| Instant::ZERO + Duration::from_millis(turn);
-    let is_updated = |turn: &u64| page.update_if_due(at(*turn), true, |sheet| tell(sheet, *turn));
+    let is_updated =
+        |turn: &u64| page.update_if_due(at(*turn), true, |writer| write(writer, *turn));
     (1..=TURNS).filter(is_updated).count() as u64
 }
 
 #[test]
 fn updates_allocate_nothing() {
     let title = std::process::id().to_string();
-    let mut page = CounterPage::create(&title, "allocations", |sheet| tell(sheet, 0)).unwrap();
+    let mut page = CounterPage::create(&title, "allocations", |writer| write(writer, 0)).unwrap();
     let before = allocations();
-    let updates = turns(&mut page);
+    let updates = iterations(&mut page);
     assert_eq!(allocations() - before, 0);
     assert_eq!(updates, TURNS / 10);
     let pages = CounterPages::find().unwrap();
@@ -52,7 +54,7 @@ fn updates_allocate_nothing() {
     assert_eq!(view.values().nth(1), Some(TURNS));
 }
 
-/// A journal with so many segments ahead that the commits below need no more.
+/// Creates a journal with enough segments ahead for the commits below.
 fn journal(folder: &Path) -> Journal {
     let settings = JournalSettings {
         segment_bytes: 1 << 20,
@@ -62,7 +64,7 @@ fn journal(folder: &Path) -> Journal {
     };
     let path = folder.join("journal");
     let journal = Journal::create_with(&path, settings).unwrap();
-    // The lock, the first segment and those ahead.
+    // The lock, the first segment and the segments ahead.
     while std::fs::read_dir(&path).unwrap().count() < 10 {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
@@ -70,7 +72,7 @@ fn journal(folder: &Path) -> Journal {
     journal
 }
 
-/// Orders and reports, each report marked, through at least four segments.
+/// Commits orders and reports through at least four segments, and marks each report.
 fn commits(journal: &mut Journal) {
     for number in 1..=12_000 {
         let mut claim = journal.claim(140).unwrap();
@@ -90,7 +92,8 @@ fn commits_allocate_nothing() {
     let before = allocations();
     commits(&mut journal);
     assert_eq!(allocations() - before, 0);
-    assert!(journal.last(Direction::Outbound).unwrap().segment() >= 5);
+    let last = journal.last(Direction::Outbound).unwrap();
+    assert!(journal.segment_of(last) >= 5);
 }
 
 #[test]
@@ -108,7 +111,8 @@ fn traced_commits() {
     assert!(!Path::new(BEGIN).exists());
     commits(&mut journal);
     assert!(!Path::new(END).exists());
-    assert!(journal.last(Direction::Outbound).unwrap().segment() >= 5);
+    let last = journal.last(Direction::Outbound).unwrap();
+    assert!(journal.segment_of(last) >= 5);
 }
 
 #[test]
@@ -116,7 +120,7 @@ fn updates_make_no_system_call() {
     assert_no_call("traced_updates");
 }
 
-/// Runs a test of this binary and looks at the calls of its thread between the marks.
+/// Runs a test of this program and checks its thread's system calls between the marks.
 fn assert_no_call(test: &str) {
     let output = std::env::temp_dir().join(format!("hairpin-{test}-{}.strace", std::process::id()));
     let status = Command::new("strace")
@@ -131,7 +135,7 @@ fn assert_no_call(test: &str) {
     let trace = std::fs::read_to_string(&output);
     let _ = std::fs::remove_file(&output);
     let Some(trace) = trace.ok().filter(|trace| trace.contains(BEGIN)) else {
-        println!("skipped: strace is not here, or may not trace");
+        println!("skipped: strace is not installed or must not trace");
         return;
     };
     assert!(status.unwrap().success(), "{trace}");
@@ -153,10 +157,10 @@ fn traced_updates() {
     if std::env::var_os(VARIABLE).is_none() {
         return;
     }
-    let mut page = CounterPage::create("test", "traced", |sheet| tell(sheet, 0)).unwrap();
-    // To ask for a file that is not there is a mark in the trace.
+    let mut page = CounterPage::create("test", "traced", |writer| write(writer, 0)).unwrap();
+    // Access to a missing file is a mark in the trace.
     assert!(!Path::new(BEGIN).exists());
-    let updates = turns(&mut page);
+    let updates = iterations(&mut page);
     assert!(!Path::new(END).exists());
     assert_eq!(updates, TURNS / 10);
 }

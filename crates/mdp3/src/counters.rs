@@ -112,7 +112,7 @@ counters! {
     empty_by_absence,
     /// Books that started a natural refresh.
     refreshes,
-    /// Books of depth 1 that natural refresh alone brought in sync.
+    /// Books of depth 1 completed by natural refresh alone.
     refreshes_completed,
     /// Snapshots whose queued entries did not continue the snapshot's RptSeq.
     snapshots_not_continued,

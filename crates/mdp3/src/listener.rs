@@ -38,9 +38,9 @@ pub trait Listener {
     /// after [`Self::on_definition`]; `current` is the present value, initially 0. Later callbacks
     /// read it from [`Instruments::user_data`]. Between packets, use
     /// [`crate::Channel::set_user_data`].
-    fn user_data(&mut self, update: &DefinitionUpdate<'_>, kept: u64) -> u64 {
+    fn user_data(&mut self, update: &DefinitionUpdate<'_>, current: u64) -> u64 {
         let _ = update;
-        kept
+        current
     }
 
     /// Called when a message has changed a direct or implied book; [`BookUpdate::changes`] says

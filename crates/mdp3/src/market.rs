@@ -252,7 +252,7 @@ impl Market {
         message.header.version >= self.first_translated_version
     }
 
-    /// Returns the message with the template that its id stands for.
+    /// Returns the message with its template id translated.
     pub(crate) fn translate<'a>(
         &mut self,
         mut message: Message<'a>,

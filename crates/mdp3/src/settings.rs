@@ -64,7 +64,7 @@ pub struct Settings {
     pub max_related: usize,
     /// The maximum number of packets in one pass of the instrument or snapshot loop.
     pub max_loop_packets: usize,
-    /// The templates that the ids on the wire stand for.
+    /// The mapping from template ids on the wire to templates.
     pub templates: TemplateIds,
     /// The largest distance of a snapshot ahead of the incremental feed, in packets. The feeds take
     /// different paths, so some lead is normal. A snapshot farther ahead counts as from another

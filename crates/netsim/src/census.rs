@@ -1,12 +1,12 @@
-//! What has happened, by name.
+//! A census: how often each class of event occurred in a simulation.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How often each class of thing has happened.
+/// The number of events of each class.
 ///
-/// A simulation that never lost a packet proves nothing about loss; so it names what it exists for
-/// and fails if one of them never happened.
+/// A simulation that never lost a packet proves nothing about loss. So each simulation lists the
+/// classes that it exists for, and fails if one of them never occurred.
 ///
 /// ```
 /// use hairpin_netsim::Census;
@@ -22,55 +22,55 @@ pub struct Census {
     counts: BTreeMap<&'static str, u64>,
 }
 
-/// Classes that should have happened and have not.
+/// The required classes that never occurred.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("never happened: {}", .0.join(", "))]
 pub struct NeverHappened(pub Vec<&'static str>);
 
 impl Census {
-    /// Nothing has happened.
+    /// Returns an empty census.
     #[must_use]
     pub const fn new() -> Self {
         Self { counts: BTreeMap::new() }
     }
 
-    /// It has happened once more.
+    /// Counts one event of a class.
     pub fn count(&mut self, class: &'static str) {
         self.add(class, 1);
     }
 
-    /// It has happened so many times more; with 0 it is at least listed.
+    /// Counts `times` events of a class. With 0, the class is listed.
     pub fn add(&mut self, class: &'static str, times: u64) {
         *self.counts.entry(class).or_default() += times;
     }
 
-    /// Adds all of another census.
+    /// Adds the counts of another census.
     pub fn merge(&mut self, other: &Self) {
         other.iter().for_each(|(class, times)| self.add(class, times));
     }
 
-    /// How often it has happened.
+    /// Returns the count of a class.
     #[must_use]
     pub fn of(&self, class: &str) -> u64 {
         self.counts.get(class).copied().unwrap_or(0)
     }
 
-    /// Every class with its count, by name.
+    /// Returns every class with its count, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         self.counts.iter().map(|(class, times)| (*class, *times))
     }
 
-    /// Whether each of `classes` has happened.
+    /// Checks that each of `classes` occurred.
     ///
     /// # Errors
-    /// [`NeverHappened`], with those that have not.
+    /// [`NeverHappened`], with the classes that did not occur.
     pub fn require(&self, classes: &[&'static str]) -> Result<(), NeverHappened> {
         let missing: Vec<_> = classes.iter().copied().filter(|class| self.of(class) == 0).collect();
         if missing.is_empty() { Ok(()) } else { Err(NeverHappened(missing)) }
     }
 }
 
-/// One line a class, counts in a column.
+/// Formats a line per class, with aligned counts.
 impl fmt::Display for Census {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (class, times) in self.iter() {
@@ -85,16 +85,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_never_happened_is_named_and_the_rest_is_not() {
+    fn require_names_the_missing_classes() {
         let mut census = Census::new();
-        census.add("heard of", 0);
+        census.add("listed", 0);
         census.add("seen", 2);
-        let NeverHappened(missing) =
-            census.require(&["seen", "heard of", "unheard of"]).unwrap_err();
-        assert_eq!(missing, ["heard of", "unheard of"]);
+        let NeverHappened(missing) = census.require(&["seen", "listed", "unlisted"]).unwrap_err();
+        assert_eq!(missing, ["listed", "unlisted"]);
         let mut sum = census.clone();
         sum.merge(&census);
-        assert_eq!((sum.of("seen"), sum.of("unheard of")), (4, 0));
-        assert_eq!(sum.to_string(), "           0  heard of\n           4  seen\n");
+        assert_eq!((sum.of("seen"), sum.of("unlisted")), (4, 0));
+        assert_eq!(sum.to_string(), "           0  listed\n           4  seen\n");
     }
 }

@@ -1,38 +1,38 @@
-//! Virtual time.
+//! The virtual clock.
 
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-/// The clock of a simulation: it moves when it is told to, and never back.
+/// The clock of a simulation. It moves only when the simulation advances it, and never back.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     now: Now,
 }
 
 impl Clock {
-    /// A clock that shows this wall time, and a monotonic time of one second: a program that takes
-    /// zero for "never" would be found out.
+    /// Returns a clock with this wall time and a monotonic time of one second. Zero would hide code
+    /// that uses zero for "never".
     #[must_use]
     pub const fn new(utc: Utc) -> Self {
         Self { now: Now { monotonic: Instant::from_nanos(1_000_000_000), utc } }
     }
 
-    /// Both clocks.
+    /// Returns both times.
     #[must_use]
     pub const fn now(&self) -> Now {
         self.now
     }
 
-    /// Time passes.
+    /// Advances both times.
     pub fn advance(&mut self, span: Duration) {
         self.now = Now { monotonic: self.now.monotonic + span, utc: self.now.utc + span };
     }
 
-    /// Time passes until `instant`; none if that is over.
+    /// Advances both times to `instant`, if it is in the future.
     pub fn advance_to(&mut self, instant: Instant) {
         self.advance(instant.saturating_since(self.now.monotonic));
     }
 
-    /// The wall clock alone steps back, as a correction of it may.
+    /// Steps the wall time back, as a clock correction does.
     pub fn step_back(&mut self, span: Duration) {
         self.now.utc = self.now.utc - span;
     }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_clocks_move_together_and_never_back() {
+    fn both_times_advance_together() {
         let mut clock = Clock::new(Utc::from_nanos(500));
         let before = clock.now();
         clock.advance(Duration::from_nanos(7));

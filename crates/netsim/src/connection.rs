@@ -1,11 +1,11 @@
-//! A byte stream both ways, as a program sees TCP.
+//! A bidirectional byte stream, as a program sees TCP.
 
 use hairpin_time::{Duration, Instant};
 
 use crate::pipe::{Pipe, Reading};
 use crate::{Census, Random, StreamFaults};
 
-/// One of the two ends of a connection.
+/// An end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum End {
     /// The end that connects.
@@ -15,7 +15,7 @@ pub enum End {
 }
 
 impl End {
-    /// The end at the other side.
+    /// Returns the peer.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -25,39 +25,39 @@ impl End {
     }
 }
 
-/// How a connection is.
+/// The state of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConnectionState {
-    /// The client's attempt is under way.
+    /// The client is connecting.
     Connecting,
-    /// Bytes can go both ways, as far as no end has shut its side.
+    /// Established, possibly half-closed.
     Open,
-    /// The attempt has failed.
+    /// The server refused the connection.
     Refused,
-    /// One end has reset it.
+    /// Reset by one end.
     Reset,
 }
 
-/// Why an end can neither read nor write.
+/// The reason for which an end cannot read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// The attempt is still under way.
+    /// The connection is not established yet.
     #[error("not connected yet")]
     NotConnected,
-    /// Nobody listens.
+    /// The server refused the connection.
     #[error("connection refused")]
     Refused,
     /// The connection was reset.
     #[error("connection reset")]
     Reset,
-    /// This end has shut its side and cannot write.
-    #[error("this side has been shut down")]
+    /// This end has shut down its direction.
+    #[error("cannot write: shut down")]
     Shut,
 }
 
-/// A connection: two directions, each of which keeps order, arrives in chunks cut anywhere, and
-/// takes only what fits in its window.
+/// A connection with two directions. Bytes arrive in order, in chunks of random size, and a write
+/// accepts only what fits in the window.
 ///
 /// ```
 /// use hairpin_netsim::{Connection, End, Random, Reading, StreamFaults};
@@ -75,53 +75,53 @@ pub enum StreamError {
 /// ```
 #[derive(Debug)]
 pub struct Connection {
-    /// Indexed by the end that writes.
+    /// The two directions, indexed by the end that writes.
     pipes: [Pipe; 2],
-    /// When the attempt succeeds, or fails.
+    /// The time at which the connection is established or refused.
     decided_at: Instant,
-    is_refused: bool,
-    is_reset: bool,
-    /// Bytes that were lost in each direction by a reset.
+    refused: bool,
+    reset: bool,
+    /// The bytes of each direction that a reset lost.
     lost: [u64; 2],
 }
 
 impl Connection {
-    /// A client's attempt to connect, which succeeds after a round trip.
+    /// Returns a connection that is established after a round trip.
     #[must_use]
     pub fn open(now: Instant, random: Random, faults: StreamFaults) -> Self {
         Self::attempt(now, random, faults, false)
     }
 
-    /// A client's attempt to connect to nobody, which fails after a round trip.
+    /// Returns a connection that is refused after a round trip.
     #[must_use]
     pub fn refused(now: Instant, random: Random, faults: StreamFaults) -> Self {
         Self::attempt(now, random, faults, true)
     }
 
-    fn attempt(now: Instant, mut random: Random, faults: StreamFaults, is_refused: bool) -> Self {
-        let there = faults.delay.draw(&mut random).0;
+    fn attempt(now: Instant, mut random: Random, faults: StreamFaults, refused: bool) -> Self {
+        let forward = faults.delay.draw(&mut random).0;
         let back = faults.delay.draw(&mut random).0;
         Self {
             pipes: [Pipe::new(random.split(), faults), Pipe::new(random.split(), faults)],
-            decided_at: now + there + back,
-            is_refused,
-            is_reset: false,
+            decided_at: now + forward + back,
+            refused,
+            reset: false,
             lost: [0; 2],
         }
     }
 
-    /// How the connection is now.
+    /// Returns the state at `now`.
     #[must_use]
     pub fn state(&self, now: Instant) -> ConnectionState {
         match () {
-            () if self.is_reset => ConnectionState::Reset,
+            () if self.reset => ConnectionState::Reset,
             () if now < self.decided_at => ConnectionState::Connecting,
-            () if self.is_refused => ConnectionState::Refused,
+            () if self.refused => ConnectionState::Refused,
             () => ConnectionState::Open,
         }
     }
 
-    /// Writes as many of `bytes` as the window takes: 0 if it is full.
+    /// Writes as many of `bytes` as fit in the window. Returns their number.
     ///
     /// # Errors
     /// [`StreamError`].
@@ -131,17 +131,18 @@ impl Connection {
         if pipe.is_shut() { Err(StreamError::Shut) } else { Ok(pipe.write(now, bytes)) }
     }
 
-    /// Whether a write would take a byte.
+    /// Returns `true` if a write would accept at least one byte.
     #[must_use]
     pub fn is_writable(&self, now: Instant, end: End) -> bool {
         let pipe = &self.pipes[end as usize];
         self.check(now).is_ok() && !pipe.is_shut() && pipe.has_room()
     }
 
-    /// Hands at most `max` bytes that have arrived at `end` to `on`, which is called once or not.
+    /// Passes at most `max` bytes that have arrived at `end` to `on`, in at most one call.
     ///
     /// # Errors
-    /// [`StreamError`], but for [`StreamError::Shut`]: an end that has shut its side still reads.
+    /// [`StreamError`], except [`StreamError::Shut`]: an end that has shut down its direction can
+    /// still read.
     pub fn read(
         &mut self,
         now: Instant,
@@ -153,33 +154,33 @@ impl Connection {
         Ok(self.pipes[end.other() as usize].read(now, max, on))
     }
 
-    /// `end` writes no more; the other end reads what is under way, and then the end.
+    /// Shuts down the direction from `end`. The peer reads the bytes in flight, then the end.
     pub fn shut(&mut self, now: Instant, end: End) {
         self.pipes[end as usize].shut(now);
     }
 
-    /// Either end resets: what is under way or unread is lost, and both ends are told.
+    /// Resets the connection. Bytes in flight or unread are lost, and both ends receive an error.
     pub fn reset(&mut self) {
-        if !self.is_reset {
-            self.is_reset = true;
+        if !self.reset {
+            self.reset = true;
             for (lost, pipe) in self.lost.iter_mut().zip(&mut self.pipes) {
                 *lost += pipe.clear() as u64;
             }
         }
     }
 
-    /// What `end` writes does not arrive for a while; the window fills meanwhile.
+    /// Delays all bytes from `end` for `length`. Meanwhile the window fills.
     pub fn stall(&mut self, now: Instant, end: End, length: Duration) {
         self.pipes[end as usize].stall(now + length);
     }
 
-    /// Changes what may happen in both directions from now on.
+    /// Sets the faults of both directions for later bytes.
     pub fn set_faults(&mut self, faults: StreamFaults) {
         self.pipes.iter_mut().for_each(|pipe| pipe.faults = faults);
     }
 
-    /// When there is something new for an end: the outcome of the attempt, bytes, their end. In the
-    /// past if bytes have arrived and were not read.
+    /// Returns the time of the next event at an end: the outcome of connecting, bytes, or the end of
+    /// the stream. The time is in the past if unread bytes have arrived.
     #[must_use]
     pub fn poll_timeout(&self, now: Instant, end: End) -> Option<Instant> {
         match self.state(now) {
@@ -189,18 +190,18 @@ impl Connection {
         }
     }
 
-    /// Bytes that `end` wrote and nobody read, because of a reset.
+    /// Returns the bytes from `end` that a reset lost.
     #[must_use]
     pub fn lost(&self, end: End) -> u64 {
         self.lost[end as usize]
     }
 
-    /// Adds what has happened to a census.
+    /// Adds the counts of this connection to a census.
     pub fn report(&self, census: &mut Census) {
         let partial = self.pipes.iter().map(|pipe| pipe.partial_writes).sum();
         census.add("partial writes", partial);
-        census.add("connections reset", u64::from(self.is_reset));
-        census.add("connections refused", u64::from(self.is_refused));
+        census.add("connections reset", u64::from(self.reset));
+        census.add("connections refused", u64::from(self.refused));
         census.add("bytes lost by resets", self.lost.iter().sum());
     }
 
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn connects_after_a_round_trip_or_is_refused_then() {
+    fn connecting_takes_a_round_trip() {
         let mut connection = open(1, STILL);
         assert_eq!(connection.state(at(1)), ConnectionState::Connecting);
         assert_eq!(connection.write(at(1), End::Client, b"x"), Err(StreamError::NotConnected));
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_arrive_in_order_in_chunks_after_the_delay_both_ways() {
+    fn bytes_arrive_in_order_after_the_delay() {
         for seed in 0..50 {
             let mut connection = open(seed, StreamFaults { chunk_max: 7, ..STILL });
             let text: Vec<u8> = (0..100).collect();
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_read_fills_the_window_and_writes_are_partial() {
+    fn unread_bytes_fill_the_window() {
         let mut connection = open(1, StreamFaults { window_bytes: 10, ..STILL });
         assert_eq!(connection.write(at(2), End::Client, &[1; 7]), Ok(7));
         assert!(connection.is_writable(at(2), End::Client));
@@ -286,9 +287,9 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_has_shut_its_side_is_read_to_its_end_and_still_reads() {
+    fn shut_down_end_can_still_read() {
         let mut connection = open(1, STILL);
-        connection.write(at(2), End::Client, b"last").expect("it is open");
+        connection.write(at(2), End::Client, b"last").expect("open");
         connection.shut(at(2), End::Client);
         assert_eq!(connection.write(at(2), End::Client, b"x"), Err(StreamError::Shut));
         assert_eq!(connection.read(at(2), End::Server, 9, |_| {}), Ok(Reading::Nothing));
@@ -299,9 +300,9 @@ mod tests {
     }
 
     #[test]
-    fn a_reset_loses_what_is_not_read_and_both_ends_are_told() {
+    fn reset_loses_unread_bytes_and_fails_both_ends() {
         let mut connection = open(1, STILL);
-        connection.write(at(2), End::Client, b"lost").expect("it is open");
+        connection.write(at(2), End::Client, b"lost").expect("open");
         connection.reset();
         connection.reset();
         assert_eq!(connection.read(at(3), End::Server, 9, |_| {}), Err(StreamError::Reset));
@@ -310,11 +311,11 @@ mod tests {
     }
 
     #[test]
-    fn a_stall_holds_back_what_is_under_way_and_what_follows_in_order() {
+    fn stall_delays_bytes_and_preserves_their_order() {
         let mut connection = open(1, STILL);
-        connection.write(at(2), End::Server, b"one ").expect("it is open");
+        connection.write(at(2), End::Server, b"one ").expect("open");
         connection.stall(at(2), End::Server, STEP * 5);
-        connection.write(at(3), End::Server, b"two").expect("it is open");
+        connection.write(at(3), End::Server, b"two").expect("open");
         assert_eq!(read(&mut connection, at(6), End::Client), b"");
         assert_eq!(read(&mut connection, at(7), End::Client), b"one two");
     }
@@ -323,7 +324,7 @@ mod tests {
     fn corruption_flips_one_bit_of_a_chunk() {
         let faults = StreamFaults { chunk_max: 1, corruption: Chance::ALWAYS, ..STILL };
         let mut connection = open(1, faults);
-        connection.write(at(2), End::Client, &[0; 50]).expect("it is open");
+        connection.write(at(2), End::Client, &[0; 50]).expect("open");
         let arrived = read(&mut connection, at(3), End::Server);
         assert!(arrived.len() == 50 && arrived.iter().all(|byte| byte.count_ones() == 1));
     }

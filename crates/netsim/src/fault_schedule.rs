@@ -1,4 +1,4 @@
-//! Faults that begin and end, by a seed.
+//! Faults with a begin and an end, drawn from a seed.
 
 use std::ops::Range;
 
@@ -6,16 +6,16 @@ use hairpin_time::{Duration, Instant};
 
 use crate::{Random, Timeline};
 
-/// A fault begins or ends.
+/// The begin or the end of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Change<F> {
-    /// From now on.
+    /// The fault begins.
     Begins(F),
-    /// No longer.
+    /// The fault ends.
     Ends(F),
 }
 
-/// When which fault begins and ends.
+/// The times at which faults begin and end.
 ///
 /// ```
 /// use hairpin_netsim::{Change, FaultSchedule, Random};
@@ -27,8 +27,8 @@ pub enum Change<F> {
 /// let mut schedule = FaultSchedule::new(&mut Random::new(1), second, &cuts, 3, length);
 /// while let Some(at) = schedule.poll_timeout() {
 ///     match schedule.poll(at) {
-///         Some(Change::Begins(fault)) => println!("{at:?}: {fault}"),
-///         Some(Change::Ends(fault)) => println!("{at:?}: no longer {fault}"),
+///         Some(Change::Begins(fault)) => println!("{at:?}: {fault} begins"),
+///         Some(Change::Ends(fault)) => println!("{at:?}: {fault} ends"),
 ///         None => unreachable!(),
 ///     }
 /// }
@@ -39,15 +39,15 @@ pub struct FaultSchedule<F> {
 }
 
 impl<F: Copy> FaultSchedule<F> {
-    /// No fault ever.
+    /// Returns an empty schedule.
     #[must_use]
     pub const fn none() -> Self {
         Self { changes: Timeline::new() }
     }
 
-    /// `count` faults of these kinds that begin and end within `within`, and last for a span of
-    /// `length`, as far as there is room. The time is divided among them, so that one has ended
-    /// when the next begins.
+    /// Draws `count` faults of these kinds. Each lasts for a span in `length` and is within `within`.
+    /// The time is divided among them, so each ends before the next begins. A share that is shorter
+    /// than the span shortens the fault.
     #[must_use]
     pub fn new(
         random: &mut Random,
@@ -67,18 +67,18 @@ impl<F: Copy> FaultSchedule<F> {
         schedule
     }
 
-    /// One more fault.
+    /// Adds a fault.
     pub fn add(&mut self, fault: F, begins: Instant, ends: Instant) {
         self.changes.push(begins, Change::Begins(fault));
         self.changes.push(ends, Change::Ends(fault));
     }
 
-    /// The next change that is due by `now`, until there is none.
+    /// Returns the next change that is due at `now`; `None` if there is no more.
     pub fn poll(&mut self, now: Instant) -> Option<Change<F>> {
         self.changes.pop(now).map(|(_, change)| change)
     }
 
-    /// When the next change is due.
+    /// Returns the time of the next change.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.changes.next_at()
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn faults_lie_within_the_time_one_after_the_other_and_end() {
+    fn faults_do_not_overlap_and_end_in_time() {
         let within = Instant::from_nanos(1_000)..Instant::from_nanos(9_000);
         let length = Duration::from_nanos(10)..Duration::from_nanos(5_000);
         for seed in 0..200 {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_due_before_its_time_and_without_faults_nothing_ever() {
+    fn changes_are_due_at_their_time() {
         let mut schedule = FaultSchedule::none();
         assert_eq!(schedule.poll_timeout(), None);
         schedule.add('a', Instant::from_nanos(5), Instant::from_nanos(7));

@@ -1,67 +1,66 @@
-//! How bad a link or a stream is.
+//! The faults of links and streams.
 
 use hairpin_time::Duration;
 
 use crate::{Chance, Random};
 
-/// How long something is under way: at least `min`, at most `min + jitter`, and now and then
-/// `long` on top.
+/// A delay: from `min` to `min + jitter`, plus `long` with the probability `long_chance`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Delay {
-    /// The least.
+    /// The minimum.
     pub min: Duration,
-    /// What may be added, evenly spread.
+    /// The maximum of a uniformly distributed addition.
     pub jitter: Duration,
-    /// How often `long` is added.
+    /// The probability of adding `long`.
     pub long_chance: Chance,
-    /// What is added then.
+    /// The addition of a long delay.
     pub long: Duration,
 }
 
 impl Delay {
-    /// Always the same.
+    /// Returns a constant delay.
     #[must_use]
     pub const fn exactly(min: Duration) -> Self {
         Self { min, jitter: Duration::ZERO, long_chance: Chance::NEVER, long: Duration::ZERO }
     }
 
-    /// A delay, and whether it is one of the long ones.
+    /// Draws a delay, and returns `true` with it if it includes `long`.
     pub(crate) fn draw(&self, random: &mut Random) -> (Duration, bool) {
-        let usual = random.span(self.min, self.min + self.jitter);
+        let base = random.span(self.min, self.min + self.jitter);
         let is_long = random.happens(self.long_chance);
-        (if is_long { usual + self.long } else { usual }, is_long)
+        (if is_long { base + self.long } else { base }, is_long)
     }
 }
 
-/// What a line can carry, and how much waits for it.
+/// The rate of a link and the size of its queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// Bytes a second, at least 1.
+    /// Bytes per second, at least 1.
     pub bytes_per_second: u64,
-    /// Bytes that wait for the line at most; a datagram beyond that is lost.
+    /// The most bytes that wait for the link. A datagram beyond that is dropped.
     pub queue_bytes: usize,
 }
 
-/// What may happen to a datagram, one after the other as the fields stand.
+/// The faults of the datagrams of a link, applied in the order of the fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Faults {
-    /// It is lost.
+    /// The probability of loss.
     pub loss: Chance,
-    /// It has to wait for the line, or finds the queue full. `None`: a line without limit.
+    /// The rate of the link. `None` for a link without limit.
     pub rate: Option<Rate>,
-    /// It comes twice, the second time with a delay of its own.
+    /// The probability of a second copy, which has a delay of its own.
     pub duplication: Chance,
-    /// One bit of it is flipped, in each copy on its own.
+    /// The probability of one flipped bit, drawn for each copy.
     pub corruption: Chance,
-    /// How long it is under way.
+    /// The delay of each copy.
     pub delay: Delay,
-    /// It may overtake others: with a jitter longer than the pause between datagrams, or a long
-    /// delay, it will. Otherwise it waits for those before it.
+    /// `true` if a datagram may overtake others, which happens with a jitter longer than the interval
+    /// between datagrams, or with a long delay. Otherwise it waits for the datagrams before it.
     pub reorders: bool,
 }
 
 impl Faults {
-    /// A good line within a building: 20 to 30 µs, in order, nothing lost.
+    /// The settings of a LAN: 20 to 30 µs, in order, no loss.
     pub const LAN: Self = Self {
         loss: Chance::NEVER,
         rate: None,
@@ -77,21 +76,21 @@ impl Faults {
     };
 }
 
-/// What may happen to the bytes of a stream.
+/// The faults of the bytes of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamFaults {
-    /// How long bytes are under way; they never overtake each other.
+    /// The delay of bytes. Bytes never overtake each other.
     pub delay: Delay,
-    /// Bytes that can be under way or unread in each direction; a write takes no more than fits.
+    /// The most bytes in flight or unread in each direction. A write accepts no more than fits.
     pub window_bytes: usize,
-    /// The most bytes that arrive together; how many do is chance.
+    /// The most bytes of a chunk. The size of each chunk is random.
     pub chunk_max: usize,
-    /// One bit of a chunk is flipped: what a TCP checksum would not have let through.
+    /// The probability of one flipped bit in a chunk. A real TCP checksum would detect it.
     pub corruption: Chance,
 }
 
 impl StreamFaults {
-    /// A good connection within a building: 20 to 30 µs, windows of 64 KiB, whole segments.
+    /// The settings of a LAN: 20 to 30 µs, windows of 64 KiB, segments of 1,460 bytes.
     pub const LAN: Self = Self {
         delay: Faults::LAN.delay,
         window_bytes: 64 << 10,
@@ -105,15 +104,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_delay_is_within_its_bounds_and_now_and_then_long() {
+    fn delays_are_within_their_bounds() {
         let (min, jitter) = (Duration::from_micros(5), Duration::from_micros(2));
         let long = Duration::from_millis(1);
         let delay = Delay { min, jitter, long_chance: Chance::percent(20), long };
         let mut random = Random::new(1);
         let draws: Vec<_> = (0..1_000).map(|_| delay.draw(&mut random)).collect();
         for (span, is_long) in &draws {
-            let usual = if *is_long { *span - long } else { *span };
-            assert!((min..=min + jitter).contains(&usual));
+            let base = if *is_long { *span - long } else { *span };
+            assert!((min..=min + jitter).contains(&base));
         }
         assert!((150..250).contains(&draws.iter().filter(|(_, is_long)| *is_long).count()));
         assert_eq!(Delay::exactly(min).draw(&mut random), (min, false));

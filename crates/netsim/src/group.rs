@@ -1,14 +1,14 @@
-//! Multicast: one sender, a link to each receiver.
+//! A multicast group: one sender, a link to each receiver.
 
 use hairpin_time::Instant;
 
 use crate::{Census, Link};
 
-/// A receiver's place in a [`Group`].
+/// The id of a receiver in a [`Group`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReceiverId(usize);
 
-/// A multicast group. What is sent goes to every receiver that has joined, over a link of its own.
+/// A multicast group. Every receiver that has joined gets each datagram over its own link.
 ///
 /// ```
 /// use hairpin_netsim::{Faults, Group, Link, Random};
@@ -22,7 +22,7 @@ pub struct ReceiverId(usize);
 /// group.send(Instant::ZERO, b"tick");
 /// let later = Instant::ZERO + Duration::from_millis(1);
 /// group.receive(near, later, |_, datagram| assert_eq!(datagram, b"tick"));
-/// group.receive(far, later, |_, _| unreachable!("it has not joined"));
+/// group.receive(far, later, |_, _| unreachable!("not joined"));
 /// ```
 #[derive(Debug, Default)]
 pub struct Group {
@@ -30,56 +30,56 @@ pub struct Group {
 }
 
 impl Group {
-    /// A group without receivers.
+    /// Returns a group without receivers.
     #[must_use]
     pub const fn new() -> Self {
         Self { receivers: Vec::new() }
     }
 
-    /// A place for a receiver at the end of `link`, which has not joined yet.
+    /// Adds a receiver at the end of `link`, not joined yet.
     pub fn add(&mut self, link: Link) -> ReceiverId {
         self.receivers.push((link, false));
         ReceiverId(self.receivers.len() - 1)
     }
 
-    /// The receiver joins, or leaves: then what is under way to it is lost.
+    /// Joins or leaves for a receiver. On leaving, datagrams in flight to it are lost.
     ///
     /// # Panics
-    /// Here and below, if the receiver is another group's.
-    pub fn set_joined(&mut self, receiver: ReceiverId, is_joined: bool) {
-        let (link, joined) = &mut self.receivers[receiver.0];
-        *joined = is_joined;
-        if !is_joined {
+    /// If the receiver belongs to another group. The same holds for all methods.
+    pub fn set_joined(&mut self, receiver: ReceiverId, joined: bool) {
+        let (link, is_member) = &mut self.receivers[receiver.0];
+        *is_member = joined;
+        if !joined {
             link.clear();
         }
     }
 
-    /// A datagram leaves the sender, to all that have joined.
+    /// Sends a datagram to all receivers that have joined.
     pub fn send(&mut self, now: Instant, datagram: &[u8]) {
-        for (link, is_joined) in &mut self.receivers {
-            if *is_joined {
+        for (link, joined) in &mut self.receivers {
+            if *joined {
                 link.send(now, datagram);
             }
         }
     }
 
-    /// Every datagram that has arrived at a receiver by `now`: see [`Link::receive`].
+    /// Passes every datagram that has arrived at a receiver to `on`: see [`Link::receive`].
     pub fn receive(&mut self, receiver: ReceiverId, now: Instant, on: impl FnMut(Instant, &[u8])) {
         self.receivers[receiver.0].0.receive(now, on);
     }
 
-    /// A receiver's link, to make it better or worse.
+    /// Returns a receiver's link, with which to change its faults.
     pub fn link_mut(&mut self, receiver: ReceiverId) -> &mut Link {
         &mut self.receivers[receiver.0].0
     }
 
-    /// When the next datagram arrives at a receiver.
+    /// Returns the next arrival at a receiver.
     #[must_use]
     pub fn poll_timeout(&self, receiver: ReceiverId) -> Option<Instant> {
         self.receivers[receiver.0].0.poll_timeout()
     }
 
-    /// Adds what has happened on all links to a census: see [`Link::report`].
+    /// Adds the counters of all links to a census: see [`Link::report`].
     pub fn report(&self, census: &mut Census) {
         self.receivers.iter().for_each(|(link, _)| link.report(census));
     }
@@ -92,7 +92,7 @@ mod tests {
     use hairpin_time::Duration;
 
     #[test]
-    fn each_receiver_has_faults_of_its_own_and_gets_what_it_has_joined_for() {
+    fn receivers_have_separate_faults_and_memberships() {
         let mut random = Random::new(1);
         let lossy = Faults { loss: Chance::ALWAYS, ..Faults::LAN };
         let mut group = Group::new();

@@ -1,22 +1,29 @@
-//! A deterministic network for tests: a virtual clock, and links whose faults come from a seed.
+//! A deterministic simulated network for tests: a virtual clock, and links with seeded faults.
 //!
-//! Layer T: a dev-dependency, never part of a product. There are no threads, sockets or clocks in
-//! here: bytes and time go in, bytes and a deadline come out, and one seed gives one run, always.
+//! Layer T (tools): a dev-dependency, never part of a product. The crate has no threads, sockets or
+//! real clocks. Bytes and time go in, bytes and a deadline come out, and a seed always gives the same
+//! run. It simulates no addresses, routes, fragments or TCP segments: a [`Connection`] behaves as a
+//! program sees TCP. Real kernels and interfaces are in `hairpin-testbed`.
 //!
-//! | type | is |
+//! ```text
+//!              send               Faults, Script               receive
+//!   sender ------------> Link: loss, rate, duplication, ... ------------> receiver
+//!              at now              Random(seed)               poll_timeout
+//! ```
+//!
+//! | module | contents |
 //! |---|---|
-//! | [`Clock`], [`Timeline`] | virtual time; what is due when, ties in the order of their coming |
-//! | [`Random`], [`Chance`] | the seed, and streams that do not disturb each other |
-//! | [`Link`], [`Faults`] | datagrams one way: delayed, lost, repeated, reordered, corrupted, cut |
-//! | [`Script`] | exactly what happens to which datagram |
-//! | [`Group`] | a multicast group: a link for each receiver |
-//! | [`Connection`] | a byte stream both ways: chunks, windows, half-close, reset, refusal |
-//! | [`Storage`] | a file that loses a suffix of what was not synced |
-//! | [`FaultSchedule`] | faults that begin and end, by a seed |
-//! | [`Census`] | what has happened, and a complaint about what should have and has not |
+//! | `clock`, `timeline` | [`Clock`], virtual time; [`Timeline`], events ordered by time |
+//! | `random` | [`Random`], independent streams of random numbers; [`Chance`], a probability |
+//! | `link`, `faults` | [`Link`], datagrams in one direction with [`Faults`]; [`LinkCounters`] |
+//! | `script` | [`Script`], exact faults of chosen datagrams |
+//! | `group` | [`Group`], a multicast group with a link to each receiver |
+//! | `connection`, `pipe` | [`Connection`], a byte stream: chunks, windows, half-close, reset, refusal |
+//! | `storage` | [`Storage`], a file that loses unsynced bytes in a crash |
+//! | `fault_schedule` | [`FaultSchedule`], faults with a begin and an end |
+//! | `census` | [`Census`], the classes of events that occurred, and those that did not |
 //!
-//! Not here: addresses, routes, fragments, and the machinery of TCP; a [`Connection`] shows what a
-//! program sees of TCP, not what the wire does.
+//! Start reading at [`Link`]. To add a fault, add a field to [`Faults`] and apply it in `link.rs`.
 //!
 //! ```
 //! use hairpin_netsim::{Chance, Clock, Faults, Link, Random};
@@ -28,7 +35,7 @@
 //! clock.advance(Duration::from_millis(1));
 //! let mut received = Vec::new();
 //! link.receive(clock.now().monotonic, |_, datagram| received.push(datagram[0]));
-//! assert_eq!(received.len() as u64, 100 - link.tally().lost);
+//! assert_eq!(received.len() as u64, 100 - link.counters().lost);
 //! assert!(received.is_sorted() && link.poll_timeout().is_none());
 //! ```
 #![forbid(unsafe_code)]
@@ -52,7 +59,7 @@ pub use connection::{Connection, ConnectionState, End, StreamError};
 pub use fault_schedule::{Change, FaultSchedule};
 pub use faults::{Delay, Faults, Rate, StreamFaults};
 pub use group::{Group, ReceiverId};
-pub use link::{Link, Tally};
+pub use link::{Link, LinkCounters};
 pub use random::{Chance, Random};
 pub use script::Script;
 pub use storage::Storage;

@@ -1,11 +1,11 @@
-//! Datagrams one way.
+//! A link: datagrams in one direction.
 
 use hairpin_time::{Duration, Instant};
 
 use crate::script::Effect;
 use crate::{Census, Faults, Random, Script, Timeline};
 
-/// A line from one sender to one receiver, on which things happen to datagrams.
+/// A link from one sender to one receiver that applies faults to datagrams.
 ///
 /// See the [crate] for an example.
 #[derive(Debug)]
@@ -13,17 +13,18 @@ pub struct Link {
     random: Random,
     faults: Faults,
     script: Script,
-    is_cut: bool,
-    under_way: Timeline<InFlight>,
-    /// Buffers of datagrams that have arrived, to be used again.
+    cut: bool,
+    in_flight: Timeline<InFlight>,
+    /// Buffers of arrived datagrams, for reuse.
     spare: Vec<Vec<u8>>,
-    /// When the line has carried all that waits for it.
+    /// The time at which the link has transmitted its queue.
     free_at: Instant,
-    /// The latest arrival of what keeps its order: what keeps it too comes no earlier.
+    /// The latest arrival of a datagram that keeps its order. The next such datagram arrives no
+    /// earlier.
     last_arrival: Instant,
-    /// The number of the latest datagram that has arrived.
+    /// The highest number of an arrived datagram.
     last_number: u64,
-    tally: Tally,
+    counters: LinkCounters,
 }
 
 #[derive(Debug)]
@@ -32,16 +33,16 @@ struct InFlight {
     bytes: Vec<u8>,
 }
 
-macro_rules! tally {
+macro_rules! link_counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What has happened on a link.
+        /// The counters of a link.
         #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-        pub struct Tally {
+        pub struct LinkCounters {
             $($(#[$doc])* pub $name: u64,)*
         }
 
-        impl Tally {
-            /// Every count with its name.
+        impl LinkCounters {
+            /// Returns every counter with its name.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
                 [$((stringify!($name), self.$name)),*].into_iter()
             }
@@ -49,151 +50,152 @@ macro_rules! tally {
     };
 }
 
-tally! {
-    /// Datagrams sent, whatever became of them.
+link_counters! {
+    /// Datagrams sent, lost ones included.
     sent,
     /// Datagrams that arrived, copies included.
     arrived,
-    /// Datagrams lost by chance or by script.
+    /// Datagrams dropped by `loss` or by the script.
     lost,
-    /// Datagrams lost because the link was cut.
+    /// Datagrams dropped because the link was cut.
     cut,
-    /// Datagrams lost because the line's queue was full.
+    /// Datagrams dropped because the link's queue was full.
     overflowed,
-    /// Datagrams of which a second copy was made.
+    /// Datagrams with a second copy.
     duplicated,
-    /// Copies of which a bit was flipped.
+    /// Copies with a flipped bit.
     corrupted,
-    /// Copies that had one of the long delays, or one by script.
+    /// Copies with a long delay, or with a delay of the script.
     delayed,
     /// Copies that arrived after a datagram that was sent later.
     reordered,
 }
 
 impl Link {
-    /// A link with these faults.
+    /// Returns a link with these faults.
     #[must_use]
     pub fn new(random: Random, faults: Faults) -> Self {
         Self {
             random,
             faults,
             script: Script::new(),
-            is_cut: false,
-            under_way: Timeline::new(),
+            cut: false,
+            in_flight: Timeline::new(),
             spare: Vec::new(),
             free_at: Instant::ZERO,
             last_arrival: Instant::ZERO,
             last_number: 0,
-            tally: Tally::default(),
+            counters: LinkCounters::default(),
         }
     }
 
-    /// The same link with a script.
+    /// Sets the script.
     #[must_use]
     pub fn with_script(self, script: Script) -> Self {
         Self { script, ..self }
     }
 
-    /// What may happen to datagrams from now on. Those under way keep their time.
+    /// Sets the faults of later datagrams. Datagrams in flight keep their arrivals.
     pub fn set_faults(&mut self, faults: Faults) {
         self.faults = faults;
     }
 
-    /// Cuts the link, or mends it. What is under way arrives all the same.
-    pub fn set_cut(&mut self, is_cut: bool) {
-        self.is_cut = is_cut;
+    /// Cuts the link or ends the cut. Datagrams in flight still arrive.
+    pub fn set_cut(&mut self, cut: bool) {
+        self.cut = cut;
     }
 
-    /// A datagram leaves the sender.
+    /// Sends a datagram.
     pub fn send(&mut self, now: Instant, datagram: &[u8]) {
-        self.tally.sent += 1;
-        let number = self.tally.sent;
-        if self.is_cut {
-            self.tally.cut += 1;
+        self.counters.sent += 1;
+        let number = self.counters.sent;
+        if self.cut {
+            self.counters.cut += 1;
             return;
         }
         if self.script.effects_on(number).next().is_some() {
-            return self.follow_script(now, number, datagram);
+            return self.send_scripted(now, number, datagram);
         }
         if self.random.happens(self.faults.loss) {
-            self.tally.lost += 1;
+            self.counters.lost += 1;
             return;
         }
-        let Some(leaves) = self.pass_line(now, datagram.len()) else {
-            self.tally.overflowed += 1;
+        let Some(transmitted) = self.enqueue(now, datagram.len()) else {
+            self.counters.overflowed += 1;
             return;
         };
-        self.deliver(leaves, number, datagram);
+        self.deliver(transmitted, number, datagram);
         if self.random.happens(self.faults.duplication) {
-            self.tally.duplicated += 1;
-            self.deliver(leaves, number, datagram);
+            self.counters.duplicated += 1;
+            self.deliver(transmitted, number, datagram);
         }
     }
 
-    /// Every datagram that has arrived by `now`, with the time it arrived, to one call of `on`.
+    /// Passes every datagram that has arrived at `now` to `on`, with its time of arrival.
     pub fn receive(&mut self, now: Instant, mut on: impl FnMut(Instant, &[u8])) {
-        while let Some((at, datagram)) = self.under_way.pop(now) {
-            self.tally.arrived += 1;
-            self.tally.reordered += u64::from(datagram.number < self.last_number);
+        while let Some((at, datagram)) = self.in_flight.pop(now) {
+            self.counters.arrived += 1;
+            self.counters.reordered += u64::from(datagram.number < self.last_number);
             self.last_number = self.last_number.max(datagram.number);
             on(at, &datagram.bytes);
             self.spare.push(datagram.bytes);
         }
     }
 
-    /// When the next datagram arrives.
+    /// Returns the next arrival.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.under_way.next_at()
+        self.in_flight.next_at()
     }
 
-    /// Forgets what is under way: nobody is there to receive it.
+    /// Drops all datagrams in flight.
     pub fn clear(&mut self) {
-        self.spare.extend(self.under_way.drain().map(|datagram| datagram.bytes));
+        self.spare.extend(self.in_flight.drain().map(|datagram| datagram.bytes));
     }
 
-    /// What has happened so far.
+    /// Returns the counters.
     #[must_use]
-    pub fn tally(&self) -> &Tally {
-        &self.tally
+    pub fn counters(&self) -> &LinkCounters {
+        &self.counters
     }
 
-    /// Adds what has happened to a census, under the names of the [`Tally`].
+    /// Adds the counters to a census, under the names of [`LinkCounters`].
     pub fn report(&self, census: &mut Census) {
-        self.tally.iter().for_each(|(class, times)| census.add(class, times));
+        self.counters.iter().for_each(|(class, times)| census.add(class, times));
     }
 
-    /// When a datagram that is sent now has left the line; `None` if it finds no room.
-    fn pass_line(&mut self, now: Instant, length: usize) -> Option<Instant> {
+    /// Queues a datagram for the link. Returns the end of its transmission, or `None` if the queue is
+    /// full.
+    fn enqueue(&mut self, now: Instant, length: usize) -> Option<Instant> {
         let Some(rate) = self.faults.rate else { return Some(now) };
-        let rate_of = |bytes: u64| {
+        let time_of = |bytes: u64| {
             Duration::from_nanos(bytes.saturating_mul(1_000_000_000) / rate.bytes_per_second.max(1))
         };
         let waiting = self.free_at.saturating_since(now);
-        if waiting + rate_of(length as u64) > rate_of(rate.queue_bytes as u64) {
+        if waiting + time_of(length as u64) > time_of(rate.queue_bytes as u64) {
             return None;
         }
-        self.free_at = now + waiting + rate_of(length as u64);
+        self.free_at = now + waiting + time_of(length as u64);
         Some(self.free_at)
     }
 
-    /// One copy is under way, subject to chance.
-    fn deliver(&mut self, leaves: Instant, number: u64, datagram: &[u8]) {
+    /// Sends one copy with randomly drawn faults.
+    fn deliver(&mut self, transmitted: Instant, number: u64, datagram: &[u8]) {
         let (delay, is_long) = self.faults.delay.draw(&mut self.random);
-        self.tally.delayed += u64::from(is_long);
+        self.counters.delayed += u64::from(is_long);
         let flipped = self.random.happens(self.faults.corruption).then(|| {
             let bits = datagram.len() as u64 * 8;
             self.random.below(bits) as usize
         });
-        let mut arrival = leaves + delay;
+        let mut arrival = transmitted + delay;
         if !self.faults.reorders {
             arrival = arrival.max(self.last_arrival);
             self.last_arrival = arrival;
         }
-        self.put_under_way(arrival, number, datagram, flipped);
+        self.add_in_flight(arrival, number, datagram, flipped);
     }
 
-    fn put_under_way(
+    fn add_in_flight(
         &mut self,
         arrival: Instant,
         number: u64,
@@ -205,33 +207,33 @@ impl Link {
         bytes.extend_from_slice(datagram);
         if let Some(byte) = flipped.and_then(|bit| bytes.get_mut(bit / 8)) {
             *byte ^= 1 << (flipped.unwrap_or(0) % 8);
-            self.tally.corrupted += 1;
+            self.counters.corrupted += 1;
         }
-        self.under_way.push(arrival, InFlight { number, bytes });
+        self.in_flight.push(arrival, InFlight { number, bytes });
     }
 
     #[cold]
-    fn follow_script(&mut self, now: Instant, number: u64, datagram: &[u8]) {
+    fn send_scripted(&mut self, now: Instant, number: u64, datagram: &[u8]) {
         let (delay, _) = self.faults.delay.draw(&mut self.random);
-        let (mut late, mut again, mut flipped, mut is_lost) = (Duration::ZERO, None, None, false);
+        let (mut extra, mut copy, mut flipped, mut lost) = (Duration::ZERO, None, None, false);
         for effect in self.script.effects_on(number) {
             match effect {
-                Effect::Drop => is_lost = true,
-                Effect::Delay(by) => late += by,
-                Effect::Duplicate(after) => again = Some(after),
+                Effect::Drop => lost = true,
+                Effect::Delay(by) => extra += by,
+                Effect::Duplicate(after) => copy = Some(after),
                 Effect::Flip(bit) => flipped = Some(bit),
             }
         }
-        if is_lost {
-            self.tally.lost += 1;
+        if lost {
+            self.counters.lost += 1;
             return;
         }
-        self.tally.delayed += u64::from(late > Duration::ZERO);
-        self.tally.duplicated += u64::from(again.is_some());
-        // A scripted delay lets others overtake: it does not hold up the line.
-        self.put_under_way(now + delay + late, number, datagram, flipped);
-        if let Some(after) = again {
-            self.put_under_way(now + delay + late + after, number, datagram, flipped);
+        self.counters.delayed += u64::from(extra > Duration::ZERO);
+        self.counters.duplicated += u64::from(copy.is_some());
+        // A delay of the script lets other datagrams overtake, so `last_arrival` is unchanged.
+        self.add_in_flight(now + delay + extra, number, datagram, flipped);
+        if let Some(after) = copy {
+            self.add_in_flight(now + delay + extra + after, number, datagram, flipped);
         }
     }
 }
@@ -245,7 +247,7 @@ mod tests {
     const STEP: Duration = Duration::from_micros(100);
     const STILL: Faults = Faults { delay: Delay::exactly(STEP), ..Faults::LAN };
 
-    /// Sends `count` datagrams, one every step, each its number from 1; returns what arrives as
+    /// Sends `count` datagrams, one per step, with their numbers from 1. Returns the arrivals as
     /// (number, steps after the start).
     fn run(link: &mut Link, count: u8) -> Vec<(u8, u64)> {
         let mut arrived = Vec::new();
@@ -262,15 +264,18 @@ mod tests {
     }
 
     #[test]
-    fn without_faults_everything_arrives_in_order_after_the_delay() {
+    fn datagrams_arrive_in_order_without_faults() {
         let mut link = Link::new(Random::new(1), STILL);
         let expected: Vec<_> = (1..=5).map(|number| (number, u64::from(number) + 1)).collect();
         assert_eq!(run(&mut link, 5), expected);
-        assert_eq!(*link.tally(), Tally { sent: 5, arrived: 5, ..Tally::default() });
+        assert_eq!(
+            *link.counters(),
+            LinkCounters { sent: 5, arrived: 5, ..LinkCounters::default() }
+        );
     }
 
     #[test]
-    fn one_seed_is_one_run() {
+    fn runs_are_reproducible_by_seed() {
         let faults =
             Faults { loss: Chance::percent(30), duplication: Chance::percent(30), ..STILL };
         let arrived = |seed| run(&mut Link::new(Random::new(seed), faults), 50);
@@ -279,20 +284,20 @@ mod tests {
     }
 
     #[test]
-    fn a_script_drops_delays_repeats_and_flips_what_it_names() {
+    fn script_drops_delays_duplicates_and_flips() {
         let script = Script::new()
             .drop(3..=3)
             .delay(5..=6, STEP * 4)
             .duplicate(8..=8, STEP * 3)
             .flip(9..=9, 1);
-        // Chance would lose all; what is scripted is spared.
+        // All other datagrams are lost. The script exempts its datagrams from random faults.
         let faults = Faults { loss: Chance::ALWAYS, ..STILL };
         let mut link = Link::new(Random::new(1), faults).with_script(script.clone());
         assert_eq!(run(&mut link, 9), [(8, 9), (5, 10), (11, 10), (6, 11), (8, 12)]);
         let mut link = Link::new(Random::new(1), STILL).with_script(script);
         let order: Vec<_> = run(&mut link, 9).into_iter().map(|(number, _)| number).collect();
         assert_eq!(order, [1, 2, 4, 7, 8, 5, 11, 6, 8], "9 with its second bit flipped is 11");
-        let tally = Tally {
+        let counters = LinkCounters {
             sent: 9,
             arrived: 9,
             lost: 1,
@@ -300,52 +305,52 @@ mod tests {
             corrupted: 1,
             delayed: 2,
             reordered: 3,
-            ..Tally::default()
+            ..LinkCounters::default()
         };
-        assert_eq!(*link.tally(), tally);
+        assert_eq!(*link.counters(), counters);
     }
 
     #[test]
-    fn a_cut_link_loses_all_until_it_is_mended_but_not_what_is_under_way() {
+    fn cut_link_drops_datagrams_but_not_those_in_flight() {
         let mut link = Link::new(Random::new(1), STILL);
-        link.send(START, b"under way");
+        link.send(START, b"in flight");
         link.set_cut(true);
         link.send(START, b"cut");
         link.set_cut(false);
-        link.send(START, b"mended");
+        link.send(START, b"after");
         let mut arrived = Vec::new();
         link.receive(START + STEP, |_, bytes| arrived.push(bytes.to_vec()));
-        assert_eq!(arrived, [&b"under way"[..], b"mended"]);
-        assert_eq!((link.tally().cut, link.tally().lost), (1, 0));
+        assert_eq!(arrived, [&b"in flight"[..], b"after"]);
+        assert_eq!((link.counters().cut, link.counters().lost), (1, 0));
     }
 
     #[test]
-    fn a_full_queue_loses_and_a_slow_line_spaces_what_it_carries() {
+    fn rate_spaces_datagrams_and_fills_the_queue() {
         let rate = Some(Rate { bytes_per_second: 1_000_000, queue_bytes: 300 });
         let mut link = Link::new(Random::new(1), Faults { rate, ..STILL });
         (0..5).for_each(|_| link.send(START, &[0; 100]));
         let mut times = Vec::new();
         link.receive(START + STEP * 9, |at, _| times.push(at));
         assert_eq!(times, [2, 3, 4].map(|steps| START + STEP * steps));
-        assert_eq!(link.tally().overflowed, 2);
+        assert_eq!(link.counters().overflowed, 2);
         link.send(START + STEP * 9, &[0; 100]);
         assert_eq!(link.poll_timeout(), Some(START + STEP * 11));
     }
 
     #[test]
-    fn jitter_reorders_only_where_it_may() {
+    fn jitter_reorders_only_if_allowed() {
         let delay = Delay { jitter: STEP * 10, ..STILL.delay };
         let arrived = |reorders| {
             let mut link = Link::new(Random::new(4), Faults { delay, reorders, ..STILL });
             let numbers: Vec<_> = run(&mut link, 100).into_iter().map(|(n, _)| n).collect();
-            (numbers.is_sorted(), numbers.len(), link.tally().reordered > 0)
+            (numbers.is_sorted(), numbers.len(), link.counters().reordered > 0)
         };
         assert_eq!(arrived(false), (true, 100, false));
         assert_eq!(arrived(true), (false, 100, true));
     }
 
     #[test]
-    fn what_may_be_overtaken_holds_up_nothing_once_order_is_kept_again() {
+    fn reordered_datagrams_do_not_delay_ordered_ones() {
         let delay = Delay { long_chance: Chance::ALWAYS, long: STEP * 50, ..STILL.delay };
         let mut link = Link::new(Random::new(1), Faults { delay, reorders: true, ..STILL });
         link.send(START, b"late");
@@ -355,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_happen_about_as_often_as_they_should_and_are_counted() {
+    fn faults_occur_with_their_probability_and_are_counted() {
         let faults = Faults {
             loss: Chance::percent(10),
             duplication: Chance::percent(10),
@@ -370,18 +375,18 @@ mod tests {
             arrived += 1;
             flipped += bytes.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>();
         });
-        let tally = *link.tally();
-        assert_eq!((arrived, flipped), (tally.arrived, tally.corrupted));
-        assert_eq!(tally.arrived, tally.sent - tally.lost + tally.duplicated);
-        for count in [tally.lost, tally.duplicated, tally.corrupted, tally.delayed] {
-            assert!((800..1_200).contains(&count), "{tally:?}");
+        let counters = *link.counters();
+        assert_eq!((arrived, flipped), (counters.arrived, counters.corrupted));
+        assert_eq!(counters.arrived, counters.sent - counters.lost + counters.duplicated);
+        for count in [counters.lost, counters.duplicated, counters.corrupted, counters.delayed] {
+            assert!((800..1_200).contains(&count), "{counters:?}");
         }
     }
 
     #[test]
-    fn what_is_cleared_never_arrives_and_an_empty_datagram_cannot_be_corrupted() {
+    fn cleared_datagrams_never_arrive_and_empty_ones_stay_empty() {
         let mut link = Link::new(Random::new(1), Faults { corruption: Chance::ALWAYS, ..STILL });
-        link.send(START, b"gone");
+        link.send(START, b"lost");
         link.clear();
         assert_eq!(link.poll_timeout(), None);
         link.send(START, b"");

@@ -1,4 +1,4 @@
-//! Bytes one way, in order.
+//! The bytes of one direction of a connection.
 
 use std::collections::VecDeque;
 
@@ -6,31 +6,31 @@ use hairpin_time::Instant;
 
 use crate::{Random, StreamFaults};
 
-/// What a read has found.
+/// The result of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
-    /// So many bytes.
+    /// The number of bytes read.
     Bytes(usize),
-    /// None now.
+    /// No bytes have arrived.
     Nothing,
-    /// None ever again: the peer has shut its side and all it wrote has been read.
+    /// The end of the stream: the peer has shut down its direction, and all bytes have been read.
     End,
 }
 
-/// One direction of a [`crate::Connection`].
+/// A direction of a [`crate::Connection`].
 #[derive(Debug)]
 pub(crate) struct Pipe {
     random: Random,
     pub(crate) faults: StreamFaults,
-    /// What was written and not read yet.
+    /// The bytes that were written and not read yet.
     bytes: VecDeque<u8>,
-    /// How much of it arrives when, in order. The last arrival of all may be the end.
+    /// The arrivals of these bytes, in order. The last one may be the end.
     arrivals: VecDeque<(Instant, Arrival)>,
-    /// The first so many bytes have arrived.
+    /// The number of unread bytes that have arrived.
     arrived: usize,
     last_arrival: Instant,
-    has_ended: bool,
-    is_shut: bool,
+    ended: bool,
+    shut: bool,
     pub(crate) partial_writes: u64,
 }
 
@@ -49,54 +49,54 @@ impl Pipe {
             arrivals: VecDeque::new(),
             arrived: 0,
             last_arrival: Instant::ZERO,
-            has_ended: false,
-            is_shut: false,
+            ended: false,
+            shut: false,
             partial_writes: 0,
         }
     }
 
-    /// Takes as many bytes as the window has room for.
+    /// Writes as many bytes as fit in the window. Returns their number.
     pub(crate) fn write(&mut self, now: Instant, bytes: &[u8]) -> usize {
         let room = self.faults.window_bytes.saturating_sub(self.bytes.len());
-        let taken = bytes.len().min(room);
-        self.partial_writes += u64::from(taken < bytes.len());
-        let mut rest = &bytes[..taken];
+        let accepted = bytes.len().min(room);
+        self.partial_writes += u64::from(accepted < bytes.len());
+        let mut rest = &bytes[..accepted];
         while !rest.is_empty() {
-            let most = self.faults.chunk_max.clamp(1, rest.len());
-            let (chunk, after) = rest.split_at(1 + self.random.below(most as u64) as usize);
+            let max = self.faults.chunk_max.clamp(1, rest.len());
+            let (chunk, after) = rest.split_at(1 + self.random.below(max as u64) as usize);
             self.bytes.extend(chunk);
             if self.random.happens(self.faults.corruption) {
-                self.flip_a_bit(chunk.len());
+                self.flip_bit(chunk.len());
             }
             self.schedule(now, Arrival::Bytes(chunk.len()));
             rest = after;
         }
-        taken
+        accepted
     }
 
-    /// Whether a write would take a byte.
+    /// Returns `true` if a write would accept at least one byte.
     pub(crate) fn has_room(&self) -> bool {
         self.bytes.len() < self.faults.window_bytes
     }
 
     pub(crate) fn is_shut(&self) -> bool {
-        self.is_shut
+        self.shut
     }
 
-    /// No byte follows.
+    /// Ends the stream after the bytes written so far.
     pub(crate) fn shut(&mut self, now: Instant) {
-        if !self.is_shut {
-            self.is_shut = true;
+        if !self.shut {
+            self.shut = true;
             self.schedule(now, Arrival::End);
         }
     }
 
-    /// Hands over at most `max` bytes that have arrived, in one piece.
+    /// Passes at most `max` bytes that have arrived to `on`, in one slice.
     pub(crate) fn read(&mut self, now: Instant, max: usize, on: impl FnOnce(&[u8])) -> Reading {
-        self.settle(now);
+        self.update_arrived(now);
         let count = self.arrived.min(max);
         if count == 0 {
-            let at_end = self.has_ended && self.arrived == 0;
+            let at_end = self.ended && self.arrived == 0;
             return if at_end { Reading::End } else { Reading::Nothing };
         }
         if self.bytes.as_slices().0.len() < count {
@@ -108,7 +108,7 @@ impl Pipe {
         Reading::Bytes(count)
     }
 
-    /// When there is something to read: now, if bytes have arrived and are not read.
+    /// Returns the next arrival, or zero if unread bytes have arrived.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         if self.arrived > 0 {
             return Some(Instant::ZERO);
@@ -116,7 +116,7 @@ impl Pipe {
         self.arrivals.front().map(|(at, _)| *at)
     }
 
-    /// Nothing arrives before `until`: what is under way waits, in order.
+    /// Delays all arrivals to `until` at the earliest, in order.
     pub(crate) fn stall(&mut self, until: Instant) {
         for (at, _) in &mut self.arrivals {
             *at = (*at).max(until);
@@ -124,7 +124,7 @@ impl Pipe {
         self.last_arrival = self.last_arrival.max(until);
     }
 
-    /// Bytes written that have not been read; they are lost if the connection is reset.
+    /// Drops all unread bytes. Returns their number.
     pub(crate) fn clear(&mut self) -> usize {
         let lost = self.bytes.len();
         self.bytes.clear();
@@ -133,11 +133,11 @@ impl Pipe {
         lost
     }
 
-    fn settle(&mut self, now: Instant) {
+    fn update_arrived(&mut self, now: Instant) {
         while let Some((_, arrival)) = self.arrivals.pop_front_if(|(at, _)| *at <= now) {
             match arrival {
                 Arrival::Bytes(count) => self.arrived += count,
-                Arrival::End => self.has_ended = true,
+                Arrival::End => self.ended = true,
             }
         }
     }
@@ -148,7 +148,7 @@ impl Pipe {
         self.arrivals.push_back((self.last_arrival, arrival));
     }
 
-    fn flip_a_bit(&mut self, among_last: usize) {
+    fn flip_bit(&mut self, among_last: usize) {
         let bit = self.random.below(among_last as u64 * 8) as usize;
         let first = self.bytes.len() - among_last;
         self.bytes[first + bit / 8] ^= 1 << (bit % 8);

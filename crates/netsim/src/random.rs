@@ -1,38 +1,39 @@
-//! Where all chance of a simulation comes from.
+//! Random numbers of a simulation.
 
 use hairpin_time::Duration;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// Random numbers that depend on a seed alone.
+/// Random numbers that depend only on a seed.
 #[derive(Debug, Clone)]
 pub struct Random(ChaCha8Rng);
 
 impl Random {
-    /// The numbers of a seed.
+    /// Returns the random numbers of a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(ChaCha8Rng::seed_from_u64(seed))
     }
 
-    /// Numbers of their own: give each link one, and what one link does with them moves no other.
+    /// Returns an independent stream of random numbers. With a stream per link, the numbers that one
+    /// link draws do not affect another.
     #[must_use]
     pub fn split(&mut self) -> Self {
         Self::new(self.0.next_u64())
     }
 
-    /// Any number.
+    /// Returns a random number.
     pub fn any(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A number below `bound`; 0 if that is 0. Biased by `bound` in 2^64, which is nothing here.
+    /// Returns a number below `bound`, or 0 if `bound` is 0. The bias is at most `bound` in 2^64.
     pub fn below(&mut self, bound: u64) -> u64 {
-        // The high half of a product with a `u64` fits in one.
+        // The high half of the product of two `u64` is a `u64`.
         ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Whether something of this chance happens. What never or always happens uses up no number.
+    /// Returns `true` with this probability. Probabilities 0 and 1 draw no number.
     pub fn happens(&mut self, chance: Chance) -> bool {
         match chance.0 {
             0 => false,
@@ -41,40 +42,40 @@ impl Random {
         }
     }
 
-    /// A span from `least` to `most`, both possible; `least` if `most` is not longer.
-    pub fn span(&mut self, least: Duration, most: Duration) -> Duration {
-        let width = (most - least).as_nanos();
-        if width == 0 { least } else { least + Duration::from_nanos(self.below(width + 1)) }
+    /// Returns a span from `min` to `max`, both included, or `min` if `max` is not longer.
+    pub fn span(&mut self, min: Duration, max: Duration) -> Duration {
+        let width = (max - min).as_nanos();
+        if width == 0 { min } else { min + Duration::from_nanos(self.below(width + 1)) }
     }
 
-    /// One of `choices`.
+    /// Returns one of `choices`.
     ///
     /// # Panics
-    /// If there are none.
+    /// If `choices` is empty.
     pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.below(choices.len() as u64) as usize]
     }
 }
 
-/// How likely something is, in parts of a million.
+/// A probability in parts per million.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Chance(u32);
 
 impl Chance {
     const MILLION: u32 = 1_000_000;
 
-    /// It does not happen.
+    /// Probability 0.
     pub const NEVER: Self = Self(0);
-    /// It happens each time.
+    /// Probability 1.
     pub const ALWAYS: Self = Self(Self::MILLION);
 
-    /// It happens so many times in a million.
+    /// Returns a probability in parts per million.
     #[must_use]
     pub const fn per_million(parts: u32) -> Self {
         Self(parts)
     }
 
-    /// It happens so many times in a hundred.
+    /// Returns a probability in percent.
     #[must_use]
     pub const fn percent(parts: u32) -> Self {
         Self(parts.saturating_mul(10_000))
@@ -86,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_seed_gives_one_sequence_and_another_seed_another() {
+    fn numbers_depend_on_the_seed() {
         let numbers = |seed| {
             let mut random = Random::new(seed);
             [(); 4].map(|()| random.any())
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_stream_uses_moves_no_other() {
+    fn streams_are_independent() {
         let [mut left, mut right] = [Random::new(5), Random::new(5)];
         let (mut first, mut second) = (left.split(), right.split());
         let used: Vec<_> = (0..9).map(|_| first.any()).collect();
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn chances_come_out_as_often_as_they_say() {
+    fn events_occur_with_their_probability() {
         let mut random = Random::new(3);
         let mut count = |chance| (0..100_000).filter(|_| random.happens(chance)).count();
         assert_eq!(count(Chance::NEVER), 0);
@@ -117,15 +118,15 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_spans_stay_within_bounds_and_reach_them() {
+    fn numbers_and_spans_reach_their_bounds() {
         let mut random = Random::new(9);
         let numbers: Vec<_> = (0..200).map(|_| random.below(3)).collect();
         assert!((0..3).all(|number| numbers.contains(&number)) && !numbers.contains(&3));
         assert_eq!(random.below(0), 0);
-        let (least, most) = (Duration::from_nanos(4), Duration::from_nanos(6));
-        let spans: Vec<_> = (0..200).map(|_| random.span(least, most).as_nanos()).collect();
+        let (min, max) = (Duration::from_nanos(4), Duration::from_nanos(6));
+        let spans: Vec<_> = (0..200).map(|_| random.span(min, max).as_nanos()).collect();
         assert!((4..=6).all(|span| spans.contains(&span)) && spans.iter().max() == Some(&6));
-        assert_eq!(random.span(most, least), most);
+        assert_eq!(random.span(max, min), max);
         assert_eq!(*random.pick(&["only"]), "only");
     }
 }

@@ -1,10 +1,10 @@
-//! Exactly what happens to which datagram.
+//! A script: exact faults of chosen datagrams.
 
 use std::ops::RangeInclusive;
 
 use hairpin_time::Duration;
 
-/// What a script does to a datagram.
+/// An effect of a script on a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     Drop,
@@ -13,8 +13,8 @@ pub(crate) enum Effect {
     Flip(usize),
 }
 
-/// The fate of certain datagrams of a [`crate::Link`], by their number in the order they were
-/// sent, from 1. What a script names is spared all chance but the link's delay.
+/// The exact faults of certain datagrams of a [`crate::Link`], by their number in the order of
+/// sending, from 1. Of the link's random faults, only the delay applies to these datagrams.
 ///
 /// ```
 /// use hairpin_netsim::Script;
@@ -29,32 +29,32 @@ pub struct Script {
 }
 
 impl Script {
-    /// Nothing is scripted.
+    /// Returns an empty script.
     #[must_use]
     pub const fn new() -> Self {
         Self { lines: Vec::new() }
     }
 
-    /// These are lost.
+    /// Drops these datagrams.
     #[must_use]
     pub fn drop(self, numbers: RangeInclusive<u64>) -> Self {
         self.with(numbers, Effect::Drop)
     }
 
-    /// These are under way so much longer, and may be overtaken.
+    /// Delays these datagrams by an additional span. Others may overtake them.
     #[must_use]
     pub fn delay(self, numbers: RangeInclusive<u64>, by: Duration) -> Self {
         self.with(numbers, Effect::Delay(by))
     }
 
-    /// These come twice, the second time so much later.
+    /// Duplicates these datagrams. The second copy arrives `after` the first.
     #[must_use]
     pub fn duplicate(self, numbers: RangeInclusive<u64>, after: Duration) -> Self {
         self.with(numbers, Effect::Duplicate(after))
     }
 
-    /// This bit of these is flipped: bit 0 is the lowest of the first byte. A bit that they do not
-    /// have is none.
+    /// Flips a bit of these datagrams. Bit 0 is the lowest bit of the first byte. A bit beyond the end
+    /// has no effect.
     #[must_use]
     pub fn flip(self, numbers: RangeInclusive<u64>, bit: usize) -> Self {
         self.with(numbers, Effect::Flip(bit))
@@ -65,7 +65,7 @@ impl Script {
         self
     }
 
-    /// What happens to datagram `number`, in the order of the script; empty for most.
+    /// Returns the effects on a datagram, in the order of the script.
     pub(crate) fn effects_on(&self, number: u64) -> impl Iterator<Item = Effect> + '_ {
         let lines = self.lines.iter().filter(move |(numbers, _)| numbers.contains(&number));
         lines.map(|(_, effect)| *effect)
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_datagrams_by_number_and_may_name_one_twice() {
+    fn datagrams_can_have_several_effects() {
         let span = Duration::from_millis(1);
         let script = Script::new().delay(2..=4, span).flip(4..=4, 9).drop(6..=6);
         let effects = |number| script.effects_on(number).collect::<Vec<_>>();

@@ -1,64 +1,64 @@
-//! What is due when.
+//! Events ordered by time.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use hairpin_time::Instant;
 
-/// Things in the order of their time; of two at the same time, the one that was entered first.
+/// A queue of events ordered by time. Events at the same time keep the order of insertion.
 #[derive(Debug, Clone)]
 pub struct Timeline<T> {
-    due: BinaryHeap<Reverse<Entry<T>>>,
-    entered: u64,
+    heap: BinaryHeap<Reverse<Entry<T>>>,
+    inserted: u64,
 }
 
 #[derive(Debug, Clone)]
 struct Entry<T> {
     at: Instant,
     number: u64,
-    thing: T,
+    event: T,
 }
 
 impl<T> Timeline<T> {
-    /// Nothing is due.
+    /// Returns an empty timeline.
     #[must_use]
     pub const fn new() -> Self {
-        Self { due: BinaryHeap::new(), entered: 0 }
+        Self { heap: BinaryHeap::new(), inserted: 0 }
     }
 
-    /// `thing` is due at `at`.
-    pub fn push(&mut self, at: Instant, thing: T) {
-        self.entered += 1;
-        self.due.push(Reverse(Entry { at, number: self.entered, thing }));
+    /// Adds an event at `at`.
+    pub fn push(&mut self, at: Instant, event: T) {
+        self.inserted += 1;
+        self.heap.push(Reverse(Entry { at, number: self.inserted, event }));
     }
 
-    /// When the next thing is due.
+    /// Returns the time of the next event.
     #[must_use]
     pub fn next_at(&self) -> Option<Instant> {
-        self.due.peek().map(|Reverse(entry)| entry.at)
+        self.heap.peek().map(|Reverse(entry)| entry.at)
     }
 
-    /// Takes the next thing that is due by `now`, with its time.
+    /// Removes the next event that is due at `now` and returns it with its time.
     pub fn pop(&mut self, now: Instant) -> Option<(Instant, T)> {
         self.next_at().filter(|at| *at <= now)?;
-        self.due.pop().map(|Reverse(entry)| (entry.at, entry.thing))
+        self.heap.pop().map(|Reverse(entry)| (entry.at, entry.event))
     }
 
-    /// How many things are still to come.
+    /// Returns the number of events.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.due.len()
+        self.heap.len()
     }
 
-    /// Whether nothing is to come.
+    /// Returns `true` if there are no events.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.due.is_empty()
+        self.heap.is_empty()
     }
 
-    /// Takes everything, due or not, in no order.
+    /// Removes all events, due or not, in arbitrary order.
     pub fn drain(&mut self) -> impl Iterator<Item = T> + '_ {
-        self.due.drain().map(|Reverse(entry)| entry.thing)
+        self.heap.drain().map(|Reverse(entry)| entry.event)
     }
 }
 
@@ -99,16 +99,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn things_come_by_time_and_ties_in_the_order_they_were_entered() {
+    fn events_are_ordered_by_time_then_by_insertion() {
         let at = Instant::from_nanos;
         let mut timeline = Timeline::default();
-        for (time, thing) in [(5, 'd'), (3, 'a'), (3, 'b'), (9, 'e'), (3, 'c')] {
-            timeline.push(at(time), thing);
+        for (time, event) in [(5, 'd'), (3, 'a'), (3, 'b'), (9, 'e'), (3, 'c')] {
+            timeline.push(at(time), event);
         }
         assert_eq!(timeline.pop(at(2)), None);
-        let taken: String =
-            std::iter::from_fn(|| timeline.pop(at(5)).map(|(_, thing)| thing)).collect();
-        assert_eq!((taken.as_str(), timeline.next_at(), timeline.len()), ("abcd", Some(at(9)), 1));
+        let removed: String =
+            std::iter::from_fn(|| timeline.pop(at(5)).map(|(_, event)| event)).collect();
+        assert_eq!(
+            (removed.as_str(), timeline.next_at(), timeline.len()),
+            ("abcd", Some(at(9)), 1)
+        );
         assert_eq!(timeline.drain().collect::<String>(), "e");
         assert!(timeline.is_empty());
     }

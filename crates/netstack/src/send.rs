@@ -251,7 +251,7 @@ fn ipv4(route: &Route, ttl: u8, traffic_class: u8) -> Ip {
         length: Ipv4Header::SIZE,
         sum: header.sum(),
         pseudo: Sum::pseudo_ipv4(source, destination, Protocol::UDP, 0),
-        mac: if is_group { MacAddress::of_ipv4_group(destination) } else { route.next_hop },
+        mac: if is_group { MacAddress::from_ipv4_group(destination) } else { route.next_hop },
         ether_type: EtherType::IPV4,
     }
 }
@@ -270,7 +270,7 @@ fn ipv6(route: &Route, ttl: u8, traffic_class: u8) -> Ip {
         length: Ipv6Header::SIZE,
         sum: Sum::ZERO,
         pseudo: Sum::pseudo_ipv6(source, destination, Protocol::UDP, 0),
-        mac: if is_group { MacAddress::of_ipv6_group(destination) } else { route.next_hop },
+        mac: if is_group { MacAddress::from_ipv6_group(destination) } else { route.next_hop },
         ether_type: EtherType::IPV6,
     }
 }

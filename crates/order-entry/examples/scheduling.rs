@@ -101,7 +101,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     let mut now = clock.now();
     let mut step = 0;
     reconnecting.start(now);
-    reconnecting.process(now, Ready::NOTHING, &mut reactor, &mut printer)?;
+    reconnecting.process(now, Ready::EMPTY, &mut reactor, &mut printer)?;
     while step < 4 || !reconnecting.is_idle() {
         // While the schedule is closed, the deadline is its opening.
         let due = reconnecting.next_deadline().unwrap_or(now.monotonic + Duration::from_secs(1));
@@ -120,7 +120,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
             2 if printer.active_again => reconnecting.sender(now).send(&venue::order(2)).is_ok(),
             3 if printer.reports == 2 => {
                 reconnecting.stop();
-                reconnecting.process(now, Ready::NOTHING, &mut reactor, &mut printer)?;
+                reconnecting.process(now, Ready::EMPTY, &mut reactor, &mut printer)?;
                 true
             }
             _ => false,

@@ -104,8 +104,8 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
         self.session.process(now, ready, reactor, listener)?;
         self.process_backup(now, ready, reactor, listener)?;
         while self.run_connector(now) {
-            self.session.process(now, Ready::NOTHING, reactor, listener)?;
-            self.process_backup(now, Ready::NOTHING, reactor, listener)?;
+            self.session.process(now, Ready::EMPTY, reactor, listener)?;
+            self.process_backup(now, Ready::EMPTY, reactor, listener)?;
         }
         Ok(())
     }
@@ -204,7 +204,7 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
         self.connector.handle_failover(now);
         self.reported_states = [State::Established, State::Disconnected];
         self.given_up = [false; 2];
-        outcome.and_then(|()| self.session.process(now, Ready::NOTHING, reactor, listener))
+        outcome.and_then(|()| self.session.process(now, Ready::EMPTY, reactor, listener))
     }
 
     /// Reports state changes to the connector and executes its next step. Returns `true` if the

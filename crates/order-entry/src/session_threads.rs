@@ -223,7 +223,7 @@ impl<L, D: Connect, J: Storage, Z: Zone> RunningThread<L, D, J, Z> {
 
     fn join(self) -> (String, Outcome<L, D, J, Z>) {
         let outcome = self.thread.join();
-        let outcome = outcome.unwrap_or_else(|payload| Err(Panic::of(&*payload).into()));
+        let outcome = outcome.unwrap_or_else(|payload| Err(Panic::from_payload(&*payload).into()));
         (self.name, outcome)
     }
 }

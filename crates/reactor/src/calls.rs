@@ -1,4 +1,4 @@
-//! Calls from other threads, which end the wait of the one that is called.
+//! Calls to a reactor thread from other threads, which wake it.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -13,30 +13,30 @@ use thiserror::Error;
 
 use crate::{Interest, Reactor, Ready, Token, Wait};
 
-/// An end is asked for. The rest of the word is the number of calls that wait, or are about to.
+/// The stop flag. The other bits of the word are the number of calls queued or about to be queued.
 const STOP: u32 = 1 << 31;
 
-/// Why a thread could not be called.
+/// The error of a call to a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// As many calls as there may be wait already.
-    #[error("too many calls wait for the thread")]
+    /// The queue is full.
+    #[error("cannot call the thread: too many queued calls")]
     Full,
     /// The thread has ended.
-    #[error("the thread has ended")]
+    #[error("cannot call the thread: it has ended")]
     Ended,
 }
 
-/// A queue of at most `max` calls to a thread that is to wait by `wait`: the end for other threads
-/// and the end for that one.
+/// Creates a queue of at most `max` calls to a thread that waits by `wait`. Returns the end for
+/// other threads and the end for that thread.
 ///
-/// A thread that spins looks at the queue in each turn, and a call costs no system call. Any other
-/// is woken by a socket, which is written to only if the queue was empty; under [`Wait::Block`] it
-/// may take a timeout of the source that is blocked in.
+/// A spinning thread checks the queue in each iteration, and a call costs no system call. Any other
+/// thread is woken through a socket, which is written only if the queue was empty. Under
+/// [`Wait::Block`] the wakeup may take until the blocking receive times out.
 ///
 /// # Errors
-/// The kernel's, for the socket.
+/// The kernel's errors for the socket.
 pub fn calls<C>(max: usize, wait: Wait) -> io::Result<(Caller<C>, Calls<C>)> {
     let pair = (wait != Wait::Spin).then(UnixStream::pair).transpose()?;
     for end in pair.iter().flat_map(|(ours, theirs)| [ours, theirs]) {
@@ -46,13 +46,13 @@ pub fn calls<C>(max: usize, wait: Wait) -> io::Result<(Caller<C>, Calls<C>)> {
     let (queue, waiting) = sync_channel(max);
     let word = Arc::new(AtomicU32::new(0));
     let waker = waker.map(Arc::new);
-    // Kept here too: with its last owner the socket would end, and be ready forever.
+    // Kept here too: if the last owner closed the socket, it would always be readable.
     let socket = woken.zip(waker.clone()).map(|(woken, waker)| WakeSocket { woken, _waker: waker });
     let caller = Caller { queue, word: Arc::clone(&word), waker };
     Ok((caller, Calls { waiting, word, socket, token: None }))
 }
 
-/// The end of a queue of calls that other threads have; each may have its own.
+/// The calling end of the queue. Each thread may have a clone.
 #[derive(Debug)]
 pub struct Caller<C> {
     queue: SyncSender<C>,
@@ -68,13 +68,14 @@ impl<C> Clone for Caller<C> {
 }
 
 impl<C> Caller<C> {
-    /// Puts a call into the queue and ends the thread's wait; returns at once. Calls of one caller
-    /// are found in their order.
+    /// Queues a call and wakes the thread. Returns immediately. Calls of one caller keep their
+    /// order.
     ///
     /// # Errors
-    /// [`CallError`], and the call is gone.
+    /// [`CallError`]; the call is dropped.
     pub fn call(&self, call: C) -> Result<(), CallError> {
-        // Before it can be taken: the thread counts it off, and does not wait while it is above 0.
+        // Counted before it can be taken: the thread decrements the count, and does not wait while
+        // it is above 0.
         let before = self.word.fetch_add(1, Ordering::AcqRel);
         let sent = self.queue.try_send(call);
         if let Err(error) = sent {
@@ -90,7 +91,7 @@ impl<C> Caller<C> {
         Ok(())
     }
 
-    /// Asks the thread to end; it may have ended already.
+    /// Requests the thread to stop. It may have ended already.
     pub fn stop(&self) {
         self.word.fetch_or(STOP, Ordering::AcqRel);
         self.wake();
@@ -98,13 +99,14 @@ impl<C> Caller<C> {
 
     fn wake(&self) {
         if let Some(mut waker) = self.waker.as_deref() {
-            // If it takes no more it is readable, and if nobody has the other end nobody waits.
+            // If the socket is full, the thread is already woken. If the other end is closed, no
+            // thread waits.
             let _ = waker.write(&[0]);
         }
     }
 }
 
-/// The end of a queue of calls that the called thread has.
+/// The receiving end of the queue, in the called thread.
 #[derive(Debug)]
 pub struct Calls<C> {
     waiting: Receiver<C>,
@@ -120,10 +122,10 @@ struct WakeSocket {
 }
 
 impl<C> Calls<C> {
-    /// Has `reactor` end its wait when there is a call.
+    /// Registers the queue with `reactor`, so that a call ends its wait.
     ///
     /// # Errors
-    /// The reactor's.
+    /// The reactor's errors.
     pub fn register(&mut self, reactor: &mut Reactor) -> io::Result<()> {
         if let Some(socket) = &mut self.socket {
             self.token = Some(reactor.add(socket, Interest::READABLE)?);
@@ -131,10 +133,10 @@ impl<C> Calls<C> {
         Ok(())
     }
 
-    /// Leaves the reactor; to be done before this is dropped.
+    /// Removes the queue from the reactor. Required before the queue is dropped.
     ///
     /// # Errors
-    /// The reactor's.
+    /// The reactor's errors.
     pub fn remove(&mut self, reactor: &mut Reactor) -> io::Result<()> {
         match (&mut self.socket, self.token.take()) {
             (Some(socket), Some(token)) => reactor.remove(token, socket),
@@ -142,7 +144,7 @@ impl<C> Calls<C> {
         }
     }
 
-    /// What a wait has brought: the next one waits again.
+    /// Handles the result of a wait, so that the next wait blocks again.
     #[inline]
     pub fn handle_ready(&mut self, ready: Ready) {
         if let (Some(socket), Some(token)) = (&mut self.socket, self.token)
@@ -152,21 +154,21 @@ impl<C> Calls<C> {
         }
     }
 
-    /// Whether a call waits or is about to: then the thread must not.
+    /// Returns `true` if a call is queued or about to be queued. The thread must not wait then.
     #[inline]
     #[must_use]
-    pub fn is_called(&self) -> bool {
+    pub fn has_calls(&self) -> bool {
         self.word.load(Ordering::Acquire) & !STOP != 0
     }
 
-    /// Whether the thread was asked to end.
+    /// Returns `true` if the thread was requested to stop.
     #[inline]
     #[must_use]
-    pub fn is_stopped(&self) -> bool {
+    pub fn is_stop_requested(&self) -> bool {
         self.word.load(Ordering::Acquire) & STOP != 0
     }
 
-    /// Takes the next call, if it has arrived.
+    /// Takes the next call, if one is queued.
     pub fn take(&mut self) -> Option<C> {
         let call = self.waiting.try_recv().ok()?;
         self.word.fetch_sub(1, Ordering::AcqRel);
@@ -177,7 +179,7 @@ impl<C> Calls<C> {
 impl WakeSocket {
     #[cold]
     fn drain(&mut self) {
-        // One byte for each time the queue was empty; what is left is readable again.
+        // There is one byte for each time the queue was empty. The rest is readable again.
         let _ = self.woken.read(&mut [0; 64]);
     }
 }
@@ -200,7 +202,7 @@ mod tests {
     use hairpin_time::Instant;
 
     #[test]
-    fn a_call_ends_every_wait_and_the_next_one_waits_again() {
+    fn call_ends_every_wait_once() {
         for wait in Wait::ALL {
             if let Err(reason) = wait.probe() {
                 println!("skipped: {wait}: {reason}");
@@ -213,20 +215,20 @@ mod tests {
                 std::thread::spawn(move || (1..=3).for_each(|it| caller.call(it).unwrap()));
             let mut taken = Vec::new();
             while taken.len() < 3 {
-                let deadline = calls.is_called().then_some(Instant::ZERO);
+                let deadline = calls.has_calls().then_some(Instant::ZERO);
                 let ready = reactor.wait(Instant::from_nanos(1), deadline).unwrap();
                 calls.handle_ready(ready);
                 taken.extend(calls.take());
             }
             assert_eq!(taken, [1, 2, 3], "{wait}");
             thread.join().unwrap();
-            assert!(!calls.is_called());
+            assert!(!calls.has_calls());
             if ![Wait::Spin, Wait::Block].contains(&wait) {
                 let soon = Some(Instant::from_nanos(2));
                 let ready = reactor.wait(Instant::from_nanos(1), soon).unwrap();
                 calls.handle_ready(ready);
                 let ready = reactor.wait(Instant::from_nanos(1), soon).unwrap();
-                assert!(ready.is_nothing(), "{wait}");
+                assert!(ready.is_empty(), "{wait}");
             }
             calls.remove(&mut reactor).unwrap();
             assert_eq!(reactor.count(), 0);
@@ -234,15 +236,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_not_counted() {
+    fn rejected_call_is_not_counted() {
         let (caller, mut calls) = calls(2, Wait::Epoll).unwrap();
         assert_eq!((caller.call('a'), caller.clone().call('b')), (Ok(()), Ok(())));
         assert_eq!(caller.call('c'), Err(CallError::Full));
-        assert_eq!((calls.take(), calls.is_called()), (Some('a'), true));
+        assert_eq!((calls.take(), calls.has_calls()), (Some('a'), true));
         assert_eq!((calls.take(), calls.take()), (Some('b'), None));
-        assert!(!calls.is_called() && !calls.is_stopped());
+        assert!(!calls.has_calls() && !calls.is_stop_requested());
         caller.stop();
-        assert!(!calls.is_called() && calls.is_stopped());
+        assert!(!calls.has_calls() && calls.is_stop_requested());
         drop(calls);
         assert_eq!(caller.call('d'), Err(CallError::Ended));
         caller.stop();

@@ -1,4 +1,4 @@
-//! epoll(7), level-triggered.
+//! The epoll wait: epoll(7), level-triggered.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -10,33 +10,33 @@ use crate::sources::Groups;
 use crate::timespec::until;
 use crate::{Interest, Ready, Token};
 
-/// An epoll instance, and room for what it reports.
+/// An epoll instance with its event buffer.
 #[derive(Debug)]
 pub(crate) struct Epoll {
     fd: OwnedFd,
     events: Box<[libc::epoll_event; EVENTS]>,
 }
 
-/// Sources told of by one call. The kernel goes on with the others in the next.
+/// The maximum number of sources reported by one call. The kernel reports others in the next call.
 const EVENTS: usize = 64;
 
 impl Epoll {
     pub(crate) fn new() -> io::Result<Self> {
-        // SAFETY: the call takes no memory of ours.
+        // SAFETY: the call accesses no memory of this process.
         let fd = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new, and no other code owns it.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         let mut epoll =
             Self { fd, events: Box::new([libc::epoll_event { events: 0, u64: 0 }; EVENTS]) };
-        // Linux has the call since 5.11; better to hear of it here than in the loop.
-        epoll.ask(Instant::ZERO, Some(Instant::ZERO)).map_err(|reason| {
-            io::Error::new(reason.kind(), format!("cannot wait by epoll_pwait2: {reason}"))
+        // Linux has this call since 5.11. An older kernel must fail here and not in the loop.
+        epoll.wait_events(Instant::ZERO, Some(Instant::ZERO)).map_err(|reason| {
+            io::Error::new(reason.kind(), format!("cannot wait with epoll_pwait2: {reason}"))
         })?;
         Ok(epoll)
     }
 
-    /// Waits until a source is ready, the deadline has passed or a signal has come; not at all
-    /// while there is more to tell of the last time.
+    /// Waits until a source is ready, the deadline has passed or a signal was caught. Does not wait
+    /// while results of the last call are pending.
     #[inline]
     pub(crate) fn wait(
         &mut self,
@@ -44,22 +44,23 @@ impl Epoll {
         now: Instant,
         deadline: Option<Instant>,
     ) -> io::Result<Ready> {
-        if let Some(ready) = groups.tell() {
+        if let Some(ready) = groups.take_pending() {
             return Ok(ready);
         }
-        let count = self.ask(now, deadline)?;
+        let count = self.wait_events(now, deadline)?;
         let events = self.events[..count].iter();
-        let found = events.map(|event| (Token::at(event.u64 as usize), found(event.events)));
+        let found =
+            events.map(|event| (Token::from_index(event.u64 as usize), found(event.events)));
         Ok(groups.gather(found))
     }
 
-    /// How many sources the kernel says are ready.
-    fn ask(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<usize> {
+    /// Calls the kernel and returns the number of ready sources.
+    fn wait_events(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<usize> {
         let timeout = deadline.map(|deadline| until(now, deadline));
         let timeout = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
-        // By number, since C libraries older than the kernel's call have no function for it.
-        // SAFETY: the events are valid for writes of their count, the timeout for reads or null,
-        // until the call returns; the signal mask stays as it is, so that its size is not read.
+        // Called by number, since older C libraries have no function for it. SAFETY: the events are
+        // valid for writes of their count, and the timeout is null or valid for reads, until the
+        // call returns. The signal mask is null, so its size is not read.
         let count = unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait2,
@@ -77,8 +78,8 @@ impl Epoll {
         })
     }
 
-    /// Changes what a source is waited for. With nothing to wait for it is not among the sources
-    /// at all, since a hang-up is reported of any that is.
+    /// Changes the interest in a source. A source without interest is removed from epoll, which
+    /// would otherwise report its hang-ups.
     pub(crate) fn change(
         &self,
         token: Token,
@@ -110,7 +111,7 @@ impl Epoll {
     }
 }
 
-/// The token and the interest travel through the kernel together.
+/// Creates an event that contains the token and the interest.
 fn event(token: Token, interest: Interest) -> libc::epoll_event {
     let mut events = 0;
     if interest.contains(Interest::READABLE) {
@@ -146,14 +147,14 @@ mod tests {
     }
 
     #[test]
-    fn an_error_or_a_hang_up_is_ready_for_whatever_was_waited_for() {
+    fn error_or_hang_up_is_ready_for_both() {
         for events in [libc::EPOLLERR, libc::EPOLLHUP, libc::EPOLLHUP | libc::EPOLLIN] {
             assert_eq!(found_in(events), Interest::BOTH);
         }
     }
 
     #[test]
-    fn input_and_room_are_told_apart() {
+    fn distinguishes_input_and_output() {
         assert_eq!(found_in(libc::EPOLLIN), Interest::READABLE);
         assert_eq!(found_in(libc::EPOLLOUT), Interest::WRITABLE);
         assert_eq!(found_in(libc::EPOLLIN | libc::EPOLLOUT), Interest::BOTH);

@@ -1,19 +1,39 @@
 //! The event loop: one of five waits, deadlines, and named pinned threads.
 //!
-//! Layer L2. A [`Reactor`] says which endpoints are ready; the loop around it, which owns the
-//! endpoints and the protocols, reads the clock once per wake and calls them. In steady state a
-//! turn makes the wait's own system call and the reads and writes of the ready sockets, and no
-//! other. Under io_uring the reads are part of the wait; writes are calls of their own even there,
-//! for when `send` returns the kernel has the bytes. What goes past the kernel needs no call to be
-//! read: under io_uring too it is only waited for.
+//! Layer L2. A [`Reactor`] reports which endpoints are ready. The caller's loop owns the endpoints
+//! and the protocols, reads the clock once per wakeup, and calls them. This crate does not own
+//! endpoints, call handlers or read the clock.
 //!
-//! | wait | system call | a deadline is met |
+//! ```text
+//!          ┌────────────── one iteration of the loop ──────────────┐
+//!  Reactor::wait(now, deadline) → clock.now() → receive from ready endpoints
+//!          ↑                                     → expired timers  │
+//!          └──────── Timers::next() ───────────────────────────────┘
+//! ```
+//!
+//! In steady state an iteration makes the wait's own system call, and the reads and writes of the
+//! ready sockets. Under io_uring the wait also reads the sockets. Writes are always separate calls:
+//! when `send` returns, the kernel has the bytes. Kernel-bypass sockets are read without a system
+//! call, and io_uring only waits for them.
+//!
+//! | wait | system call | deadline precision |
 //! |---|---|---|
-//! | block | the first source's own receive, then all others are tried | within two ticks |
-//! | poll | ppoll(2) | within the thread's timer slack |
-//! | epoll | epoll_pwait2(2) | within the thread's timer slack |
-//! | spin | none | at the next turn |
-//! | io_uring | io_uring_enter(2), which reads the sockets too | within the thread's timer slack |
+//! | block | the first source's own receive, then all others are tried | two ticks |
+//! | poll | ppoll(2) | the thread's timer slack |
+//! | epoll | epoll_pwait2(2) | the thread's timer slack |
+//! | spin | none | the next iteration |
+//! | io_uring | io_uring_enter(2), which also reads the sockets | the thread's timer slack |
+//!
+//! Start with `reactor.rs`.
+//!
+//! | file | content |
+//! |---|---|
+//! | `reactor.rs`, `wait.rs`, `ready.rs` | the reactor; kinds of wait; tokens and results |
+//! | `sources.rs` | the table of sources, in groups of 64 |
+//! | `blocking.rs`, `poll.rs`, `epoll.rs`, `uring.rs` | one wait each |
+//! | `timers.rs`, `timespec.rs` | deadlines |
+//! | `calls.rs` | calls to a reactor thread from other threads |
+//! | `thread.rs` | named, pinned threads |
 //!
 //! ```no_run
 //! use std::net::{Ipv4Addr, SocketAddrV4};
@@ -49,7 +69,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-mod block;
+mod blocking;
 mod calls;
 mod epoll;
 mod poll;
@@ -62,7 +82,7 @@ mod timespec;
 mod uring;
 mod wait;
 
-pub use block::BLOCK_TICKS;
+pub use blocking::BLOCK_TICKS;
 pub use calls::{CallError, Caller, Calls, calls};
 pub use reactor::Reactor;
 pub use ready::{Interest, Ready, Token};

@@ -1,4 +1,4 @@
-//! The reactor: sources in, readiness out.
+//! The reactor.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -6,36 +6,36 @@ use std::os::fd::AsRawFd;
 use hairpin_endpoint::Source;
 use hairpin_time::Instant;
 
-use crate::block::Block;
+use crate::blocking::Blocking;
 use crate::epoll::Epoll;
 use crate::sources::Sources;
 use crate::uring::Uring;
 use crate::{Interest, Ready, Token, Wait, poll};
 
-/// Waits for up to [`crate::CAPACITY`] sources at once, or for a deadline.
+/// A reactor, which waits for up to [`crate::CAPACITY`] sources at once, or for a deadline.
 ///
-/// Readiness is level-triggered under every wait: a source that has not been drained is ready
+/// Readiness is level-triggered under every wait: a source that has not been drained is reported
 /// again. A source must be removed before it is dropped.
 ///
-/// Under [`Wait::IoUring`] a source that receives by request ([`hairpin_endpoint::UdpReceiver`],
-/// [`hairpin_endpoint::UdpSocket`], [`hairpin_endpoint::TcpStream`]) belongs to its reactor from
-/// the first wait in which it is waited for to be readable until it is removed: its `receive`
-/// delivers what the last wait has brought, and asks the kernel for nothing. The reactor itself
-/// belongs to the thread that first waits by it, for the kernel does its part on that thread alone;
-/// until then it can be moved. It should be dropped there too: elsewhere the buffers of the sources
-/// it still has leak.
+/// Under [`Wait::IoUring`] some sources receive by requests: [`hairpin_endpoint::UdpReceiver`],
+/// [`hairpin_endpoint::UdpSocket`] and [`hairpin_endpoint::TcpStream`]. Such a source belongs to
+/// its reactor from the first wait with interest in reading until it is removed. Its `receive`
+/// delivers what the last wait has received and makes no system call. The reactor belongs to the
+/// thread that first waits with it, since the kernel works on that thread only. Until then it can
+/// be moved. It should be dropped on that thread too: elsewhere the buffers of its remaining
+/// sources leak.
 ///
-/// A source past the kernel ([`hairpin_endpoint::Transport::Xdp`]) can be in it like any other, to
-/// be readable. It never is to be writable: it can always be tried.
+/// A kernel-bypass source ([`hairpin_endpoint::Transport::Xdp`]) can be added like any other, for
+/// reading. It is never reported as writable: a send can always be attempted.
 #[derive(Debug)]
 pub struct Reactor {
     sources: Sources,
-    backend: Backend,
+    state: WaitState,
 }
 
 #[derive(Debug)]
-enum Backend {
-    Block(Box<Block>),
+enum WaitState {
+    Blocking(Box<Blocking>),
     Poll,
     Epoll(Epoll),
     Spin,
@@ -43,84 +43,87 @@ enum Backend {
 }
 
 impl Reactor {
-    /// A reactor without sources.
+    /// Creates a reactor without sources.
     ///
     /// # Errors
-    /// The kernel's; under [`Wait::Epoll`] one older than Linux 5.11 has no such call. Under
-    /// [`Wait::IoUring`] `Unsupported` before Linux 6.1, `PermissionDenied` where it is forbidden,
-    /// `OutOfMemory` where the user may lock less than some 40 KiB of memory.
+    /// The kernel's errors. [`Wait::Epoll`] fails before Linux 5.11. [`Wait::IoUring`] fails with
+    /// `Unsupported` before Linux 6.1, with `PermissionDenied` where it is forbidden, and with
+    /// `OutOfMemory` where the user may lock less than about 40 KiB of memory.
     pub fn new(wait: Wait) -> io::Result<Self> {
-        let backend = match wait {
-            Wait::Block => Backend::Block(Box::new(Block::new())),
-            Wait::Poll => Backend::Poll,
-            Wait::Epoll => Backend::Epoll(Epoll::new()?),
-            Wait::Spin => Backend::Spin,
-            Wait::IoUring => Backend::IoUring(Box::new(Uring::new()?)),
+        let state = match wait {
+            Wait::Block => WaitState::Blocking(Box::new(Blocking::new())),
+            Wait::Poll => WaitState::Poll,
+            Wait::Epoll => WaitState::Epoll(Epoll::new()?),
+            Wait::Spin => WaitState::Spin,
+            Wait::IoUring => WaitState::IoUring(Box::new(Uring::new()?)),
         };
-        Ok(Self { sources: Sources::new(), backend })
+        Ok(Self { sources: Sources::new(), state })
     }
 
-    /// How this reactor waits.
+    /// Returns the kind of wait.
     #[must_use]
     pub fn kind(&self) -> Wait {
-        match self.backend {
-            Backend::Block(_) => Wait::Block,
-            Backend::Poll => Wait::Poll,
-            Backend::Epoll(_) => Wait::Epoll,
-            Backend::Spin => Wait::Spin,
-            Backend::IoUring(_) => Wait::IoUring,
+        match self.state {
+            WaitState::Blocking(_) => Wait::Block,
+            WaitState::Poll => Wait::Poll,
+            WaitState::Epoll(_) => Wait::Epoll,
+            WaitState::Spin => Wait::Spin,
+            WaitState::IoUring(_) => Wait::IoUring,
         }
     }
 
-    /// Waits until a source is ready, `deadline` has passed or a signal has come; `now` is the
-    /// loop's last reading of the clock.
+    /// Waits until a source is ready, `deadline` has passed or a signal was caught. `now` is the
+    /// loop's last clock reading.
     ///
-    /// A reactor with more than 64 sources tells of one group of 64 at a time, those with the
-    /// numbers 0 to 63 ([`Token::index`]), 64 to 127 and so on: what it has found in the others the
-    /// next calls tell, without a wait and but for io_uring without a system call. The groups take
-    /// turns. Sources that matter most are best added first.
+    /// A reactor with more than 64 sources reports one group of 64 at a time: the sources with the
+    /// numbers 0 to 63 ([`Token::index`]), 64 to 127 and so on. The next calls report the other
+    /// groups without waiting and, except for io_uring, without a system call. The groups take
+    /// turns. Add the most important sources first.
     ///
-    /// Under [`Wait::Block`] and [`Wait::Spin`] all sources are returned as ready for what they
-    /// are waited for, to be tried; the deadline is met as [`Wait`] says. Under [`Wait::Block`]
-    /// what the blocking receive brought lies in its source already. Without a deadline a loop
-    /// that is to see a flag set by a signal handler may miss it for as long as nothing happens.
+    /// Under [`Wait::Block`] and [`Wait::Spin`] all sources are reported as ready for their
+    /// interest, so that the caller tries them. [`Wait`] describes the precision of the deadline.
+    /// Under [`Wait::Block`] the received data are already in the source. A loop that checks a flag
+    /// set by a signal handler needs a deadline; otherwise it may miss the flag until another event
+    /// occurs.
     ///
     /// # Errors
-    /// The kernel's. `NotFound` if a source was dropped without being removed, as far as that is
-    /// noticed. Under [`Wait::IoUring`] `PermissionDenied` on a thread other than the one that
+    /// The kernel's errors. `NotFound` if a source was dropped without being removed, where this is
+    /// detected. Under [`Wait::IoUring`] `PermissionDenied` on a thread other than the one that
     /// waited first.
     #[inline]
     pub fn wait(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<Ready> {
-        match &mut self.backend {
-            Backend::Spin => Ok(self.sources.parts().1.next()),
-            Backend::Epoll(epoll) => epoll.wait(self.sources.parts().1, now, deadline),
-            Backend::IoUring(uring) => uring.wait(now, deadline),
-            Backend::Poll => poll::wait(&mut self.sources, now, deadline),
-            Backend::Block(block) => block.wait(&mut self.sources, now, deadline),
+        match &mut self.state {
+            WaitState::Spin => Ok(self.sources.parts().1.next()),
+            WaitState::Epoll(epoll) => epoll.wait(self.sources.parts().1, now, deadline),
+            WaitState::IoUring(uring) => uring.wait(now, deadline),
+            WaitState::Poll => poll::wait(&mut self.sources, now, deadline),
+            WaitState::Blocking(blocking) => blocking.wait(&mut self.sources, now, deadline),
         }
     }
 
     /// Adds a source.
     ///
-    /// Under [`Wait::Block`] the first one added, of those still there that are waited for to be
-    /// readable, is the one blocked in. Under [`Wait::IoUring`] a source is given its buffers for
-    /// requests: as many bytes as two batches of datagrams, or 256 KiB of chunks of a stream (no
-    /// fewer than 4 and no more than 64 chunks), which stay its own when it is removed.
+    /// Under [`Wait::Block`] the reactor blocks in the first added source that has interest in
+    /// reading. Under [`Wait::IoUring`] a source allocates buffers for requests: two batches of
+    /// datagrams, or 256 KiB of stream chunks (4 to 64 chunks). The buffers stay with the source
+    /// when it is removed.
     ///
     /// # Errors
-    /// The kernel's; `OutOfMemory` if there are [`crate::CAPACITY`] sources. Under
+    /// The kernel's errors. `OutOfMemory` if there are [`crate::CAPACITY`] sources. Under
     /// [`Wait::IoUring`] `AlreadyExists` if the source is in another such reactor.
     pub fn add(&mut self, source: &mut impl Source, interest: Interest) -> io::Result<Token> {
         let token = self.sources.claim()?;
-        let outcome = match &mut self.backend {
-            Backend::Block(block) => block.add(token, source),
-            Backend::Epoll(epoll) => epoll.change(token, source.as_fd(), Interest::NONE, interest),
-            Backend::IoUring(uring) => uring.add(token, source),
-            Backend::Spin => {
+        let outcome = match &mut self.state {
+            WaitState::Blocking(blocking) => blocking.add(token, source),
+            WaitState::Epoll(epoll) => {
+                epoll.change(token, source.as_fd(), Interest::NONE, interest)
+            }
+            WaitState::IoUring(uring) => uring.add(token, source),
+            WaitState::Spin => {
                 source.set_spinning(true);
                 Ok(())
             }
-            Backend::Poll => Ok(()),
+            WaitState::Poll => Ok(()),
         };
         match outcome {
             Ok(()) => {
@@ -134,10 +137,10 @@ impl Reactor {
         }
     }
 
-    /// Changes what a source is waited for. Free if nothing changes.
+    /// Changes the interest in a source. Costs nothing if nothing changes.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's errors.
     pub fn set_interest(
         &mut self,
         token: Token,
@@ -148,63 +151,63 @@ impl Reactor {
         if old == interest {
             return Ok(());
         }
-        if let Backend::Epoll(epoll) = &mut self.backend {
+        if let WaitState::Epoll(epoll) = &mut self.state {
             epoll.change(token, source.as_fd(), old, interest)?;
         }
         self.record(token, source, interest);
         Ok(())
     }
 
-    /// Removes a source; its token may be given to another.
+    /// Removes a source. Its token may be reused.
     ///
-    /// Under [`Wait::IoUring`] this waits until the kernel has ended the source's requests. What
-    /// they have brought by then is what the source's next `receive` delivers.
+    /// Under [`Wait::IoUring`] this waits until the kernel has ended the source's requests. The
+    /// source's next `receive` delivers what they have received.
     ///
     /// # Errors
-    /// The kernel's; the source is removed nevertheless. Under [`Wait::IoUring`] `PermissionDenied`
+    /// The kernel's errors. The source is still removed. Under [`Wait::IoUring`] `PermissionDenied`
     /// on a thread other than the one that waits.
     pub fn remove(&mut self, token: Token, source: &mut impl Source) -> io::Result<()> {
         let old = self.sources.interest(token);
         self.sources.release(token);
-        match &mut self.backend {
-            Backend::Block(block) => {
-                let outcome = block.remove(token, source);
-                block.choose(&self.sources);
+        match &mut self.state {
+            WaitState::Blocking(blocking) => {
+                let outcome = blocking.remove(token, source);
+                blocking.select_first(&self.sources);
                 outcome
             }
-            Backend::Epoll(epoll) => epoll.change(token, source.as_fd(), old, Interest::NONE),
-            Backend::IoUring(uring) => uring.remove(token, source),
-            Backend::Spin => {
+            WaitState::Epoll(epoll) => epoll.change(token, source.as_fd(), old, Interest::NONE),
+            WaitState::IoUring(uring) => uring.remove(token, source),
+            WaitState::Spin => {
                 source.set_spinning(false);
                 Ok(())
             }
-            Backend::Poll => Ok(()),
+            WaitState::Poll => Ok(()),
         }
     }
 
-    /// Sources there are now.
+    /// Returns the number of sources.
     #[must_use]
     pub fn count(&self) -> usize {
         self.sources.count()
     }
 
-    /// How often a source had no buffer left for what arrived by request, and what came after that
-    /// waited in its socket until some had been delivered: nothing is lost, but a turn is. Zero
-    /// under every wait but [`Wait::IoUring`].
+    /// Returns how often a source had no free buffer for its requests. The data then waited in the
+    /// socket until some buffers were delivered: no data are lost, but one iteration is. Zero under
+    /// every wait but [`Wait::IoUring`].
     #[must_use]
     pub fn exhausted(&self) -> u64 {
-        match &self.backend {
-            Backend::IoUring(uring) => uring.exhausted(),
+        match &self.state {
+            WaitState::IoUring(uring) => uring.exhausted(),
             _ => 0,
         }
     }
 
     fn record(&mut self, token: Token, source: &impl Source, interest: Interest) {
         self.sources.set(token, source.as_fd().as_raw_fd(), interest);
-        match &mut self.backend {
-            Backend::Block(block) => block.choose(&self.sources),
-            Backend::IoUring(uring) => uring.set_interest(token, interest),
-            Backend::Poll | Backend::Epoll(_) | Backend::Spin => {}
+        match &mut self.state {
+            WaitState::Blocking(blocking) => blocking.select_first(&self.sources),
+            WaitState::IoUring(uring) => uring.set_interest(token, interest),
+            WaitState::Poll | WaitState::Epoll(_) | WaitState::Spin => {}
         }
     }
 }

@@ -1,26 +1,26 @@
-//! Which sources, and which of them for what.
+//! Tokens, interests and the result of a wait.
 
 use std::ops::BitOr;
 
-/// A source of one reactor, from when it is added until it is removed.
+/// A handle of a source in one reactor, from its addition to its removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Token(u16);
 
-/// Sources in one group: what a set held in a register has bits for.
+/// The number of sources in one group: the bits of a set that fits in a register.
 pub(crate) const GROUP: usize = 64;
 
 impl Token {
-    /// The source's number, for a table of what belongs to it: below [`crate::CAPACITY`], and the
-    /// lowest that was free when the source was added.
+    /// Returns the source's number, for use as a table index. It is below [`crate::CAPACITY`], and
+    /// was the lowest free number when the source was added.
     #[inline]
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The source with this number, below [`crate::CAPACITY`].
+    /// Creates the token of this number, which is below [`crate::CAPACITY`].
     #[inline]
-    pub(crate) const fn at(index: usize) -> Self {
+    pub(crate) const fn from_index(index: usize) -> Self {
         Self(index as u16)
     }
 
@@ -29,28 +29,28 @@ impl Token {
         self.0 / GROUP as u16
     }
 
-    /// Its place in its group.
+    /// Returns the source's bit in its group.
     #[inline]
     pub(crate) const fn bit(self) -> u64 {
         1 << (self.0 % GROUP as u16)
     }
 }
 
-/// What to wait for at a source.
+/// The interest in a source: the readiness to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Interest(u8);
 
 impl Interest {
-    /// Nothing for now; not even a hang-up is reported.
+    /// No interest: not even a hang-up is reported.
     pub const NONE: Self = Self(0);
-    /// That there is something to receive or accept, the peer's end of the stream included.
+    /// Data can be received, a connection can be accepted, or the peer has ended the stream.
     pub const READABLE: Self = Self(1);
-    /// That there is room to send, or that a connection attempt has come to its end.
+    /// Data can be sent, or a connection attempt has completed.
     pub const WRITABLE: Self = Self(2);
-    /// Either.
+    /// Both interests.
     pub const BOTH: Self = Self(3);
 
-    /// Whether this includes all of `other`.
+    /// Returns `true` if this includes all of `other`.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
@@ -64,13 +64,13 @@ impl BitOr for Interest {
     }
 }
 
-/// What a wait found: the sources to receive from and those to send to.
+/// The result of a wait: the sources to receive from and the sources to send to.
 ///
-/// A source with an error or a hang-up is ready for whatever was waited for, so that the next call
-/// there reports it.
+/// A source with an error or a hang-up is ready for every interest, so that the next call on the
+/// source returns the error.
 ///
-/// Sources are told of in groups of 64, by number: a reactor with no more than that tells of all
-/// that are ready at once, a larger one of one group at a time (see [`crate::Reactor::wait`]).
+/// Sources are reported in groups of 64 by number. A reactor with up to 64 sources reports all
+/// ready sources at once, a larger one reports one group at a time (see [`crate::Reactor::wait`]).
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
     readable: u64,
@@ -79,56 +79,56 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Nothing: the deadline has passed or a signal has come.
-    pub const NOTHING: Self = Self::none_of(0);
+    /// The empty result: the deadline has passed or a signal was caught.
+    pub const EMPTY: Self = Self::empty(0);
 
-    /// Whether there may be something to receive from this source.
+    /// Returns `true` if data may be received from this source.
     #[inline]
     #[must_use]
     pub const fn is_readable(self, token: Token) -> bool {
         self.readable & token.bit() != 0 && self.group == token.group()
     }
 
-    /// Whether there may be room to send to this source.
+    /// Returns `true` if data may be sent to this source.
     #[inline]
     #[must_use]
     pub const fn is_writable(self, token: Token) -> bool {
         self.writable & token.bit() != 0 && self.group == token.group()
     }
 
-    /// Whether no source is ready.
+    /// Returns `true` if no source is ready.
     #[inline]
     #[must_use]
-    pub const fn is_nothing(self) -> bool {
+    pub const fn is_empty(self) -> bool {
         self.readable | self.writable == 0
     }
 
-    /// The sources that there may be something to receive from: for a loop over many, which finds
-    /// its own by [`Token::index`] and need not ask for each.
+    /// Iterates over the sources that may have data to receive. A loop over many sources finds its
+    /// state by [`Token::index`] and need not check each source.
     pub fn readable(self) -> impl Iterator<Item = Token> {
         members(self.group, self.readable)
     }
 
-    /// The sources that there may be room to send to.
+    /// Iterates over the sources that may accept data to send.
     pub fn writable(self) -> impl Iterator<Item = Token> {
         members(self.group, self.writable)
     }
 
-    /// Nothing in this group.
+    /// Creates an empty result for a group.
     #[inline]
-    pub(crate) const fn none_of(group: u16) -> Self {
+    pub(crate) const fn empty(group: u16) -> Self {
         Self { readable: 0, writable: 0, group }
     }
 
-    /// Sources of a group as sets of bits: those to receive from and those to send to.
+    /// Creates a result from bit sets of a group: sources to receive from and sources to send to.
     #[inline]
-    pub(crate) const fn of_sets(group: u16, readable: u64, writable: u64) -> Self {
+    pub(crate) const fn from_sets(group: u16, readable: u64, writable: u64) -> Self {
         Self { readable, writable, group }
     }
 
-    /// What is in `other`, of the same group, as well.
+    /// Returns the intersection with `other`, a result of the same group.
     #[inline]
-    pub(crate) fn within(self, other: Self) -> Self {
+    pub(crate) fn intersection(self, other: Self) -> Self {
         let (readable, writable) = (self.readable & other.readable, self.writable & other.writable);
         Self { readable, writable, group: self.group }
     }
@@ -144,14 +144,14 @@ impl Ready {
         }
     }
 
-    /// Takes a source of this group away.
+    /// Removes a source of this group.
     pub(crate) fn remove(&mut self, token: Token) {
         self.readable &= !token.bit();
         self.writable &= !token.bit();
     }
 }
 
-/// The members of a set of this group.
+/// Iterates over the members of a set of this group.
 fn members(group: u16, mut set: u64) -> impl Iterator<Item = Token> {
     std::iter::from_fn(move || {
         let bit = (set != 0).then(|| set.trailing_zeros())?;
@@ -165,25 +165,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_source_is_ready_for_what_was_inserted_alone() {
-        let (first, last) = (Token::at(0), Token::at(63));
-        let mut ready = Ready::NOTHING;
+    fn source_is_ready_only_as_inserted() {
+        let (first, last) = (Token::from_index(0), Token::from_index(63));
+        let mut ready = Ready::EMPTY;
         ready.insert(first, Interest::READABLE);
         ready.insert(last, Interest::WRITABLE);
-        ready.insert(Token::at(5), Interest::NONE);
+        ready.insert(Token::from_index(5), Interest::NONE);
         assert!(ready.is_readable(first) && !ready.is_writable(first));
         assert!(ready.is_writable(last) && !ready.is_readable(last));
-        assert!(!ready.is_readable(Token::at(5)) && !ready.is_writable(Token::at(5)));
+        assert!(
+            !ready.is_readable(Token::from_index(5)) && !ready.is_writable(Token::from_index(5))
+        );
         ready.remove(first);
-        assert!(!ready.is_nothing());
+        assert!(!ready.is_empty());
         ready.remove(last);
-        assert!(ready.is_nothing());
+        assert!(ready.is_empty());
     }
+
     #[test]
-    fn sources_of_one_group_are_not_those_of_another() {
-        let tokens = [Token::at(3), Token::at(67), Token::at(1_023)];
+    fn groups_do_not_share_sources() {
+        let tokens = [Token::from_index(3), Token::from_index(67), Token::from_index(1_023)];
         for token in tokens {
-            let mut ready = Ready::none_of(token.group());
+            let mut ready = Ready::empty(token.group());
             ready.insert(token, Interest::BOTH);
             for other in tokens {
                 assert_eq!(ready.is_readable(other), other == token);
@@ -191,9 +194,9 @@ mod tests {
             }
             assert!(ready.readable().eq([token]) && ready.writable().eq([token]));
         }
-        let few = Ready::of_sets(1, 1 << 63 | 1, 2);
+        let few = Ready::from_sets(1, 1 << 63 | 1, 2);
         assert!(few.readable().map(Token::index).eq([64, 127]));
         assert!(few.writable().map(Token::index).eq([65]));
-        assert_eq!(Ready::NOTHING.readable().count(), 0);
+        assert_eq!(Ready::EMPTY.readable().count(), 0);
     }
 }

@@ -6,18 +6,18 @@ use std::os::fd::RawFd;
 use crate::ready::GROUP;
 use crate::{Interest, Ready, Token};
 
-/// Sources in one reactor: more than a process may have descriptors open, unless its limit is
-/// raised.
+/// The maximum number of sources in one reactor. It exceeds the default limit of open descriptors
+/// of a process.
 pub const CAPACITY: usize = 1_024;
 
-/// Groups that sources are told of in.
+/// The number of groups in which sources are reported.
 const GROUPS: usize = CAPACITY / GROUP;
 
-/// The descriptor of every source and what it is waited for, by token.
+/// The descriptor and interest of every source, by token.
 ///
-/// Kept as the very array that ppoll(2) reads; a free slot has a descriptor of -1, which it passes
-/// over. Beside it, what there is to know of 64 sources at once: with no more than those, all that
-/// a turn looks at lies in this struct itself.
+/// The slots are the array that ppoll(2) reads. A free slot has the descriptor -1, which ppoll
+/// ignores. The state of 64 sources is stored in this struct itself, so an iteration with up to 64
+/// sources reads only the struct.
 #[derive(Debug)]
 pub(crate) struct Sources {
     slots: Vec<libc::pollfd>,
@@ -25,29 +25,29 @@ pub(crate) struct Sources {
     groups: Groups,
 }
 
-/// What there is to know of sources by 64, and what has been found and is still to be told.
+/// The state of sources in groups of 64, and the results that are not yet reported.
 #[derive(Debug)]
 pub(crate) struct Groups {
     groups: [Group; GROUPS],
-    /// Groups in use, at least one: all up to the last with a source.
+    /// The number of groups in use, at least one: all up to the last group with a source.
     used: usize,
-    /// Groups with something in `found`, each a bit.
-    untold: u16,
-    /// The group that was tried last.
+    /// The groups with results in `found`, one bit each.
+    pending: u16,
+    /// The group that was reported last by a spinning wait.
     last: usize,
 }
 
-/// 64 sources.
+/// The state of 64 sources.
 #[derive(Debug, Clone, Copy)]
 struct Group {
     occupied: u64,
-    /// All of them, as ready for all they are waited for.
+    /// All sources, as ready for their interest.
     all: Ready,
-    /// What the last look at the kernel found and nobody has been told of.
+    /// The results of the last system call that are not yet reported.
     found: Ready,
 }
 
-const _: () = assert!(GROUPS == u16::BITS as usize, "a bit for each group");
+const _: () = assert!(GROUPS == u16::BITS as usize, "a bit for each group is required");
 
 const FREE: libc::pollfd = libc::pollfd { fd: -1, events: 0, revents: 0 };
 
@@ -60,16 +60,16 @@ impl Sources {
     /// Takes the first free slot.
     ///
     /// # Errors
-    /// `OutOfMemory` if all are taken.
+    /// `OutOfMemory` if all slots are in use.
     pub(crate) fn claim(&mut self) -> io::Result<Token> {
         let Some(group) = self.groups.groups.iter().position(|group| group.occupied != u64::MAX)
         else {
-            let reason = format!("a reactor holds no more than {CAPACITY} sources");
+            let reason = format!("cannot add a source: a reactor holds at most {CAPACITY}");
             return Err(io::Error::new(io::ErrorKind::OutOfMemory, reason));
         };
         let free = self.groups.groups[group].occupied.trailing_ones() as usize;
-        let token = Token::at(group * GROUP + free);
-        self.groups.of(token).occupied |= token.bit();
+        let token = Token::from_index(group * GROUP + free);
+        self.groups.group_mut(token).occupied |= token.bit();
         self.groups.used = self.groups.used.max(group + 1);
         if self.slots.len() <= token.index() {
             self.slots.resize(token.index() + 1, FREE);
@@ -81,7 +81,7 @@ impl Sources {
     pub(crate) fn release(&mut self, token: Token) {
         self.set(token, -1, Interest::NONE);
         let Self { slots, interests, groups } = self;
-        groups.of(token).occupied &= !token.bit();
+        groups.group_mut(token).occupied &= !token.bit();
         while groups.used > 1 && groups.groups[groups.used - 1].occupied == 0 {
             groups.used -= 1;
         }
@@ -89,18 +89,18 @@ impl Sources {
         interests.truncate(groups.used * GROUP);
     }
 
-    /// What is waited for at a source; with none, its slot is passed over.
+    /// Sets the interest in a source. A slot without interest is ignored by ppoll.
     pub(crate) fn set(&mut self, token: Token, fd: RawFd, interest: Interest) {
         let fd = if interest == Interest::NONE { -1 } else { fd };
         self.slots[token.index()] = libc::pollfd { fd, events: events(interest), revents: 0 };
         self.interests[token.index()] = interest;
-        let group = self.groups.of(token);
+        let group = self.groups.group_mut(token);
         group.found.remove(token);
         group.all.remove(token);
         group.all.insert(token, interest);
     }
 
-    /// Slots that are taken.
+    /// Returns the number of slots in use.
     pub(crate) fn count(&self) -> usize {
         self.groups.groups.iter().map(|group| group.occupied.count_ones() as usize).sum()
     }
@@ -109,7 +109,7 @@ impl Sources {
         self.interests[token.index()]
     }
 
-    /// The slots, and where to put what was found in them.
+    /// Returns the slots, and the groups that collect the results.
     #[inline]
     pub(crate) fn parts(&mut self) -> (&mut [libc::pollfd], &mut Groups) {
         (&mut self.slots, &mut self.groups)
@@ -119,29 +119,29 @@ impl Sources {
 impl Groups {
     fn new() -> Self {
         let groups = std::array::from_fn(|index| {
-            let nothing = Ready::none_of(index as u16);
+            let nothing = Ready::empty(index as u16);
             Group { occupied: 0, all: nothing, found: nothing }
         });
-        Self { groups, used: 1, untold: 0, last: 0 }
+        Self { groups, used: 1, pending: 0, last: 0 }
     }
 
-    fn of(&mut self, token: Token) -> &mut Group {
+    fn group_mut(&mut self, token: Token) -> &mut Group {
         &mut self.groups[usize::from(token.group())]
     }
 
-    /// Takes what a look at the kernel has found, and tells of the first group of it.
+    /// Collects the results of a system call, and returns the first group of them.
     #[inline]
     pub(crate) fn gather(&mut self, found: impl Iterator<Item = (Token, Interest)>) -> Ready {
         if self.used == 1 {
-            let mut ready = Ready::NOTHING;
+            let mut ready = Ready::EMPTY;
             found.for_each(|(token, interest)| ready.insert(token, interest));
-            return ready.within(self.groups[0].all);
+            return ready.intersection(self.groups[0].all);
         }
-        found.for_each(|(token, interest)| self.find(token, interest));
-        self.tell().unwrap_or(Ready::NOTHING)
+        found.for_each(|(token, interest)| self.record(token, interest));
+        self.take_pending().unwrap_or(Ready::EMPTY)
     }
 
-    /// Has every source tried for all it is waited for, and tells of the first group.
+    /// Marks every source as ready for its interest, and returns the first group.
     #[inline]
     pub(crate) fn gather_all(&mut self) -> Ready {
         if self.used == 1 {
@@ -149,12 +149,12 @@ impl Groups {
         }
         for (index, group) in self.groups[..self.used].iter_mut().enumerate() {
             group.found = group.all;
-            self.untold |= 1 << index;
+            self.pending |= 1 << index;
         }
-        self.tell().unwrap_or(Ready::NOTHING)
+        self.take_pending().unwrap_or(Ready::EMPTY)
     }
 
-    /// Every source of the next group, as ready for all it is waited for: to try each.
+    /// Returns every source of the next group as ready for its interest.
     #[inline]
     pub(crate) fn next(&mut self) -> Ready {
         if self.used == 1 {
@@ -166,34 +166,34 @@ impl Groups {
     fn next_of_many(&mut self) -> Ready {
         for _ in 0..self.used {
             self.last = (self.last + 1) % self.used;
-            if !self.groups[self.last].all.is_nothing() {
+            if !self.groups[self.last].all.is_empty() {
                 break;
             }
         }
         self.groups[self.last].all
     }
 
-    /// Notes that a source is ready, to be told of by [`Groups::tell`].
-    fn find(&mut self, token: Token, interest: Interest) {
+    /// Records that a source is ready, to be returned by [`Groups::take_pending`].
+    fn record(&mut self, token: Token, interest: Interest) {
         let group = token.group();
         self.groups[usize::from(group)].found.insert(token, interest);
-        self.untold |= 1 << group;
+        self.pending |= 1 << group;
     }
 
-    /// What was found in the next group and is still waited for, if there is any.
+    /// Returns the results of the next group that still have interest, if there are any.
     #[inline]
-    pub(crate) fn tell(&mut self) -> Option<Ready> {
-        if self.untold == 0 { None } else { self.tell_next() }
+    pub(crate) fn take_pending(&mut self) -> Option<Ready> {
+        if self.pending == 0 { None } else { self.take_next_pending() }
     }
 
-    fn tell_next(&mut self) -> Option<Ready> {
-        while self.untold != 0 {
-            let index = self.untold.trailing_zeros() as usize;
-            self.untold &= self.untold - 1;
+    fn take_next_pending(&mut self) -> Option<Ready> {
+        while self.pending != 0 {
+            let index = self.pending.trailing_zeros() as usize;
+            self.pending &= self.pending - 1;
             let group = &mut self.groups[index];
-            let ready = group.found.within(group.all);
-            group.found = Ready::none_of(index as u16);
-            if !ready.is_nothing() {
+            let ready = group.found.intersection(group.all);
+            group.found = Ready::empty(index as u16);
+            if !ready.is_empty() {
                 return Some(ready);
             }
         }
@@ -201,10 +201,10 @@ impl Groups {
     }
 }
 
-/// What a wait says of a descriptor that is no longer open.
+/// Returns the error for a descriptor that is no longer open.
 #[cold]
 pub(crate) fn dropped_without_removal() -> io::Error {
-    let reason = "a source was dropped without being removed from its reactor";
+    let reason = "cannot wait: a source was dropped without being removed from its reactor";
     io::Error::new(io::ErrorKind::NotFound, reason)
 }
 
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lowest_free_number_is_given_and_no_more_than_there_are() {
+    fn claims_lowest_free_number() {
         let (mut sources, tokens) = with(CAPACITY);
         assert!(tokens.iter().map(|token| token.index()).eq(0..CAPACITY));
         assert_eq!(sources.count(), CAPACITY);
@@ -251,42 +251,42 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_is_told_of_a_group_at_a_time_and_once() {
+    fn reports_each_group_once() {
         let (mut sources, tokens) = with(200);
         let found = [3, 130, 199, 131].map(|index| (tokens[index], Interest::READABLE));
         assert_eq!(numbers(sources.groups.gather(found.into_iter())), [3]);
-        assert_eq!(numbers(sources.groups.tell().unwrap()), [130, 131]);
-        assert_eq!(numbers(sources.groups.tell().unwrap()), [199]);
-        assert_eq!(sources.groups.tell(), None);
+        assert_eq!(numbers(sources.groups.take_pending().unwrap()), [130, 131]);
+        assert_eq!(numbers(sources.groups.take_pending().unwrap()), [199]);
+        assert_eq!(sources.groups.take_pending(), None);
     }
 
     #[test]
-    fn what_is_no_longer_waited_for_or_has_gone_is_not_told() {
+    fn drops_results_without_interest_or_source() {
         let (mut sources, tokens) = with(200);
         for index in [3, 100, 199] {
-            sources.groups.find(tokens[index], Interest::BOTH);
+            sources.groups.record(tokens[index], Interest::BOTH);
         }
         sources.set(tokens[3], 7, Interest::NONE);
         sources.release(tokens[100]);
         let again = sources.claim().unwrap();
         sources.set(again, 8, Interest::READABLE);
         assert_eq!(again, tokens[100]);
-        let told = sources.groups.tell().unwrap();
-        assert_eq!((numbers(told), told.writable().count()), (vec![199], 0));
-        assert_eq!(sources.groups.tell(), None);
+        let reported = sources.groups.take_pending().unwrap();
+        assert_eq!((numbers(reported), reported.writable().count()), (vec![199], 0));
+        assert_eq!(sources.groups.take_pending(), None);
     }
 
     #[test]
-    fn all_are_tried_group_by_group() {
+    fn tries_all_sources_group_by_group() {
         let (mut sources, tokens) = with(200);
         let mut tried: Vec<usize> = (0..4).flat_map(|_| numbers(sources.groups.next())).collect();
         tried.sort_unstable();
         assert!(tried.into_iter().eq(0..200));
         let first = sources.groups.gather_all();
-        let others = std::iter::from_fn(|| sources.groups.tell());
-        let told: Vec<usize> = std::iter::once(first).chain(others).flat_map(numbers).collect();
-        assert!(told.into_iter().eq(0..200));
-        // A group without anything to wait for is passed over.
+        let others = std::iter::from_fn(|| sources.groups.take_pending());
+        let reported: Vec<usize> = std::iter::once(first).chain(others).flat_map(numbers).collect();
+        assert!(reported.into_iter().eq(0..200));
+        // A group without interest is skipped.
         for &token in &tokens[64..192] {
             sources.set(token, 7, Interest::NONE);
         }
@@ -295,22 +295,23 @@ mod tests {
     }
 
     #[test]
-    fn sources_that_go_leave_a_small_table_behind() {
+    fn table_shrinks_after_removals() {
         let (mut sources, tokens) = with(200);
         tokens[10..].iter().for_each(|&token| sources.release(token));
         assert_eq!((sources.groups.used, sources.slots.len()), (1, 64));
         assert_eq!(numbers(sources.groups.next()), (0..10).collect::<Vec<_>>());
         assert_eq!(numbers(sources.groups.next()), (0..10).collect::<Vec<_>>());
     }
+
     #[test]
-    fn of_a_few_all_are_told_at_once_but_those_not_waited_for() {
+    fn reports_small_reactor_at_once() {
         let (mut sources, tokens) = with(64);
         sources.set(tokens[5], 7, Interest::NONE);
         let found = [63, 5, 0].map(|index| (tokens[index], Interest::BOTH));
-        let told = sources.groups.gather(found.into_iter());
-        assert_eq!((numbers(told), told.writable().count()), (vec![0, 63], 0));
-        assert_eq!(sources.groups.tell(), None);
+        let reported = sources.groups.gather(found.into_iter());
+        assert_eq!((numbers(reported), reported.writable().count()), (vec![0, 63], 0));
+        assert_eq!(sources.groups.take_pending(), None);
         assert_eq!(numbers(sources.groups.gather_all()).len(), 63);
-        assert_eq!(sources.groups.tell(), None);
+        assert_eq!(sources.groups.take_pending(), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Named threads on cores of their own.
+//! Named, pinned threads.
 
 use std::any::Any;
 use std::io;
@@ -11,62 +11,66 @@ use thiserror::Error;
 
 use crate::Wait;
 
-/// Why a thread was not started.
+/// The error of starting a thread.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SpawnError {
-    /// It cannot run on the core it was to run on.
-    #[error("thread {name}: {source}")]
+    /// The thread cannot be pinned to its core.
+    #[error("cannot start thread {name}: {source}")]
     Pin {
         /// The thread's name.
         name: String,
-        /// Why not.
+        /// The cause.
         source: PinError,
     },
-    /// The kernel refused a thread.
-    #[error("thread {name}: cannot start: {source}")]
+    /// The kernel cannot start a thread.
+    #[error("cannot start thread {name}: {source}")]
     Start {
         /// The thread's name.
         name: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
 }
 
-/// Why threads cannot all spin.
+/// The error of too many spinning threads.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SpinError {
-    /// More threads would spin than there are cores for them.
-    #[error("{asked} threads cannot spin on {cores} cores; let some wait by epoll")]
+    /// More threads would spin than there are cores.
+    #[error("cannot spin {requested} threads on {cores} cores: let some wait with epoll")]
     TooMany {
-        /// Threads that were to spin.
-        asked: usize,
-        /// Cores that this process may use.
+        /// The number of threads that would spin.
+        requested: usize,
+        /// The number of cores that this process may use.
         cores: usize,
     },
     /// Two threads would spin on one core.
-    #[error("threads {} and {} cannot both spin on core {core}", names[0], names[1])]
+    #[error(
+        "cannot spin threads {} and {} on core {core}: a spinning thread needs its own core",
+        names[0], names[1]
+    )]
     SameCore {
         /// The core.
         core: usize,
-        /// The threads.
+        /// The names of the threads.
         names: [String; 2],
     },
 }
 
-/// Whether of threads with these names, cores and waits those that spin have a core each.
+/// Checks that each spinning thread among these has a core of its own. Each item is a name, a core
+/// and a wait.
 ///
 /// # Errors
-/// [`SpinError`] with the first that have not.
+/// [`SpinError`] for the first conflict.
 pub fn check_spinning<'a>(
     threads: impl Iterator<Item = (&'a str, Option<usize>, Wait)>,
 ) -> Result<(), SpinError> {
     let spinning: Vec<_> = threads.filter(|(.., wait)| *wait == Wait::Spin).collect();
-    let (asked, cores) =
+    let (requested, cores) =
         (spinning.len(), std::thread::available_parallelism().map_or(1, usize::from));
-    if asked > cores {
-        return Err(SpinError::TooMany { asked, cores });
+    if requested > cores {
+        return Err(SpinError::TooMany { requested, cores });
     }
     for (position, &(name, core, _)) in spinning.iter().enumerate() {
         let Some(core) = core else { continue };
@@ -78,71 +82,73 @@ pub fn check_spinning<'a>(
     Ok(())
 }
 
-/// A thread's body has panicked, with these words.
+/// The message of a panic in a thread's body.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("panicked: {0}")]
 pub struct Panic(pub String);
 
 impl Panic {
-    /// The words of what [`Thread::join`] gives as an error.
+    /// Extracts the message from an error of [`Thread::join`].
     #[must_use]
-    pub fn of(payload: &(dyn Any + Send)) -> Self {
-        let words = payload.downcast_ref::<&str>().map(|words| (*words).to_owned());
-        let words = words.or_else(|| payload.downcast_ref::<String>().cloned());
-        Self(words.unwrap_or_else(|| "without words".to_owned()))
+    pub fn from_payload(payload: &(dyn Any + Send)) -> Self {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        Self(text.unwrap_or_else(|| "no message".to_owned()))
     }
 }
 
-/// A thread started by [`spawn`]. Dropped, it runs on by itself.
+/// A thread started by [`spawn`]. If the handle is dropped, the thread continues.
 #[derive(Debug)]
 pub struct Thread<T>(JoinHandle<Option<T>>);
 
 impl<T> Thread<T> {
-    /// Waits for the thread to end and returns what its body did.
+    /// Waits for the thread to end and returns the result of its body.
     ///
     /// # Errors
-    /// What the body panicked with.
+    /// The payload of a panic in the body.
     pub fn join(self) -> std::thread::Result<T> {
-        self.0.join().map(|outcome| outcome.expect("spawn returns threads whose body has begun"))
+        self.0
+            .join()
+            .map(|outcome| outcome.expect("spawn returns only threads whose body has started"))
     }
 
-    /// Whether the body has ended.
+    /// Returns `true` if the body has ended.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.0.is_finished()
     }
 }
 
-/// Starts a thread with a name and, if `core` is given, on that core alone; returns when `body`
-/// is about to begin there. Its timers are as exact as the kernel can make them.
+/// Starts a thread with a name and pins it to `core` if one is given. Returns when `body` is about
+/// to begin. The thread's timers have minimum slack.
 ///
 /// `ps -L`, `top -H` and `perf` show the first 15 bytes of the name.
 ///
 /// # Errors
-/// [`SpawnError::Pin`] if the core is not one this process may use, with those that are.
+/// [`SpawnError::Pin`] if this process may not use the core, with the allowed cores.
 pub fn spawn<T: Send + 'static>(
     name: &str,
     core: Option<usize>,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> Result<Thread<T>, SpawnError> {
-    let (report, settled) = mpsc::sync_channel(1);
+    let (report, outcome_receiver) = mpsc::sync_channel(1);
     let label = name.to_owned();
     let start = move || {
-        let outcome = settle(&label, core);
+        let outcome = init_thread(&label, core);
         let may_begin = outcome.is_ok();
-        // Whoever starts the thread is waiting for this, or is ending with the whole process.
+        // The starting thread waits for this message, or the process is ending.
         let _ = report.send(outcome);
         may_begin.then(body)
     };
     let thread = Builder::new()
         .spawn(start)
         .map_err(|source| SpawnError::Start { name: name.to_owned(), source })?;
-    settled.recv().expect("the thread reports before it can end")?;
+    outcome_receiver.recv().expect("the thread reports before it ends")?;
     Ok(Thread(thread))
 }
 
-/// What the new thread does for itself before its body begins.
-fn settle(name: &str, core: Option<usize>) -> Result<(), SpawnError> {
+/// Sets the thread's name, timer slack and core, before its body begins.
+fn init_thread(name: &str, core: Option<usize>) -> Result<(), SpawnError> {
     let refused = |source| SpawnError::Start { name: name.to_owned(), source };
     name_thread(name).map_err(refused)?;
     set_timer_slack(Duration::from_nanos(1)).map_err(refused)?;
@@ -154,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_has_its_name_and_its_core() {
+    fn thread_has_name_and_core() {
         let core = hairpin_host::allowed_cores().unwrap()[0];
         let thread = spawn("trader", Some(core), || {
             let name = std::fs::read_to_string("/proc/thread-self/comm").unwrap();
@@ -164,34 +170,38 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_without_a_core_may_run_on_all() {
+    fn thread_without_core_may_run_on_all() {
         let allowed = hairpin_host::allowed_cores().unwrap();
         let thread = spawn("floating", None, || hairpin_host::allowed_cores().unwrap());
         assert_eq!(thread.unwrap().join().unwrap(), allowed);
     }
 
     #[test]
-    fn a_core_that_is_not_allowed_is_an_error_and_the_body_never_begins() {
-        let outcome = spawn("trader", Some(1_023), || panic!("must not begin"));
+    fn fails_on_forbidden_core_before_body_starts() {
+        let outcome = spawn("trader", Some(1_023), || panic!("the body must not start"));
         let error = outcome.unwrap_err().to_string();
-        assert!(error.starts_with("thread trader: core 1023 is not one this process"), "{error}");
+        assert!(
+            error.starts_with("cannot start thread trader: cannot pin to core 1023: "),
+            "{error}"
+        );
     }
 
     #[test]
-    fn a_panic_comes_out_of_join() {
-        let thread = spawn("doomed", None, || std::panic::resume_unwind(Box::new("gone"))).unwrap();
+    fn join_returns_panic() {
+        let thread =
+            spawn("doomed", None, || std::panic::resume_unwind(Box::new("reason"))).unwrap();
         let reason: Box<dyn std::any::Any + Send> = Thread::<()>::join(thread).unwrap_err();
-        assert_eq!(reason.downcast_ref(), Some(&"gone"));
+        assert_eq!(reason.downcast_ref(), Some(&"reason"));
     }
 
     #[test]
-    fn threads_that_spin_have_a_core_each() {
+    fn spinning_threads_need_own_cores() {
         let cores = std::thread::available_parallelism().unwrap().get();
         let many = |count, wait| check_spinning((0..count).map(move |_| ("t", None, wait)));
         assert_eq!(many(cores, Wait::Spin), Ok(()));
         assert_eq!(many(cores + 1, Wait::Epoll), Ok(()));
         let error = many(cores + 1, Wait::Spin).unwrap_err();
-        assert_eq!(error, SpinError::TooMany { asked: cores + 1, cores });
+        assert_eq!(error, SpinError::TooMany { requested: cores + 1, cores });
         if cores > 1 {
             let two = |core, wait| {
                 check_spinning([("a", Some(0), Wait::Spin), ("b", core, wait)].into_iter())
@@ -199,15 +209,18 @@ mod tests {
             assert_eq!((two(Some(1), Wait::Spin), two(None, Wait::Spin)), (Ok(()), Ok(())));
             assert_eq!(two(Some(0), Wait::Epoll), Ok(()));
             let error = two(Some(0), Wait::Spin).unwrap_err().to_string();
-            assert_eq!(error, "threads a and b cannot both spin on core 0");
+            assert_eq!(
+                error,
+                "cannot spin threads a and b on core 0: a spinning thread needs its own core"
+            );
         }
     }
 
     #[test]
-    fn a_panic_has_its_words() {
-        let words = |payload: Box<dyn Any + Send>| Panic::of(&*payload).to_string();
-        assert_eq!(words(Box::new("plain")), "panicked: plain");
-        assert_eq!(words(Box::new(String::from("made"))), "panicked: made");
-        assert_eq!(words(Box::new(7)), "panicked: without words");
+    fn panic_has_message() {
+        let text = |payload: Box<dyn Any + Send>| Panic::from_payload(&*payload).to_string();
+        assert_eq!(text(Box::new("plain")), "panicked: plain");
+        assert_eq!(text(Box::new(String::from("made"))), "panicked: made");
+        assert_eq!(text(Box::new(7)), "panicked: no message");
     }
 }

@@ -1,39 +1,39 @@
-//! Deadlines, a few of them.
+//! A small table of deadlines.
 
 use hairpin_time::Instant;
 
-/// One deadline of a [`Timers`].
+/// A handle of a deadline in a [`Timers`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TimerId(u8);
 
-/// A fixed table of deadlines, each armed and disarmed any number of times.
+/// A fixed table of deadlines, each of which can be armed and disarmed any number of times.
 ///
-/// A loop has a handful: its protocols', and one or two of its own. At that size a scan of the
-/// table is faster than any heap, and happens only when a deadline changes or passes.
+/// A loop has a few deadlines: those of its protocols, and one or two of its own. For so few a scan
+/// of the table is faster than a heap, and it happens only when a deadline changes or expires.
 #[derive(Debug, Clone)]
 pub struct Timers {
-    /// The earliest of all; `Instant::MAX` if none is armed.
+    /// The earliest deadline; `Instant::MAX` if no timer is armed.
     next: Instant,
-    /// `Instant::MAX`: not armed.
+    /// The deadlines; `Instant::MAX` if not armed.
     deadlines: [Instant; Timers::CAPACITY],
     count: u8,
 }
 
 impl Timers {
-    /// Timers in a table.
+    /// The maximum number of timers in a table.
     pub const CAPACITY: usize = 32;
 
-    /// A table without timers.
+    /// Creates a table without timers.
     #[must_use]
     pub const fn new() -> Self {
         Self { next: Instant::MAX, deadlines: [Instant::MAX; Self::CAPACITY], count: 0 }
     }
 
-    /// A new timer, not armed.
+    /// Adds a timer, which is not armed.
     ///
     /// # Panics
-    /// If there are [`Timers::CAPACITY`] already: timers are named in the code of a loop, and
-    /// never made while it runs.
+    /// If there are [`Timers::CAPACITY`] timers already. Timers are fixed in the code of a loop and
+    /// not added while it runs.
     #[must_use]
     pub fn add(&mut self) -> TimerId {
         assert!(usize::from(self.count) < Self::CAPACITY, "a table holds 32 timers");
@@ -42,20 +42,20 @@ impl Timers {
         id
     }
 
-    /// Sets the deadline of a timer, whether it had one or not.
+    /// Sets the deadline of a timer.
     #[inline]
     pub fn arm(&mut self, id: TimerId, deadline: Instant) {
         self.set(id, Some(deadline));
     }
 
-    /// Takes the deadline of a timer away, if it has one.
+    /// Clears the deadline of a timer.
     #[inline]
     pub fn disarm(&mut self, id: TimerId) {
         self.set(id, None);
     }
 
-    /// Arms or disarms: what a protocol's `poll_timeout` says, as it is. Cheap when nothing has
-    /// changed.
+    /// Arms or disarms a timer, with the result of a protocol's `poll_timeout`. Cheap if nothing
+    /// has changed.
     #[inline]
     pub fn set(&mut self, id: TimerId, deadline: Option<Instant>) {
         let slot = &mut self.deadlines[usize::from(id.0)];
@@ -68,15 +68,15 @@ impl Timers {
         }
     }
 
-    /// The earliest deadline of all.
+    /// Returns the earliest deadline.
     #[inline]
     #[must_use]
     pub fn next(&self) -> Option<Instant> {
         (self.next < Instant::MAX).then_some(self.next)
     }
 
-    /// Disarms the timer with the earliest deadline that has passed at `now`, and returns it; of
-    /// equal ones the one added first. To be called until there is none.
+    /// Disarms and returns the timer with the earliest expired deadline at `now`. Of equal
+    /// deadlines, the timer added first. Call this until it returns `None`.
     #[inline]
     pub fn expired(&mut self, now: Instant) -> Option<TimerId> {
         if self.next > now || self.next == Instant::MAX {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_deadline_follows_one_that_is_moved() {
+    fn next_deadline_follows_changes() {
         let mut timers = Timers::new();
         let [a, b] = std::array::from_fn(|_| timers.add());
         timers.arm(a, at(10));
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_deadlines_expire_in_the_order_of_their_timers() {
+    fn equal_deadlines_expire_in_timer_order() {
         let mut timers = Timers::new();
         let ids: [TimerId; 3] = std::array::from_fn(|_| timers.add());
         for &id in ids.iter().rev() {
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "32 timers")]
-    fn a_table_holds_no_more_than_it_has_room_for() {
+    fn panics_on_too_many_timers() {
         let mut timers = Timers::new();
         for _ in 0..=Timers::CAPACITY {
             let _ = timers.add();

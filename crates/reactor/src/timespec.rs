@@ -1,11 +1,11 @@
-//! Deadlines as the kernel's waits take them.
+//! Conversion of deadlines for the kernel's waits.
 
 use hairpin_time::Instant;
 
-/// The time from `now` to `deadline`, zero if it has passed.
+/// Returns the time from `now` to `deadline`, zero if it has passed.
 pub(crate) fn until(now: Instant, deadline: Instant) -> libc::timespec {
     let nanos = (deadline - now).as_nanos();
-    // Both parts fit their types: 2^64 ns are some 18 * 10^9 s.
+    // Both fields fit in their types: 2^64 ns are about 18 * 10^9 s.
     libc::timespec {
         tv_sec: (nanos / 1_000_000_000).cast_signed(),
         tv_nsec: (nanos % 1_000_000_000).cast_signed(),

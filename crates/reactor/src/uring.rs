@@ -1,4 +1,4 @@
-//! Waiting by requests in an io_uring(7).
+//! The io_uring wait: requests in an io_uring(7).
 
 use std::io;
 
@@ -10,9 +10,9 @@ use crate::ready::GROUP;
 use crate::sources::{CAPACITY, dropped_without_removal};
 use crate::{Interest, Ready, Token};
 
-const _: () = assert!(CAPACITY == Ring::CAPACITY, "a token is a slot of the ring");
+const _: () = assert!(CAPACITY == Ring::CAPACITY, "a token must be a slot of the ring");
 
-/// A ring, and the clock for the rare wake that finds nothing ready.
+/// A ring, and the clock for the rare wakeup without a ready source.
 #[derive(Debug)]
 pub(crate) struct Uring {
     ring: Ring,
@@ -21,7 +21,7 @@ pub(crate) struct Uring {
 
 impl Uring {
     pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self { ring: Ring::new()?, clock: Clock::of_kernel() })
+        Ok(Self { ring: Ring::new()?, clock: Clock::from_kernel() })
     }
 
     pub(crate) fn add(&mut self, token: Token, source: &mut impl Source) -> io::Result<()> {
@@ -42,28 +42,32 @@ impl Uring {
         self.ring.exhausted()
     }
 
-    /// Waits until a source is ready, the deadline has passed or a signal has come. An answer that
-    /// makes none ready, such as one to a source that is not waited for any more, ends no wait.
+    /// Waits until a source is ready, the deadline has passed or a signal was caught. A completion
+    /// that makes no source ready, such as one of a source without interest, does not end the wait.
     #[inline]
     pub(crate) fn wait(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<Ready> {
         let mut now = now;
         loop {
             let timeout = deadline.map(|deadline| deadline - now);
-            let turn = self.ring.wait(timeout).map_err(named)?;
-            let ready = Ready::of_sets((turn.first / GROUP) as u16, turn.readable, turn.writable);
-            if !ready.is_nothing() || turn.answers == 0 {
+            let ready_set = self.ring.wait(timeout).map_err(describe_error)?;
+            let ready = Ready::from_sets(
+                (ready_set.first / GROUP) as u16,
+                ready_set.readable,
+                ready_set.writable,
+            );
+            if !ready.is_empty() || ready_set.completions == 0 {
                 return Ok(ready);
             }
             now = self.clock.instant();
             if deadline.is_some_and(|deadline| deadline <= now) {
-                return Ok(Ready::NOTHING);
+                return Ok(Ready::EMPTY);
             }
         }
     }
 }
 
 #[cold]
-fn named(error: io::Error) -> io::Error {
+fn describe_error(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::NotFound => dropped_without_removal(),
         _ => error,

@@ -1,4 +1,4 @@
-//! The ways to wait.
+//! The kinds of wait.
 
 use std::fmt;
 use std::io;
@@ -6,27 +6,27 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// How a [`crate::Reactor`] waits.
+/// The kind of wait of a [`crate::Reactor`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Wait {
-    /// Blocks in the first source's receive, and tries the other sources after each wake.
+    /// Blocks in the first source's receive, and tries the other sources after each wakeup.
     Block,
     /// ppoll(2) on all sources.
     Poll,
     /// epoll_pwait2(2) on all sources.
     Epoll,
-    /// Never waits: every source is tried every turn.
+    /// Busy-polls: never waits, and every source is tried in each iteration.
     Spin,
-    /// io_uring_enter(2): requests of all sources to receive or to tell when they are ready. What
-    /// arrives by request lies in its source when the wait ends.
+    /// io_uring_enter(2): requests of all sources to receive or to report readiness. Data received
+    /// by requests are in their source when the wait ends.
     IoUring,
 }
 
 impl Wait {
-    /// Every wait, in the order in which tables show them.
+    /// The waits, in the order of tables.
     pub const ALL: [Self; 5] = [Self::Block, Self::Poll, Self::Epoll, Self::Spin, Self::IoUring];
 
-    /// The name of the wait on the command line and in results.
+    /// Returns the name of the wait on the command line and in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -38,11 +38,11 @@ impl Wait {
         }
     }
 
-    /// Whether this host has it: of [`Wait::Epoll`] and [`Wait::IoUring`] the kernel may be too old
-    /// for it, or forbid it. Makes a [`crate::Reactor`] and drops it.
+    /// Checks whether this host supports the wait, by creating a [`crate::Reactor`].
+    /// [`Wait::Epoll`] and [`Wait::IoUring`] may be too new for the kernel or forbidden.
     ///
     /// # Errors
-    /// Those of [`crate::Reactor::new`], which say why not.
+    /// The errors of [`crate::Reactor::new`], which contain the reason.
     pub fn probe(self) -> io::Result<()> {
         crate::Reactor::new(self).map(drop)
     }
@@ -54,9 +54,9 @@ impl fmt::Display for Wait {
     }
 }
 
-/// A name that is no wait's.
+/// The error of an unknown wait name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("a wait is block, poll, epoll, spin or io_uring")]
+#[error("unknown wait: use block, poll, epoll, spin or io_uring")]
 pub struct ParseWaitError;
 
 impl FromStr for Wait {
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_is_read_as_it_is_written() {
+    fn parses_printed_name() {
         for wait in Wait::ALL {
             assert_eq!(wait.to_string().parse(), Ok(wait));
         }

@@ -1,12 +1,13 @@
-//! That a loop allocates nothing once it runs, whatever its wait.
+//! A running loop allocates nothing, under every wait. The program counts allocations, so it is
+//! separate.
 
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
-mod available;
+#[path = "it/supported_waits.rs"]
+mod supported_waits;
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use available::available;
 use hairpin_endpoint::{
     Receive, Stream, TcpListener, TcpOptions, TcpStream, Timestamping, Transmit, UdpOptions,
     UdpReceiver, UdpSender, UdpSocket,
@@ -15,22 +16,23 @@ use hairpin_host::Clock;
 use hairpin_reactor::{Interest, Reactor, Timers, Wait};
 use hairpin_testbed::{CountingAllocator, allocations};
 use hairpin_time::Duration;
+use supported_waits::supported;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
-fn a_running_loop_allocates_nothing() {
+fn running_loop_does_not_allocate() {
     let before = allocations();
     drop(Box::new([0_u8; 64]));
-    assert_eq!(allocations() - before, 1, "allocations are counted");
-    for wait in available(Wait::ALL) {
+    assert_eq!(allocations() - before, 1, "the allocator must count");
+    for wait in supported(Wait::ALL) {
         let (ticks, allocations) = run(wait);
         assert_eq!((ticks, allocations), (200, 0), "{wait}");
     }
 }
 
-/// Ticks by UDP that are each answered by TCP, all in one thread; the second half is counted.
+/// Answers each UDP tick over TCP, all in one thread. The second half is counted.
 fn run(wait: Wait) -> (usize, u64) {
     let any_port = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
     let mut feed = UdpReceiver::bind(any_port, UdpOptions::default()).unwrap();
@@ -76,16 +78,16 @@ fn run(wait: Wait) -> (usize, u64) {
 }
 
 #[test]
-fn a_ping_with_timestamps_allocates_nothing() {
-    for wait in available(Wait::ALL) {
+fn ping_with_timestamps_does_not_allocate() {
+    for wait in supported(Wait::ALL) {
         for count in [1, 100] {
             assert_eq!(ping(wait, count), (200, 0), "{wait}, {count} sockets");
         }
     }
 }
 
-/// Questions by each of several sockets in turn, answered in the same thread, with stamps of all
-/// that is sent; the second half is counted.
+/// Sends requests from each of several sockets in turn, answered in the same thread, with
+/// timestamps of everything sent. The second half is counted.
 fn ping(wait: Wait, count: usize) -> (usize, u64) {
     let any_port = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
     let options = UdpOptions { batch: 1, receive_buffer: None, ..UdpOptions::default() };
@@ -107,11 +109,11 @@ fn ping(wait: Wait, count: usize) -> (usize, u64) {
         if asked == answered {
             at_half = if answered == 100 { allocations() } else { at_half };
             pings[asked % count].transmit(32, |question| question.fill(1)).unwrap();
-            let mut asker = None;
-            while asker.is_none() {
-                pong.receive(1, |meta, _| asker = Some(meta.source)).unwrap();
+            let mut client = None;
+            while client.is_none() {
+                pong.receive(1, |meta, _| client = Some(meta.source)).unwrap();
             }
-            pong.transmit_to(asker.unwrap(), 32, |answer| answer.fill(2)).unwrap();
+            pong.transmit_to(client.unwrap(), 32, |reply| reply.fill(2)).unwrap();
             asked += 1;
         }
         let now = clock.instant();

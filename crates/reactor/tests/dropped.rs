@@ -1,27 +1,28 @@
-//! A mistake of the user's, in a process of its own: elsewhere another test might be given the
-//! descriptor in the meantime.
+//! A source dropped without removal, in a process of its own: in another process, a concurrent test
+//! could get the same descriptor number.
 
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
-mod available;
+#[path = "it/supported_waits.rs"]
+mod supported_waits;
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use available::available;
 use hairpin_endpoint::{UdpOptions, UdpReceiver};
 use hairpin_reactor::{Interest, Reactor, Wait};
 use hairpin_time::Instant;
+use supported_waits::supported;
 
 #[test]
-fn a_source_dropped_without_removal_is_an_error_where_it_is_noticed() {
+fn dropped_source_is_an_error_where_detected() {
     let options = UdpOptions { batch: 1, receive_buffer: None, ..UdpOptions::default() };
     let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
-    // Of many, only those that are told apart notice it of one that is not the first.
+    // With many sources, only the selective waits detect this for a source other than the first.
     let few = [Wait::Block, Wait::Poll, Wait::IoUring].map(|wait| (wait, 1));
     let many = [Wait::Poll, Wait::IoUring].map(|wait| (wait, 130));
     for (wait, count) in few.into_iter().chain(many) {
-        if available([wait]).next().is_none() {
+        if supported([wait]).next().is_none() {
             continue;
         }
         let mut reactor = Reactor::new(wait).unwrap();

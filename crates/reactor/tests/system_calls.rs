@@ -1,7 +1,7 @@
-//! Which system calls a loop makes in steady state, seen by strace.
+//! The system calls of a loop in steady state, as seen by strace.
 //!
-//! This binary runs itself under strace: `traced_loop` and `traced_ping` are the loops, between two
-//! marks in the trace, and do nothing unless they are told which wait to use.
+//! This program runs itself under strace. `traced_loop` and `traced_ping` are the loops, between
+//! two marks in the trace. They do nothing unless an environment variable selects a wait.
 
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
@@ -21,36 +21,36 @@ const BEGIN: &str = "steady-begin";
 const END: &str = "steady-end";
 const TICKS: usize = 100;
 
-/// Calls made between the marks, by name: how many, and how many of them in vain (EAGAIN).
+/// The calls made between the marks, by name: their number, and how many of them returned EAGAIN.
 type Calls = BTreeMap<String, (usize, usize)>;
 
 #[test]
-fn poll_makes_its_own_call_and_no_read_in_vain() {
+fn poll_makes_its_call_and_no_empty_read() {
     check(Wait::Poll, &["ppoll", "recvmmsg", "recvfrom", "sendto"], false);
 }
 
 #[test]
-fn epoll_makes_its_own_call_and_no_read_in_vain() {
+fn epoll_makes_its_call_and_no_empty_read() {
     check(Wait::Epoll, &["epoll_pwait2", "recvmmsg", "recvfrom", "sendto"], false);
 }
 
 #[test]
-fn block_makes_reads_and_writes_alone() {
+fn block_makes_only_reads_and_writes() {
     check(Wait::Block, &["recvmmsg", "recvfrom", "sendto"], true);
 }
 
 #[test]
-fn spin_makes_reads_and_writes_alone() {
+fn spin_makes_only_reads_and_writes() {
     check(Wait::Spin, &["recvmmsg", "recvfrom", "sendto"], true);
 }
 
 #[test]
-fn io_uring_makes_its_own_call_and_no_read_at_all() {
+fn io_uring_makes_its_call_and_no_read() {
     check(Wait::IoUring, &["io_uring_enter", "sendto"], false);
 }
 
 #[test]
-fn a_ping_is_one_send_and_one_receive_beside_the_wait() {
+fn ping_is_one_send_and_one_receive() {
     for (wait, own) in
         [(Wait::Poll, "ppoll"), (Wait::Epoll, "epoll_pwait2"), (Wait::IoUring, "io_uring_enter")]
     {
@@ -67,8 +67,8 @@ fn a_ping_is_one_send_and_one_receive_beside_the_wait() {
         println!("{wait}: {calls:?}");
         assert_eq!(calls.len(), 2, "{wait}: a send and receives");
         assert_eq!(calls["sendto"], (TICKS, 0), "{wait}");
-        let (count, in_vain) = calls["recvmsg"];
-        assert_eq!(count - in_vain, TICKS, "{wait}");
+        let (count, empty) = calls["recvmsg"];
+        assert_eq!(count - empty, TICKS, "{wait}");
     }
 }
 
@@ -79,18 +79,18 @@ fn traced(test: &str, wait: Wait) -> Option<Calls> {
     }
     let calls = trace(test, wait);
     if calls.is_none() {
-        println!("skipped: strace is not here, or may not trace");
+        println!("skipped: strace is not installed or must not trace");
     }
     calls
 }
 
-fn check(wait: Wait, allowed: &[&str], may_be_in_vain: bool) {
+fn check(wait: Wait, allowed: &[&str], may_return_eagain: bool) {
     let Some(calls) = traced("traced_loop", wait) else { return };
-    println!("{wait}: {TICKS} ticks, {TICKS} orders, {TICKS} acknowledgements");
-    for (name, (count, in_vain)) in &calls {
-        println!("{count:>8} {name} ({in_vain} EAGAIN)");
+    println!("{wait}: {TICKS} ticks, {TICKS} orders, {TICKS} acknowledgments");
+    for (name, (count, empty)) in &calls {
+        println!("{count:>8} {name} ({empty} EAGAIN)");
         assert!(allowed.contains(&name.as_str()), "{wait} calls {name}");
-        assert!(may_be_in_vain || *in_vain == 0, "{wait} calls {name} in vain");
+        assert!(may_return_eagain || *empty == 0, "{wait} calls {name} without data");
     }
     assert_eq!(calls["sendto"], (TICKS, 0), "{wait}: one call per order");
     let reads: usize = ["recvmmsg", "recvfrom"]
@@ -98,10 +98,10 @@ fn check(wait: Wait, allowed: &[&str], may_be_in_vain: bool) {
         .filter_map(|&name| calls.get(name))
         .map(|call| call.0)
         .sum();
-    assert!(reads <= 2 * TICKS || may_be_in_vain, "{wait}: {reads} reads");
+    assert!(reads <= 2 * TICKS || may_return_eagain, "{wait}: {reads} reads");
 }
 
-/// Runs a test of this binary under strace and counts the calls of its thread between the marks.
+/// Runs a test of this program under strace and counts its thread's calls between the marks.
 fn trace(test: &str, wait: Wait) -> Option<Calls> {
     let name = format!("hairpin-{}-{test}-{wait}.strace", std::process::id());
     let output = std::env::temp_dir().join(name);
@@ -121,8 +121,9 @@ fn trace(test: &str, wait: Wait) -> Option<Calls> {
     Some(count_calls(&text))
 }
 
-/// Lines are `<thread> <call>(<arguments>) = <result>`; a call during which another thread's is
-/// shown is cut in two, `... <unfinished ...>` and `<thread> <... <call> resumed> ...`.
+/// Counts the calls in a trace. Lines are `<thread> <call>(<arguments>) = <result>`. A call
+/// interrupted by another thread's line is split into `... <unfinished ...>` and `<thread> <...
+/// <call> resumed> ...`.
 fn count_calls(text: &str) -> Calls {
     let lines = || text.lines().filter_map(|line| line.split_once(' '));
     let (thread, _) = lines().find(|(_, call)| call.contains(BEGIN)).unwrap();
@@ -140,13 +141,13 @@ fn count_calls(text: &str) -> Calls {
             counts.0 += usize::from(!is_rest);
             counts.1 += usize::from(call.contains("= -1 EAGAIN"));
         });
-    // The rest of a call that began before the mark is none.
+    // The rest of a call that began before the mark is not counted.
     calls.retain(|_, (count, _)| *count > 0);
     calls
 }
 
 #[test]
-fn the_trace_is_read_for_one_thread_between_the_marks() {
+fn counts_calls_of_one_thread_between_marks() {
     let trace = "\
         7  prctl(PR_SET_NAME, \"other\") = 0\n\
         8  close(3) = 0\n\
@@ -162,7 +163,7 @@ fn the_trace_is_read_for_one_thread_between_the_marks() {
     assert_eq!(count_calls(trace), expected.into());
 }
 
-/// A trader in small: each tick by UDP is answered with an order by TCP, which is acknowledged.
+/// A minimal trader: each UDP tick is answered with an order over TCP, which is acknowledged.
 #[test]
 fn traced_loop() {
     let Some(wait) = std::env::var_os(WAIT_VARIABLE) else { return };
@@ -182,7 +183,7 @@ fn traced_loop() {
     let mut timers = Timers::new();
     let timer = timers.add();
     let feed_address = feed.local_address();
-    // The first turn is when a ring is started.
+    // The first iteration starts the ring.
     reactor.wait(now.monotonic, Some(now.monotonic)).unwrap();
     let exchange = std::thread::spawn(move || run_exchange(feed_address, peer));
 
@@ -225,7 +226,7 @@ fn run_exchange(feed: SocketAddrV4, mut session: std::net::TcpStream) {
     }
 }
 
-/// A question by UDP at a time, answered after a while by a thread of its own.
+/// Sends one UDP request at a time, answered later by another thread.
 #[test]
 fn traced_ping() {
     let Some(wait) = std::env::var_os(WAIT_VARIABLE) else { return };
@@ -246,7 +247,7 @@ fn traced_ping() {
     name_thread(BEGIN).unwrap();
     while answered < TICKS {
         if asked == answered {
-            ping.transmit(8, |question| question.fill(1)).unwrap();
+            ping.transmit(8, |request| request.fill(1)).unwrap();
             asked += 1;
         }
         let deadline = now.monotonic + Duration::from_millis(100);
@@ -261,10 +262,10 @@ fn traced_ping() {
 }
 
 fn run_pong(socket: &UdpSocket) {
-    let mut question = [0; 8];
+    let mut request = [0; 8];
     for _ in 0..TICKS {
-        let (length, asker) = socket.recv_from(&mut question).unwrap();
+        let (length, client) = socket.recv_from(&mut request).unwrap();
         std::thread::sleep(std::time::Duration::from_micros(500));
-        socket.send_to(&question[..length], asker).unwrap();
+        socket.send_to(&request[..length], client).unwrap();
     }
 }

@@ -50,7 +50,7 @@ impl Default for SocketOptions {
 }
 
 impl SocketOptions {
-    pub(crate) fn to_engine(&self) -> hairpin_netstack::SocketOptions {
+    pub(crate) fn to_engine(self) -> hairpin_netstack::SocketOptions {
         hairpin_netstack::SocketOptions {
             ttl: self.ttl,
             multicast_ttl: self.multicast_ttl,

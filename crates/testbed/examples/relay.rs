@@ -1,8 +1,8 @@
-//! What the relay itself costs: `cargo run --release -p hairpin-testbed --example relay`.
+//! The cost of the relay: `cargo run --release -p hairpin-testbed --example relay`.
 //!
-//! Prints the round trip of a small UDP datagram between two hosts, one at a time and with both
-//! ends blocked in the kernel, over a veth and through a relay on which nothing happens; and how
-//! many frames a second the relay hands on when they come as fast as one thread can send them.
+//! Prints the round trip of a small UDP datagram between two hosts, with both ends blocked in the
+//! kernel, over a veth and through a relay without faults. Then prints how many frames per second
+//! the relay forwards when one thread sends as fast as possible.
 
 use std::io;
 use std::net::UdpSocket;
@@ -13,34 +13,34 @@ use hairpin_testbed::{Direction, Host, RelaySettings, Testbed, enter_user_namesp
 const ROUND_TRIPS: usize = 20_000;
 const FRAMES: u64 = 400_000;
 const PAYLOAD: [u8; 100] = [7; 100];
-/// Longer than any round trip; the end of a wait for what is lost.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The timeout for a lost datagram: longer than any round trip.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     enter_user_namespace()?;
     let relayed = || Testbed::builder().relay(RelaySettings::seeded(1)).build();
-    for bed in [Testbed::namespaces()?, relayed()?] {
-        let mut times = round_trips(&bed)?;
+    for testbed in [Testbed::namespaces()?, relayed()?] {
+        let mut times = round_trips(&testbed)?;
         times.sort_unstable();
-        let at = |part: usize| times[times.len() * part / 100].as_nanos() as f64 / 1_000.0;
-        let [least, median, late] = [at(0), at(50), at(99)];
+        let percentile = |part: usize| times[times.len() * part / 100].as_nanos() as f64 / 1_000.0;
+        let [min, p50, p99] = [percentile(0), percentile(50), percentile(99)];
         println!(
-            "{}: round trip µs, least {least:.1}, p50 {median:.1}, p99 {late:.1}",
-            bed.describe()
+            "{}: round trip in µs: min {min:.1}, p50 {p50:.1}, p99 {p99:.1}",
+            testbed.describe()
         );
     }
     flood(&relayed()?)
 }
 
-fn bound(host: &Host) -> io::Result<UdpSocket> {
+fn bind(host: &Host) -> io::Result<UdpSocket> {
     let socket = host.run(|| UdpSocket::bind((host.address(), 0))).flatten()?;
-    socket.set_read_timeout(Some(PATIENCE))?;
+    socket.set_read_timeout(Some(TIMEOUT))?;
     Ok(socket)
 }
 
-/// Echoes between two hosts, one after the other.
-fn round_trips(bed: &Testbed) -> io::Result<Vec<Duration>> {
-    let [near, far] = [bound(&bed.hosts()[0])?, bound(&bed.hosts()[1])?];
+/// Measures round trips between two hosts, one at a time.
+fn round_trips(testbed: &Testbed) -> io::Result<Vec<Duration>> {
+    let [near, far] = [bind(&testbed.hosts()[0])?, bind(&testbed.hosts()[1])?];
     near.connect(far.local_addr()?)?;
     far.connect(near.local_addr()?)?;
     std::thread::scope(|scope| {
@@ -63,29 +63,29 @@ fn round_trips(bed: &Testbed) -> io::Result<Vec<Duration>> {
     })
 }
 
-/// Sends flat out and waits for the relay to be done.
-fn flood(bed: &Testbed) -> Result<(), Box<dyn std::error::Error>> {
-    let [near, far] = [bound(&bed.hosts()[0])?, bound(&bed.hosts()[1])?];
-    let relay = bed.relay().ok_or("a bed without a relay")?;
-    let tally = || relay.tally(Direction::FirstToSecond);
+/// Sends as fast as possible and waits until the relay has forwarded or missed every frame.
+fn flood(testbed: &Testbed) -> Result<(), Box<dyn std::error::Error>> {
+    let [near, far] = [bind(&testbed.hosts()[0])?, bind(&testbed.hosts()[1])?];
+    let relay = testbed.relay().ok_or("the testbed has no relay")?;
+    let counters = || relay.counters(Direction::FirstToSecond);
     let to = far.local_addr()?;
     near.send_to(&PAYLOAD, to)?;
     far.recv(&mut [0; 200])?;
-    while tally().arrived == 0 {
+    while counters().arrived == 0 {
         std::thread::sleep(Duration::from_millis(1));
     }
-    let (started, before) = (Instant::now(), tally());
+    let (started, before) = (Instant::now(), counters());
     for _ in 0..FRAMES {
         near.send_to(&PAYLOAD, to)?;
     }
     let sent = started.elapsed();
-    let is_done = || tally().arrived + tally().missed >= before.arrived + FRAMES;
-    while !is_done() && started.elapsed() < PATIENCE * 4 {
+    let is_done = || counters().arrived + counters().missed >= before.arrived + FRAMES;
+    while !is_done() && started.elapsed() < TIMEOUT * 4 {
         std::thread::sleep(Duration::from_millis(1));
     }
-    let (time, done) = (started.elapsed().as_secs_f64(), tally().arrived - before.arrived);
-    let (sent, missed) = (sent.as_secs_f64(), tally().missed);
-    print!("flat out: {done} of {FRAMES} frames in {time:.2} s, sent in {sent:.2} s: ");
-    println!("{:.0} a second, {missed} missed", done as f64 / time);
+    let (time, done) = (started.elapsed().as_secs_f64(), counters().arrived - before.arrived);
+    let (sent, missed) = (sent.as_secs_f64(), counters().missed);
+    print!("as fast as possible: {done} of {FRAMES} frames in {time:.2} s, sent in {sent:.2} s: ");
+    println!("{:.0} per second, {missed} missed", done as f64 / time);
     Ok(())
 }

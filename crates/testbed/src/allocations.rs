@@ -1,10 +1,10 @@
-//! A count of what each thread asks of the allocator, for tests that nothing allocates.
+//! A count of each thread's allocations, for tests that code does not allocate.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, which counts the calls of each thread that ask for memory: a test makes
-/// it its `#[global_allocator]`.
+/// The system's allocator, with a count of each thread's allocations. A test program declares it as
+/// its `#[global_allocator]`.
 ///
 /// ```
 /// use hairpin_testbed::{CountingAllocator, allocated_bytes, allocations};
@@ -24,15 +24,15 @@ thread_local! {
     static BYTES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How often this thread has asked for memory, to have more included. It stays 0 where
-/// [`CountingAllocator`] is not the global allocator.
+/// Returns the number of allocations and reallocations of this thread. Always 0 unless
+/// [`CountingAllocator`] is the global allocator.
 #[must_use]
 pub fn allocations() -> u64 {
     ALLOCATIONS.get()
 }
 
-/// How many bytes this thread has asked for, given back or not; of memory that is to grow, all that
-/// it is to have. It stays 0 where [`CountingAllocator`] is not the global allocator.
+/// Returns the number of bytes that this thread has allocated, freed or not. A reallocation counts
+/// with its whole new size. Always 0 unless [`CountingAllocator`] is the global allocator.
 #[must_use]
 pub fn allocated_bytes() -> u64 {
     BYTES.get()
@@ -43,24 +43,24 @@ fn count(bytes: usize) {
     BYTES.set(BYTES.get().wrapping_add(bytes as u64));
 }
 
-// SAFETY: every call is passed on unchanged to the system's allocator, whose contract holds then;
-// counting touches a thread-local without a destructor, which allocates nothing and is there for as
-// long as its thread. What the trait does by itself (`alloc_zeroed`) calls `alloc`.
+// SAFETY: every call is passed unchanged to the system's allocator, so its contract holds. Counting
+// uses a thread-local without a destructor, which allocates nothing and lives as long as its thread.
+// The trait's own `alloc_zeroed` calls `alloc`.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
-        // SAFETY: the caller keeps to the contract of `alloc`, which is the same.
+        // SAFETY: the caller fulfills the contract of `alloc`, which is the same.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps to the contract of `dealloc`, and the pointer is the system's.
+        // SAFETY: the caller fulfills the contract of `dealloc`; the system allocated the pointer.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size);
-        // SAFETY: the caller keeps to the contract of `realloc`, and the pointer is the system's.
+        // SAFETY: the caller fulfills the contract of `realloc`; the system allocated the pointer.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }

@@ -1,4 +1,4 @@
-//! An ordinary user with just the capabilities that it is given, see capabilities(7).
+//! Threads of an ordinary user with chosen capabilities, see capabilities(7).
 
 use std::io;
 
@@ -6,67 +6,69 @@ use std::io;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Capability {
-    /// To change what the network is like.
+    /// CAP_NET_ADMIN: network configuration.
     NetAdmin = 12,
-    /// To send and receive whole packets.
+    /// CAP_NET_RAW: raw and packet sockets.
     NetRaw = 13,
-    /// To lock memory.
+    /// CAP_IPC_LOCK: locked memory.
     IpcLock = 14,
-    /// To enter namespaces, among much else.
+    /// CAP_SYS_ADMIN: namespaces, and many other operations.
     SysAdmin = 21,
-    /// To make privileged use of BPF.
+    /// CAP_BPF: privileged BPF operations.
     Bpf = 39,
 }
 
-/// `nobody`, whose locked memory and processes are counted apart.
+/// The user `nobody`, with limits of its own on locked memory and processes.
 const NOBODY: libc::uid_t = 65_534;
 /// `_LINUX_CAPABILITY_VERSION_3`.
 const VERSION: u32 = 0x2008_0522;
 
-/// Makes the calling thread, and no other, an ordinary user (`nobody`) who has these capabilities.
+/// Makes the calling thread an ordinary user (`nobody`) with exactly these capabilities.
 ///
-/// So do the programs that it starts from now on; there is no way back. To be called by root, on a
-/// thread that ends thereafter: [`Host::run`](crate::Host::run) has one.
+/// Programs that the thread starts inherit both. The change is permanent and affects no other
+/// thread. Call this as root on a thread that ends afterwards, such as that of
+/// [`Host::run`](crate::Host::run).
 ///
-/// The kernel takes the whole process for one that has changed its user: until a program is
-/// executed, files in `/proc/self` are root's.
+/// For the kernel, the whole process has changed its user: until it executes a program, its files in
+/// `/proc/self` belong to root.
 ///
 /// # Errors
-/// The kernel's: the thread is not root's, or has not got them itself.
+/// The kernel's: the thread is not root's, or lacks one of the capabilities.
 pub fn become_ordinary_user(capabilities: &[Capability]) -> io::Result<()> {
     let mask = capabilities.iter().fold(0, |mask, &capability| mask | 1 << capability as u64);
-    // SAFETY: takes integers and no memory; made directly, the calls concern this thread alone.
-    // The list of groups is empty and is not read.
+    // SAFETY: the calls take integers. The list of groups is empty and not read. Made directly and
+    // not through libc, the calls affect this thread only.
     unsafe {
-        done(libc::prctl(libc::PR_SET_KEEPCAPS, 1 as libc::c_ulong).into())?;
-        done(libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<libc::gid_t>()))?;
-        done(libc::syscall(libc::SYS_setresgid, NOBODY, NOBODY, NOBODY))?;
-        done(libc::syscall(libc::SYS_setresuid, NOBODY, NOBODY, NOBODY))?;
+        check(libc::prctl(libc::PR_SET_KEEPCAPS, 1 as libc::c_ulong).into())?;
+        check(libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<libc::gid_t>()))?;
+        check(libc::syscall(libc::SYS_setresgid, NOBODY, NOBODY, NOBODY))?;
+        check(libc::syscall(libc::SYS_setresuid, NOBODY, NOBODY, NOBODY))?;
     }
     set(mask)?;
-    capabilities.iter().try_for_each(|&capability| hand_on(capability))
+    capabilities.iter().try_for_each(|&capability| raise_ambient(capability))
 }
 
-/// Sets what the thread may, and what it may hand on, to just this.
+/// Sets the effective, permitted and inheritable capabilities of the thread.
 fn set(mask: u64) -> io::Result<()> {
     let header = [VERSION, 0];
     let sets = [mask as u32, (mask >> 32) as u32].map(|word| [word; 3]);
-    // SAFETY: both are as linux/capability.h has them, live through the call and are only read:
-    // version and thread (0, this one); the low and the high words of effective, permitted and
-    // inheritable.
-    done(unsafe { libc::syscall(libc::SYS_capset, header.as_ptr(), sets.as_ptr()) })
+    // SAFETY: both have the layout of linux/capability.h, live during the call and are only read:
+    // version and thread (0 is the calling thread); the low and the high words of the effective,
+    // permitted and inheritable sets.
+    check(unsafe { libc::syscall(libc::SYS_capset, header.as_ptr(), sets.as_ptr()) })
 }
 
-/// Leaves a capability to programs that the thread starts.
-fn hand_on(capability: Capability) -> io::Result<()> {
+/// Passes a capability to programs that the thread starts.
+fn raise_ambient(capability: Capability) -> io::Result<()> {
     let [raise, number] = [libc::PR_CAP_AMBIENT_RAISE as libc::c_ulong, capability as _];
     let none: libc::c_ulong = 0;
-    // SAFETY: takes integers, as wide as the kernel reads them, and touches no memory of ours.
+    // SAFETY: the call takes integers of the width that the kernel reads, and accesses no memory of
+    // the process.
     let result = unsafe { libc::prctl(libc::PR_CAP_AMBIENT, raise, number, none, none) };
-    done(result.into())
+    check(result.into())
 }
 
-fn done(result: libc::c_long) -> io::Result<()> {
+fn check(result: libc::c_long) -> io::Result<()> {
     match result {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

@@ -1,54 +1,54 @@
-//! How bad one direction of a relay is. The words are those of the simulated network.
+//! The faults of one direction of a relay, with the same names as in `hairpin-netsim`.
 
 use std::time::Duration;
 
-/// How likely something is, in parts of a million.
+/// A probability in parts per million.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Chance(u32);
 
 impl Chance {
     const MILLION: u32 = 1_000_000;
 
-    /// It does not happen.
+    /// Probability 0.
     pub const NEVER: Self = Self(0);
-    /// It happens each time.
+    /// Probability 1.
     pub const ALWAYS: Self = Self(Self::MILLION);
 
-    /// It happens so many times in a million.
+    /// Returns a probability in parts per million.
     #[must_use]
     pub const fn per_million(parts: u32) -> Self {
         Self(parts)
     }
 
-    /// It happens so many times in a hundred.
+    /// Returns a probability in percent.
     #[must_use]
     pub const fn percent(parts: u32) -> Self {
         Self(parts.saturating_mul(10_000))
     }
 
-    /// Whether it happens to one who has drawn this number.
+    /// Returns `true` for the fraction of all `u64` values that equals the probability.
     pub(crate) const fn includes(self, drawn: u64) -> bool {
-        // The high half of a product with a `u64` fits in one.
+        // The high half of the product scales `drawn` to 0..1,000,000.
         ((drawn as u128 * Self::MILLION as u128) >> 64) < self.0 as u128
     }
 }
 
-/// How long a frame is under way: at least `min`, at most `min + jitter`, and now and then `long`
-/// on top.
+/// The delay of a frame: from `min` to `min + jitter`, plus `long` with the probability
+/// `long_chance`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Delay {
-    /// The least.
+    /// The minimum.
     pub min: Duration,
-    /// What may be added, evenly spread.
+    /// The maximum of a uniformly distributed addition.
     pub jitter: Duration,
-    /// How often `long` is added.
+    /// The probability of adding `long`.
     pub long_chance: Chance,
-    /// What is added then.
+    /// The addition of a long delay.
     pub long: Duration,
 }
 
 impl Delay {
-    /// Always the same.
+    /// Returns a constant delay.
     #[must_use]
     pub const fn exactly(min: Duration) -> Self {
         let (jitter, long) = (Duration::ZERO, Duration::ZERO);
@@ -56,39 +56,39 @@ impl Delay {
     }
 }
 
-/// What a line can carry, and how much waits for it.
+/// The rate of a link and the size of its queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// Bytes a second, at least 1; frames are counted with their Ethernet header.
+    /// Bytes per second, at least 1. Frames count with their Ethernet header.
     pub bytes_per_second: u64,
-    /// Bytes that wait for the line at most; a frame beyond that is lost.
+    /// The most bytes that wait for the link. A frame beyond that is dropped.
     pub queue_bytes: usize,
 }
 
-/// Frames that are held back until others have overtaken them.
+/// Reordering by holding frames back until others have overtaken them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holding {
-    /// How often a frame is held back.
+    /// The probability that a frame is held back.
     pub chance: Chance,
-    /// How many frames of the same direction overtake it, at least 1. Those that the filter does
-    /// not choose, and those held back themselves, do not count.
+    /// The number of frames of the same direction that overtake a held frame, at least 1. Frames
+    /// that the filter does not select, and held frames, do not count.
     pub frames: u32,
-    /// It leaves after this time even if fewer have overtaken it.
+    /// The time after which a held frame leaves in any case.
     pub at_most: Duration,
 }
 
-/// Where a bit may be flipped.
+/// The part of a frame in which a bit is flipped.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// In what UDP or TCP carries; of other IP packets, in what IP carries. A frame that carries
-    /// nothing stays whole.
+    /// The payload of UDP or TCP; of other IP packets, the payload of IP. A frame without payload
+    /// stays unchanged.
     #[default]
     Payload,
-    /// Anywhere beyond the Ethernet header.
+    /// Everything after the Ethernet header.
     Packet,
 }
 
-/// What IP may carry.
+/// A transport protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// UDP.
@@ -98,7 +98,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// Its number in the IP header.
+    /// Returns the protocol number of the IP header.
     pub(crate) const fn number(self) -> u8 {
         match self {
             Self::Udp => 17,
@@ -107,46 +107,45 @@ impl Protocol {
     }
 }
 
-/// Which frames things happen to; the others pass at once and untouched.
+/// The frames that faults affect. All others pass immediately and unchanged.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Filter {
-    /// Only those that carry it. `None`: whatever they carry.
+    /// The transport protocol of the selected frames; `None` for all frames.
     pub protocol: Option<Protocol>,
-    /// Only those of UDP or TCP that come from this port or go to it. A fragment of a datagram
-    /// other than its first names no port and is not chosen.
+    /// The source or destination port of the selected UDP and TCP frames; `None` for all. Fragments
+    /// after the first contain no port and are not selected.
     pub port: Option<u16>,
-    /// ARP as well, whatever else is asked for. Without it ARP is left alone.
+    /// `true` to select ARP too, independently of the other fields.
     pub arp: bool,
 }
 
-/// What may happen to a frame on its way in one direction, one after the other as the fields
-/// stand.
+/// The faults of the frames of one direction, applied in the order of the fields.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Faults {
-    /// Which frames; all but ARP unless said otherwise.
+    /// The affected frames; by default all except ARP.
     pub filter: Filter,
-    /// It is lost.
+    /// The probability of loss.
     pub loss: Chance,
-    /// It has to wait for the line, or finds the queue full. `None`: a line without limit.
+    /// The rate of the link. `None` for a link without limit.
     pub rate: Option<Rate>,
-    /// It comes twice, the second time with a delay of its own.
+    /// The probability of a second copy, which has a delay of its own.
     pub duplication: Chance,
-    /// One bit of it is flipped, in each copy on its own. Of the checksums of IP, UDP and TCP every
-    /// one notices a single bit.
+    /// The probability of one flipped bit, drawn for each copy. The checksums of IP, UDP and TCP
+    /// detect every single-bit error.
     pub corruption: Chance,
-    /// Where that bit is.
+    /// The part with the flipped bit.
     pub corrupted_part: Part,
-    /// How long it is under way, beside the relay's own time.
+    /// The delay, in addition to the relay's processing time.
     pub delay: Delay,
-    /// It may overtake others: with a jitter longer than the pause between frames, or a long
-    /// delay, it will. Otherwise it waits for those before it.
+    /// `true` if a frame may overtake others, which happens with a jitter longer than the interval
+    /// between frames, or with a long delay. Otherwise a frame waits for the frames before it.
     pub reorders: bool,
-    /// Whether it is held back until others have overtaken it, with `reorders` or without.
+    /// Frames held back until others have overtaken them, independently of `reorders`.
     pub holding: Option<Holding>,
 }
 
 impl Faults {
-    /// Nothing happens to any frame.
+    /// No faults.
     pub const NONE: Self = Self {
         filter: Filter { protocol: None, port: None, arp: false },
         loss: Chance::NEVER,
@@ -165,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chance_includes_its_part_of_all_numbers() {
+    fn chance_includes_its_fraction_of_all_numbers() {
         assert!(!Chance::NEVER.includes(0));
         assert!(Chance::ALWAYS.includes(u64::MAX) && Chance::percent(200).includes(u64::MAX));
         let quarter = Chance::percent(25);
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn no_faults_are_the_default() {
+    fn default_has_no_faults() {
         assert_eq!(Faults::NONE, Faults::default());
     }
 }

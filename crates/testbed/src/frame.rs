@@ -1,33 +1,35 @@
-//! What the relay has to know of a frame.
+//! The parts of a frame that the relay uses.
 
 use std::ops::Range;
 
 use crate::faults::{Filter, Part};
 
-/// Two addresses and the EtherType (IEEE 802.3).
+/// The length of two addresses and the EtherType (IEEE 802.3).
 pub(crate) const ETHERNET_HEADER: usize = 14;
-/// What an 802.1Q tag adds in front of the EtherType.
+/// The length of an 802.1Q tag in front of the EtherType.
 pub(crate) const VLAN_TAG: usize = 4;
 const ETHERTYPE_IPV4: u16 = 0x0800;
 const ETHERTYPE_ARP: u16 = 0x0806;
 const ETHERTYPE_IPV6: u16 = 0x86dd;
-/// 802.1Q and 802.1ad.
+/// The EtherTypes of 802.1Q and 802.1ad tags.
 const ETHERTYPES_VLAN: [u16; 2] = [0x8100, 0x88a8];
 pub(crate) const PROTOCOL_TCP: u8 = 6;
 pub(crate) const PROTOCOL_UDP: u8 = 17;
 pub(crate) const UDP_HEADER: usize = 8;
 
-/// Where things are in a frame, as far as it is what it says: all ranges lie within it.
+/// The positions of headers and payload in a frame. All ranges are within the frame, even if its
+/// length fields are wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) is_arp: bool,
     pub(crate) is_ipv4: bool,
-    /// What IP carries.
+    /// The protocol number of the IP header.
     protocol: Option<u8>,
+    /// The source and destination port.
     ports: Option<[u16; 2]>,
-    /// All beyond the Ethernet header and its tags.
+    /// Everything after the Ethernet header and its tags.
     pub(crate) packet: Range<usize>,
-    /// What UDP or TCP carries, else what IP carries, else all of the packet.
+    /// The payload of UDP or TCP, otherwise of IP, otherwise the packet.
     payload: Range<usize>,
 }
 
@@ -55,7 +57,7 @@ impl Frame {
         frame
     }
 
-    /// RFC 791 3.1.
+    /// Parses an IPv4 header (RFC 791 3.1).
     fn parse_ipv4(&mut self, bytes: &[u8]) -> Option<()> {
         let at = self.packet.start;
         let header = usize::from(bytes.get(at)? & 0x0f) * 4;
@@ -67,7 +69,7 @@ impl Frame {
         if fragment == 0 { self.parse_transport(bytes) } else { None }
     }
 
-    /// RFC 8200 3; what follows extension headers is not looked for.
+    /// Parses an IPv6 header (RFC 8200 3). Extension headers are not parsed.
     fn parse_ipv6(&mut self, bytes: &[u8]) -> Option<()> {
         let at = self.packet.start;
         let length = usize::from(word(bytes, at + 4)?);
@@ -77,7 +79,7 @@ impl Frame {
         self.parse_transport(bytes)
     }
 
-    /// UDP: RFC 768; TCP: RFC 9293 3.1.
+    /// Parses a UDP (RFC 768) or TCP header (RFC 9293 3.1).
     fn parse_transport(&mut self, bytes: &[u8]) -> Option<()> {
         let Range { start, end } = self.payload;
         let header = match self.protocol? {
@@ -90,16 +92,16 @@ impl Frame {
         Some(())
     }
 
-    pub(crate) fn is_chosen_by(&self, filter: &Filter) -> bool {
+    pub(crate) fn is_selected_by(&self, filter: &Filter) -> bool {
         if self.is_arp {
             return filter.arp;
         }
         let ports = self.ports.unwrap_or_default();
-        filter.protocol.is_none_or(|wanted| self.protocol == Some(wanted.number()))
+        filter.protocol.is_none_or(|protocol| self.protocol == Some(protocol.number()))
             && filter.port.is_none_or(|port| self.ports.is_some() && ports.contains(&port))
     }
 
-    /// The bytes in which a bit may be flipped.
+    /// Returns the bytes of a part.
     pub(crate) fn part(&self, part: Part) -> Range<usize> {
         match part {
             Part::Payload => self.payload.clone(),
@@ -108,7 +110,7 @@ impl Frame {
     }
 }
 
-/// Two bytes as a number; `None` beyond the end.
+/// Returns a 16-bit number in network byte order; `None` beyond the end.
 pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..at + 2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]))
 }
@@ -118,7 +120,7 @@ mod tests {
     use super::*;
     use crate::faults::Protocol;
 
-    /// An IPv4 packet of a protocol, its transport header and payload given.
+    /// Returns an IPv4 packet with this protocol, transport header and payload.
     pub(crate) fn ipv4(protocol: u8, fragment: u16, rest: &[u8]) -> Vec<u8> {
         let mut bytes = vec![2; 12];
         bytes.extend([0x08, 0x00, 0x45, 0]);
@@ -148,12 +150,12 @@ mod tests {
         bytes
     }
 
-    fn chosen(bytes: &[u8], filter: Filter) -> bool {
-        Frame::parse(bytes).is_chosen_by(&filter)
+    fn selected(bytes: &[u8], filter: Filter) -> bool {
+        Frame::parse(bytes).is_selected_by(&filter)
     }
 
     #[test]
-    fn payload_is_what_udp_or_tcp_carries() {
+    fn payload_is_that_of_udp_or_tcp() {
         for (bytes, payload) in [(udp(), &b"abc"[..]), (tcp(), b"x")] {
             let frame = Frame::parse(&bytes);
             assert_eq!(&bytes[frame.part(Part::Payload)], payload);
@@ -162,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn padding_behind_a_packet_is_no_payload() {
+    fn payload_excludes_padding() {
         let mut bytes = udp();
         bytes.resize(60, 0);
         assert_eq!(&bytes[Frame::parse(&bytes).part(Part::Payload)], b"abc");
     }
 
     #[test]
-    fn of_other_packets_the_payload_is_what_ip_carries() {
+    fn payload_is_that_of_ip_for_other_packets() {
         let bytes = ipv4(1, 0, b"icmp");
         assert_eq!(&bytes[Frame::parse(&bytes).part(Part::Payload)], b"icmp");
         let later = ipv4(17, 3, b"later part");
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_is_looked_behind() {
+    fn tags_are_skipped() {
         let mut bytes = udp();
         bytes.splice(12..12, [0x81, 0x00, 0x00, 0x05]);
         let frame = Frame::parse(&bytes);
@@ -186,38 +188,41 @@ mod tests {
     }
 
     #[test]
-    fn ipv6_is_looked_into() {
+    fn ipv6_is_parsed() {
         let mut bytes = vec![2; 12];
         bytes.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 11, 17, 64]);
         bytes.extend([0; 32]);
         bytes.extend([0x12, 0x34, 0x56, 0x78, 0, 11, 0, 0, b'a', b'b', b'c']);
         assert_eq!(&bytes[Frame::parse(&bytes).part(Part::Payload)], b"abc");
         let filter = Filter { port: Some(0x5678), ..Filter::default() };
-        assert!(chosen(&bytes, filter) && !Frame::parse(&bytes).is_ipv4);
+        assert!(selected(&bytes, filter) && !Frame::parse(&bytes).is_ipv4);
     }
 
     #[test]
-    fn arp_is_left_alone_unless_asked_for() {
-        assert!(!chosen(&arp(), Filter::default()));
+    fn arp_is_selected_on_request() {
+        assert!(!selected(&arp(), Filter::default()));
         let protocol = Some(Protocol::Udp);
-        assert!(chosen(&arp(), Filter { arp: true, protocol, port: Some(1) }));
-        assert!(chosen(&udp(), Filter::default()));
+        assert!(selected(&arp(), Filter { arp: true, protocol, port: Some(1) }));
+        assert!(selected(&udp(), Filter::default()));
     }
 
     #[test]
-    fn filters_choose_by_protocol_and_either_port() {
+    fn filters_select_by_protocol_and_either_port() {
         let only = |protocol| Filter { protocol: Some(protocol), ..Filter::default() };
-        assert!(chosen(&udp(), only(Protocol::Udp)) && !chosen(&udp(), only(Protocol::Tcp)));
-        assert!(chosen(&tcp(), only(Protocol::Tcp)) && !chosen(&tcp(), only(Protocol::Udp)));
+        assert!(selected(&udp(), only(Protocol::Udp)) && !selected(&udp(), only(Protocol::Tcp)));
+        assert!(selected(&tcp(), only(Protocol::Tcp)) && !selected(&tcp(), only(Protocol::Udp)));
         let port = |port| Filter { port: Some(port), ..Filter::default() };
-        assert!(chosen(&udp(), port(0x1234)) && chosen(&tcp(), port(0x5678)));
-        assert!(!chosen(&udp(), port(0x1235)));
-        assert!(!chosen(&ipv4(1, 0, &[0; 8]), port(0)), "ICMP has no ports");
-        assert!(!chosen(&ipv4(17, 3, &udp()[34..]), port(0x1234)), "nor has a later fragment");
+        assert!(selected(&udp(), port(0x1234)) && selected(&tcp(), port(0x5678)));
+        assert!(!selected(&udp(), port(0x1235)));
+        assert!(!selected(&ipv4(1, 0, &[0; 8]), port(0)), "ICMP has no ports");
+        assert!(
+            !selected(&ipv4(17, 3, &udp()[34..]), port(0x1234)),
+            "a later fragment has no ports"
+        );
     }
 
     #[test]
-    fn no_bytes_are_looked_at_that_are_not_there() {
+    fn ranges_are_within_truncated_frames() {
         for whole in [udp(), tcp(), arp()] {
             for length in 0..whole.len() {
                 let frame = Frame::parse(&whole[..length]);

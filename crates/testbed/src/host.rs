@@ -1,4 +1,4 @@
-//! One end of a bed.
+//! A host: one end of a testbed.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -12,15 +12,15 @@ use crate::namespace;
 use crate::rtnetlink::Rtnetlink;
 use crate::spawner::Spawner;
 
-/// The kernel sees to a link's state within milliseconds, or a second when it is busy.
+/// 5 s in all: the kernel updates the state of a link within milliseconds, or a second under load.
 const UP_POLLS: u32 = 1000;
-const UP_POLL_PAUSE: Duration = Duration::from_millis(5);
+const UP_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// One end of a [`Testbed`](crate::Testbed): a network namespace of its own, or this machine's
+/// A host, which is one end of a [`Testbed`](crate::Testbed): a network namespace of its own, or this machine's
 /// loopback.
 ///
-/// It owns what runs in it: when it is dropped, its children are killed, and when they are gone
-/// so is the namespace.
+/// A host owns its child processes. Dropping the host kills them; the namespace disappears with the
+/// last of them.
 #[derive(Debug)]
 pub struct Host {
     address: Ipv4Addr,
@@ -32,7 +32,7 @@ pub struct Host {
     relay_end: Option<RelayEnd>,
 }
 
-/// The other end of a host's veth, where that is a relay's.
+/// The relay's end of a host's veth.
 #[derive(Debug)]
 struct RelayEnd {
     namespace: Arc<OwnedFd>,
@@ -40,7 +40,7 @@ struct RelayEnd {
 }
 
 impl Host {
-    /// A host in a new network namespace, in which nothing is set up yet.
+    /// Creates a host in a new network namespace without any setup.
     pub(crate) fn in_new_namespace(address: Ipv4Addr, interface: &'static str) -> io::Result<Self> {
         let (spawner, namespace) = Spawner::start(|| {
             namespace::unshare(libc::CLONE_NEWNET)?;
@@ -51,7 +51,7 @@ impl Host {
         Ok(Self { address, address_v6, interface, interface_index, spawner, namespace, relay_end })
     }
 
-    /// A host that is this machine, seen through its loopback interface.
+    /// Returns a host that is this machine, with its loopback interface.
     pub(crate) fn on_loopback(interface_index: u32) -> io::Result<Self> {
         let (spawner, ()) = Spawner::start(|| Ok(()))?;
         let address = Ipv4Addr::LOCALHOST;
@@ -71,74 +71,74 @@ impl Host {
         self.relay_end = Some(RelayEnd { namespace, interface });
     }
 
-    /// Waits until packets pass both ways between this host and what is at the other end.
+    /// Waits until packets pass in both directions between this host and the other end of its wire.
     ///
-    /// The two ends of a veth come up each in its own time, and what is sent before is lost.
+    /// The two ends of a veth come up independently. Packets sent before that are lost.
     ///
     /// # Errors
-    /// The kernel's; `TimedOut` if an end stays switched off.
+    /// The kernel's; `TimedOut` if an end stays down.
     pub fn wait_until_up(&self) -> io::Result<()> {
         self.run(|| wait_until_up(self.interface)).flatten()?;
         let Some(RelayEnd { namespace, interface }) = &self.relay_end else { return Ok(()) };
         run_in(Some(namespace.as_fd()), || wait_until_up(interface)).flatten()
     }
 
-    /// The address that the other host reaches this one at.
+    /// Returns the address of this host.
     #[must_use]
     pub fn address(&self) -> Ipv4Addr {
         self.address
     }
 
-    /// The IPv6 address that the other host reaches this one at; there is one if it was
-    /// [asked for](crate::TestbedBuilder::ipv6).
+    /// Returns the IPv6 address of this host, if IPv6 was [enabled](crate::TestbedBuilder::ipv6).
     #[must_use]
     pub fn address_v6(&self) -> Option<Ipv6Addr> {
         self.address_v6
     }
 
-    /// The name, inside this host, of the interface that has the address.
+    /// Returns the name of the interface with that address, inside this host.
     #[must_use]
     pub fn interface(&self) -> &str {
         self.interface
     }
 
-    /// The kernel's number, inside this host, of that interface.
+    /// Returns the index of that interface, inside this host.
     #[must_use]
     pub fn interface_index(&self) -> u32 {
         self.interface_index
     }
 
-    /// The host's network namespace, for one who wants to enter it; `None` over loopback.
+    /// Returns the host's network namespace; `None` over loopback.
     #[must_use]
     pub fn namespace(&self) -> Option<BorrowedFd<'_>> {
         self.namespace.as_ref().map(AsFd::as_fd)
     }
 
-    /// The queues that the interface really has.
+    /// Returns the number of real queues of the interface.
     ///
     /// # Errors
-    /// The kernel's: over loopback there is nothing to ask.
+    /// The kernel's; over loopback always, because `lo` has no channels.
     pub fn queues(&self) -> io::Result<Queues> {
         self.run(|| ethtool::queues(self.interface)).flatten().map(|(real, _)| real)
     }
 
-    /// As many queues as the interface can have.
+    /// Returns the maximum number of queues of the interface.
     ///
     /// # Errors
-    /// As [`queues`](Self::queues).
+    /// The same as [`queues`](Self::queues).
     pub fn queues_max(&self) -> io::Result<Queues> {
-        self.run(|| ethtool::queues(self.interface)).flatten().map(|(_, most)| most)
+        self.run(|| ethtool::queues(self.interface)).flatten().map(|(_, max)| max)
     }
 
-    /// Changes the number of real queues while all goes on.
+    /// Changes the number of real queues while the interface is in use.
     ///
-    /// A frame comes in by the queue whose number it went out by at the other end; where there is
-    /// none, it passes by all queues, and so by any XDP program. So without a relay, set the other
-    /// host's as well; a relay's end is set to match this one.
+    /// A frame arrives on the receive queue with the number of the transmit queue of the other end.
+    /// If this host has no queue with that number, the frame bypasses all queues, and with them any
+    /// XDP program. So without a relay, change the other host as well. A relay's end is changed to
+    /// match.
     ///
     /// # Errors
-    /// The kernel's: none, or more than [`queues_max`](Self::queues_max); fewer than an XDP program
-    /// needs; over loopback.
+    /// The kernel's: zero queues, more than [`queues_max`](Self::queues_max), fewer than an XDP
+    /// program needs, or loopback.
     pub fn set_queues(&self, queues: Queues) -> io::Result<()> {
         self.run(|| ethtool::set_queues(self.interface, queues)).flatten()?;
         let Some(RelayEnd { namespace, interface }) = &self.relay_end else { return Ok(()) };
@@ -146,7 +146,7 @@ impl Host {
         run_in(Some(namespace.as_fd()), set).flatten()
     }
 
-    /// The offloads of the interface that are in force.
+    /// Returns the active offloads of the interface.
     ///
     /// # Errors
     /// The kernel's.
@@ -154,11 +154,12 @@ impl Host {
         self.run(|| ethtool::offloads(self.interface)).flatten()
     }
 
-    /// Switches offloads of the interface on and off.
+    /// Turns offloads of the interface on and off.
     ///
     /// # Errors
-    /// The kernel's; and if after all they are not as asked, because one needs another that is off.
-    /// Over loopback they would be those of this whole machine, which is refused (`Unsupported`).
+    /// The kernel's; an error if the active offloads then differ from `offloads`, because one needs
+    /// another that is off; `Unsupported` over loopback, where the change would affect the whole
+    /// machine.
     pub fn set_offloads(&self, offloads: Offloads) -> io::Result<()> {
         if self.namespace.is_none() {
             return Err(io::ErrorKind::Unsupported.into());
@@ -166,11 +167,10 @@ impl Host {
         self.run(|| ethtool::set_offloads(self.interface, offloads)).flatten()
     }
 
-    /// A conversation with the kernel about this host's network namespace, to change it.
+    /// Opens an rtnetlink socket with which to change the networking of this host.
     ///
     /// # Errors
-    /// Those of making a socket. Over loopback it would be this whole machine's networking, which
-    /// is refused (`Unsupported`).
+    /// The kernel's; `Unsupported` over loopback, where a change would affect the whole machine.
     pub fn rtnetlink(&self) -> io::Result<Rtnetlink> {
         if self.namespace.is_none() {
             return Err(io::ErrorKind::Unsupported.into());
@@ -178,7 +178,7 @@ impl Host {
         self.run(Rtnetlink::open).flatten()
     }
 
-    /// The longest packet that the interface carries, in bytes without the Ethernet header.
+    /// Returns the MTU of the interface: the longest packet in bytes without the Ethernet header.
     ///
     /// # Errors
     /// The kernel's.
@@ -188,38 +188,36 @@ impl Host {
 
     /// Starts `command` on this host.
     ///
-    /// The child finds each descriptor of `inherit` open under the same number; in this process
-    /// they stay as they are, close-on-exec or not. It is killed (`SIGKILL`) when the host is
-    /// dropped and when this process ends, however it ends; its own children are not. Whoever
-    /// keeps the [`Child`] waits for it.
+    /// The child inherits each descriptor of `inherit` under the same number. In this process the
+    /// descriptors keep their close-on-exec flags. The child is killed (`SIGKILL`) when the host is
+    /// dropped and when this process ends, however it ends; the child's own children are not. The
+    /// owner of the [`Child`] waits for it.
     ///
-    /// The command is taken whole, because it is started from the host's own thread; the thread
-    /// that calls may end without harm to the child.
+    /// The host's own thread starts the command, so the calling thread may end before the child.
     ///
     /// # Errors
-    /// Those of [`Command::spawn`]; `InvalidInput` if a descriptor to inherit is standard input,
-    /// output or error, which the command itself sets.
+    /// The same as [`Command::spawn`]; `InvalidInput` if a descriptor of `inherit` is standard
+    /// input, output or error, which the command itself sets.
     pub fn spawn(&self, command: Command, inherit: &[BorrowedFd<'_>]) -> io::Result<Child> {
         self.spawner.spawn(command, inherit)
     }
 
-    /// Runs `body` on this host and returns what it returns.
+    /// Runs `body` on this host, on a thread of its own, and returns its result.
     ///
-    /// It runs on a thread of its own that ends with it. A socket belongs to the host it was made
-    /// on, wherever it goes; a child started with [`Command::spawn`] in there belongs to the host
-    /// too, but does not die with it.
+    /// A socket created in `body` belongs to this host for its whole life. A child started there
+    /// with [`Command::spawn`] belongs to the host too, but is not killed with the host.
     ///
     /// # Errors
-    /// Those of starting a thread and of entering the namespace.
+    /// The kernel's, if the thread cannot be started or cannot enter the namespace.
     ///
     /// # Panics
-    /// If `body` does.
+    /// If `body` panics.
     pub fn run<R: Send>(&self, body: impl FnOnce() -> R + Send) -> io::Result<R> {
         run_in(self.namespace(), body)
     }
 }
 
-/// Runs `body` on a thread of its own, in a namespace or where the caller is.
+/// Runs `body` on a thread of its own, in `namespace` or in the caller's namespace.
 fn run_in<R: Send>(
     namespace: Option<BorrowedFd<'_>>,
     body: impl FnOnce() -> R + Send,
@@ -236,10 +234,10 @@ fn run_in<R: Send>(
 fn wait_until_up(interface: &str) -> io::Result<()> {
     let mut rtnetlink = Rtnetlink::open()?;
     for _ in 0..UP_POLLS {
-        if rtnetlink.link(interface)?.is_up {
+        if rtnetlink.link(interface)?.up {
             return Ok(());
         }
-        std::thread::sleep(UP_POLL_PAUSE);
+        std::thread::sleep(UP_POLL_INTERVAL);
     }
     Err(io::ErrorKind::TimedOut.into())
 }

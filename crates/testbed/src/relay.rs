@@ -1,4 +1,4 @@
-//! The wire between two hosts on which things happen to frames.
+//! The relay: a wire between two hosts that applies faults to frames.
 
 use std::io::{self, PipeWriter};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -9,48 +9,48 @@ use std::time::{Duration, Instant};
 
 use crate::ethtool::{self, Offloads};
 use crate::faults::Faults;
+use crate::faulty_link::FaultyLink;
 use crate::frame::{ETHERNET_HEADER, VLAN_TAG};
-use crate::line::Line;
 use crate::namespace;
 use crate::packet_socket::{BATCH, PacketSocket};
+use crate::relay_counters::{RelayCounters, SharedCounters};
 use crate::rtnetlink::{Rtnetlink, Veth};
-use crate::tally::{Board, Tally};
-use crate::testbed::switch_ipv6_off;
+use crate::testbed::disable_ipv6;
 
-/// The relay's own ends of the two veths, each named after the host that it leads to.
+/// The names of the relay's ends of the two veth pairs, after the host at the other end.
 pub(crate) const INTERFACES: [&str; 2] = ["first", "second"];
 
-/// Which way a frame goes.
+/// The direction of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// From the first host of the bed to the second.
+    /// The direction from the first host of the testbed to the second.
     FirstToSecond,
-    /// From the second host of the bed to the first.
+    /// The direction from the second host of the testbed to the first.
     SecondToFirst,
 }
 
 impl Direction {
-    /// Both of them.
+    /// Both directions.
     pub const BOTH: [Self; 2] = [Self::FirstToSecond, Self::SecondToFirst];
 }
 
-/// What a relay begins with.
+/// The initial settings of a relay.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct RelaySettings {
-    /// Where all its chance comes from.
+    /// The seed of all random draws.
     pub seed: u64,
-    /// What may happen from the first host to the second, and on the way back.
+    /// The faults of each [`Direction`].
     pub faults: [Faults; 2],
 }
 
 impl RelaySettings {
-    /// A relay on which nothing happens yet.
+    /// Returns settings with a seed and without faults.
     #[must_use]
     pub const fn seeded(seed: u64) -> Self {
         Self { seed, faults: [Faults::NONE; 2] }
     }
 
-    /// The same with these faults in one direction.
+    /// Sets the faults of one direction.
     #[must_use]
     pub const fn with(mut self, direction: Direction, faults: Faults) -> Self {
         self.faults[direction as usize] = faults;
@@ -58,70 +58,69 @@ impl RelaySettings {
     }
 }
 
-/// A thread between two hosts that hands on what each sends to the other, or does not.
+/// A thread between two hosts that forwards frames in both directions and applies faults.
 ///
-/// It has a network namespace of its own with two interfaces and no address, and takes frames from
-/// one and gives them to the other by packet sockets. It sleeps while there is nothing to do. What
-/// a network card would have done before the wire is done first: frames of up to 64 KiB are cut
-/// into segments, and unfinished checksums are finished. So faults strike what a wire would carry,
-/// and a flipped bit is one that the receiving kernel sees.
+/// The thread has a network namespace of its own with two interfaces and no address. It forwards
+/// frames between them with packet sockets, and sleeps while idle. First it does the work of a
+/// network card: it segments frames of up to 64 KiB and completes checksums. So faults affect the
+/// frames of a real wire, and the receiving kernel detects a flipped bit.
 ///
-/// The fate of a frame depends on the seed, the direction and its number among the frames of that
-/// direction that the filter chooses, and on nothing else: the same frames in the same order have
-/// the same fates. How they fall in time is the machine's affair.
+/// The faults of a frame depend only on the seed, the direction, and the frame's number among the
+/// selected frames of that direction: the same frames in the same order have the same faults. The
+/// times of departure also depend on the load of the machine.
 #[derive(Debug)]
 pub struct Relay {
     seed: u64,
     namespace: Arc<OwnedFd>,
     shared: Arc<Shared>,
-    /// Dropped first, which ends the thread.
+    /// The thread ends when this is dropped, which happens first.
     alive: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread and its owner have in common.
+/// The state shared by the thread and its owner.
 #[derive(Debug)]
 struct Shared {
-    orders: Mutex<Orders>,
-    /// Goes up with every change of `orders`.
+    control: Mutex<RelayControl>,
+    /// The number of changes of `control`.
     changes: AtomicU64,
-    boards: [Board; 2],
+    counters: [SharedCounters; 2],
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Orders {
+struct RelayControl {
     faults: [Faults; 2],
-    is_cut: [bool; 2],
-    is_on: bool,
+    cut: [bool; 2],
+    on: bool,
 }
 
 impl Shared {
-    fn new(orders: Orders) -> Self {
-        let (orders, changes) = (Mutex::new(orders), AtomicU64::new(0));
-        Self { orders, changes, boards: [Board::new(), Board::new()] }
+    fn new(control: RelayControl) -> Self {
+        let (control, changes) = (Mutex::new(control), AtomicU64::new(0));
+        Self { control, changes, counters: [SharedCounters::new(), SharedCounters::new()] }
     }
 }
 
 impl Relay {
-    /// Makes a namespace with a veth to each of `hosts`, whose end is called `interface`, and
-    /// starts the thread.
+    /// Creates a namespace with a veth pair to each of `hosts`, named `interface` there, and starts
+    /// the thread.
     pub(crate) fn start(
         settings: &RelaySettings,
         veth: Veth,
         hosts: [OwnedFd; 2],
         interface: &'static str,
     ) -> io::Result<Self> {
-        let orders = Orders { faults: settings.faults, is_cut: [false; 2], is_on: true };
-        let shared = Arc::new(Shared::new(orders));
+        let control = RelayControl { faults: settings.faults, cut: [false; 2], on: true };
+        let shared = Arc::new(Shared::new(control));
         let (ended, alive) = io::pipe()?;
         let (prepared, outcome) = std::sync::mpsc::sync_channel(1);
-        let (theirs, seed) = (Arc::clone(&shared), settings.seed);
+        let (thread_shared, seed) = (Arc::clone(&shared), settings.seed);
         let thread = Builder::new().name("relay".into()).spawn(move || {
-            let lines = [0, 1].map(|line| Line::new(seed, line, orders.faults[line]));
-            let made = lay_veths(veth, &hosts, interface);
+            let links = [0, 1].map(|index| FaultyLink::new(seed, index, control.faults[index]));
+            let added = add_veths(veth, &hosts, interface);
             drop(hosts);
-            let answer = made.map(|(namespace, sockets)| {
-                (namespace, Forwarder::new(sockets, lines, theirs, ended.into()))
+            let answer = added.map(|(namespace, sockets)| {
+                (namespace, Forwarder::new(sockets, links, thread_shared, ended.into()))
             });
             match answer {
                 Ok((namespace, mut forwarder)) => {
@@ -129,12 +128,12 @@ impl Relay {
                         forwarder.run();
                     }
                 }
-                // Whoever asked is waiting for the answer.
-                Err(refused) => drop(prepared.send(Err(refused))),
+                // The caller waits for the answer, so sending cannot fail.
+                Err(error) => drop(prepared.send(Err(error))),
             }
         })?;
-        let gone = |_| io::Error::other("the relay's thread has ended");
-        let namespace = Arc::new(outcome.recv().map_err(gone)??);
+        let ended = |_| io::Error::other("the relay's thread has ended");
+        let namespace = Arc::new(outcome.recv().map_err(ended)??);
         Ok(Self { seed, namespace, shared, alive: Some(alive), thread: Some(thread) })
     }
 
@@ -142,42 +141,41 @@ impl Relay {
         &self.namespace
     }
 
-    /// Where all its chance comes from.
+    /// Returns the seed of all random draws.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// What has happened in one direction so far.
+    /// Returns the counters of one direction, which are consistent with each other.
     ///
-    /// It is a view of one moment. What became of a frame is there before any copy of it arrives,
-    /// and that it has arrived just after.
+    /// The faults of a frame are counted before a copy of it arrives, and the arrival just after.
     #[must_use]
-    pub fn tally(&self, direction: Direction) -> Tally {
-        self.shared.boards[direction as usize].read()
+    pub fn counters(&self, direction: Direction) -> RelayCounters {
+        self.shared.counters[direction as usize].read()
     }
 
-    /// What may happen in one direction from now on: to every frame that is sent after this
-    /// returns. Those under way keep their time.
+    /// Sets the faults of one direction for every frame that is sent after this returns. Frames in
+    /// flight keep their departures.
     pub fn set_faults(&self, direction: Direction, faults: Faults) {
-        self.order(|orders| orders.faults[direction as usize] = faults);
+        self.change(|control| control.faults[direction as usize] = faults);
     }
 
-    /// Cuts one direction, so that all frames are lost that the filter chooses, or mends it. What
-    /// is under way arrives all the same.
-    pub fn set_cut(&self, direction: Direction, is_cut: bool) {
-        self.order(|orders| orders.is_cut[direction as usize] = is_cut);
+    /// Cuts one direction, so that all selected frames are lost, or ends the cut. Frames in flight
+    /// still arrive.
+    pub fn set_cut(&self, direction: Direction, cut: bool) {
+        self.change(|control| control.cut[direction as usize] = cut);
     }
 
-    /// Switches it off, so that all frames pass untouched, or on again, when it goes on with the
-    /// next number. What is under way arrives in its time all the same.
-    pub fn set_on(&self, is_on: bool) {
-        self.order(|orders| orders.is_on = is_on);
+    /// Turns all faults off, so that frames pass unchanged, or on again. Frames that pass meanwhile
+    /// have no number. Frames in flight keep their departures.
+    pub fn set_on(&self, on: bool) {
+        self.change(|control| control.on = on);
     }
 
-    fn order(&self, change: impl FnOnce(&mut Orders)) {
-        let mut orders = self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut orders);
+    fn change(&self, change: impl FnOnce(&mut RelayControl)) {
+        let mut control = self.shared.control.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut control);
         self.shared.changes.fetch_add(1, Ordering::Release);
     }
 }
@@ -186,25 +184,25 @@ impl Drop for Relay {
     fn drop(&mut self) {
         self.alive = None;
         if let Some(thread) = self.thread.take() {
-            // Were it to panic, the panic has been printed where it happened.
+            // A panic of the thread has already been printed.
             let _ = thread.join();
         }
     }
 }
 
-/// Moves the calling thread into a new namespace and joins that to two others.
-fn lay_veths(
+/// Moves the calling thread into a new namespace with a veth pair to each host.
+fn add_veths(
     veth: Veth,
     hosts: &[OwnedFd; 2],
     interface: &str,
 ) -> io::Result<(OwnedFd, [PacketSocket; 2])> {
     namespace::unshare(libc::CLONE_NEWNET)?;
-    switch_ipv6_off();
+    disable_ipv6();
     let mut rtnetlink = Rtnetlink::open()?;
     let mut sockets = Vec::with_capacity(2);
     for (name, host) in INTERFACES.into_iter().zip(hosts) {
         rtnetlink.add_veth([veth.matching(), veth], [name, interface], host.as_fd())?;
-        // Nothing may be joined on the way that comes apart on the wire.
+        // GRO would merge frames that are separate on a wire.
         let ours = Offloads { gro: false, ..ethtool::offloads(name)? };
         ethtool::set_offloads(name, ours)?;
         let link = rtnetlink.link(name)?;
@@ -215,16 +213,16 @@ fn lay_veths(
     Ok((namespace::current()?, sockets))
 }
 
-/// The thread's own: line 0 leads from socket 0 to socket 1, line 1 back.
+/// The state of the thread. Link 0 leads from socket 0 to socket 1, link 1 back.
 struct Forwarder {
     started: Instant,
     sockets: [PacketSocket; 2],
-    /// False once an interface is gone.
-    is_open: [bool; 2],
-    lines: [Line; 2],
+    /// `false` after an interface was removed.
+    open: [bool; 2],
+    links: [FaultyLink; 2],
     shared: Arc<Shared>,
     changes: u64,
-    /// Hangs up when the relay is to end.
+    /// The reading end of a pipe, which hangs up to end the relay.
     ended: OwnedFd,
     leaving: Vec<Vec<u8>>,
     segment: Vec<u8>,
@@ -234,15 +232,15 @@ struct Forwarder {
 impl Forwarder {
     fn new(
         sockets: [PacketSocket; 2],
-        lines: [Line; 2],
+        links: [FaultyLink; 2],
         shared: Arc<Shared>,
         ended: OwnedFd,
     ) -> Self {
         Self {
             started: Instant::now(),
             sockets,
-            is_open: [true; 2],
-            lines,
+            open: [true; 2],
+            links,
             shared,
             changes: 0,
             ended,
@@ -253,98 +251,99 @@ impl Forwarder {
     }
 
     fn run(&mut self) {
-        wake_in_time();
+        minimize_timer_slack();
         while let Ok([first, second, false]) = self.wait() {
             for (direction, is_ready) in [first, second].into_iter().enumerate() {
                 if is_ready {
                     self.receive(direction);
-                    self.tell(direction);
+                    self.publish_counters(direction);
                 }
                 self.transmit(direction);
-                self.tell(direction);
+                self.publish_counters(direction);
             }
         }
     }
 
-    fn tell(&self, direction: usize) {
-        self.shared.boards[direction].write(self.lines[direction].tally());
+    fn publish_counters(&self, direction: usize) {
+        self.shared.counters[direction].write(self.links[direction].counters());
     }
 
-    /// Waits for a frame, for the time of one, or for the end; which of them it is.
+    /// Waits for a frame at either socket, for a departure, or for the end of the relay. Returns which
+    /// descriptors are ready.
     fn wait(&self) -> io::Result<[bool; 3]> {
-        let due = self.lines.iter().filter_map(Line::poll_timeout).min();
+        let due = self.links.iter().filter_map(FaultyLink::poll_timeout).min();
         let timeout = due.map(|due| due.saturating_sub(self.started.elapsed()));
         let [first, second] = &self.sockets;
-        // A negative descriptor is passed over.
+        // poll(2) ignores a negative descriptor.
         let socket = |index: usize, fd: BorrowedFd<'_>| {
-            if self.is_open[index] { fd.as_raw_fd() } else { -1 }
+            if self.open[index] { fd.as_raw_fd() } else { -1 }
         };
         poll([socket(0, first.as_fd()), socket(1, second.as_fd()), self.ended.as_raw_fd()], timeout)
     }
 
-    /// Takes a batch of frames from one host.
+    /// Receives a batch of frames from one host.
     fn receive(&mut self, direction: usize) {
         let count = match self.sockets[direction].receive() {
             Ok(count) => count,
-            Err(error) => return self.note_error(direction, &error),
+            Err(error) => return self.record_error(direction, &error),
         };
-        // Only now: what was sent before a change may have either fate, what was sent after it may
-        // be in this very batch.
-        self.follow_orders();
+        // After receiving: this batch may contain frames that were sent after a change of the
+        // control, and these must see the change.
+        self.update_control();
         let now = self.started.elapsed();
         for index in 0..count {
-            let Self { sockets, lines, segment, tagged, .. } = self;
-            let line = &mut lines[direction];
-            let finished = sockets[direction].frame(index).is_some_and(|frame| {
-                let on = |bytes: &[u8]| line.send(now, with_tag(bytes, frame.vlan, tagged));
-                frame.unfinished.finish(frame.bytes, segment, on).is_ok()
+            let Self { sockets, links, segment, tagged, .. } = self;
+            let link = &mut links[direction];
+            let completed = sockets[direction].frame(index).is_some_and(|frame| {
+                let on = |bytes: &[u8]| link.send(now, with_tag(bytes, frame.vlan, tagged));
+                frame.vnet.complete(frame.bytes, segment, on).is_ok()
             });
-            line.tally_mut().malformed += u64::from(!finished);
+            link.counters_mut().malformed += u64::from(!completed);
         }
         if let Ok(missed) = self.sockets[direction].take_missed() {
-            self.lines[direction].tally_mut().missed += missed;
+            self.links[direction].counters_mut().missed += missed;
         }
     }
 
-    fn note_error(&mut self, direction: usize, error: &io::Error) {
+    fn record_error(&mut self, direction: usize, error: &io::Error) {
         match (error.kind(), error.raw_os_error()) {
             (io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted, _) => {}
-            // A frame that the kernel cannot describe; it is gone.
-            (_, Some(libc::EINVAL)) => self.lines[direction].tally_mut().malformed += 1,
-            _ => self.is_open[direction] = false,
+            // The kernel cannot describe the frame in a vnet header and has dropped it.
+            (_, Some(libc::EINVAL)) => self.links[direction].counters_mut().malformed += 1,
+            _ => self.open[direction] = false,
         }
     }
 
-    fn follow_orders(&mut self) {
+    fn update_control(&mut self) {
         let changes = self.shared.changes.load(Ordering::Acquire);
         if changes == self.changes {
             return;
         }
         self.changes = changes;
-        let orders = *self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        for (direction, line) in self.lines.iter_mut().enumerate() {
-            line.set(orders.faults[direction], orders.is_cut[direction], orders.is_on);
+        let control = *self.shared.control.lock().unwrap_or_else(PoisonError::into_inner);
+        for (direction, link) in self.links.iter_mut().enumerate() {
+            link.set(control.faults[direction], control.cut[direction], control.on);
         }
     }
 
-    /// Gives to the other host what its time has come for.
+    /// Sends the frames whose departure has come to the other host.
     fn transmit(&mut self, direction: usize) {
         let now = self.started.elapsed();
         loop {
-            let line = &mut self.lines[direction];
-            self.leaving.extend(std::iter::from_fn(|| line.receive(now)).take(BATCH));
+            let link = &mut self.links[direction];
+            self.leaving.extend(std::iter::from_fn(|| link.receive(now)).take(BATCH));
             let socket = &self.sockets[1 - direction];
-            line.tally_mut().refused += send_all(socket, &self.leaving);
-            let is_all = self.leaving.len() < BATCH;
-            self.leaving.drain(..).for_each(|frame| line.recycle(frame));
-            if is_all {
+            link.counters_mut().refused += send_all(socket, &self.leaving);
+            let is_last_batch = self.leaving.len() < BATCH;
+            self.leaving.drain(..).for_each(|frame| link.recycle(frame));
+            if is_last_batch {
                 return;
             }
         }
     }
 }
 
-/// Gives frames to an interface; how many it did not take.
+/// Sends frames to an interface. Returns how many the interface rejected.
 fn send_all(socket: &PacketSocket, mut frames: &[Vec<u8>]) -> u64 {
     let mut refused = 0;
     while !frames.is_empty() {
@@ -360,7 +359,7 @@ fn send_all(socket: &PacketSocket, mut frames: &[Vec<u8>]) -> u64 {
     refused
 }
 
-/// The frame with the tag that was taken out of it.
+/// Returns the frame with the tag that the kernel removed.
 fn with_tag<'a>(
     bytes: &'a [u8],
     vlan: Option<[u8; VLAN_TAG]>,
@@ -373,14 +372,15 @@ fn with_tag<'a>(
     tagged
 }
 
-/// Asks the kernel for wakes at the very time: 50 µs late is its default.
-fn wake_in_time() {
-    // SAFETY: PR_SET_TIMERSLACK takes a number and touches no memory of ours. A refusal makes
-    // delays longer and nothing else.
+/// Sets the timer slack of the thread to 1 ns; the default is 50 µs.
+fn minimize_timer_slack() {
+    // SAFETY: PR_SET_TIMERSLACK takes an integer and accesses no memory of the process. On failure,
+    // only delays are longer.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
 }
 
-/// Waits until one of these can be read or has an error, or for a time; which of them it is.
+/// Waits until a descriptor is readable or has an error, or for the timeout. Returns which
+/// descriptors are ready.
 fn poll(fds: [i32; 3], timeout: Option<Duration>) -> io::Result<[bool; 3]> {
     let mut polled = fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
     let timeout = timeout.map(|timeout| libc::timespec {
@@ -388,8 +388,8 @@ fn poll(fds: [i32; 3], timeout: Option<Duration>) -> io::Result<[bool; 3]> {
         tv_nsec: timeout.subsec_nanos().into(),
     });
     let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-    // SAFETY: three descriptions and a time or null, all of which live through the call. No signal
-    // mask is a null pointer.
+    // SAFETY: the pointers are to three descriptors and to a timeout or null, all of which live
+    // during the call. A null pointer means no signal mask.
     match unsafe { libc::ppoll(polled.as_mut_ptr(), 3, timeout, std::ptr::null()) } {
         0.. => Ok(polled.map(|polled| polled.revents != 0)),
         _ => match io::Error::last_os_error() {
@@ -403,12 +403,12 @@ fn poll(fds: [i32; 3], timeout: Option<Duration>) -> io::Result<[bool; 3]> {
 mod tests {
     use super::*;
 
-    /// Room for a few frames only.
-    fn shrink(socket: &PacketSocket) {
+    /// Reduces the receive buffer to a few frames.
+    fn shrink_buffer(socket: &PacketSocket) {
         let (fd, value, length) = (socket.as_fd().as_raw_fd(), 1 << 14, size_of::<i32>() as u32);
         for option in [libc::SO_RCVBUF, libc::SO_RCVBUFFORCE] {
             let value: *const i32 = &raw const value;
-            // SAFETY: the kernel reads one integer, which lives through the call.
+            // SAFETY: the kernel reads one integer, which lives during the call.
             let result =
                 unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, option, value.cast(), length) };
             assert_eq!(result, 0);
@@ -417,33 +417,33 @@ mod tests {
 
     #[test]
     #[ignore = "needs root"]
-    fn frames_that_come_faster_than_they_are_taken_are_counted() {
-        // A namespace of its own, which ends with the thread.
+    fn missed_frames_are_counted() {
+        // The namespace ends with its thread.
         let test = || {
             namespace::unshare(libc::CLONE_NEWNET).unwrap();
             let mut rtnetlink = Rtnetlink::open().unwrap();
             let lo = rtnetlink.link("lo").unwrap().index;
             rtnetlink.set_up(lo).unwrap();
             let sockets = [(); 2].map(|()| PacketSocket::open(lo).unwrap());
-            shrink(&sockets[0]);
-            let lines = [0, 1].map(|line| Line::new(7, line, Faults::NONE));
-            let orders = Orders { faults: [Faults::NONE; 2], is_cut: [false; 2], is_on: true };
-            let shared = Arc::new(Shared::new(orders));
+            shrink_buffer(&sockets[0]);
+            let links = [0, 1].map(|index| FaultyLink::new(7, index, Faults::NONE));
+            let control = RelayControl { faults: [Faults::NONE; 2], cut: [false; 2], on: true };
+            let shared = Arc::new(Shared::new(control));
             let (ended, _alive) = io::pipe().unwrap();
-            let mut forwarder = Forwarder::new(sockets, lines, shared, ended.into());
+            let mut forwarder = Forwarder::new(sockets, links, shared, ended.into());
             let sender = std::net::UdpSocket::bind("127.0.0.1:7").unwrap();
             (0..500).for_each(|_| drop(sender.send_to(&[1; 1_000], "127.0.0.1:7")));
             while forwarder.wait().unwrap()[0] {
                 forwarder.receive(0);
             }
-            let Tally { sent, missed, .. } = *forwarder.lines[0].tally();
+            let RelayCounters { sent, missed, .. } = *forwarder.links[0].counters();
             assert!(missed > 0 && sent + missed == 500, "{sent} {missed}");
         };
         std::thread::spawn(test).join().unwrap();
     }
 
     #[test]
-    fn a_tag_is_put_back_in_front_of_the_ethertype() {
+    fn tag_is_restored_before_the_ethertype() {
         let bytes: Vec<u8> = (0..20).collect();
         let tag = Some([0x81, 0, 0, 5]);
         let mut tagged = Vec::new();

@@ -1,4 +1,4 @@
-//! What little of rtnetlink(7) it takes to join two namespaces, and to change them under a test.
+//! The part of rtnetlink(7) that joins two namespaces and changes them in a test.
 
 mod route;
 
@@ -15,7 +15,7 @@ use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, State,
 };
 use netlink_packet_route::neighbour::{
-    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
+    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState as KernelState,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
@@ -27,52 +27,52 @@ pub use route::{Route, RouteKind, Rule};
 
 const NEW: u16 = NLM_F_CREATE | NLM_F_EXCL;
 
-/// A conversation with the kernel about the network namespace of one host: one request, one answer.
+/// An rtnetlink socket for the network namespace of one host, with one request at a time.
 ///
-/// It sets up and takes away what a test needs: see [`Host::rtnetlink`](crate::Host::rtnetlink).
-/// Whatever is refused is told by the kernel's own error.
+/// A test uses it to change a host: see [`Host::rtnetlink`](crate::Host::rtnetlink). Every error is
+/// the kernel's.
 #[derive(Debug)]
 pub struct Rtnetlink {
     socket: Socket,
     sequence: u32,
 }
 
-/// What is asked about an interface.
+/// The state of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
-    /// The kernel's number of it.
+    /// The interface index.
     pub index: u32,
-    /// True once packets pass: switched on, and the other end is too.
-    pub is_up: bool,
+    /// `true` if packets pass: both ends are up.
+    pub up: bool,
     /// The longest packet in bytes, without the Ethernet header.
     pub mtu: u32,
-    /// Its Ethernet address.
+    /// The Ethernet address.
     pub mac: [u8; 6],
 }
 
-/// How sure the kernel is to be of a neighbour that it is told.
+/// The state of a neighbor entry (NUD state of rtnetlink(7)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Certainty {
-    /// For ever; it never asks.
+pub enum NudState {
+    /// Valid without limit; the kernel never probes it.
     Permanent,
-    /// Until it has not been heard of for some time.
+    /// Valid until its reachability timeout.
     Reachable,
-    /// It asks soon after it has sent there.
+    /// Valid; the kernel probes it soon after the next packet.
     Stale,
-    /// It has asked in vain, and knows no Ethernet address.
+    /// Invalid: probes were not answered, and the Ethernet address is unknown.
     Failed,
 }
 
-/// How an end of a veth is made; what is `None` is the kernel's choice.
+/// The settings of one end of a veth pair; `None` selects the kernel's default.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Veth {
-    /// Queues to make, all of which are real at first.
+    /// The number of queues, all of which are real at first.
     pub(crate) queues: Option<Queues>,
     pub(crate) mtu: Option<u32>,
 }
 
 impl Veth {
-    /// An end that transmits by as many queues as this one receives by, and the other way round.
+    /// Returns the settings of the other end, with receive and transmit queues exchanged.
     pub(crate) fn matching(self) -> Self {
         Self { queues: self.queues.map(Queues::matching), ..self }
     }
@@ -88,7 +88,7 @@ impl Veth {
 }
 
 impl Rtnetlink {
-    /// Talks about the namespace that the calling thread is in, now and later.
+    /// Opens a socket for the namespace of the calling thread, for the life of the socket.
     pub(crate) fn open() -> io::Result<Self> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
@@ -96,7 +96,7 @@ impl Rtnetlink {
         Ok(Self { socket, sequence: 0 })
     }
 
-    /// Makes a veth with one end here and the other in `peer`, called by these names.
+    /// Adds a veth pair with these names, one end in this namespace and the other in `peer`.
     pub(crate) fn add_veth(
         &mut self,
         [here, there]: [Veth; 2],
@@ -108,10 +108,10 @@ impl Rtnetlink {
         self.add_ends(here.end(names[0]), far)
     }
 
-    /// Makes a veth with both ends in this namespace, called by these names, and switched off.
+    /// Adds a veth pair with these names and both ends in this namespace, down.
     ///
     /// # Errors
-    /// The kernel's: a name is taken.
+    /// The kernel's: a name is in use.
     pub fn add_pair(&mut self, names: [&str; 2]) -> io::Result<()> {
         let [near, far] = names.map(|name| Veth::default().end(name));
         self.add_ends(near, far)
@@ -128,21 +128,21 @@ impl Rtnetlink {
         self.request(RouteNetlinkMessage::NewLink(here), NEW).map(drop)
     }
 
-    /// Asks about the interface `name`.
+    /// Returns the state of the interface `name`.
     ///
     /// # Errors
-    /// The kernel's: there is none of that name.
+    /// The kernel's: no interface has that name.
     pub fn link(&mut self, name: &str) -> io::Result<Link> {
-        let mut asked = LinkMessage::default();
-        asked.attributes = vec![LinkAttribute::IfName(name.into())];
-        match self.request(RouteNetlinkMessage::GetLink(asked), 0)? {
+        let mut query = LinkMessage::default();
+        query.attributes = vec![LinkAttribute::IfName(name.into())];
+        match self.request(RouteNetlinkMessage::GetLink(query), 0)? {
             Some(RouteNetlinkMessage::NewLink(found)) => {
                 let has = |wanted| found.attributes.contains(&wanted);
-                let is_up = has(LinkAttribute::OperState(State::Up))
+                let up = has(LinkAttribute::OperState(State::Up))
                     && has(LinkAttribute::Carrier(1))
                     && found.header.flags.contains(LinkFlags::Up | LinkFlags::Running);
                 let mut link =
-                    Link { index: found.header.index, is_up, mtu: 0, mac: Default::default() };
+                    Link { index: found.header.index, up, mtu: 0, mac: Default::default() };
                 for attribute in &found.attributes {
                     match attribute {
                         LinkAttribute::Mtu(mtu) => link.mtu = *mtu,
@@ -158,33 +158,33 @@ impl Rtnetlink {
         }
     }
 
-    /// Takes an interface away; of a veth both ends.
+    /// Removes an interface, and with a veth also its other end.
     ///
     /// # Errors
-    /// The kernel's: there is none of that name.
+    /// The kernel's: no interface has that name.
     pub fn remove_link(&mut self, name: &str) -> io::Result<()> {
         let mut link = LinkMessage::default();
         link.header.index = self.link(name)?.index;
         self.request(RouteNetlinkMessage::DelLink(link), 0).map(drop)
     }
 
-    /// Switches an interface on.
+    /// Sets an interface up.
     ///
     /// # Errors
     /// The kernel's.
     pub fn set_up(&mut self, index: u32) -> io::Result<()> {
-        self.switch(index, LinkFlags::Up)
+        self.set_flags(index, LinkFlags::Up)
     }
 
-    /// Switches an interface off, and with it all routes out of it.
+    /// Sets an interface down, which removes all routes through it.
     ///
     /// # Errors
     /// The kernel's.
     pub fn set_down(&mut self, index: u32) -> io::Result<()> {
-        self.switch(index, LinkFlags::empty())
+        self.set_flags(index, LinkFlags::empty())
     }
 
-    fn switch(&mut self, index: u32, flags: LinkFlags) -> io::Result<()> {
+    fn set_flags(&mut self, index: u32, flags: LinkFlags) -> io::Result<()> {
         let mut link = LinkMessage::default();
         link.header.index = index;
         link.header.flags = flags;
@@ -192,10 +192,10 @@ impl Rtnetlink {
         self.request(RouteNetlinkMessage::SetLink(link), 0).map(drop)
     }
 
-    /// Gives an interface another Ethernet address.
+    /// Sets the Ethernet address of an interface.
     ///
     /// # Errors
-    /// The kernel's: it is a group's, or nought.
+    /// The kernel's: the address is a group address or zero.
     pub fn set_mac(&mut self, index: u32, mac: [u8; 6]) -> io::Result<()> {
         self.set_attribute(index, LinkAttribute::Address(mac.to_vec()))
     }
@@ -215,11 +215,11 @@ impl Rtnetlink {
         self.request(RouteNetlinkMessage::SetLink(link), 0).map(drop)
     }
 
-    /// Gives an interface an address, and with it a route to the network it is in. An IPv6 address
-    /// is there at once: whether somebody else has it is not asked.
+    /// Adds an address to an interface, and with it the route to its network. An IPv6 address is usable
+    /// at once, without duplicate address detection.
     ///
     /// # Errors
-    /// The kernel's: it has it already.
+    /// The kernel's: the interface already has the address.
     pub fn add_address(
         &mut self,
         index: u32,
@@ -230,10 +230,10 @@ impl Rtnetlink {
         self.request(RouteNetlinkMessage::NewAddress(message), NEW).map(drop)
     }
 
-    /// The same of an IPv4 address, whose network has a broadcast address.
+    /// Adds an IPv4 address with a broadcast address.
     ///
     /// # Errors
-    /// The kernel's: it has it already.
+    /// The kernel's: the interface already has the address.
     pub fn add_broadcast_address(
         &mut self,
         index: u32,
@@ -246,10 +246,10 @@ impl Rtnetlink {
         self.request(RouteNetlinkMessage::NewAddress(message), NEW).map(drop)
     }
 
-    /// Takes an address away.
+    /// Removes an address.
     ///
     /// # Errors
-    /// The kernel's: it is not there.
+    /// The kernel's: the interface does not have the address.
     pub fn remove_address(
         &mut self,
         index: u32,
@@ -260,76 +260,75 @@ impl Rtnetlink {
         self.request(RouteNetlinkMessage::DelAddress(message), 0).map(drop)
     }
 
-    /// Enters a route.
+    /// Adds a route.
     ///
     /// # Errors
-    /// The kernel's: it is there already, or the gateway cannot be reached.
+    /// The kernel's: the route exists already, or its gateway is unreachable.
     pub fn add_route(&mut self, route: &Route) -> io::Result<()> {
         self.request(RouteNetlinkMessage::NewRoute(route.message()), NEW).map(drop)
     }
 
-    /// Takes a route away.
+    /// Removes a route.
     ///
     /// # Errors
-    /// The kernel's: it is not there.
+    /// The kernel's: no such route.
     pub fn remove_route(&mut self, route: &Route) -> io::Result<()> {
         self.request(RouteNetlinkMessage::DelRoute(route.message()), 0).map(drop)
     }
 
-    /// Enters a rule.
+    /// Adds a routing rule.
     ///
     /// # Errors
-    /// The kernel's: it is there already.
+    /// The kernel's: the rule exists already.
     pub fn add_rule(&mut self, rule: &Rule) -> io::Result<()> {
         self.request(RouteNetlinkMessage::NewRule(rule.message()), NEW).map(drop)
     }
 
-    /// Takes a rule away.
+    /// Removes a routing rule.
     ///
     /// # Errors
-    /// The kernel's: it is not there.
+    /// The kernel's: no such rule.
     pub fn remove_rule(&mut self, rule: &Rule) -> io::Result<()> {
         self.request(RouteNetlinkMessage::DelRule(rule.message()), 0).map(drop)
     }
 
-    /// Tells the kernel a neighbour, in the place of what it knew.
+    /// Adds or replaces a neighbor entry.
     ///
     /// # Errors
-    /// The kernel's: the interface is switched off.
-    pub fn set_neighbour(
+    /// The kernel's: the interface is down.
+    pub fn set_neighbor(
         &mut self,
         index: u32,
         address: IpAddr,
         mac: [u8; 6],
-        certainty: Certainty,
+        state: NudState,
     ) -> io::Result<()> {
-        let mut message = neighbour_message(index, address);
-        message.header.state = match certainty {
-            Certainty::Permanent => NeighbourState::Permanent,
-            Certainty::Reachable => NeighbourState::Reachable,
-            Certainty::Stale => NeighbourState::Stale,
-            Certainty::Failed => NeighbourState::Failed,
+        let mut message = neighbor_message(index, address);
+        message.header.state = match state {
+            NudState::Permanent => KernelState::Permanent,
+            NudState::Reachable => KernelState::Reachable,
+            NudState::Stale => KernelState::Stale,
+            NudState::Failed => KernelState::Failed,
         };
-        if certainty != Certainty::Failed {
+        if state != NudState::Failed {
             message.attributes.push(NeighbourAttribute::LinkLayerAddress(mac.to_vec()));
         }
         let flags = NLM_F_CREATE | NLM_F_REPLACE;
         self.request(RouteNetlinkMessage::NewNeighbour(message), flags).map(drop)
     }
 
-    /// Has the kernel forget a neighbour.
+    /// Removes a neighbor entry.
     ///
     /// # Errors
-    /// The kernel's: it knows none of that address.
-    pub fn remove_neighbour(&mut self, index: u32, address: IpAddr) -> io::Result<()> {
-        let message = neighbour_message(index, address);
+    /// The kernel's: no entry for the address.
+    pub fn remove_neighbor(&mut self, index: u32, address: IpAddr) -> io::Result<()> {
+        let message = neighbor_message(index, address);
         self.request(RouteNetlinkMessage::DelNeighbour(message), 0).map(drop)
     }
 
-    /// Sends one request and waits for its answer: a message, an acknowledgement or an error.
+    /// Sends a request and returns the reply: a message, `None` for an acknowledgment, or an error.
     ///
-    /// A question is answered by a message; its acknowledgement, which follows, is left unread
-    /// and passed over by the next request.
+    /// The acknowledgment after a reply message stays in the socket, and the next request skips it.
     fn request(
         &mut self,
         message: RouteNetlinkMessage,
@@ -345,7 +344,7 @@ impl Rtnetlink {
         message.serialize(&mut bytes);
         self.socket.send(&bytes, 0)?;
         loop {
-            // The kernel answers before `send` returns, so that this never waits.
+            // The kernel queues the reply before `send` returns, so this never waits.
             let (bytes, _) = self.socket.recv_from_full()?;
             let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&bytes)
                 .map_err(io::Error::other)?;
@@ -361,7 +360,7 @@ impl Rtnetlink {
     }
 }
 
-fn family_of(address: IpAddr) -> AddressFamily {
+fn family(address: IpAddr) -> AddressFamily {
     match address {
         IpAddr::V4(_) => AddressFamily::Inet,
         IpAddr::V6(_) => AddressFamily::Inet6,
@@ -370,7 +369,7 @@ fn family_of(address: IpAddr) -> AddressFamily {
 
 fn address_message(index: u32, address: IpAddr, prefix_length: u8) -> AddressMessage {
     let mut message = AddressMessage::default();
-    message.header.family = family_of(address);
+    message.header.family = family(address);
     message.header.prefix_len = prefix_length;
     message.header.index = index;
     if address.is_ipv6() {
@@ -380,9 +379,9 @@ fn address_message(index: u32, address: IpAddr, prefix_length: u8) -> AddressMes
     message
 }
 
-fn neighbour_message(index: u32, address: IpAddr) -> NeighbourMessage {
+fn neighbor_message(index: u32, address: IpAddr) -> NeighbourMessage {
     let mut message = NeighbourMessage::default();
-    message.header.family = family_of(address);
+    message.header.family = family(address);
     message.header.ifindex = index;
     let destination = match address {
         IpAddr::V4(address) => NeighbourAddress::Inet(address),

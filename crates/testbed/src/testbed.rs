@@ -1,4 +1,4 @@
-//! Two hosts and the wire between them.
+//! A testbed: two hosts and the wire between them.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -9,35 +9,36 @@ use crate::relay::{INTERFACES, Relay, RelaySettings};
 use crate::rtnetlink::{Link, Route, Rtnetlink, Veth};
 use crate::user_namespace::{enter_user_namespace, in_user_namespace};
 
-/// The veth is called the same in both namespaces: nothing else but `lo` is there.
+/// The name of the veth in both namespaces, which contain no other interface than `lo`.
 const INTERFACE: &str = "veth0";
 const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 77, 0, 1), Ipv4Addr::new(10, 77, 0, 2)];
 const PREFIX_LENGTH: u8 = 24;
 const ADDRESSES_V6: [Ipv6Addr; 2] =
     [Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 2)];
 const PREFIX_LENGTH_V6: u8 = 64;
-/// All of 224.0.0.0/4: without a route a join or a send that names no interface has nowhere to go.
+/// All IPv4 multicast groups (224.0.0.0/4). Without this route, a join or send that names no
+/// interface fails.
 const MULTICAST: (Ipv4Addr, u8) = (Ipv4Addr::new(224, 0, 0, 0), 4);
 
-/// Why there are no two namespaces: the step that failed, and the kernel's reason.
+/// The step of building a testbed that failed, and the kernel's error.
 #[derive(Debug, thiserror::Error)]
-#[error("{step}: {reason}")]
+#[error("cannot {step}: {reason}")]
 pub struct TestbedError {
     step: &'static str,
     reason: io::Error,
 }
 
-/// Two hosts with a wire between them; all of it is gone when it is dropped or the process ends.
+/// Two hosts with a wire between them. Both disappear when the value is dropped or the process ends.
 #[derive(Debug)]
 pub struct Testbed {
     hosts: [Host; 2],
     relay: Option<Relay>,
     description: String,
-    /// How it was made, where it was.
+    /// The settings; `None` over loopback.
     builder: Option<TestbedBuilder>,
 }
 
-/// What two hosts in namespaces and the wire between them are to be like; see [`Testbed::builder`].
+/// The settings of two hosts in namespaces and the wire between them; see [`Testbed::builder`].
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct TestbedBuilder {
     queues: Option<Queues>,
@@ -49,34 +50,35 @@ pub struct TestbedBuilder {
 }
 
 impl Testbed {
-    /// Two hosts, each a network namespace of its own, joined by a veth.
+    /// Builds two hosts, each a network namespace of its own, joined by a veth pair.
     ///
-    /// In each, `lo` and `veth0` are up when this returns. `veth0` has 10.77.0.1/24 in the first
-    /// and 10.77.0.2/24 in the second, and the route to 224.0.0.0/4. IPv6 is off. Any number of
-    /// beds can exist at once, with the same names and addresses: they do not meet.
+    /// In each, `lo` and `veth0` are up when this returns. `veth0` has the address 10.77.0.1/24 in
+    /// the first host and 10.77.0.2/24 in the second, and the route to 224.0.0.0/4. IPv6 is off.
+    /// Any number of testbeds can exist at once, with the same names and addresses: they are
+    /// isolated from each other.
     ///
     /// # Errors
-    /// The step that the kernel refused: an ordinary user is refused the namespace, unless
-    /// [`enter_user_namespace`] was called before.
+    /// The step that failed. An ordinary user must call [`enter_user_namespace`] first, otherwise
+    /// the kernel rejects the namespace.
     pub fn namespaces() -> Result<Self, TestbedError> {
         Self::builder().build()
     }
 
-    /// The same with queues, offloads and an MTU of one's choice, and a relay between the hosts.
+    /// Returns a builder with which to set queues, offloads, the MTU and a relay between the hosts.
     ///
     /// ```no_run
     /// use hairpin_testbed::{Testbed, Chance, Direction, Faults, Offloads, Queues, RelaySettings};
     ///
     /// let faults = Faults { loss: Chance::percent(1), ..Faults::NONE };
     /// let relay = RelaySettings::seeded(7).with(Direction::FirstToSecond, faults);
-    /// let bed = Testbed::builder()
+    /// let testbed = Testbed::builder()
     ///     .queues(Queues::pairs(2))
     ///     .offloads(Offloads::OFF)
     ///     .mtu(9_000)
     ///     .relay(relay)
     ///     .build()?;
-    /// let relay = bed.relay().expect("asked for");
-    /// println!("{:?}", relay.tally(Direction::FirstToSecond));
+    /// let relay = testbed.relay().expect("built with a relay");
+    /// println!("{:?}", relay.counters(Direction::FirstToSecond));
     /// # Ok::<(), hairpin_testbed::TestbedError>(())
     /// ```
     #[must_use]
@@ -84,14 +86,14 @@ impl Testbed {
         TestbedBuilder::default()
     }
 
-    /// Two hosts that are both this machine, at 127.0.0.1; `reason` is for [`describe`].
+    /// Returns two hosts that are both this machine, at 127.0.0.1. [`describe`] contains `reason`.
     ///
-    /// They share every port and group with each other and with whatever else runs here.
+    /// They share every port and multicast group with each other and with all other processes.
     ///
     /// [`describe`]: Self::describe
     ///
     /// # Errors
-    /// Those of starting a thread, or if there is no interface `lo`.
+    /// The kernel's, if a thread cannot be started or the interface `lo` does not exist.
     pub fn loopback(reason: impl std::fmt::Display) -> io::Result<Self> {
         let Link { index, .. } = Rtnetlink::open()?.link("lo")?;
         let hosts = [Host::on_loopback(index)?, Host::on_loopback(index)?];
@@ -99,13 +101,13 @@ impl Testbed {
         Ok(Self { hosts, relay: None, description, builder: None })
     }
 
-    /// Namespaces where they can be had, as an ordinary user in a user namespace, else loopback.
+    /// Builds two hosts in namespaces if the kernel allows them, otherwise over loopback.
     ///
-    /// An ordinary user gets namespaces only from a process that is still single-threaded: see
-    /// [`enter_user_namespace`], which this calls.
+    /// Calls [`enter_user_namespace`] first, which requires a single-threaded process of an ordinary
+    /// user.
     ///
     /// # Errors
-    /// Those of [`loopback`](Self::loopback).
+    /// The same as [`loopback`](Self::loopback).
     pub fn available() -> io::Result<Self> {
         match enter_user_namespace() {
             Ok(()) => Self::namespaces().or_else(Self::loopback),
@@ -113,47 +115,46 @@ impl Testbed {
         }
     }
 
-    /// Both hosts.
+    /// Returns both hosts.
     #[must_use]
     pub fn hosts(&self) -> &[Host; 2] {
         &self.hosts
     }
 
-    /// The relay between the hosts, if there is one.
+    /// Returns the relay between the hosts, if the testbed has one.
     #[must_use]
     pub fn relay(&self) -> Option<&Relay> {
         self.relay.as_ref()
     }
 
-    /// Takes the wire away: neither host has its interface any more, nor the address and the routes
-    /// that went with it.
+    /// Removes the veth pair, and with it the addresses and routes of both interfaces.
     ///
     /// # Errors
-    /// The kernel's; `Unsupported` over loopback and where there is a relay.
-    pub fn cut(&self) -> io::Result<()> {
+    /// The kernel's; `Unsupported` over loopback and with a relay.
+    pub fn disconnect(&self) -> io::Result<()> {
         if self.builder.is_none() || self.relay.is_some() {
             return Err(io::ErrorKind::Unsupported.into());
         }
         self.hosts[0].run(|| Rtnetlink::open()?.remove_link(INTERFACE)).flatten()
     }
 
-    /// Lays a new wire where one was cut, like the one that was: the interfaces have the same names
-    /// and addresses, and other numbers unless the kernel gives them the same.
+    /// Adds a new veth pair after [`disconnect`](Self::disconnect). The interfaces have the same
+    /// names and addresses; their indexes may differ.
     ///
     /// # Errors
-    /// The step that the kernel refused.
-    pub fn mend(&mut self) -> Result<(), TestbedError> {
+    /// The step that failed.
+    pub fn reconnect(&mut self) -> Result<(), TestbedError> {
         match &self.builder {
-            Some(builder) if self.relay.is_none() => builder.lay(&mut self.hosts).map(drop),
+            Some(builder) if self.relay.is_none() => builder.connect(&mut self.hosts).map(drop),
             _ => {
                 let reason = io::ErrorKind::Unsupported.into();
-                Err(TestbedError { step: "there is no wire to mend", reason })
+                Err(TestbedError { step: "reconnect the hosts", reason })
             }
         }
     }
 
-    /// What this is, for a person: "two network namespaces joined by a veth" or "by a relay
-    /// (seed 7)", with "(in a user namespace)" behind it if so, or "loopback" and the reason.
+    /// Returns a description: "two network namespaces joined by a veth" or "by a relay (seed 7)",
+    /// followed by "(in a user namespace)" where it applies, or "loopback" with the reason.
     #[must_use]
     pub fn describe(&self) -> &str {
         &self.description
@@ -161,52 +162,55 @@ impl Testbed {
 }
 
 impl TestbedBuilder {
-    /// So many real queues at each host's interface. The kernel's own choice is one of each kind.
+    /// Sets the number of real queues of each host's interface. The kernel's default is one queue in
+    /// each direction.
     #[must_use]
     pub fn queues(self, queues: Queues) -> Self {
         Self { queues: Some(queues), ..self }
     }
 
-    /// Room for so many queues, to be used by [`Host::set_queues`]. The kernel's own choice is as
-    /// many as there are processors.
+    /// Sets the maximum number of queues for [`Host::set_queues`]. The kernel's default is the number
+    /// of processors.
     #[must_use]
-    pub fn queues_max(self, most: Queues) -> Self {
-        Self { queues_max: Some(most), ..self }
+    pub fn queues_max(self, queues: Queues) -> Self {
+        Self { queues_max: Some(queues), ..self }
     }
 
-    /// These offloads at each host's interface. The kernel's own choice is all but `gro`.
+    /// Sets the offloads of each host's interface. The kernel's default is all except `gro`.
     #[must_use]
     pub fn offloads(self, offloads: Offloads) -> Self {
         Self { offloads: Some(offloads), ..self }
     }
 
-    /// The longest packet in bytes without the Ethernet header, 68 to 65,535, at every interface.
-    /// The kernel's own choice is 1,500.
+    /// Sets the MTU of every interface: the longest packet in bytes without the Ethernet header, 68
+    /// to 65,535. The kernel's default is 1,500.
     #[must_use]
     pub fn mtu(self, mtu: u32) -> Self {
         Self { mtu: Some(mtu), ..self }
     }
 
-    /// IPv6 as well: fd77::1/64 at the first host's interface and fd77::2/64 at the second's,
-    /// beside their link-local addresses. All are there at once, without duplicate address
-    /// detection; no router is solicited. What cannot be had off the wire are the reports of
-    /// groups, and the solicitations of neighbours when something is sent.
+    /// Enables IPv6, with fd77::1/64 at the first host's interface and fd77::2/64 at the second's in
+    /// addition to the link-local addresses.
+    ///
+    /// All addresses are usable at once, without duplicate address detection. No router
+    /// solicitations are sent. MLD reports and neighbor solicitations stay on the wire: the kernel
+    /// cannot turn them off.
     #[must_use]
     pub fn ipv6(self) -> Self {
         Self { ipv6: true, ..self }
     }
 
-    /// A relay between the hosts instead of one veth.
+    /// Inserts a relay between the hosts.
     #[must_use]
     pub fn relay(self, settings: RelaySettings) -> Self {
         Self { relay: Some(settings), ..self }
     }
 
-    /// Makes hosts and wire; see [`Testbed::namespaces`].
+    /// Builds the hosts and the wire; see [`Testbed::namespaces`].
     ///
     /// # Errors
-    /// The step that the kernel refused. An ordinary user is refused the namespace, unless
-    /// [`enter_user_namespace`] was called before.
+    /// The step that failed. An ordinary user must call [`enter_user_namespace`] first, otherwise
+    /// the kernel rejects the namespace.
     pub fn build(&self) -> Result<Testbed, TestbedError> {
         let [first, second] = ADDRESSES;
         let mut hosts = [new_host(first)?, new_host(second)?];
@@ -215,55 +219,56 @@ impl TestbedBuilder {
                 host.set_address_v6(address);
             }
         }
-        let relay = self.lay(&mut hosts)?;
+        let relay = self.connect(&mut hosts)?;
         let wire = relay
             .as_ref()
             .map_or("a veth".into(), |relay| format!("a relay (seed {})", relay.seed()));
-        let how = if in_user_namespace() { " (in a user namespace)" } else { "" };
-        let description = format!("two network namespaces joined by {wire}{how}");
+        let suffix = if in_user_namespace() { " (in a user namespace)" } else { "" };
+        let description = format!("two network namespaces joined by {wire}{suffix}");
         Ok(Testbed { hosts, relay, description, builder: Some(self.clone()) })
     }
 
-    /// Joins the hosts, and waits until packets pass.
-    fn lay(&self, hosts: &mut [Host; 2]) -> Result<Option<Relay>, TestbedError> {
+    /// Joins the hosts and waits until packets pass.
+    fn connect(&self, hosts: &mut [Host; 2]) -> Result<Option<Relay>, TestbedError> {
         let relay = self.join(hosts)?;
         for host in &mut *hosts {
             let queues = self.queues.or(self.queues_max.map(|_| Queues::pairs(1)));
             queues
                 .map_or(Ok(()), |queues| host.set_queues(queues))
-                .map_err(|reason| TestbedError { step: "the queues cannot be had", reason })?;
-            run(host, "the offloads cannot be had", || self.set_offloads())?;
-            let index = run(host, "the interfaces cannot be set up", || set_up(host))?;
+                .map_err(|reason| TestbedError { step: "set the queues", reason })?;
+            run(host, "set the offloads", || self.set_offloads())?;
+            let index = run(host, "set up the interfaces", || set_up(host))?;
             host.set_interface_index(index);
         }
         for host in hosts {
             host.wait_until_up()
-                .map_err(|reason| TestbedError { step: "the veth does not come up", reason })?;
+                .map_err(|reason| TestbedError { step: "wait for the veth to come up", reason })?;
         }
         Ok(relay)
     }
 
-    /// Lays a veth from host to host, or from each to a relay.
+    /// Adds a veth pair between the hosts, or between each host and a relay.
     fn join(&self, hosts: &mut [Host; 2]) -> Result<Option<Relay>, TestbedError> {
-        let veth = Veth { queues: self.queues_made(), mtu: self.mtu };
+        let veth = Veth { queues: self.created_queues(), mtu: self.mtu };
         let Some(settings) = &self.relay else {
             let [first, second] = hosts;
-            return run(first, "a veth is refused", || {
+            return run(first, "add a veth pair", || {
                 let peer = second.namespace().ok_or(io::ErrorKind::NotFound)?;
                 Rtnetlink::open()?.add_veth([veth; 2], [INTERFACE; 2], peer)
             })
             .map(|()| None);
         };
-        let refused = |reason| TestbedError { step: "a relay is refused", reason };
-        let relay = start_relay(settings, veth, hosts).map_err(refused)?;
+        let error = |reason| TestbedError { step: "start a relay", reason };
+        let relay = start_relay(settings, veth, hosts).map_err(error)?;
         for (host, interface) in hosts.iter_mut().zip(INTERFACES) {
             host.set_relay_end(relay.namespace().clone(), interface);
         }
         Ok(Some(relay))
     }
 
-    /// How many queues an interface is made with; all are real at first.
-    fn queues_made(&self) -> Option<Queues> {
+    /// Returns the number of queues with which an interface is created. All of them are real at
+    /// first.
+    fn created_queues(&self) -> Option<Queues> {
         let either = self.queues.or(self.queues_max)?;
         let most = self.queues_max.unwrap_or(either);
         Some(Queues { rx: either.rx.max(most.rx), tx: either.tx.max(most.tx) })
@@ -285,15 +290,15 @@ fn start_relay(settings: &RelaySettings, veth: Veth, hosts: &[Host; 2]) -> io::R
 
 fn new_host(address: Ipv4Addr) -> Result<Host, TestbedError> {
     Host::in_new_namespace(address, INTERFACE)
-        .map_err(|reason| TestbedError { step: "a network namespace is refused", reason })
+        .map_err(|reason| TestbedError { step: "create a network namespace", reason })
 }
 
-/// Sets up the namespace of the calling thread, which is the host's; the number of the veth in it.
+/// Sets up the namespace of the calling thread, which is the host's. Returns the index of the veth.
 fn set_up(host: &Host) -> io::Result<u32> {
     let address_v6 = host.address_v6();
     match address_v6 {
-        Some(_) => quieten_ipv6()?,
-        None => switch_ipv6_off(),
+        Some(_) => disable_ipv6_discovery()?,
+        None => disable_ipv6(),
     }
     let mut rtnetlink = Rtnetlink::open()?;
     let lo = rtnetlink.link("lo")?;
@@ -310,26 +315,26 @@ fn set_up(host: &Host) -> io::Result<u32> {
     Ok(veth.index)
 }
 
-/// Keeps router solicitations and duplicate address detection off the wire.
-fn quieten_ipv6() -> io::Result<()> {
-    for which in ["all", "default", INTERFACE] {
-        for what in ["accept_dad", "accept_ra", "router_solicitations"] {
-            std::fs::write(format!("/proc/sys/net/ipv6/conf/{which}/{what}"), "0")?;
+/// Disables router solicitations and duplicate address detection.
+fn disable_ipv6_discovery() -> io::Result<()> {
+    for interface in ["all", "default", INTERFACE] {
+        for setting in ["accept_dad", "accept_ra", "router_solicitations"] {
+            std::fs::write(format!("/proc/sys/net/ipv6/conf/{interface}/{setting}"), "0")?;
         }
     }
     Ok(())
 }
 
-/// Keeps all of IPv6 off the wire.
+/// Disables IPv6 in the namespace of the calling thread.
 ///
-/// Where it is not allowed, or the kernel has no IPv6, it stays, and does no harm.
-pub(crate) fn switch_ipv6_off() {
-    for which in ["all", "default"] {
-        let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6"), "1");
+/// Errors are ignored: without the permission, or without IPv6 in the kernel, tests still work.
+pub(crate) fn disable_ipv6() {
+    for interface in ["all", "default"] {
+        let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{interface}/disable_ipv6"), "1");
     }
 }
 
-/// Runs a step of the setting up inside a host.
+/// Runs a step of the setup inside a host.
 fn run<R: Send>(
     host: &Host,
     step: &'static str,

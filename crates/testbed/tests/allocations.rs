@@ -1,4 +1,4 @@
-//! What is counted as an allocation, and whose.
+//! The counts of the counting allocator. A program of its own, because it sets the global allocator.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -9,28 +9,28 @@ use hairpin_testbed::{CountingAllocator, allocations};
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
-fn every_request_for_memory_is_counted_and_no_return_of_it() {
-    let counted = |work: fn()| {
+fn allocations_and_reallocations_are_counted() {
+    let count = |work: fn()| {
         let before = allocations();
         work();
         allocations() - before
     };
-    assert_eq!(counted(|| ()), 0);
-    assert_eq!(counted(|| drop(black_box(Box::new([1_u8; 64])))), 1);
-    assert_eq!(counted(|| drop(black_box(vec![0_u8; 64]))), 1, "zeroed");
-    let grown = counted(|| {
+    assert_eq!(count(|| ()), 0);
+    assert_eq!(count(|| drop(black_box(Box::new([1_u8; 64])))), 1);
+    assert_eq!(count(|| drop(black_box(vec![0_u8; 64]))), 1, "zeroed");
+    let grown = count(|| {
         let mut list = Vec::<u8>::with_capacity(64);
         list.resize(4_096, 1);
         black_box(&mut list);
         list.shrink_to(128);
     });
-    assert_eq!(grown, 3, "had, grown and shrunk");
+    assert_eq!(grown, 3, "allocated, grown and shrunk");
 }
 
 #[test]
-fn each_thread_counts_for_itself() {
+fn threads_have_separate_counts() {
     let barrier = Barrier::new(2);
-    let counted = |work: &dyn Fn()| {
+    let count = |work: &dyn Fn()| {
         let before = allocations();
         barrier.wait();
         work();
@@ -39,8 +39,8 @@ fn each_thread_counts_for_itself() {
     };
     let many = || (0..1_000).for_each(|byte| drop(black_box(Box::new(byte))));
     std::thread::scope(|scope| {
-        let other = scope.spawn(|| counted(&many));
-        assert_eq!(counted(&|| ()), 0);
-        assert_eq!(other.join().expect("it only counts"), 1_000);
+        let other = scope.spawn(|| count(&many));
+        assert_eq!(count(&|| ()), 0);
+        assert_eq!(other.join().expect("no panic"), 1_000);
     });
 }

@@ -5,59 +5,60 @@ use core::ops::{Add, AddAssign, Div, Mul, Sub};
 
 /// A non-negative span of time in nanoseconds, up to about 584 years.
 ///
-/// Eight bytes, where `core::time::Duration` takes sixteen and a division to come back from.
+/// The type has eight bytes. `core::time::Duration` has sixteen, and needs a division to convert
+/// nanoseconds.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration(u64);
 
 impl Duration {
-    /// No time at all.
+    /// The zero span.
     pub const ZERO: Self = Self(0);
     /// The longest span.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A span of `nanos` nanoseconds.
+    /// Creates a span of `nanos` nanoseconds.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// A span of `micros` microseconds; the longest span if that does not fit.
+    /// Creates a span of `micros` microseconds, saturating at [`MAX`](Self::MAX).
     #[must_use]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros.saturating_mul(1_000))
     }
 
-    /// A span of `millis` milliseconds; the longest span if that does not fit.
+    /// Creates a span of `millis` milliseconds, saturating at [`MAX`](Self::MAX).
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000_000))
     }
 
-    /// A span of `secs` seconds; the longest span if that does not fit.
+    /// Creates a span of `secs` seconds, saturating at [`MAX`](Self::MAX).
     #[must_use]
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs.saturating_mul(1_000_000_000))
     }
 
-    /// The span in nanoseconds.
+    /// Returns the span in nanoseconds.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// The span in whole microseconds, rounded down.
+    /// Returns the span in whole microseconds, rounded down.
     #[must_use]
     pub const fn as_micros(self) -> u64 {
         self.0 / 1_000
     }
 
-    /// The span in whole milliseconds, rounded down.
+    /// Returns the span in whole milliseconds, rounded down.
     #[must_use]
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000_000
     }
 
-    /// `self - other`, or zero if `other` is longer.
+    /// Returns `self - other`, or zero if `other` is longer.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
@@ -83,7 +84,7 @@ impl AddAssign for Duration {
     }
 }
 
-/// Saturates at zero: a span is never negative.
+/// Subtracts spans, saturating at zero.
 impl Sub for Duration {
     type Output = Self;
     fn sub(self, other: Self) -> Self {
@@ -105,7 +106,7 @@ impl Div<u64> for Duration {
     }
 }
 
-/// In the largest unit that keeps the value whole: `250ns`, `10ms`, `2s`.
+/// Prints the span in the largest unit that keeps the value whole: `250ns`, `10ms`, `2s`.
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {

@@ -4,31 +4,31 @@ use core::ops::{Add, AddAssign, Sub};
 
 use crate::Duration;
 
-/// A point on a monotonic clock, in nanoseconds from an origin that only its source knows.
+/// A point on a monotonic clock, in nanoseconds from an origin defined by its source.
 ///
-/// Instants of one source compare; instants of two hosts do not.
+/// Instants of one source are comparable. Instants of different hosts are not.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
 
 impl Instant {
     /// The origin of the clock.
     pub const ZERO: Self = Self(0);
-    /// Later than every deadline.
+    /// The latest instant, after every deadline.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// The instant `nanos` nanoseconds after the clock's origin.
+    /// Creates the instant `nanos` nanoseconds after the clock's origin.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// Nanoseconds since the clock's origin.
+    /// Returns the nanoseconds since the clock's origin.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// The span since `earlier`; zero if `earlier` is later.
+    /// Returns the span since `earlier`, or zero if `earlier` is later.
     #[must_use]
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
@@ -48,7 +48,7 @@ impl AddAssign<Duration> for Instant {
     }
 }
 
-/// Saturates at the clock's origin.
+/// Subtracts a span, saturating at the clock's origin.
 impl Sub<Duration> for Instant {
     type Output = Self;
     fn sub(self, span: Duration) -> Self {
@@ -56,7 +56,7 @@ impl Sub<Duration> for Instant {
     }
 }
 
-/// Saturates at zero: a span is never negative.
+/// Subtracts instants, saturating at zero.
 impl Sub for Instant {
     type Output = Duration;
     fn sub(self, earlier: Self) -> Duration {

@@ -1,8 +1,14 @@
 //! Instants, durations and UTC in nanoseconds.
 //!
-//! Layer L0: plain values, `no_std`, no `unsafe`, and above all no clock. Whoever runs a loop
-//! reads the clock once per wake, builds a [`Now`] and passes it down; everything below takes
-//! time as a parameter and can be tested with any.
+//! Layer L0: plain values, `no_std`, no `unsafe`, and no clock. The owner of a loop reads the clock
+//! once per wakeup, builds a [`Now`] and passes it down. All other code takes time as a parameter,
+//! so that tests can use any time.
+//!
+//! | file | content |
+//! |---|---|
+//! | `instant.rs` | `Instant`, a point on the monotonic clock |
+//! | `utc.rs` | `Utc`, a point on the wall clock |
+//! | `duration.rs` | `Duration`, a span of time |
 //!
 //! ```
 //! use hairpin_time::{Duration, Instant, Now, Utc};
@@ -24,11 +30,11 @@ pub use duration::Duration;
 pub use instant::Instant;
 pub use utc::Utc;
 
-/// One reading of both clocks, taken once per wake by whoever runs the loop.
+/// A reading of both clocks, taken once per wakeup by the owner of the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Now {
-    /// The monotonic clock: for deadlines and durations.
+    /// The monotonic time, for deadlines and durations.
     pub monotonic: Instant,
-    /// The wall clock: for what goes on the wire or into a journal.
+    /// The wall-clock time, for messages and journals.
     pub utc: Utc,
 }

@@ -5,9 +5,11 @@ use core::ops::{Add, Sub};
 
 use crate::Duration;
 
-/// Nanoseconds since 1970-01-01T00:00:00Z, leap seconds not counted: what CME calls UTCTimestamp.
+/// A point on the wall clock in nanoseconds since 1970-01-01T00:00:00Z, without leap seconds: CME's
+/// UTCTimestamp.
 ///
-/// Reaches to the year 2554. It may step back; a deadline belongs on [`crate::Instant`].
+/// The range ends in the year 2554. The wall clock may step back, so use [`crate::Instant`] for
+/// deadlines.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Utc(u64);
 
@@ -15,25 +17,25 @@ impl Utc {
     /// The epoch.
     pub const EPOCH: Self = Self(0);
 
-    /// The point `nanos` nanoseconds after the epoch.
+    /// Creates the point `nanos` nanoseconds after the epoch.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// Nanoseconds since the epoch.
+    /// Returns the nanoseconds since the epoch.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Whole days since the epoch: what SBE's LocalMktDate counts.
+    /// Returns the whole days since the epoch, the unit of SBE's LocalMktDate.
     #[must_use]
     pub const fn days(self) -> u64 {
         self.0 / NANOS_PER_DAY
     }
 
-    /// The span since `earlier`; zero if the clock has stepped back.
+    /// Returns the span since `earlier`, or zero if the clock has stepped back.
     #[must_use]
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
@@ -49,7 +51,7 @@ impl Add<Duration> for Utc {
     }
 }
 
-/// Saturates at the epoch.
+/// Subtracts a span, saturating at the epoch.
 impl Sub<Duration> for Utc {
     type Output = Self;
     fn sub(self, span: Duration) -> Self {
@@ -57,7 +59,7 @@ impl Sub<Duration> for Utc {
     }
 }
 
-/// ISO 8601 with nine digits of fraction: `2026-11-21T18:00:00.000000000Z`.
+/// Prints ISO 8601 with nine fractional digits: `2026-11-21T18:00:00.000000000Z`.
 impl fmt::Display for Utc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (year, month, day) = civil_from_days(self.days());
@@ -68,9 +70,9 @@ impl fmt::Display for Utc {
     }
 }
 
-/// The proleptic Gregorian date of a day count since the epoch: (year, month, day).
+/// Returns the proleptic Gregorian date of a day count since the epoch: (year, month, day).
 ///
-/// Counts in 400-year eras that begin on 1 March, so that the leap day is the last of a year.
+/// Counts in 400-year eras that begin on 1 March, so that the leap day is the last day of a year.
 fn civil_from_days(days: u64) -> (u64, u64, u64) {
     const DAYS_PER_ERA: u64 = 146_097;
     const DAYS_FROM_ERA_START_TO_EPOCH: u64 = 719_468;

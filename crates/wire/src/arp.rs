@@ -6,14 +6,14 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned, big_endi
 
 use crate::{Error, MacAddress};
 
-/// What an ARP packet wants (RFC 826, "Definitions").
+/// The operation of an ARP packet (RFC 826, "Definitions").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ArpOperation(pub u16);
 
 impl ArpOperation {
-    /// Who has the target address?
+    /// A request for the owner of the target address.
     pub const REQUEST: Self = Self(1);
-    /// The sender has.
+    /// A reply by the owner of the address.
     pub const REPLY: Self = Self(2);
 }
 
@@ -55,7 +55,7 @@ accessors!(ArpPacket {
 });
 
 impl ArpPacket {
-    /// A request from `mac`, which has `ip`, for the address of `target`.
+    /// Creates a request from `mac`, which has `ip`, for the address of `target`.
     #[must_use]
     pub fn request(mac: MacAddress, ip: Ipv4Addr, target: Ipv4Addr) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl ArpPacket {
         }
     }
 
-    /// The answer of whoever has the target address and this `mac`.
+    /// Creates the reply of the host that has the target address and this `mac`.
     #[must_use]
     pub fn reply(&self, mac: MacAddress) -> Self {
         Self {
@@ -84,10 +84,11 @@ impl ArpPacket {
         }
     }
 
-    /// The packet at the front, if it is about IPv4 on Ethernet. What follows is padding.
+    /// Returns the packet at the front, if its addresses are IPv4 and Ethernet. Trailing bytes are
+    /// padding.
     ///
     /// # Errors
-    /// [`Error::TooShort`], or [`Error::Version`] if it is about other kinds of addresses.
+    /// [`Error::TooShort`]; [`Error::Version`] for other address types.
     pub fn parse(bytes: &[u8]) -> Result<&Self, Error> {
         let (packet, _) = Self::split(bytes)?;
         let kinds = (packet.hardware.get(), packet.protocol.get());
@@ -98,7 +99,7 @@ impl ArpPacket {
         Ok(packet)
     }
 
-    /// Bytes 6..8: what it wants (RFC 826, `ar$op`).
+    /// Returns bytes 6..8: the operation (RFC 826, `ar$op`).
     #[must_use]
     pub fn operation(&self) -> ArpOperation {
         ArpOperation(self.operation.get())
@@ -113,7 +114,7 @@ mod tests {
         [0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0, 0, 1, 10, 0, 0, 1, 0, 0, 0, 0, 0, 0, 10, 0, 0, 2];
 
     #[test]
-    fn a_request_and_its_reply_are_these_bytes() {
+    fn encodes_request_and_reply() {
         let (ours, theirs) = (MacAddress([2, 0, 0, 0, 0, 1]), MacAddress([2, 0, 0, 0, 0, 2]));
         let request = ArpPacket::request(ours, [10, 0, 0, 1].into(), [10, 0, 0, 2].into());
         assert_eq!(request.as_bytes(), REQUEST);
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn other_kinds_of_addresses_are_refused() {
+    fn rejects_other_address_types() {
         for (at, byte) in [(1, 6), (2, 9), (4, 8), (5, 16)] {
             let mut bytes = REQUEST;
             bytes[at] = byte;

@@ -4,14 +4,14 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::Protocol;
 
-/// A ones' complement sum under way.
+/// A partial ones' complement sum.
 ///
-/// Parts may be summed apart and joined in any order ([`Sum::join`]), which is how the fixed fields
-/// of a header are summed once and the rest for each packet. Each part but the last must have an
-/// even length.
+/// Parts may be summed separately and joined in any order ([`Sum::join`]). So the fixed fields of a
+/// header are summed once, and the rest for each packet. Each part but the last must have an even
+/// length.
 ///
-/// It is kept in the machine's byte order, eight bytes at a time, and only [`Sum::checksum`] folds
-/// it (RFC 1071 §2, "byte order independence" and "parallel summation").
+/// The sum is kept in native byte order, eight bytes at a time. Only [`Sum::checksum`] folds it
+/// (RFC 1071 §2, "byte order independence" and "parallel summation").
 ///
 /// ```
 /// use hairpin_wire::Sum;
@@ -24,10 +24,10 @@ use crate::Protocol;
 pub struct Sum(u64);
 
 impl Sum {
-    /// Of nothing.
+    /// The sum of no bytes.
     pub const ZERO: Self = Self(0);
 
-    /// With these bytes behind it. An odd last byte counts as if a zero followed.
+    /// Adds bytes. An odd last byte counts as if a zero followed.
     #[must_use]
     #[inline(always)]
     pub fn bytes(self, bytes: &[u8]) -> Self {
@@ -44,22 +44,22 @@ impl Sum {
         Self(if rest.is_empty() { sum } else { add(sum, last(bytes, rest.len())) })
     }
 
-    /// With a 16-bit word behind it.
+    /// Adds a 16-bit word.
     #[must_use]
     #[inline]
     pub const fn word(self, word: u16) -> Self {
         Self(add(self.0, word.to_be() as u64))
     }
 
-    /// Both together.
+    /// Adds another sum.
     #[must_use]
     #[inline]
     pub const fn join(self, other: Self) -> Self {
         Self(add(self.0, other.0))
     }
 
-    /// IPv4's pseudo header for UDP and TCP: both addresses, zero, protocol, and the length of
-    /// transport header and payload (RFC 768, RFC 9293 §3.1).
+    /// Returns the sum of IPv4's pseudo header for UDP and TCP: both addresses, zero, protocol, and
+    /// the length of transport header and payload (RFC 768, RFC 9293 §3.1).
     #[must_use]
     #[inline]
     pub fn pseudo_ipv4(
@@ -72,8 +72,8 @@ impl Sum {
         addresses.word(u16::from(protocol.0)).word(length)
     }
 
-    /// IPv6's pseudo header for UDP, TCP and ICMPv6: both addresses, the length as 32 bits, zeros,
-    /// next header (RFC 8200 §8.1).
+    /// Returns the sum of IPv6's pseudo header for UDP, TCP and ICMPv6: both addresses, the length
+    /// as 32 bits, zeros, next header (RFC 8200 §8.1).
     #[must_use]
     #[inline]
     pub fn pseudo_ipv6(
@@ -86,14 +86,15 @@ impl Sum {
         addresses.bytes(&length.to_be_bytes()).word(u16::from(protocol.0))
     }
 
-    /// The checksum to be sent: the complement of the folded sum.
+    /// Returns the checksum to send: the complement of the folded sum.
     #[must_use]
     #[inline]
     pub const fn checksum(self) -> u16 {
         !self.folded()
     }
 
-    /// The checksum to be sent with UDP, where zero would say that there is none (RFC 768).
+    /// Returns the checksum to send with UDP, where zero means no checksum and is replaced by ones
+    /// (RFC 768).
     #[must_use]
     #[inline]
     pub const fn udp_checksum(self) -> u16 {
@@ -103,32 +104,33 @@ impl Sum {
         }
     }
 
-    /// Whether this is the sum of data that contain their right checksum.
+    /// Returns `true` if this is the sum of data that contain their correct checksum.
     #[must_use]
     #[inline]
     pub const fn is_valid(self) -> bool {
-        // The inverse makes the quotient of a multiple of 0xFFFF, and more than any of all else.
+        // Multiplication by the inverse gives the quotient of a multiple of 0xFFFF, and a larger
+        // value for all other sums.
         const INVERSE: u64 = 0xFFFE_FFFE_FFFE_FFFF;
         self.0 != 0 && self.0.wrapping_mul(INVERSE) <= u64::MAX / 0xFFFF
     }
 
     #[inline]
     const fn folded(self) -> u16 {
-        // Half and half added, in the upper half with the carry of the lower.
+        // Adds both halves; the upper half then includes the carry of the lower.
         let sum = (self.0.wrapping_add(self.0.rotate_left(32)) >> 32) as u32;
         let sum = (sum.wrapping_add(sum.rotate_left(16)) >> 16) as u16;
         u16::from_be(sum)
     }
 }
 
-/// A sum with its carry brought round. It stays 0 only if all that was added is 0.
+/// Adds with end-around carry. The sum stays 0 only if everything added is 0.
 #[inline]
 const fn add(sum: u64, word: u64) -> u64 {
     let (sum, carry) = sum.overflowing_add(word);
     sum + carry as u64
 }
 
-/// With 64 bytes, whose carries come round together.
+/// Adds 64 bytes, with one end-around carry for all.
 #[inline]
 fn add_words(sum: u64, line: &[u8; 64]) -> u64 {
     let (words, _) = line.as_chunks::<8>();
@@ -139,7 +141,7 @@ fn add_words(sum: u64, line: &[u8; 64]) -> u64 {
     add(sum, carry.into())
 }
 
-/// The last one to seven bytes behind the last whole word, as if zeros followed.
+/// Returns the last one to seven bytes after the last whole word, padded with zeros.
 #[inline]
 fn last(bytes: &[u8], count: usize) -> u64 {
     let (word, unwanted) = match bytes.last_chunk::<8>() {
@@ -149,13 +151,13 @@ fn last(bytes: &[u8], count: usize) -> u64 {
     u64::from_le(word >> (8 * unwanted))
 }
 
-/// Fewer than eight bytes as a little-endian number.
+/// Returns fewer than eight bytes as a little-endian number.
 #[inline]
 fn short(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// The checksum after a 16-bit word under it has changed (RFC 1624 §3, equation 3).
+/// Updates a checksum after a change of one 16-bit word (RFC 1624 §3, equation 3).
 #[must_use]
 #[inline]
 pub const fn update(checksum: u16, old: u16, new: u16) -> u16 {
@@ -164,7 +166,7 @@ pub const fn update(checksum: u16, old: u16, new: u16) -> u16 {
     !(((sum >> 16) + (sum & 0xFFFF)) as u16)
 }
 
-/// The same for 32 bits that begin at an even place, an IPv4 address for one.
+/// Updates a checksum after a change of 32 bits at an even offset, such as an IPv4 address.
 #[must_use]
 #[inline]
 pub const fn update_u32(checksum: u16, old: u32, new: u32) -> u16 {
@@ -191,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_byte_counts_as_the_high_one() {
+    fn odd_byte_counts_as_high_byte() {
         assert_eq!(Sum::ZERO.bytes(&[0xAB]).checksum(), !0xAB00);
         let bytes = [1, 2, 3, 4, 5, 6, 7];
         assert_eq!(Sum::ZERO.bytes(&bytes).checksum(), !(0x0102 + 0x0304 + 0x0506 + 0x0700));
     }
 
     #[test]
-    fn any_length_sums_as_its_words_one_by_one() {
+    fn sum_equals_sum_of_words() {
         let bytes: [u8; 300] = core::array::from_fn(|at| (at * 37 + at / 7) as u8 | 0x80);
         for length in 0..bytes.len() {
             let words = bytes[..length]
@@ -210,27 +212,27 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_is_valid_if_it_folds_to_ones() {
+    fn sum_is_valid_if_it_folds_to_ones() {
         for sum in (0..200_000).chain((0..200_000).map(|sum| u64::MAX - sum * 0x8001)) {
             assert_eq!(Sum(sum).is_valid(), Sum(sum).folded() == 0xFFFF, "{sum}");
         }
     }
 
     #[test]
-    fn carries_come_round() {
+    fn carries_wrap_around() {
         assert_eq!(Sum::ZERO.bytes(&[0xFF; 65_534]).checksum(), 0);
         assert!(Sum::ZERO.bytes(&[0xFF; 16]).join(Sum::ZERO.bytes(&[0xFF; 6])).is_valid());
         assert_eq!(Sum::ZERO.bytes(&[0xFF; 16]).word(1).checksum(), !1);
     }
 
     #[test]
-    fn nothing_sums_to_zero_and_is_not_valid() {
+    fn empty_sum_is_zero_and_invalid() {
         assert_eq!(Sum::ZERO.bytes(&[0; 40]).checksum(), 0xFFFF);
         assert!(!Sum::ZERO.bytes(&[0; 40]).is_valid());
     }
 
     #[test]
-    fn udp_sends_ones_in_the_place_of_zero() {
+    fn udp_checksum_replaces_zero_by_ones() {
         assert_eq!(Sum::ZERO.word(0xFFFF).udp_checksum(), 0xFFFF);
         assert_eq!(Sum::ZERO.word(0xFFFE).udp_checksum(), 1);
     }

@@ -1,20 +1,20 @@
-//! Why bytes are not the header they were taken for.
+//! The error of parsing a header.
 
 use core::fmt;
 
-/// Why bytes are not the header they were taken for.
+/// The reason why bytes are not a valid header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
-    /// There are fewer bytes than the fixed part of the header has.
+    /// The bytes are fewer than the fixed part of the header.
     TooShort,
-    /// The version, or what an ARP packet says of its addresses, is another.
+    /// The version, or an ARP packet's address types, are not those expected.
     Version,
-    /// The header says it is shorter than it can be, or longer than the bytes that are there.
+    /// The header length is below the minimum or beyond the available bytes.
     HeaderLength,
-    /// The packet says it is shorter than its header, or longer than the bytes that are there.
+    /// The packet length is below the header length or beyond the available bytes.
     TotalLength,
-    /// A later fragment, which has no transport header.
+    /// The packet is a later fragment, which has no transport header.
     LaterFragment,
 }
 
@@ -22,10 +22,10 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::TooShort => "too short for its header",
-            Self::Version => "not of the version or kind expected",
-            Self::HeaderLength => "a header length that cannot be",
-            Self::TotalLength => "a packet length that cannot be",
-            Self::LaterFragment => "a fragment without a transport header",
+            Self::Version => "unexpected version or address type",
+            Self::HeaderLength => "invalid header length",
+            Self::TotalLength => "invalid packet length",
+            Self::LaterFragment => "fragment without a transport header",
         })
     }
 }

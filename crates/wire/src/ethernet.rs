@@ -4,7 +4,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned, big_endi
 
 use crate::MacAddress;
 
-/// What an Ethernet frame carries, or a tag says is behind it (IEEE 802.3 §3.2.6, IANA).
+/// The EtherType: the protocol of a frame's payload or of the data after a tag (IEEE 802.3 §3.2.6,
+/// IANA).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EtherType(pub u16);
 
@@ -13,21 +14,22 @@ impl EtherType {
     pub const IPV4: Self = Self(0x0800);
     /// ARP (RFC 826).
     pub const ARP: Self = Self(0x0806);
-    /// A customer's VLAN tag (IEEE 802.1Q).
+    /// A customer VLAN tag (IEEE 802.1Q).
     pub const VLAN: Self = Self(0x8100);
     /// IPv6 (RFC 2464 §3).
     pub const IPV6: Self = Self(0x86DD);
-    /// A provider's VLAN tag, outside a customer's (IEEE 802.1ad).
+    /// A provider VLAN tag, outside a customer tag (IEEE 802.1ad).
     pub const PROVIDER_VLAN: Self = Self(0x88A8);
 
-    /// Whether a [`VlanTag`](crate::VlanTag) comes next.
+    /// Returns `true` if a [`VlanTag`](crate::VlanTag) follows.
     #[must_use]
     #[inline]
     pub const fn is_vlan(self) -> bool {
         matches!(self, Self::VLAN | Self::PROVIDER_VLAN)
     }
 
-    /// Below 0x0600 the word is a length, and the frame is one of 802.3 with LLC.
+    /// Returns `true` if the value is a length, below 0x0600: the frame is then an 802.3 frame with
+    /// LLC.
     #[must_use]
     #[inline]
     pub const fn is_length(self) -> bool {
@@ -56,7 +58,7 @@ impl From<EtherType> for U16 {
 /// | destination | source    | type | payload …
 /// ```
 ///
-/// A frame is padded to 60 bytes, so what follows may be longer than the packet in it.
+/// A frame is padded to 60 bytes, so the payload may be longer than the packet in it.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned,
 )]
@@ -70,16 +72,16 @@ pub struct EthernetHeader {
 view!(EthernetHeader);
 
 accessors!(EthernetHeader {
-    /// Bytes 0..6: where the frame goes (IEEE 802.3 §3.2.4).
+    /// Bytes 0..6: the destination address (IEEE 802.3 §3.2.4).
     destination, set_destination: MacAddress;
-    /// Bytes 6..12: where it comes from (IEEE 802.3 §3.2.5).
+    /// Bytes 6..12: the source address (IEEE 802.3 §3.2.5).
     source, set_source: MacAddress;
-    /// Bytes 12..14: what it carries (IEEE 802.3 §3.2.6).
+    /// Bytes 12..14: the EtherType (IEEE 802.3 §3.2.6).
     ether_type, set_ether_type: EtherType;
 });
 
 impl EthernetHeader {
-    /// A header with these fields.
+    /// Creates a header with these fields.
     #[must_use]
     pub fn new(destination: MacAddress, source: MacAddress, ether_type: EtherType) -> Self {
         Self { destination, source, ether_type: ether_type.into() }

@@ -28,69 +28,69 @@ view!(Icmpv4Header);
 accessors!(Icmpv4Header {
     /// Byte 0: the type (RFC 792).
     kind, set_kind: u8;
-    /// Byte 1: the code, what is meant within a type (RFC 792).
+    /// Byte 1: the code, which refines the type (RFC 792).
     code, set_code: u8;
     /// Bytes 2..4: the checksum over header and data (RFC 792).
     checksum, set_checksum: u16;
-    /// Bytes 4..8: what they are depends on the type (RFC 792).
+    /// Bytes 4..8: depend on the type (RFC 792).
     rest, set_rest: [u8; 4];
 });
 
-/// What an ICMP message says. The errors quote the packet that they are about, which
+/// An ICMP message. Errors quote the packet that caused them, which
 /// [`QuotedPacket::parse_ipv4`](crate::QuotedPacket::parse_ipv4) reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Icmpv4Message<'a> {
-    /// Type 8: answer, please (RFC 792, "Echo").
+    /// Type 8: echo request (RFC 792, "Echo").
     EchoRequest {
-        /// Bytes 4..6: whose.
+        /// Bytes 4..6: the identifier.
         identifier: u16,
-        /// Bytes 6..8: which.
+        /// Bytes 6..8: the sequence number.
         sequence: u16,
-        /// What is to come back.
+        /// The data to echo.
         data: &'a [u8],
     },
-    /// Type 0: the answer (RFC 792, "Echo").
+    /// Type 0: echo reply (RFC 792, "Echo").
     EchoReply {
-        /// Bytes 4..6, of the request.
+        /// Bytes 4..6: the identifier of the request.
         identifier: u16,
-        /// Bytes 6..8, of the request.
+        /// Bytes 6..8: the sequence number of the request.
         sequence: u16,
-        /// What was in the request.
+        /// The data of the request.
         data: &'a [u8],
     },
-    /// Type 3: it could not be delivered (RFC 792; codes also RFC 1812 §5.2.7.1).
+    /// Type 3: destination unreachable (RFC 792; codes also RFC 1812 §5.2.7.1).
     DestinationUnreachable {
-        /// 0 net, 1 host, 2 protocol, 3 port, 4 fragmentation needed, 13 prohibited.
+        /// The code: 0 net, 1 host, 2 protocol, 3 port, 4 fragmentation needed, 13 prohibited.
         code: u8,
         /// Bytes 6..8, with code 4: the MTU of the next hop, or 0 (RFC 1191 §4).
         next_hop_mtu: u16,
-        /// The packet it is about.
+        /// The quoted packet.
         quoted: &'a [u8],
     },
-    /// Type 5: there is a better way (RFC 792, "Redirect").
+    /// Type 5: redirect (RFC 792, "Redirect").
     Redirect {
-        /// 0 for the net, 1 for the host.
+        /// The code: 0 for the net, 1 for the host.
         code: u8,
         /// Bytes 4..8: the router to use.
         gateway: Ipv4Addr,
-        /// The packet it is about.
+        /// The quoted packet.
         quoted: &'a [u8],
     },
-    /// Type 11: it was too long under way (RFC 792, "Time exceeded").
+    /// Type 11: time exceeded (RFC 792, "Time exceeded").
     TimeExceeded {
-        /// 0 its TTL, 1 its fragments.
+        /// The code: 0 TTL exceeded in transit, 1 fragment reassembly time exceeded.
         code: u8,
-        /// The packet it is about.
+        /// The quoted packet.
         quoted: &'a [u8],
     },
-    /// Type 12: a field of the header is wrong (RFC 792, "Parameter problem").
+    /// Type 12: parameter problem (RFC 792, "Parameter problem").
     ParameterProblem {
-        /// 0: the pointer counts.
+        /// The code: with 0 the pointer is valid.
         code: u8,
-        /// Byte 4: which byte of the packet.
+        /// Byte 4: the offset of the invalid byte in the packet.
         pointer: u8,
-        /// The packet it is about.
+        /// The quoted packet.
         quoted: &'a [u8],
     },
     /// Another type.
@@ -98,7 +98,7 @@ pub enum Icmpv4Message<'a> {
 }
 
 impl Icmpv4Header {
-    /// An echo request, or the reply to one, with the checksum to be filled in.
+    /// Creates an echo request or reply; the checksum must be filled in.
     #[must_use]
     pub fn echo(is_reply: bool, identifier: u16, sequence: u16) -> Self {
         let ([a, b], [c, d]) = (identifier.to_be_bytes(), sequence.to_be_bytes());
@@ -106,7 +106,7 @@ impl Icmpv4Header {
         Self { kind, code: 0, checksum: U16::ZERO, rest: [a, b, c, d] }
     }
 
-    /// What it says; `data` is what follows the header.
+    /// Decodes the message; `data` are the bytes after the header.
     #[must_use]
     pub fn message<'a>(&self, data: &'a [u8]) -> Icmpv4Message<'a> {
         let (code, [a, b, c, d], quoted) = (self.code, self.rest, data);
@@ -125,13 +125,13 @@ impl Icmpv4Header {
         }
     }
 
-    /// Whether the checksum is right; `data` is what follows the header.
+    /// Returns `true` if the checksum is correct; `data` are the bytes after the header.
     #[must_use]
     pub fn is_checksum_valid(&self, data: &[u8]) -> bool {
         Sum::ZERO.bytes(self.as_bytes()).bytes(data).is_valid()
     }
 
-    /// Fills in the checksum; `data` is what follows the header.
+    /// Fills in the checksum; `data` are the bytes after the header.
     pub fn fill_checksum(&mut self, data: &[u8]) {
         self.checksum = U16::ZERO;
         self.checksum = Sum::ZERO.bytes(self.as_bytes()).bytes(data).checksum().into();
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_echo_is_read_and_written() {
+    fn echo_round_trips() {
         let bytes = [8, 0, 0x49, 0x35, 0x12, 0x34, 0, 1, 0x61, 0x62, 0x63, 0x64, 0, 0, 0xD7, 0xCE];
         let (header, data) = Icmpv4Header::split(&bytes).unwrap();
         let mut ours = Icmpv4Header::echo(false, 0x1234, 1);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn each_error_has_its_own_words() {
+    fn decodes_each_error() {
         let message = |kind, code| {
             let mut header = Icmpv4Header::echo(false, 0x0102, 1_400);
             header.set_kind(kind);

@@ -4,7 +4,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned, big_endi
 
 use crate::Sum;
 
-/// The header of an ICMPv6 message, 8 bytes with those that depend on the type (RFC 4443 §2.1):
+/// The header of an ICMPv6 message, 8 bytes including the type-dependent word (RFC 4443 §2.1):
 ///
 /// ```text
 ///  0      1      2          4            8
@@ -24,75 +24,76 @@ pub struct Icmpv6Header {
 view!(Icmpv6Header);
 
 accessors!(Icmpv6Header {
-    /// Byte 0: the type; below 128 it is an error (RFC 4443 §2.1).
+    /// Byte 0: the type; values below 128 are errors (RFC 4443 §2.1).
     kind, set_kind: u8;
-    /// Byte 1: the code, what is meant within a type (RFC 4443 §2.1).
+    /// Byte 1: the code, which refines the type (RFC 4443 §2.1).
     code, set_code: u8;
     /// Bytes 2..4: the checksum over pseudo header, header and data (RFC 4443 §2.3).
     checksum, set_checksum: u16;
-    /// Bytes 4..8: what they are depends on the type (RFC 4443 §3 and §4).
+    /// Bytes 4..8: depend on the type (RFC 4443 §3 and §4).
     rest, set_rest: [u8; 4];
 });
 
-/// What an ICMPv6 message says. The errors quote the packet that they are about, which
+/// An ICMPv6 message. Errors quote the packet that caused them, which
 /// [`QuotedPacket::parse_ipv6`](crate::QuotedPacket::parse_ipv6) reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Icmpv6Message<'a> {
-    /// Type 1: it could not be delivered (RFC 4443 §3.1).
+    /// Type 1: destination unreachable (RFC 4443 §3.1).
     DestinationUnreachable {
-        /// 0 no route, 1 prohibited, 2 beyond scope, 3 address, 4 port, 5 and 6 refused.
+        /// The code: 0 no route, 1 prohibited, 2 beyond scope, 3 address, 4 port, 5 source policy,
+        /// 6 rejected route.
         code: u8,
-        /// The packet it is about.
+        /// The quoted packet.
         quoted: &'a [u8],
     },
-    /// Type 2: it is longer than the next hop takes (RFC 4443 §3.2).
+    /// Type 2: packet too big (RFC 4443 §3.2).
     PacketTooBig {
-        /// Bytes 4..8: what that takes.
+        /// Bytes 4..8: the MTU of the next hop.
         mtu: u32,
-        /// The packet it is about.
+        /// The quoted packet.
         quoted: &'a [u8],
     },
-    /// Type 3: it was too long under way (RFC 4443 §3.3).
+    /// Type 3: time exceeded (RFC 4443 §3.3).
     TimeExceeded {
-        /// 0 its hop limit, 1 its fragments.
+        /// The code: 0 hop limit exceeded, 1 fragment reassembly time exceeded.
         code: u8,
-        /// The packet it is about.
+        /// The quoted packet.
         quoted: &'a [u8],
     },
-    /// Type 4: a field is wrong (RFC 4443 §3.4).
+    /// Type 4: parameter problem (RFC 4443 §3.4).
     ParameterProblem {
-        /// 0 a header field, 1 a next header, 2 an option.
+        /// The code: 0 a header field, 1 a next header, 2 an option.
         code: u8,
-        /// Bytes 4..8: which byte of the packet.
+        /// Bytes 4..8: the offset of the invalid byte in the packet.
         pointer: u32,
-        /// The packet it is about.
+        /// The quoted packet.
         quoted: &'a [u8],
     },
-    /// Type 128: answer, please (RFC 4443 §4.1).
+    /// Type 128: echo request (RFC 4443 §4.1).
     EchoRequest {
-        /// Bytes 4..6: whose.
+        /// Bytes 4..6: the identifier.
         identifier: u16,
-        /// Bytes 6..8: which.
+        /// Bytes 6..8: the sequence number.
         sequence: u16,
-        /// What is to come back.
+        /// The data to echo.
         data: &'a [u8],
     },
-    /// Type 129: the answer (RFC 4443 §4.2).
+    /// Type 129: echo reply (RFC 4443 §4.2).
     EchoReply {
-        /// Bytes 4..6, of the request.
+        /// Bytes 4..6: the identifier of the request.
         identifier: u16,
-        /// Bytes 6..8, of the request.
+        /// Bytes 6..8: the sequence number of the request.
         sequence: u16,
-        /// What was in the request.
+        /// The data of the request.
         data: &'a [u8],
     },
-    /// Another type: neighbour discovery for one.
+    /// Another type, such as neighbor discovery.
     Other,
 }
 
 impl Icmpv6Header {
-    /// An echo request, or the reply to one, with the checksum to be filled in.
+    /// Creates an echo request or reply; the checksum must be filled in.
     #[must_use]
     pub fn echo(is_reply: bool, identifier: u16, sequence: u16) -> Self {
         let ([a, b], [c, d]) = (identifier.to_be_bytes(), sequence.to_be_bytes());
@@ -100,7 +101,7 @@ impl Icmpv6Header {
         Self { kind, code: 0, checksum: U16::ZERO, rest: [a, b, c, d] }
     }
 
-    /// What it says; `data` is what follows the header.
+    /// Decodes the message; `data` are the bytes after the header.
     #[must_use]
     pub fn message<'a>(&self, data: &'a [u8]) -> Icmpv6Message<'a> {
         let (code, word, quoted) = (self.code, u32::from_be_bytes(self.rest), data);
@@ -116,8 +117,8 @@ impl Icmpv6Header {
         }
     }
 
-    /// Whether the checksum is right; `pseudo` is the pseudo header's with the message's length,
-    /// `data` what follows the header.
+    /// Returns `true` if the checksum is correct. `pseudo` is the sum of the pseudo header with the
+    /// message's length, and `data` are the bytes after the header.
     #[must_use]
     pub fn is_checksum_valid(&self, pseudo: Sum, data: &[u8]) -> bool {
         pseudo.bytes(self.as_bytes()).bytes(data).is_valid()
@@ -137,7 +138,7 @@ mod tests {
     use core::net::Ipv6Addr;
 
     #[test]
-    fn each_kind_has_its_own_words() {
+    fn decodes_each_type() {
         let message = |kind, code| {
             let mut header = Icmpv6Header::echo(false, 1, 2);
             header.set_kind(kind);
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_checksum_covers_the_pseudo_header() {
+    fn checksum_covers_pseudo_header() {
         let localhost = Ipv6Addr::LOCALHOST;
         let pseudo = Sum::pseudo_ipv6(localhost, localhost, Protocol::ICMPV6, 9);
         let mut header = Icmpv6Header::echo(false, 1, 2);

@@ -36,29 +36,30 @@ view!(Ipv4Header);
 accessors!(Ipv4Header {
     /// Byte 1: DSCP in the highest six bits (RFC 2474 §3), ECN in the lowest two (RFC 3168 §5).
     traffic_class, set_traffic_class: u8;
-    /// Bytes 2..4: header, options and payload in bytes (RFC 791 §3.1).
+    /// Bytes 2..4: the total length of header, options and payload in bytes (RFC 791 §3.1).
     total_length, set_total_length: u16;
-    /// Bytes 4..6: which packet a fragment belongs to (RFC 791 §3.1, RFC 6864).
+    /// Bytes 4..6: the identification of the packet to which a fragment belongs (RFC 791 §3.1, RFC
+    /// 6864).
     identification, set_identification: u16;
     /// Bytes 6..8: a reserved bit, [`Self::DONT_FRAGMENT`], [`Self::MORE_FRAGMENTS`] and the
     /// fragment's offset (RFC 791 §3.1).
     flags_and_offset, set_flags_and_offset: u16;
-    /// Byte 8: how many routers it may still pass (RFC 791 §3.1).
+    /// Byte 8: the time to live (RFC 791 §3.1).
     ttl, set_ttl: u8;
-    /// Byte 9: what it carries (RFC 791 §3.1).
+    /// Byte 9: the protocol of the payload (RFC 791 §3.1).
     protocol, set_protocol: Protocol;
     /// Bytes 10..12: the checksum over header and options (RFC 791 §3.1).
     checksum, set_checksum: u16;
 });
 
 impl Ipv4Header {
-    /// In [`Self::flags_and_offset`]: routers must not take it apart.
+    /// The flag in [`Self::flags_and_offset`] that forbids fragmentation.
     pub const DONT_FRAGMENT: u16 = 0x4000;
-    /// In [`Self::flags_and_offset`]: it is not the last fragment.
+    /// The flag in [`Self::flags_and_offset`] of all fragments but the last.
     pub const MORE_FRAGMENTS: u16 = 0x2000;
 
-    /// A header without options, not to be fragmented, with a TTL of 64 (RFC 1700), and lengths and
-    /// checksum to be filled in.
+    /// Creates a header without options, with the don't-fragment flag and a TTL of 64 (RFC 1700).
+    /// Lengths and checksum must be filled in.
     #[must_use]
     pub fn new(protocol: Protocol, source: Ipv4Addr, destination: Ipv4Addr) -> Self {
         Self {
@@ -75,13 +76,13 @@ impl Ipv4Header {
         }
     }
 
-    /// The header, its options, and the payload without the padding of the frame. The checksum is
-    /// [another question](Self::is_checksum_valid).
+    /// Returns the header, its options, and the payload without the frame's padding. Does not
+    /// verify the checksum: see [`is_checksum_valid`](Self::is_checksum_valid).
     ///
     /// # Errors
-    /// [`Error::TooShort`] below 20 bytes, [`Error::Version`] if it is not 4,
-    /// [`Error::HeaderLength`] below 20 bytes or beyond `bytes`, [`Error::TotalLength`] if it ends
-    /// within the header or beyond `bytes`.
+    /// [`Error::TooShort`] below 20 bytes, [`Error::Version`] if the version is not 4,
+    /// [`Error::HeaderLength`] if the header length is below 20 bytes or beyond `bytes`,
+    /// [`Error::TotalLength`] if the total length is below the header length or beyond `bytes`.
     #[inline]
     pub fn parse(bytes: &[u8]) -> Result<(&Self, &[u8], &[u8]), Error> {
         let (header, options, rest) = Self::parse_start(bytes)?;
@@ -90,8 +91,8 @@ impl Ipv4Header {
         Ok((header, options, rest.get(..payload).ok_or(Error::TotalLength)?))
     }
 
-    /// As [`Self::parse`], of a packet whose end is missing, as where an error quotes it: the total
-    /// length is not looked at, and the last part is all bytes behind the options.
+    /// Parses the start of a truncated packet, such as one quoted by an error. The total length is
+    /// not checked, and the last part is all bytes after the options.
     ///
     /// # Errors
     /// [`Error::TooShort`], [`Error::Version`], [`Error::HeaderLength`].
@@ -106,22 +107,22 @@ impl Ipv4Header {
         Ok((header, options, rest))
     }
 
-    /// The highest four bits of byte 0: 4 (RFC 791 §3.1).
+    /// Returns the highest four bits of byte 0: 4 (RFC 791 §3.1).
     #[must_use]
     #[inline]
     pub const fn version(&self) -> u8 {
         self.version_and_length >> 4
     }
 
-    /// The lowest four bits of byte 0, in bytes: header and options, 20 to 60 where it is valid
-    /// (RFC 791 §3.1).
+    /// Returns the header length in bytes, from the lowest four bits of byte 0: header and options,
+    /// 20 to 60 if valid (RFC 791 §3.1).
     #[must_use]
     #[inline]
     pub const fn header_length(&self) -> usize {
         (self.version_and_length & 0x0F) as usize * 4
     }
 
-    /// Whether it is one of version 4 and of 20 bytes.
+    /// Returns `true` for a header of version 4 without options.
     #[must_use]
     #[inline]
     pub const fn is_without_options(&self) -> bool {
@@ -134,21 +135,21 @@ impl Ipv4Header {
         self.version_and_length = 0x40 | (bytes / 4) as u8 & 0x0F;
     }
 
-    /// The lowest 13 bits of bytes 6..8, in bytes: where in its packet a fragment begins.
+    /// Returns the fragment offset in bytes, from the lowest 13 bits of bytes 6..8.
     #[must_use]
     #[inline]
     pub fn fragment_offset(&self) -> usize {
         usize::from(self.flags_and_offset() & 0x1FFF) * 8
     }
 
-    /// Whether it is a part of a packet: more follow, or some went before (RFC 791 §3.2).
+    /// Returns `true` for a fragment: more fragments follow, or the offset is not 0 (RFC 791 §3.2).
     #[must_use]
     #[inline]
     pub fn is_fragment(&self) -> bool {
         self.flags_and_offset() & (Self::MORE_FRAGMENTS | 0x1FFF) != 0
     }
 
-    /// Bytes 12..16: the sender (RFC 791 §3.1).
+    /// Returns bytes 12..16: the source address (RFC 791 §3.1).
     #[must_use]
     #[inline]
     pub const fn source(&self) -> Ipv4Addr {
@@ -161,15 +162,15 @@ impl Ipv4Header {
         self.source = source.octets();
     }
 
-    /// Bytes 16..20: the receiver (RFC 791 §3.1).
+    /// Returns bytes 16..20: the destination address (RFC 791 §3.1).
     #[must_use]
     #[inline]
     pub const fn destination(&self) -> Ipv4Addr {
         Ipv4Addr::from_octets(self.destination)
     }
 
-    /// Bytes 12..20: source and destination as they are sent, for whoever compares, hashes or sums
-    /// them as one.
+    /// Returns bytes 12..20: source and destination as sent, for comparing, hashing or summing both
+    /// at once.
     #[must_use]
     #[inline]
     pub const fn addresses(&self) -> [u8; 8] {
@@ -183,7 +184,8 @@ impl Ipv4Header {
         self.destination = destination.octets();
     }
 
-    /// Whether the checksum over header and options is right; `packet` begins with this header.
+    /// Returns `true` if the checksum over header and options is correct; `packet` begins with this
+    /// header.
     #[must_use]
     #[inline]
     pub fn is_checksum_valid(&self, packet: &[u8]) -> bool {
@@ -200,7 +202,7 @@ impl Ipv4Header {
         self.checksum = self.sum().checksum().into();
     }
 
-    /// The sum of the 20 bytes, for whoever goes on summing.
+    /// Returns the sum of the 20 bytes, for further summing.
     #[must_use]
     #[inline]
     pub fn sum(&self) -> Sum {
@@ -212,7 +214,7 @@ impl Ipv4Header {
 mod tests {
     use super::*;
 
-    /// A header that is found in many textbooks, with its checksum.
+    /// A header from textbooks, with its checksum.
     const BYTES: [u8; 20] = [
         0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0xB8, 0x61, 0xC0, 0xA8, 0x00,
         0x01, 0xC0, 0xA8, 0x00, 0xC7,
@@ -225,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_header_is_read_and_written() {
+    fn known_header_round_trips() {
         let packet = packet();
         let (header, options, payload) = Ipv4Header::parse(&packet).unwrap();
         assert_eq!((options.len(), payload.len(), header.ttl()), (0, 0x73 - 20, 64));
@@ -237,7 +239,7 @@ mod tests {
         ours.fill_checksum();
         assert_eq!(ours.as_bytes(), BYTES);
         ours.fill_checksum();
-        assert_eq!(ours.as_bytes(), BYTES, "the old checksum does not count");
+        assert_eq!(ours.as_bytes(), BYTES, "the old checksum must be ignored");
     }
 
     #[test]
@@ -263,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_packet_is_a_fragment() {
+    fn detects_fragments() {
         let mut header = Ipv4Header::new(Protocol::UDP, [1; 4].into(), [2; 4].into());
         for (word, is_fragment, offset) in
             [(0x4000, false, 0), (0x2000, true, 0), (0x0001, true, 8), (0x1FFF, true, 65_528)]
@@ -274,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn the_checksum_covers_the_options() {
+    fn checksum_covers_options() {
         let mut packet = [0; 24];
         packet[20..].copy_from_slice(&[0x94, 0x04, 0, 0]);
         let (header, _) = Ipv4Header::split_mut(&mut packet).unwrap();

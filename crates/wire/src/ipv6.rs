@@ -17,8 +17,8 @@ use crate::{Error, Protocol};
 /// | source                 | destination            | payload …
 /// ```
 ///
-/// Extension headers are not walked: a packet that has some is one whose next header is not the
-/// transport that was hoped for.
+/// Extension headers are not walked: for a packet with extension headers, the next header is not
+/// the transport.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned,
 )]
@@ -35,17 +35,17 @@ pub struct Ipv6Header {
 view!(Ipv6Header);
 
 accessors!(Ipv6Header {
-    /// Bytes 4..6: what follows the header, extension headers included, in bytes (RFC 8200 §3).
+    /// Bytes 4..6: the payload length in bytes, including extension headers (RFC 8200 §3).
     payload_length, set_payload_length: u16;
-    /// Byte 6: what follows the header (RFC 8200 §3).
+    /// Byte 6: the next header (RFC 8200 §3).
     next_header, set_next_header: Protocol;
-    /// Byte 7: how many routers it may still pass (RFC 8200 §3).
+    /// Byte 7: the hop limit (RFC 8200 §3).
     hop_limit, set_hop_limit: u8;
 });
 
 impl Ipv6Header {
-    /// A header without flow label, with a hop limit of 64 (RFC 1700), and the length to be filled
-    /// in.
+    /// Creates a header without a flow label and with a hop limit of 64 (RFC 1700). The length must
+    /// be filled in.
     #[must_use]
     pub fn new(next_header: Protocol, source: Ipv6Addr, destination: Ipv6Addr) -> Self {
         Self {
@@ -58,12 +58,12 @@ impl Ipv6Header {
         }
     }
 
-    /// The header, and the payload without the padding of the frame.
+    /// Returns the header, and the payload without the frame's padding.
     ///
     /// # Errors
-    /// [`Error::TooShort`] below 40 bytes, [`Error::Version`] if it is not 6,
-    /// [`Error::TotalLength`] if it ends beyond `bytes`. A jumbogram (RFC 2675) says 0 and appears
-    /// empty.
+    /// [`Error::TooShort`] below 40 bytes, [`Error::Version`] if the version is not 6,
+    /// [`Error::TotalLength`] if the payload ends beyond `bytes`. A jumbogram (RFC 2675) has length
+    /// 0 and appears empty.
     #[inline]
     pub fn parse(bytes: &[u8]) -> Result<(&Self, &[u8]), Error> {
         let (header, rest) = Self::parse_start(bytes)?;
@@ -71,8 +71,8 @@ impl Ipv6Header {
         Ok((header, payload.ok_or(Error::TotalLength)?))
     }
 
-    /// As [`Self::parse`], of a packet whose end is missing, as where an error quotes it: the
-    /// payload length is not looked at.
+    /// Parses the start of a truncated packet, such as one quoted by an error. The payload length
+    /// is not checked.
     ///
     /// # Errors
     /// [`Error::TooShort`], [`Error::Version`].
@@ -85,14 +85,14 @@ impl Ipv6Header {
         Ok((header, rest))
     }
 
-    /// The highest four bits of byte 0: 6 (RFC 8200 §3).
+    /// Returns the highest four bits of byte 0: 6 (RFC 8200 §3).
     #[must_use]
     #[inline]
     pub fn version(&self) -> u8 {
         (self.version_class_label.get() >> 28) as u8
     }
 
-    /// The eight bits behind the version: DSCP and ECN (RFC 8200 §7).
+    /// Returns the traffic class, the eight bits after the version: DSCP and ECN (RFC 8200 §7).
     #[must_use]
     #[inline]
     pub fn traffic_class(&self) -> u8 {
@@ -106,21 +106,21 @@ impl Ipv6Header {
         self.version_class_label = U32::new(others | u32::from(traffic_class) << 20);
     }
 
-    /// The lowest 20 bits of bytes 0..4: which flow of the source it belongs to (RFC 6437).
+    /// Returns the flow label, the lowest 20 bits of bytes 0..4 (RFC 6437).
     #[must_use]
     #[inline]
     pub fn flow_label(&self) -> u32 {
         self.version_class_label.get() & 0x000F_FFFF
     }
 
-    /// Sets [`Self::flow_label`], of which 20 bits count.
+    /// Sets [`Self::flow_label`] to the lowest 20 bits of the argument.
     #[inline]
     pub fn set_flow_label(&mut self, flow_label: u32) {
         let others = self.version_class_label.get() & 0xFFF0_0000;
         self.version_class_label = U32::new(others | flow_label & 0x000F_FFFF);
     }
 
-    /// Bytes 8..24: the sender (RFC 8200 §3).
+    /// Returns bytes 8..24: the source address (RFC 8200 §3).
     #[must_use]
     #[inline]
     pub const fn source(&self) -> Ipv6Addr {
@@ -133,7 +133,7 @@ impl Ipv6Header {
         self.source = source.octets();
     }
 
-    /// Bytes 24..40: the receiver (RFC 8200 §3).
+    /// Returns bytes 24..40: the destination address (RFC 8200 §3).
     #[must_use]
     #[inline]
     pub const fn destination(&self) -> Ipv6Addr {

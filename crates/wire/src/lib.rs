@@ -1,15 +1,22 @@
 //! Packet headers as views, and the internet checksum.
 //!
-//! A header is a `repr(C)` struct of bytes and big-endian words, and lies in a frame as it is:
-//! [`EthernetHeader::split`] lends the header and what follows it, `split_mut` lends both for
-//! writing. Where a header tells lengths (IPv4, IPv6, UDP, TCP) there is a `parse` as well, which
-//! believes none of them before they have been held against the bytes that are there. Nothing here
-//! panics on any bytes, nothing allocates, and nothing is copied.
+//! A header is a `repr(C)` struct of bytes and big-endian words that is used in place in a frame.
+//! [`EthernetHeader::split`] returns a reference to the header and the bytes after it; `split_mut`
+//! returns both for writing. Headers with length fields (IPv4, IPv6, UDP, TCP) also have a `parse`,
+//! which checks all lengths against the available bytes. No function panics on any bytes, allocates
+//! or copies.
 //!
-//! Layer L0: plain values, `no_std`, no `unsafe`, no clock. It is not a stack: it keeps no state,
-//! reassembles no fragments and walks no IPv6 extension headers, which belong to the kernel.
+//! Layer L0: plain values, `no_std`, no `unsafe`, no clock. This crate is not a network stack: it
+//! keeps no state, does not reassemble fragments and does not walk IPv6 extension headers, which
+//! the kernel handles.
 //!
-//! | file | is | source |
+//! ```text
+//!  frame ─ EthernetHeader::split ─► header │ packet
+//!  packet ─── Ipv4Header::parse ──► header │ options │ datagram
+//!  datagram ─ UdpHeader::parse ───► header │ payload
+//! ```
+//!
+//! | file | content | source |
 //! |---|---|---|
 //! | `ethernet`, `vlan` | Ethernet II; 802.1Q and 802.1ad tags | IEEE 802.3, 802.1Q |
 //! | `arp` | ARP for IPv4 on Ethernet | RFC 826 |

@@ -1,8 +1,8 @@
-//! What an IP packet carries.
+//! IP protocol numbers.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// The number of what an IP packet carries: IPv4's protocol, IPv6's next header (IANA).
+/// The number of an IP payload's protocol: IPv4's protocol field, IPv6's next header (IANA).
 #[derive(
     Debug,
     Clone,

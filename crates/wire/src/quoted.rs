@@ -1,29 +1,30 @@
-//! The packet that an ICMP error quotes.
+//! The packet quoted by an ICMP error.
 
 use core::net::IpAddr;
 
 use crate::{Error, Ipv4Header, Ipv6Header, Protocol, UdpHeader};
 
-/// The beginning of the packet that an ICMP error is about: who sent it to whom. It comes from
-/// whoever sent the error, and should be believed only if it is one of our own.
+/// The beginning of the packet that caused an ICMP error. It is data from the sender of the error,
+/// so accept it only if it matches a packet of this host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuotedPacket<'a> {
-    /// Who sent it: this host.
+    /// The source address: this host.
     pub source: IpAddr,
-    /// Where it was to go.
+    /// The destination address.
     pub destination: IpAddr,
-    /// What it carried.
+    /// The protocol of the payload.
     pub protocol: Protocol,
-    /// The first bytes of that, at least 8 where the sender kept the rules (RFC 792; RFC 4443 §3.1
+    /// The first bytes of the payload, at least 8 if the sender conforms (RFC 792; RFC 4443 §3.1
     /// quotes as much as fits).
     pub transport: &'a [u8],
 }
 
 impl<'a> QuotedPacket<'a> {
-    /// Quoted by ICMP. Its total length is not looked at, for its end is missing.
+    /// Parses a packet quoted by ICMP. The total length is not checked, since the packet is
+    /// truncated.
     ///
     /// # Errors
-    /// Those of [`Ipv4Header::parse_start`], and [`Error::LaterFragment`].
+    /// The errors of [`Ipv4Header::parse_start`], and [`Error::LaterFragment`].
     pub fn parse_ipv4(bytes: &'a [u8]) -> Result<Self, Error> {
         let (header, _, transport) = Ipv4Header::parse_start(bytes)?;
         if header.fragment_offset() != 0 {
@@ -33,23 +34,25 @@ impl<'a> QuotedPacket<'a> {
         Ok(Self { source, destination, protocol: header.protocol(), transport })
     }
 
-    /// Quoted by ICMPv6. Extension headers are not walked: the protocol is then one of those.
+    /// Parses a packet quoted by ICMPv6. Extension headers are not walked: the protocol may then be
+    /// one of those.
     ///
     /// # Errors
-    /// Those of [`Ipv6Header::parse_start`].
+    /// The errors of [`Ipv6Header::parse_start`].
     pub fn parse_ipv6(bytes: &'a [u8]) -> Result<Self, Error> {
         let (header, transport) = Ipv6Header::parse_start(bytes)?;
         let (source, destination) = (header.source().into(), header.destination().into());
         Ok(Self { source, destination, protocol: header.next_header(), transport })
     }
 
-    /// Source and destination port, if it carried UDP or TCP and so much of it is there.
+    /// Returns the source and destination ports, if the packet carried UDP or TCP and contains
+    /// them.
     #[must_use]
     pub fn ports(&self) -> Option<(u16, u16)> {
         if !matches!(self.protocol, Protocol::UDP | Protocol::TCP) {
             return None;
         }
-        // Both begin with the ports, and eight bytes are quoted at least.
+        // Both headers begin with the ports, and at least eight bytes are quoted.
         let (header, _) = UdpHeader::split(self.transport).ok()?;
         Some((header.source_port(), header.destination_port()))
     }
@@ -60,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_ipv4_packet_without_its_end_is_enough() {
+    fn parses_truncated_ipv4_packet() {
         let mut bytes = [0; 28];
         let (header, udp) = Ipv4Header::split_mut(&mut bytes).unwrap();
         *header = Ipv4Header::new(Protocol::UDP, [10, 0, 0, 1].into(), [10, 0, 0, 2].into());
@@ -77,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ipv6_packet_is_quoted_with_its_next_header() {
+    fn parses_ipv6_packet_with_next_header() {
         let mut bytes = [0; 48];
         let (header, tcp) = Ipv6Header::split_mut(&mut bytes).unwrap();
         *header = Ipv6Header::new(Protocol::TCP, [1; 16].into(), [2; 16].into());

@@ -27,24 +27,24 @@ use crate::{Error, Sum, TcpOptions};
 pub struct TcpFlags(pub u8);
 
 impl TcpFlags {
-    /// No more data from the sender.
+    /// The sender has no more data.
     pub const FIN: Self = Self(0x01);
-    /// Synchronises sequence numbers.
+    /// Synchronizes sequence numbers.
     pub const SYN: Self = Self(0x02);
     /// Resets the connection.
     pub const RST: Self = Self(0x04);
-    /// What has come so far should be handed over.
+    /// The received data should be delivered to the application.
     pub const PSH: Self = Self(0x08);
-    /// The acknowledgement number counts.
+    /// The acknowledgment number is valid.
     pub const ACK: Self = Self(0x10);
-    /// The urgent pointer counts.
+    /// The urgent pointer is valid.
     pub const URG: Self = Self(0x20);
     /// Congestion was experienced (RFC 3168 §6.1).
     pub const ECE: Self = Self(0x40);
     /// The congestion window was reduced (RFC 3168 §6.1).
     pub const CWR: Self = Self(0x80);
 
-    /// Whether all of `others` are set.
+    /// Returns `true` if all of `others` are set.
     #[must_use]
     #[inline]
     pub const fn contains(self, others: Self) -> bool {
@@ -70,7 +70,7 @@ impl BitOrAssign for TcpFlags {
 ///
 /// ```text
 ///  0             2                  4                 8                        12
-/// | source port | destination port | sequence number | acknowledgement number |
+/// | source port | destination port | sequence number | acknowledgment number  |
 ///  12             13      14       16         18               20
 /// | data offset | flags | window | checksum | urgent pointer | options …, payload …
 /// ```
@@ -97,9 +97,9 @@ accessors!(TcpHeader {
     source_port, set_source_port: u16;
     /// Bytes 2..4: the receiver's port (RFC 9293 §3.1).
     destination_port, set_destination_port: u16;
-    /// Bytes 4..8: the number of the first byte, or of the SYN (RFC 9293 §3.1).
+    /// Bytes 4..8: the sequence number of the first byte, or of the SYN (RFC 9293 §3.1).
     sequence_number, set_sequence_number: u32;
-    /// Bytes 8..12: the next number expected, if [`TcpFlags::ACK`] is set (RFC 9293 §3.1).
+    /// Bytes 8..12: the next expected sequence number, if [`TcpFlags::ACK`] is set (RFC 9293 §3.1).
     acknowledgement_number, set_acknowledgement_number: u32;
     /// Byte 13: the control bits (RFC 9293 §3.1).
     flags, set_flags: TcpFlags;
@@ -107,12 +107,12 @@ accessors!(TcpHeader {
     window, set_window: u16;
     /// Bytes 16..18: the checksum (RFC 9293 §3.1).
     checksum, set_checksum: u16;
-    /// Bytes 18..20: where urgent data end, if [`TcpFlags::URG`] is set (RFC 9293 §3.8.5).
+    /// Bytes 18..20: the end of urgent data, if [`TcpFlags::URG`] is set (RFC 9293 §3.8.5).
     urgent_pointer, set_urgent_pointer: u16;
 });
 
 impl TcpHeader {
-    /// A header without options, all but the ports to be filled in.
+    /// Creates a header without options; all fields except the ports must be filled in.
     #[must_use]
     pub fn new(source_port: u16, destination_port: u16) -> Self {
         Self {
@@ -128,10 +128,12 @@ impl TcpHeader {
         }
     }
 
-    /// The header, its options, and the payload: all the rest of `bytes`, which is what IP carried.
+    /// Returns the header, its options, and the payload: the rest of `bytes`, which is the IP
+    /// payload.
     ///
     /// # Errors
-    /// [`Error::TooShort`] below 20 bytes, [`Error::HeaderLength`] below 20 or beyond `bytes`.
+    /// [`Error::TooShort`] below 20 bytes. [`Error::HeaderLength`] if the header length is below 20
+    /// or beyond `bytes`.
     #[inline]
     pub fn parse(bytes: &[u8]) -> Result<(&Self, TcpOptions<'_>, &[u8]), Error> {
         let (header, rest) = Self::split(bytes)?;
@@ -140,8 +142,8 @@ impl TcpHeader {
         Ok((header, TcpOptions::new(options), payload))
     }
 
-    /// The highest four bits of byte 12, in bytes: header and options, 20 to 60 where it is valid
-    /// (RFC 9293 §3.1).
+    /// Returns the header length in bytes, from the highest four bits of byte 12: header and
+    /// options, 20 to 60 if valid (RFC 9293 §3.1).
     #[must_use]
     #[inline]
     pub const fn header_length(&self) -> usize {
@@ -154,8 +156,8 @@ impl TcpHeader {
         self.data_offset = ((bytes / 4) as u8) << 4;
     }
 
-    /// Whether the checksum of a whole segment is right, which begins with its header; `pseudo` is
-    /// the pseudo header's with the segment's length.
+    /// Returns `true` if the checksum of a whole segment, which begins with its header, is correct.
+    /// `pseudo` is the sum of the pseudo header with the segment's length.
     #[must_use]
     #[inline]
     pub fn is_checksum_valid(pseudo: Sum, segment: &[u8]) -> bool {
@@ -168,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_data_offset_is_held_against_the_bytes() {
+    fn checks_data_offset_against_bytes() {
         let mut bytes = [0; 24];
         bytes[12] = 0x60;
         let (header, options, payload) = TcpHeader::parse(&bytes).unwrap();

@@ -6,36 +6,36 @@ use crate::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TcpOption<'a> {
-    /// Kind 2: the largest segment the sender takes, in bytes (RFC 9293 §3.7.1).
+    /// Kind 2: the maximum segment size in bytes (RFC 9293 §3.7.1).
     MaximumSegmentSize(u16),
-    /// Kind 3: the shift of its windows (RFC 7323 §2.2).
+    /// Kind 3: the window scale (RFC 7323 §2.2).
     WindowScale(u8),
-    /// Kind 4: it understands selective acknowledgements (RFC 2018 §2).
+    /// Kind 4: selective acknowledgments are permitted (RFC 2018 §2).
     SackPermitted,
-    /// Kind 5: what has come out of order, in blocks of two numbers (RFC 2018 §3).
+    /// Kind 5: a selective acknowledgment, with the blocks received out of order (RFC 2018 §3).
     Sack(SackBlocks<'a>),
-    /// Kind 8: the sender's clock, and the last it saw of the other's (RFC 7323 §3.2).
+    /// Kind 8: timestamps, the sender's and the last one received (RFC 7323 §3.2).
     Timestamps {
-        /// The sender's.
+        /// The sender's timestamp (TSval).
         value: u32,
-        /// The other's.
+        /// The echoed timestamp (TSecr).
         echo: u32,
     },
-    /// Another kind, or one of these with a length of its own.
+    /// Another kind, or one of these with an unexpected length.
     Other {
-        /// Its first byte.
+        /// The kind.
         kind: u8,
-        /// What is behind kind and length.
+        /// The data after kind and length.
         data: &'a [u8],
     },
 }
 
-/// The blocks of a selective acknowledgement: left edge, right edge (RFC 2018 §3).
+/// The blocks of a selective acknowledgment: left edge, right edge (RFC 2018 §3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SackBlocks<'a>(&'a [[u8; 8]]);
 
 impl SackBlocks<'_> {
-    /// One after the other, in the order of the option; at most four fit into a segment.
+    /// Iterates over the blocks in option order; at most four fit in a segment.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, u32)> {
         self.0.iter().map(|&[a, b, c, d, e, f, g, h]| {
             (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]))
@@ -47,7 +47,7 @@ impl TcpOption<'_> {
     /// Writes the option to the front of `bytes` and returns its length, without padding.
     ///
     /// # Errors
-    /// [`Error::TooShort`]: it does not fit, or into no option at all.
+    /// [`Error::TooShort`] if the option does not fit in `bytes`, or in any option.
     pub fn write(&self, bytes: &mut [u8]) -> Result<usize, Error> {
         let mut writer = Writer { bytes, length: 0 };
         match *self {
@@ -83,19 +83,19 @@ impl Writer<'_> {
     }
 }
 
-/// The options of a segment, one after the other; it ends at the first that cannot be read.
+/// An iterator over the options of a segment. It ends at the first invalid option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpOptions<'a>(&'a [u8]);
 
 impl<'a> TcpOptions<'a> {
-    /// The options in these bytes.
+    /// Creates an iterator over the options in these bytes.
     #[must_use]
     #[inline]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
-    /// What has not been read yet.
+    /// Returns the bytes that are not yet read.
     #[must_use]
     #[inline]
     pub const fn as_bytes(&self) -> &'a [u8] {
@@ -106,7 +106,7 @@ impl<'a> TcpOptions<'a> {
 impl<'a> Iterator for TcpOptions<'a> {
     type Item = Result<TcpOption<'a>, Error>;
 
-    /// The next option; after an error (a length that cannot be) there is none.
+    /// Returns the next option. After an error (an invalid length) returns `None`.
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let (&kind, rest) = self.0.split_first()?;
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_syn_of_linux_is_read_and_written() {
+    fn reads_and_writes_linux_syn() {
         // mss 1460, sackOK, TS val 0x01020304 ecr 0, nop, wscale 7
         let bytes = [2, 4, 5, 0xB4, 4, 2, 8, 10, 1, 2, 3, 4, 0, 0, 0, 0, 1, 3, 3, 7];
         let options: Vec<_> = TcpOptions::new(&bytes).map(Result::unwrap).collect();
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn selective_acknowledgements_are_pairs() {
+    fn reads_selective_acknowledgment_blocks() {
         let mut bytes = [0; 20];
         bytes[..18].copy_from_slice(&[5, 18, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 1, 0, 0, 0, 2, 0]);
         let mut options = TcpOptions::new(&bytes);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_held_against_the_bytes() {
+    fn checks_lengths_against_bytes() {
         for bytes in [&[2][..], &[2, 1], &[2, 0], &[2, 5, 1, 1], &[3, 255, 0]] {
             let mut options = TcpOptions::new(bytes);
             assert_eq!(options.next(), Some(Err(Error::HeaderLength)), "{bytes:?}");
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_behind_the_end() {
+    fn stops_at_end_of_options() {
         assert_eq!(TcpOptions::new(&[1, 1, 0, 3, 3, 7]).next(), None);
         let odd = TcpOption::Other { kind: 5, data: &[1, 2, 3] };
         assert_eq!(TcpOptions::new(&[5, 5, 1, 2, 3]).next(), Some(Ok(odd)));

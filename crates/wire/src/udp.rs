@@ -24,18 +24,18 @@ pub struct UdpHeader {
 view!(UdpHeader);
 
 accessors!(UdpHeader {
-    /// Bytes 0..2: the sender's port, 0 where no answer is wanted (RFC 768, "Fields").
+    /// Bytes 0..2: the sender's port, 0 if no reply is expected (RFC 768, "Fields").
     source_port, set_source_port: u16;
     /// Bytes 2..4: the receiver's port (RFC 768, "Fields").
     destination_port, set_destination_port: u16;
-    /// Bytes 4..6: header and payload in bytes (RFC 768, "Fields").
+    /// Bytes 4..6: the length of header and payload in bytes (RFC 768, "Fields").
     length, set_length: u16;
-    /// Bytes 6..8: the checksum; over IPv4, 0 says that there is none (RFC 768; RFC 8200 §8.1).
+    /// Bytes 6..8: the checksum; over IPv4, 0 means no checksum (RFC 768; RFC 8200 §8.1).
     checksum, set_checksum: u16;
 });
 
 impl UdpHeader {
-    /// A header with these ports, and length and checksum to be filled in.
+    /// Creates a header with these ports; length and checksum must be filled in.
     #[must_use]
     pub fn new(source_port: u16, destination_port: u16) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl UdpHeader {
         }
     }
 
-    /// Bytes 0..4: both ports as they are sent, for whoever compares or hashes them as one.
+    /// Returns bytes 0..4: both ports as sent, for comparing or hashing both at once.
     #[must_use]
     #[inline]
     pub const fn ports(&self) -> [u8; 4] {
@@ -54,8 +54,8 @@ impl UdpHeader {
         [a, b, c, d]
     }
 
-    /// The header, and the payload as its length tells. IP may have carried more, which is not the
-    /// datagram's.
+    /// Returns the header, and the payload according to the length field. Further bytes of the IP
+    /// payload are not part of the datagram.
     ///
     /// # Errors
     /// [`Error::TooShort`] below 8 bytes, [`Error::TotalLength`] if the length is below 8 or beyond
@@ -68,15 +68,16 @@ impl UdpHeader {
         Ok((header, payload))
     }
 
-    /// Whether the checksum is right; `pseudo` is the pseudo header's with this header's length. A
-    /// checksum of 0 is not right: whether there may be none is for the caller to say.
+    /// Returns `true` if the checksum is correct. `pseudo` is the sum of the pseudo header with
+    /// this header's length. A checksum of 0 is not correct: the caller decides whether a missing
+    /// checksum is accepted.
     #[must_use]
     #[inline(always)]
     pub fn is_checksum_valid(&self, pseudo: Sum, payload: &[u8]) -> bool {
         self.checksum != U16::ZERO && pseudo.bytes(self.as_bytes()).bytes(payload).is_valid()
     }
 
-    /// Fills in the checksum; length and ports stand already.
+    /// Fills in the checksum; length and ports must already be set.
     #[inline]
     pub fn fill_checksum(&mut self, pseudo: Sum, payload: &[u8]) {
         self.checksum = U16::ZERO;
@@ -90,7 +91,7 @@ mod tests {
     use crate::Protocol;
 
     #[test]
-    fn lengths_are_held_against_the_bytes() {
+    fn checks_lengths_against_bytes() {
         let mut bytes = [0, 1, 0, 2, 0, 10, 0, 0, 7, 8, 9];
         assert_eq!(UdpHeader::parse(&bytes).unwrap().1, [7, 8]);
         bytes[5] = 7;
@@ -103,17 +104,17 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_that_comes_to_zero_is_sent_as_ones() {
+    fn zero_checksum_is_sent_as_ones() {
         let pseudo = Sum::pseudo_ipv4([0; 4].into(), [0; 4].into(), Protocol::UDP, 10);
         let mut header = UdpHeader::new(0, 0);
         header.set_length(10);
-        // Protocol and both lengths are 37, so this payload brings the sum to 0xFFFF.
+        // The protocol and both lengths sum to 37, so this payload makes the sum 0xFFFF.
         let payload = (0xFFFF_u16 - 37).to_be_bytes();
         header.fill_checksum(pseudo, &payload);
         assert_eq!(header.checksum(), 0xFFFF);
         header.set_checksum(0x1234);
         header.fill_checksum(pseudo, &payload);
-        assert_eq!(header.checksum(), 0xFFFF, "the old checksum does not count");
+        assert_eq!(header.checksum(), 0xFFFF, "the old checksum must be ignored");
         assert!(header.is_checksum_valid(pseudo, &payload));
         header.set_checksum(0);
         assert!(!header.is_checksum_valid(pseudo, &payload));

@@ -1,13 +1,14 @@
-//! What all headers have alike: views into bytes, and accessors of plain fields.
+//! Macros for all headers: views into bytes, and accessors of plain fields.
 
-/// Views of a header at the front of some bytes.
+/// Implements views of a header at the front of a byte slice.
 macro_rules! view {
     ($header:ident) => {
         impl $header {
-            /// The bytes of the fixed header.
+            /// The size of the fixed header in bytes.
             pub const SIZE: usize = size_of::<Self>();
 
-            /// The header at the front, and the bytes behind it. No length in it is looked at.
+            /// Returns the header at the front and the bytes after it. Length fields are not
+            /// checked.
             ///
             /// # Errors
             /// [`Error::TooShort`](crate::Error::TooShort): fewer bytes than [`Self::SIZE`].
@@ -17,7 +18,8 @@ macro_rules! view {
                     .map_err(|_| crate::Error::TooShort)
             }
 
-            /// The same for writing. Whatever the bytes were, they are a header.
+            /// Returns the header at the front and the bytes after it, for writing. Any bytes are
+            /// accepted.
             ///
             /// # Errors
             /// [`Error::TooShort`](crate::Error::TooShort): fewer bytes than [`Self::SIZE`].
@@ -27,7 +29,7 @@ macro_rules! view {
                     .map_err(|_| crate::Error::TooShort)
             }
 
-            /// The header's bytes, as they are on the wire.
+            /// Returns the header's bytes as on the wire.
             #[must_use]
             #[inline]
             pub fn as_bytes(&self) -> &[u8] {
@@ -37,7 +39,7 @@ macro_rules! view {
     };
 }
 
-/// A getter and a setter of each field, of the number's own type in the machine's byte order.
+/// Implements a getter and a setter of each field, in the number's own type and native byte order.
 macro_rules! accessors {
     ($header:ident { $($(#[$doc:meta])* $name:ident, $set:ident: $value:ty;)* }) => {
         impl $header {

@@ -1,24 +1,24 @@
-//! What has been read of a file and not yet been used.
+//! A forward-only read buffer over a file.
 
 use std::io::{self, Read};
 
 use super::CaptureError;
 
-/// Bytes held at first: some hundred packets of a usual size with one read(2), and half of a usual
-/// second cache, from which they are then parsed.
+/// The initial capacity in bytes: about a hundred packets per read(2), and half of a typical L2
+/// cache, from which they are then parsed.
 const CAPACITY: usize = 1 << 18;
-/// The longest packet or block. The largest that is written by anybody is a quarter of it, a
-/// datagram 1/256.
+/// The maximum length of a packet or block. The longest written by any known program is a quarter
+/// of it; a datagram is 1/256 of it.
 pub(super) const LONGEST: usize = 16 << 20;
 
-/// A window on a file that only goes forward.
+/// A forward-only window on a file.
 #[derive(Debug)]
 pub(super) struct Buffer<R> {
     reader: R,
     bytes: Vec<u8>,
     start: usize,
     end: usize,
-    /// Bytes of the file before `start`.
+    /// The offset of `start` in the file.
     consumed: u64,
 }
 
@@ -27,18 +27,18 @@ impl<R: Read> Buffer<R> {
         Self { reader, bytes: vec![0; CAPACITY], start: 0, end: 0, consumed: 0 }
     }
 
-    /// What has been read and not been used.
+    /// Returns the bytes read but not yet consumed.
     #[inline]
     pub(super) fn unused(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
 
-    /// Where that begins, in bytes from the file's start.
+    /// Returns the file offset of the first unconsumed byte.
     pub(super) fn offset(&self) -> u64 {
         self.consumed
     }
 
-    /// Uses the first `count` bytes, which stay where they are until more is read.
+    /// Consumes the first `count` bytes. They stay in place until the next read.
     #[inline]
     pub(super) fn consume(&mut self, count: usize) {
         debug_assert!(count <= self.unused().len());
@@ -46,17 +46,17 @@ impl<R: Read> Buffer<R> {
         self.consumed += count as u64;
     }
 
-    /// Bytes by how far they lie before the unused ones.
+    /// Returns consumed bytes, addressed by their distance before the first unconsumed byte.
     #[inline]
     pub(super) fn used(&self, from_end: usize, length: usize) -> &[u8] {
         let from = self.start - from_end;
         &self.bytes[from..from + length]
     }
 
-    /// Reads on behind what is there; false if that was the end of the file.
+    /// Reads more bytes. Returns `false` at the end of the file.
     ///
     /// # Errors
-    /// [`CaptureError::TooLong`] if there is as much as there may be, or the file's.
+    /// [`CaptureError::TooLong`] if the buffer has its maximum length, or the file's errors.
     #[cold]
     pub(super) fn fill(&mut self) -> Result<bool, CaptureError> {
         self.bytes.copy_within(self.start..self.end, 0);

@@ -1,10 +1,10 @@
-//! What a capture had in it.
+//! Counters of the packets in a capture.
 
 use super::{Frame, PacketError, Payload};
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What has been read of a capture; every counter only grows.
+        /// The counters of a capture reader. Every counter only grows.
         #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct CaptureCounters {
@@ -12,7 +12,7 @@ macro_rules! counters {
         }
 
         impl CaptureCounters {
-            /// Every counter with its name, in the order of declaration.
+            /// Iterates over the counters with their names, in declaration order.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
                 [$((stringify!($name), self.$name)),*].into_iter()
             }
@@ -21,31 +21,31 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Packets of the file, of any kind.
+    /// The packets of any kind.
     packets,
-    /// Their bytes, as far as they were captured.
+    /// The captured bytes of all packets.
     bytes,
-    /// UDP datagrams handed over.
+    /// The UDP datagrams delivered.
     datagrams,
-    /// Packets of other protocols, TCP among them.
+    /// The packets of other protocols, including TCP.
     other_packets,
-    /// Errors: fragments of IP packets, which are not put together.
+    /// Errors: IP fragments, which are not reassembled.
     fragments,
-    /// Errors: packets that were not captured to their end.
+    /// Errors: packets truncated by the capture.
     cut_packets,
-    /// Errors: packets behind a link of a type that is not read.
+    /// Errors: packets of an unsupported link type.
     unsupported_links,
     /// Errors: packets of an interface that the file does not describe.
     unknown_interfaces,
-    /// Errors: packets whose headers make none.
+    /// Errors: packets with malformed headers.
     malformed_packets,
 }
 
 impl CaptureCounters {
-    /// What a frame carries, counted.
+    /// Decodes the payload of a frame and counts it.
     ///
     /// # Errors
-    /// Any [`PacketError`], counted too.
+    /// Any [`PacketError`], which is counted too.
     #[inline]
     pub fn payload<'a>(&mut self, frame: &Frame<'a>) -> Result<Payload<'a>, PacketError> {
         self.packets += 1;
@@ -59,7 +59,7 @@ impl CaptureCounters {
         payload
     }
 
-    /// Counts a packet that was not handed over.
+    /// Counts a packet that was not delivered.
     #[cold]
     fn count(&mut self, error: &PacketError) {
         let counter = match error {

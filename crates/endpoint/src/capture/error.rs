@@ -1,38 +1,38 @@
-//! What can be wrong with a capture, and with a packet in it.
+//! Errors of captures and of packets in them.
 
 use std::io;
 
 use super::LinkType;
 
-/// Why a capture cannot be read, or not any further. What came before it was whole.
+/// An error that ends the reading of a capture. Everything before it was valid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
-    /// Neither pcap nor pcapng.
+    /// The file is neither pcap nor pcapng.
     #[error("not a pcap or pcapng file")]
     NoCapture,
-    /// The file ends where more should be: the capture was cut, or is still being written.
+    /// The file is truncated: the capture was cut, or is still being written.
     #[error("the file ends {left} bytes into a packet or block, at byte {at}")]
     Truncated {
-        /// Where the part begins that is not whole, in bytes from the file's start.
+        /// The file offset of the incomplete packet or block.
         at: u64,
-        /// Bytes that there are of it.
+        /// The bytes of it in the file.
         left: usize,
     },
-    /// A packet or block is longer than any is that is read.
-    #[error("a packet or block of more than {max} bytes at byte {at}")]
+    /// A packet or block exceeds the maximum length.
+    #[error("packet or block at byte {at} is longer than {max} bytes")]
     TooLong {
-        /// Where it begins, in bytes from the file's start.
+        /// The file offset of the packet or block.
         at: u64,
-        /// The most bytes that are read.
+        /// The maximum length in bytes.
         max: usize,
     },
-    /// A block that contradicts itself; what follows cannot be told apart.
+    /// A block is inconsistent, so the following blocks cannot be located.
     #[error("{what} at byte {at}")]
     Malformed {
-        /// Where it begins, in bytes from the file's start.
+        /// The file offset of the packet or block.
         at: u64,
-        /// What is wrong.
+        /// The inconsistency.
         what: &'static str,
     },
     /// The file cannot be read.
@@ -40,31 +40,31 @@ pub enum CaptureError {
     Io(#[from] io::Error),
 }
 
-/// Why it is not known what a packet carries.
+/// The reason why a packet's payload cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PacketError {
-    /// It is behind a link of a type that is not read.
+    /// The link type is not supported.
     #[error(
-        "link type {} is not supported; Ethernet, raw IP, loopback and Linux cooked captures are",
+        "link type {} is not supported: use Ethernet, raw IP, loopback or Linux cooked captures",
         .0.0
     )]
     LinkType(LinkType),
-    /// The file does not say what link the packet was behind.
-    #[error("interface {0} is not described")]
+    /// The file does not describe the packet's interface.
+    #[error("the file does not describe interface {0}")]
     NoInterface(u32),
-    /// A fragment of an IP packet.
-    #[error("fragment of an IP packet; fragments are not put together")]
+    /// The packet is an IP fragment.
+    #[error("IP fragment: fragments are not reassembled")]
     Fragment,
-    /// It was not captured to its end.
-    #[error("only {captured} of its {length} bytes were captured")]
+    /// The capture truncated the packet.
+    #[error("truncated packet: {captured} of {length} bytes were captured")]
     Cut {
-        /// Bytes in the file.
+        /// The captured bytes.
         captured: usize,
-        /// Bytes that it had.
+        /// The packet's original length in bytes.
         length: u32,
     },
-    /// Its headers make no packet.
+    /// The headers are malformed.
     #[error("{0}")]
     Malformed(Box<str>),
 }

@@ -1,4 +1,4 @@
-//! A frame of a capture and what it carries.
+//! A captured frame and its payload.
 
 use std::net::SocketAddr;
 
@@ -7,23 +7,23 @@ use hairpin_time::{Duration, Utc};
 use super::{LinkType, PacketError};
 use crate::Timestamp;
 
-/// A frame as it lies in the file, borrowed from the reader until the next is asked for.
+/// A captured frame, borrowed from the reader until the next one is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// The interface that it was captured at, counted from 0 within its section; of a pcap file 0.
+    /// The capturing interface, counted from 0 within its section. 0 for a pcap file.
     pub interface: u32,
-    /// The kind of that interface's link; nothing if the file does not say.
+    /// The link type of the interface. `None` if the file does not describe the interface.
     pub link: Option<LinkType>,
-    /// When it was captured; nothing if the file does not say.
+    /// The capture time. `None` if the file has no time.
     pub time: Option<CaptureTime>,
-    /// What was captured of it.
+    /// The captured bytes.
     pub bytes: &'a [u8],
-    /// How many bytes it had: more than `bytes` if it was cut.
+    /// The original length in bytes, which is more than `bytes` if the frame was truncated.
     pub length: u32,
 }
 
 impl<'a> Frame<'a> {
-    /// What the frame carries behind its link, network and transport headers.
+    /// Decodes the link, network and transport headers and returns the payload.
     ///
     /// # Errors
     /// Any [`PacketError`].
@@ -36,20 +36,20 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// When a frame was captured.
+/// A capture time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CaptureTime {
     /// The time.
     pub utc: Utc,
-    /// The length of the file's unit of time, at least 1 ns: of a pcap file 1 µs or 1 ns.
+    /// The file's time resolution, at least 1 ns. For a pcap file: 1 µs or 1 ns.
     pub precision: Duration,
-    /// By whose clock.
+    /// The clock that measured the time.
     pub clock: CaptureClock,
 }
 
 impl CaptureTime {
-    /// As a socket would have told it. A clock that nobody names is taken for the kernel's, which
-    /// it is unless whoever captured asked for another.
+    /// Returns the time as a socket's timestamp. A time of an unknown clock is taken as the
+    /// kernel's, which is the default of capture programs.
     #[must_use]
     pub fn timestamp(self) -> Timestamp {
         match self.clock {
@@ -59,44 +59,44 @@ impl CaptureTime {
     }
 }
 
-/// Whose clock the times of an interface were taken by. The formats have no place for it: captures
-/// that Hairpin records say it in the interface's description.
+/// The clock of an interface's times. The file formats have no field for it. Captures recorded by
+/// Hairpin name the clock in the interface's description.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum CaptureClock {
-    /// The file does not say.
+    /// The file does not name the clock.
     #[default]
     Unknown,
-    /// The kernel's.
+    /// The kernel's clock.
     Software,
-    /// The NIC's.
+    /// The NIC's clock.
     Hardware,
 }
 
-/// What a frame carries.
+/// The payload of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Payload<'a> {
     /// A UDP datagram.
     Datagram {
-        /// Where it comes from.
+        /// The source address.
         source: SocketAddr,
-        /// Where it goes: of multicast the group.
+        /// The destination address: the group for multicast.
         destination: SocketAddr,
-        /// Its payload.
+        /// The payload.
         bytes: &'a [u8],
     },
-    /// A TCP segment, perhaps without payload.
+    /// A TCP segment, possibly without payload.
     Segment {
-        /// Where it comes from.
+        /// The source address.
         source: SocketAddr,
-        /// Where it goes.
+        /// The destination address.
         destination: SocketAddr,
-        /// The number of its first byte.
+        /// The sequence number of the first byte.
         sequence: u32,
-        /// Whether it begins the stream.
-        is_syn: bool,
-        /// Its payload.
+        /// `true` if the SYN flag is set.
+        syn: bool,
+        /// The payload.
         bytes: &'a [u8],
     },
-    /// Neither: another protocol.
+    /// Another protocol.
     Other,
 }

@@ -1,47 +1,46 @@
-//! What a capture says of an interface.
+//! Interface descriptions in a capture.
 
 use hairpin_time::{Duration, Utc};
 
 use super::{CaptureClock, CaptureTime, LinkType};
 
-/// Nanoseconds in a second.
 const SECOND: u128 = 1_000_000_000;
 
-/// An interface that frames were captured at.
+/// A capturing interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
-    /// The kind of its link.
+    /// The link type.
     pub link: LinkType,
-    /// Its name; empty if the file has none.
+    /// The name. Empty if the file has none.
     pub name: String,
-    /// What it is said to be; empty if the file says nothing.
+    /// The description. Empty if the file has none.
     pub description: String,
-    /// Whose clock its times were taken by.
+    /// The clock of the capture times.
     pub clock: CaptureClock,
-    /// The most bytes of a frame that were captured; 0: no limit.
+    /// The capture's snapshot length in bytes. 0: no limit.
     pub(super) longest_frame: u32,
     unit: Unit,
-    /// Seconds to be added to all times.
+    /// The offset of all times in seconds.
     pub(super) offset: i64,
     precision: Duration,
 }
 
-/// What the times of an interface count.
+/// The unit of an interface's times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
-    /// So many nanoseconds.
+    /// A multiple of a nanosecond.
     Nanos(u64),
-    /// Parts of a second, so many of them.
+    /// A fraction of a second: the number of units per second.
     Fraction(u128),
 }
 
 impl Interface {
-    /// Of a pcap file, whose times are whole nanoseconds here.
-    pub(super) fn of_pcap(link: LinkType, precision: Duration) -> Self {
+    /// Creates the interface of a pcap file, whose times are converted to nanoseconds.
+    pub(super) fn from_pcap(link: LinkType, precision: Duration) -> Self {
         Self { unit: Unit::Nanos(1), precision, ..Self::new(link, 0) }
     }
 
-    /// Of a pcapng file: microseconds, unless an option says otherwise.
+    /// Creates the interface of a pcapng file. The default unit is a microsecond.
     pub(super) fn new(link: LinkType, longest_frame: u32) -> Self {
         Self {
             link,
@@ -55,12 +54,12 @@ impl Interface {
         }
     }
 
-    /// Takes the option `if_tsresol`: a negative power of ten, or with the highest bit set of two.
+    /// Sets the option `if_tsresol`: a negative power of ten, or of two if the highest bit is set.
     pub(super) fn set_resolution(&mut self, resolution: u8) {
         let units = match resolution {
             power @ 0..=38 => 10_u128.pow(power.into()),
             power @ 0x80.. => 1 << (power & 0x7f),
-            // Beyond what a time of 64 bits can tell.
+            // Finer than a 64-bit time can represent.
             _ => return,
         };
         self.precision = Duration::from_nanos((SECOND / units).max(1) as u64);
@@ -70,14 +69,14 @@ impl Interface {
         };
     }
 
-    /// The time of so many units; nothing if it is before 1970 or beyond all reason.
+    /// Converts a time in units. Returns `None` if it is before 1970 or out of range.
     #[inline]
     pub(super) fn time(&self, units: u64) -> Option<CaptureTime> {
         let nanos = match self.unit {
             Unit::Nanos(nanos) => units.checked_mul(nanos)?,
             Unit::Fraction(units_per_second) => fraction(units, units_per_second)?,
         };
-        let nanos = if self.offset == 0 { nanos } else { moved(nanos, self.offset)? };
+        let nanos = if self.offset == 0 { nanos } else { with_offset(nanos, self.offset)? };
         let utc = Utc::from_nanos(nanos);
         Some(CaptureTime { utc, precision: self.precision, clock: self.clock })
     }
@@ -91,6 +90,6 @@ fn fraction(units: u64, units_per_second: u128) -> Option<u64> {
 }
 
 #[cold]
-fn moved(nanos: u64, seconds: i64) -> Option<u64> {
+fn with_offset(nanos: u64, seconds: i64) -> Option<u64> {
     u64::try_from(i128::from(nanos) + i128::from(seconds) * SECOND as i128).ok()
 }

@@ -1,4 +1,4 @@
-//! The frames of a capture, one after the other.
+//! The capture reader.
 
 use std::io::Read;
 
@@ -12,43 +12,43 @@ use super::buffer::Buffer;
 use super::pcapng::{self, Content, Packet};
 use super::{CaptureError, CaptureTime, Frame, Interface, LinkType};
 
-/// The number of the link in a pcap header's last word; the bits above tell of check sequences.
+/// The link type bits in a pcap header's last word. The bits above describe frame check sequences.
 const LINK_MASK: u32 = 0x03ff_ffff;
-/// A block's type, its length, and its length again.
+/// The minimum block length: type, length, and the repeated length.
 const LEAST_BLOCK: usize = 12;
-/// A pcapng file begins so in either byte order.
+/// The first bytes of a pcapng file, equal in both byte orders.
 const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
-/// Of a pcap file: magic number, version, two zeros, longest frame, link.
+/// The pcap header length: magic number, version, two zeros, snapshot length, link type.
 const PCAP_HEADER: usize = 24;
-/// The numbers by which a section says its byte order, as they are in a little-endian one.
+/// The byte-order magic of a little-endian section.
 const LITTLE_ENDIAN: [u8; 4] = [0x4d, 0x3c, 0x2b, 0x1a];
 
-/// Reads a capture of either format, forward only and in one pass.
+/// A reader of both capture formats, forward only and in one pass.
 ///
-/// Memory is taken when it is made (256 KiB), and again only for a longer packet or block or
-/// another interface.
+/// The reader allocates 256 KiB when it is created. Afterwards it allocates only for a longer
+/// packet or block, or for another interface.
 #[derive(Debug)]
 pub struct CaptureReader<R> {
     buffer: Buffer<R>,
     format: Format,
     interfaces: Vec<Interface>,
-    current: Option<Found>,
-    /// An error was given, or the end: there is nothing more.
-    is_over: bool,
+    current: Option<FoundFrame>,
+    /// `true` after an error or the end of the file.
+    finished: bool,
 }
 
 #[derive(Debug)]
 enum Format {
-    /// With the nanoseconds that the fractions of its times count.
+    /// The parser, and the length of a time fraction in nanoseconds.
     Pcap(PcapParser, u64),
     Pcapng {
-        is_little_endian: bool,
+        little_endian: bool,
     },
 }
 
-/// A frame by where it lies in the bytes that are consumed with it.
+/// A frame, located in the bytes that are consumed with it.
 #[derive(Debug)]
-struct Found {
+struct FoundFrame {
     interface: u32,
     time: Option<CaptureTime>,
     start: usize,
@@ -57,18 +57,18 @@ struct Found {
     consumed: usize,
 }
 
-/// What the unused bytes begin with.
-enum Begins {
-    Frame(Found),
-    /// Something that is no frame, of so many bytes.
+/// The item at the front of the unconsumed bytes.
+enum Item {
+    Frame(FoundFrame),
+    /// Another item of this length in bytes.
     Other(usize),
 }
 
 impl<R: Read> CaptureReader<R> {
-    /// Reads the head of a capture.
+    /// Reads the file header of a capture.
     ///
     /// # Errors
-    /// [`CaptureError::NoCapture`], also of an empty file; [`CaptureError::Io`].
+    /// [`CaptureError::NoCapture`], also for an empty file; [`CaptureError::Io`].
     pub fn new(reader: R) -> Result<Self, CaptureError> {
         let mut buffer = Buffer::new(reader);
         while buffer.unused().len() < PCAPNG.len() {
@@ -81,64 +81,65 @@ impl<R: Read> CaptureReader<R> {
         } else {
             open_pcap(&mut buffer)?
         };
-        Ok(Self { buffer, format, interfaces, current: None, is_over: false })
+        Ok(Self { buffer, format, interfaces, current: None, finished: false })
     }
 
-    /// The next frame; nothing at the end of the file.
+    /// Returns the next frame, or `None` at the end of the file.
     ///
     /// # Errors
-    /// What is wrong with the file from here on: [`CaptureError::Truncated`], `TooLong`,
-    /// `Malformed`, `Io`. After an error there is nothing more.
+    /// The errors of the file: [`CaptureError::Truncated`], `TooLong`, `Malformed`, `Io`. After an
+    /// error there are no more frames.
     #[inline]
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, CaptureError> {
         Ok(if self.advance()? { self.frame() } else { None })
     }
 
-    /// Goes on to the next frame, which [`CaptureReader::frame`] then is; false at the end.
+    /// Advances to the next frame, which [`CaptureReader::frame`] then returns. Returns `false` at
+    /// the end.
     ///
     /// # Errors
-    /// As of [`CaptureReader::next_frame`].
+    /// Same as [`CaptureReader::next_frame`].
     #[inline]
     pub fn advance(&mut self) -> Result<bool, CaptureError> {
         self.current = None;
         let found = self.find();
-        self.is_over = !matches!(found, Ok(Some(_)));
+        self.finished = !matches!(found, Ok(Some(_)));
         let Some(found) = found? else { return Ok(false) };
         self.buffer.consume(found.consumed);
         self.current = Some(found);
         Ok(true)
     }
 
-    /// The frame that was read last; nothing before the first and after the last.
+    /// Returns the last frame read. `None` before the first and after the last frame.
     #[must_use]
     #[inline]
     pub fn frame(&self) -> Option<Frame<'_>> {
-        let &Found { interface, time, start, captured, length, consumed } =
+        let &FoundFrame { interface, time, start, captured, length, consumed } =
             self.current.as_ref()?;
         let link = self.interfaces.get(interface as usize).map(|interface| interface.link);
         let bytes = self.buffer.used(consumed - start, captured);
         Some(Frame { interface, link, time, bytes, length })
     }
 
-    /// The interfaces that the section has described so far, by number.
+    /// Returns the interfaces that the section has described so far, by number.
     #[must_use]
     pub fn interfaces(&self) -> &[Interface] {
         &self.interfaces
     }
 
-    /// How far the file has been used, in bytes from its start: up to the end of the last frame.
+    /// Returns the file offset of the end of the last frame, in bytes.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.buffer.offset()
     }
 
-    /// Reads until the unused bytes begin with a whole frame.
+    /// Reads until the unconsumed bytes begin with a complete frame.
     #[inline]
-    fn find(&mut self) -> Result<Option<Found>, CaptureError> {
-        while !self.is_over {
-            match self.begins() {
-                Ok(Begins::Frame(found)) => return Ok(Some(found)),
-                Ok(Begins::Other(length)) => {
+    fn find(&mut self) -> Result<Option<FoundFrame>, CaptureError> {
+        while !self.finished {
+            match self.next_item() {
+                Ok(Item::Frame(found)) => return Ok(Some(found)),
+                Ok(Item::Other(length)) => {
                     self.buffer.consume(length);
                 }
                 Err(PcapError::IncompleteBuffer) => {
@@ -152,9 +153,10 @@ impl<R: Read> CaptureReader<R> {
         Ok(None)
     }
 
-    /// Says what the unused bytes begin with; `IncompleteBuffer` if there are too few to tell.
+    /// Decodes the item at the front of the unconsumed bytes. `IncompleteBuffer` if there are too
+    /// few bytes.
     #[inline]
-    fn begins(&mut self) -> Result<Begins, PcapError> {
+    fn next_item(&mut self) -> Result<Item, PcapError> {
         let unused = self.buffer.unused();
         match &mut self.format {
             Format::Pcap(parser, unit) => {
@@ -162,7 +164,7 @@ impl<R: Read> CaptureReader<R> {
                 let consumed = unused.len() - rest.len();
                 let nanos =
                     u64::from(packet.ts_sec) * 1_000_000_000 + u64::from(packet.ts_frac) * *unit;
-                Ok(Begins::Frame(Found {
+                Ok(Item::Frame(FoundFrame {
                     interface: 0,
                     time: self.interfaces.first().and_then(|interface| interface.time(nanos)),
                     start: consumed - packet.data.len(),
@@ -171,11 +173,11 @@ impl<R: Read> CaptureReader<R> {
                     consumed,
                 }))
             }
-            Format::Pcapng { is_little_endian } => {
-                if let Some(magic) = magic_of_section(unused) {
-                    *is_little_endian = magic == LITTLE_ENDIAN;
+            Format::Pcapng { little_endian } => {
+                if let Some(magic) = section_magic(unused) {
+                    *little_endian = magic == LITTLE_ENDIAN;
                 }
-                let (consumed, content) = match *is_little_endian {
+                let (consumed, content) = match *little_endian {
                     true => block::<LittleEndian>(unused)?,
                     false => block::<BigEndian>(unused)?,
                 };
@@ -184,34 +186,34 @@ impl<R: Read> CaptureReader<R> {
         }
     }
 
-    /// What a block means.
+    /// Handles a block.
     #[inline]
-    fn content(&mut self, consumed: usize, content: Content) -> Begins {
+    fn content(&mut self, consumed: usize, content: Content) -> Item {
         match content {
             Content::Packet(packet) => {
                 let interface = self.interfaces.get(packet.interface as usize);
                 let time = interface
                     .and_then(|interface| packet.time.and_then(|units| interface.time(units)));
-                // Behind the block's type and length.
+                // After the block's type and length.
                 let start = 8 + packet.bytes.start;
                 let mut captured = packet.bytes.len();
                 if let Some(interface) = interface.filter(|it| it.longest_frame > 0)
-                    && packet.is_simple
+                    && packet.simple
                 {
                     captured = captured.min(interface.longest_frame as usize);
                 }
                 let Packet { interface, length, .. } = packet;
-                let found = Found { interface, time, start, captured, length, consumed };
-                return Begins::Frame(found);
+                let found = FoundFrame { interface, time, start, captured, length, consumed };
+                return Item::Frame(found);
             }
             Content::Section => self.interfaces.clear(),
             Content::Interface(interface) => self.interfaces.push(*interface),
             Content::Other => {}
         }
-        Begins::Other(consumed)
+        Item::Other(consumed)
     }
 
-    /// The file has no more: which is as it should be behind a whole packet.
+    /// Checks that the file ended after a complete packet.
     #[cold]
     fn ending(&self) -> Result<(), CaptureError> {
         match self.buffer.unused().len() {
@@ -224,15 +226,15 @@ impl<R: Read> CaptureReader<R> {
     fn malformed(&self, error: &PcapError) -> CaptureError {
         let what = match error {
             PcapError::InvalidField(what) => *what,
-            _ => "a block that is none",
+            _ => "invalid block",
         };
         CaptureError::Malformed { at: self.buffer.offset(), what }
     }
 }
 
-/// What a section says of its byte order, if a section begins here.
+/// Returns the byte-order magic if a section begins here.
 #[inline]
-fn magic_of_section(unused: &[u8]) -> Option<&[u8]> {
+fn section_magic(unused: &[u8]) -> Option<&[u8]> {
     if unused.starts_with(&PCAPNG) { unused.get(8..LEAST_BLOCK) } else { None }
 }
 
@@ -258,20 +260,20 @@ fn open_pcap<R: Read>(buffer: &mut Buffer<R>) -> Result<(Format, Vec<Interface>)
         TsResolution::MicroSecond => 1_000,
         TsResolution::NanoSecond => 1,
     };
-    let interface = Interface::of_pcap(link, Duration::from_nanos(unit));
+    let interface = Interface::from_pcap(link, Duration::from_nanos(unit));
     Ok((Format::Pcap(parser, unit), vec![interface]))
 }
 
-/// The section itself is read as a block like any other.
+/// Opens a pcapng file. The section header is then read like any other block.
 fn open_pcapng<R: Read>(buffer: &mut Buffer<R>) -> Result<(Format, Vec<Interface>), CaptureError> {
     while buffer.unused().len() < LEAST_BLOCK {
         if !buffer.fill()? {
             return Err(CaptureError::NoCapture);
         }
     }
-    match magic_of_section(buffer.unused()) {
+    match section_magic(buffer.unused()) {
         Some([0x1a, 0x2b, 0x3c, 0x4d] | [0x4d, 0x3c, 0x2b, 0x1a]) => {}
         _ => return Err(CaptureError::NoCapture),
     }
-    Ok((Format::Pcapng { is_little_endian: false }, Vec::new()))
+    Ok((Format::Pcapng { little_endian: false }, Vec::new()))
 }

@@ -1,4 +1,4 @@
-//! What is received, recorded by another thread.
+//! The recorder: passes received datagrams to a writer thread.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -9,57 +9,58 @@ use std::thread::JoinHandle;
 use hairpin_time::Utc;
 use rtrb::{Producer, RingBuffer};
 
-use super::recording::{Recording, Shared};
+use super::recorder_thread::{RecorderThread, Shared};
 use super::{CaptureClock, CaptureFormat};
 use crate::Timestamp;
 
-/// Bytes that stand before each datagram in the ring.
-pub(super) const HEAD: usize = 24;
+/// The header length of each datagram in the ring, in bytes.
+pub(super) const HEADER_LENGTH: usize = 24;
 
-/// Where and how much is recorded.
+/// The settings of a recorder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecorderSettings {
-    /// The file; what was there before is gone. With `file_bytes` a number is put before its
-    /// ending, from 00001: `feed.00001.pcapng`.
+    /// The file, which is overwritten. With `file_bytes` a number is inserted before the extension,
+    /// from 00001: `feed.00001.pcapng`.
     pub path: PathBuf,
-    /// Its format.
+    /// The file format.
     pub format: CaptureFormat,
-    /// The most bytes of a file before the next is begun; 0: one file, whatever becomes of it.
+    /// The maximum size of a file in bytes before the next is started. 0: one file of any size.
     pub file_bytes: u64,
-    /// The most files, of which the oldest is removed; 0: any number. Without `file_bytes` of no
-    /// meaning.
+    /// The maximum number of files; the oldest is removed. 0: any number. Without `file_bytes` this
+    /// has no effect.
     pub files: usize,
-    /// Bytes of the ring to the writer.
+    /// The size of the ring to the writer in bytes.
     pub ring_bytes: usize,
 }
 
 impl RecorderSettings {
-    /// Room for what comes while a disk takes its time: at 1 Gbit/s an eighth of a second.
+    /// The default ring size. It holds the data of an eighth of a second at 1 Gbit/s while the disk
+    /// is slow.
     pub const RING_BYTES: usize = 16 << 20;
 
-    /// One file, in the format that its name asks for, with the usual ring.
+    /// Creates settings for one file, in the format of its extension, with the default ring.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
-        let format = CaptureFormat::of(&path);
+        let format = CaptureFormat::from_path(&path);
         Self { path, format, file_bytes: 0, files: 0, ring_bytes: Self::RING_BYTES }
     }
 }
 
-/// One side of one feed: an interface of the file.
+/// A feed line, which becomes an interface of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedLine {
-    /// Its short name: `310IA`.
+    /// The short name: `310IA`.
     pub name: String,
-    /// What it is, for a person: feed, side, group.
+    /// The description for users: feed, line, group.
     pub description: String,
-    /// Where its datagrams go.
+    /// The multicast group.
     pub group: SocketAddrV4,
 }
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What has become of datagrams that were to be recorded; every counter only grows.
+        /// The counters of a recorder. Every counter only grows.
         #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct RecorderCounters {
@@ -67,7 +68,7 @@ macro_rules! counters {
         }
 
         impl RecorderCounters {
-            /// Every counter with its name, in the order of declaration.
+            /// Iterates over the counters with their names, in declaration order.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
                 [$((stringify!($name), self.$name)),*].into_iter()
             }
@@ -76,22 +77,21 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Datagrams handed to the writer; should it fail, some of the last were not written.
+    /// The datagrams passed to the writer. If the writer fails, some of the last were not written.
     recorded_datagrams,
-    /// Their payloads in bytes.
+    /// The payload bytes of these datagrams.
     recorded_bytes,
-    /// Errors: datagrams that the ring had no room for: the disk is too slow.
+    /// Errors: datagrams dropped because the ring was full, as when the disk is too slow.
     ring_overflows,
-    /// Errors: datagrams that came after the writer had failed.
+    /// Errors: datagrams received after the writer had failed.
     unwritten_datagrams,
 }
 
-/// Records datagrams in a file, off the path of whoever receives them.
+/// A recorder of datagrams to a file, off the hot path of the receiver.
 ///
-/// A datagram is copied into a ring, which costs no system call and no wait, and written by a
-/// thread called `recorder`. Where the ring has no room the datagram is left out and counted. When
-/// the file cannot be written any more recording stops, [`Recorder::failure`] says why, and
-/// whoever receives goes on.
+/// A datagram is copied into a ring, without a system call or a wait, and written by a thread named
+/// `recorder`. If the ring is full, the datagram is dropped and counted. If the file cannot be
+/// written, recording stops and [`Recorder::failure`] returns the reason; the receiver continues.
 #[derive(Debug)]
 pub struct Recorder {
     ring: Producer<u8>,
@@ -101,22 +101,23 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins the file and the thread.
+    /// Creates the file and starts the thread.
     ///
     /// # Errors
-    /// Those of the file system, with the path; no thread is left.
+    /// The file system's errors, with the path. No thread remains.
     pub fn start(settings: &RecorderSettings, lines: Vec<RecordedLine>) -> io::Result<Self> {
         let (ring, consumer) = RingBuffer::new(settings.ring_bytes.max(1 << 17));
         let shared = Arc::new(Shared::default());
-        let recording = Recording::begin(settings.clone(), lines, consumer, Arc::clone(&shared))?;
+        let thread_state =
+            RecorderThread::new(settings.clone(), lines, consumer, Arc::clone(&shared))?;
         let thread = std::thread::Builder::new().name("recorder".to_owned());
-        let writer = thread.spawn(move || recording.run())?;
+        let writer = thread.spawn(move || thread_state.run())?;
         let counters = RecorderCounters::default();
         Ok(Self { ring, shared, writer: Some(writer), counters })
     }
 
-    /// Records a datagram that came to a line, by its number, at `timestamp`, or at `now` if nobody
-    /// took the time.
+    /// Records a datagram of a line, given by its index. Its time is `timestamp`, or `now` if there
+    /// is no timestamp.
     #[inline]
     pub fn record(
         &mut self,
@@ -129,35 +130,35 @@ impl Recorder {
         if self.ring.is_abandoned() {
             return self.refuse();
         }
-        let Ok(mut chunk) = self.ring.write_chunk(HEAD + payload.len()) else {
+        let Ok(mut chunk) = self.ring.write_chunk(HEADER_LENGTH + payload.len()) else {
             self.counters.ring_overflows += 1;
             return;
         };
-        let head = Head { length: payload.len(), line, source, timestamp, now }.encode();
+        let header = RecordHeader { length: payload.len(), line, source, timestamp, now }.encode();
         let (first, second) = chunk.as_mut_slices();
-        copy(first, second, 0, &head);
-        copy(first, second, HEAD, payload);
+        copy(first, second, 0, &header);
+        copy(first, second, HEADER_LENGTH, payload);
         chunk.commit_all();
         self.counters.recorded_datagrams += 1;
         self.counters.recorded_bytes += payload.len() as u64;
     }
 
-    /// What was recorded so far.
+    /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> RecorderCounters {
         self.counters
     }
 
-    /// Why recording has stopped, if it has. One line, with the path.
+    /// Returns the reason why recording has stopped, if it has: one line with the path.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         self.shared.failure()
     }
 
-    /// Waits until all that was recorded is written, and ends.
+    /// Waits until everything recorded is written, and stops the thread.
     ///
     /// # Errors
-    /// Why it could not be.
+    /// The reason why the file could not be written.
     pub fn finish(mut self) -> Result<RecorderCounters, String> {
         self.end();
         match self.shared.failure() {
@@ -169,12 +170,12 @@ impl Recorder {
     fn end(&mut self) {
         self.shared.stop();
         if let Some(writer) = self.writer.take() {
-            // It does not panic, and nothing could be done about it if it did.
+            // The thread does not panic, and the caller could not handle a panic.
             let _ = writer.join();
         }
     }
 
-    /// The writer is gone.
+    /// Counts a datagram after the writer has ended.
     #[cold]
     fn refuse(&mut self) {
         self.counters.unwritten_datagrams += 1;
@@ -187,34 +188,34 @@ impl Drop for Recorder {
     }
 }
 
-/// Copies into what may be two parts, behind the first `at` bytes of them.
+/// Copies `bytes` into a buffer of two parts, starting at offset `at`.
 #[inline]
 fn copy(first: &mut [u8], second: &mut [u8], at: usize, bytes: &[u8]) {
     let split = first.len().saturating_sub(at).min(bytes.len());
-    let (before, behind) = bytes.split_at(split);
+    let (before, after) = bytes.split_at(split);
     if !before.is_empty() {
         first[at..at + split].copy_from_slice(before);
     }
-    if !behind.is_empty() {
+    if !after.is_empty() {
         let at = (at + split) - first.len();
-        second[at..at + behind.len()].copy_from_slice(behind);
+        second[at..at + after.len()].copy_from_slice(after);
     }
 }
 
-/// What stands before a datagram in the ring.
+/// The header of a datagram in the ring.
 ///
-/// | bytes | is |
+/// | bytes | content |
 /// |---|---|
 /// | 0..4 | length of the payload |
 /// | 4..6 | line |
 /// | 6 | clock: 0 the recorder's, 1 the kernel's, 2 the NIC's |
 /// | 8..16 | time, nanoseconds since 1970 |
-/// | 16..20 | the sender's address |
-/// | 20..22 | and port |
+/// | 16..20 | the source address |
+/// | 20..22 | the source port |
 ///
-/// All little-endian: it never leaves the process.
+/// Integers are little-endian. The header never leaves the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct RecordHeader {
     pub(super) length: usize,
     pub(super) line: usize,
     pub(super) source: SocketAddrV4,
@@ -222,26 +223,26 @@ pub(super) struct Head {
     pub(super) now: Utc,
 }
 
-impl Head {
+impl RecordHeader {
     #[inline]
-    fn encode(self) -> [u8; HEAD] {
+    fn encode(self) -> [u8; HEADER_LENGTH] {
         let (clock, time) = match self.timestamp {
             Timestamp::None => (0, self.now),
             Timestamp::Software(time) => (1, time),
             Timestamp::Hardware(time) => (2, time),
         };
-        let mut head = [0; HEAD];
-        head[..4].copy_from_slice(&(self.length as u32).to_le_bytes());
-        head[4..6].copy_from_slice(&(self.line as u16).to_le_bytes());
-        head[6] = clock;
-        head[8..16].copy_from_slice(&time.as_nanos().to_le_bytes());
-        head[16..20].copy_from_slice(&self.source.ip().octets());
-        head[20..22].copy_from_slice(&self.source.port().to_le_bytes());
-        head
+        let mut header = [0; HEADER_LENGTH];
+        header[..4].copy_from_slice(&(self.length as u32).to_le_bytes());
+        header[4..6].copy_from_slice(&(self.line as u16).to_le_bytes());
+        header[6] = clock;
+        header[8..16].copy_from_slice(&time.as_nanos().to_le_bytes());
+        header[16..20].copy_from_slice(&self.source.ip().octets());
+        header[20..22].copy_from_slice(&self.source.port().to_le_bytes());
+        header
     }
 
-    pub(super) fn decode(head: [u8; HEAD]) -> Self {
-        let [l0, l1, l2, l3, n0, n1, clock, _, rest @ ..] = head;
+    pub(super) fn decode(header: [u8; HEADER_LENGTH]) -> Self {
+        let [l0, l1, l2, l3, n0, n1, clock, _, rest @ ..] = header;
         let [t0, t1, t2, t3, t4, t5, t6, t7, a, b, c, d, p0, p1, ..] = rest;
         let time = Utc::from_nanos(u64::from_le_bytes([t0, t1, t2, t3, t4, t5, t6, t7]));
         let timestamp = match clock {
@@ -258,7 +259,7 @@ impl Head {
         }
     }
 
-    /// When the datagram came, and by whose clock.
+    /// Returns the arrival time and its clock.
     pub(super) fn time(&self) -> (Utc, CaptureClock) {
         match self.timestamp {
             Timestamp::None => (self.now, CaptureClock::Unknown),

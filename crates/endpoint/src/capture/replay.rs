@@ -1,18 +1,18 @@
-//! A capture through time: what a protocol would have seen, and when.
+//! Replay of a capture in capture time.
 
 use std::io::Read;
 
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-use super::{CaptureError, CaptureReader, Frame, Pace, Speed};
+use super::{CaptureError, CaptureReader, Frame, Pacer, Speed};
 
-/// How long time goes on behind the last frame, for what waits for another: longer than any wait
-/// for a packet that came out of order, shorter than silence.
-const AFTER_THE_LAST: Duration = Duration::from_secs(1);
+/// The time that the replay continues after the last frame, for timers of a protocol: longer than a
+/// reorder window, shorter than a heartbeat timeout.
+const TAIL_TIME: Duration = Duration::from_secs(1);
 
-/// Replays a capture on a clock of its own, which shows the capture's time.
+/// A replay of a capture, with a clock that shows capture time.
 ///
-/// Whoever owns it and a protocol asks for the next step, and does it:
+/// The owner of the replay and of a protocol requests each step and carries it out:
 ///
 /// ```
 /// use hairpin_endpoint::capture::{CaptureError, Replay, Step};
@@ -34,7 +34,7 @@ const AFTER_THE_LAST: Duration = Duration::from_secs(1);
 ///             Step::Wait(until) => sleep_until(until),
 ///             Step::Timeout(now) => protocol.handle_timeout(now),
 ///             Step::Frame(now) => {
-///                 let frame = replay.frame().expect("there is one behind this step");
+///                 let frame = replay.frame().expect("a frame step has a frame");
 ///                 protocol.handle_packet(now, frame.bytes);
 ///             }
 ///             Step::End => return Ok(()),
@@ -43,62 +43,63 @@ const AFTER_THE_LAST: Duration = Duration::from_secs(1);
 /// }
 /// ```
 ///
-/// The clock stands between steps: it is at the frame's time when a frame is given and at the
-/// deadline when that is due, whatever our own clock says. So timers behave as they did when the
-/// capture was made, and the outcome is the same at any speed.
+/// The clock is constant between steps. It is the frame's time at a frame step and the deadline at
+/// a timeout step, independent of the caller's clock. So timers behave as during the capture, and
+/// the outcome is the same at any speed.
 #[derive(Debug)]
 pub struct Replay<R> {
     reader: CaptureReader<R>,
-    pace: Pace,
+    pacer: Pacer,
     clock: Instant,
-    has_begun: bool,
-    /// A frame was read and not yet given.
-    is_pending: bool,
-    /// The last frame was given: when time ends.
+    started: bool,
+    /// `true` if a frame was read but not yet returned.
+    pending: bool,
+    /// The end of capture time, once the last frame was returned.
     end: Option<Instant>,
 }
 
-/// What is to be done next.
+/// The next step of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Nothing before this moment of our own clock.
+    /// Wait until this instant on the caller's clock.
     Wait(Instant),
-    /// The deadline is due; it is now so late in the capture.
+    /// The deadline has expired at this capture time.
     Timeout(Now),
-    /// [`Replay::frame`] has come; it is now so late in the capture.
+    /// [`Replay::frame`] has arrived at this capture time.
     Frame(Now),
-    /// There is nothing more.
+    /// The capture has ended.
     End,
 }
 
 impl<R: Read> Replay<R> {
-    /// A capture that was just opened, at this speed.
+    /// Creates a replay of a capture at this speed.
     pub fn new(reader: CaptureReader<R>, speed: Speed) -> Self {
-        let pace = Pace::new(speed);
+        let pacer = Pacer::new(speed);
         let clock = Instant::ZERO;
-        Self { reader, pace, clock, has_begun: false, is_pending: false, end: None }
+        Self { reader, pacer, clock, started: false, pending: false, end: None }
     }
 
-    /// What is next, at `now` of our own clock, where the protocol's deadline on the replay's
-    /// clock is `deadline`. Behind the last frame time goes on for a second.
+    /// Returns the next step. `now` is the time on the caller's clock, and `deadline` the
+    /// protocol's deadline on the replay's clock. Capture time continues for one second after the
+    /// last frame.
     ///
     /// # Errors
-    /// What is wrong with the file; see [`CaptureReader::next_frame`]. After that there are only
-    /// the deadlines of the last second, and the end.
+    /// The errors of the file; see [`CaptureReader::next_frame`]. After an error, only the
+    /// deadlines of the last second and the end follow.
     #[inline]
     pub fn step(&mut self, now: Instant, deadline: Option<Instant>) -> Result<Step, CaptureError> {
-        if !self.is_pending && self.end.is_none() {
+        if !self.pending && self.end.is_none() {
             let advanced = self.reader.advance();
             match advanced {
                 Ok(true) => {
-                    self.is_pending = true;
-                    if !self.has_begun {
-                        // Nothing has happened before the first frame, so nothing is late.
-                        self.has_begun = true;
+                    self.pending = true;
+                    if !self.started {
+                        // The clock starts at the first frame, so no deadline is late.
+                        self.started = true;
                         self.clock = self.time_of_frame();
                     }
                 }
-                _ => self.end = Some(self.clock + AFTER_THE_LAST),
+                _ => self.end = Some(self.clock + TAIL_TIME),
             }
             advanced?;
         }
@@ -110,9 +111,9 @@ impl<R: Read> Replay<R> {
         if due.is_none() && self.end.is_some() {
             return Ok(Step::End);
         }
-        // A deadline that has passed already is due at once.
+        // A deadline in the past is due immediately.
         let at = due.unwrap_or(next).max(self.clock);
-        let until = self.pace.due(at, now);
+        let until = self.pacer.due(at, now);
         if until > now {
             return Ok(Step::Wait(until));
         }
@@ -120,31 +121,31 @@ impl<R: Read> Replay<R> {
         if due.is_some() {
             return Ok(Step::Timeout(self.now()));
         }
-        self.is_pending = false;
+        self.pending = false;
         Ok(Step::Frame(self.now()))
     }
 
-    /// The frame of the last [`Step::Frame`].
+    /// Returns the frame of the last [`Step::Frame`].
     #[must_use]
     #[inline]
     pub fn frame(&self) -> Option<Frame<'_>> {
-        if self.is_pending { None } else { self.reader.frame() }
+        if self.pending { None } else { self.reader.frame() }
     }
 
-    /// The reader beneath: interfaces, and how far the file is used.
+    /// Returns the underlying reader, with the interfaces and the file offset.
     #[must_use]
     pub fn reader(&self) -> &CaptureReader<R> {
         &self.reader
     }
 
-    /// What the replay's clock shows: both clocks the capture's time.
+    /// Returns the replay's time. Both clocks show capture time.
     #[must_use]
     pub fn now(&self) -> Now {
         Now { monotonic: self.clock, utc: Utc::from_nanos(self.clock.as_nanos()) }
     }
 
-    /// When the pending frame comes. One that the file has no time of comes with the one before;
-    /// so does one that is stamped earlier, as of two interfaces.
+    /// Returns the time of the pending frame. A frame without a time, or with an earlier time than
+    /// its predecessor (as with two interfaces), has its predecessor's time.
     #[inline]
     fn time_of_frame(&self) -> Instant {
         let time = self.reader.frame().and_then(|frame| frame.time);

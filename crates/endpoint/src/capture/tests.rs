@@ -1,4 +1,4 @@
-//! Captures made here byte by byte, by `pcap-file`, and by tcpdump.
+//! Tests of captures made byte by byte, by `pcap-file`, and by tcpdump.
 
 mod files;
 mod links;
@@ -22,7 +22,7 @@ use proptest::prelude::*;
 use super::*;
 use files::*;
 
-/// What a file has: times in nanoseconds and bytes; and how it ends.
+/// Returns the contents of a file: times in nanoseconds, bytes, and the final error.
 type Contents = (Vec<(Option<u64>, Vec<u8>)>, Option<String>);
 
 fn frames(bytes: impl Read) -> Result<Contents, CaptureError> {
@@ -36,14 +36,14 @@ fn frames(bytes: impl Read) -> Result<Contents, CaptureError> {
             }
             Ok(None) => return Ok((frames, None)),
             Err(error) => {
-                assert!(matches!(reader.next_frame(), Ok(None)), "nothing follows an error");
+                assert!(matches!(reader.next_frame(), Ok(None)), "no frame follows an error");
                 return Ok((frames, Some(error.to_string())));
             }
         }
     }
 }
 
-/// A pipe: some bytes at a time, and now and then a signal.
+/// A pipe that returns a few bytes at a time and sometimes an interruption.
 struct Pipe<'a>(&'a [u8], usize, u32);
 
 impl Read for Pipe<'_> {
@@ -61,7 +61,7 @@ impl Read for Pipe<'_> {
 }
 
 #[test]
-fn pcap_is_read_in_either_byte_order_and_unit() {
+fn reads_pcap_in_both_byte_orders_and_units() {
     for is_big in [false, true] {
         for (nanos, unit) in [(false, 1_000), (true, 1)] {
             let file = pcap(is_big, nanos, 1, &[(3, 7, b"one"), (4, 999_999, b"three")]);
@@ -79,10 +79,10 @@ fn pcap_is_read_in_either_byte_order_and_unit() {
 }
 
 #[test]
-fn pcapng_has_sections_in_either_byte_order_each_with_its_interfaces() {
+fn reads_pcapng_sections_in_both_byte_orders() {
     let mut file = Vec::new();
     for is_big in [true, false] {
-        let ng = Ng { is_big };
+        let ng = PcapngBuilder { is_big };
         file.extend(ng.section());
         file.extend(ng.interface(1, 0, &[(9, &[9])]));
         file.extend(ng.interface(101, 0, &[]));
@@ -92,8 +92,8 @@ fn pcapng_has_sections_in_either_byte_order_each_with_its_interfaces() {
     let frames = frames(&file[..]).unwrap();
     let each = [(Some(5), b"nanoseconds".to_vec()), (Some(5_000), b"microseconds".to_vec())];
     assert_eq!(frames, ([&each[..], &each[..]].concat(), None));
-    // The second section has not described an interface 2.
-    file.extend(Ng { is_big: false }.enhanced(2, 5, b"?"));
+    // The second section does not describe interface 2.
+    file.extend(PcapngBuilder { is_big: false }.enhanced(2, 5, b"?"));
     let mut reader = CaptureReader::new(&file[..]).unwrap();
     let mut last = None;
     while let Some(frame) = reader.next_frame().unwrap() {
@@ -103,7 +103,7 @@ fn pcapng_has_sections_in_either_byte_order_each_with_its_interfaces() {
 }
 
 #[test]
-fn every_resolution_and_offset_of_a_clock_is_read() {
+fn reads_every_clock_resolution_and_offset() {
     let cases: [(&[u8], i64, u64, Option<u64>); 9] = [
         (&[6], 0, 7, Some(7_000)),
         (&[9], 0, 7, Some(7)),
@@ -112,13 +112,13 @@ fn every_resolution_and_offset_of_a_clock_is_read() {
         (&[3], 2, 7, Some(2_007_000_000)),
         (&[9], -1, 2_000_000_005, Some(1_000_000_005)),
         (&[9], -3, 2_000_000_005, None),
-        // 2^-10 of a second.
+        // The unit is 2^-10 of a second.
         (&[0x8a], 0, 1_536, Some(1_500_000_000)),
         (&[0], 0, u64::MAX, None),
     ];
     for is_big in [false, true] {
         for (resolution, offset, units, expected) in cases {
-            let ng = Ng { is_big };
+            let ng = PcapngBuilder { is_big };
             let offset = if is_big { offset.to_be_bytes() } else { offset.to_le_bytes() };
             let interface = ng.interface(1, 0, &[(9, resolution), (14, &offset)]);
             let file = [ng.section(), interface, ng.enhanced(0, units, b"x")].concat();
@@ -129,9 +129,9 @@ fn every_resolution_and_offset_of_a_clock_is_read() {
 }
 
 #[test]
-fn simple_packets_have_no_time_and_end_where_the_interface_cuts_them() {
+fn simple_packets_have_no_time_and_end_at_snapshot_length() {
     for is_big in [false, true] {
-        let ng = Ng { is_big };
+        let ng = PcapngBuilder { is_big };
         let interface = ng.interface(1, 6, &[]);
         let file = [ng.section(), interface, ng.simple(5, b"12345"), ng.simple(9, b"123456")];
         let frames = frames(&file.concat()[..]).unwrap();
@@ -140,16 +140,16 @@ fn simple_packets_have_no_time_and_end_where_the_interface_cuts_them() {
 }
 
 #[test]
-fn a_packet_that_says_its_length_is_not_cut_where_the_interface_says() {
-    let ng = Ng { is_big: false };
+fn enhanced_packet_ignores_snapshot_length() {
+    let ng = PcapngBuilder { is_big: false };
     let file = [ng.section(), ng.interface(1, 6, &[]), ng.enhanced(0, 1, b"123456789")].concat();
     let frames = frames(&file[..]).unwrap();
     assert_eq!(frames.0, [(Some(1_000), b"123456789".to_vec())]);
 }
 
 #[test]
-fn nothing_is_read_behind_the_end_of_a_list_of_options() {
-    let ng = Ng { is_big: false };
+fn stops_at_end_of_options() {
+    let ng = PcapngBuilder { is_big: false };
     let interface = ng.interface(1, 0, &[(0, &[]), (9, &[9])]);
     let file = [ng.section(), interface, ng.enhanced(0, 5, b"x")].concat();
     let frames = frames(&file[..]).unwrap();
@@ -157,11 +157,11 @@ fn nothing_is_read_behind_the_end_of_a_list_of_options() {
 }
 
 #[test]
-fn the_obsolete_packet_block_is_read() {
+fn reads_obsolete_packet_block() {
     for is_big in [false, true] {
-        let ng = Ng { is_big };
+        let ng = PcapngBuilder { is_big };
         let interfaces = [ng.interface(1, 0, &[]), ng.interface(1, 0, &[(9, &[9])])].concat();
-        // Interface 1, and 77 packets that were dropped.
+        // Interface 1, and 77 dropped packets.
         let halves = if is_big { [0, 1, 0, 77] } else { [1, 0, 77, 0] };
         let words = [0, 5, 3, 3].map(|word| ng.word(word)).concat();
         let block = ng.block(2, &[&halves[..], &words, b"old"].concat());
@@ -171,9 +171,9 @@ fn the_obsolete_packet_block_is_read() {
 }
 
 #[test]
-fn unknown_blocks_and_options_are_skipped_and_lists_need_no_end() {
-    let ng = Ng { is_big: false };
-    // No end of options, one that is not known, one cut short; and a reserved field.
+fn skips_unknown_blocks_and_options() {
+    let ng = PcapngBuilder { is_big: false };
+    // No end of options, an unknown option, a truncated option, and a reserved field.
     let mut body = [ng.half(1), ng.half(9), ng.word(0).to_vec()].concat();
     body.extend([ng.half(99), ng.half(2), vec![1, 2, 0, 0]].concat());
     body.extend([ng.half(9), ng.half(1), vec![9, 0, 0, 0]].concat());
@@ -186,14 +186,14 @@ fn unknown_blocks_and_options_are_skipped_and_lists_need_no_end() {
 }
 
 #[test]
-fn an_interface_says_its_name_and_whose_clock_it_has() {
-    let ng = Ng { is_big: true };
-    for (words, clock) in [
+fn reads_interface_name_and_clock() {
+    let ng = PcapngBuilder { is_big: true };
+    for (description, clock) in [
         ("feed I side A clock=hardware", CaptureClock::Hardware),
         ("clock=software", CaptureClock::Software),
         ("eth0", CaptureClock::Unknown),
     ] {
-        let interface = ng.interface(1, 0, &[(2, b"310IA"), (3, words.as_bytes())]);
+        let interface = ng.interface(1, 0, &[(2, b"310IA"), (3, description.as_bytes())]);
         let file = [ng.section(), interface, ng.enhanced(0, 5, b"x")].concat();
         let mut reader = CaptureReader::new(&file[..]).unwrap();
         let time = reader.next_frame().unwrap().unwrap().time.unwrap();
@@ -205,13 +205,13 @@ fn an_interface_says_its_name_and_whose_clock_it_has() {
         };
         assert_eq!(time.timestamp(), expected);
         let [interface] = reader.interfaces() else { panic!("one interface") };
-        assert_eq!((&interface.name[..], &interface.description[..]), ("310IA", words));
+        assert_eq!((&interface.name[..], &interface.description[..]), ("310IA", description));
     }
 }
 
 #[test]
-fn a_file_that_was_cut_gives_all_whole_packets_and_then_an_error() {
-    let ng = Ng { is_big: false };
+fn truncated_file_returns_complete_packets_then_error() {
+    let ng = PcapngBuilder { is_big: false };
     let head = [ng.section(), ng.interface(1, 0, &[])].concat();
     let packets = [ng.enhanced(0, 1, b"one"), ng.enhanced(0, 2, b"two")].concat();
     let of_pcap = pcap(false, false, 1, &[(0, 1, b"one"), (0, 2, b"two")]);
@@ -222,10 +222,10 @@ fn a_file_that_was_cut_gives_all_whole_packets_and_then_an_error() {
             let (frames, ending) = frames(&file[..cut]).unwrap();
             let whole = if cut < second { 0 } else { 1 + usize::from(cut == file.len()) };
             assert_eq!(frames.len(), whole, "cut at {cut}");
-            let begun = [first, second, file.len()][whole];
-            let expected = (cut > begun).then(|| {
-                let left = cut - begun;
-                format!("the file ends {left} bytes into a packet or block, at byte {begun}")
+            let start = [first, second, file.len()][whole];
+            let expected = (cut > start).then(|| {
+                let left = cut - start;
+                format!("the file ends {left} bytes into a packet or block, at byte {start}")
             });
             assert_eq!(ending, expected, "cut at {cut}");
         }
@@ -238,27 +238,27 @@ fn a_file_that_was_cut_gives_all_whole_packets_and_then_an_error() {
 }
 
 #[test]
-fn what_contradicts_itself_ends_the_file_with_an_error() {
-    let ng = Ng { is_big: false };
+fn inconsistent_block_ends_file_with_error() {
+    let ng = PcapngBuilder { is_big: false };
     let head = [ng.section(), ng.interface(1, 0, &[]), ng.enhanced(0, 1, b"one")].concat();
     let mut short = ng.enhanced(0, 2, b"two");
     short[20] = 200;
-    // A byte more than the packet and its padding.
+    // One byte more than the packet and its padding.
     let mut shorter = ng.enhanced(0, 2, b"two");
     shorter[20] = 5;
     let mut tail = ng.enhanced(0, 2, b"two");
     *tail.last_mut().unwrap() = 1;
     let long = [[6, 0, 0, 0], [0xfc, 0xff, 0xff, 0x7f]].concat();
     let endless = [head.clone(), long, vec![0; 17 << 20]].concat();
-    for (file, words) in [
-        ([head.clone(), short].concat(), "an enhanced packet block that is too short"),
-        ([head.clone(), shorter].concat(), "an enhanced packet block that is too short"),
+    for (file, text) in [
+        ([head.clone(), short].concat(), "enhanced packet block shorter than its packet"),
+        ([head.clone(), shorter].concat(), "enhanced packet block shorter than its packet"),
         ([head.clone(), tail].concat(), "Block: initial_length != trailer_length at byte "),
-        (endless, "a packet or block of more than 16777216 bytes at byte "),
+        (endless, "packet or block at byte "),
     ] {
         let (frames, ending) = frames(&file[..]).unwrap();
         assert_eq!(frames.len(), 1);
-        assert!(ending.as_ref().is_some_and(|it| it.starts_with(words)), "{ending:?}");
+        assert!(ending.as_ref().is_some_and(|it| it.starts_with(text)), "{ending:?}");
     }
     for no_capture in [&b""[..], b"\x0a\x0d\x0d", b"\x0a\x0d\x0d\x0a\x1c\0\0\0\0\0\0\0", &[0; 99]] {
         assert!(matches!(CaptureReader::new(no_capture), Err(CaptureError::NoCapture)));
@@ -266,7 +266,7 @@ fn what_contradicts_itself_ends_the_file_with_an_error() {
 }
 
 #[test]
-fn a_pipe_is_read_however_its_bytes_come() {
+fn reads_pipe_in_any_chunks() {
     let packet = vec![7; 3_000];
     let file = pcap(false, true, 1, &vec![(1, 2, &packet[..]); 700]);
     for some in [1_000, 4_096, 1 << 20] {
@@ -277,7 +277,7 @@ fn a_pipe_is_read_however_its_bytes_come() {
 }
 
 #[test]
-fn a_packet_longer_than_the_buffer_makes_it_grow() {
+fn buffer_grows_for_long_packet() {
     let packet = vec![7; 3 << 20];
     let file = pcap(true, true, 1, &[(1, 2, b"before"), (1, 2, &packet), (1, 2, b"after")]);
     let (frames, ending) = frames(&file[..]).unwrap();
@@ -285,9 +285,9 @@ fn a_packet_longer_than_the_buffer_makes_it_grow() {
     assert!(frames[1].1 == packet && frames[2].1 == b"after");
 }
 
-/// By another's writer.
+/// Reads files written by `pcap-file`.
 #[test]
-fn what_pcap_file_writes_is_read_the_same() {
+fn reads_files_of_pcap_file() {
     for endianness in [Endianness::Big, Endianness::Little] {
         for ts_resolution in [TsResolution::MicroSecond, TsResolution::NanoSecond] {
             let header = PcapHeader { endianness, ts_resolution, ..PcapHeader::default() };
@@ -320,14 +320,14 @@ fn what_pcap_file_writes_is_read_the_same() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_read_without_a_panic(
+    fn never_panics_on_any_bytes(
         is_ng: bool,
         is_big: bool,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
         cut in any::<prop::sample::Index>(),
     ) {
         let packet = datagram_of(&[1, 2, 3]);
-        let ng = Ng { is_big };
+        let ng = PcapngBuilder { is_big };
         let mut file = match is_ng {
             true => [ng.section(), ng.interface(1, 0, &[(9, &[9])]), ng.enhanced(0, 1, &packet),
                      ng.simple(packet.len() as u32, &packet)].concat(),
@@ -339,7 +339,7 @@ proptest! {
         let whole = frames(&file[..]);
         let first = frames(&file[..cut.index(file.len())]);
         if let (Ok((whole, _)), Ok((first, _))) = (&whole, &first) {
-            prop_assert!(whole.starts_with(first), "of a file that is cut the first are the same");
+            prop_assert!(whole.starts_with(first), "a truncated file has the same first frames");
         }
         if let Ok((whole, _)) = whole {
             let mut datagrams = Datagrams::new(CaptureReader::new(&file[..]).unwrap());

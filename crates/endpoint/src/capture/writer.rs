@@ -1,4 +1,4 @@
-//! Captures written.
+//! The capture writer.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -19,32 +19,31 @@ use pcap_file::{DataLink, Endianness, PcapError, TsResolution};
 
 use super::{CaptureClock, pcapng};
 
-/// Not the link type for IP of either version, which has another number on some systems: libpcap
-/// 1.10 then takes a second interface of it for one of another type, and gives up.
+/// The link type of written files. `RAW` is not used, since it has another number on some systems:
+/// libpcap 1.10 then treats a second `RAW` interface as a different type and fails.
 const LINK: DataLink = DataLink::IPV4;
-/// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
-/// IPv4 without options, and UDP.
+/// The header length: IPv4 without options, and UDP.
 const HEADERS: usize = 28;
-/// The longest payload of a datagram by IPv4.
+/// The maximum UDP payload over IPv4, in bytes.
 const PAYLOAD_MAX: usize = 65_507;
-/// The negative power of ten that a nanosecond is of a second, as `if_tsresol` has it.
+/// The resolution of one nanosecond as a negative power of ten, for `if_tsresol`.
 const NANOSECONDS: u8 = 9;
 
-/// Which of the two formats a file has.
+/// The format of a capture file.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum CaptureFormat {
-    /// The older one: packets alone.
+    /// The older format, which contains only packets.
     Pcap,
-    /// The newer one: interfaces with their names too.
+    /// The newer format, which also contains interface names.
     #[default]
     Pcapng,
 }
 
 impl CaptureFormat {
-    /// The format that a file's name asks for: pcap if it ends in `.pcap`, else pcapng.
+    /// Returns the format of a file extension: pcap for `.pcap`, otherwise pcapng.
     #[must_use]
-    pub fn of(path: &Path) -> Self {
+    pub fn from_path(path: &Path) -> Self {
         match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pcap")) {
             true => Self::Pcap,
             false => Self::Pcapng,
@@ -52,10 +51,10 @@ impl CaptureFormat {
     }
 }
 
-/// Writes UDP datagrams with times in nanoseconds, as packets of IPv4 without a link header.
+/// A writer of UDP datagrams with times in nanoseconds, as IPv4 packets without a link header.
 ///
-/// What a socket gives has no headers any more. They are made again from the addresses: time to
-/// live 1, no checksum of UDP, which IPv4 allows.
+/// Received payloads have no headers. The writer recreates them from the addresses, with TTL 1 and
+/// without a UDP checksum, which IPv4 permits.
 #[derive(Debug)]
 pub struct CaptureWriter<W> {
     writer: W,
@@ -66,10 +65,10 @@ pub struct CaptureWriter<W> {
 }
 
 impl<W: Write> CaptureWriter<W> {
-    /// Begins a file. `W` is best buffered: a packet is several small writes.
+    /// Writes the file header. `W` should be buffered: a packet takes several small writes.
     ///
     /// # Errors
-    /// Those of `writer`.
+    /// The writer's errors.
     pub fn new(mut writer: W, format: CaptureFormat) -> io::Result<Self> {
         let written = match format {
             CaptureFormat::Pcap => {
@@ -95,10 +94,10 @@ impl<W: Write> CaptureWriter<W> {
         Ok(Self { writer, format, packet, interfaces: 0, written: written as u64 })
     }
 
-    /// Describes an interface, and gives its number. A pcap file has no place for it.
+    /// Describes an interface and returns its number. A pcap file has no place for the description.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// The writer's errors.
     pub fn interface(
         &mut self,
         name: &str,
@@ -111,11 +110,12 @@ impl<W: Write> CaptureWriter<W> {
             return Ok(number);
         }
         let clock = pcapng::CLOCKS.iter().find(|(known, _)| *known == clock);
-        let words = clock.map_or_else(String::new, |(_, words)| format!("; {words}"));
+        let clock_text =
+            clock.map_or_else(String::new, |(_, clock_text)| format!("; {clock_text}"));
         let options = vec![
             InterfaceDescriptionOption::Comment(description.into()),
             InterfaceDescriptionOption::IfName(name.into()),
-            InterfaceDescriptionOption::IfDescription(format!("{description}{words}").into()),
+            InterfaceDescriptionOption::IfDescription(format!("{description}{clock_text}").into()),
             InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
         ];
         let block = InterfaceDescriptionBlock { linktype: LINK, snaplen: 0, options };
@@ -124,11 +124,11 @@ impl<W: Write> CaptureWriter<W> {
         Ok(number)
     }
 
-    /// Writes a datagram that came at `time` to `interface`, from `source` to `destination`.
+    /// Writes a datagram that arrived at `time` on `interface`, from `source` to `destination`.
     ///
     /// # Errors
-    /// `InvalidInput` if the payload is longer than a datagram's can be, or if a pcap file cannot
-    /// tell the time, beyond 2106; else those of the writer.
+    /// `InvalidInput` if the payload is longer than a datagram's, or if the time is after 2106 and
+    /// the format is pcap. Otherwise the writer's errors.
     #[inline]
     pub fn datagram(
         &mut self,
@@ -138,7 +138,7 @@ impl<W: Write> CaptureWriter<W> {
         payload: &[u8],
     ) -> io::Result<()> {
         if payload.len() > PAYLOAD_MAX {
-            return Err(refused("longer than the payload of a datagram"));
+            return Err(refused("cannot write a datagram: payload longer than 65507 bytes"));
         }
         headers(&mut self.packet, source, destination, payload.len() as u16);
         self.packet.extend_from_slice(payload);
@@ -147,7 +147,9 @@ impl<W: Write> CaptureWriter<W> {
             CaptureFormat::Pcap => {
                 let seconds = u32::try_from(time.as_nanos() / SECOND);
                 let packet = RawPcapPacket {
-                    ts_sec: seconds.map_err(|_| refused("a time beyond what pcap can tell"))?,
+                    ts_sec: seconds.map_err(|_| {
+                        refused("cannot write a datagram: pcap times end in 2106, use pcapng")
+                    })?,
                     ts_frac: (time.as_nanos() % SECOND) as u32,
                     incl_len: length,
                     orig_len: length,
@@ -170,27 +172,27 @@ impl<W: Write> CaptureWriter<W> {
         Ok(())
     }
 
-    /// Bytes written.
+    /// Returns the number of bytes written.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Has what was written leave the buffer.
+    /// Flushes the writer.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// The writer's errors.
     pub fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
     }
 }
 
-/// The headers of IPv4 and UDP before `length` bytes.
+/// Encodes the IPv4 and UDP headers of a payload of `length` bytes.
 #[inline]
 fn headers(packet: &mut Vec<u8>, source: SocketAddrV4, destination: SocketAddrV4, length: u16) {
     let total = (HEADERS as u16 + length).to_be_bytes();
     let mut ip = [0; 20];
-    // Version 4, five words; not to be fragmented; time to live 1, UDP.
+    // Version 4, five words; don't fragment; TTL 1; UDP.
     ip[..12].copy_from_slice(&[0x45, 0, total[0], total[1], 0, 0, 0x40, 0, 1, 17, 0, 0]);
     ip[12..16].copy_from_slice(&source.ip().octets());
     ip[16..].copy_from_slice(&destination.ip().octets());

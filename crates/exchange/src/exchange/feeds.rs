@@ -202,7 +202,7 @@ fn recorded_line(channel: &str, feed: Feed, line: FeedLine, group: SocketAddrV4)
 
 fn open(multicast: &Multicast, transport: &Transport) -> io::Result<Senders> {
     let Multicast { interface, ttl, .. } = *multicast;
-    let sender = |group| UdpSender::new_by(transport, group, interface, ttl);
+    let sender = |group| UdpSender::with_transport(transport, group, interface, ttl);
     let pair = |groups: Groups| -> io::Result<[Option<UdpSender>; 2]> {
         Ok([Some(sender(groups.a)?), groups.b.map(sender).transpose()?])
     };

@@ -50,7 +50,7 @@ impl SocketEngine {
     pub fn with_options(wait: Wait, options: UdpOptions) -> io::Result<Self> {
         Ok(Self {
             reactor: Reactor::new(wait)?,
-            ready: Ready::NOTHING,
+            ready: Ready::EMPTY,
             options,
             lines: Vec::new(),
             line_by_token: Vec::new(),

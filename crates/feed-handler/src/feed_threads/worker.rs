@@ -40,14 +40,14 @@ impl<L: Listener> Worker<L> {
     pub(super) fn run(mut self, mut clock: impl FnMut() -> Now) -> Result<Vec<L>, ThreadError> {
         let mut now = clock();
         loop {
-            if self.calls.is_called() {
+            if self.calls.has_calls() {
                 self.run_calls();
             }
-            if self.calls.is_stopped() {
+            if self.calls.is_stop_requested() {
                 return self.close();
             }
             // A call may be counted before it is queued; do not sleep in that case.
-            let called = self.calls.is_called().then_some(Instant::ZERO);
+            let called = self.calls.has_calls().then_some(Instant::ZERO);
             self.feeds.wait_until(now, called)?;
             now = clock();
             self.calls.handle_ready(self.feeds.engine().ready());

@@ -10,6 +10,7 @@ use hairpin_feed_handler::{
     Book, Channel, ChannelState, Feed, FeedLine, Levels, Listener, Settings,
 };
 use hairpin_mdp3::{Action, EndOfEvent, Input};
+use hairpin_testbed::scaled;
 use hairpin_time::{Duration, Instant, Now, Utc};
 
 const SIDES: [FeedLine; 2] = FeedLine::ALL;
@@ -206,7 +207,7 @@ fn ticks_change_a_best_price() {
 #[test]
 fn books_in_sync_are_correct_under_loss_and_all_recover() {
     let mut recoveries = 0;
-    for seed in 0..5 {
+    for seed in 0..scaled(5) {
         let mut market = Market::new(seed);
         market.loss_permille = 100;
         for _ in 0..3_000 {

@@ -153,7 +153,7 @@ fn survives_interface_loss(is_one: bool) {
     harness.until("the quote", |it| it.receiver.book().is_some_and(|book| book.bids().len() == 1));
     assert!(harness.errors.is_empty(), "{:?}", harness.errors);
 
-    harness.testbed.cut().unwrap();
+    harness.testbed.disconnect().unwrap();
     harness.until("word of it", |it| !it.errors.is_empty());
     harness.poll_until(500, |_| false);
     let messages: Vec<String> = harness.errors.iter().map(ToString::to_string).collect();
@@ -167,7 +167,7 @@ fn survives_interface_loss(is_one: bool) {
     assert!(matches!(lost, FeedError::Engine(EngineError::InterfaceLost { .. })), "{lost:?}");
 
     // Three packets are lost meanwhile. The interface returns, and the books recover.
-    harness.testbed.mend().unwrap();
+    harness.testbed.reconnect().unwrap();
     harness.poll_until(200, |_| false);
     harness.send(1, &quote(15, 5, 104));
     harness.until("the gap", |it| it.receiver.state() == ChannelState::Recovering);
@@ -181,15 +181,15 @@ fn survives_interface_loss(is_one: bool) {
 
     // The interface is lost again. Its memberships survive, so packets arrive at once when it is
     // back. Its return must be detected anyway, so that a third loss is reported.
-    harness.testbed.cut().unwrap();
+    harness.testbed.disconnect().unwrap();
     harness.until("word of it", |it| it.errors.len() == 2);
-    harness.testbed.mend().unwrap();
+    harness.testbed.reconnect().unwrap();
     for sequence in 17..417 {
         harness.send(1, &quote(sequence, sequence - 10, 105));
         harness.poll_until(1, |_| false);
     }
     assert_eq!(harness.errors.len(), 2, "{:?}", harness.errors);
-    harness.testbed.cut().unwrap();
+    harness.testbed.disconnect().unwrap();
     harness.until("word of it", |it| it.errors.len() == 3);
 }
 

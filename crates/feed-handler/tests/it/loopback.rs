@@ -212,7 +212,7 @@ fn rejects_unusable_addresses_and_leaves_no_socket() {
     handler.close(&mut reactor).unwrap();
     assert_eq!(reactor.count(), 0);
     let ready = reactor.wait(Instant::ZERO, Some(Instant::ZERO)).unwrap();
-    assert!(ready.is_nothing());
+    assert!(ready.is_empty());
 }
 
 #[test]

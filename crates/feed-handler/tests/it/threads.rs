@@ -176,12 +176,16 @@ fn rejects_impossible_threads_in_one_line() {
     let spin = |number: usize| thread(&format!("t{number}"), Wait::Spin, &[], None);
     let refused = |threads| FeedThreads::spawn(threads, clock).map(drop).unwrap_err().to_string();
     let error = refused((0..=cores).map(spin).collect());
-    let rx = format!("{} threads cannot spin on {cores} cores; let some wait by epoll", cores + 1);
+    let rx =
+        format!("cannot spin {} threads on {cores} cores: let some wait with epoll", cores + 1);
     assert_eq!(error, rx);
     if cores > 1 {
         let pinned = |number| FeedThread { core: Some(0), ..spin(number) };
         let error = refused(vec![pinned(0), pinned(1)]);
-        assert_eq!(error, "threads t0 and t1 cannot both spin on core 0");
+        assert_eq!(
+            error,
+            "cannot spin threads t0 and t1 on core 0: a spinning thread needs its own core"
+        );
     }
     let unusable = Multicast { interface: Ipv4Addr::new(192, 0, 2, 1), ..feed(7) };
     let error = refused(vec![
@@ -191,7 +195,7 @@ fn rejects_impossible_threads_in_one_line() {
     assert!(error.starts_with("thread broken: ") && error.contains("192.0.2.1"), "{error}");
     let other = FeedThread { core: Some(1_023), ..thread("far", Wait::Epoll, &[], None) };
     let error = refused(vec![other]);
-    assert!(error.starts_with("thread far: core 1023"), "{error}");
+    assert!(error.starts_with("cannot start thread far: cannot pin to core 1023: "), "{error}");
 }
 
 #[test]

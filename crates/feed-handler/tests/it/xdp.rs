@@ -193,7 +193,7 @@ fn exchange_publishes_with_kernel_bypass() {
         for _ in 0..20_000 {
             now.monotonic += Duration::from_micros(200);
             now.utc = now.utc + Duration::from_micros(200);
-            exchange.step(now, Ready::NOTHING, &mut reactor, &mut ()).unwrap();
+            exchange.step(now, Ready::EMPTY, &mut reactor, &mut ()).unwrap();
             exchange.tick(now, now.monotonic, &mut ()).unwrap();
             for (receiver, count) in receivers.iter_mut().zip(&mut received) {
                 *count += receiver.receive(64, |_, _| {}).unwrap().count;

@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &GenerateArgs) -> Result<ExitCode> {
     let path = &arguments.file;
     let named = || format!("{} cannot be written", path.display());
     let file = BufWriter::with_capacity(1 << 18, File::create(path).with_context(named)?);
-    let writer = CaptureWriter::new(file, CaptureFormat::of(path)).with_context(named)?;
+    let writer = CaptureWriter::new(file, CaptureFormat::from_path(path)).with_context(named)?;
     let mut generation = Generation::new(arguments, writer).with_context(named)?;
     generation.run(&|| signals.stop_requested()).with_context(named)?;
     output::print(&format!(

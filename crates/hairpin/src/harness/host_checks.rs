@@ -40,7 +40,7 @@ impl HostChecks {
         let watched = watched.collect::<Result<_>>()?;
         Ok(Self {
             cost: ClockCost::measure(clock),
-            drift: Drift::begin(clock),
+            drift: Drift::new(clock),
             floor: floor(clock),
             cores: watched,
             drops: backlog_drops().ok(),
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn names_missing_core() {
-        let error = HostChecks::start(&Clock::of_kernel(), &[1_023]).err().unwrap();
+        let error = HostChecks::start(&Clock::from_kernel(), &[1_023]).err().unwrap();
         assert!(format!("{error:#}").starts_with("cannot watch core 1023: "), "{error:#}");
     }
 }

@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn stops_once_and_runs_until_the_task_is_finished() {
-        let mut task = Counting { clock: Clock::of_kernel(), turns: 0, left: None };
+        let mut task = Counting { clock: Clock::from_kernel(), turns: 0, left: None };
         let polls = Cell::new(0);
         let stop_requested = || {
             polls.set(polls.get() + 1);
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn recalibrates_the_clock_of_a_busy_task() {
-        let mut task = Counting { clock: Clock::of_kernel(), turns: 0, left: Some(1) };
+        let mut task = Counting { clock: Clock::from_kernel(), turns: 0, left: Some(1) };
         assert!(!RunLoop::default().run(&mut task, || false).unwrap());
         // The first calibration is due after 10 ms and moves the next one into the future.
         let soon = task.clock.instant() + Duration::from_millis(5);

@@ -217,7 +217,7 @@ pub(crate) struct TraderStart {
 
 /// Reads the kernel's monotonic clock, for times before a process has calibrated a clock.
 pub(crate) fn monotonic_ns() -> u64 {
-    Clock::of_kernel().instant().as_nanos()
+    Clock::from_kernel().instant().as_nanos()
 }
 
 /// The results of the exchange.

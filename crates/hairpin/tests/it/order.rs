@@ -273,7 +273,7 @@ fn a_journal_has_one_session_at_a_time() {
     assert_status(&output, 1);
     let said = said(&output);
     let journal = stand.path("journal");
-    assert!(said.contains(journal.to_str().unwrap()) && said.contains("open already"), "{said}");
+    assert!(said.contains(journal.to_str().unwrap()) && said.contains("already open"), "{said}");
     first.signal("TERM");
     assert_status(&first.output(), 143);
     assert_done(&stand.script("quit").output().unwrap());

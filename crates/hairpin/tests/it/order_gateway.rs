@@ -58,7 +58,7 @@ impl Drop for Venue {
 }
 
 fn run(stop: &AtomicBool, fail: &AtomicBool, told: &mpsc::Sender<(SocketAddrV4, SocketAddrV4)>) {
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
     let account = |session| Credentials::new(ACCESS_KEY_ID, KEY, session, "DEFGH").unwrap();
     let settings = ExchangeSettings {
@@ -81,7 +81,7 @@ fn run(stop: &AtomicBool, fail: &AtomicBool, told: &mpsc::Sender<(SocketAddrV4, 
         let now = clock.now();
         if fail.swap(false, Ordering::Relaxed) {
             exchange.gateway_mut().fail_primary(now, &mut ());
-            exchange.step(now, Ready::NOTHING, &mut reactor, &mut ()).unwrap();
+            exchange.step(now, Ready::EMPTY, &mut reactor, &mut ()).unwrap();
         }
         let look = now.monotonic + Duration::from_millis(20);
         let deadline = exchange.poll_timeout().map_or(look, |due| due.min(look));
@@ -188,7 +188,7 @@ pub(crate) fn traded(folder: &Path) -> Session {
     };
     let journal = Journal::create(folder, 1 << 16).unwrap();
     let mut session = Session::new(Settings::new(venue.gateway, logon), journal).unwrap();
-    let (clock, mut trader) = (Clock::of_kernel(), Trader::default());
+    let (clock, mut trader) = (Clock::from_kernel(), Trader::default());
     let mut reactor = Reactor::new(Wait::Epoll).unwrap();
     session.connect(clock.now(), Binding::New).unwrap();
     let until = clock.instant() + Duration::from_secs(60);

@@ -7,7 +7,7 @@ use std::process::{Output, Stdio};
 
 use crate::order_gateway::{ACCESS_KEY_ID, KEY, WRITTEN, traded};
 use crate::support::{assert_done, assert_status, hairpin};
-use hairpin_mapped::{Direction, Reader, Record};
+use hairpin_mapped::{Direction, Entry, Reader};
 use serde_json::Value;
 
 /// A journal whose session has ended, in a folder of its own.
@@ -29,9 +29,9 @@ impl Left {
     }
 
     /// The last record of a direction.
-    fn last(&self, direction: Direction) -> Record {
+    fn last(&self, direction: Direction) -> Entry {
         let entries = Reader::open(&self.journal).unwrap().map(Result::unwrap);
-        entries.filter(|entry| entry.tag.direction == direction).last().unwrap().record
+        entries.filter(|entry| entry.tag.direction == direction).last().unwrap()
     }
 
     /// The one segment there is.
@@ -173,7 +173,7 @@ fn a_journal_is_shown_while_its_session_has_it_open() {
 fn a_tail_that_was_cut_off_is_one_line_and_status_1() {
     let left = Left::by_a_trader();
     let last = left.last(Direction::Control);
-    left.segment().set_len(last.offset() as u64 + 60).unwrap();
+    left.segment().set_len(last.offset + 60).unwrap();
     let output = left.show(&[]);
     assert_status(&output, 1);
     assert_eq!(lines(&output).len(), WRITTEN.len() - 1);
@@ -186,7 +186,7 @@ fn a_record_that_was_changed_is_told_by_its_checksum() {
     let left = Left::by_a_trader();
     let order = left.last(Direction::Outbound);
     // OrderQty of the order, behind record, frame and message headers and Price.
-    let place = order.offset() as u64 + 48 + 4 + 8 + 8;
+    let place = order.offset + 48 + 4 + 8 + 8;
     left.segment().write_all_at(&77_u32.to_le_bytes(), place).unwrap();
     let output = left.show(&[]);
     assert_status(&output, 1);

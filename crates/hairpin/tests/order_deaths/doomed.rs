@@ -202,7 +202,7 @@ fn trades_until_it_is_killed() {
         is_spoilt: false,
         probe: None,
     };
-    let (clock, mut reactor) = (Clock::of_kernel(), Reactor::new(Wait::Epoll).unwrap());
+    let (clock, mut reactor) = (Clock::from_kernel(), Reactor::new(Wait::Epoll).unwrap());
     let mut is_trading = false;
     loop {
         let now = clock.now();

@@ -54,7 +54,7 @@ pub(crate) struct House {
 
 impl House {
     pub(crate) fn open() -> Self {
-        let clock = Clock::of_kernel();
+        let clock = Clock::from_kernel();
         let instruments = Instrument::numbered(2);
         let account = Credentials::new(ACCESS_KEY_ID, KEY, "ABC", "DEFGH").unwrap();
         let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);

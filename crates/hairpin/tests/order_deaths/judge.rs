@@ -100,7 +100,7 @@ impl Judge {
         let Some(reader) = &mut self.reader else { return };
         for entry in reader {
             let entry = entry.unwrap();
-            assert_ne!(entry.checksum, Checksum::Wrong);
+            assert_ne!(entry.checksum, Checksum::Mismatch);
             self.orders.handle_record(&entry.tag, &entry.payload);
             let (uuid, number) = (entry.tag.uuid, entry.tag.seq_num);
             if (entry.tag.direction, entry.tag.kind) != (Direction::Outbound, MESSAGE_RECORD) {

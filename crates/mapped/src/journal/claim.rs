@@ -1,10 +1,10 @@
-//! Room for one record, between being claimed and being committed.
+//! A claim: room for one record until it is committed.
 
 use super::format::{Header, RECORD_HEADER};
-use super::record::behind;
+use super::record::end_offset;
 use super::{Journal, Record, Tag};
 
-/// Room for the next record of a [`Journal`]. Dropped without a commit, it leaves nothing.
+/// Room for the next record of a [`Journal`]. A claim dropped without a commit leaves nothing.
 #[derive(Debug)]
 pub struct Claim<'a> {
     pub(super) journal: &'a mut Journal,
@@ -12,32 +12,32 @@ pub struct Claim<'a> {
 }
 
 impl<'a> Claim<'a> {
-    /// The room claimed, exactly as many bytes as asked for, to encode into.
+    /// Returns the claimed room, exactly as many bytes as requested.
     ///
-    /// The bytes are not cleared: what an earlier claim wrote and never committed may show.
+    /// The bytes are not cleared: they may contain data of an earlier, uncommitted claim.
     #[inline]
     #[must_use]
     pub fn payload(&mut self) -> &mut [u8] {
         let start = self.journal.end + RECORD_HEADER;
-        // SAFETY: `claim` has checked that there is room behind `end`, where the journal reads
-        // nothing; it is borrowed mutably by this claim, which is borrowed mutably by the slice.
+        // SAFETY: `claim` has checked that there is room after `end`, where the journal reads
+        // nothing. This claim borrows the journal mutably, and the slice borrows this claim
+        // mutably.
         unsafe { self.journal.segment.room(start, self.max) }
     }
 
-    /// The room claimed, for as long as the journal is borrowed, when claim and commit are two
-    /// calls: a second claim has the same room, with what was encoded in it, if it asks for no
-    /// more than the first.
+    /// Returns the claimed room for as long as the journal is borrowed, for use with a separate
+    /// commit call. A second claim of no more bytes returns the same room with its content.
     #[inline]
     #[must_use]
     pub fn into_payload(self) -> &'a mut [u8] {
         let start = self.journal.end + RECORD_HEADER;
-        // SAFETY: as in `payload`; the journal stays borrowed mutably for as long as the slice
+        // SAFETY: same as in `payload`. The journal stays borrowed mutably for as long as the slice
         // lives.
         unsafe { self.journal.segment.room(start, self.max) }
     }
 
-    /// Commits the first `length` bytes of the payload as the journal's next record, with the tag
-    /// of default: outbound, without a number.
+    /// Commits the first `length` bytes of the payload as the journal's next record, with the
+    /// default tag: outbound, without a sequence number.
     ///
     /// # Panics
     /// If `length` is more than was claimed.
@@ -52,20 +52,20 @@ impl<'a> Claim<'a> {
     /// If `length` is more than was claimed.
     #[inline]
     pub fn commit_as(self, tag: &Tag, length: usize) -> Record {
-        assert!(length <= self.max, "a record longer than its claim");
+        assert!(length <= self.max, "the record is longer than its claim");
         let journal = self.journal;
         let (offset, index) = (journal.end, tag.direction.index());
         let record = Record {
-            segment: journal.segment.number(),
+            segment_id: journal.segment.id(),
             offset: offset as u32,
             length: length as u32,
             kind: tag.kind,
             direction: tag.direction,
         };
-        let next = behind(offset, length);
+        let next = end_offset(offset, length);
         let header = Header::new(tag, length, journal.last[index]);
-        // SAFETY: `claim` has checked that a record of `max` bytes has room behind `end`, and 8
-        // bytes behind it.
+        // SAFETY: `claim` has checked that a record of `max` bytes and 8 more bytes fit after
+        // `end`.
         unsafe { journal.segment.commit(offset, next, header) };
         journal.last[index] = offset as u32;
         journal.end = next;

@@ -1,41 +1,42 @@
-//! The bytes of a segment and of a record's header, read and written. [`Journal`](super::Journal)
-//! documents them.
+//! Encoding and decoding of segment and record headers. [`Journal`](super::Journal) documents the
+//! layout.
 
 use super::record::{Direction, Record, Tag};
 use hairpin_time::{Instant, Now, Utc};
 
-/// "HPJOURNL", read as a little-endian number.
+/// "HPJOURNL" as a little-endian number.
 const MAGIC: u64 = u64::from_le_bytes(*b"HPJOURNL");
-/// Version 1 was a single segment without directions, numbers and checksums.
+/// The format version. Version 1 was a single segment without directions, sequence numbers and
+/// checksums.
 const VERSION: u32 = 2;
-/// Bytes before the first record: two cache lines, the second of which the sync thread writes.
+/// The bytes before the first record: two cache lines, of which the sync thread writes the second.
 pub(super) const SEGMENT_HEADER: usize = 128;
-/// Of these bytes, those that are written once.
+/// The bytes of the header that are written once.
 pub(super) const FIXED: usize = 64;
-/// Where the durable mark stands in a segment.
+/// The offset of the durable mark in a segment.
 pub(super) const DURABLE: usize = 64;
-/// Bytes before a payload.
+/// The bytes before a payload.
 pub(super) const RECORD_HEADER: usize = 48;
-/// Bytes kept free at the end of a segment, so that there is room for the word that ends it.
+/// The bytes reserved at the end of a segment for the end-of-segment word.
 pub(super) const TAIL: usize = 8;
-/// The largest segment: offsets are 32 bits.
+/// The maximum segment size: offsets have 32 bits.
 pub(super) const SEGMENT_MAX: u64 = 1 << 31;
-/// In place of a record's word: the next record is in the next segment.
+/// The end-of-segment word: the next record is in the next segment.
 pub(super) const END: u32 = u32::MAX;
-/// The flag of a record that repeats one of the segment before.
-const CARRIED: u64 = 1 << 56;
+/// The flag of a record copied from the previous segment.
+const COPY: u64 = 1 << 56;
 /// The mark of an inbound record whose callback has returned.
 pub(super) const MARKED: u64 = 1;
 
-/// What the beginning of a segment says of it.
+/// The header of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SegmentHeader {
     pub(super) number: u32,
-    /// Bytes of the whole segment.
+    /// The size of the whole segment in bytes.
     pub(super) bytes: u64,
-    /// Nanoseconds since 1970.
+    /// The creation time in nanoseconds since 1970.
     pub(super) created: u64,
-    /// What the kernel calls this run of the machine.
+    /// The kernel's boot id.
     pub(super) boot: [u8; 16],
 }
 
@@ -53,7 +54,7 @@ impl SegmentHeader {
         image
     }
 
-    /// Reads a header, or says at which byte it stops being one.
+    /// Decodes a header, or returns the offset of the first invalid byte.
     pub(super) fn decode(image: &[u8; FIXED]) -> Result<Self, u64> {
         let header = Self {
             number: u32::from_le_bytes(part(image, 12)),
@@ -73,24 +74,24 @@ fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     std::array::from_fn(|byte| bytes[at + byte])
 }
 
-/// A record's header as six words.
+/// A record header as six 64-bit words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header(pub(super) [u64; RECORD_HEADER / 8]);
 
-/// Where a record was looked for.
+/// The content at an offset where a record may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
-    /// It is there.
+    /// A record.
     Record(Record, Header),
-    /// Nothing was committed here.
+    /// No committed record.
     Empty,
-    /// The next one is in the next segment.
+    /// The end of the segment.
     End,
 }
 
 impl Header {
-    /// The header of a record of `length` bytes: not marked, without a checksum. `back` is the
-    /// offset of the record before it that went the same way, 0 if there is none.
+    /// Creates the header of a record of `length` bytes, unmarked and without a checksum. `back` is
+    /// the offset of the previous record of the same direction, or 0.
     #[inline]
     pub(super) fn new(tag: &Tag, length: usize, back: u32) -> Self {
         let kind = u64::from(tag.kind) << 32 | (tag.direction as u64) << 48;
@@ -104,13 +105,13 @@ impl Header {
         ])
     }
 
-    /// The same message repeated, with `length` bytes of it, in the segment behind the one where
-    /// it is at `origin`.
-    pub(super) fn carried(self, length: usize, origin: u32) -> Self {
+    /// Creates the header of a copy, with `length` bytes of payload, in the segment after the one
+    /// that contains the record at offset `origin`.
+    pub(super) fn copy(self, length: usize, origin: u32) -> Self {
         let [_, number, uuid, utc, monotonic, rest] = self.0;
         let word = (RECORD_HEADER + length) as u64;
         let number = number & !0xFFFF_FFFF;
-        Self([word, number, uuid, utc, monotonic, rest >> 32 << 32 | CARRIED | u64::from(origin)])
+        Self([word, number, uuid, utc, monotonic, rest >> 32 << 32 | COPY | u64::from(origin)])
     }
 
     pub(super) fn word(self) -> u32 {
@@ -125,8 +126,8 @@ impl Header {
         self.0[1] & MARKED != 0
     }
 
-    pub(super) fn is_carried(self) -> bool {
-        self.0[5] & CARRIED != 0
+    pub(super) fn is_copy(self) -> bool {
+        self.0[5] & COPY != 0
     }
 
     pub(super) fn back(self) -> u32 {
@@ -145,17 +146,17 @@ impl Header {
         self.0[3]
     }
 
-    /// `None` if there is no such direction or flag, or a mark that is neither 0 nor 1.
+    /// Returns the tag. `None` if the direction, a flag or the mark is invalid.
     pub(super) fn tag(self) -> Option<Tag> {
         let [_, number, uuid, utc, monotonic, rest] = self.0;
-        let is_sound = rest >> 57 == 0 && number as u32 <= MARKED as u32;
-        let direction = Direction::of_code((rest >> 48) as u8).filter(|_| is_sound)?;
+        let is_valid = rest >> 57 == 0 && number as u32 <= MARKED as u32;
+        let direction = Direction::from_code((rest >> 48) as u8).filter(|_| is_valid)?;
         let now = Now { monotonic: Instant::from_nanos(monotonic), utc: Utc::from_nanos(utc) };
         Some(Tag { direction, kind: (rest >> 32) as u16, seq_num: self.seq_num(), uuid, now })
     }
 
-    /// What the checksum of this record with this payload is; never 0, which says that there is
-    /// none yet.
+    /// Computes the checksum of this record with this payload. The result is never 0, which means
+    /// that there is no checksum yet.
     pub(super) fn sum(self, payload: &[u8]) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&self.word().to_le_bytes());
@@ -165,13 +166,14 @@ impl Header {
         hasher.finalize().max(1)
     }
 
-    /// The record that begins with this header at `offset` of a segment of `bytes`, if it can be
-    /// true.
-    pub(super) fn record(self, segment: u32, offset: usize, bytes: usize) -> Option<Record> {
+    /// Returns the record that begins with this header at `offset` of a segment of `bytes`, if it
+    /// is valid.
+    pub(super) fn record(self, segment_id: u32, offset: usize, bytes: usize) -> Option<Record> {
         let tag = self.tag()?;
         let length = self.word().checked_sub(RECORD_HEADER as u32)?;
         let offset = u32::try_from(offset).ok()?;
-        let record = Record { segment, offset, length, kind: tag.kind, direction: tag.direction };
+        let record =
+            Record { segment_id, offset, length, kind: tag.kind, direction: tag.direction };
         (record.next() <= bytes - TAIL).then_some(record)
     }
 }
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_segment_header_is_the_documented_one() {
+    fn encodes_documented_segment_header() {
         let image = header().encode();
         assert_eq!(image[..24], *b"HPJOURNL\x02\0\0\0\x07\0\0\0\0\x10\0\0\0\0\0\0");
         assert_eq!(image[24..48], [&[9, 0, 0, 0, 0, 0, 0, 0][..], &[3; 16]].concat());
@@ -195,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn no_byte_of_a_segment_header_goes_unchecked() {
+    fn decode_checks_every_byte_of_segment_header() {
         for at in 0..FIXED {
             let mut image = header().encode();
             image[at] ^= 0x40;
@@ -206,21 +208,21 @@ mod tests {
     }
 
     #[test]
-    fn the_record_header_is_the_documented_one() {
+    fn encodes_documented_record_header() {
         let now = Now { monotonic: Instant::from_nanos(5), utc: Utc::from_nanos(4) };
         let tag = Tag { direction: Direction::Inbound, kind: 6, seq_num: 2, uuid: 3, now };
         let header = Header::new(&tag, 10, 0x80);
         let inbound = 6 << 32 | 2 << 48 | 0x80;
         assert_eq!(header.0, [58, 2 << 32, 3, 4, 5, inbound]);
         assert_eq!(header.tag(), Some(tag));
-        let carried = header.carried(1, 0x90);
-        assert_eq!(carried.0, [49, 2 << 32, 3, 4, 5, (inbound ^ 0x80) | 0x90 | 1 << 56]);
-        assert!(carried.is_carried() && !header.is_carried());
-        assert_eq!(carried.tag(), Some(tag));
+        let copy = header.copy(1, 0x90);
+        assert_eq!(copy.0, [49, 2 << 32, 3, 4, 5, (inbound ^ 0x80) | 0x90 | 1 << 56]);
+        assert!(copy.is_copy() && !header.is_copy());
+        assert_eq!(copy.tag(), Some(tag));
     }
 
     #[test]
-    fn a_header_that_cannot_be_true_is_no_record() {
+    fn rejects_invalid_record_header() {
         let header = Header::new(&Tag::default(), 10, 0);
         assert!(header.record(1, 128, 256).is_some());
         let with = |at: usize, word| {
@@ -231,24 +233,27 @@ mod tests {
         for word in [1, 47, 121, u64::from(u32::MAX) - 1] {
             assert_eq!(with(0, word), None, "{word}");
         }
-        assert!(with(0, 120).is_some(), "the last that leaves room for the word that ends it");
-        assert_eq!(with(1, 2), None, "a mark");
+        assert!(
+            with(0, 120).is_some(),
+            "the longest record that leaves room for the end-of-segment word"
+        );
+        assert_eq!(with(1, 2), None, "an invalid mark");
         for rest in [0, 4 << 48, 1 << 48 | 1 << 57] {
             assert_eq!(with(5, rest), None, "{rest:x}");
         }
     }
 
     #[test]
-    fn a_checksum_of_0_would_say_that_there_is_none_and_is_1() {
+    fn checksum_0_becomes_1() {
         let header = Header::new(&Tag::default(), 4, 0);
-        // The state of a CRC-32 from which four zeros lead to a checksum of 0.
+        // The CRC-32 state from which four zero bytes lead to a checksum of 0.
         let payload = (0x9226_F562 ^ !header.sum(b"")).to_le_bytes();
         assert_eq!(header.sum(&payload), 1);
         assert_ne!(header.sum(&[payload[0], payload[1], payload[2], payload[3] ^ 1]), 1);
     }
 
     #[test]
-    fn every_bit_but_the_mark_is_in_the_checksum() {
+    fn checksum_covers_all_but_mark() {
         let header = Header::new(&Tag::default(), 3, 0);
         let sum = header.sum(b"abc");
         assert_ne!(sum, header.sum(b"abd"));

@@ -1,94 +1,97 @@
-//! A journal read for showing, while it is written or after it was harmed.
+//! A reader of a journal for display, also while the journal is written or if it is damaged.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::folder;
 use super::format::{
     END, FIXED, Header, RECORD_HEADER, SEGMENT_HEADER, SEGMENT_MAX, SegmentHeader, TAIL,
 };
+use super::record::NO_SEGMENT;
 use super::recovery::corrupt;
 use super::segment::SMALLEST;
-use super::{JournalError, Record, Tag};
+use super::segment_files;
+use super::{JournalError, Tag};
 
-/// What a record's checksum says.
+/// The state of a record's checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checksum {
-    /// It is right.
-    Right,
-    /// There is none yet.
+    /// The checksum matches.
+    Valid,
+    /// The checksum is not yet written.
     Missing,
-    /// The record is not what was committed.
-    Wrong,
+    /// The checksum does not match: the record was changed after its commit.
+    Mismatch,
 }
 
-/// A record as it was read.
+/// A record that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Where it is.
-    pub record: Record,
-    /// What stands in its header.
+    /// The number of the segment; the first is 1.
+    pub segment: u32,
+    /// The offset of the record's header in the segment in bytes.
+    pub offset: u64,
+    /// The record's tag.
     pub tag: Tag,
-    /// Whether the callback of an inbound record has returned.
+    /// `true` if the callback of an inbound record has returned.
     pub marked: bool,
-    /// What its checksum says.
+    /// The state of the checksum.
     pub checksum: Checksum,
-    /// Its payload.
+    /// The payload.
     pub payload: Vec<u8>,
 }
 
-/// Reads the journal in a folder from its oldest record on, without a lock and without changing
-/// anything.
+/// A reader of the journal in a directory from its oldest record, without a lock and without
+/// changes.
 ///
-/// An iterator of what can be read and what cannot: a segment that is harmed gives one
-/// [`JournalError::Corrupt`] and is left for the next. At the end it gives `None`, and goes on when
-/// the writer has committed more. Files are read, not mapped, so that one that is cut meanwhile is
-/// an error and no death.
+/// The iterator returns records and errors. A damaged segment gives one [`JournalError::Corrupt`],
+/// and the reader continues with the next segment. At the end the iterator returns `None`, and
+/// returns further records after the writer has committed them. Files are read, not mapped, so a
+/// file that is truncated in the meantime is an error and not fatal.
 #[derive(Debug)]
 pub struct Reader {
-    folder: PathBuf,
+    directory: PathBuf,
     number: u32,
-    open: Option<Open>,
+    open: Option<OpenSegment>,
     offset: u64,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenSegment {
     file: File,
     path: PathBuf,
     bytes: u64,
 }
 
-/// What is at a place in a segment.
-enum Found {
+/// The content at an offset of a segment.
+enum Content {
     Entry(Box<Entry>, u64),
-    Repeated(u64),
-    Nothing,
+    Copy(u64),
+    Empty,
     End,
 }
 
 impl Reader {
-    /// A reader of the journal in a folder.
+    /// Opens a reader of the journal in a directory.
     ///
     /// # Errors
-    /// [`JournalError::Io`], `NotFound` if there is no segment.
-    pub fn open(folder: impl AsRef<Path>) -> Result<Self, JournalError> {
-        let folder = folder.as_ref().to_owned();
-        let Some(&number) = folder::segments(&folder)?.first() else {
+    /// [`JournalError::Io`]; `NotFound` if there is no segment.
+    pub fn open(directory: impl AsRef<Path>) -> Result<Self, JournalError> {
+        let directory = directory.as_ref().to_owned();
+        let Some(&number) = segment_files::segments(&directory)?.first() else {
             return Err(io::Error::from(io::ErrorKind::NotFound).into());
         };
-        Ok(Self { folder, number, open: None, offset: SEGMENT_HEADER as u64 })
+        Ok(Self { directory, number, open: None, offset: SEGMENT_HEADER as u64 })
     }
 
-    /// The next entry, or `None` at the end for now.
+    /// Returns the next entry, or `None` at the current end.
     fn read(&mut self) -> Result<Option<Entry>, JournalError> {
         loop {
             if self.open.is_none() {
-                let path = folder::path_of(&self.folder, self.number);
-                self.open = Some(match Open::at(path, self.number) {
+                let path = segment_files::path_of(&self.directory, self.number);
+                self.open = Some(match OpenSegment::open(path, self.number) {
                     Err(JournalError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
                         return self.catch_up();
                     }
@@ -97,24 +100,26 @@ impl Reader {
             }
             let Some(open) = &self.open else { return Ok(None) };
             match open.find(self.number, self.offset)? {
-                Found::Entry(entry, next) => {
+                Content::Entry(entry, next) => {
                     self.offset = next;
                     return Ok(Some(*entry));
                 }
-                Found::Repeated(next) => self.offset = next,
-                // Only the word that ends a segment leads on, but for one that is harmed.
-                Found::Nothing => return Ok(None),
-                Found::End => self.go_on(),
+                Content::Copy(next) => self.offset = next,
+                // Only the end-of-segment word leads to the next segment, except in a damaged
+                // segment.
+                Content::Empty => return Ok(None),
+                Content::End => self.advance(),
             }
         }
     }
 
-    /// A segment is not there: it will be made, or it was dropped while earlier ones were read.
+    /// Handles a missing segment: it does not exist yet, or it was removed while earlier ones were
+    /// read.
     fn catch_up(&mut self) -> Result<Option<Entry>, JournalError> {
-        let numbers = folder::segments(&self.folder)?;
+        let numbers = segment_files::segments(&self.directory)?;
         match numbers.iter().find(|&&number| number > self.number) {
             Some(&number) => {
-                let missing = corrupt(folder::path_of(&self.folder, self.number), 0);
+                let missing = corrupt(segment_files::path_of(&self.directory, self.number), 0);
                 self.number = number;
                 Err(missing)
             }
@@ -122,7 +127,7 @@ impl Reader {
         }
     }
 
-    fn go_on(&mut self) {
+    fn advance(&mut self) {
         self.number += 1;
         self.open = None;
         self.offset = SEGMENT_HEADER as u64;
@@ -136,22 +141,22 @@ impl Iterator for Reader {
         let found = self.read();
         let is_missing = self.open.is_none();
         match &found {
-            // Of a segment that was dropped the reader has gone on already.
+            // The reader has already skipped a removed segment.
             Err(JournalError::Corrupt { path, .. }) => {
-                let is_of_this = *path == folder::path_of(&self.folder, self.number);
+                let is_of_this = *path == segment_files::path_of(&self.directory, self.number);
                 if is_of_this || !is_missing {
-                    self.go_on();
+                    self.advance();
                 }
             }
-            Err(_) => self.go_on(),
+            Err(_) => self.advance(),
             Ok(_) => {}
         }
         found.transpose()
     }
 }
 
-impl Open {
-    fn at(path: PathBuf, number: u32) -> Result<Self, JournalError> {
+impl OpenSegment {
+    fn open(path: PathBuf, number: u32) -> Result<Self, JournalError> {
         let file = File::open(&path)?;
         let bytes = file.metadata()?.len();
         if bytes < SMALLEST as u64 {
@@ -161,46 +166,47 @@ impl Open {
         file.read_exact_at(&mut image, 0)?;
         match SegmentHeader::decode(&image) {
             Ok(header) if header.number != number => Err(corrupt(path, 12)),
-            // What is left of a file that was cut can still be read.
+            // The rest of a truncated file can still be read.
             Ok(_) if bytes <= SEGMENT_MAX => Ok(Self { file, path, bytes }),
             Ok(_) => Err(corrupt(path, bytes)),
             Err(offset) => Err(corrupt(path, offset)),
         }
     }
 
-    /// Two reads: what is seen behind the word was there before it.
-    fn find(&self, number: u32, offset: u64) -> Result<Found, JournalError> {
-        let wrong = || corrupt(self.path.clone(), offset);
+    /// Reads twice: the data after the word were written before the word.
+    fn find(&self, number: u32, offset: u64) -> Result<Content, JournalError> {
+        let corrupt_here = || corrupt(self.path.clone(), offset);
         let mut word = [0; 8];
         if offset + TAIL as u64 > self.bytes {
-            return Err(wrong());
+            return Err(corrupt_here());
         }
         self.file.read_exact_at(&mut word, offset)?;
         match u64::from_le_bytes(word) as u32 {
-            0 => return Ok(Found::Nothing),
-            END => return Ok(Found::End),
-            _ if offset + (RECORD_HEADER + TAIL) as u64 > self.bytes => return Err(wrong()),
+            0 => return Ok(Content::Empty),
+            END => return Ok(Content::End),
+            _ if offset + (RECORD_HEADER + TAIL) as u64 > self.bytes => return Err(corrupt_here()),
             _ => {}
         }
         let mut image = [0; RECORD_HEADER];
         self.file.read_exact_at(&mut image, offset)?;
         let (words, _) = image.as_chunks::<8>();
         let header = Header(std::array::from_fn(|index| u64::from_le_bytes(words[index])));
-        let record = header.record(number, offset as usize, self.bytes as usize);
-        let record = record.ok_or_else(wrong)?;
+        let record = header.record(NO_SEGMENT, offset as usize, self.bytes as usize);
+        let record = record.ok_or_else(corrupt_here)?;
         let next = record.next() as u64;
-        if header.is_carried() {
-            return Ok(Found::Repeated(next));
+        if header.is_copy() {
+            return Ok(Content::Copy(next));
         }
         let mut payload = vec![0; record.length()];
         self.file.read_exact_at(&mut payload, offset + RECORD_HEADER as u64)?;
         let checksum = match header.checksum() {
             0 => Checksum::Missing,
-            sum if sum == header.sum(&payload) => Checksum::Right,
-            _ => Checksum::Wrong,
+            sum if sum == header.sum(&payload) => Checksum::Valid,
+            _ => Checksum::Mismatch,
         };
-        let tag = header.tag().ok_or_else(wrong)?;
-        let entry = Entry { record, tag, marked: header.is_marked(), checksum, payload };
-        Ok(Found::Entry(Box::new(entry), next))
+        let tag = header.tag().ok_or_else(corrupt_here)?;
+        let segment = number;
+        let entry = Entry { segment, offset, tag, marked: header.is_marked(), checksum, payload };
+        Ok(Content::Entry(Box::new(entry), next))
     }
 }

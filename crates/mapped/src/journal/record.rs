@@ -1,33 +1,34 @@
-//! What a record says of itself, and where it is.
+//! Record handles, tags and directions.
 
 use hairpin_time::{Instant, Now, Utc};
 
 use super::format::RECORD_HEADER;
 
-/// Which way a message went.
+/// The direction of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Direction {
-    /// Ours, a business message: committed before its first byte is on the wire.
+    /// An outbound business message, committed before its first byte is sent.
     Outbound = 1,
-    /// Theirs: committed before its callback, [marked](crate::Journal::mark) after it.
+    /// An inbound message, committed before its callback and [marked](crate::Journal::mark) after
+    /// it.
     Inbound = 2,
-    /// Ours, what keeps the session: the newest says who we are, and is repeated at the beginning
-    /// of every segment, so that it outlives the segments that are dropped.
+    /// A record of our session state. The newest one identifies the session and is copied to the
+    /// beginning of every segment, so that it outlives removed segments.
     Control = 3,
 }
 
 impl Direction {
-    /// All of them.
+    /// The directions, in code order.
     pub const ALL: [Self; 3] = [Self::Outbound, Self::Inbound, Self::Control];
 
-    /// Its place in a table of all.
+    /// Returns the index in a table of all directions.
     #[inline]
     pub(super) const fn index(self) -> usize {
         self as usize - 1
     }
 
-    pub(super) const fn of_code(code: u8) -> Option<Self> {
+    pub(super) const fn from_code(code: u8) -> Option<Self> {
         match code {
             1 => Some(Self::Outbound),
             2 => Some(Self::Inbound),
@@ -37,23 +38,23 @@ impl Direction {
     }
 }
 
-/// What stands in a record's header beside its payload.
+/// The metadata in a record's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tag {
-    /// Which way it went.
+    /// The direction of the message.
     pub direction: Direction,
-    /// The caller's own: tells kinds of records apart.
+    /// The kind of the record, defined by the caller.
     pub kind: u16,
-    /// The number of the message in its stream; 0 if it has none.
+    /// The sequence number of the message; 0 if it has none.
     pub seq_num: u32,
-    /// The session (UUID) that number belongs to; 0 if none.
+    /// The session (UUID) of the sequence number; 0 if none.
     pub uuid: u64,
-    /// When it was committed.
+    /// The commit time.
     pub now: Now,
 }
 
 impl Tag {
-    /// A tag of kind 0.
+    /// Creates a tag of kind 0.
     #[inline]
     #[must_use]
     pub const fn new(direction: Direction, uuid: u64, seq_num: u32, now: Now) -> Self {
@@ -62,17 +63,24 @@ impl Tag {
 }
 
 impl Default for Tag {
-    /// Outbound, and zero in all the rest.
+    /// Returns an outbound tag with all other fields zero.
     fn default() -> Self {
         let now = Now { monotonic: Instant::ZERO, utc: Utc::from_nanos(0) };
         Self::new(Direction::Outbound, 0, 0, now)
     }
 }
 
-/// A committed record: where it is in its journal, how long, and of what kind.
+/// The segment id of a record outside of a mapped segment.
+pub(super) const NO_SEGMENT: u32 = 0;
+
+/// A handle of a committed record: its location, length and kind.
+///
+/// A [`Journal`](crate::Journal) accepts only handles that it has made itself. A handle contains
+/// the id of its mapped segment, which is unique in the process and which only the journal can set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
-    pub(super) segment: u32,
+    /// The id of the mapped segment; 0 for a record outside of a mapped segment.
+    pub(super) segment_id: u32,
     pub(super) offset: u32,
     pub(super) length: u32,
     pub(super) kind: u16,
@@ -80,68 +88,60 @@ pub struct Record {
 }
 
 impl Record {
-    /// A handle of a storage of one's own: the place is its business, as long as `offset` says it
-    /// all or `segment` is used too.
+    /// Creates a handle for an implementation of [`Storage`](crate::Storage), which defines the
+    /// meaning of `offset`. A [`Journal`](crate::Journal) panics on such a handle.
     #[must_use]
-    pub const fn new(segment: u32, offset: u32, length: u32, tag: &Tag) -> Self {
-        Self { segment, offset, length, kind: tag.kind, direction: tag.direction }
+    pub const fn new(offset: u32, length: u32, tag: &Tag) -> Self {
+        let (kind, direction) = (tag.kind, tag.direction);
+        Self { segment_id: NO_SEGMENT, offset, length, kind, direction }
     }
 
-    /// The number of the segment it is in, the first being 1.
-    #[must_use]
-    pub const fn segment(self) -> u32 {
-        self.segment
-    }
-
-    /// Bytes from the start of the segment to the record's header; always a multiple of 8.
+    /// Returns the offset of the record's header in its segment, a multiple of 8. For another
+    /// storage: the value passed to [`Record::new`].
     #[must_use]
     pub const fn offset(self) -> usize {
         self.offset as usize
     }
 
-    /// Bytes of payload.
+    /// Returns the payload length in bytes.
     #[must_use]
     pub const fn length(self) -> usize {
         self.length as usize
     }
 
-    /// The caller's own number, from its [`Tag`]; else 0.
+    /// Returns the caller-defined kind of the record's [`Tag`].
     #[must_use]
     pub const fn kind(self) -> u16 {
         self.kind
     }
 
-    /// Which way it went.
+    /// Returns the direction of the message.
     #[must_use]
     pub const fn direction(self) -> Direction {
         self.direction
     }
 
-    /// Where it ends, in the order of the journal.
-    pub(super) const fn end(self) -> u64 {
-        position(self.segment, self.next())
-    }
-
-    /// The offset of the record behind it.
+    /// Returns the offset of the next record.
     pub(super) const fn next(self) -> usize {
-        behind(self.offset(), self.length())
+        end_offset(self.offset(), self.length())
     }
 
-    /// Whether it ends at `end` or before. Where `end` is a multiple of 8, so does its padding.
+    /// Returns `true` if the record ends at or before `end`. If `end` is a multiple of 8, the
+    /// padding does too.
     #[inline]
-    pub(super) const fn lies_before(self, end: usize) -> bool {
+    pub(super) const fn ends_before(self, end: usize) -> bool {
         self.offset() + self.length() + RECORD_HEADER <= end
     }
 }
 
-/// The offset of what is behind a record of so many bytes.
+/// Returns the offset after a record at `offset` with a payload of `length` bytes.
 #[inline]
-pub(super) const fn behind(offset: usize, length: usize) -> usize {
-    // As `next_multiple_of`, without its branch.
+pub(super) const fn end_offset(offset: usize, length: usize) -> usize {
+    // Same as `next_multiple_of`, without its branch.
     (offset + RECORD_HEADER + 7 + length) & !7
 }
 
-/// A place in the journal, as one number that rises.
+/// Combines a position in the journal into one increasing number.
 pub(super) const fn position(segment: u32, offset: usize) -> u64 {
     (segment as u64) << 32 | offset as u64
 }

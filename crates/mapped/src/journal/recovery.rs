@@ -1,56 +1,56 @@
-//! What an earlier process has left, told apart from what it was doing when it died.
+//! Recovery of a journal: separates committed records from what a dead process was writing.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::JournalError;
-use super::folder::{self, Mapped};
 use super::format::{Header, SEGMENT_HEADER, SEGMENT_MAX, SegmentHeader, Slot};
 use super::record::Record;
 use super::segment::{SMALLEST, Segment};
+use super::segment_files::{self, MappedSegment};
 
-/// What [`Journal::open`](super::Journal::open) found.
+/// The result of [`Journal::open`](super::Journal::open).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recovery {
-    /// Records that are there.
+    /// The number of records recovered.
     pub records: u64,
-    /// Where the journal was torn by the loss of the machine, not of the process: the file, and the
-    /// byte from which on it was given up. Nothing in front of it is missing.
+    /// The file and offset at which the journal was torn by a machine crash (not a process crash).
+    /// Everything after it was discarded, and nothing before it is missing.
     pub torn: Option<(PathBuf, u64)>,
 }
 
-/// What was found in a segment, as far as it was walked.
+/// The result of scanning a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Walk {
-    /// Behind the last record.
+pub(super) struct SegmentScan {
+    /// The end of the last record.
     pub(super) end: usize,
-    /// The offset of the newest record of each direction; 0 if there is none.
+    /// The offset of the newest record of each direction, or 0.
     pub(super) last: [u32; 3],
-    /// Whether the next record is in the next segment.
+    /// `true` if the segment ends with an end-of-segment word.
     pub(super) closed: bool,
-    /// Behind the last record that is known to have its checksum, like all before it.
+    /// The end of the last record up to which all checksums are known to match.
     pub(super) checked: usize,
-    /// The highest UUID and number of an outbound record.
+    /// The highest UUID and sequence number of an outbound record.
     pub(super) outbound: (u64, u32),
-    /// The UTC of the newest record.
+    /// The UTC time of the newest record.
     pub(super) utc: u64,
-    /// Records, those repeated from the segment before not counted.
+    /// The number of records, without the copies from the previous segment.
     pub(super) records: u64,
 }
 
-impl Walk {
+impl SegmentScan {
     pub(super) const fn new() -> Self {
         let (end, checked) = (SEGMENT_HEADER, SEGMENT_HEADER);
         Self { end, last: [0; 3], closed: false, checked, outbound: (0, 0), utc: 0, records: 0 }
     }
 
-    /// Goes past a record.
-    pub(super) fn pass(&mut self, record: Record, header: Header) {
+    /// Advances over a record.
+    pub(super) fn advance(&mut self, record: Record, header: Header) {
         self.end = record.next();
         self.last[record.direction.index()] = record.offset;
         self.utc = self.utc.max(header.utc());
-        if header.is_carried() {
+        if header.is_copy() {
             return;
         }
         self.records += 1;
@@ -60,32 +60,32 @@ impl Walk {
     }
 }
 
-/// A segment that is kept.
+/// A recovered segment.
 #[derive(Debug)]
-pub(super) struct Kept {
-    pub(super) mapped: Mapped,
-    pub(super) walk: Walk,
+pub(super) struct RecoveredSegment {
+    pub(super) mapped: MappedSegment,
+    pub(super) scan: SegmentScan,
 }
 
-/// Reads every segment of a folder, and only then removes and clears what was never committed.
+/// Reads every segment of a directory, and only then removes and clears uncommitted data.
 ///
 /// # Errors
-/// [`JournalError::Corrupt`], and nothing is changed then; [`JournalError::Io`], `NotFound` if
+/// [`JournalError::Corrupt`], and then nothing is changed; [`JournalError::Io`], `NotFound` if
 /// there is no segment.
-pub(super) fn recover(folder: &Path) -> Result<(Vec<Kept>, Recovery), JournalError> {
-    let boot = folder::boot()?;
-    let numbers = folder::segments(folder)?;
+pub(super) fn recover(directory: &Path) -> Result<(Vec<RecoveredSegment>, Recovery), JournalError> {
+    let boot = segment_files::boot_id()?;
+    let numbers = segment_files::segments(directory)?;
     let Some(&first) = numbers.first() else {
         return Err(std::io::Error::from(std::io::ErrorKind::NotFound).into());
     };
-    let mut kept: Vec<Kept> = Vec::with_capacity(numbers.len());
+    let mut recovered: Vec<RecoveredSegment> = Vec::with_capacity(numbers.len());
     let mut recovery = Recovery::default();
     let mut unused = Vec::new();
     let mut is_over = false;
     for (expected, &number) in (first..).zip(&numbers) {
-        let path = folder::path_of(folder, number);
+        let path = segment_files::path_of(directory, number);
         if number != expected {
-            return Err(corrupt(folder::path_of(folder, expected), 0));
+            return Err(corrupt(segment_files::path_of(directory, expected), 0));
         }
         if number > first && number == numbers[numbers.len() - 1] && was_never_written(&path)? {
             unused.push(path);
@@ -98,33 +98,39 @@ pub(super) fn recover(folder: &Path) -> Result<(Vec<Kept>, Recovery), JournalErr
             unused.push(mapped.path);
             continue;
         }
-        let (walk, torn) = walk(&mapped, is_same_boot)?;
-        recovery.records += walk.records;
-        is_over = !walk.closed;
-        recovery.torn = torn.then(|| (mapped.path.clone(), walk.end as u64));
-        kept.push(Kept { mapped, walk });
+        let previous = recovered.last().map(|segment| segment.scan.last);
+        let (scan, torn) = scan(&mapped, is_same_boot, previous)?;
+        recovery.records += scan.records;
+        is_over = !scan.closed;
+        recovery.torn = torn.then(|| (mapped.path.clone(), scan.end as u64));
+        recovered.push(RecoveredSegment { mapped, scan });
     }
-    clean(&unused, &mut kept, boot)?;
-    folder::remove_unfinished(folder)?;
-    Ok((kept, recovery))
+    clean(&unused, &mut recovered, boot)?;
+    segment_files::remove_unfinished(directory)?;
+    Ok((recovered, recovery))
 }
 
-/// Changes what has to be changed, now that everything is known to be sound.
-fn clean(unused: &[PathBuf], kept: &mut [Kept], boot: [u8; 16]) -> Result<(), JournalError> {
+/// Makes the necessary changes, after everything was validated.
+fn clean(
+    unused: &[PathBuf],
+    recovered: &mut [RecoveredSegment],
+    boot: [u8; 16],
+) -> Result<(), JournalError> {
     for path in unused {
         fs::remove_file(path)?;
     }
-    let Some(Kept { mapped, walk }) = kept.last_mut().filter(|kept| !kept.walk.closed) else {
+    let Some(RecoveredSegment { mapped, scan }) =
+        recovered.last_mut().filter(|recovered| !recovered.scan.closed)
+    else {
         return Ok(());
     };
     let mut header = read_header(mapped)?;
-    // In one run of the machine the word behind the last record is zero: a commit stores that
-    // zero first.
+    // Within one boot the word after the last record is zero: a commit stores that zero first.
     if header.boot != boot {
-        // A page that was lost may lie before one that was not: no record in it may come back.
-        mapped.segment.clear(walk.end);
+        // A lost page may precede one that was not lost: no record in it may reappear.
+        mapped.segment.clear(scan.end);
         mapped.file.sync_all()?;
-        // All that is here now has its checksum, or is written in this run.
+        // All records here have their checksums, or will be written in this boot.
         header.boot = boot;
         mapped.file.write_all_at(&header.encode(), 0)?;
     }
@@ -132,12 +138,12 @@ fn clean(unused: &[PathBuf], kept: &mut [Kept], boot: [u8; 16]) -> Result<(), Jo
     Ok(())
 }
 
-fn read_header(mapped: &Mapped) -> Result<SegmentHeader, JournalError> {
+fn read_header(mapped: &MappedSegment) -> Result<SegmentHeader, JournalError> {
     SegmentHeader::decode(&Segment::fixed(&mapped.file)?)
         .map_err(|offset| corrupt(mapped.path.clone(), offset))
 }
 
-/// Whether a machine that stopped has kept the name of a file and nothing of what was in it.
+/// Returns `true` if a machine crash has kept the name of a file but none of its content.
 fn was_never_written(path: &Path) -> Result<bool, JournalError> {
     let file = fs::File::open(path)?;
     let length = file.metadata()?.len();
@@ -145,7 +151,7 @@ fn was_never_written(path: &Path) -> Result<bool, JournalError> {
         || length >= SMALLEST as u64 && Segment::fixed(&file)?.iter().all(|&byte| byte == 0))
 }
 
-fn map(path: PathBuf, number: u32) -> Result<(Mapped, SegmentHeader), JournalError> {
+fn map(path: PathBuf, number: u32) -> Result<(MappedSegment, SegmentHeader), JournalError> {
     let file = OpenOptions::new().read(true).write(true).open(&path)?;
     let length = file.metadata()?.len();
     if length < SMALLEST as u64 {
@@ -156,18 +162,19 @@ fn map(path: PathBuf, number: u32) -> Result<(Mapped, SegmentHeader), JournalErr
         Ok(header) => header,
         Err(offset) => return Err(corrupt(path, offset)),
     };
-    // It was cut, or is longer than any.
+    // The file was truncated, or exceeds the maximum.
     if header.bytes != length || length > SEGMENT_MAX || !length.is_multiple_of(8) {
         return Err(corrupt(path, length));
     }
-    // A copy may have left holes where the zeros were.
-    crate::memory::allocate(&file, length)?;
+    // A copy of the file may be sparse where it was zero.
+    crate::mapping::allocate(&file, length)?;
     let segment = Segment::map_lazily(&file, number)?;
-    Ok((Mapped { file, path, segment }, header))
+    Ok((MappedSegment { file, path, segment }, header))
 }
 
-/// A segment behind the end of the journal may hold nothing that was ever known to be there.
-fn check_unused(mapped: &Mapped, is_same_boot: bool) -> Result<(), JournalError> {
+/// Checks that a segment after the end of the journal contains no data that was ever known to be
+/// durable.
+fn check_unused(mapped: &MappedSegment, is_same_boot: bool) -> Result<(), JournalError> {
     let is_empty = mapped.segment.slot(SEGMENT_HEADER) == Some(Slot::Empty);
     let was_durable = mapped.segment.durable() > SEGMENT_HEADER as u64;
     if !is_empty && (is_same_boot || was_durable) {
@@ -176,62 +183,80 @@ fn check_unused(mapped: &Mapped, is_same_boot: bool) -> Result<(), JournalError>
     Ok(())
 }
 
-/// Walks a segment to its end: the last record, where it goes on in the next segment, or, with
-/// `true`, where it is torn.
+/// Scans a segment to its last record or its end-of-segment word. The second result is `true` if
+/// the segment is torn.
 ///
-/// After the death of a process everything is where it was committed. After that of the machine
-/// pages may be missing, in any order: behind the durable mark the first record without a right
-/// checksum is where the journal ends.
-fn walk(mapped: &Mapped, is_same_boot: bool) -> Result<(Walk, bool), JournalError> {
+/// After a process crash everything is in place. After a machine crash any pages may be missing:
+/// after the durable mark, the first record without a matching checksum ends the journal.
+///
+/// `previous` are the offsets of the newest records in the previous segment, if that is present.
+fn scan(
+    mapped: &MappedSegment,
+    is_same_boot: bool,
+    previous: Option<[u32; 3]>,
+) -> Result<(SegmentScan, bool), JournalError> {
     let durable = mapped.segment.durable();
-    let mut walk = Walk::new();
+    let mut scan = SegmentScan::new();
     loop {
-        let offset = walk.end;
+        let offset = scan.end;
         let is_known = is_same_boot || (offset as u64) < durable;
-        let wrong = || corrupt(mapped.path.clone(), offset as u64);
+        let corrupt_here = || corrupt(mapped.path.clone(), offset as u64);
         match mapped.segment.slot(offset) {
             Some(Slot::End) => {
-                walk.closed = true;
-                return Ok((walk, false));
+                scan.closed = true;
+                return Ok((scan, false));
             }
-            Some(Slot::Empty) if (offset as u64) < durable => return Err(wrong()),
-            Some(Slot::Empty) => return Ok((walk, false)),
+            Some(Slot::Empty) if (offset as u64) < durable => return Err(corrupt_here()),
+            Some(Slot::Empty) => return Ok((scan, false)),
             Some(Slot::Record(record, header)) => {
-                match sum_of(&mapped.segment, record, header, &walk) {
-                    Sum::Right if walk.checked == offset => {
-                        walk.pass(record, header);
-                        walk.checked = walk.end;
+                match check_record(&mapped.segment, (record, header), &scan, previous) {
+                    ChecksumState::Match if scan.checked == offset => {
+                        scan.advance(record, header);
+                        scan.checked = scan.end;
                     }
-                    Sum::Right => walk.pass(record, header),
-                    Sum::None if is_same_boot && offset as u64 >= durable => {
-                        walk.pass(record, header);
+                    ChecksumState::Match => scan.advance(record, header),
+                    ChecksumState::None if is_same_boot && offset as u64 >= durable => {
+                        scan.advance(record, header);
                     }
-                    Sum::None | Sum::Wrong if is_known => return Err(wrong()),
-                    Sum::None | Sum::Wrong => return Ok((walk, true)),
+                    ChecksumState::None | ChecksumState::Mismatch if is_known => {
+                        return Err(corrupt_here());
+                    }
+                    ChecksumState::None | ChecksumState::Mismatch => return Ok((scan, true)),
                 }
             }
-            None if is_known => return Err(wrong()),
-            None => return Ok((walk, true)),
+            None if is_known => return Err(corrupt_here()),
+            None => return Ok((scan, true)),
         }
     }
 }
 
-enum Sum {
-    Right,
+enum ChecksumState {
+    Match,
     None,
-    Wrong,
+    Mismatch,
 }
 
-fn sum_of(segment: &Segment, record: Record, header: Header, walk: &Walk) -> Sum {
-    let before = walk.last[record.direction.index()];
-    let is_linked = if header.is_carried() { before == 0 } else { header.back() == before };
+fn check_record(
+    segment: &Segment,
+    (record, header): (Record, Header),
+    scan: &SegmentScan,
+    previous: Option<[u32; 3]>,
+) -> ChecksumState {
+    let index = record.direction.index();
+    let before = scan.last[index];
+    let is_linked = if header.is_copy() {
+        // A copy is always of the newest record, so its origin is where a record begins.
+        before == 0 && previous.is_none_or(|last| header.back() == last[index])
+    } else {
+        header.back() == before
+    };
     if !is_linked {
-        return Sum::Wrong;
+        return ChecksumState::Mismatch;
     }
     match header.checksum() {
-        0 => Sum::None,
-        sum if sum == header.sum(segment.payload(record, record.next())) => Sum::Right,
-        _ => Sum::Wrong,
+        0 => ChecksumState::None,
+        sum if sum == header.sum(segment.payload(record, record.next())) => ChecksumState::Match,
+        _ => ChecksumState::Mismatch,
     }
 }
 

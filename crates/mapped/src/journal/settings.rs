@@ -1,66 +1,67 @@
-//! How large a journal's segments are, how many are kept, and how durable they are.
+//! Settings of a journal: segment size, retention and durability.
 
 use hairpin_time::Duration;
 
-/// When what was committed is forced to the disk. Whichever it is, a journal survives the death of
-/// its process, and its thread writes checksums.
+/// The policy for syncing committed records to disk. Under every policy a journal survives process
+/// death, and its thread writes checksums.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SyncPolicy {
-    /// Never: only the kernel's own writing back stands between a loss of power and the records.
+    /// Never. Only the kernel's own writeback protects the records from power loss.
     #[default]
     None,
-    /// So often. A loss of power loses what is younger.
+    /// The interval of syncs. Power loss loses younger records.
     Interval(Duration),
-    /// As soon as somebody waits for it: whoever commits calls
-    /// [`wait_durable`](crate::Journal::wait_durable) before it goes on.
+    /// On request: the writer calls [`wait_durable`](crate::Journal::wait_durable) after each
+    /// commit.
     Each,
 }
 
-/// How much of the past a journal keeps. Whatever is still needed stays beyond it: inbound
-/// records that are not marked, and outbound ones from the number on that was named by
-/// [`needed_from`](crate::Journal::needed_from). Whole segments are dropped, when the next begins.
+/// The retention of old segments. Segments with needed records stay longer: unmarked inbound
+/// records, and outbound records from the message set by
+/// [`needed_from`](crate::Journal::needed_from). Whole segments are removed, when the next one
+/// starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
-    /// Segments that are kept, the one being written included; at least 2.
+    /// The number of segments kept, including the current one; at least 2.
     pub segments: usize,
-    /// A segment is dropped sooner when the newest record in it is so much older than the newest
-    /// of the journal, by their UTC.
+    /// The maximum age. A segment is removed earlier if its newest record is older than this,
+    /// compared with the newest record of the journal, by UTC time.
     pub age: Option<Duration>,
 }
 
 impl Default for Retention {
-    /// 16 segments of whatever age.
+    /// Keeps 16 segments of any age.
     fn default() -> Self {
         Self { segments: 16, age: None }
     }
 }
 
-/// How a journal in a folder is kept.
+/// The settings of a journal in a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalSettings {
-    /// Bytes of each new segment, rounded up to a multiple of 4096; 4 KiB to 2 GiB. A payload is
-    /// at most an eighth of it.
+    /// The size of each new segment in bytes, rounded up to a multiple of 4096: 4 KiB to 2 GiB. A
+    /// payload is at most an eighth of it.
     pub segment_bytes: u64,
-    /// Segments that are made ahead of need; at least 1.
+    /// The number of segments created ahead of need; at least 1.
     pub ahead: usize,
-    /// When records are forced to the disk.
+    /// The sync policy.
     pub sync: SyncPolicy,
-    /// What of the past is kept.
+    /// The retention of old segments.
     pub retention: Retention,
 }
 
 impl JournalSettings {
-    /// Bytes of a segment unless set: some three hundred thousand orders.
+    /// The default segment size in bytes: about three hundred thousand orders.
     pub const SEGMENT_BYTES: u64 = 64 << 20;
 
-    /// Settings with segments that have room for so many bytes of records.
+    /// Creates settings with room for this many bytes of records per segment.
     #[must_use]
     pub fn with_room(bytes: usize) -> Self {
         let overhead = super::format::SEGMENT_HEADER + super::format::TAIL;
         Self { segment_bytes: bytes.saturating_add(overhead) as u64, ..Self::default() }
     }
 
-    /// Bytes of a segment that the filesystem is asked for; `None` if there is no such segment.
+    /// Returns the rounded segment size, or `None` if it is out of range.
     pub(super) fn rounded(&self) -> Option<u64> {
         let bytes = self.segment_bytes.max(1).checked_next_multiple_of(4096)?;
         (bytes <= super::format::SEGMENT_MAX).then_some(bytes)
@@ -68,7 +69,7 @@ impl JournalSettings {
 }
 
 impl Default for JournalSettings {
-    /// Segments of 64 MiB, one ahead, never forced to the disk, 16 kept.
+    /// Segments of 64 MiB, one ahead, never synced, 16 kept.
     fn default() -> Self {
         Self {
             segment_bytes: Self::SEGMENT_BYTES,

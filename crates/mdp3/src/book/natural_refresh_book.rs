@@ -2,7 +2,7 @@
 //! waits for a snapshot.
 //!
 //! After a loss the book is unknown, but each new entry is still correct. A book that starts empty
-//! and takes every entry from here on knows some levels and not others. The known levels from the
+//! and takes every entry from here on has some levels and lacks others. The known levels from the
 //! best on, up to the first gap, are published. They are correct, and there may be more below them.
 //! Only a snapshot or a reset completes the book. A book of depth 1 is complete once both sides
 //! were restated (CME Client Systems Wiki, "MDP 3.0 - Natural Refresh": books of more levels use it

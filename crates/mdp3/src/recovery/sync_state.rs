@@ -16,8 +16,8 @@ pub enum SyncState {
     Unknown,
     /// Entries are or may be missing; a snapshot is needed.
     OutOfSync,
-    /// The book was empty when entries were lost and has taken every entry since. Its levels are
-    /// correct, but more may be missing. Only with `Settings::natural_refresh`.
+    /// The book was emptied after a loss and has taken every entry since. Its levels are correct,
+    /// but more may be missing. Only with `Settings::natural_refresh`.
     NaturallyRefreshed,
     /// The book equals the last state that the exchange published.
     InSync,

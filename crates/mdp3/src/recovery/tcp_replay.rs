@@ -209,7 +209,7 @@ impl Channel {
             return;
         }
         match outcome {
-            // Another attempt would not bring more.
+            // Another attempt would return the same packets.
             ReplayOutcome::Complete => {
                 self.abandon_replay(now.monotonic, ReplayFailure::Incomplete, listener);
             }

@@ -194,12 +194,12 @@ fn without_definitions_only_ids_are_accepted() {
 #[derive(Default)]
 struct Marks {
     ends: Vec<u64>,
-    kept: Vec<u64>,
+    seen: Vec<u64>,
 }
 
 impl Listener for Marks {
-    fn user_data(&mut self, update: &DefinitionUpdate<'_>, kept: u64) -> u64 {
-        self.kept.push(kept);
+    fn user_data(&mut self, update: &DefinitionUpdate<'_>, current: u64) -> u64 {
+        self.seen.push(current);
         u64::from(update.definition.symbol.as_bytes()[0])
     }
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
@@ -228,7 +228,7 @@ fn user_data_is_available_in_callbacks() {
     deliver(&packet(102).renamed(7, 2, "NQ", 5));
     deliver(&packet(103).book(END, &[bid(7, 2).add(1, 51, 1)]));
     assert_eq!(marks.ends, [42, 0, u64::from(b'N')]);
-    assert_eq!(marks.kept, [42]);
+    assert_eq!(marks.seen, [42]);
     // By default the value stays.
     trace.channel.set_user_data(seven, 43);
     trace.a(&packet(104).renamed(7, 2, "ES", 6));

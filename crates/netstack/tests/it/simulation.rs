@@ -181,7 +181,7 @@ fn run(seed: u64, census: &mut Census) {
     }
     link.report(census);
     let missing = receiver.deliveries.iter().filter(|&&deliveries| deliveries == 0).count() as u64;
-    let tally = link.tally();
+    let tally = link.counters();
     assert!(missing <= tally.lost + tally.corrupted, "{missing} are missing: {tally:?}");
     let deliveries =
         receiver.deliveries.iter().map(|&deliveries| u64::from(deliveries)).sum::<u64>();

@@ -110,7 +110,7 @@ impl Harness {
         let mut session = session.expect("valid settings");
         let mut reactor = Reactor::new(Wait::Spin).expect("a reactor");
         session.connect(now(1), Binding::New).expect("no connection yet");
-        let (mut ready, mut trader) = (Ready::NOTHING, Trader::default());
+        let (mut ready, mut trader) = (Ready::EMPTY, Trader::default());
         while session.state() != State::Established {
             session.process(now(1), ready, &mut reactor, &mut trader).expect("no reactor error");
             ready = reactor.wait(now(1).monotonic, None).expect("a wait");

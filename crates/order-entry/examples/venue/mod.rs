@@ -156,7 +156,7 @@ fn run(is_busy: bool, command: &AtomicU32, listening: &mpsc::Sender<ListenAddres
             gateway: anywhere,
         },
     };
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     let mut reactor = Reactor::new(Wait::Epoll).expect("a reactor");
     let mut exchange = Exchange::new(settings, clock.now(), &mut reactor).expect("free ports");
     exchange.set_pace(Pace::Paced, clock.now());
@@ -181,7 +181,7 @@ fn run(is_busy: bool, command: &AtomicU32, listening: &mpsc::Sender<ListenAddres
             due = now.monotonic + PAUSE;
             exchange.tick(now, now.monotonic, &mut ()).expect("a tick");
         }
-        exchange.step(now, Ready::NOTHING, &mut reactor, &mut ()).expect("no reactor error");
+        exchange.step(now, Ready::EMPTY, &mut reactor, &mut ()).expect("no reactor error");
         let check = now.monotonic + PAUSE;
         let deadline = exchange.poll_timeout().map_or(check, |timeout| timeout.min(check));
         let ready = reactor.wait(now.monotonic, Some(deadline)).expect("a wait");
@@ -191,7 +191,7 @@ fn run(is_busy: bool, command: &AtomicU32, listening: &mpsc::Sender<ListenAddres
 
 /// Returns a clock for a thread of sessions.
 pub fn clock() -> impl FnMut() -> Now {
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     move || clock.now()
 }
 

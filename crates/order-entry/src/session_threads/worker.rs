@@ -39,13 +39,13 @@ impl<L: Listener, D: Connect, J: Storage, Z: Zone> Worker<L, D, J, Z> {
         mut clock: impl FnMut() -> Now,
     ) -> Result<Vec<ThreadSession<L, D, J, Z>>, ThreadError> {
         let mut now = clock();
-        let mut ready = Ready::NOTHING;
+        let mut ready = Ready::EMPTY;
         self.sessions.iter_mut().for_each(|it| it.session.start(now));
         loop {
-            if self.calls.is_called() {
+            if self.calls.has_calls() {
                 self.run_calls(now);
             }
-            if self.stop_deadline.is_none() && self.calls.is_stopped() {
+            if self.stop_deadline.is_none() && self.calls.is_stop_requested() {
                 self.begin_stop(now);
             }
             self.process(now, ready)?;
@@ -73,7 +73,7 @@ impl<L: Listener, D: Connect, J: Storage, Z: Zone> Worker<L, D, J, Z> {
     #[inline]
     fn deadline(&self) -> Option<Instant> {
         // A call may be counted before it is queued; do not sleep in that case.
-        let called = self.calls.is_called().then_some(Instant::ZERO);
+        let called = self.calls.has_calls().then_some(Instant::ZERO);
         let sessions = self.sessions.iter().filter_map(|it| it.session.next_deadline());
         sessions.chain(called).chain(self.stop_deadline).min()
     }

@@ -149,7 +149,7 @@ fn established(reporting: bool, trader: &mut Trader) -> (Session<DiscardConnecto
         Session::with_connect(mock_exchange::settings(1), journal, connector).unwrap();
     let mut reactor = Reactor::new(Wait::Spin).unwrap();
     session.connect(now(1), Binding::New).unwrap();
-    let mut ready = Ready::NOTHING;
+    let mut ready = Ready::EMPTY;
     while session.state() != State::Established {
         session.process(now(1), ready, &mut reactor, trader).unwrap();
         ready = reactor.wait(now(1).monotonic, None).unwrap();
@@ -217,7 +217,7 @@ fn keep_alive_allocates_nothing() {
     let allocated = allocations(|| {
         for time in [9, 12, 18, 21] {
             session
-                .process(now(time * 1_000_000_000), Ready::NOTHING, &mut reactor, &mut trader)
+                .process(now(time * 1_000_000_000), Ready::EMPTY, &mut reactor, &mut trader)
                 .unwrap();
         }
     });

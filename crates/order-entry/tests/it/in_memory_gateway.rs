@@ -473,7 +473,7 @@ impl TestClient {
     pub(crate) fn poll_client(&mut self) {
         let now = now(self.millis);
         let ready = match self.reconnecting.is_idle() {
-            true => Ready::NOTHING,
+            true => Ready::EMPTY,
             false => self.reactor.wait(now.monotonic, None).unwrap(),
         };
         self.reconnecting.process(now, ready, &mut self.reactor, &mut self.events).unwrap();

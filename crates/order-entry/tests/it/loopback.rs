@@ -129,7 +129,7 @@ fn converse(wait: Wait, ended_by: EndedBy, bytewise: bool) -> (Session, Vec<Stri
     let mut reactor = Reactor::new(wait).unwrap();
     let start = std::time::Instant::now();
     session.connect(clock(start), Binding::New).unwrap();
-    session.process(clock(start), Ready::NOTHING, &mut reactor, &mut trader).unwrap();
+    session.process(clock(start), Ready::EMPTY, &mut reactor, &mut trader).unwrap();
     while session.state() != State::Disconnected {
         let deadline = session.next_deadline();
         let ready = reactor.wait(clock(start).monotonic, deadline).unwrap();
@@ -186,7 +186,7 @@ fn arrival() -> Option<Utc> {
     let mut reactor = Reactor::new(Wait::Epoll).unwrap();
     let start = std::time::Instant::now();
     session.connect(clock(start), Binding::New).unwrap();
-    session.process(clock(start), Ready::NOTHING, &mut reactor, &mut reader).unwrap();
+    session.process(clock(start), Ready::EMPTY, &mut reactor, &mut reader).unwrap();
     while session.state() != State::Disconnected {
         let ready = reactor.wait(clock(start).monotonic, session.next_deadline()).unwrap();
         session.process(clock(start), ready, &mut reactor, &mut reader).unwrap();
@@ -263,7 +263,7 @@ fn missing_gateway_is_a_failure_with_its_error() {
     let mut reactor = Reactor::new(Wait::Epoll).unwrap();
     let start = std::time::Instant::now();
     session.connect(clock(start), Binding::New).unwrap();
-    session.process(clock(start), Ready::NOTHING, &mut reactor, &mut trader).unwrap();
+    session.process(clock(start), Ready::EMPTY, &mut reactor, &mut trader).unwrap();
     while session.state() != State::Disconnected {
         let ready = reactor.wait(clock(start).monotonic, session.next_deadline()).unwrap();
         session.process(clock(start), ready, &mut reactor, &mut trader).unwrap();

@@ -54,7 +54,7 @@ impl Harness {
     fn poll(&mut self, seconds: u64) {
         let now = now(seconds);
         let ready = match self.reconnecting.session().state() {
-            State::Disconnected => Ready::NOTHING,
+            State::Disconnected => Ready::EMPTY,
             _ => self.reactor.wait(now.monotonic, None).unwrap(),
         };
         self.reconnecting.process(now, ready, &mut self.reactor, &mut self.events).unwrap();

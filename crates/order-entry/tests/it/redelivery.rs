@@ -57,7 +57,7 @@ fn restarted(storage: MemoryStorage) -> (Session<TestConnector, MemoryStorage>, 
     let mut session = Session::with_connect(settings, storage, TestConnector::default()).unwrap();
     let (mut listener, mut reactor) =
         (CrashingListener::default(), Reactor::new(Wait::Spin).unwrap());
-    session.process(now(20), Ready::NOTHING, &mut reactor, &mut listener).unwrap();
+    session.process(now(20), Ready::EMPTY, &mut reactor, &mut listener).unwrap();
     (session, listener)
 }
 

@@ -80,7 +80,7 @@ impl Harness {
             self.millis += 1;
             let now = now(self.millis);
             let ready = match self.reactor.count() {
-                0 => Ready::NOTHING,
+                0 => Ready::EMPTY,
                 _ => self.reactor.wait(now.monotonic, None).unwrap(),
             };
             self.segments.process(now, ready, &mut self.reactor, &mut self.events).unwrap();

@@ -241,7 +241,7 @@ fn abandon_disconnects_at_once() {
     harness.session.abandon(now(harness.time), &mut harness.reactor, &mut harness.events).unwrap();
     assert_eq!(harness.session.state(), State::Disconnected);
     assert_eq!(harness.events.0, ["connection lost while established"]);
-    let ready = Ready::NOTHING;
+    let ready = Ready::EMPTY;
     harness.session.process(now(9), ready, &mut harness.reactor, &mut harness.events).unwrap();
     assert!(harness.connector.connection().written.is_empty());
 }

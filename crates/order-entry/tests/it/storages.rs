@@ -24,7 +24,11 @@ fn session_resumes_a_journal_without_its_first_segments() {
     harness.connector.connection().room = usize::MAX;
     let mut last = 0;
     // The thread that drops segments runs at intervals; wait for it.
-    while last < 200 || harness.session.journal().records().next().unwrap().0.segment() == 1 {
+    let first_segment = |journal: &Journal| {
+        let (record, _) = journal.records().next().unwrap();
+        journal.segment_of(record)
+    };
+    while last < 200 || first_segment(harness.session.journal()) == 1 {
         last = harness.send().unwrap().seq_num;
         harness.session.needed_from(last);
         harness.session.journal().wait_ready();

@@ -308,11 +308,12 @@ fn rejects_impossible_threads_in_one_line() {
     let refused =
         |threads| SessionThreads::spawn(threads, clock).map(drop).unwrap_err().to_string();
     let error = refused((0..=cores).map(spin).collect());
-    let rx = format!("{} threads cannot spin on {cores} cores; let some wait by epoll", cores + 1);
+    let rx =
+        format!("cannot spin {} threads on {cores} cores: let some wait with epoll", cores + 1);
     assert_eq!(error, rx);
     let far = thread("far", Wait::Epoll, Vec::new());
     let error = refused(vec![SessionThread { core: Some(1_023), ..far }]);
-    assert!(error.starts_with("thread far: core 1023"), "{error}");
+    assert!(error.starts_with("cannot start thread far: cannot pin to core 1023: "), "{error}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket as KernelSocket};
 
 use hairpin_stack::{FallbackReason, PathEvent, Poller, StackSettings, UdpSocket};
-use hairpin_testbed::{Certainty, Route};
+use hairpin_testbed::{NudState, Route};
 
 use crate::support::{
     MS, addresses, bind, each_configuration, eventually, is_reported, kernel, next, open, settings,
@@ -122,7 +122,7 @@ fn address_moved_to_another_interface_falls_back() {
             assert!(eventually(|| stack.has_address(new)));
             let mut socket = bind(ours, &stack, (new, PORT));
             let peer = kernel(theirs, (addresses(theirs)[family], 0));
-            there.set_neighbour(theirs.interface_index(), new, mac, Certainty::Permanent).unwrap();
+            there.set_neighbor(theirs.interface_index(), new, mac, NudState::Permanent).unwrap();
             assert!(comes(&peer, &mut socket, new), "{mode}");
             while socket.receive(64, |_, _| ()).unwrap().count > 0 {}
             rtnetlink.remove_address(index, new, net).unwrap();
@@ -216,7 +216,7 @@ fn next_hop_address_changes_are_followed() {
         theirs.rtnetlink().unwrap().set_mac(theirs.interface_index(), mac).unwrap();
         let (mut rtnetlink, index) = (ours.rtnetlink().unwrap(), ours.interface_index());
         let hop = IpAddr::from(theirs.address());
-        rtnetlink.set_neighbour(index, hop, mac, Certainty::Reachable).unwrap();
+        rtnetlink.set_neighbor(index, hop, mac, NudState::Reachable).unwrap();
         assert!(goes(&mut socket, &peer), "{mode}");
         // The local Ethernet address changes too.
         let own = [2, 0x77, 0, 0, 0, 8];
@@ -225,7 +225,7 @@ fn next_hop_address_changes_are_followed() {
         assert_eq!(stack.mac(), own);
         let mut there = theirs.rtnetlink().unwrap();
         let here = IpAddr::from(ours.address());
-        there.set_neighbour(theirs.interface_index(), here, own, Certainty::Permanent).unwrap();
+        there.set_neighbor(theirs.interface_index(), here, own, NudState::Permanent).unwrap();
         assert!(comes(&peer, &mut socket, here) && goes(&mut socket, &peer), "{mode}");
     });
 }
@@ -240,7 +240,7 @@ fn first_datagram_to_an_unresolved_next_hop_arrives() {
         for round in 0..10_u8 {
             for family in 0..2 {
                 let (here, there) = (addresses(ours)[family], addresses(theirs)[family]);
-                let _ = ours.rtnetlink().unwrap().remove_neighbour(ours.interface_index(), there);
+                let _ = ours.rtnetlink().unwrap().remove_neighbor(ours.interface_index(), there);
                 let mut socket = bind(ours, &stack, (here, PORT));
                 let peer = kernel(theirs, (there, 6_000));
                 let mut to = socket.destination(peer.local_addr().unwrap()).unwrap();
@@ -299,7 +299,7 @@ fn removed_interface_ends_all_waits_with_an_error() {
                 }
             });
             std::thread::sleep(MS * 20);
-            testbed.cut().unwrap();
+            testbed.disconnect().unwrap();
             is_removed(waits.join().unwrap());
             is_removed(raw_waits.join().unwrap());
             is_removed(polls.join().unwrap());

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hairpin_testbed::{
-    Capability, Certainty, Host, Route as NewRoute, RouteKind as NewKind, Rtnetlink, Rule, Testbed,
+    Capability, Host, NudState, Route as NewRoute, RouteKind as NewKind, Rtnetlink, Rule, Testbed,
     become_ordinary_user,
 };
 use netlink_sys::protocols::NETLINK_ROUTE;
@@ -254,15 +254,15 @@ fn neighbors_are_returned_while_usable() {
     for address in ["10.77.0.9", "fd77::9"].map(ip) {
         assert_eq!(netlink.neighbor(index, address).unwrap(), None);
         for (certainty, state) in [
-            (Certainty::Permanent, NeighborState::Permanent),
-            (Certainty::Stale, NeighborState::Stale),
-            (Certainty::Reachable, NeighborState::Reachable),
+            (NudState::Permanent, NeighborState::Permanent),
+            (NudState::Stale, NeighborState::Stale),
+            (NudState::Reachable, NeighborState::Reachable),
         ] {
-            rtnetlink.set_neighbour(index, address, MAC, certainty).unwrap();
+            rtnetlink.set_neighbor(index, address, MAC, certainty).unwrap();
             let known = netlink.neighbor(index, address).unwrap().unwrap();
             assert_eq!((known.mac, known.state), (MAC, state));
         }
-        rtnetlink.set_neighbour(index, address, MAC, Certainty::Failed).unwrap();
+        rtnetlink.set_neighbor(index, address, MAC, NudState::Failed).unwrap();
         assert_eq!(netlink.neighbor(index, address).unwrap(), None);
         let changes: Vec<_> = reported(&mut netlink)
             .into_iter()
@@ -275,9 +275,9 @@ fn neighbors_are_returned_while_usable() {
             })
             .collect();
         assert_eq!(changes, [Some(MAC), Some(MAC), Some(MAC), None]);
-        rtnetlink.set_neighbour(index, address, MAC, Certainty::Reachable).unwrap();
+        rtnetlink.set_neighbor(index, address, MAC, NudState::Reachable).unwrap();
         reported(&mut netlink);
-        rtnetlink.remove_neighbour(index, address).unwrap();
+        rtnetlink.remove_neighbor(index, address).unwrap();
         let removed = Change::Neighbor { interface: index, address, mac: None };
         assert!(reported(&mut netlink).contains(&removed));
         assert!(netlink.neighbor(99, address).is_err());
@@ -291,7 +291,7 @@ fn neighbors_are_removed_when_the_interface_goes_down() {
     let (_bed, mut netlink, mut rtnetlink, index) = setup();
     let addresses = ["10.77.0.9", "fd77::9"].map(ip);
     for address in addresses {
-        rtnetlink.set_neighbour(index, address, MAC, Certainty::Reachable).unwrap();
+        rtnetlink.set_neighbor(index, address, MAC, NudState::Reachable).unwrap();
     }
     reported(&mut netlink);
     rtnetlink.set_down(index).unwrap();
@@ -314,14 +314,14 @@ fn use_neighbor_resolves_a_neighbor() {
     let peer = &testbed.hosts()[1];
     let mac = peer.rtnetlink().unwrap().link("veth0").unwrap().mac;
     for address in [peer.address().into(), peer.address_v6().unwrap().into()] {
-        let _ = rtnetlink.remove_neighbour(index, address);
+        let _ = rtnetlink.remove_neighbor(index, address);
         reported(&mut netlink);
         netlink.use_neighbor(index, address).unwrap();
         let found = Change::Neighbor { interface: index, address, mac: Some(mac) };
         wait_for(&mut netlink, |change| *change == found);
         assert_eq!(netlink.neighbor(index, address).unwrap().unwrap().mac, mac);
         // A stale entry is about to be probed.
-        rtnetlink.set_neighbour(index, address, mac, Certainty::Stale).unwrap();
+        rtnetlink.set_neighbor(index, address, mac, NudState::Stale).unwrap();
         netlink.use_neighbor(index, address).unwrap();
         let state = netlink.neighbor(index, address).unwrap().unwrap().state;
         assert_ne!(state, NeighborState::Stale);
@@ -333,7 +333,7 @@ fn use_neighbor_resolves_a_neighbor() {
 fn permanent_neighbor_stays_unchanged() {
     let (_bed, mut netlink, mut rtnetlink, index) = setup();
     for address in ["10.77.0.9", "fd77::9"].map(ip) {
-        rtnetlink.set_neighbour(index, address, MAC, Certainty::Permanent).unwrap();
+        rtnetlink.set_neighbor(index, address, MAC, NudState::Permanent).unwrap();
         netlink.use_neighbor(index, address).unwrap();
         let known = netlink.neighbor(index, address).unwrap().unwrap();
         assert_eq!((known.mac, known.state), (MAC, NeighborState::Permanent));
@@ -392,8 +392,8 @@ fn overrun_is_reported_and_later_changes_too() {
     let (_bed, mut netlink, mut rtnetlink, index) = setup();
     for round in 0..3 {
         for number in 0..10_000_u32 {
-            let certainty = if number % 2 == 0 { Certainty::Stale } else { Certainty::Permanent };
-            rtnetlink.set_neighbour(index, ip("10.77.0.9"), MAC, certainty).unwrap();
+            let certainty = if number % 2 == 0 { NudState::Stale } else { NudState::Permanent };
+            rtnetlink.set_neighbor(index, ip("10.77.0.9"), MAC, certainty).unwrap();
         }
         // Replies are not lost among notifications.
         assert_eq!(netlink.link(index).unwrap().index, index);

@@ -208,7 +208,7 @@ fn interface_down_is_survived_and_removal_is_an_error() {
             ErrorKind::TimedOut.into()
         });
         std::thread::sleep(MS * 20);
-        testbed.cut().unwrap();
+        testbed.disconnect().unwrap();
         let (mut near, error) = receiver.recv_timeout(TIMEOUT).expect("the wait returns");
         is_removed(error);
         is_removed(spins.join().unwrap());

@@ -213,7 +213,7 @@ fn other_traffic_stays_with_the_kernel() {
         for round in 0..20_u8 {
             // Resolved again by ARP.
             let (mut rtnetlink, index) = (theirs.rtnetlink().unwrap(), theirs.interface_index());
-            let _ = rtnetlink.remove_neighbour(index, ours.address().into());
+            let _ = rtnetlink.remove_neighbor(index, ours.address().into());
             peer.send_to(&[round], taken.local_addr().unwrap()).unwrap();
             assert_eq!(taken.recv(&mut [0; 8]).unwrap(), 1);
             peer.send_to(&[round], (ours.address(), PORT)).unwrap();

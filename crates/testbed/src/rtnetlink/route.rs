@@ -1,4 +1,4 @@
-//! Routes and rules, as a test asks for them.
+//! Routes and routing rules.
 
 use std::net::IpAddr;
 
@@ -8,43 +8,43 @@ use netlink_packet_route::route::{
 };
 use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
 
-use super::family_of;
+use super::family;
 
-/// What becomes of packets to a network.
+/// The treatment of packets to a network.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum RouteKind {
-    /// They go on.
+    /// Forwarded to the interface or gateway.
     #[default]
     Unicast,
-    /// They are dropped without a word.
+    /// Dropped silently.
     Blackhole,
-    /// They are refused as unreachable.
+    /// Rejected as unreachable.
     Unreachable,
-    /// They are refused as prohibited.
+    /// Rejected as prohibited.
     Prohibited,
 }
 
 /// A route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
-    /// The network, and how many bits of it count.
+    /// The network and its prefix length.
     pub network: (IpAddr, u8),
-    /// What becomes of packets.
+    /// The treatment of packets.
     pub kind: RouteKind,
-    /// The interface they go out of.
+    /// The index of the outgoing interface.
     pub interface: Option<u32>,
-    /// The next hop; without one it is the destination itself. It may be of the other family.
+    /// The next hop, of either address family; `None` if the destination is on the link.
     pub gateway: Option<IpAddr>,
-    /// The source of those that have none.
+    /// The preferred source address of packets.
     pub source: Option<IpAddr>,
-    /// The longest packet in bytes, without the Ethernet header.
+    /// The MTU: the longest packet in bytes without the Ethernet header.
     pub mtu: Option<u32>,
-    /// The routing table, 1 to 255; without a wish the main one.
+    /// The routing table, 1 to 255; `None` for the main table.
     pub table: Option<u8>,
 }
 
 impl Route {
-    /// A route to a network, of the main table, that leads nowhere yet.
+    /// Returns a route of the main table to a network, without interface and gateway.
     #[must_use]
     pub fn to(network: IpAddr, prefix_length: u8) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl Route {
     pub(super) fn message(&self) -> RouteMessage {
         let mut message = RouteMessage::default();
         message.header = RouteHeader {
-            address_family: family_of(self.network.0),
+            address_family: family(self.network.0),
             destination_prefix_length: self.network.1,
             table: self.table.unwrap_or(RouteHeader::RT_TABLE_MAIN),
             protocol: RouteProtocol::Static,
@@ -84,7 +84,7 @@ impl Route {
         message
     }
 
-    /// IPv4 wants to know how far a route goes.
+    /// Returns the scope, which IPv4 requires.
     fn scope(&self) -> RouteScope {
         match self {
             Self { kind: RouteKind::Unicast, gateway: None, .. } => RouteScope::Link,
@@ -103,21 +103,21 @@ impl Route {
     }
 }
 
-/// Which routing table packets from a network are looked up in.
+/// A rule that selects the routing table for packets from a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
-    /// The network they come from, and how many bits of it count.
+    /// The source network and its prefix length.
     pub from: (IpAddr, u8),
     /// The table, 1 to 255.
     pub table: u8,
-    /// Rules of a lower number come first; 32766 is that of the main table.
+    /// The priority: rules with lower numbers are first. The main table has 32766.
     pub priority: u32,
 }
 
 impl Rule {
     pub(super) fn message(&self) -> RuleMessage {
         let mut message = RuleMessage::default();
-        message.header.family = family_of(self.from.0);
+        message.header.family = family(self.from.0);
         message.header.src_len = self.from.1;
         message.header.table = self.table;
         message.header.action = RuleAction::ToTable;

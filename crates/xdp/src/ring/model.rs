@@ -17,8 +17,9 @@ macro_rules! model {
             use std::sync::Arc;
             use std::sync::atomic::Ordering;
 
-            use loom::cell::UnsafeCell as EntryCell;
             use loom::sync::atomic::AtomicU32;
+
+            type EntryCell<T> = loom::cell::UnsafeCell<T>;
 
             const PUBLISH_PRODUCER: Ordering = $publish_producer;
             const OBSERVE_PRODUCER: Ordering = $observe_producer;

@@ -1,10 +1,10 @@
-//! Files put together byte by byte.
+//! Capture files made byte by byte.
 
 use etherparse::PacketBuilder;
 
-/// A pcap file of packets: seconds, fractions, bytes.
+/// Returns a pcap file of packets: seconds, fractions, bytes.
 pub(super) fn pcap(is_big: bool, nanos: bool, link: u32, packets: &[(u32, u32, &[u8])]) -> Vec<u8> {
-    let ng = Ng { is_big };
+    let ng = PcapngBuilder { is_big };
     let magic = if nanos { 0xa1b2_3c4d } else { 0xa1b2_c3d4 };
     let mut file = [ng.word(magic).to_vec(), ng.half(2), ng.half(4)].concat();
     file.extend([0, 0, 1 << 24, link].map(|word| ng.word(word)).concat());
@@ -16,13 +16,13 @@ pub(super) fn pcap(is_big: bool, nanos: bool, link: u32, packets: &[(u32, u32, &
     file
 }
 
-/// Blocks of a pcapng file in one byte order.
+/// A builder of pcapng blocks in one byte order.
 #[derive(Clone, Copy)]
-pub(super) struct Ng {
+pub(super) struct PcapngBuilder {
     pub(super) is_big: bool,
 }
 
-impl Ng {
+impl PcapngBuilder {
     pub(super) fn word(self, word: u32) -> [u8; 4] {
         if self.is_big { word.to_be_bytes() } else { word.to_le_bytes() }
     }
@@ -65,7 +65,7 @@ impl Ng {
     }
 }
 
-/// An Ethernet frame with a datagram from 10.0.0.1:1 to 224.0.28.5:14310.
+/// Returns an Ethernet frame with a datagram from 10.0.0.1:1 to 224.0.28.5:14310.
 pub(super) fn datagram_of(payload: &[u8]) -> Vec<u8> {
     let builder = PacketBuilder::ethernet2([0; 6], [1; 6]).ipv4([10, 0, 0, 1], [224, 0, 28, 5], 1);
     let mut frame = Vec::new();

@@ -1,4 +1,4 @@
-//! What stands before and in IP packets.
+//! Tests of link types and IP packets.
 
 use std::process::Command;
 
@@ -25,7 +25,7 @@ fn ip() -> Vec<u8> {
 }
 
 #[test]
-fn datagrams_are_found_behind_every_link() {
+fn finds_datagrams_on_every_link_type() {
     let ethernet = datagram_of(b"data");
     let (macs, ip) = (&ethernet[..12], ip());
     let loopback_6 = |family: [u8; 4]| [&family[..], &ip].concat();
@@ -39,17 +39,17 @@ fn datagrams_are_found_behind_every_link() {
     for (link, frame, what) in [
         (1, ethernet.clone(), "Ethernet"),
         (1, padded, "with padding"),
-        (1 | 0x1000_0000, ethernet.clone(), "with a check sequence of no length"),
+        (1 | 0x1000_0000, ethernet.clone(), "with a check sequence of length 0"),
         (1, tagged(&[0x81, 0, 0, 7]), "VLAN"),
         (1, tagged(&[0x88, 0xa8, 0, 7, 0x81, 0, 0, 8]), "QinQ"),
-        (1, tagged(&[0x91, 0, 0, 7, 0x81, 0, 0, 8]), "QinQ before it was standardised"),
+        (1, tagged(&[0x91, 0, 0, 7, 0x81, 0, 0, 8]), "pre-standard QinQ"),
         (1, tagged(&[0x81, 0, 0, 7, 0x81, 0, 0, 8, 0x81, 0, 0, 9]), "three tags"),
         (101, ip.clone(), "raw"),
-        (12, ip.clone(), "raw of BSD"),
-        (14, ip.clone(), "raw of OpenBSD"),
+        (12, ip.clone(), "BSD raw"),
+        (14, ip.clone(), "OpenBSD raw"),
         (228, ip.clone(), "IPv4"),
         (0, loopback_6([2, 0, 0, 0]), "null"),
-        (0, loopback_6([0, 0, 0, 2]), "null of another byte order"),
+        (0, loopback_6([0, 0, 0, 2]), "null in the other byte order"),
         (108, loopback_6([0, 0, 0, 2]), "loop"),
         (113, sll, "cooked"),
         (276, sll2([8, 0], &[]), "cooked 2"),
@@ -61,7 +61,7 @@ fn datagrams_are_found_behind_every_link() {
 }
 
 #[test]
-fn ipv6_is_read() {
+fn reads_ipv6() {
     let (from, to) = ([0xfe; 16], [0xff; 16]);
     let mut frame = Vec::new();
     let builder = PacketBuilder::ethernet2([0; 6], [1; 6]).ipv6(from, to, 1);
@@ -75,8 +75,8 @@ fn ipv6_is_read() {
 }
 
 #[test]
-fn a_fragment_is_told_from_a_datagram() {
-    // More fragments follow; or it is not the first.
+fn distinguishes_fragment_from_datagram() {
+    // More fragments follow, or it is not the first fragment.
     for (place, value) in [(6, 0x20), (7, 1)] {
         let mut packet = ip();
         packet[place] = value;
@@ -85,11 +85,14 @@ fn a_fragment_is_told_from_a_datagram() {
 }
 
 #[test]
-fn another_link_and_a_frame_that_was_cut_are_said() {
+fn reports_unsupported_link_and_truncated_frame() {
     let error = read_one(105, &ip()).unwrap_err();
     assert_eq!(error, PacketError::LinkType(LinkType(105)));
-    assert!(error.to_string().starts_with("link type 105 is not supported; Ethernet"), "{error}");
-    let ng = Ng { is_big: false };
+    assert!(
+        error.to_string().starts_with("link type 105 is not supported: use Ethernet"),
+        "{error}"
+    );
+    let ng = PcapngBuilder { is_big: false };
     let frame = datagram_of(b"data");
     let words = [0, 0, 0, 40, frame.len() as u32].map(|word| ng.word(word)).concat();
     let cut = ng.block(6, &[&words, &frame[..40]].concat());
@@ -100,7 +103,7 @@ fn another_link_and_a_frame_that_was_cut_are_said() {
 }
 
 #[test]
-fn other_traffic_is_none_of_ours() {
+fn returns_other_traffic_as_such() {
     let arp = [&[0; 12][..], &[8, 6, 0, 1, 8, 0, 6, 4, 0, 1], &[0; 20]].concat();
     assert_eq!(read_one(1, &arp).unwrap().0, "Other");
     assert_eq!(read_one(0, &[7, 0, 0, 0, 0, 0]).unwrap().0, "Other");
@@ -109,11 +112,11 @@ fn other_traffic_is_none_of_ours() {
     let builder = PacketBuilder::ethernet2([0; 6], [1; 6]).ipv4([1; 4], [2; 4], 1);
     builder.tcp(1, 2, 77, 9).syn().write(&mut frame, b"tcp").unwrap();
     let segment = read_one(1, &frame).unwrap().0;
-    assert!(segment.contains("sequence: 77, is_syn: true, bytes: [116, 99, 112]"), "{segment}");
+    assert!(segment.contains("sequence: 77, syn: true, bytes: [116, 99, 112]"), "{segment}");
 }
 
 #[test]
-fn datagrams_are_lent_where_they_lie_and_all_else_is_counted() {
+fn delivers_datagrams_in_place_and_counts_others() {
     let one = datagram_of(b"one");
     let mut fragment = one.clone();
     fragment[20] = 0x20;
@@ -141,10 +144,10 @@ fn datagrams_are_lent_where_they_lie_and_all_else_is_counted() {
     );
 }
 
-/// By another's reader, where it is installed.
+/// Compares with tcpdump, where it is installed.
 #[test]
-fn tcpdump_reads_the_same_addresses_lengths_and_times() {
-    let ng = Ng { is_big: false };
+fn agrees_with_tcpdump() {
+    let ng = PcapngBuilder { is_big: false };
     let mut file = [ng.section(), ng.interface(1, 0, &[(9, &[9])])].concat();
     file.extend(ng.interface(1, 0, &[(9, &[6])]));
     let tagged = [&datagram_of(b"vlan")[..12], &[0x81, 0, 0, 7, 8, 0], &ip()].concat();
@@ -155,7 +158,7 @@ fn tcpdump_reads_the_same_addresses_lengths_and_times() {
     ] {
         file.extend(ng.enhanced(interface, time, &frame));
     }
-    // By a pipe: as root tcpdump gives up the right to open files.
+    // Through a pipe: as root tcpdump drops the privilege to open files.
     let mut input = tempfile::tempfile().unwrap();
     io::Write::write_all(&mut input, &file).unwrap();
     io::Seek::rewind(&mut input).unwrap();
@@ -180,6 +183,6 @@ fn tcpdump_reads_the_same_addresses_lengths_and_times() {
             assert!(line.contains(&expected), "{line}: {expected}");
         }
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(theirs.len(), 3, "{said}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(theirs.len(), 3, "{errors}");
 }

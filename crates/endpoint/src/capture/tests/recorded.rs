@@ -1,4 +1,4 @@
-//! What a recorder's thread writes.
+//! Tests of the recorder.
 
 use std::fs::File;
 use std::net::SocketAddrV4;
@@ -38,7 +38,7 @@ fn read(path: &Path) -> Vec<(String, String, u64, Vec<u8>)> {
 }
 
 #[test]
-fn every_datagram_is_recorded_with_its_line_time_and_clock() {
+fn records_line_time_and_clock() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("feed.pcapng");
     let mut recorder = Recorder::start(&RecorderSettings::new(&path), lines()).unwrap();
@@ -60,7 +60,7 @@ fn every_datagram_is_recorded_with_its_line_time_and_clock() {
 }
 
 #[test]
-fn a_ring_that_is_passed_many_times_loses_nothing() {
+fn ring_wraps_without_loss() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("feed.pcapng");
     let settings = RecorderSettings { ring_bytes: 1 << 17, ..RecorderSettings::new(&path) };
@@ -85,9 +85,9 @@ fn a_ring_that_is_passed_many_times_loses_nothing() {
     }
 }
 
-/// Heads and payloads end at every place of the ring, and with it.
+/// Headers and payloads end at every offset of the ring, also at its end.
 #[test]
-fn short_datagrams_are_whole_wherever_in_the_ring_they_lie() {
+fn short_datagrams_survive_every_ring_offset() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("feed.pcapng");
     let settings = RecorderSettings { ring_bytes: 1 << 17, ..RecorderSettings::new(&path) };
@@ -120,7 +120,7 @@ fn counts_ring_overflows_only() {
     let path = folder.path().join("feed.pcapng");
     let settings = RecorderSettings { ring_bytes: 0, ..RecorderSettings::new(&path) };
     let mut recorder = Recorder::start(&settings, lines()).unwrap();
-    // Longer than the least ring there is.
+    // Longer than the smallest ring.
     recorder.record(0, source(), Timestamp::None, Utc::EPOCH, &vec![0; 1 << 17]);
     for (name, count) in recorder.counters().iter() {
         assert_eq!(count, u64::from(name == "ring_overflows"), "{name}");
@@ -141,30 +141,30 @@ fn counts_unwritten_datagrams_only() {
         std::thread::yield_now();
     }
     let failure = recorder.failure().unwrap();
-    let end = "feed.00002.pcapng: No such file or directory (os error 2); recording has stopped";
+    let end = "feed.00002.pcapng: No such file or directory (os error 2): recording has stopped";
     assert!(failure.ends_with(end), "{failure}");
-    // The thread is about to leave the ring.
+    // The thread is about to abandon the ring.
     while recorder.counters().unwritten_datagrams == 0 {
         recorder.record(0, source(), Timestamp::None, Utc::EPOCH, b"");
     }
     let counters = recorder.counters();
-    let wrong = counters.iter().filter(|(name, _)| !name.starts_with("recorded_"));
-    for (name, count) in wrong {
+    let error_counters = counters.iter().filter(|(name, _)| !name.starts_with("recorded_"));
+    for (name, count) in error_counters {
         assert_eq!(count, u64::from(name == "unwritten_datagrams"), "{name}");
     }
     assert_eq!(recorder.finish(), Err(failure));
 }
 
-/// The kernel's own full disk.
+/// Uses the kernel's device that is always full.
 #[test]
-fn a_disk_that_is_full_from_the_start_is_an_error_at_once() {
+fn start_fails_on_full_disk() {
     let path = Path::new("/dev").join("full");
     let error = Recorder::start(&RecorderSettings::new(&path), lines()).unwrap_err();
     assert!(error.to_string().contains("full: No space left on device"), "{error}");
 }
 
 #[test]
-fn a_file_that_is_full_is_followed_by_the_next_and_the_oldest_removed() {
+fn rotates_files_and_removes_oldest() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("feed.pcapng");
     let settings = RecorderSettings { file_bytes: 4_096, files: 3, ..RecorderSettings::new(&path) };
@@ -198,7 +198,7 @@ fn a_file_that_is_full_is_followed_by_the_next_and_the_oldest_removed() {
 }
 
 #[test]
-fn a_file_that_cannot_be_begun_is_an_error_at_once() {
+fn start_fails_if_file_cannot_be_created() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("no folder").join("feed.pcapng");
     let error = Recorder::start(&RecorderSettings::new(&path), lines()).unwrap_err();

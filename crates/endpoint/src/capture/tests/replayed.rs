@@ -1,4 +1,4 @@
-//! A capture through time.
+//! Tests of replay.
 
 use std::str::FromStr;
 
@@ -11,7 +11,7 @@ fn at(nanos: u64) -> Instant {
 }
 
 fn file(times: &[u64]) -> Vec<u8> {
-    let ng = Ng { is_big: false };
+    let ng = PcapngBuilder { is_big: false };
     let mut file = [ng.section(), ng.interface(1, 0, &[(9, &[9])])].concat();
     for (index, time) in times.iter().enumerate() {
         file.extend(ng.enhanced(0, *time, &[index as u8]));
@@ -19,18 +19,18 @@ fn file(times: &[u64]) -> Vec<u8> {
     file
 }
 
-/// A protocol that has a timer: so long after each frame, unless another comes.
+/// A protocol with a timer: it expires this long after a frame without another.
 struct Timer {
-    patience: Duration,
+    timeout: Duration,
     due: Option<Instant>,
 }
 
-/// What happened in a replay, with the replay's time; and when, with ours.
+/// Returns the events of a replay with capture times, and their times on the caller's clock.
 fn trace(times: &[u64], speed: &str) -> (Vec<String>, Vec<u64>) {
     let file = file(times);
     let reader = CaptureReader::new(&file[..]).unwrap();
     let mut replay = Replay::new(reader, Speed::from_str(speed).unwrap());
-    let mut timer = Timer { patience: Duration::from_nanos(100), due: None };
+    let mut timer = Timer { timeout: Duration::from_nanos(100), due: None };
     let (mut events, mut ours, mut now) = (Vec::new(), Vec::new(), 0);
     loop {
         match replay.step(at(now), timer.due).unwrap() {
@@ -47,7 +47,7 @@ fn trace(times: &[u64], speed: &str) -> (Vec<String>, Vec<u64>) {
                 let frame = replay.frame().unwrap().bytes[0];
                 assert_eq!(then.utc.as_nanos(), then.monotonic.as_nanos());
                 events.push(format!("{} frame {frame}", then.utc.as_nanos()));
-                timer.due = Some(then.monotonic + timer.patience);
+                timer.due = Some(then.monotonic + timer.timeout);
             }
             Step::End => return (events, ours),
         }
@@ -56,14 +56,14 @@ fn trace(times: &[u64], speed: &str) -> (Vec<String>, Vec<u64>) {
 }
 
 #[test]
-fn deadlines_come_between_frames_as_they_did_then() {
+fn deadlines_expire_between_frames_in_capture_time() {
     let (events, ours) = trace(&[1_000, 1_050, 1_300, 1_400], "1");
     let expected = [
         "1000 frame 0",
         "1050 frame 1",
         "1150 timeout",
         "1300 frame 2",
-        // A deadline and a frame of one moment: the deadline was first.
+        // A deadline and a frame at the same time: the deadline is first.
         "1400 timeout",
         "1400 frame 3",
         "1500 timeout",
@@ -73,7 +73,7 @@ fn deadlines_come_between_frames_as_they_did_then() {
 }
 
 #[test]
-fn what_happens_is_the_same_at_any_speed() {
+fn events_are_the_same_at_any_speed() {
     let times = [1_000, 1_050, 1_300, 1_400];
     let (events, _) = trace(&times, "1");
     for (speed, last) in [("10", 50), ("0.5", 1_000), ("max", 0)] {
@@ -84,14 +84,14 @@ fn what_happens_is_the_same_at_any_speed() {
 }
 
 #[test]
-fn time_never_goes_back() {
+fn time_is_monotonic() {
     let (events, ours) = trace(&[1_000, 900, 1_010], "1");
     assert_eq!(events[..3], ["1000 frame 0", "1000 frame 1", "1010 frame 2"]);
     assert_eq!(ours[..3], [0, 0, 10]);
 }
 
 #[test]
-fn a_deadline_that_is_due_comes_before_a_frame_that_is_stamped_earlier() {
+fn due_deadline_precedes_frame_with_earlier_time() {
     let bytes = file(&[1_000, 900]);
     let mut replay = Replay::new(CaptureReader::new(&bytes[..]).unwrap(), Speed::FlatOut);
     assert!(matches!(replay.step(at(0), None).unwrap(), Step::Frame(_)));
@@ -100,7 +100,7 @@ fn a_deadline_that_is_due_comes_before_a_frame_that_is_stamped_earlier() {
 }
 
 #[test]
-fn the_clock_shows_the_captures_time_however_late_ours_is() {
+fn clock_shows_capture_time_when_late() {
     let bytes = file(&[1_000, 1_010]);
     let mut replay = Replay::new(CaptureReader::new(&bytes[..]).unwrap(), Speed::FlatOut);
     for time in [1_000, 1_010] {
@@ -110,7 +110,7 @@ fn the_clock_shows_the_captures_time_however_late_ours_is() {
 }
 
 #[test]
-fn behind_the_last_frame_time_goes_on_for_a_second_and_no_longer() {
+fn time_continues_one_second_after_last_frame() {
     let bytes = file(&[1_000]);
     let mut replay = Replay::new(CaptureReader::new(&bytes[..]).unwrap(), Speed::FlatOut);
     let mut step =
@@ -122,18 +122,18 @@ fn behind_the_last_frame_time_goes_on_for_a_second_and_no_longer() {
 }
 
 #[test]
-fn before_the_first_frame_nothing_is_late() {
+fn deadline_does_not_precede_first_frame() {
     let bytes = file(&[1 << 60]);
     let speed = Speed::Times(1.0);
     let mut replay = Replay::new(CaptureReader::new(&bytes[..]).unwrap(), speed);
-    // A deadline of a clock that began at zero is due at once, at the first frame's time.
+    // A deadline of a clock that started at zero is due immediately, at the first frame's time.
     let Step::Timeout(now) = replay.step(at(5), Some(at(30))).unwrap() else { panic!("a timeout") };
     assert_eq!(now.monotonic, at(1 << 60));
     assert!(matches!(replay.step(at(5), None).unwrap(), Step::Frame(_)));
 }
 
 #[test]
-fn a_file_that_was_cut_ends_the_replay_with_its_error_and_deadlines_still_come() {
+fn truncated_file_ends_replay_after_deadlines() {
     let bytes = file(&[1_000, 1_010]);
     let cut = &bytes[..bytes.len() - 1];
     let mut replay = Replay::new(CaptureReader::new(cut).unwrap(), Speed::FlatOut);

@@ -1,4 +1,4 @@
-//! What is written, by our reader and by others.
+//! Tests of the writer, with our reader and others.
 
 use std::net::SocketAddrV4;
 use std::process::Command;
@@ -29,7 +29,7 @@ fn write(format: CaptureFormat, payloads: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
-fn our_reader_reads_what_was_written() {
+fn reader_reads_written_files() {
     let long = vec![9; 65_507];
     let payloads = [&b"one"[..], b"", &long, b"four"];
     for format in [CaptureFormat::Pcap, CaptureFormat::Pcapng] {
@@ -56,7 +56,7 @@ fn our_reader_reads_what_was_written() {
 }
 
 #[test]
-fn the_headers_are_those_of_a_datagram() {
+fn writes_datagram_headers() {
     let file = write(CaptureFormat::Pcap, &[b"payload"]);
     let packet = &file[24 + 16..];
     let sliced = etherparse::SlicedPacket::from_ip(packet).unwrap();
@@ -67,9 +67,9 @@ fn the_headers_are_those_of_a_datagram() {
     assert_eq!(usize::from(header.total_len), packet.len());
 }
 
-/// Among these is a sum that is carried twice.
+/// Includes a sum with two carries.
 #[test]
-fn the_checksum_of_ip_is_right_whatever_the_addresses() {
+fn writes_valid_ip_checksum() {
     let mut file = Vec::new();
     let mut writer = CaptureWriter::new(&mut file, CaptureFormat::Pcap).unwrap();
     let group = address("224.0.31.1:14310");
@@ -86,7 +86,7 @@ fn the_checksum_of_ip_is_right_whatever_the_addresses() {
 }
 
 #[test]
-fn pcap_file_reads_interfaces_with_their_feeds_and_sides() {
+fn pcap_file_reads_written_interfaces() {
     let file = write(CaptureFormat::Pcapng, &[b"one"]);
     let mut reader = PcapNgReader::new(&file[..]).unwrap();
     let mut names = Vec::new();
@@ -103,7 +103,7 @@ fn pcap_file_reads_interfaces_with_their_feeds_and_sides() {
 }
 
 #[test]
-fn tcpdump_reads_what_was_written() {
+fn tcpdump_reads_written_files() {
     for format in [CaptureFormat::Pcap, CaptureFormat::Pcapng] {
         let mut file = tempfile::tempfile().unwrap();
         io::Write::write_all(&mut file, &write(format, &[b"one", b"three"])).unwrap();
@@ -122,15 +122,15 @@ fn tcpdump_reads_what_was_written() {
             "UDP, length 3",
             "UDP, length 5",
         ] {
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(theirs.contains(expected), "{expected}: {theirs} {said}");
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(theirs.contains(expected), "{expected}: {theirs} {errors}");
         }
         assert!(!theirs.contains("bad"), "{theirs}");
     }
 }
 
 #[test]
-fn what_no_datagram_can_be_is_refused() {
+fn rejects_invalid_datagrams() {
     let mut writer = CaptureWriter::new(io::sink(), CaptureFormat::Pcap).unwrap();
     let addresses = [address("10.0.0.1:1"), address("10.0.0.2:2")];
     let mut kind = |time, length| {
@@ -144,13 +144,13 @@ fn what_no_datagram_can_be_is_refused() {
 }
 
 #[test]
-fn a_name_says_the_format() {
+fn file_extension_selects_format() {
     for (name, format) in [
         ("a.pcap", CaptureFormat::Pcap),
         ("a.PCAP", CaptureFormat::Pcap),
         ("a.pcapng", CaptureFormat::Pcapng),
         ("a", CaptureFormat::Pcapng),
     ] {
-        assert_eq!(CaptureFormat::of(name.as_ref()), format, "{name}");
+        assert_eq!(CaptureFormat::from_path(name.as_ref()), format, "{name}");
     }
 }

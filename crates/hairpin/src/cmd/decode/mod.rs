@@ -167,10 +167,10 @@ impl<O: Write, E: Write> Decoder<'_, O, E> {
             Ok(Payload::Datagram { bytes, .. }) if framing.is_none_or(|f| f == Framing::Udp) => {
                 self.frames(Frames::new(Framing::Udp, bytes, None)).map(drop)
             }
-            Ok(Payload::Segment { source, destination, sequence, is_syn, bytes })
+            Ok(Payload::Segment { source, destination, sequence, syn, bytes })
                 if framing != Some(Framing::Udp) =>
             {
-                self.segment((source, destination), sequence, is_syn, bytes)
+                self.segment((source, destination), sequence, syn, bytes)
             }
             Ok(_) => Ok(()),
             Err(what) => self.error(&what),

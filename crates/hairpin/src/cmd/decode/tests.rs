@@ -402,7 +402,7 @@ fn reports_truncated_packet() {
     let packet = PcapPacket::new(std::time::Duration::ZERO, length, &frame[..60]);
     writer.write_packet(&packet).unwrap();
     let (_, err, counts) = decode_bytes(&writer.into_writer(), None, Format::Text).unwrap();
-    let what = format!("hairpin: packet 1: only 60 of its {length} bytes were captured\n");
+    let what = format!("hairpin: packet 1: truncated packet: 60 of {length} bytes were captured\n");
     assert_eq!((err, counts.errors), (what, 1));
 }
 

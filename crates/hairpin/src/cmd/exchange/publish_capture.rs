@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &ExchangeArgs, path: &Path) -> Result<ExitCode> {
         )?,
         senders: HashMap::new(),
         counts: PublishedCounts::default(),
-        clock: Clock::of_kernel(),
+        clock: Clock::from_kernel(),
     };
     let speed = arguments.speed;
     let outcome = publication.play(Replay::new(reader, speed), &|| signals.stop_requested())?;
@@ -150,7 +150,7 @@ impl Publication {
             std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
             std::collections::hash_map::Entry::Vacant(new) => {
                 let transport = self.datapath.transport();
-                new.insert(UdpSender::new_by(transport, group, self.interface, TTL)?)
+                new.insert(UdpSender::with_transport(transport, group, self.interface, TTL)?)
             }
         };
         match sender.transmit(bytes.len(), |buffer| buffer.copy_from_slice(bytes)) {

@@ -22,7 +22,7 @@ impl ChannelCounters {
         let publisher = CounterPublisher::new(title, "feed", |writer| {
             write(writer, &DecodeCounts::default(), channel)
         });
-        Self { publisher, clock: Clock::of_kernel() }
+        Self { publisher, clock: Clock::from_kernel() }
     }
 
     /// Updates the counters from time to time; called after each packet.

@@ -139,7 +139,7 @@ fn feed(
     let settings = settings(&groups, options.orders);
     let channel = Channel::new_with_filter(settings, options.filter.clone());
     let title = format!("feed --pcap {}", path.display());
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     let replay = CaptureReplay {
         figures: ChannelCounters::new(&title, &channel),
         channel,

@@ -22,7 +22,7 @@ pub(super) struct Throughput {
 impl Throughput {
     /// Starts the clock.
     pub(super) fn begin() -> Self {
-        let clock = Clock::of_kernel();
+        let clock = Clock::from_kernel();
         Self { begun: clock.instant(), clock, templates: [0; TEMPLATES + 1] }
     }
 

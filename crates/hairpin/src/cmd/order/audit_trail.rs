@@ -62,8 +62,8 @@ impl<O: Write> AuditTrail<'_, O> {
     fn entry(&mut self, entry: &Entry) -> io::Result<()> {
         let row = Row::new(entry);
         writeln!(self.out, "{}", row.line(self.arguments.format))?;
-        let (segment, offset) = (entry.record.segment(), entry.record.offset());
-        if entry.checksum == Checksum::Wrong {
+        let (segment, offset) = (entry.segment, entry.offset);
+        if entry.checksum == Checksum::Mismatch {
             self.harm(&format_args!(
                 "segment {segment}, byte {offset}: the record differs from what was committed"
             ))?;

@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
         Some(above) => Box::new(above),
         None => Box::new(io::stdout().lock()),
     };
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     let mut run = OrderRun {
         line,
         console: OrderConsole::new(arguments.format, out),

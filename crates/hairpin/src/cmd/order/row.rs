@@ -87,9 +87,9 @@ impl Row {
     fn last(&self) -> [Option<ColumnValue>; LAST.len()] {
         let marked = self.marked.map(|marked| ColumnValue::text(if marked { "yes" } else { "no" }));
         let checksum = self.checksum.map(|checksum| match checksum {
-            Checksum::Right => "right",
+            Checksum::Valid => "right",
             Checksum::Missing => "missing",
-            Checksum::Wrong => "wrong",
+            Checksum::Mismatch => "wrong",
         });
         [marked, checksum.map(ColumnValue::text)]
     }

@@ -113,8 +113,8 @@ impl Multicast {
         options: UdpOptions,
     ) -> io::Result<Self> {
         let group = MulticastGroup { group: from, interface, sources: &[] };
-        let receiver = UdpReceiver::join_by(transport, group, options)?;
-        Ok(Self { receiver, sender: UdpSender::new_by(transport, to, interface, TTL)? })
+        let receiver = UdpReceiver::join_with(transport, group, options)?;
+        Ok(Self { receiver, sender: UdpSender::with_transport(transport, to, interface, TTL)? })
     }
 }
 
@@ -178,7 +178,7 @@ fn stamped(setup: &PingSetup) -> UdpOptions {
 pub(crate) fn udp(setup: &PingSetup, transport: &Transport) -> Result<Vec<UdpSocket>> {
     let local = SocketAddrV4::new(setup.interface, 0);
     let options = stamped(setup);
-    let open = |_| Ok(UdpSocket::connect_by(transport, local, setup.remote.address, options)?);
+    let open = |_| Ok(UdpSocket::connect_with(transport, local, setup.remote.address, options)?);
     (0..setup.load.connections).map(open).collect()
 }
 

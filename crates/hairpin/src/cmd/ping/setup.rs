@@ -59,7 +59,7 @@ impl Stamping {
     pub(crate) fn clock(self) -> hairpin_host::Clock {
         match self {
             Self::None => hairpin_host::Clock::new(),
-            Self::Software | Self::Hardware => hairpin_host::Clock::of_kernel(),
+            Self::Software | Self::Hardware => hairpin_host::Clock::from_kernel(),
         }
     }
 }

@@ -102,7 +102,7 @@ fn serve(
                 BufferSize::Default,
                 ReceiveStamps::Off,
             )?;
-            let socket = UdpSocket::bind_by(datapath.transport(), address, options)?;
+            let socket = UdpSocket::bind_with(datapath.transport(), address, options)?;
             let at = PongReady::new(socket.local_address());
             let server = PongServer::new(wait, state, |reactor| {
                 Ok(UdpResponder::new(socket, size, reactor)?)

@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &StatArgs) -> Result<ExitCode> {
         return watch::run(&filter, interval, arguments.format, is_table);
     }
     let pages = find()?;
-    let snapshot = CounterSnapshot::take(&pages, &filter, Clock::of_kernel().now().utc);
+    let snapshot = CounterSnapshot::take(&pages, &filter, Clock::from_kernel().now().utc);
     let text = match arguments.format {
         Format::Text => lines::render(&snapshot),
         Format::Json => json::render(&snapshot)?,

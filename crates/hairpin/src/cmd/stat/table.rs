@@ -156,7 +156,7 @@ mod tests {
         for expected in [
             "Z; 3 processes of other users skipped\n",
             "\nno process publishes such counters\n",
-            "\ncannot read 8: a page of version 2, and this program knows version 1\n",
+            "\ncannot read 8: unsupported page version 2: this program supports version 1\n",
         ] {
             assert!(shown.contains(expected), "{shown}");
         }

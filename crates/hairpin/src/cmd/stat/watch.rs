@@ -42,7 +42,7 @@ pub(super) fn run(
 ) -> Result<ExitCode> {
     let signals = Signals::take()?;
     let mut pause = Pause::new()?;
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     let mut pages = find()?;
     let first = CounterSnapshot::take(&pages, filter, clock.now().utc);
     // A table itself shows what is missing.

@@ -26,7 +26,7 @@ impl RunCounters {
         let counts = RoundCounts { planned: rounds_of(plan), ..RoundCounts::default() };
         let title = format!("{command} --rounds {}", plan.rounds);
         let publisher = CounterPublisher::new(&title, "rounds", |writer| counts.write(writer));
-        Self { publisher, clock: Clock::of_kernel(), counts }
+        Self { publisher, clock: Clock::from_kernel(), counts }
     }
 
     /// Adds another plan.

@@ -34,7 +34,7 @@ pub(super) fn receive(
     };
     let mut receiver = UdpReceiver::join(group, UdpOptions::default())?;
     let token = reactor.add(&mut receiver, Interest::READABLE)?;
-    let clock = Clock::of_kernel();
+    let clock = Clock::from_kernel();
     let samples = usize::try_from(setup.load.samples).unwrap_or(usize::MAX);
     let samples = Samples { skip: setup.load.warm_up, ..Samples::new(samples) };
     let idle = Idle::new(clock.instant());

@@ -52,7 +52,7 @@ impl Probe {
     pub(super) fn new(clock: Clock, arrival: &Rc<ArrivalTime>, samples: usize) -> Self {
         Self {
             clock,
-            kernel: Clock::of_kernel(),
+            kernel: Clock::from_kernel(),
             arrival: Rc::clone(arrival),
             armed: false,
             skip: u64::MAX,

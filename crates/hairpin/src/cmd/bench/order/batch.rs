@@ -83,7 +83,7 @@ impl Bench {
             session,
             wire,
             reactor: Reactor::new(Wait::Spin)?,
-            ready: Ready::NOTHING,
+            ready: Ready::EMPTY,
             listener: TimedListener::new(clock.clone()),
             now: clock.now(),
             clock: clock.clone(),

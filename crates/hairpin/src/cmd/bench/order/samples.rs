@@ -149,7 +149,7 @@ mod tests {
             samples.departed(Duration::ZERO);
             samples.arrived(&times());
         }
-        let outcome = samples.outcome(&setup, &Clock::of_kernel(), ClientCounts::default());
+        let outcome = samples.outcome(&setup, &Clock::from_kernel(), ClientCounts::default());
         assert!(outcome.rows.iter().all(|row| (row.samples, row.lost) == (2, 0)));
         outcome.rows.iter().map(|row| row.summary.min.unwrap()).collect()
     }
@@ -170,7 +170,7 @@ mod tests {
                 samples.arrived(&times());
             }
         }
-        let outcome = samples.outcome(&setup, &Clock::of_kernel(), ClientCounts::default());
+        let outcome = samples.outcome(&setup, &Clock::from_kernel(), ClientCounts::default());
         assert!(outcome.rows.iter().all(|row| (row.samples, row.lost) == (1, 1)));
     }
 }

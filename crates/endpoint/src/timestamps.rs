@@ -1,0 +1,6 @@
+//! Receive and transmit timestamps of kernel sockets.
+
+pub(crate) mod error_queue;
+pub(crate) mod interface;
+pub(crate) mod socket;
+pub(crate) mod timestamping;

@@ -1,0 +1,11 @@
+//! Integration tests of `hairpin-endpoint`, on the loopback interface and, as root, on two hosts.
+#![allow(clippy::unwrap_used, reason = "all of this program is tests")]
+
+mod bypass_host;
+mod loopback;
+mod tcp;
+mod timestamps;
+mod udp;
+mod udp_socket;
+mod xdp;
+mod xdp_fallback;
