@@ -1,7 +1,7 @@
-//! The command as its users run it, and the client's side of order entry against the exchange's.
+//! Runs the `hairpin` command, and tests order entry clients against the simulated exchange.
 //!
-//! Tests that need a process of their own are programs beside this one: `allocation` (it counts
-//! allocations), `stat` (it sees every Hairpin process of the host), `order_deaths` (it starts
+//! Tests that need a process of their own are separate programs: `allocation` (it counts
+//! allocations), `stat` (it reads every Hairpin process of the host), `order_deaths` (it starts
 //! itself as a child) and the three simulations (`cargo xtask sim` runs them by name).
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -11,6 +11,7 @@ mod bench_feed;
 mod bench_order;
 mod callbacks;
 mod captures;
+mod cli_reference;
 mod command;
 mod decode;
 mod download;
