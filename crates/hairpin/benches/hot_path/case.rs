@@ -23,11 +23,11 @@ pub(crate) enum Case {
     OneEntry,
     /// The same for the exchange's own order flow: book entries, trades, volume.
     AverageMix,
-    /// The packets of that order flow again, from side B.
+    /// The packets of that order flow again, from line B.
     Duplicate,
     /// The best bid and ask of a book, once for each event of that order flow.
     Best,
-    /// That order flow, the decision of Hairpin's trader, the claim in the journal, encoding and
+    /// The same order flow, the decision of Hairpin's trader, the claim in the journal, encoding and
     /// commit: all except the write.
     TickToOrder,
 }
@@ -99,7 +99,7 @@ impl Walk {
         self.recording.census
     }
 
-    /// Processes about so many events, and returns the time for exactly as many.
+    /// Processes at least `events` events, and returns the time scaled to that number.
     pub(crate) fn time(&mut self, events: u64) -> Duration {
         let (mut walked, mut time) = (0, Duration::ZERO);
         while walked < events {
@@ -186,8 +186,8 @@ impl Walk {
     }
 }
 
-/// Callgrind counts while a function whose name begins like this one's is running. Never inlined,
-/// because it needs a name.
+/// Processes packets under callgrind, which counts while a function with this name prefix runs.
+/// Never inlined, because callgrind needs the name.
 #[inline(never)]
 fn measured_packets(
     recording: &Recording,
@@ -202,22 +202,26 @@ fn measured_packets(
     }
 }
 
-/// Reads the best levels of one book after the other, so many times.
+/// Reads the best levels of one book after the other, `times` times.
 fn look_at_best(channel: &Channel, times: usize) {
     for instrument in (0..).flat_map(|_| channel.instruments().iter()).take(times) {
         let (bid, ask) = measured_best(channel.book(instrument));
-        assert!(black_box(bid).is_some() && black_box(ask).is_some(), "every book has both");
+        assert!(
+            black_box(bid).is_some() && black_box(ask).is_some(),
+            "every book has a bid and an ask"
+        );
     }
 }
 
-/// Counted alone, without its caller's loop.
+/// Reads the best levels of one book. Callgrind counts this without the caller's loop.
 #[inline(never)]
 fn measured_best(book: Book<'_>) -> (Option<&Level>, Option<&Level>) {
     let best = book.best();
     (best.bid, best.ask)
 }
 
-/// As above; strategy and session are joined for each packet, as in the trader's loop.
+/// Like `measured_packets`, with the strategy and session joined for each packet, as in the
+/// trader's loop.
 #[inline(never)]
 fn measured_ticks(
     recording: &Recording,

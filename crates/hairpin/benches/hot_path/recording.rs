@@ -16,8 +16,8 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// The number of measured events of a recording.
 pub(crate) const EVENTS: usize = 10_000;
-/// The events of a section: few enough that best prices remain to be improved, and that side B is
-/// not too far behind.
+/// The events of a section: few enough that best prices can still improve, and that line B does
+/// not lag line A too far.
 const RUN: usize = 500;
 /// The time between two events.
 const PAUSE: Duration = Duration::from_micros(500);
@@ -45,7 +45,7 @@ pub(crate) struct Section {
 pub(crate) struct Recording {
     bytes: Vec<u8>,
     packets: Vec<Sent>,
-    /// The packets that bring a channel in sync.
+    /// The packets that synchronize a channel.
     start: Range<usize>,
     pub(crate) sections: Vec<Section>,
     pub(crate) census: Census,
@@ -143,7 +143,7 @@ fn settings() -> Settings {
 
 /// An exchange without sockets, and a channel that determines when it is in sync.
 struct Recorder {
-    floor: SimulatedMarket,
+    market: SimulatedMarket,
     now: Now,
     channel: Channel,
     bytes: Vec<u8>,
@@ -157,7 +157,7 @@ impl Recorder {
         let utc = Utc::from_nanos(1_800_000_000_000_000_000);
         let now = Now { monotonic: Instant::from_nanos(1_000_000_000), utc };
         let mut recorder = Self {
-            floor: SimulatedMarket::new(&SimulatedMarketSettings::default(), now),
+            market: SimulatedMarket::new(&SimulatedMarketSettings::default(), now),
             now,
             channel: Channel::new(settings()),
             bytes: Vec::new(),
@@ -170,13 +170,13 @@ impl Recorder {
         recorder
     }
 
-    /// At full speed, a loop always has another packet.
+    /// Records the loops at full speed until the channel is in sync.
     fn come_in_sync(&mut self) {
         while self.channel.state() != ChannelState::InSync {
             self.pass();
-            assert!(self.record_packet(), "the loops go flat out");
+            assert!(self.record_packet(), "a loop at full speed always has another packet");
         }
-        self.floor.publisher_mut().set_pace(Pace::Paced, self.now.monotonic);
+        self.market.publisher_mut().set_pace(Pace::Paced, self.now.monotonic);
     }
 
     fn pass(&mut self) {
@@ -186,12 +186,12 @@ impl Recorder {
 
     /// Records every packet of the last event.
     fn record(&mut self) {
-        while self.floor.publisher().has_event() && self.record_packet() {}
+        while self.market.publisher().has_event() && self.record_packet() {}
     }
 
     fn record_packet(&mut self) -> bool {
         let mut buffer = [0; MAX_PAYLOAD];
-        let Some(sent) = self.floor.publisher_mut().poll_transmit(self.now, &mut buffer) else {
+        let Some(sent) = self.market.publisher_mut().poll_transmit(self.now, &mut buffer) else {
             return false;
         };
         let feed = match sent.feed {
@@ -213,7 +213,7 @@ impl Recorder {
 
     fn tick(&mut self) {
         self.pass();
-        self.floor.step(self.now).expect("there is always something to change");
+        self.market.step(self.now).expect("the order flow always has a step");
         self.record();
     }
 
@@ -237,7 +237,7 @@ impl Recorder {
         let end = self.packets.len();
         for order in orders {
             self.pass();
-            self.floor.cancel(self.now, order, OWNER).expect("it is still open");
+            self.market.cancel(self.now, order, OWNER).expect("the order is still open");
             self.record();
         }
         Section { measured: first..end, events: RUN, rest: end..self.packets.len() }
@@ -249,7 +249,7 @@ impl Recorder {
         let instrument = below(INSTRUMENTS);
         let side = BookSide::BOTH[below(2) as usize];
         let tick = SimulatedMarketSettings::default().instruments[0].tick.0;
-        let matching = self.floor.matching();
+        let matching = self.market.matching();
         let best = |side| matching.levels(instrument, side).next().expect("a seeded book").price;
         let spread = (best(BookSide::Offer).0 - best(BookSide::Bid).0) / tick;
         let price = if spread > 1 {
@@ -262,7 +262,7 @@ impl Recorder {
         let order =
             NewOrder { instrument, side, price, quantity, owner: OWNER, ..NewOrder::default() };
         let Submitted { order, remaining, .. } =
-            self.floor.submit(self.now, &order).expect("a sound order");
+            self.market.submit(self.now, &order).expect("a valid order");
         assert_eq!(remaining, quantity);
         order
     }

@@ -31,7 +31,7 @@ const JOURNAL: usize = 64 << 20;
 pub(crate) struct Wire {
     to_gateway: RefCell<Vec<u8>>,
     to_trader: RefCell<Vec<u8>>,
-    /// The logon is over: written bytes are counted.
+    /// Set after the logon: written bytes are then only counted.
     counts: Cell<bool>,
     pub(crate) bytes: Cell<u64>,
 }
@@ -97,10 +97,10 @@ impl Source for Connection {
     }
 }
 
-/// Dials the only connection.
-pub(crate) struct MemoryDial(Rc<Wire>);
+/// A connector that returns the only connection.
+pub(crate) struct MemoryConnect(Rc<Wire>);
 
-impl Connect for MemoryDial {
+impl Connect for MemoryConnect {
     type Stream = Connection;
 
     fn connect(&mut self, _: SocketAddrV4) -> io::Result<Connection> {
@@ -109,13 +109,13 @@ impl Connect for MemoryDial {
 }
 
 /// Returns a session established at `now`, and its connection, which counts from here on.
-pub(crate) fn established(now: Now) -> (Session<MemoryDial>, Rc<Wire>) {
+pub(crate) fn established(now: Now) -> (Session<MemoryConnect>, Rc<Wire>) {
     let wire = Rc::new(Wire::default());
     let journal = Journal::anonymous(JOURNAL).expect("memory for a journal");
     let (when_full, keep_inbound) = (WhenFull::Restart, false);
     let settings = Settings { when_full, keep_inbound, ..Settings::new(NOWHERE, logon()) };
-    let dial = MemoryDial(Rc::clone(&wire));
-    let mut session = Session::with_connect(settings, journal, dial).expect("sound settings");
+    let dial = MemoryConnect(Rc::clone(&wire));
+    let mut session = Session::with_connect(settings, journal, dial).expect("valid settings");
     session.connect(now, Binding::New).expect("no connection yet");
     log_on(&mut session, &wire, now);
     assert_eq!(session.state(), State::Established);
@@ -138,17 +138,19 @@ fn logon() -> Logon {
 }
 
 /// Carries bytes between the session and a gateway until both are established.
-fn log_on(session: &mut Session<MemoryDial>, wire: &Wire, now: Now) {
+fn log_on(session: &mut Session<MemoryConnect>, wire: &Wire, now: Now) {
     let settings = SimulatedMarketSettings::default();
     let mut floor = SimulatedMarket::new(&settings, now);
     let account = Credentials::new("HAIRPIN", KEY, "ABC", "DEFGH").expect("credentials");
     let mut gateway = Gateway::new(vec![account], 1, settings.capacity.orders);
-    let id = gateway.handle_connected(now, &mut ()).expect("a free place");
+    let id = gateway.handle_connected(now, &mut ()).expect("a free connection slot");
     let mut reactor = Reactor::new(Wait::Spin).expect("a reactor");
     let mut strategy = Strategy::default();
     for _ in 0..8 {
         let ready = reactor.wait(now.monotonic, None).expect("a wait");
-        session.process(now, ready, &mut reactor, &mut strategy).expect("a turn");
+        session
+            .process(now, ready, &mut reactor, &mut strategy)
+            .expect("the session processes its events");
         gateway.handle_bytes(now, id, &wire.to_gateway.take(), &mut floor, &mut ());
         while let Some(bytes) = gateway.poll_transmit(id) {
             wire.to_trader.borrow_mut().extend_from_slice(bytes);

@@ -35,7 +35,7 @@ fn time() {
     let are_huge = pages::are_huge();
     let suffix = if are_huge { "-huge-pages" } else { "" };
     for market in Market::ALL.into_iter().filter(|market| !are_huge || market.is_large()) {
-        stroll(&mut criterion, market, suffix);
+        bench_market(&mut criterion, market, suffix);
     }
     criterion.final_summary();
     if !are_huge {
@@ -44,21 +44,21 @@ fn time() {
 }
 
 /// Times a packet of a market.
-fn stroll(criterion: &mut Criterion, market: Market, suffix: &str) {
+fn bench_market(criterion: &mut Criterion, market: Market, suffix: &str) {
     let name = format!("{}{suffix}", market.name);
-    let mut stroll = None;
+    let mut bench_market = None;
     criterion.bench_function(&name, |bencher| {
         // Only for a requested market: a large one takes a while.
-        let stroll = stroll.get_or_insert_with(|| {
-            let stroll = Stroll::new(market);
+        let bench_market = bench_market.get_or_insert_with(|| {
+            let bench_market = Stroll::new(market);
             if market.is_large() {
                 println!("{name}: {}", pages::describe());
             }
-            stroll
+            bench_market
         });
-        bencher.iter_custom(|packets| stroll.time(packets));
+        bencher.iter_custom(|packets| bench_market.time(packets));
     });
-    if let Some(stroll) = stroll {
-        stroll.check();
+    if let Some(bench_market) = bench_market {
+        bench_market.check();
     }
 }

@@ -29,7 +29,7 @@ const DEPTH: u32 = 10;
 const ENTRIES_MAX: usize = 12;
 /// The entries of a packet that sets books.
 const STATED: usize = 20;
-/// When the first packet is sent.
+/// The send time of the first packet, in nanoseconds since the Unix epoch.
 const BEGINNING: u64 = 1_767_634_200_000_000_000;
 /// Odd, so that no id repeats among 2³¹.
 const SCATTER: u32 = 0x9e37_79b1;
@@ -41,11 +41,11 @@ const STRIDE: u64 = 48_271;
 /// The instruments of the packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Activity {
-    /// A hundred, far from each other; all, if there are fewer.
+    /// A hundred instruments, far apart in memory, or all if there are fewer.
     Hundred,
-    /// All equally often.
+    /// All instruments, equally often.
     Uniform,
-    /// All, each in proportion to one over its rank.
+    /// All instruments, each in proportion to the reciprocal of its rank.
     Zipf,
 }
 
@@ -86,7 +86,7 @@ impl Market {
         all("zipf-100000", Activity::Zipf),
     ];
 
-    /// Returns `true` if the page size matters to it.
+    /// Returns `true` if the page size affects this market.
     pub(crate) fn is_large(&self) -> bool {
         self.instruments == 100_000 && self.activity != Activity::Hundred
     }
@@ -121,7 +121,7 @@ impl Listener for Seen {
 }
 
 /// An iteration over a market, chunk by chunk.
-pub(crate) struct Stroll {
+pub(crate) struct MarketRun {
     market: Market,
     channel: Channel,
     writer: Writer,
@@ -130,7 +130,7 @@ pub(crate) struct Stroll {
     packets: u64,
 }
 
-impl Stroll {
+impl MarketRun {
     /// Creates a channel that has every instrument of the market.
     pub(crate) fn new(market: Market) -> Self {
         let settings = Settings {
@@ -148,7 +148,7 @@ impl Stroll {
         Self { market, channel, writer, chunk, seen: Seen::default(), packets: 0 }
     }
 
-    /// Processes about so many packets, and returns the time for exactly as many.
+    /// Processes at least `packets` packets, and returns the time scaled to that number.
     pub(crate) fn time(&mut self, packets: u64) -> Duration {
         let (mut taken, mut time) = (0, Duration::ZERO);
         while taken < packets {
@@ -194,7 +194,7 @@ impl Stroll {
     }
 }
 
-/// Callgrind counts while a function whose name begins like this one's is running.
+/// Processes a chunk under callgrind, which counts while a function with this name prefix runs.
 #[inline(never)]
 fn measured_market(channel: &mut Channel, chunk: &[u8], length: usize, seen: &mut Seen) {
     for packet in chunk.chunks_exact(length) {
@@ -216,13 +216,13 @@ struct Writer {
     random: ChaCha8Rng,
     sequence: u32,
     rpt_seqs: Vec<u32>,
-    /// By instrument: the deleted level that will be added next; negative for asks, 0 for none.
+    /// The deleted level of each instrument that is added next: negative for asks, 0 for none.
     missing: Vec<i8>,
-    /// Entries so far.
+    /// The number of entries so far.
     entries: u64,
 }
 
-/// One entry.
+/// A book entry of one instrument.
 struct Entry {
     instrument: u32,
     action: MDUpdateAction,
