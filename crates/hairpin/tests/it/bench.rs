@@ -1,6 +1,6 @@
-//! `hairpin bench` run as its user runs it.
+//! Runs `hairpin bench t2t`.
 //!
-//! Nothing here asserts how fast anything is.
+//! The tests assert no latency or throughput.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::support::{
 };
 use serde_json::Value;
 
-/// One feed, one interval, few samples: 14 rounds.
+/// A short run: one feed, one interval, few samples, 14 rounds.
 const SMALL: [&str; 8] =
     ["bench", "t2t", "--feed", "tcp", "--interval-us", "500", "--samples", "210"];
 
@@ -21,16 +21,16 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The table of a results file, printed again.
-fn from(results: &Path, words: &[&str]) -> String {
+/// Prints the table of a results file with `--from`.
+fn from(results: &Path, args: &[&str]) -> String {
     let output =
-        hairpin().args(["bench", "t2t", "--from"]).arg(results).args(words).output().unwrap();
+        hairpin().args(["bench", "t2t", "--from"]).arg(results).args(args).output().unwrap();
     assert_done(&output);
     text(&output.stdout)
 }
 
 #[test]
-fn poll_and_epoll_in_seven_rounds_and_the_same_table_from_the_file_alone() {
+fn t2t_table_is_measured_and_printed_again_from_file() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.json");
@@ -62,11 +62,11 @@ fn poll_and_epoll_in_seven_rounds_and_the_same_table_from_the_file_alone() {
         .output()
         .unwrap();
     assert_done(&report);
-    assert!(page.is_file(), "./report, unless another folder is named");
+    assert!(page.is_file(), "the default folder is ./report");
 }
 
 #[test]
-fn interrupted_it_prints_and_saves_what_is_done() {
+fn interrupted_run_prints_and_saves_completed_rounds() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.json");
@@ -88,22 +88,22 @@ fn interrupted_it_prints_and_saves_what_is_done() {
     let printed = text(&output.stdout);
     let poll = printed.lines().find(|line| line.starts_with("  poll: ")).unwrap();
     assert!(poll.starts_with("  poll: 1000 samples in 1 round, 0 lost"), "{printed}");
-    assert!(poll.ends_with("; interrupted"), "and it may have been late: {printed}");
+    assert!(poll.ends_with("; interrupted"), "the line may also report lateness: {printed}");
 }
 
 #[test]
-fn an_unknown_table_is_refused_in_one_line_with_those_there_are() {
-    for words in [&["bench", "rds"][..], &["bench"], &["bench", "t2t", "--rounds", "6"]] {
-        let output = hairpin().args(words).output().unwrap();
+fn unknown_table_fails_with_list_of_tables() {
+    for args in [&["bench", "rds"][..], &["bench"], &["bench", "t2t", "--rounds", "6"]] {
+        let output = hairpin().args(args).output().unwrap();
         assert_status(&output, 2);
         assert_eq!(text(&output.stderr).lines().count(), 1, "{}", text(&output.stderr));
     }
-    let said = text(&hairpin().args(["bench", "rds"]).output().unwrap().stderr);
-    assert!(said.contains("'rds'") && said.contains("t2t"), "{said}");
+    let stderr = text(&hairpin().args(["bench", "rds"]).output().unwrap().stderr);
+    assert!(stderr.contains("'rds'") && stderr.contains("t2t"), "{stderr}");
 }
 
 #[test]
-fn a_file_without_the_table_is_refused_in_one_line() {
+fn results_without_the_table_are_rejected_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let other = folder.path().join("other.json");
     let document = fs::read_to_string("tests/first-version.json").unwrap();
@@ -115,7 +115,7 @@ fn a_file_without_the_table_is_refused_in_one_line() {
     for file in [&other, &folder.path().join("missing.json")] {
         let output = hairpin().args(["bench", "t2t", "--from"]).arg(file).output().unwrap();
         assert_status(&output, 1);
-        let said = text(&output.stderr);
-        assert!(said.lines().count() == 1 && said.contains(".json"), "{said}");
+        let stderr = text(&output.stderr);
+        assert!(stderr.lines().count() == 1 && stderr.contains(".json"), "{stderr}");
     }
 }

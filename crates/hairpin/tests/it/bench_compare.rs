@@ -1,4 +1,4 @@
-//! `hairpin bench-compare`: what it prints of good files and says to bad ones.
+//! Runs `hairpin bench-compare` on valid and invalid results files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn setting(wait: &str) -> Setting {
     }
 }
 
-/// Rounds of 40 samples whose medians lie a few per mille around `p50`.
+/// Returns a row with rounds of 40 samples. Their medians exceed `p50` by at most 0.6 %.
 fn row(wait: &str, p50: u64, rounds: u64) -> Row {
     let round = |round: u64| {
         let mut latency = Recorder::with_capacity(40);
@@ -50,7 +50,7 @@ fn results(rows: Vec<Row>) -> Results {
     Results { rows, ..Results::new(started, "hairpin ping", host) }
 }
 
-/// A folder with the files of these results, `0.json`, `1.json`, …
+/// Writes the results as `0.json`, `1.json`, … to a temporary folder.
 fn files<const N: usize>(all: [Results; N]) -> (tempfile::TempDir, [PathBuf; N]) {
     let folder = tempfile::tempdir().unwrap();
     let mut number = 0..;
@@ -62,10 +62,10 @@ fn files<const N: usize>(all: [Results; N]) -> (tempfile::TempDir, [PathBuf; N])
     (folder, paths)
 }
 
-/// Status, standard output, standard error.
-fn compare(words: &[&str]) -> (Option<i32>, String, String) {
+/// Returns the exit status, standard output and standard error.
+fn compare(args: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hairpin"));
-    let output = command.arg("bench-compare").args(words).stdin(Stdio::null()).output().unwrap();
+    let output = command.arg("bench-compare").args(args).stdin(Stdio::null()).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
@@ -74,13 +74,13 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// The one line that was said, after checking that it was one and the status was `status`.
-fn line(words: &[&str], status: i32) -> String {
-    let (code, out, said) = compare(words);
-    assert_eq!((code, out.as_str()), (Some(status), ""), "{words:?}: {said}");
-    assert_eq!(said.lines().count(), 1, "{words:?}: {said}");
-    assert!(said.starts_with("hairpin: ") && !said.contains("panicked"), "{words:?}: {said}");
-    said
+/// Returns the error message after checking that it is one line and the exit status is `status`.
+fn line(args: &[&str], status: i32) -> String {
+    let (code, out, stderr) = compare(args);
+    assert_eq!((code, out.as_str()), (Some(status), ""), "{args:?}: {stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{args:?}: {stderr}");
+    assert!(stderr.starts_with("hairpin: ") && !stderr.contains("panicked"), "{args:?}: {stderr}");
+    stderr
 }
 
 fn three() -> Vec<Row> {
@@ -88,10 +88,10 @@ fn three() -> Vec<Row> {
 }
 
 #[test]
-fn a_file_compared_with_itself_is_within_noise_in_every_row() {
+fn file_compared_with_itself_is_within_noise() {
     let (_folder, [a]) = files([results(three())]);
-    let (status, out, said) = compare(&[text(&a), text(&a)]);
-    assert_eq!((status, said.as_str()), (Some(0), ""), "{out}");
+    let (status, out, stderr) = compare(&[text(&a), text(&a)]);
+    assert_eq!((status, stderr.as_str()), (Some(0), ""), "{out}");
     let verdicts = out.lines().filter(|line| line.trim_end().ends_with("  within noise"));
     assert_eq!(verdicts.count(), 3, "{out}");
     assert!(
@@ -102,15 +102,15 @@ fn a_file_compared_with_itself_is_within_noise_in_every_row() {
 }
 
 #[test]
-fn slower_rows_are_named_and_fail_only_where_that_was_asked_for() {
+fn slower_rows_fail_only_with_fail_on_slower() {
     let slow = vec![row("block", 36_000, 7), row("epoll", 30_000, 7), row("spin", 14_400, 7)];
     let (_folder, [a, b]) = files([results(three()), results(slow)]);
-    let (status, out, said) = compare(&[text(&a), text(&b)]);
-    assert_eq!((status, said.as_str()), (Some(0), ""), "{out}");
+    let (status, out, stderr) = compare(&[text(&a), text(&b)]);
+    assert_eq!((status, stderr.as_str()), (Some(0), ""), "{out}");
     assert_eq!(out.lines().filter(|line| line.ends_with("  slower")).count(), 3, "{out}");
-    let (status, out, said) = compare(&[text(&a), text(&b), "--fail-on-slower"]);
-    assert_eq!((status, said.as_str()), (Some(1), "hairpin: 3 of 3 rows are slower\n"));
-    assert!(out.contains("3 slower"), "the table is printed all the same: {out}");
+    let (status, out, stderr) = compare(&[text(&a), text(&b), "--fail-on-slower"]);
+    assert_eq!((status, stderr.as_str()), (Some(1), "hairpin: 3 of 3 rows are slower\n"));
+    assert!(out.contains("3 slower"), "the table must be printed: {out}");
     let (status, out, _) = compare(&[text(&b), text(&a), "--fail-on-slower"]);
     assert_eq!(status, Some(0));
     assert_eq!(out.lines().filter(|line| line.ends_with("  faster")).count(), 3, "{out}");
@@ -130,18 +130,18 @@ fn rows_without_rounds_have_a_ratio_and_no_verdict() {
 }
 
 #[test]
-fn another_machine_is_named_once_above_the_table() {
+fn different_machines_are_reported_above_the_table() {
     let mut other = results(three());
     (other.host.cpu, other.host.cores) = ("Another".to_owned(), 64);
     let (_folder, [a, b]) = files([results(three()), other]);
     let (_, out, _) = compare(&[text(&a), text(&b)]);
-    let said = "different machines, so any difference may be the machine's: processor: A \
+    let expected = "different machines, so any difference may be the machine's: processor: A \
                 processor / Another; cores: 2 / 64";
-    assert_eq!(out.lines().nth(2), Some(said), "{out}");
+    assert_eq!(out.lines().nth(2), Some(expected), "{out}");
 }
 
 #[test]
-fn the_comparison_is_written_for_programs() {
+fn json_option_writes_the_comparison() {
     let (folder, [a, b]) = files([results(three()), results(vec![row("epoll", 50_000, 7)])]);
     let json = folder.path().join("c.json");
     let (status, ..) = compare(&[text(&a), text(&b), "--json", text(&json)]);
@@ -166,31 +166,31 @@ fn the_comparison_is_written_for_programs() {
 }
 
 #[test]
-fn what_cannot_be_read_or_written_is_said_in_one_line() {
+fn unreadable_and_unwritable_files_are_reported_in_one_line() {
     let (folder, [a]) = files([results(three())]);
     let bad = folder.path().join("bad.json");
     fs::write(&bad, "{\"schema\": \"hairpin.comparison/1\"}").unwrap();
-    let said = line(&[text(&a), text(&bad)], 1);
-    assert!(said.contains("bad.json: schema is \"hairpin.comparison/1\""), "{said}");
-    let said = line(&[text(&folder.path().join("no.json")), text(&a)], 1);
-    assert!(said.ends_with("no.json: No such file or directory (os error 2)\n"), "{said}");
-    assert_eq!(said.matches("No such file").count(), 1, "{said}");
-    let said = line(&[text(&a), text(&a), "--json", text(folder.path())], 1);
-    assert!(said.contains("cannot write the comparison to "), "{said}");
+    let stderr = line(&[text(&a), text(&bad)], 1);
+    assert!(stderr.contains("bad.json: schema is \"hairpin.comparison/1\""), "{stderr}");
+    let stderr = line(&[text(&folder.path().join("no.json")), text(&a)], 1);
+    assert!(stderr.ends_with("no.json: No such file or directory (os error 2)\n"), "{stderr}");
+    assert_eq!(stderr.matches("No such file").count(), 1, "{stderr}");
+    let stderr = line(&[text(&a), text(&a), "--json", text(folder.path())], 1);
+    assert!(stderr.contains("cannot write the comparison to "), "{stderr}");
 }
 
 #[test]
-fn wrong_words_are_refused_with_status_2() {
+fn invalid_arguments_exit_with_status_2() {
     assert!(line(&[], 2).contains("not provided"));
     assert!(line(&["a.json"], 2).contains("<B>"));
-    let said = line(&["a.json", "b.json", "--between-runs", "-1"], 2);
-    assert!(said.contains("--between-runs") || said.contains("-1"), "{said}");
-    let said = line(&["a.json", "b.json", "--between-runs", "nan"], 2);
-    assert!(said.contains("expected a number from 0 to 1000"), "{said}");
+    let stderr = line(&["a.json", "b.json", "--between-runs", "-1"], 2);
+    assert!(stderr.contains("--between-runs") || stderr.contains("-1"), "{stderr}");
+    let stderr = line(&["a.json", "b.json", "--between-runs", "nan"], 2);
+    assert!(stderr.contains("expected a number from 0 to 1000"), "{stderr}");
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error() {
+fn closed_output_pipe_is_not_an_error() {
     let (_folder, [a]) = files([results(three())]);
     let mut child = Command::new(env!("CARGO_BIN_EXE_hairpin"))
         .args(["bench-compare", text(&a), text(&a)])

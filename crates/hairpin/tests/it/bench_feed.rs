@@ -1,6 +1,6 @@
-//! `hairpin bench feed` run as its user runs it.
+//! Runs `hairpin bench feed`.
 //!
-//! Nothing here asserts how fast anything is.
+//! The tests assert no latency or throughput.
 
 use std::process::Stdio;
 use std::thread::sleep;
@@ -15,14 +15,14 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Case, wait, pause and kind of a row.
+/// Returns the case, wait, interval and kind of a row.
 fn setting(row: &Value) -> (&str, &str, u64, &str) {
     let word = |name: &str| row[name].as_str().unwrap();
     (word("case"), word("wait"), row["interval_us"].as_u64().unwrap(), word("kind"))
 }
 
 #[test]
-fn all_four_tables_are_measured_and_printed_again_from_the_file_alone() {
+fn feed_tables_are_measured_and_printed_again_from_file() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.json");
@@ -53,7 +53,7 @@ fn all_four_tables_are_measured_and_printed_again_from_the_file_alone() {
         let failed = row["failed"].as_str();
         if is_xdp(&row) && failed.is_some_and(|reason| reason.starts_with("xdp is not available: "))
         {
-            // Only root can. Whether it does is tested where root is.
+            // This row requires root. `xdp` tests cover it.
             continue;
         }
         let [samples, lost] = ["samples", "lost"].map(|name| row[name].as_u64().unwrap());
@@ -70,15 +70,14 @@ fn all_four_tables_are_measured_and_printed_again_from_the_file_alone() {
     let again = hairpin().args(["bench", "feed", "--from"]).arg(&results).output().unwrap();
     assert_done(&again);
     assert!(printed.starts_with(&text(&again.stdout)), "{printed}");
-    for words in ["SocketFeedEngine", "5 ms between packets", "no delay", "spin, kept warm", "dry"]
-    {
-        assert!(printed.contains(words), "{words}: {printed}");
+    for text in ["SocketFeedEngine", "5 ms between packets", "no delay", "spin, kept warm", "dry"] {
+        assert!(printed.contains(text), "{text}: {printed}");
     }
     assert!(!printed.contains("not measured"), "{printed}");
 }
 
 #[test]
-fn interrupted_it_prints_and_saves_what_is_done() {
+fn interrupted_run_prints_and_saves_completed_rounds() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.json");
@@ -95,13 +94,13 @@ fn interrupted_it_prints_and_saves_what_is_done() {
     let rows = rows(&results);
     assert!(rows.len() == 2 && rows.iter().all(|row| row["interrupted"] == true), "{rows:?}");
     let printed = text(&output.stdout);
-    // It may have been late as well.
-    let is_told = |line: &str| line.starts_with("  spin: ") && line.ends_with("interrupted");
-    assert!(printed.lines().any(is_told) && printed.contains("not measured"), "{printed}");
+    // The line may also report lateness.
+    let is_interrupted = |line: &str| line.starts_with("  spin: ") && line.ends_with("interrupted");
+    assert!(printed.lines().any(is_interrupted) && printed.contains("not measured"), "{printed}");
 }
 
 #[test]
-fn a_sender_that_dies_is_named() {
+fn death_of_the_sender_is_reported() {
     let _turn = turn();
     let mut command = hairpin();
     command.args(["bench", "feed", "--samples", "7000", "--rounds", "1"]);
@@ -111,17 +110,17 @@ fn a_sender_that_dies_is_named() {
     signal("KILL", sender);
     let output = parent.wait_with_output().unwrap();
     assert_status(&output, 1);
-    let said = text(&output.stderr);
-    assert!(said.contains("sender: exited without an error message"), "{said}");
-    assert!(said.lines().all(|line| !line.contains("panicked")), "{said}");
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("sender: exited without an error message"), "{stderr}");
+    assert!(stderr.lines().all(|line| !line.contains("panicked")), "{stderr}");
 }
 
 #[test]
-fn a_file_without_the_tables_is_refused_in_one_line() {
+fn results_without_the_tables_are_rejected_in_one_line() {
     for file in ["tests/first-version.json", "missing.json"] {
         let output = hairpin().args(["bench", "feed", "--from", file]).output().unwrap();
         assert_status(&output, 1);
-        let said = text(&output.stderr);
-        assert!(said.lines().count() == 1 && said.contains(".json"), "{said}");
+        let stderr = text(&output.stderr);
+        assert!(stderr.lines().count() == 1 && stderr.contains(".json"), "{stderr}");
     }
 }

@@ -1,6 +1,6 @@
-//! `hairpin bench order` run as its user runs it.
+//! Runs `hairpin bench order`.
 //!
-//! Nothing here asserts how fast anything is.
+//! The tests assert no latency or throughput.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn text(bytes: &[u8]) -> String {
 const STAGES: [&str; 5] =
     ["handler receive", "handler send", "handler send + receive", "OS + handler send", "one way"];
 
-/// Case, wait, pause and kind of every row of a short run.
+/// Returns the case, wait, interval and kind of every row of a short run.
 fn expected() -> Vec<(String, &'static str, u64, &'static str)> {
     let kind = |stage: &str| if stage == "one way" { "rtt" } else { "stage" };
     let mut all = Vec::new();
@@ -41,9 +41,9 @@ fn setting(row: &Value) -> (String, &str, u64, &str) {
     (word("case").to_owned(), word("wait"), row["interval_us"].as_u64().unwrap(), word("kind"))
 }
 
-fn few(command: &mut Command, results: &Path) {
-    let words = ["bench", "order", "--samples", "20", "--rounds", "2", "--interval-us", "500,0"];
-    command.args(words).arg("--json").arg(results);
+fn add_short_run(command: &mut Command, results: &Path) {
+    let args = ["bench", "order", "--samples", "20", "--rounds", "2", "--interval-us", "500,0"];
+    command.args(args).arg("--json").arg(results);
 }
 
 #[track_caller]
@@ -60,12 +60,12 @@ fn assert_measured(results: &Path, ground: &str) {
 }
 
 #[test]
-fn all_five_stages_are_measured_and_printed_again_from_the_file_alone() {
+fn order_stages_are_measured_and_printed_again_from_file() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.json");
     let mut command = hairpin();
-    few(&mut command, &results);
+    add_short_run(&mut command, &results);
     let output = command.output().unwrap();
     assert_done(&output);
     assert_measured(&results, "");
@@ -73,9 +73,9 @@ fn all_five_stages_are_measured_and_printed_again_from_the_file_alone() {
     let again = hairpin().args(["bench", "order", "--from"]).arg(&results).output().unwrap();
     assert_done(&again);
     assert!(printed.starts_with(&text(&again.stdout)), "{printed}");
-    let words = ["native sockets", "3327 / 4131 / 4921", "0.5 ms between", "bare gateway, spin"];
-    for words in STAGES.iter().chain(&words) {
-        assert!(printed.contains(words), "{words}: {printed}");
+    let expected = ["native sockets", "3327 / 4131 / 4921", "0.5 ms between", "bare gateway, spin"];
+    for expected in STAGES.iter().chain(&expected) {
+        assert!(printed.contains(expected), "{expected}: {printed}");
     }
     let mut compare = hairpin();
     let compared = compare.arg("bench-compare").args([&results, &results]).output().unwrap();
@@ -85,35 +85,35 @@ fn all_five_stages_are_measured_and_printed_again_from_the_file_alone() {
 
 #[test]
 #[ignore = "needs root"]
-fn an_ordinary_user_may_run_it() {
+fn ordinary_user_can_run_the_benchmark() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
-    // Where the program stands only root may look; a copy of it anybody may start.
+    // Only root can read the build folder, so the test runs a copy of the program.
     let program = folder.path().join("hairpin");
     std::fs::copy(env!("CARGO_BIN_EXE_hairpin"), &program).unwrap();
     std::os::unix::fs::chown(folder.path(), Some(65_534), Some(65_534)).unwrap();
     let results = folder.path().join("results.json");
     let mut command = Command::new(&program);
     command.env_remove("HAIRPIN_SECRET_KEY").stdin(Stdio::null()).current_dir("/");
-    few(&mut command, &results);
+    add_short_run(&mut command, &results);
     let output = command.uid(65_534).gid(65_534).output().unwrap();
     assert_done(&output);
     assert_measured(&results, "");
 }
 
 #[test]
-fn over_an_interface_it_says_so() {
+fn interface_is_recorded_in_the_results() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.json");
     let mut command = hairpin();
-    few(&mut command, &results);
+    add_short_run(&mut command, &results);
     assert_done(&command.args(["--interface", "lo"]).output().unwrap());
     assert_measured(&results, "address of lo");
 }
 
 #[test]
-fn interrupted_it_prints_and_saves_what_is_done() {
+fn interrupted_run_prints_and_saves_completed_rounds() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.json");
@@ -131,12 +131,12 @@ fn interrupted_it_prints_and_saves_what_is_done() {
     assert!(rows.len() == 5 && rows.iter().all(|row| row["interrupted"] == true), "{rows:?}");
     assert!(rows.iter().all(|row| row["samples"].as_u64() > Some(0)), "{rows:?}");
     let printed = text(&output.stdout);
-    let is_told = |line: &str| line.starts_with("  spin: ") && line.ends_with("interrupted");
-    assert!(printed.lines().any(is_told), "{printed}");
+    let is_interrupted = |line: &str| line.starts_with("  spin: ") && line.ends_with("interrupted");
+    assert!(printed.lines().any(is_interrupted), "{printed}");
 }
 
 #[test]
-fn a_gateway_that_dies_is_named() {
+fn death_of_the_gateway_is_reported() {
     let _turn = turn();
     let mut command = hairpin();
     command.args(["bench", "order", "--samples", "20000", "--rounds", "1"]);
@@ -147,13 +147,16 @@ fn a_gateway_that_dies_is_named() {
     signal("KILL", gateway);
     let output = parent.wait_with_output().unwrap();
     assert_status(&output, 1);
-    let said = text(&output.stderr);
-    assert!(said.contains("gateway: exited") || said.contains("client: session ended"), "{said}");
-    assert!(said.lines().all(|line| !line.contains("panicked")), "{said}");
+    let stderr = text(&output.stderr);
+    assert!(
+        stderr.contains("gateway: exited") || stderr.contains("client: session ended"),
+        "{stderr}"
+    );
+    assert!(stderr.lines().all(|line| !line.contains("panicked")), "{stderr}");
 }
 
 #[test]
-fn wrong_words_are_refused_in_one_line() {
+fn invalid_arguments_are_rejected_in_one_line() {
     let wrong: [&[&str]; 5] = [
         &["--samples", "0"],
         &["--interval-us", "1000001"],
@@ -161,15 +164,15 @@ fn wrong_words_are_refused_in_one_line() {
         &["--rounds", "many"],
         &["--from", "a.json", "--samples", "7"],
     ];
-    for words in wrong {
-        let output = hairpin().args(["bench", "order"]).args(words).output().unwrap();
+    for args in wrong {
+        let output = hairpin().args(["bench", "order"]).args(args).output().unwrap();
         assert_status(&output, 2);
-        assert_eq!(text(&output.stderr).lines().count(), 1, "{words:?}");
+        assert_eq!(text(&output.stderr).lines().count(), 1, "{args:?}");
     }
-    for (words, names) in [(["--from", "missing.json"], ".json"), (["--cpus", "0,1023"], "1023")] {
-        let output = hairpin().args(["bench", "order"]).args(words).output().unwrap();
+    for (args, names) in [(["--from", "missing.json"], ".json"), (["--cpus", "0,1023"], "1023")] {
+        let output = hairpin().args(["bench", "order"]).args(args).output().unwrap();
         assert_status(&output, 1);
-        let said = text(&output.stderr);
-        assert!(said.lines().count() == 1 && said.contains(names), "{said}");
+        let stderr = text(&output.stderr);
+        assert!(stderr.lines().count() == 1 && stderr.contains(names), "{stderr}");
     }
 }

@@ -1,4 +1,4 @@
-//! Every line that `hairpin feed --callbacks` prints, of a capture made of one message each.
+//! Checks every line that `hairpin feed --callbacks` prints, with one message per callback.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ const INCREMENTAL: u8 = 1;
 const INSTRUMENT: u8 = 2;
 const SNAPSHOT: u8 = 3;
 
-/// A capture of these packets, each a millisecond behind the one before.
+/// Writes a capture of the packets, one per millisecond.
 fn write(path: &Path, packets: &[(u8, PacketBuilder)]) {
     let file = std::fs::File::create(path).unwrap();
     let mut writer = PcapWriter::new(file).unwrap();
@@ -27,8 +27,8 @@ fn write(path: &Path, packets: &[(u8, PacketBuilder)]) {
     }
 }
 
-/// What is printed of these packets behind a join of instruments 7 and 8 at packet 100.
-fn printed(packets: &[(u8, PacketBuilder)], words: &[&str]) -> String {
+/// Prints the packets after instruments 7 and 8 have joined at packet 100.
+fn printed(packets: &[(u8, PacketBuilder)], args: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("made.pcap");
     let definitions = packet(1).definition(7, 2, 10).definition(8, 2, 10);
@@ -38,24 +38,24 @@ fn printed(packets: &[(u8, PacketBuilder)], words: &[&str]) -> String {
         [(INCREMENTAL, packet(100).heartbeat()), (INSTRUMENT, definitions), (SNAPSHOT, orders)];
     write(&path, &[&join, packets].concat());
     let mut command = hairpin();
-    command.args(["feed", "--callbacks", "--pcap"]).arg(&path).args(words);
+    command.args(["feed", "--callbacks", "--pcap"]).arg(&path).args(args);
     let output = command.output().unwrap();
     assert_done(&output);
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The same without messages and without the packets' times.
-fn told(packets: &[(u8, PacketBuilder)], words: &[&str]) -> Vec<String> {
-    let text = printed(packets, words);
-    let told = text.lines().filter_map(|line| {
+/// Returns the callback lines, without messages and packet times.
+fn callbacks(packets: &[(u8, PacketBuilder)], args: &[&str]) -> Vec<String> {
+    let text = printed(packets, args);
+    let callbacks = text.lines().filter_map(|line| {
         let mut parts = line.splitn(4, ' ');
         let (sequence, _, template) = (parts.next()?, parts.next()?, parts.next()?);
         (template == "-").then(|| format!("{sequence} {}", parts.next().unwrap_or_default()))
     });
-    told.collect()
+    callbacks.collect()
 }
 
-/// What is told of the join.
+/// The callbacks of the join.
 const JOINED: [&str; 12] = [
     "1 Definition SecurityID=7 Symbol=ES7 SecurityGroup=ES Asset=ES Action=Add",
     "1 Definition SecurityID=8 Symbol=ES8 SecurityGroup=ES Asset=ES Action=Add",
@@ -73,13 +73,13 @@ const JOINED: [&str; 12] = [
     "1 ChannelState State=InSync",
 ];
 
-/// Of the incremental feed.
+/// Assigns packets to the incremental feed.
 fn incremental<const N: usize>(packets: [PacketBuilder; N]) -> [(u8, PacketBuilder); N] {
     packets.map(|packet| (INCREMENTAL, packet))
 }
 
 #[test]
-fn what_is_no_book_is_a_line_with_its_fields() {
+fn other_callbacks_print_a_line_with_their_fields() {
     let packets = incremental([
         packet(101).status(7, 2, 1, 5),
         packet(102).group_status("ES", "", 17),
@@ -91,10 +91,10 @@ fn what_is_no_book_is_a_line_with_its_fields() {
         packet(108).workup(8, 201, 0),
         packet(109).collateral(),
     ]);
-    let told = told(&packets, &["--orders", "full"]);
-    assert_eq!(told[..12], JOINED);
+    let callbacks = callbacks(&packets, &["--orders", "full"]);
+    assert_eq!(callbacks[..12], JOINED);
     assert_eq!(
-        told[12..],
+        callbacks[12..],
         [
             "101 Status SecurityID=7 Symbol=ES7 TradingStatus=TradingHalt(2) \
              HaltReason=SurveillanceIntervention(1) Event=ImpliedMatchingON(5)",
@@ -117,7 +117,7 @@ fn what_is_no_book_is_a_line_with_its_fields() {
 }
 
 #[test]
-fn orders_and_states_are_lines_with_their_fields() {
+fn orders_and_states_print_a_line_with_their_fields() {
     let two = [buy(7, 5, 50, 3), sell(7, 6, 51, 2)];
     let packets = incremental([
         packet(101).orders(END, &two),
@@ -127,9 +127,9 @@ fn orders_and_states_are_lines_with_their_fields() {
         packet(105).channel_reset(),
         packet(107).heartbeat(),
     ]);
-    let told = told(&packets, &["--orders", "full"]);
+    let callbacks = callbacks(&packets, &["--orders", "full"]);
     assert_eq!(
-        told[12..],
+        callbacks[12..],
         [
             "101 Order SecurityID=7 Symbol=ES7 Action=New(0) Side=Bid OrderID=5 Px=50 Size=3 \
              Priority=5",
@@ -157,15 +157,15 @@ fn orders_and_states_are_lines_with_their_fields() {
 }
 
 #[test]
-fn the_best_orders_are_a_line_a_rank_and_what_is_unknown_a_warning() {
+fn top_orders_print_a_line_per_rank() {
     let orders = [buy(7, 5, 50, 3), buy(7, 6, 49, 1), sell(7, 7, 51, 2)];
     let packets = incremental([
         packet(101).top_orders(END, 7, &orders),
         packet(102).raw([0, 99, 1, 13], &[0; 8]),
     ]);
-    let told = told(&packets, &["--orders", "top"]);
+    let callbacks = callbacks(&packets, &["--orders", "top"]);
     assert_eq!(
-        told[12..],
+        callbacks[12..],
         [
             "101 TopOrders SecurityID=7 Symbol=ES7 Rank=1 BidOrderID=5 BidPx=50 BidSize=3 \
              AskOrderID=7 AskPx=51 AskSize=2",
@@ -177,7 +177,7 @@ fn the_best_orders_are_a_line_a_rank_and_what_is_unknown_a_warning() {
 }
 
 #[test]
-fn every_line_is_an_object_in_json() {
+fn json_format_prints_an_object_per_line() {
     let packets = incremental([
         packet(101).quote_request(&[7]),
         packet(102).workup(8, 201, 0),

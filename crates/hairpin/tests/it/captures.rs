@@ -1,4 +1,4 @@
-//! Captures made, replayed, published and recorded by the command.
+//! Generates, replays, publishes and records captures.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -10,20 +10,20 @@ use std::time::{Duration, Instant};
 use crate::support::{Process, assert_done, assert_status, hairpin, turn};
 use hairpin_testbed::Testbed;
 
-/// A capture of the exchange, made here.
-fn generated(folder: &Path, name: &str, words: &[&str]) -> PathBuf {
+/// Generates a capture and returns its path.
+fn generated(folder: &Path, name: &str, args: &[&str]) -> PathBuf {
     let path = folder.join(name);
     let mut command = hairpin();
     command.arg("generate").arg(&path).args(["--instruments", "20"]);
-    if !words.contains(&"--megabytes") {
+    if !args.contains(&"--megabytes") {
         command.args(["--megabytes", "1"]);
     }
-    assert_done(&command.args(words).output().unwrap());
+    assert_done(&command.args(args).output().unwrap());
     path
 }
 
-fn feed(path: &Path, words: &[&str]) -> Output {
-    hairpin().args(["feed", "--pcap"]).arg(path).args(words).output().unwrap()
+fn feed(path: &Path, args: &[&str]) -> Output {
+    hairpin().args(["feed", "--pcap"]).arg(path).args(args).output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> &str {
@@ -31,7 +31,7 @@ fn text(bytes: &[u8]) -> &str {
 }
 
 #[test]
-fn the_same_words_make_the_same_capture_with_messages_of_every_kind() {
+fn same_seed_generates_the_same_capture() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
@@ -55,7 +55,7 @@ fn the_same_words_make_the_same_capture_with_messages_of_every_kind() {
 }
 
 #[test]
-fn a_capture_is_fed_the_same_at_any_speed_from_either_format_and_from_a_pipe() {
+fn replay_is_independent_of_speed_format_and_pipe() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let ng = generated(folder.path(), "feed.pcapng", &[]);
@@ -77,7 +77,7 @@ fn a_capture_is_fed_the_same_at_any_speed_from_either_format_and_from_a_pipe() {
         assert_done(&same);
         assert!(same.stdout == output.stdout, "{path}");
     }
-    // A pipe that is no file at all.
+    // A pipe that is not a file.
     let mut cat = Command::new("cat").arg(&ng).stdout(Stdio::piped()).spawn().unwrap();
     let mut command = hairpin();
     command.args(["feed", "--books", "--pcap", "-"]).stdin(cat.stdout.take().unwrap());
@@ -87,7 +87,7 @@ fn a_capture_is_fed_the_same_at_any_speed_from_either_format_and_from_a_pipe() {
 }
 
 #[test]
-fn a_capture_that_was_cut_is_fed_to_its_last_whole_packet_and_then_an_error() {
+fn truncated_capture_fails_after_its_last_complete_packet() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let whole = generated(folder.path(), "whole.pcapng", &[]);
@@ -106,7 +106,7 @@ fn a_capture_that_was_cut_is_fed_to_its_last_whole_packet_and_then_an_error() {
 }
 
 #[test]
-fn statistics_are_lines_of_the_captures_time() {
+fn statistics_follow_the_time_of_the_capture() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let path = generated(folder.path(), "feed.pcapng", &["--rate", "1000"]);
@@ -121,7 +121,7 @@ fn statistics_are_lines_of_the_captures_time() {
         let line = &line["statistics"];
         assert!(line["seconds"].as_f64().unwrap() >= 0.49, "{line}");
         assert_eq!((&line["gaps"], &line["first_a_percent"]), (&0.into(), &100.0.into()));
-        // The generator's B is so much behind its A.
+        // The generator sends line B 3 µs after line A.
         let lead = &line["lead_a_ns"];
         assert_eq!([&lead["mean"], &lead["min"], &lead["max"]], [3_000; 3], "{lead}");
         assert!(lead["samples"].as_u64() > Some(0));
@@ -131,15 +131,15 @@ fn statistics_are_lines_of_the_captures_time() {
     assert!((800.0..1_300.0).contains(&events), "{events}");
     let lines = feed(&path, &["--stats", "0.5"]);
     let first = text(&lines.stdout).lines().next().unwrap();
-    let words = " A first 100 % by 3.0 µs (3.0 to 3.0); 0 gaps, ";
-    assert!(first.starts_with("2026-01-05T") && first.contains(words), "{first}");
+    let expected = " A first 100 % by 3.0 µs (3.0 to 3.0); 0 gaps, ";
+    assert!(first.starts_with("2026-01-05T") && first.contains(expected), "{first}");
 }
 
 #[test]
-fn wrong_words_are_one_line_and_status_2() {
+fn invalid_arguments_exit_with_one_line_and_status_2() {
     let _turn = turn();
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-    for words in [
+    for args in [
         &["feed"][..],
         &["feed", "--interface", "lo"],
         &["feed", "--pcap", file, "--interface", "lo", "--config", file],
@@ -157,16 +157,16 @@ fn wrong_words_are_one_line_and_status_2() {
         &["generate"],
         &["generate", "file", "--instruments", "0"],
     ] {
-        let output = hairpin().args(words).output().unwrap();
+        let output = hairpin().args(args).output().unwrap();
         assert_status(&output, 2);
         let err = text(&output.stderr);
-        assert_eq!(err.lines().count(), 1, "{words:?}: {err}");
+        assert_eq!(err.lines().count(), 1, "{args:?}: {err}");
         assert!(err.starts_with("hairpin: ") && err.ends_with("; try --help\n"), "{err}");
     }
 }
 
 #[test]
-fn what_cannot_be_done_is_one_line_and_status_1() {
+fn failed_operations_exit_with_one_line_and_status_1() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let path = generated(folder.path(), "feed.pcapng", &[]);
@@ -174,7 +174,7 @@ fn what_cannot_be_done_is_one_line_and_status_1() {
     let nowhere = folder.path().join("no").join("such").join("file");
     let nowhere = nowhere.to_str().unwrap();
     let full = Path::new("/dev").join("full");
-    for (words, what) in [
+    for (args, what) in [
         (&["feed", "--pcap", path, "--watch"][..], "--watch needs a terminal"),
         (&["feed", "--interface", "lo", "--config", path], "feed.pcapng: "),
         (&["exchange", "--publish", nowhere], "No such file"),
@@ -183,15 +183,15 @@ fn what_cannot_be_done_is_one_line_and_status_1() {
         (&["generate", nowhere], "No such file"),
         (&["generate", full.to_str().unwrap()], "No space left on device"),
     ] {
-        let output = hairpin().args(words).output().unwrap();
+        let output = hairpin().args(args).output().unwrap();
         assert_status(&output, 1);
         let err = text(&output.stderr);
-        assert_eq!((err.lines().count(), text(&output.stdout)), (1, ""), "{words:?}: {err}");
+        assert_eq!((err.lines().count(), text(&output.stdout)), (1, ""), "{args:?}: {err}");
         assert!(err.contains(what), "{err}");
     }
 }
 
-/// A channel 310 with a feed on each of these groups.
+/// Writes the configuration of channel 310 with a feed on each of the groups.
 fn channel(path: &Path, connections: &[(&str, &str, &str)]) {
     let mut text = "[[channel]]\nid = \"310\"\n".to_owned();
     for (feed, side, group) in connections {
@@ -202,12 +202,12 @@ fn channel(path: &Path, connections: &[(&str, &str, &str)]) {
 }
 
 #[test]
-fn a_configuration_that_does_not_fit_a_capture_is_one_line_and_status_1() {
+fn mismatched_configuration_exits_with_status_1() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let path = generated(folder.path(), "feed.pcapng", &[]);
     let config = folder.path().join("config.toml");
-    let words = ["--config", config.to_str().unwrap()];
+    let args = ["--config", config.to_str().unwrap()];
     let one = ("I", "A", "239.192.9.1");
     let same = "hairpin: channel 310: cannot use 239.192.9.1:14310 twice: assigned to \
                 incremental feed, side A, and to ";
@@ -218,7 +218,7 @@ fn a_configuration_that_does_not_fit_a_capture_is_one_line_and_status_1() {
         (&[one, ("S", "A", one.2)], "310", format!("{same}snapshot feed, side A")),
     ] {
         channel(&config, connections);
-        let output = feed(&path, &[&words[..], &["--channel", channel_id]].concat());
+        let output = feed(&path, &[&args[..], &["--channel", channel_id]].concat());
         assert_status(&output, 1);
         let err = text(&output.stderr);
         assert_eq!((err.lines().count(), text(&output.stdout)), (1, ""), "{err}");
@@ -226,18 +226,18 @@ fn a_configuration_that_does_not_fit_a_capture_is_one_line_and_status_1() {
     }
 }
 
-/// What a terminal shows while books are watched, by script(1) where that is installed.
+/// Runs in a terminal created by script(1), if that program is installed.
 #[test]
-fn watching_takes_the_terminal_and_gives_it_back() {
+fn watch_mode_restores_the_terminal() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let path = generated(folder.path(), "feed.pcapng", &["--rate", "1000"]);
-    let words = |more: &str| {
+    let args = |more: &str| {
         let program = env!("CARGO_BIN_EXE_hairpin");
         format!("{program} feed --pcap {} --speed 0.2 --watch {more}", path.display())
     };
     let mut script = Command::new("script");
-    script.args(["-qec", &words("--for 1"), "/dev/null"]).stdin(Stdio::null());
+    script.args(["-qec", &args("--for 1"), "/dev/null"]).stdin(Stdio::null());
     let Ok(output) = script.output() else {
         println!("skipped: script is not installed");
         return;
@@ -250,17 +250,17 @@ fn watching_takes_the_terminal_and_gives_it_back() {
     assert!(screens.matches("\x1b[H").count() >= 2, "{screens}");
     assert!(screens.contains("HP001") && screens.contains("20 of 20 in sync"), "{screens}");
     assert!(after.contains(" instruments in sync, "), "{after}");
-    // Interrupted: the same, and its status.
+    // An interrupt must restore the terminal too, and exit with status 130.
     let mut script = Command::new("script");
     let mut watch = Process::start(
-        script.args(["-qec", &format!("exec {}", words("")), "/dev/null"]).stdin(Stdio::null()),
+        script.args(["-qec", &format!("exec {}", args("")), "/dev/null"]).stdin(Stdio::null()),
     );
     let until = Instant::now() + Duration::from_secs(20);
     let child = loop {
         if let [child, ..] = crate::support::children(watch.id(), "feed")[..] {
             break child;
         }
-        assert!(watch.runs() && Instant::now() < until, "no feed");
+        assert!(watch.runs() && Instant::now() < until, "the feed process did not start");
         sleep(Duration::from_millis(5));
     };
     sleep(Duration::from_secs(1));
@@ -270,16 +270,16 @@ fn watching_takes_the_terminal_and_gives_it_back() {
     assert!(text(&output.stdout).contains("\x1b[?1049l"));
 }
 
-/// Two hosts: what one plays from a capture the other receives, prints and records; and what it
-/// has recorded says the same.
+/// Publishes a capture on one host. The other receives, prints and records it; a replay of that
+/// recording must print the same.
 #[test]
 #[ignore = "needs root"]
-fn what_is_published_is_received_and_recorded() {
+fn published_capture_is_received_and_recorded() {
     let _turn = turn();
     let bed = Testbed::namespaces().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let words = ["--rate", "2000", "--megabytes", "5"];
-    let capture = generated(folder.path(), "feed.pcapng", &words);
+    let args = ["--rate", "2000", "--megabytes", "5"];
+    let capture = generated(folder.path(), "feed.pcapng", &args);
     let [config, log] = ["config.xml", "log.pcapng"].map(|name| folder.path().join(name));
     let [exchange, host] = bed.hosts();
     let publish = |capture: &Path, speed: &str| {
@@ -289,19 +289,19 @@ fn what_is_published_is_received_and_recorded() {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Process::of(exchange.spawn(command, &[]).unwrap()).output()
     };
-    // Once for the configuration alone: nobody listens.
+    // The first run only writes the configuration: no receiver has joined.
     assert_done(&publish(&capture, "max"));
     let mut command = hairpin();
     command.args(["feed", "--interface", host.interface(), "--config"]).arg(&config);
     command.arg("--log").arg(&log).args(["--log-megabytes", "100", "--books"]);
-    // Not a pipe that nobody reads: what is printed would hold up what is received.
+    // Standard output is a file: a full pipe would block the receiver.
     let printed = folder.path().join("printed.txt");
     command.stdout(File::create(&printed).unwrap()).stderr(Stdio::piped());
     let mut feed_of_host = Process::of(host.spawn(command, &[]).unwrap());
     let first = folder.path().join("log.00001.pcapng");
     let until = Instant::now() + Duration::from_secs(20);
     while !first.exists() {
-        assert!(feed_of_host.runs() && Instant::now() < until, "nothing is recorded");
+        assert!(feed_of_host.runs() && Instant::now() < until, "the recording did not start");
         sleep(Duration::from_millis(5));
     }
     let published = publish(&capture, "1");
@@ -314,7 +314,7 @@ fn what_is_published_is_received_and_recorded() {
     assert_status(&live, 130);
     let live = &fs::read_to_string(printed).unwrap();
     assert!(live.contains("20 of 20 instruments in sync, 0 gaps, "), "{:?}", live.lines().last());
-    // The incremental feed is all there; of the loops what was joined.
+    // The whole incremental feed is recorded; the other feeds only while they were joined.
     let recorded = feed(&first, &["--books"]);
     assert_done(&recorded);
     let messages = |out: &str| -> Vec<String> {
@@ -333,9 +333,9 @@ fn what_is_published_is_received_and_recorded() {
     }
 }
 
-/// What an exchange records of itself is what a receiver would have received.
+/// The recording of an exchange contains the packets that a receiver would receive.
 #[test]
-fn an_exchange_records_what_it_publishes() {
+fn exchange_records_its_own_packets() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("exchange.pcapng");
@@ -344,12 +344,12 @@ fn an_exchange_records_what_it_publishes() {
     let mut exchange = Process::start(&mut command);
     let until = Instant::now() + Duration::from_secs(20);
     while path.metadata().map_or(0, |it| it.len()) < 1_000_000 {
-        assert!(exchange.runs() && Instant::now() < until, "nothing is recorded");
+        assert!(exchange.runs() && Instant::now() < until, "the recording did not start");
         sleep(Duration::from_millis(5));
     }
     exchange.signal("INT");
     assert_status(&exchange.output(), 130);
-    // Loops flat out are long: no messages.
+    // Loops at full speed are long, so the test prints no messages.
     let output = feed(&path, &["--stats", "3600"]);
     assert_done(&output);
     let out = text(&output.stdout);

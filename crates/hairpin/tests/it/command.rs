@@ -1,11 +1,12 @@
-//! What `hairpin` says to bad arguments and bad surroundings: one clear line, and a status.
+//! The error messages of `hairpin` for invalid arguments and a faulty environment: one line, and an
+//! exit status.
 
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
-fn hairpin(words: &[&str]) -> (Option<i32>, String, String) {
+fn hairpin(args: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_hairpin"))
-        .args(words)
+        .args(args)
         .env_remove("HAIRPIN_SECRET_KEY")
         .stdin(Stdio::null())
         .output()
@@ -14,19 +15,19 @@ fn hairpin(words: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// The one line that was said, after checking that it was one and the status was `status`.
-fn line(words: &[&str], status: i32) -> String {
-    let (code, _, said) = hairpin(words);
-    assert_eq!(code, Some(status), "{words:?}: {said}");
-    assert_eq!(said.lines().count(), 1, "{words:?}: {said}");
-    assert!(said.starts_with("hairpin: "), "{words:?}: {said}");
-    assert!(!said.contains("panicked"), "{words:?}: {said}");
-    said
+/// Returns the error message after checking that it is one line and the exit status is `status`.
+fn line(args: &[&str], status: i32) -> String {
+    let (code, _, stderr) = hairpin(args);
+    assert_eq!(code, Some(status), "{args:?}: {stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{args:?}: {stderr}");
+    assert!(stderr.starts_with("hairpin: "), "{args:?}: {stderr}");
+    assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
+    stderr
 }
 
 #[test]
 fn help_and_version_go_to_standard_output() {
-    for words in [
+    for args in [
         &["--help"][..],
         &["--version"],
         &["t2t", "--help"],
@@ -36,14 +37,14 @@ fn help_and_version_go_to_standard_output() {
         &["decode", "--help"],
         &["report", "--help"],
     ] {
-        let (code, out, said) = hairpin(words);
-        assert_eq!((code, said.as_str()), (Some(0), ""), "{words:?}");
-        assert!(out.contains("hairpin"), "{words:?}: {out}");
+        let (code, out, stderr) = hairpin(args);
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{args:?}");
+        assert!(out.contains("hairpin"), "{args:?}: {out}");
     }
 }
 
 #[test]
-fn wrong_words_are_status_2() {
+fn invalid_arguments_exit_with_status_2() {
     let wrong: &[&[&str]] = &[
         &["nonsense"],
         &["t2t", "--nonsense"],
@@ -109,17 +110,17 @@ fn wrong_words_are_status_2() {
         &["report"],
         &["report", "--report"],
     ];
-    for words in wrong {
-        assert!(line(words, 2).ends_with("try --help\n"), "{words:?}");
+    for args in wrong {
+        assert!(line(args, 2).ends_with("try --help\n"), "{args:?}");
     }
 }
 
 #[test]
-fn a_missing_interface_is_named() {
+fn error_contains_missing_interface() {
     assert!(line(&["t2t", "--quick", "--interface", "nope0"], 1).contains("nope0"));
 }
 
-/// A folder with a file of that text, and its path.
+/// Writes `text` to a file in a temporary folder and returns both.
 fn file(text: &str) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
@@ -129,8 +130,8 @@ fn file(text: &str) -> (tempfile::TempDir, String) {
 }
 
 #[test]
-fn a_file_of_threads_that_says_something_else_is_named() {
-    for (text, said) in [
+fn error_contains_fault_in_threads_file() {
+    for (text, expected) in [
         ("", "missing field"),
         ("[threads]\nbroker = 1\n", "unknown field"),
         ("[threads]\nexchange = 0\ntrader = 0\n", "a core each"),
@@ -139,32 +140,32 @@ fn a_file_of_threads_that_says_something_else_is_named() {
         ("threads", "line 1"),
     ] {
         let (_folder, path) = file(text);
-        let words = ["t2t", "--quick", "--threads", &path];
-        let line = line(&words, 1);
-        assert!(line.contains(said), "{text:?}: {line}");
+        let args = ["t2t", "--quick", "--threads", &path];
+        let line = line(&args, 1);
+        assert!(line.contains(expected), "{text:?}: {line}");
     }
     assert!(line(&["t2t", "--quick", "--threads", "no/such/file"], 1).contains("no/such/file"));
 }
 
 #[test]
-fn a_configuration_that_leads_nowhere_is_named() {
+fn error_contains_path_of_unusable_configuration() {
     let gateway = ["--gateway", "127.0.0.1:1"];
-    for (text, said) in [
+    for (text, expected) in [
         ("", ""),
         ("<configuration/>", "no channel"),
         ("<configuration><channel id='1'/></configuration>", "no incremental feed"),
     ] {
         let (_folder, path) = file(text);
-        let words = [&["trader", "--config", &path][..], &gateway].concat();
-        let line = line(&words, 1);
-        assert!(line.contains(&path) && line.contains(said), "{text:?}: {line}");
+        let args = [&["trader", "--config", &path][..], &gateway].concat();
+        let line = line(&args, 1);
+        assert!(line.contains(&path) && line.contains(expected), "{text:?}: {line}");
     }
     let missing = [&["trader", "--config", "no/such/file"][..], &gateway].concat();
     assert!(line(&missing, 1).contains("no/such/file"));
 }
 
 #[test]
-fn an_exchange_that_cannot_be_had_is_named() {
+fn exchange_error_contains_the_invalid_value() {
     assert!(line(&["exchange", "--interface", "nope0"], 1).contains("nope0"));
     assert!(line(&["exchange", "--cpus", "4095,0"], 1).contains("4095"));
     assert!(line(&["exchange", "--json", "no/such/results.json"], 1).contains("no/such"));
@@ -172,59 +173,59 @@ fn an_exchange_that_cannot_be_had_is_named() {
     assert!(line(&["exchange", "--report", &path], 1).contains(&path));
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
-    let said = line(&["exchange", "--gateway", &address.to_string()], 1);
-    assert!(said.contains(&address.to_string()), "{said}");
+    let stderr = line(&["exchange", "--gateway", &address.to_string()], 1);
+    assert!(stderr.contains(&address.to_string()), "{stderr}");
     let port = address.port().to_string();
-    let said = line(&["exchange", "--feed", "tcp", "--feed-port", &port], 1);
-    assert!(said.contains(&port), "{said}");
-    let (_, _, said) = hairpin(&["exchange", "--config-out", "no/such/config.xml"]);
-    assert!(said.lines().count() == 1 && said.contains("no/such/config.xml"), "{said}");
+    let stderr = line(&["exchange", "--feed", "tcp", "--feed-port", &port], 1);
+    assert!(stderr.contains(&port), "{stderr}");
+    let (_, _, stderr) = hairpin(&["exchange", "--config-out", "no/such/config.xml"]);
+    assert!(stderr.lines().count() == 1 && stderr.contains("no/such/config.xml"), "{stderr}");
 }
 
 #[test]
-fn a_trader_whose_interface_is_not_there_names_it() {
+fn trader_error_contains_missing_interface() {
     let text = "<configuration><channel id='1'><connections><connection id='1IA'>\
                 <type feed-type='I'/><protocol>TCP/IP</protocol><host-ip>10.255.255.1</host-ip>\
                 <port>1</port><feed>A</feed></connection></connections></channel></configuration>";
     let (_folder, path) = file(text);
-    let said =
+    let stderr =
         line(&["trader", "--config", &path, "--gateway", "127.0.0.1:1", "--interface", "nope0"], 1);
-    assert!(said.contains("nope0"), "{said}");
+    assert!(stderr.contains("nope0"), "{stderr}");
 }
 
 #[test]
-fn a_busy_port_is_named() {
+fn error_contains_occupied_port() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let said = line(&["t2t", "--quick", "--interface", "lo", "--gateway", &address], 1);
-    assert!(said.contains(&address), "{said}");
+    let stderr = line(&["t2t", "--quick", "--interface", "lo", "--gateway", &address], 1);
+    assert!(stderr.contains(&address), "{stderr}");
 }
 
 #[test]
-fn a_core_that_is_not_there_is_named() {
+fn error_contains_missing_core() {
     assert!(line(&["t2t", "--quick", "--cpus", "0,4095"], 1).contains("4095"));
 }
 
 #[test]
-fn results_that_cannot_be_written_are_said_before_the_run() {
-    let said = line(&["t2t", "--quick", "--json", "no/such/folder/results.json"], 1);
-    assert!(said.contains("no/such/folder"), "{said}");
+fn unwritable_results_fail_before_the_run() {
+    let stderr = line(&["t2t", "--quick", "--json", "no/such/folder/results.json"], 1);
+    assert!(stderr.contains("no/such/folder"), "{stderr}");
 }
 
 #[test]
-fn a_bad_secret_key_is_refused_and_not_repeated() {
+fn invalid_secret_key_is_rejected_and_not_printed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     std::fs::write(&path, "secret!but?not#base64").unwrap();
-    let said = line(&["t2t", "--quick", "--secret-key-file", path.to_str().unwrap()], 1);
-    assert!(!said.contains("secret!but"), "{said}");
+    let stderr = line(&["t2t", "--quick", "--secret-key-file", path.to_str().unwrap()], 1);
+    assert!(!stderr.contains("secret!but"), "{stderr}");
     let missing = folder.path().join("missing");
-    let said = line(&["t2t", "--quick", "--secret-key-file", missing.to_str().unwrap()], 1);
-    assert!(said.contains("missing"), "{said}");
+    let stderr = line(&["t2t", "--quick", "--secret-key-file", missing.to_str().unwrap()], 1);
+    assert!(stderr.contains("missing"), "{stderr}");
 }
 
 #[test]
-fn a_capture_that_is_none_is_an_error() {
+fn invalid_capture_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("capture.pcap");
     let file = path.to_str().unwrap();
@@ -238,7 +239,7 @@ fn a_capture_that_is_none_is_an_error() {
 
 #[test]
 #[ignore = "needs root"]
-fn a_port_without_permission_is_named() {
+fn error_contains_forbidden_port() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("hairpin");
     std::fs::copy(env!("CARGO_BIN_EXE_hairpin"), &program).unwrap();
@@ -253,8 +254,8 @@ fn a_port_without_permission_is_named() {
         .current_dir("/")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(said.contains("127.0.0.1:80"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    assert!(stderr.contains("127.0.0.1:80"), "{stderr}");
 }

@@ -1,17 +1,17 @@
-//! `hairpin decode` on CME's own packets, and on files that are none.
+//! Runs `hairpin decode` on CME's packets and on invalid files.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Status, standard output, standard error.
-fn decode(words: &[&str]) -> (Option<i32>, String, String) {
+/// Returns the exit status, standard output and standard error.
+fn decode(args: &[&str]) -> (Option<i32>, String, String) {
     let output =
-        Command::new(env!("CARGO_BIN_EXE_hairpin")).arg("decode").args(words).output().unwrap();
+        Command::new(env!("CARGO_BIN_EXE_hairpin")).arg("decode").args(args).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// The path of a capture, or `None`, said aloud, if real data is not at hand.
+/// Returns the path of a capture. Prints a note and returns `None` if CME's data is not available.
 fn capture(file: &str) -> Option<String> {
     let folder = match std::env::var_os("HAIRPIN_DATA") {
         Some(folder) => PathBuf::from(folder),
@@ -27,7 +27,7 @@ fn capture(file: &str) -> Option<String> {
 }
 
 #[test]
-fn prints_every_message_of_cmes_packets() {
+fn decode_prints_every_message_of_cme_packets() {
     for (file, templates, unknown) in [
         ("mdp3/v1.9/MdIncrementalRefreshBook.pcap", &["46", "46"][..], 0),
         ("mdp3/v1.9/MdIncrementalRefreshTradeSummary.pcap", &["48", "37", "47", "46", "46"], 0),
@@ -49,7 +49,7 @@ fn prints_every_message_of_cmes_packets() {
 }
 
 #[test]
-fn values_are_those_of_the_packets_bytes() {
+fn printed_values_match_packet_bytes() {
     let Some(path) = capture("mdp3/v1.9/MdIncrementalRefreshTradeSummary.pcap") else { return };
     let (_, out, _) = decode(&[&path]);
     let lines: Vec<_> = out.lines().collect();
@@ -78,7 +78,7 @@ fn values_are_those_of_the_packets_bytes() {
 }
 
 #[test]
-fn a_bad_or_missing_file_is_one_line_and_status_1() {
+fn invalid_file_exits_with_one_line_and_status_1() {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     for (file, what) in [
         (source, "not a pcap or pcapng file"),
@@ -93,8 +93,8 @@ fn a_bad_or_missing_file_is_one_line_and_status_1() {
 }
 
 #[test]
-fn a_capture_that_ends_within_a_tcp_frame_is_noted_with_status_0() {
-    // Sequence506 of iLink 3, and the first 9 bytes of another.
+fn capture_ending_in_a_tcp_frame_prints_a_note() {
+    // A complete Sequence506 of iLink 3 and the first 9 bytes of a second one.
     let mut frame = vec![26, 0, 0xfe, 0xca, 14, 0, 0xfa, 1, 8, 0, 8, 0];
     frame.extend([7, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]);
     let segment = [&frame[..], &frame[..9]].concat();
@@ -112,7 +112,7 @@ fn a_capture_that_ends_within_a_tcp_frame_is_noted_with_status_0() {
     assert_eq!(status, Some(0), "{out}");
 }
 
-/// A big-endian schema of nobody's, with a group in a group and a composite.
+/// An invented big-endian schema with a nested group and a composite.
 const SCHEMA: &str = r#"<?xml version="1.0"?>
 <sbe:messageSchema xmlns:sbe="http://fixprotocol.io/2016/sbe" package="p" id="4660"
                    version="VERSION" byteOrder="bigEndian">
@@ -138,7 +138,7 @@ const SCHEMA: &str = r#"<?xml version="1.0"?>
 </sbe:messageSchema>
 "#;
 
-/// A capture of one datagram: a packet header and a message of that schema.
+/// Writes a capture of one datagram: a packet header and a message of [`SCHEMA`].
 fn own_capture(folder: &std::path::Path, version: u8) -> String {
     let message = [
         &[0, 9, 0, 7, 0x12, 0x34, 0, version][..],
@@ -168,14 +168,14 @@ fn write_capture(folder: &std::path::Path, name: &str, packet: &[u8]) -> String 
     path.to_str().unwrap().to_owned()
 }
 
-/// Writes the schema in several versions; gives the words that name them all.
+/// Writes the schema in several versions and returns the `--schema` arguments for them.
 fn own_schemas(folder: &std::path::Path, versions: &[u8]) -> Vec<String> {
-    let words = versions.iter().flat_map(|version| {
+    let args = versions.iter().flat_map(|version| {
         let path = folder.join(format!("v{version}.xml"));
         std::fs::write(&path, SCHEMA.replace("VERSION", &version.to_string())).unwrap();
         ["--schema".to_owned(), path.to_str().unwrap().to_owned()]
     });
-    words.collect()
+    args.collect()
 }
 
 #[test]
@@ -183,29 +183,29 @@ fn messages_of_any_schema_are_printed() {
     let folder = tempfile::tempdir().unwrap();
     let path = own_capture(folder.path(), 2);
     let schemas = own_schemas(folder.path(), &[2]);
-    let words = [&path, &schemas[0], &schemas[1], "--format"];
-    let (status, out, err) = decode(&[&words[..], &["text"]].concat());
+    let args = [&path, &schemas[0], &schemas[1], "--format"];
+    let (status, out, err) = decode(&[&args[..], &["text"]].concat());
     assert_eq!((status, err.as_str()), (Some(0), ""));
     assert_eq!(
         out,
         "7 9 7 Plan2 Number=65536 Place.Row=12 Place.Seat=-2 Codes=3,4 Outer[0].A=x \
          Outer[0].Inner[0].B=1.5 Outer[1].A=y\n1 packets, 1 messages, 0 unknown, 0 errors\n"
     );
-    let (_, out, _) = decode(&[&words[..], &["json"]].concat());
+    let (_, out, _) = decode(&[&args[..], &["json"]].concat());
     let line: serde_json::Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
     let fields = serde_json::json!({
         "Number": 65536, "Place": {"Row": 12, "Seat": -2}, "Codes": [3, 4],
         "Outer": [{"A": "x", "Inner": [{"B": "1.5"}]}, {"A": "y", "Inner": []}]
     });
     assert_eq!((&line["name"], &line["fields"]), (&"Plan2".into(), &fields));
-    // Without the schema nobody knows it, which is no error.
+    // Without the schema the template is unknown, which is not an error.
     let (status, out, _) = decode(&[&path]);
     assert_eq!(status, Some(0));
     assert!(out.ends_with("1 packets, 0 messages, 1 unknown, 0 errors\n"), "{out}");
 }
 
 #[test]
-fn of_several_schemas_that_of_the_messages_version_is_taken() {
+fn schema_is_selected_by_message_version() {
     let folder = tempfile::tempdir().unwrap();
     for (given, version, taken) in [
         (&[1, 5, 9][..], 5, "Plan5"),
@@ -216,14 +216,14 @@ fn of_several_schemas_that_of_the_messages_version_is_taken() {
     ] {
         let path = own_capture(folder.path(), version);
         let schemas = own_schemas(folder.path(), given);
-        let words: Vec<_> = schemas.iter().map(String::as_str).chain([path.as_str()]).collect();
-        let (_, out, _) = decode(&words);
+        let args: Vec<_> = schemas.iter().map(String::as_str).chain([path.as_str()]).collect();
+        let (_, out, _) = decode(&args);
         assert_eq!(out.split(' ').nth(3), Some(taken), "{given:?} {version}");
     }
 }
 
 #[test]
-fn the_schema_of_its_time_knows_what_was_removed_since() {
+fn older_schema_decodes_removed_templates() {
     let Some(path) = capture("mdp3/v1.5/MdIncrementalRefreshVolume.pcap") else { return };
     let schema = path.replace(
         "captures/mdp3/v1.5/MdIncrementalRefreshVolume.pcap",
@@ -240,7 +240,7 @@ fn the_schema_of_its_time_knows_what_was_removed_since() {
 }
 
 #[test]
-fn a_bad_or_missing_schema_is_one_line_and_status_1() {
+fn invalid_schema_exits_with_one_line_and_status_1() {
     let folder = tempfile::tempdir().unwrap();
     let path = own_capture(folder.path(), 1);
     let file = |name: &str, bytes: &[u8]| {

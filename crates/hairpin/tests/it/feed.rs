@@ -1,4 +1,4 @@
-//! `hairpin feed --pcap` on CME's own packets, and on recordings of Hairpin's exchange.
+//! Runs `hairpin feed --pcap` on CME's packets and on recordings of the simulated exchange.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,16 @@ use hairpin_time::{Duration, Instant, Now, Utc};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::{DataLink, TsResolution};
 
-/// Status, standard output, standard error.
-fn feed(words: &[&str]) -> (Option<i32>, String, String) {
+/// Returns the exit status, standard output and standard error.
+fn feed(args: &[&str]) -> (Option<i32>, String, String) {
     let output =
-        Command::new(env!("CARGO_BIN_EXE_hairpin")).arg("feed").args(words).output().unwrap();
+        Command::new(env!("CARGO_BIN_EXE_hairpin")).arg("feed").args(args).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// The path of a file of real data, or `None`, said aloud, if that is not at hand.
+/// Returns the path of a file of CME's data. Prints a note and returns `None` if it is not
+/// available.
 fn data(file: &str) -> Option<String> {
     let folder = match std::env::var_os("HAIRPIN_DATA") {
         Some(folder) => PathBuf::from(folder),
@@ -36,7 +37,7 @@ fn data(file: &str) -> Option<String> {
 }
 
 #[test]
-fn every_capture_of_cmes_over_udp_is_printed() {
+fn feed_prints_every_udp_capture_of_cme() {
     let schema = data("schemas/Cme.Futures.Mdp3.Sbe.v1.9.xml");
     for (file, templates, unknown) in [
         ("v1.5/MdIncrementalRefreshBook.pcap", &["32"][..], 1),
@@ -54,7 +55,7 @@ fn every_capture_of_cmes_over_udp_is_printed() {
         let known = templates.len() - unknown;
         let last = format!("\n1 packets, {known} messages, {unknown} unknown, 0 errors\n");
         assert!(out.ends_with(&last), "{file}: {out}");
-        // With the schema of its time nothing is unknown.
+        // With the schema of that version, no template is unknown.
         let (_, out, _) = feed(&["--pcap", &path, "--schema", schema.as_ref().unwrap()]);
         let last = format!("\n1 packets, {} messages, 0 unknown, 0 errors\n", templates.len());
         assert!(out.ends_with(&last), "{file}: {out}");
@@ -67,24 +68,24 @@ fn messages_are_printed_as_decode_prints_them() {
     let decoded = Command::new(env!("CARGO_BIN_EXE_hairpin")).args(["decode", &path]).output();
     let decoded = String::from_utf8(decoded.unwrap().stdout).unwrap();
     let (_, out, _) = feed(&["--pcap", &path, "--books"]);
-    let (told, messages): (Vec<_>, Vec<_>) =
+    let (callbacks, messages): (Vec<_>, Vec<_>) =
         out.lines().partition(|line| line.split(' ').nth(2) == Some("-"));
     assert_eq!(messages[..2], decoded.lines().collect::<Vec<_>>()[..2]);
-    // Of books that begin empty: the levels that the event's entries state, behind its end.
+    // The books start empty. After the event they contain the levels of its entries.
     assert_eq!(
-        told[0],
+        callbacks[0],
         "1028095 1536760535685381248 - TopOfBook SecurityID=157660 Symbol=- BidPx=- BidSize=- \
          BidOrders=- AskPx=15250 AskSize=1 AskOrders=1"
     );
-    // Eight of the fourteen have an entry that adds a level; the others delete what was not seen.
-    assert_eq!(told.len(), 8);
+    // Eight of the fourteen books have an entry that adds a level. The others delete unknown levels.
+    assert_eq!(callbacks.len(), 8);
     assert!(
         messages[2].ends_with(" 1 events, 1 best-price changes, 15 entries for unknown levels")
     );
 }
 
 #[test]
-fn what_is_no_capture_of_a_channel_is_one_line_and_status_1() {
+fn invalid_capture_exits_with_one_line_and_status_1() {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     for (file, what) in
         [(source, "not a pcap or pcapng file"), ("no/such/file.pcap", "No such file or directory")]
@@ -101,27 +102,27 @@ fn what_is_no_capture_of_a_channel_is_one_line_and_status_1() {
     assert_eq!(err, format!("hairpin: {path}: no market data over UDP in this capture\n"));
 }
 
-/// A generator of losses and delays: small and seeded.
-struct Dice(u64);
+/// A seeded random number generator for losses and delays.
+struct FaultRng(u64);
 
-impl Dice {
+impl FaultRng {
     fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (self.0 >> 33) % limit
     }
 }
 
-/// A channel of Hairpin's exchange and a wire that somebody listens to.
+/// A channel of the simulated exchange and its captured packets.
 struct Recording {
-    floor: SimulatedMarket,
+    market: SimulatedMarket,
     now: Now,
-    dice: Dice,
-    /// When captured, and the whole frame.
+    rng: FaultRng,
+    /// The capture time in nanoseconds and the complete frame of each packet.
     frames: Vec<(u64, Vec<u8>)>,
     lost: u64,
 }
 
-/// Between packets of the exchange.
+/// The time between two packets of the exchange.
 const STEP: Duration = Duration::from_micros(50);
 
 impl Recording {
@@ -130,14 +131,16 @@ impl Recording {
             monotonic: Instant::from_nanos(1_000_000_000),
             utc: Utc::from_nanos(1_767_225_600_000_000_000),
         };
-        let floor = SimulatedMarket::new(settings, now);
-        Self { floor, now, dice: Dice(5), frames: Vec::new(), lost: 0 }
+        let market = SimulatedMarket::new(settings, now);
+        Self { market, now, rng: FaultRng(5), frames: Vec::new(), lost: 0 }
     }
 
-    /// Sends what is due: on A always, on B nine times of ten, a little later; either may be late.
+    /// Sends the next due packet, and returns `false` if there is no due packet.
+    ///
+    /// Line A never loses packets. Line B is later and loses one packet in ten. Either may delay one.
     fn send(&mut self) -> bool {
         let mut packet = [0; MAX_PAYLOAD];
-        let transmit = self.floor.publisher_mut().poll_transmit(self.now, &mut packet);
+        let transmit = self.market.publisher_mut().poll_transmit(self.now, &mut packet);
         let Some(transmit) = transmit else { return false };
         let port = match transmit.feed {
             Feed::Incremental => 1,
@@ -145,11 +148,11 @@ impl Recording {
             Feed::Snapshots | Feed::SnapshotOrders => 3,
         };
         for side in [1, 2] {
-            if side == 2 && self.dice.below(10) == 0 {
+            if side == 2 && self.rng.below(10) == 0 {
                 self.lost += 1;
                 continue;
             }
-            let late = if self.dice.below(20) == 0 { self.dice.below(400_000) } else { 0 };
+            let late = if self.rng.below(20) == 0 { self.rng.below(400_000) } else { 0 };
             let at = self.now.utc.as_nanos() + u64::from(side) * 7_000 + late;
             let builder = PacketBuilder::ethernet2([0; 6], [1; 6])
                 .ipv4([10, 0, 0, 1], [239, 192, 0, side], 1)
@@ -162,10 +165,10 @@ impl Recording {
         true
     }
 
-    /// One step of the order flow and everything that is to be sent of it, and of the loops.
+    /// Advances the order flow by one step and sends its packets and the due packets of the loops.
     fn tick(&mut self) {
         self.now = Now { monotonic: self.now.monotonic + STEP, utc: self.now.utc + STEP };
-        let (_, publication) = self.floor.step(self.now).unwrap();
+        let (_, publication) = self.market.step(self.now).unwrap();
         assert!(matches!(publication, Publication::Event(_)));
         while self.send() {}
     }
@@ -185,15 +188,15 @@ impl Recording {
         }
     }
 
-    /// Ten thousand ticks, after loops that let a channel come in sync.
+    /// Records `ticks` ticks, after enough of the loops for a channel to synchronize.
     fn run(&mut self, ticks: u64) {
-        while self.floor.publisher().has_event() {
+        while self.market.publisher().has_event() {
             self.send();
         }
         for _ in 0..200 {
             self.send();
         }
-        self.floor.publisher_mut().set_pace(Pace::Paced, self.now.monotonic);
+        self.market.publisher_mut().set_pace(Pace::Paced, self.now.monotonic);
         for _ in 0..ticks {
             self.tick();
         }
@@ -201,7 +204,7 @@ impl Recording {
 }
 
 #[test]
-fn a_recording_has_as_many_best_price_changes_as_the_exchange_had_ticks() {
+fn recording_has_a_best_price_change_per_tick() {
     const TICKS: u64 = 10_000;
     let settings = SimulatedMarketSettings::default();
     let mut recording = Recording::new(&settings);
@@ -209,13 +212,13 @@ fn a_recording_has_as_many_best_price_changes_as_the_exchange_had_ticks() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("recording.pcap");
     recording.write(&path);
-    assert!(recording.lost > 500, "only {} lost", recording.lost);
+    assert!(recording.lost > 500, "too few lost packets: {}", recording.lost);
 
     let (status, out, err) = feed(&["--pcap", path.to_str().unwrap(), "--books"]);
     assert_eq!((status, err.as_str()), (Some(0), ""));
     let lines: Vec<_> = out.lines().collect();
     let [.., market, counts] = lines[..] else { panic!("{out}") };
-    let events = recording.floor.publisher().events();
+    let events = recording.market.publisher().events();
     assert_eq!(
         market,
         format!(
@@ -226,11 +229,11 @@ fn a_recording_has_as_many_best_price_changes_as_the_exchange_had_ticks() {
     let packets = recording.frames.len();
     assert!(counts.starts_with(&format!("{packets} packets, ")), "{counts}");
     assert!(counts.ends_with(" messages, 0 unknown, 0 errors"), "{counts}");
-    check_books(&recording.floor, &settings, &lines);
+    check_books(&recording.market, &settings, &lines);
 }
 
-/// The last that is printed of each book is what the exchange published last.
-fn check_books(floor: &SimulatedMarket, settings: &SimulatedMarketSettings, lines: &[&str]) {
+/// Checks that the last printed top of each book equals the last one published.
+fn check_books(market: &SimulatedMarket, settings: &SimulatedMarketSettings, lines: &[&str]) {
     let mut last = HashMap::new();
     for line in lines.iter().filter(|line| line.contains(" - TopOfBook ")) {
         let (_, book) = line.split_once("SecurityID=").unwrap();
@@ -238,7 +241,7 @@ fn check_books(floor: &SimulatedMarket, settings: &SimulatedMarketSettings, line
         last.insert(id.parse::<i32>().unwrap(), book.to_owned());
     }
     for (index, instrument) in (0..).zip(&settings.instruments) {
-        let published = floor.publisher().published(index);
+        let published = market.publisher().published(index);
         let [bid, ask] = published.sides.map(|side| side.levels()[0]);
         let book = format!(
             "Symbol={} BidPx={} BidSize={} BidOrders={} AskPx={} AskSize={} AskOrders={}",

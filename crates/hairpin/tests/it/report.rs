@@ -1,4 +1,4 @@
-//! `hairpin report`: what a browser makes of its page, and what it says to bad files and folders.
+//! Runs `hairpin report`: its page in a browser, and its errors for invalid files and folders.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ const WAITS: [(&str, f64); 5] =
     [("block", 34e3), ("poll", 37e3), ("epoll", 35e3), ("io_uring", 31e3), ("spin", 12e3)];
 const INTERVALS_US: [u64; 4] = [500, 1_000, 5_000, 10_000];
 
-/// A whole table as a machine with a heavy tail might give it: two feeds, four intervals, five
-/// waits; some of the rows failed, late, lossy or interrupted.
+/// Returns a full table with heavy-tailed latencies: two feeds, four intervals, five waits. Some
+/// rows are failed, late, lossy or interrupted.
 fn synthetic(samples: usize) -> Results {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut rows = Vec::new();
@@ -29,7 +29,7 @@ fn synthetic(samples: usize) -> Results {
     Results { rows, ..empty() }
 }
 
-/// A document without rows.
+/// Returns a document without rows.
 fn empty() -> Results {
     let host = Host {
         cpu: "A processor <of 64 cores> & more".to_owned(),
@@ -45,7 +45,7 @@ fn empty() -> Results {
     Results::new(started, "hairpin t2t --full --json full.json", host)
 }
 
-/// The two cases of one feed, wait and interval.
+/// Returns the two cases of one feed, wait and interval.
 fn set(
     [feed, wait]: [&str; 2],
     interval_us: u64,
@@ -57,7 +57,7 @@ fn set(
     for _ in 0..samples {
         let mut uniform = || (random.next_u32() as f64 + 1.0) / 4_294_967_297.0;
         let body = base * (0.8 + 0.2 * (uniform() + uniform()));
-        // One in two hundred is from a Pareto tail.
+        // One sample in 200 is from a Pareto tail.
         let tail = if uniform() < 0.005 { base * uniform().powf(-0.7) } else { 0.0 };
         let held = if uniform() < 0.001 { 2e6 * uniform() } else { 200.0 * uniform() };
         let [intended, sent, lateness] = &mut recorders;
@@ -95,28 +95,28 @@ fn setting(feed: &str, interval_us: u64, wait: &str, case: &str) -> Setting {
     }
 }
 
-/// Status, standard output, standard error.
-fn report(words: &[&str]) -> (Option<i32>, String, String) {
+/// Returns the exit status, standard output and standard error.
+fn report(args: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hairpin"));
-    let output = command.arg("report").args(words).stdin(Stdio::null()).output().unwrap();
+    let output = command.arg("report").args(args).stdin(Stdio::null()).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// The one line that was said, after checking that it was one and the status was `status`.
-fn line(words: &[&str], status: i32) -> String {
-    let (code, out, said) = report(words);
-    assert_eq!((code, out.as_str()), (Some(status), ""), "{words:?}: {said}");
-    assert_eq!(said.lines().count(), 1, "{words:?}: {said}");
-    assert!(said.starts_with("hairpin: ") && !said.contains("panicked"), "{words:?}: {said}");
-    said
+/// Returns the error message after checking that it is one line and the exit status is `status`.
+fn line(args: &[&str], status: i32) -> String {
+    let (code, out, stderr) = report(args);
+    assert_eq!((code, out.as_str()), (Some(status), ""), "{args:?}: {stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{args:?}: {stderr}");
+    assert!(stderr.starts_with("hairpin: ") && !stderr.contains("panicked"), "{args:?}: {stderr}");
+    stderr
 }
 
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A browser to look at the page with, or `None`, said aloud.
+/// Returns the path of Chromium. Prints a note and returns `None` if it is not installed.
 fn chromium() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("HAIRPIN_CHROMIUM") {
         return Some(named.into());
@@ -132,16 +132,16 @@ fn chromium() -> Option<PathBuf> {
     found
 }
 
-/// What a browser made of a page.
-struct Seen {
+/// A page after a browser has loaded it.
+struct RenderedPage {
     /// The document after its scripts ran.
     dom: String,
-    /// Messages of its console: of errors and of what the page's policy refused.
+    /// The console messages: errors and violations of the content security policy.
     console: Vec<String>,
 }
 
-/// Opens a page by `file://`, without a network, in a window so many pixels wide.
-fn open(chromium: &Path, page: &Path, width: u32) -> Seen {
+/// Opens a page over `file://`, without a network, in a window `width` pixels wide.
+fn open(chromium: &Path, page: &Path, width: u32) -> RenderedPage {
     let profile = tempfile::tempdir().unwrap();
     let (dom, log) = (profile.path().join("dom"), profile.path().join("log"));
     let child = Command::new(chromium)
@@ -161,10 +161,10 @@ fn open(chromium: &Path, page: &Path, width: u32) -> Seen {
     let (dom, log) = (read(&dom), read(&log));
     assert!(dom.contains("</html>"), "no document from {}: {log}", chromium.display());
     let console = log.lines().filter(|line| line.contains("CONSOLE"));
-    Seen { console: console.map(str::to_owned).collect(), dom }
+    RenderedPage { console: console.map(str::to_owned).collect(), dom }
 }
 
-/// Waits for a browser, but not for ever.
+/// Waits for a browser with a timeout.
 fn ended(mut child: Child) {
     let deadline = Moment::now() + Patience::from_secs(120);
     while child.try_wait().unwrap().is_none() {
@@ -177,42 +177,42 @@ fn ended(mut child: Child) {
     }
 }
 
-/// A script at the end of a page that measures it: a line for each picture (its size on screen),
-/// one for how far the page is wider than its window, one for what the pointer is told.
+/// A script that measures a page. It appends one line per chart (its size in pixels), one line with
+/// the overflow beyond the window in pixels, and one line with the readout under the pointer.
 const PROBE: &str = r"<pre id='probe'></pre><script>
-var said = [];
+var lines = [];
 document.querySelectorAll('svg.picture').forEach(function (svg) {
   var box = svg.getBoundingClientRect();
-  said.push('picture ' + svg.closest('figure').id + ' ' + box.width + ' ' + box.height);
+  lines.push('picture ' + svg.closest('figure').id + ' ' + box.width + ' ' + box.height);
 });
 var root = document.documentElement;
-said.push('beyond ' + (root.scrollWidth - root.clientWidth));
+lines.push('beyond ' + (root.scrollWidth - root.clientWidth));
 var svg = document.querySelector('svg.picture'), line = svg.querySelector('.plot .line');
 var at = line.getBoundingClientRect();
 svg.dispatchEvent(new PointerEvent('pointermove',
   { clientX: at.left + at.width / 2, clientY: at.top + at.height / 2 }));
-said.push('readout ' + document.getElementById('readout').textContent.replace(/\n/g, ';'));
-document.getElementById('probe').textContent = said.join('\n');
+lines.push('readout ' + document.getElementById('readout').textContent.replace(/\n/g, ';'));
+document.getElementById('probe').textContent = lines.join('\n');
 </script>";
 
-/// The report of a whole table, in a folder that lives as long as it is held.
-fn whole(samples: usize) -> (tempfile::TempDir, PathBuf) {
+/// Writes the report of a full table to a temporary folder, and returns the folder and the page.
+fn full_report(samples: usize) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("full.json");
     synthetic(samples).write(&file).unwrap();
-    let (status, out, said) =
+    let (status, out, stderr) =
         report(&[text(&file), "--report", text(&folder.path().join("report"))]);
-    assert_eq!((status, said.as_str()), (Some(0), ""));
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
     assert!(out.ends_with("report.html and 24 pictures\n"), "{out}");
     let page = folder.path().join("report/report.html");
     (folder, page)
 }
 
 #[test]
-fn a_browser_shows_the_whole_page_without_a_complaint() {
+fn browser_shows_the_page_without_console_errors() {
     let Some(chromium) = chromium() else { return };
-    let (_folder, page) = whole(20_000);
-    let Seen { dom, console } = open(&chromium, &page, 1_280);
+    let (_folder, page) = full_report(20_000);
+    let RenderedPage { dom, console } = open(&chromium, &page, 1_280);
     assert!(console.is_empty(), "{console:#?}");
     let ids = ["glance", "compared", "rows", "machine", "reading"].map(str::to_owned);
     let cells = ["multicast", "tcp"].into_iter().flat_map(|feed| {
@@ -221,7 +221,7 @@ fn a_browser_shows_the_whole_page_without_a_complaint() {
     for id in ids.into_iter().chain(cells) {
         assert!(dom.contains(&format!("<section id=\"{id}\">")), "no section {id}");
     }
-    for said in [
+    for stderr in [
         "A processor &lt;of 64 cores&gt; &amp; more",
         "hairpin t2t --full --json full.json",
         "Failed: tcp, 1,000 µs, poll: 3 gaps in the market data",
@@ -229,18 +229,18 @@ fn a_browser_shows_the_whole_page_without_a_complaint() {
         "2 of 80 rows with loss: ",
         "2 of 80 rows interrupted: ",
     ] {
-        assert!(dom.contains(said), "{said}");
+        assert!(dom.contains(stderr), "{stderr}");
     }
 }
 
 #[test]
-fn every_picture_has_a_size_and_the_page_fits_its_window() {
+fn charts_have_a_size_and_page_fits_its_window() {
     let Some(chromium) = chromium() else { return };
-    let (folder, page) = whole(20_000);
+    let (folder, page) = full_report(20_000);
     let probed = folder.path().join("probed.html");
     fs::write(&probed, fs::read_to_string(&page).unwrap() + PROBE).unwrap();
     for width in [1_280, 400] {
-        let Seen { dom, console } = open(&chromium, &probed, width);
+        let RenderedPage { dom, console } = open(&chromium, &probed, width);
         assert!(console.is_empty(), "{console:#?}");
         let probe = dom.split("<pre id=\"probe\">").nth(1).unwrap().split("</pre>").next().unwrap();
         let lines = |kind: &str| {
@@ -255,15 +255,15 @@ fn every_picture_has_a_size_and_the_page_fits_its_window() {
             assert!(size.fold(f64::INFINITY, f64::min) > 100.0, "{picture}");
         }
         assert_eq!(lines("beyond"), ["0"], "{width}");
-        let told = &lines("readout")[0];
-        assert!(told.contains(" %;block  ") && told.ends_with(" µs"), "{told}");
+        let readout = &lines("readout")[0];
+        assert!(readout.contains(" %;block  ") && readout.ends_with(" µs"), "{readout}");
     }
 }
 
 #[test]
-fn what_is_wrong_with_a_page_is_noticed() {
+fn console_errors_and_overflow_are_detected() {
     let Some(chromium) = chromium() else { return };
-    let (folder, page) = whole(50);
+    let (folder, page) = full_report(50);
     let broken = folder.path().join("broken.html");
     let page = fs::read_to_string(&page).unwrap();
     for fault in ["<script>nonsense()</script>", "<img src='elsewhere.png'>"] {
@@ -273,8 +273,8 @@ fn what_is_wrong_with_a_page_is_noticed() {
 }
 
 #[test]
-fn the_page_asks_for_nothing_outside_itself() {
-    let (_folder, page) = whole(50);
+fn page_loads_no_external_resource() {
+    let (_folder, page) = full_report(50);
     let page = fs::read_to_string(page).unwrap();
     for outside in ["http:", "https:", "src=", "url(", "@import", "<link", "<iframe", "fetch("] {
         assert!(!page.contains(outside), "{outside}");
@@ -284,16 +284,16 @@ fn the_page_asks_for_nothing_outside_itself() {
 }
 
 #[test]
-fn a_run_of_the_first_version_can_be_shown() {
+fn results_of_the_first_version_are_accepted() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/first-version.json");
     let folder = tempfile::tempdir().unwrap();
-    let (status, out, said) = report(&[file, "--report", text(folder.path())]);
-    assert_eq!((status, said.as_str()), (Some(0), ""), "{out}");
+    let (status, out, stderr) = report(&[file, "--report", text(folder.path())]);
+    assert_eq!((status, stderr.as_str()), (Some(0), ""), "{out}");
     assert!(folder.path().join("percentiles-multicast-500.svg").is_file());
 }
 
 #[test]
-fn several_files_share_a_report_in_their_order() {
+fn several_files_appear_in_the_given_order() {
     let folder = tempfile::tempdir().unwrap();
     let of = |name: &str, wait: &str| {
         let path = folder.path().join(name);
@@ -303,31 +303,31 @@ fn several_files_share_a_report_in_their_order() {
     };
     let (after, before) = (of("after.json", "spin"), of("before.json", "poll"));
     let target = folder.path().join("deep/er");
-    let words = [text(&before), text(&after), "--report", text(&target)];
-    assert_eq!(report(&words).0, Some(0));
+    let args = [text(&before), text(&after), "--report", text(&target)];
+    assert_eq!(report(&args).0, Some(0));
     let page = fs::read_to_string(target.join("report.html")).unwrap();
     let at = |name: &str| page.find(name).unwrap();
     assert!(at("before.json") < at("after.json"));
 }
 
 #[test]
-fn wrong_words_are_status_2() {
-    for words in [&[][..], &["--report", "x"], &["a.json", "--report"], &["a.json", "--nonsense"]] {
-        assert!(line(words, 2).ends_with("try --help\n"), "{words:?}");
+fn invalid_arguments_exit_with_status_2() {
+    for args in [&[][..], &["--report", "x"], &["a.json", "--report"], &["a.json", "--nonsense"]] {
+        assert!(line(args, 2).ends_with("try --help\n"), "{args:?}");
     }
 }
 
 #[test]
-fn a_file_that_is_no_results_file_is_named_and_nothing_is_written() {
+fn invalid_results_file_is_reported_and_no_page_written() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("report");
     let refused = |content: &str| {
         let file = folder.path().join("results.json");
         fs::write(&file, content).unwrap();
-        let said = line(&[text(&file), "--report", text(&target)], 1);
-        assert!(said.contains("results.json: "), "{said}");
+        let stderr = line(&[text(&file), "--report", text(&target)], 1);
+        assert!(stderr.contains("results.json: "), "{stderr}");
         assert!(!target.exists());
-        said
+        stderr
     };
     let cases = [
         ("", "not a results file"),
@@ -344,14 +344,14 @@ fn a_file_that_is_no_results_file_is_named_and_nothing_is_written() {
     assert!(refused("{\"schema\": \"a\nb\"}").contains("not a results file"));
 
     let missing = folder.path().join("missing.json");
-    let said = line(&[text(&missing), "--report", text(&target)], 1);
-    assert!(said.contains("missing.json: No such file"), "{said}");
-    let said = line(&[text(folder.path()), "--report", text(&target)], 1);
-    assert!(said.contains("Is a directory"), "{said}");
+    let stderr = line(&[text(&missing), "--report", text(&target)], 1);
+    assert!(stderr.contains("missing.json: No such file"), "{stderr}");
+    let stderr = line(&[text(folder.path()), "--report", text(&target)], 1);
+    assert!(stderr.contains("Is a directory"), "{stderr}");
 }
 
 #[test]
-fn a_row_that_disagrees_with_itself_is_named() {
+fn inconsistent_row_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("results.json");
     let mut recorder = Recorder::with_capacity(100);
@@ -370,37 +370,37 @@ fn a_row_that_disagrees_with_itself_is_named() {
     for (from, to, expected) in cases {
         assert!(good.contains(from), "{from}");
         fs::write(&file, good.replacen(from, to, 1)).unwrap();
-        let said = line(&[text(&file), "--report", text(&folder.path().join("report"))], 1);
-        assert!(said.contains("results.json: ") && said.contains(expected), "{from}: {said}");
+        let stderr = line(&[text(&file), "--report", text(&folder.path().join("report"))], 1);
+        assert!(stderr.contains("results.json: ") && stderr.contains(expected), "{from}: {stderr}");
     }
-    // Fields of a version to come are none of our business.
+    // Unknown fields of a later version are ignored.
     fs::write(&file, good.replacen("\"samples\"", "\"colour\": \"blue\", \"samples\"", 1)).unwrap();
     let target = folder.path().join("report");
     assert_eq!(report(&[text(&file), "--report", text(&target)]).0, Some(0));
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_to_is_named() {
+fn unwritable_folder_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("results.json");
     empty().write(&file).unwrap();
-    let said = line(&[text(&file), "--report", text(&file)], 1);
-    assert!(said.contains("results.json: not a folder"), "{said}");
+    let stderr = line(&[text(&file), "--report", text(&file)], 1);
+    assert!(stderr.contains("results.json: not a folder"), "{stderr}");
     let below = file.join("below");
-    let said = line(&[text(&file), "--report", text(&below)], 1);
-    assert!(said.contains("below: Not a directory"), "{said}");
-    let said = line(&[text(&file), "--report", "/proc/report"], 1);
-    assert!(said.contains("/proc/report: "), "{said}");
+    let stderr = line(&[text(&file), "--report", text(&below)], 1);
+    assert!(stderr.contains("below: Not a directory"), "{stderr}");
+    let stderr = line(&[text(&file), "--report", "/proc/report"], 1);
+    assert!(stderr.contains("/proc/report: "), "{stderr}");
     let full = folder.path().join("full");
     fs::create_dir(&full).unwrap();
     std::os::unix::fs::symlink("/dev/full", full.join("report.html")).unwrap();
-    let said = line(&[text(&file), "--report", text(&full)], 1);
-    assert!(said.contains("report.html: No space left on device"), "{said}");
+    let stderr = line(&[text(&file), "--report", text(&full)], 1);
+    assert!(stderr.contains("report.html: No space left on device"), "{stderr}");
 }
 
 #[test]
 #[ignore = "needs root"]
-fn a_folder_without_permission_is_named() {
+fn forbidden_folder_is_reported() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let (program, file) = (folder.path().join("hairpin"), folder.path().join("results.json"));
@@ -419,14 +419,14 @@ fn a_folder_without_permission_is_named() {
             .current_dir("/")
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{said}");
-        assert!(said.contains(named) && said.contains("Permission denied"), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), stderr.lines().count()), (Some(1), 1), "{stderr}");
+        assert!(stderr.contains(named) && stderr.contains("Permission denied"), "{stderr}");
     }
 }
 
 #[test]
-fn a_file_without_rows_makes_a_page_that_says_so() {
+fn results_without_rows_yield_an_empty_page() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("results.json");
     empty().write(&file).unwrap();
