@@ -1,4 +1,4 @@
-//! The download of orders that outlive the day, against the exchange's gateway.
+//! Downloads orders that outlive the trading day from the exchange's gateway.
 
 use hairpin_cme_codecs::ilink3::SideReq;
 use hairpin_exchange as exchange;
@@ -19,13 +19,13 @@ const UTC: u64 = 1_700_000_000_000_000_000;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
-struct Wire {
+struct LossyOutbound {
     bytes: Vec<u8>,
     claimed: Vec<u8>,
     loses: bool,
 }
 
-impl OutboundSink for Wire {
+impl OutboundSink for LossyOutbound {
     fn claim(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
         self.claimed.resize(max, 0);
         Ok(&mut self.claimed)
@@ -39,24 +39,24 @@ impl OutboundSink for Wire {
     }
 }
 
-struct Quiet;
-impl exchange::Listener for Quiet {}
+struct NoopListener;
+impl exchange::Listener for NoopListener {}
 
-/// Downloads after each logon.
-struct Desk {
+/// A strategy that starts a download after each logon.
+struct DownloadingStrategy {
     orders: Orders,
     download: Download,
     starts: bool,
     ends: Vec<DownloadResult>,
 }
 
-impl Desk {
+impl DownloadingStrategy {
     fn new(download: Download, starts: bool) -> Self {
         Self { orders: Orders::new(100), download, starts, ends: Vec::new() }
     }
 }
 
-impl Listener for Desk {
+impl Listener for DownloadingStrategy {
     fn on_established(&mut self, sender: &mut Sender<'_>, _: &Established) {
         if self.starts {
             self.download.start(sender).unwrap();
@@ -64,7 +64,7 @@ impl Listener for Desk {
     }
 }
 
-impl TrackOrders for Desk {
+impl TrackOrders for DownloadingStrategy {
     fn orders(&mut self) -> &mut Orders {
         &mut self.orders
     }
@@ -76,17 +76,17 @@ impl TrackOrders for Desk {
     }
 }
 
-struct World {
+struct Pair {
     now: Now,
     session: Session,
-    desk: Desk,
-    wire: Wire,
+    strategy: DownloadingStrategy,
+    wire: LossyOutbound,
     gateway: exchange::Gateway,
     floor: exchange::SimulatedMarket,
     connection: Option<exchange::ConnectionId>,
 }
 
-impl World {
+impl Pair {
     fn new(download: Download) -> Self {
         let now = Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(UTC) };
         let settings = Settings {
@@ -108,8 +108,8 @@ impl World {
         Self {
             now,
             session: Session::new(settings, Progress::default()).unwrap(),
-            desk: Desk::new(download, false),
-            wire: Wire::default(),
+            strategy: DownloadingStrategy::new(download, false),
+            wire: LossyOutbound::default(),
             gateway: exchange::Gateway::with_settings(gateway),
             floor: exchange::SimulatedMarket::new(&floor, now),
             connection: None,
@@ -117,11 +117,11 @@ impl World {
     }
 
     fn run(&mut self) {
-        while self.turn() {}
+        while self.step_once() {}
     }
 
-    fn turn(&mut self) -> bool {
-        let mut told = OrderTracking::new(&mut self.desk);
+    fn step_once(&mut self) -> bool {
+        let mut tracking = OrderTracking::new(&mut self.strategy);
         let (now, mut buffer) = (self.now, [0; CONTROL_LENGTH]);
         let mut busy = false;
         while let Some(length) = self.session.poll_transmit(now, &mut buffer) {
@@ -130,19 +130,19 @@ impl World {
         let out = std::mem::take(&mut self.wire.bytes);
         if let Some(id) = self.connection {
             busy |= !out.is_empty();
-            self.gateway.handle_bytes(now, id, &out, &mut self.floor, &mut Quiet);
+            self.gateway.handle_bytes(now, id, &out, &mut self.floor, &mut NoopListener);
         }
-        self.gateway.handle_fills(now, &mut self.floor, &mut Quiet);
+        self.gateway.handle_fills(now, &mut self.floor, &mut NoopListener);
         while let Some(Action::Connect) = self.session.poll_action() {
             busy = true;
-            self.connection = self.gateway.handle_connected(now, &mut Quiet);
-            self.session.handle_connected(now, &mut self.wire, &mut told);
+            self.connection = self.gateway.handle_connected(now, &mut NoopListener);
+            self.session.handle_connected(now, &mut self.wire, &mut tracking);
         }
         if let Some(id) = self.connection {
             let back = self.gateway.poll_transmit(id).unwrap_or_default().to_vec();
             busy |= !back.is_empty();
             self.gateway.handle_sent(id, back.len());
-            self.session.handle_bytes(now, &back, &mut self.wire, &mut told);
+            self.session.handle_bytes(now, &back, &mut self.wire, &mut tracking);
         }
         busy
     }
@@ -156,12 +156,12 @@ impl World {
     }
 
     fn lose_connection(&mut self) {
-        self.gateway.handle_closed(self.connection.take().unwrap(), &mut Quiet);
-        let mut told = OrderTracking::new(&mut self.desk);
-        self.session.handle_disconnected(self.now, &mut self.wire, &mut told);
+        self.gateway.handle_closed(self.connection.take().unwrap(), &mut NoopListener);
+        let mut tracking = OrderTracking::new(&mut self.strategy);
+        self.session.handle_disconnected(self.now, &mut self.wire, &mut tracking);
     }
 
-    /// Leaves `day` orders for the day, and so many good till cancel and till a date.
+    /// Sends `day` day orders, `gtc` good-till-cancel orders and `gtd` good-till-date orders.
     fn trade(&mut self, day: u64, gtc: u64, gtd: u64) {
         let security = exchange::Instrument::numbered(2)[0].security_id;
         for id in 1..=day + gtc + gtd {
@@ -173,104 +173,112 @@ impl World {
                 _ => order.good_till_date(20_000),
             };
             let mut sender = self.session.sender(self.now, &mut self.wire);
-            self.desk.orders.send(&mut sender, &order).unwrap();
+            self.strategy.orders.send(&mut sender, &order).unwrap();
             self.run();
         }
     }
 
-    /// The next process logs on, and knows nothing.
-    fn begin_anew(&mut self) {
+    /// Restarts the strategy: a process without orders logs on.
+    fn restart(&mut self) {
         self.lose_connection();
-        self.desk = Desk::new(self.desk.download.clone(), true);
+        self.strategy = DownloadingStrategy::new(self.strategy.download.clone(), true);
         self.log_on();
     }
 
-    fn known(&self) -> Vec<String> {
+    fn tracked_ids(&self) -> Vec<String> {
         let mut ids: Vec<_> =
-            self.desk.orders.working().map(|order| order.cl_ord_id.to_string()).collect();
+            self.strategy.orders.working().map(|order| order.cl_ord_id.to_string()).collect();
         ids.sort();
         ids
     }
 }
 
 #[test]
-fn all_orders_that_outlive_the_day_are_told_and_tracked() {
-    let mut world = World::new(Download::new(TIMEOUT));
-    world.log_on();
-    world.trade(2, 40, 3);
-    world.begin_anew();
-    assert_eq!(world.desk.ends, [Ok(Downloaded { orders: 43 })]);
+fn download_tracks_all_orders_that_outlive_the_day() {
+    let mut pair = Pair::new(Download::new(TIMEOUT));
+    pair.log_on();
+    pair.trade(2, 40, 3);
+    pair.restart();
+    assert_eq!(pair.strategy.ends, [Ok(Downloaded { orders: 43 })]);
     let expected: Vec<_> = (3..=45).map(|id| id.to_string()).collect();
     let mut expected = expected;
     expected.sort();
-    assert_eq!(world.known(), expected, "not those for the day");
-    assert!(!world.desk.download.is_in_progress());
-    assert_eq!(world.desk.orders.counters().adopted, 43);
+    assert_eq!(pair.tracked_ids(), expected, "day orders must be absent");
+    assert!(!pair.strategy.download.is_in_progress());
+    assert_eq!(pair.strategy.orders.counters().adopted, 43);
 }
 
 #[test]
-fn where_there_are_none_that_is_told() {
-    let mut world = World::new(Download::new(TIMEOUT));
-    world.log_on();
-    world.trade(2, 0, 1);
-    world.begin_anew();
-    assert_eq!(world.desk.ends, [Ok(Downloaded { orders: 1 })]);
-    assert_eq!(world.known(), ["3"]);
+fn download_of_one_order_completes() {
+    let mut pair = Pair::new(Download::new(TIMEOUT));
+    pair.log_on();
+    pair.trade(2, 0, 1);
+    pair.restart();
+    assert_eq!(pair.strategy.ends, [Ok(Downloaded { orders: 1 })]);
+    assert_eq!(pair.tracked_ids(), ["3"]);
 }
 
 #[test]
-fn a_part_of_the_market_can_be_asked_for() {
+fn download_can_be_limited_to_an_instrument() {
     let security = exchange::Instrument::numbered(2)[1].security_id;
-    let mut world = World::new(Download::with_request(MassStatus::instrument(security), TIMEOUT));
-    world.log_on();
-    world.trade(0, 2, 2);
-    world.begin_anew();
-    assert_eq!(world.desk.ends, [Ok(Downloaded { orders: 0 })], "all are in the other instrument");
+    let mut pair = Pair::new(Download::with_request(MassStatus::instrument(security), TIMEOUT));
+    pair.log_on();
+    pair.trade(0, 2, 2);
+    pair.restart();
+    assert_eq!(
+        pair.strategy.ends,
+        [Ok(Downloaded { orders: 0 })],
+        "all orders are in the other instrument"
+    );
 }
 
 #[test]
-fn a_download_that_is_refused_says_why() {
-    let mut world = World::new(Download::with_request(MassStatus::instrument(7), TIMEOUT));
-    world.log_on();
-    world.begin_anew();
-    let [Err(DownloadError::Refused(reason))] = world.desk.ends[..] else {
-        panic!("{:?}", world.desk.ends);
+fn rejected_download_reports_the_reason() {
+    let mut pair = Pair::new(Download::with_request(MassStatus::instrument(7), TIMEOUT));
+    pair.log_on();
+    pair.restart();
+    let [Err(DownloadError::Refused(reason))] = pair.strategy.ends[..] else {
+        panic!("{:?}", pair.strategy.ends);
     };
-    assert_eq!(reason.0, 2, "an unknown security");
+    assert_eq!(reason.0, 2, "reason 2 is an unknown security");
 }
 
 #[test]
-fn a_download_of_which_nothing_comes_is_given_up_in_time() {
-    let mut world = World::new(Download::new(TIMEOUT));
-    world.log_on();
-    world.wire.loses = true;
-    let mut sender = world.session.sender(world.now, &mut world.wire);
-    world.desk.download.start(&mut sender).unwrap();
-    let due = world.desk.download.poll_timeout().unwrap();
-    assert_eq!(due, world.now.monotonic + TIMEOUT);
-    assert_eq!(world.desk.download.handle_timeout(world.now), None);
-    let late = Now { monotonic: due, ..world.now };
-    assert_eq!(world.desk.download.handle_timeout(late), Some(Err(DownloadError::TimedOut)));
-    assert_eq!(world.desk.download.handle_timeout(late), None, "told once");
-    assert_eq!(world.desk.download.poll_timeout(), None);
+fn unanswered_download_times_out() {
+    let mut pair = Pair::new(Download::new(TIMEOUT));
+    pair.log_on();
+    pair.wire.loses = true;
+    let mut sender = pair.session.sender(pair.now, &mut pair.wire);
+    pair.strategy.download.start(&mut sender).unwrap();
+    let due = pair.strategy.download.poll_timeout().unwrap();
+    assert_eq!(due, pair.now.monotonic + TIMEOUT);
+    assert_eq!(pair.strategy.download.handle_timeout(pair.now), None);
+    let late = Now { monotonic: due, ..pair.now };
+    assert_eq!(pair.strategy.download.handle_timeout(late), Some(Err(DownloadError::TimedOut)));
+    assert_eq!(
+        pair.strategy.download.handle_timeout(late),
+        None,
+        "the timeout must be reported once"
+    );
+    assert_eq!(pair.strategy.download.poll_timeout(), None);
 }
 
 #[test]
-fn a_download_that_is_lost_ends_with_its_request_or_its_connection() {
-    let mut world = World::new(Download::new(TIMEOUT));
-    world.log_on();
-    world.wire.loses = true;
-    let mut sender = world.session.sender(world.now, &mut world.wire);
-    world.desk.download.start(&mut sender).unwrap();
-    world.wire.loses = false;
-    world.trade(1, 0, 0);
-    assert_eq!(world.desk.ends, [Err(DownloadError::NotApplied)]);
-    let mut sender = world.session.sender(world.now, &mut world.wire);
-    world.desk.download.start(&mut sender).unwrap();
-    world.lose_connection();
-    assert_eq!(world.desk.ends[1..], [Err(DownloadError::Disconnected)]);
-    let mut sender = world.session.sender(world.now, &mut world.wire);
-    let refused = world.desk.download.start(&mut sender);
+fn lost_request_or_connection_ends_the_download() {
+    let mut pair = Pair::new(Download::new(TIMEOUT));
+    pair.log_on();
+    pair.wire.loses = true;
+    let mut sender = pair.session.sender(pair.now, &mut pair.wire);
+    pair.strategy.download.start(&mut sender).unwrap();
+    pair.wire.loses = false;
+    pair.trade(1, 0, 0);
+    assert_eq!(pair.strategy.ends, [Err(DownloadError::NotApplied)]);
+    let mut sender = pair.session.sender(pair.now, &mut pair.wire);
+    pair.strategy.download.start(&mut sender).unwrap();
+    pair.lose_connection();
+    assert_eq!(pair.strategy.ends[1..], [Err(DownloadError::Disconnected)]);
+    let mut sender = pair.session.sender(pair.now, &mut pair.wire);
+    let refused = pair.strategy.download.start(&mut sender);
     assert_eq!(refused, Err(SendError::NotEstablished(State::Disconnected)));
-    assert!(!world.desk.download.is_in_progress());
+    assert!(!pair.strategy.download.is_in_progress());
 }

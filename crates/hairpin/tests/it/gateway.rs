@@ -1,5 +1,5 @@
-//! The client session against the exchange's gateway: two readings of CME's documents, in fake
-//! time, over a path that cuts the bytes.
+//! The client session against the exchange's gateway: two implementations of CME's documents, in
+//! virtual time, over a connection that splits the byte stream at arbitrary positions.
 
 use hairpin_cme_codecs::ilink3::execution_report_trade_outright525::NoFills;
 use hairpin_cme_codecs::ilink3::*;
@@ -29,16 +29,16 @@ impl OutboundSink for Wire {
     }
 }
 
-struct Quiet;
-impl exchange::Listener for Quiet {}
+struct NoopListener;
+impl exchange::Listener for NoopListener {}
 
 #[derive(Default)]
-struct Told {
+struct EventLog {
     lines: Vec<String>,
     working: Vec<u64>,
 }
 
-impl Listener for Told {
+impl Listener for EventLog {
     fn on_state(&mut self, _: &mut Sender<'_>, state: State) {
         self.lines.push(state.to_string());
     }
@@ -57,7 +57,7 @@ impl Listener for Told {
         r: ExecutionReportCancel534<'_>,
         _: &Message<'_>,
     ) {
-        self.lines.push(format!("cancelled {}", r.cl_ord_id()));
+        self.lines.push(format!("canceled {}", r.cl_ord_id()));
     }
     fn on_execution_report_modify(
         &mut self,
@@ -171,16 +171,16 @@ fn security_id() -> i32 {
     exchange::Instrument::numbered(2)[0].security_id
 }
 
-/// A limit order to buy; `price` in units of 10⁻⁹.
+/// Returns a limit order to buy. `price` is in units of 10⁻⁹.
 fn buy(id: u64, price: i64, quantity: u32) -> NewOrder {
     NewOrder::limit(security_id(), SideReq::BUY, Decimal(price), quantity, id.into())
 }
 
-/// Both sides and the path between them.
-struct World {
+/// The client, the gateway and the connection between them.
+struct Pair {
     now: Now,
     session: Session,
-    told: Told,
+    events: EventLog,
     wire: Wire,
     gateway: exchange::Gateway,
     floor: exchange::SimulatedMarket,
@@ -188,12 +188,12 @@ struct World {
     piece: usize,
 }
 
-impl World {
+impl Pair {
     fn new(key: &str, piece: usize) -> Self {
-        Self::by(Operator::automated("TRADER", "US,IL"), key, piece)
+        Self::with_operator(Operator::automated("TRADER", "US,IL"), key, piece)
     }
 
-    fn by(operator: Operator, key: &str, piece: usize) -> Self {
+    fn with_operator(operator: Operator, key: &str, piece: usize) -> Self {
         let now = Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(UTC) };
         let settings = Settings {
             access_key_id: "ACCESS-KEY-ID-123456".into(),
@@ -216,7 +216,7 @@ impl World {
         Self {
             now,
             session: Session::new(settings, Progress::default()).unwrap(),
-            told: Told::default(),
+            events: EventLog::default(),
             wire: Wire::default(),
             gateway: exchange::Gateway::new(vec![credentials], 2, 32_768),
             floor,
@@ -236,19 +236,29 @@ impl World {
             if let Some(id) = self.id {
                 for piece in out.chunks(self.piece) {
                     busy = true;
-                    self.gateway.handle_bytes(self.now, id, piece, &mut self.floor, &mut Quiet);
+                    self.gateway.handle_bytes(
+                        self.now,
+                        id,
+                        piece,
+                        &mut self.floor,
+                        &mut NoopListener,
+                    );
                 }
             }
             while let Some(action) = self.session.poll_action() {
                 busy = true;
                 match action {
                     Action::Connect => {
-                        self.id = self.gateway.handle_connected(self.now, &mut Quiet);
-                        self.session.handle_connected(self.now, &mut self.wire, &mut self.told);
+                        self.id = self.gateway.handle_connected(self.now, &mut NoopListener);
+                        self.session.handle_connected(self.now, &mut self.wire, &mut self.events);
                     }
                     Action::Close => {
-                        self.gateway.handle_closed(self.id.take().unwrap(), &mut Quiet);
-                        self.session.handle_disconnected(self.now, &mut self.wire, &mut self.told);
+                        self.gateway.handle_closed(self.id.take().unwrap(), &mut NoopListener);
+                        self.session.handle_disconnected(
+                            self.now,
+                            &mut self.wire,
+                            &mut self.events,
+                        );
                     }
                 }
             }
@@ -257,13 +267,14 @@ impl World {
                 self.gateway.handle_sent(id, back.len());
                 for piece in back.chunks(self.piece) {
                     busy = true;
-                    self.session.handle_bytes(self.now, piece, &mut self.wire, &mut self.told);
+                    self.session.handle_bytes(self.now, piece, &mut self.wire, &mut self.events);
                 }
             }
-            while let Some(exchange::Action::Close(_)) = self.gateway.poll_action(&mut Quiet) {
+            while let Some(exchange::Action::Close(_)) = self.gateway.poll_action(&mut NoopListener)
+            {
                 busy = true;
                 if self.id.take().is_some() {
-                    self.session.handle_disconnected(self.now, &mut self.wire, &mut self.told);
+                    self.session.handle_disconnected(self.now, &mut self.wire, &mut self.events);
                 }
             }
             if !busy {
@@ -275,8 +286,8 @@ impl World {
     fn pass(&mut self, millis: u64) {
         let span = Duration::from_millis(millis);
         self.now = Now { monotonic: self.now.monotonic + span, utc: self.now.utc + span };
-        self.session.handle_timeout(self.now, &mut self.wire, &mut self.told);
-        self.gateway.handle_timeout(self.now, &mut Quiet);
+        self.session.handle_timeout(self.now, &mut self.wire, &mut self.events);
+        self.gateway.handle_timeout(self.now, &mut NoopListener);
         self.run();
     }
 
@@ -291,191 +302,191 @@ impl World {
         sent.seq_num
     }
 
-    /// Sends `message` and returns what the client is told then.
+    /// Sends `message` and returns the events that the client then receives.
     fn answer<M: Outgoing>(&mut self, message: &M) -> Vec<String> {
         self.send(message);
-        self.told()
+        self.take_events()
     }
 
     fn order(&mut self, id: u64, price: i64) {
         self.send(&buy(id, price, 1));
     }
 
-    /// The exchange's id of the order that last began to work.
+    /// Returns the exchange's id of the latest working order.
     fn working(&self) -> u64 {
-        *self.told.working.last().unwrap()
+        *self.events.working.last().unwrap()
     }
 
-    /// Cancels the order that last began to work.
+    /// Cancels the latest working order.
     fn cancel(&mut self, id: u64) {
         let order_id = self.working();
         self.send(&CancelOrder::new(order_id, security_id(), SideReq::BUY, id.into()));
     }
 
     fn lose_connection(&mut self) {
-        self.gateway.handle_closed(self.id.take().unwrap(), &mut Quiet);
-        self.session.handle_disconnected(self.now, &mut self.wire, &mut self.told);
+        self.gateway.handle_closed(self.id.take().unwrap(), &mut NoopListener);
+        self.session.handle_disconnected(self.now, &mut self.wire, &mut self.events);
         self.pass(1);
     }
 
-    /// What the client was told since the last look.
-    fn told(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.told.lines)
+    /// Returns the events since the last call.
+    fn take_events(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.events.lines)
     }
 }
 
 #[test]
-fn two_readings_of_the_documents_agree() {
+fn client_and_gateway_agree_on_a_whole_session() {
     const LOGON: [&str; 4] = ["connecting", "negotiating", "establishing", "established"];
     for piece in [1, 7, 100_000] {
-        let mut world = World::new(KEY, piece);
-        world.log_on(Binding::New);
-        assert_eq!(world.told(), LOGON);
-        world.order(5, 1_000_000_000);
-        assert_eq!(world.told(), ["new 5 1"]);
-        // Five quiet minutes: both sides keep alive, and neither asks for a sign of life.
-        (0..3_000).for_each(|_| world.pass(100));
-        assert!(world.told().is_empty());
-        assert!(world.session.outbound_counters().sequences > 30);
-        world.cancel(6);
-        assert_eq!(world.told(), ["cancelled 6"]);
-        world.order(7, 999_999_000_000_000);
-        assert_eq!(world.told(), ["new 7 999999", "traded 7 1 leaves 0"]);
+        let mut pair = Pair::new(KEY, piece);
+        pair.log_on(Binding::New);
+        assert_eq!(pair.take_events(), LOGON);
+        pair.order(5, 1_000_000_000);
+        assert_eq!(pair.take_events(), ["new 5 1"]);
+        // Five idle minutes: both sides send heartbeats in time, and neither sends a request for one.
+        (0..3_000).for_each(|_| pair.pass(100));
+        assert!(pair.take_events().is_empty());
+        assert!(pair.session.outbound_counters().sequences > 30);
+        pair.cancel(6);
+        assert_eq!(pair.take_events(), ["canceled 6"]);
+        pair.order(7, 999_999_000_000_000);
+        assert_eq!(pair.take_events(), ["new 7 999999", "traded 7 1 leaves 0"]);
 
-        world.lose_connection();
-        assert_eq!(world.told(), ["connection lost while established", "disconnected"]);
-        world.log_on(Binding::Resume);
-        assert_eq!(world.told(), ["connecting", "establishing", "established"]);
-        world.session.terminate(world.now);
-        world.run();
-        assert_eq!(world.told(), ["terminating", "terminated 0 true", "disconnected"]);
+        pair.lose_connection();
+        assert_eq!(pair.take_events(), ["connection lost while established", "disconnected"]);
+        pair.log_on(Binding::Resume);
+        assert_eq!(pair.take_events(), ["connecting", "establishing", "established"]);
+        pair.session.terminate(pair.now);
+        pair.run();
+        assert_eq!(pair.take_events(), ["terminating", "terminated 0 true", "disconnected"]);
 
-        world.pass(1);
-        world.log_on(Binding::New);
-        assert_eq!(world.told(), LOGON);
-        world.gateway.terminate(world.now, world.id.unwrap(), &mut Quiet);
-        world.run();
-        assert_eq!(world.told(), ["terminating", "terminated 0 false", "disconnected"]);
-        assert_eq!(world.session.inbound_counters().errors(), 1, "the lost connection");
+        pair.pass(1);
+        pair.log_on(Binding::New);
+        assert_eq!(pair.take_events(), LOGON);
+        pair.gateway.terminate(pair.now, pair.id.unwrap(), &mut NoopListener);
+        pair.run();
+        assert_eq!(pair.take_events(), ["terminating", "terminated 0 false", "disconnected"]);
+        assert_eq!(pair.session.inbound_counters().errors(), 1, "one error: the lost connection");
     }
 }
 
 #[test]
-fn a_wrong_key_is_refused() {
-    let mut world = World::new("AAAA", 50);
-    world.log_on(Binding::New);
-    let told = world.told();
-    assert_eq!(told[2], "rejected 0 (signature does not match)");
-    assert_eq!(world.session.state(), State::Disconnected);
+fn wrong_key_is_rejected() {
+    let mut pair = Pair::new("AAAA", 50);
+    pair.log_on(Binding::New);
+    let events = pair.take_events();
+    assert_eq!(events[2], "rejected 0 (signature does not match)");
+    assert_eq!(pair.session.state(), State::Disconnected);
 }
 
-/// The price of the tests' orders that are not to trade.
+/// A price at which no order to buy trades.
 const LOW: i64 = 1_000_000_000;
 /// A price at which every order to buy trades.
 const HIGH: i64 = 999_999_000_000_000;
 
-fn established() -> World {
-    let mut world = World::new(KEY, 100_000);
-    world.log_on(Binding::New);
-    world.told();
-    world
+fn established() -> Pair {
+    let mut pair = Pair::new(KEY, 100_000);
+    pair.log_on(Binding::New);
+    pair.take_events();
+    pair
 }
 
 #[test]
-fn an_order_is_replaced_and_cancelled() {
-    let mut world = established();
-    assert_eq!(world.answer(&buy(1, LOW, 5)), ["new 1 1"]);
-    let order_id = world.working();
+fn order_is_replaced_and_canceled() {
+    let mut pair = established();
+    assert_eq!(pair.answer(&buy(1, LOW, 5)), ["new 1 1"]);
+    let order_id = pair.working();
     let replace = ReplaceOrder::from_order(order_id, &buy(2, 2 * LOW, 7));
-    assert_eq!(world.answer(&replace), ["modified 2 2 leaves 7"]);
+    assert_eq!(pair.answer(&replace), ["modified 2 2 leaves 7"]);
     let replace = ReplaceOrder::from_order(order_id, &buy(3, LOW, 6).good_till_cancel());
-    assert_eq!(world.answer(&replace), ["modified 3 1 leaves 6"]);
-    world.cancel(4);
-    assert_eq!(world.told(), ["cancelled 4"]);
-    let gone = world.answer(&replace);
-    assert_eq!(gone, ["replacement 3 refused: 2045 (order is not on the book)"]);
+    assert_eq!(pair.answer(&replace), ["modified 3 1 leaves 6"]);
+    pair.cancel(4);
+    assert_eq!(pair.take_events(), ["canceled 4"]);
+    let canceled = pair.answer(&replace);
+    assert_eq!(canceled, ["replacement 3 refused: 2045 (order is not on the book)"]);
 }
 
 #[test]
-fn orders_trade_and_what_may_not_rest_is_eliminated() {
-    let mut world = established();
+fn fill_and_kill_orders_trade_or_are_eliminated() {
+    let mut pair = established();
     let id = security_id();
-    assert_eq!(world.answer(&buy(1, LOW, 5).fill_and_kill()), ["new 1 1", "eliminated 1 after 0"]);
-    assert_eq!(world.answer(&buy(2, LOW, 5).fill_or_kill()), ["new 2 1", "eliminated 2 after 0"]);
+    assert_eq!(pair.answer(&buy(1, LOW, 5).fill_and_kill()), ["new 1 1", "eliminated 1 after 0"]);
+    assert_eq!(pair.answer(&buy(2, LOW, 5).fill_or_kill()), ["new 2 1", "eliminated 2 after 0"]);
     for order in [
         NewOrder::market(id, SideReq::BUY, 1, 3.into()),
         NewOrder::market_limit(id, SideReq::BUY, 1, 3.into()),
         buy(3, HIGH, 1).fill_and_kill(),
         buy(3, HIGH, 1).fill_or_kill(),
     ] {
-        let told = world.answer(&order);
-        assert!(told[0].starts_with("new 3 "), "{told:?}");
-        assert_eq!(told[1..], ["traded 3 1 leaves 0"]);
+        let events = pair.answer(&order);
+        assert!(events[0].starts_with("new 3 "), "{events:?}");
+        assert_eq!(events[1..], ["traded 3 1 leaves 0"]);
     }
 }
 
 #[test]
-fn orders_wait_for_their_trigger_or_their_date() {
-    let mut world = established();
+fn stop_orders_and_good_till_date_orders_rest() {
+    let mut pair = established();
     let stop = NewOrder::stop(security_id(), SideReq::BUY, Decimal(HIGH), 1, 1.into());
-    assert_eq!(world.answer(&stop).len(), 1);
-    world.cancel(2);
-    assert_eq!(world.told(), ["cancelled 2"]);
-    assert_eq!(world.answer(&buy(3, LOW, 5).good_till_date(20_000)), ["new 3 1"]);
-    world.cancel(4);
-    assert_eq!(world.told(), ["cancelled 4"]);
-    // The trade triggers it: it is new once more, with the limit that its protection gives it.
+    assert_eq!(pair.answer(&stop).len(), 1);
+    pair.cancel(2);
+    assert_eq!(pair.take_events(), ["canceled 2"]);
+    assert_eq!(pair.answer(&buy(3, LOW, 5).good_till_date(20_000)), ["new 3 1"]);
+    pair.cancel(4);
+    assert_eq!(pair.take_events(), ["canceled 4"]);
+    // The trade triggers the stop order. It is reported as new again, with its protection limit.
     let stop = NewOrder::stop(security_id(), SideReq::BUY, Decimal(LOW), 1, 5.into());
-    assert_eq!(world.answer(&stop).len(), 1);
-    let told = world.answer(&buy(6, HIGH, 1).fill_and_kill());
-    assert_eq!(told, ["new 6 999999", "traded 6 1 leaves 0", "new 5 7"]);
-    world.cancel(7);
-    assert_eq!(world.told(), ["cancelled 7"]);
+    assert_eq!(pair.answer(&stop).len(), 1);
+    let events = pair.answer(&buy(6, HIGH, 1).fill_and_kill());
+    assert_eq!(events, ["new 6 999999", "traded 6 1 leaves 0", "new 5 7"]);
+    pair.cancel(7);
+    assert_eq!(pair.take_events(), ["canceled 7"]);
 }
 
 #[test]
-fn what_the_market_does_not_take_is_refused_with_a_known_reason() {
-    let mut world = established();
-    world.send(&buy(1, LOW, 5));
-    world.told();
-    let (order_id, security) = (world.working(), security_id());
+fn invalid_orders_are_rejected_with_a_known_reason() {
+    let mut pair = established();
+    pair.send(&buy(1, LOW, 5));
+    pair.take_events();
+    let (order_id, security) = (pair.working(), security_id());
     let order = buy(9, LOW, 1);
     let replace = ReplaceOrder::from_order(order_id, &order);
-    let refused = |line: &str, told: Vec<String>| assert_eq!(told, [line]);
-    refused("refused 9: 1011 (a field is incorrect)", world.answer(&buy(9, LOW + 1, 1)));
+    let refused = |line: &str, events: Vec<String>| assert_eq!(events, [line]);
+    refused("refused 9: 1011 (a field is incorrect)", pair.answer(&buy(9, LOW + 1, 1)));
     let quantity = "refused 9: 2115 (quantity is out of range)";
-    refused(quantity, world.answer(&buy(9, LOW, 99_999)));
+    refused(quantity, pair.answer(&buy(9, LOW, 99_999)));
     let value = "business Some(4): 100 (value is out of range for its tag)";
-    refused(value, world.answer(&buy(9, LOW, 100_000)));
+    refused(value, pair.answer(&buy(9, LOW, 100_000)));
     let unknown = NewOrder { security_id: 1, ..order };
-    refused("refused 9: 2047 (instrument is unknown)", world.answer(&unknown));
+    refused("refused 9: 2047 (instrument is unknown)", pair.answer(&unknown));
     let qualifier = "refused 9: 1013 (order qualifier is invalid)";
-    refused(qualifier, world.answer(&order.good_till_date(0)));
-    refused("business Some(7): 0 (other reason)", world.answer(&order.with_display_quantity(1)));
+    refused(qualifier, pair.answer(&order.good_till_date(0)));
+    refused("business Some(7): 0 (other reason)", pair.answer(&order.with_display_quantity(1)));
     let stop = NewOrder::stop(security, SideReq::BUY, Decimal(LOW), 1, 9.into());
-    refused(qualifier, world.answer(&stop.fill_and_kill()));
+    refused(qualifier, pair.answer(&stop.fill_and_kill()));
 
-    let gone = "replacement 9 refused: 2045 (order is not on the book)";
-    refused(gone, world.answer(&ReplaceOrder { order_id: 1, ..replace }));
+    let canceled = "replacement 9 refused: 2045 (order is not on the book)";
+    refused(canceled, pair.answer(&ReplaceOrder { order_id: 1, ..replace }));
     let side = "replacement 9 refused: 2051 (side differs from the order's)";
-    refused(side, world.answer(&ReplaceOrder { side: SideReq::SELL, ..replace }));
-    refused("modified 9 1 leaves 1", world.answer(&replace.with_in_flight_mitigation()));
+    refused(side, pair.answer(&ReplaceOrder { side: SideReq::SELL, ..replace }));
+    refused("modified 9 1 leaves 1", pair.answer(&replace.with_in_flight_mitigation()));
     let mitigation = "replacement 9 refused: 2101 \
                       (in-flight mitigation differs from the first replacement's)";
-    refused(mitigation, world.answer(&replace));
+    refused(mitigation, pair.answer(&replace));
 
-    let gone = "cancel 9 refused: 2045 (order is not on the book)";
-    refused(gone, world.answer(&CancelOrder::new(1, security, SideReq::BUY, 9.into())));
+    let canceled = "cancel 9 refused: 2045 (order is not on the book)";
+    refused(canceled, pair.answer(&CancelOrder::new(1, security, SideReq::BUY, 9.into())));
     let side = "cancel 9 refused: 2051 (side differs from the order's)";
-    refused(side, world.answer(&CancelOrder::new(order_id, security, SideReq::SELL, 9.into())));
-    assert_eq!(world.session.state(), State::Established);
+    refused(side, pair.answer(&CancelOrder::new(order_id, security, SideReq::SELL, 9.into())));
+    assert_eq!(pair.session.state(), State::Established);
 }
 
-/// An order that ends before its block does, and before its id: the gateway names none when it
-/// refuses it, so that the session cannot tell which of its messages is meant.
-struct Broken;
+/// An order that ends before its ClOrdID. The gateway rejects it without an id, so the session
+/// cannot determine which of its messages was rejected.
+struct TruncatedOrder;
 
-impl Outgoing for Broken {
+impl Outgoing for TruncatedOrder {
     const MAX_LENGTH: usize = NewOrder::MAX_LENGTH;
 
     fn request_id(&self, _: u32) -> Option<u64> {
@@ -491,65 +502,65 @@ impl Outgoing for Broken {
 const NOT_DECODED: &str = "business None: 109 (message could not be decoded)";
 
 #[test]
-fn a_number_refused_without_an_id_is_settled_by_not_applied() {
-    let mut world = established();
-    assert_eq!(world.send(&Broken), 1);
-    assert_eq!(world.told(), [NOT_DECODED]);
-    assert_eq!(world.send(&buy(2, LOW, 1)), 2);
-    assert_eq!(world.told(), ["NotApplied { from_seq_no: 1, count: 2 }"]);
-    assert_eq!(world.send(&buy(3, LOW, 1)), 3);
-    assert_eq!(world.told(), ["new 3 1"]);
+fn reject_without_id_is_resolved_by_not_applied() {
+    let mut pair = established();
+    assert_eq!(pair.send(&TruncatedOrder), 1);
+    assert_eq!(pair.take_events(), [NOT_DECODED]);
+    assert_eq!(pair.send(&buy(2, LOW, 1)), 2);
+    assert_eq!(pair.take_events(), ["NotApplied { from_seq_no: 1, count: 2 }"]);
+    assert_eq!(pair.send(&buy(3, LOW, 1)), 3);
+    assert_eq!(pair.take_events(), ["new 3 1"]);
 }
 
 #[test]
-fn refused_numbers_with_others_in_flight_are_settled_by_not_applied() {
-    let mut world = established();
-    // All three leave before the gateway's answer to the first arrives.
+fn rejects_with_messages_in_flight_yield_not_applied() {
+    let mut pair = established();
+    // All three are sent before the answer to the first arrives.
     for refused in [true, false, false] {
-        let mut sender = world.session.sender(world.now, &mut world.wire);
+        let mut sender = pair.session.sender(pair.now, &mut pair.wire);
         let sent = match refused {
-            true => sender.send(&Broken),
+            true => sender.send(&TruncatedOrder),
             false => sender.send(&buy(2, LOW, 1)),
         };
         sent.unwrap();
     }
-    world.run();
+    pair.run();
     let not_applied = "NotApplied { from_seq_no: 1, count: 2 }";
-    assert_eq!(world.told()[..2], [NOT_DECODED, not_applied]);
-    assert_eq!(world.session.outbound_counters().taken_back, 0);
-    assert_eq!(world.send(&buy(3, LOW, 1)), 4);
-    assert_eq!(world.told(), ["new 3 1"]);
+    assert_eq!(pair.take_events()[..2], [NOT_DECODED, not_applied]);
+    assert_eq!(pair.session.outbound_counters().taken_back, 0);
+    assert_eq!(pair.send(&buy(3, LOW, 1)), 4);
+    assert_eq!(pair.take_events(), ["new 3 1"]);
 }
 
-/// The number a line ends with.
+/// Returns the number at the end of a line.
 fn leaves(line: &str) -> u32 {
     line.rsplit(' ').next().unwrap().parse().unwrap()
 }
 
 #[test]
-fn what_has_traded_counts_towards_a_replacement_if_it_is_said_so() {
+fn replacement_counts_fills_if_requested() {
     const PRICE: i64 = 1_000_250_000_000;
     for mitigated in [false, true] {
-        let mut world = established();
-        // Takes all that is offered at this price and rests as the best bid with the remainder.
+        let mut pair = established();
+        // Buys the whole quantity offered at this price. The remainder rests as the best bid.
         let order = buy(1, PRICE, 4_000);
-        let resting = leaves(world.answer(&order).last().unwrap());
-        let order_id = world.working();
+        let resting = leaves(pair.answer(&order).last().unwrap());
+        let order_id = pair.working();
         let sell = NewOrder { side: SideReq::SELL, quantity: 2, cl_ord_id: 2.into(), ..order };
         let left = resting - 2;
         let traded = format!("traded 1 2 leaves {left}");
-        assert_eq!(world.answer(&sell), ["new 2 1000.25", "traded 2 2 leaves 0", &traded]);
+        assert_eq!(pair.answer(&sell), ["new 2 1000.25", "traded 2 2 leaves 0", &traded]);
         let replace = ReplaceOrder::from_order(order_id, &buy(3, PRICE, 4_000));
         let replace = if mitigated { replace.with_in_flight_mitigation() } else { replace };
         let expected = if mitigated { left } else { 4_000 };
-        assert_eq!(world.answer(&replace), [format!("modified 3 1000.25 leaves {expected}")]);
+        assert_eq!(pair.answer(&replace), [format!("modified 3 1000.25 leaves {expected}")]);
     }
 }
 
-/// Asks for party details by their number.
-struct ListOf(u64);
+/// A request for party details by their number.
+struct PartyListRequest(u64);
 
-impl Outgoing for ListOf {
+impl Outgoing for PartyListRequest {
     const MAX_LENGTH: usize = 200;
 
     fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
@@ -563,31 +574,34 @@ impl Outgoing for ListOf {
 }
 
 #[test]
-fn party_details_are_registered_listed_and_sent_on_demand() {
+fn party_details_are_registered_listed_and_sent() {
     const UNKNOWN: &str = "1 (PartyDetailsListReqID is unknown)";
     let operator =
         Operator { party_details_list_req_id: 77, ..Operator::automated("TRADER", "US,IL") };
     for piece in [1, 100_000] {
-        let mut world = World::by(operator, KEY, piece);
-        world.log_on(Binding::New);
-        world.told();
-        assert_eq!(world.answer(&buy(1, LOW, 1)), [format!("business Some(1): {UNKNOWN}")]);
+        let mut pair = Pair::with_operator(operator, KEY, piece);
+        pair.log_on(Binding::New);
+        pair.take_events();
+        assert_eq!(pair.answer(&buy(1, LOW, 1)), [format!("business Some(1): {UNKNOWN}")]);
         let parties = [
             Party::new(PartyDetailRole::CUSTOMER_ACCOUNT, "ACCOUNT").unwrap(),
             Party::new(PartyDetailRole::OPERATOR, "TRADER").unwrap(),
         ];
         let details = PartyDetails::new(77, &parties);
-        assert_eq!(world.answer(&details), ["parties 77: 2"]);
-        assert_eq!(world.answer(&buy(2, LOW, 1)), ["new 2 1"]);
-        assert_eq!(world.answer(&ListOf(77)), ["listed 77: 2, result 0"]);
-        assert_eq!(world.answer(&ListOf(78))[0], format!("listed {}: 0, result 2", u64::MAX));
-        let again = world.answer(&details);
+        assert_eq!(pair.answer(&details), ["parties 77: 2"]);
+        assert_eq!(pair.answer(&buy(2, LOW, 1)), ["new 2 1"]);
+        assert_eq!(pair.answer(&PartyListRequest(77)), ["listed 77: 2, result 0"]);
+        assert_eq!(
+            pair.answer(&PartyListRequest(78))[0],
+            format!("listed {}: 0, result 2", u64::MAX)
+        );
+        let again = pair.answer(&details);
         assert_eq!(again, ["business Some(6): 108 (PartyDetailsListReqID is a duplicate)"]);
-        // On demand: for one order, by the number that stands for that.
-        let mut sender = world.session.sender(world.now, &mut world.wire);
+        // Sends party details for one order, with the list request id reserved for this.
+        let mut sender = pair.session.sender(pair.now, &mut pair.wire);
         sender.send_with_party(&PartyDetails::new(0, &parties[..1]), &buy(3, LOW, 1)).unwrap();
-        world.run();
-        assert_eq!(world.told(), ["new 3 1", "parties 4294967295: 1"]);
-        assert_eq!(world.answer(&buy(4, LOW, 1)), ["new 4 1"]);
+        pair.run();
+        assert_eq!(pair.take_events(), ["new 3 1", "parties 4294967295: 1"]);
+        assert_eq!(pair.answer(&buy(4, LOW, 1)), ["new 4 1"]);
     }
 }

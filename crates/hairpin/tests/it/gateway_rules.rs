@@ -1,4 +1,4 @@
-//! The words of `hairpin exchange` that choose the gateway's rules, and what a client sees of each.
+//! The flags of `hairpin exchange` that select the gateway's rules, seen from a client.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddrV4;
@@ -12,33 +12,33 @@ use crate::support::{hairpin, turn};
 const TRADER: Account =
     Account { access_key: "HAIRPIN-TRADER-00001", session: "H01", firm: "HPIN0" };
 const UUID: u64 = 1_700_000_000_000_000;
-/// Another key than the published one.
+/// A key that differs from the published one.
 const OTHER_KEY: &str = "AQECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 /// 500.00, far below the market.
 const FAR: i64 = 500_000_000_000;
 const RULES: [&str; 3] = ["cme", "unlimited", "lenient"];
 
-/// `hairpin exchange`, until it is dropped.
-struct House {
+/// A running `hairpin exchange`, killed when dropped.
+struct RunningExchange {
     child: Child,
     gateway: SocketAddrV4,
-    /// What it says of its gateway.
+    /// The gateway's rules as printed at startup.
     rules: String,
     _turn: MutexGuard<'static, ()>,
 }
 
-impl House {
-    fn open(words: &[&str]) -> Self {
+impl RunningExchange {
+    fn open(args: &[&str]) -> Self {
         let turn = turn();
-        // It waits for more traders than there will be: nothing happens but what is ordered.
+        // The exchange waits for 16 traders, so its own rounds never start.
         let mut command = hairpin();
-        command.args(["exchange", "--feed", "tcp", "--traders", "16"]).args(words);
+        command.args(["exchange", "--feed", "tcp", "--traders", "16"]).args(args);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-        let line = said.next().unwrap().unwrap();
-        // The rest is read, so that it may be said.
-        std::thread::spawn(move || said.for_each(drop));
+        let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
+        let line = stderr.next().unwrap().unwrap();
+        // The remaining lines are drained, so that the exchange can write them.
+        std::thread::spawn(move || stderr.for_each(drop));
         let (_, words) = line.split_once("gateway ").unwrap_or_else(|| panic!("{line}"));
         let (address, rest) = words.split_once(' ').unwrap();
         let rules = rest.split_once(", market data").unwrap().0.to_owned();
@@ -57,7 +57,7 @@ impl House {
     }
 }
 
-impl Drop for House {
+impl Drop for RunningExchange {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -68,13 +68,13 @@ fn timestamp() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64
 }
 
-/// BusinessRejectReason of a BusinessReject521.
+/// Returns the BusinessRejectReason of a BusinessReject521.
 fn reason(message: &Message) -> u16 {
     assert_eq!(message.template, 521);
     message.u16(323)
 }
 
-/// Writes so many orders, a hundred at once; their answers.
+/// Sends `count` orders in batches of a hundred and returns the answers.
 fn orders(client: &mut Client, count: u32) -> Vec<Message> {
     let mut answers = Vec::new();
     while (answers.len() as u32) < count {
@@ -86,12 +86,11 @@ fn orders(client: &mut Client, count: u32) -> Vec<Message> {
 }
 
 #[test]
-fn cme_limits_messages_and_the_others_do_not() {
+fn cme_rules_limit_the_message_rate() {
     for rules in RULES {
-        let house = House::open(&["--gateway-rules", rules]);
-        let mut client = house.log_on();
-        // In a window of 3 s 1,500 orders pass, so that however slow this host is some time one
-        // of these is the next.
+        let exchange = RunningExchange::open(&["--gateway-rules", rules]);
+        let mut client = exchange.log_on();
+        // The limit is 1,500 orders in 3 s. A slow host may need several attempts to exceed it.
         let mut refused = None;
         for _ in 0..if rules == "cme" { 10 } else { 1 } {
             let answers = orders(&mut client, 1_600);
@@ -105,16 +104,16 @@ fn cme_limits_messages_and_the_others_do_not() {
 }
 
 #[test]
-fn all_but_the_lenient_close_ports_for_bad_logons() {
+fn rejected_logons_close_ports_unless_lenient() {
     for rules in RULES {
-        let house = House::open(&["--gateway-rules", rules]);
-        let mut client = house.connect();
+        let exchange = RunningExchange::open(&["--gateway-rules", rules]);
+        let mut client = exchange.connect();
         for _ in 0..4 {
             let answer = client.negotiate_signed_by(OTHER_KEY, timestamp());
             assert_eq!((answer.template, answer.u16(64)), (502, 0), "{rules}");
         }
         let fifth = client.negotiate_signed_by(OTHER_KEY, timestamp());
-        let good = house.connect().negotiate(timestamp());
+        let good = exchange.connect().negotiate(timestamp());
         if rules == "lenient" {
             assert_eq!((fifth.template, good.template), (502, 501));
         } else {
@@ -125,40 +124,40 @@ fn all_but_the_lenient_close_ports_for_bad_logons() {
 }
 
 #[test]
-fn all_but_the_lenient_cancel_the_orders_of_a_session_that_is_lost() {
+fn lost_session_cancels_orders_unless_lenient() {
     for rules in RULES {
-        let house = House::open(&["--gateway-rules", rules]);
-        let mut client = house.log_on();
+        let exchange = RunningExchange::open(&["--gateway-rules", rules]);
+        let mut client = exchange.log_on();
         orders(&mut client, 1);
         drop(client);
-        let mut client = house.connect();
+        let mut client = exchange.connect();
         client.next = 2;
         let answer = client.establish(timestamp());
-        // PreviousSeqNo: behind the acknowledgement came a cancel, or nothing.
+        // PreviousSeqNo: the acknowledgment was followed by a cancel, or by no message.
         let published = if rules == "lenient" { 1 } else { 2 };
         assert_eq!((answer.template, answer.u32(20)), (504, published), "{rules}");
         if rules != "lenient" {
             client.request_retransmission(timestamp(), 2, 1);
             assert_eq!(client.receive().template, 509);
-            let gone = client.receive();
-            // ExecRestatementReason.
-            assert_eq!((gone.template, gone.u8(199)), (534, 100), "{rules}");
+            let canceled = client.receive();
+            // The ExecRestatementReason is 100.
+            assert_eq!((canceled.template, canceled.u8(199)), (534, 100), "{rules}");
         }
     }
 }
 
 #[test]
-fn so_many_messages_are_kept() {
-    for (words, oldest) in
+fn gateway_retains_the_configured_number_of_messages() {
+    for (args, oldest) in
         [(&["--kept-messages", "3"][..], 3), (&["--kept-messages", "5"], 1), (&[], 1)]
     {
-        let house = House::open(words);
-        let mut client = house.log_on();
+        let exchange = RunningExchange::open(args);
+        let mut client = exchange.log_on();
         orders(&mut client, 5);
         if oldest > 1 {
             client.request_retransmission(timestamp(), oldest - 1, 1);
             let answer = client.receive();
-            assert_eq!((answer.template, answer.u16(72)), (510, 0), "{words:?}");
+            assert_eq!((answer.template, answer.u16(72)), (510, 0), "{args:?}");
         }
         client.request_retransmission(timestamp(), oldest, 0);
         let announced = client.receive();
@@ -170,19 +169,19 @@ fn so_many_messages_are_kept() {
 }
 
 #[test]
-fn the_first_line_says_which_rules_and_unlimited_is_the_default() {
-    for (words, said) in [
+fn first_line_names_the_rules_and_default_is_unlimited() {
+    for (args, expected) in [
         (&["--gateway-rules", "cme"][..], "with CME's limits"),
         (&["--gateway-rules", "unlimited"], "without rate limits"),
         (&["--gateway-rules", "lenient"], "without rate limits, lenient"),
         (&[], "without rate limits"),
     ] {
-        assert_eq!(House::open(words).rules, said, "{words:?}");
+        assert_eq!(RunningExchange::open(args).rules, expected, "{args:?}");
     }
 }
 
 #[test]
-fn wrong_words_are_refused_in_one_line_that_names_them() {
+fn invalid_values_are_rejected_in_one_line() {
     for [word, value] in [
         ["--gateway-rules", "strict"],
         ["--gateway-rules", "CME"],
@@ -193,9 +192,9 @@ fn wrong_words_are_refused_in_one_line_that_names_them() {
         ["--kept-messages", "4,096"],
     ] {
         let output = hairpin().args(["exchange", word, value]).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), said.lines().count()), (Some(2), 1), "{said}");
-        assert!(said.contains(word) && said.contains(value), "{word} {value}: {said}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), stderr.lines().count()), (Some(2), 1), "{stderr}");
+        assert!(stderr.contains(word) && stderr.contains(value), "{word} {value}: {stderr}");
         assert!(output.stdout.is_empty());
     }
 }

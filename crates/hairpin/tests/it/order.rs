@@ -1,4 +1,4 @@
-//! `hairpin order` against a gateway on loopback.
+//! Runs `hairpin order` against a gateway on loopback.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -9,21 +9,21 @@ use crate::order_gateway::{ACCESS_KEY_ID, KEY, Venue};
 use crate::support::{Process, assert_done, assert_status, hairpin};
 use serde_json::Value;
 
-/// The variable that holds the key here.
+/// The environment variable with the secret key.
 const VARIABLE: &str = "HAIRPIN_ORDER_TEST_KEY";
 
-/// A gateway, and a folder with the settings of somebody who may log on there.
-struct Stand {
+/// A gateway, and a folder with the settings of a session that can log on to it.
+struct OrderTest {
     folder: tempfile::TempDir,
     venue: Venue,
 }
 
-impl Stand {
+impl OrderTest {
     fn new() -> Self {
         let (folder, venue) = (tempfile::tempdir().unwrap(), Venue::open());
-        let stand = Self { folder, venue };
-        let gateway = stand.venue.gateway;
-        stand.write(
+        let test = Self { folder, venue };
+        let gateway = test.venue.gateway;
+        test.write(
             "order.toml",
             &format!(
                 "[gateway]\nprimary = [\"{gateway}\"]\n\
@@ -34,7 +34,7 @@ impl Stand {
                  [journal]\nfolder = \"journal\"\n[instruments]\nHP001 = 1001\n"
             ),
         );
-        stand
+        test
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -45,7 +45,7 @@ impl Stand {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// Puts something else into the settings.
+    /// Replaces text in the settings.
     fn replace(&self, from: &str, to: &str) {
         let text = fs::read_to_string(self.path("order.toml")).unwrap();
         assert!(text.contains(from), "{from}");
@@ -58,7 +58,7 @@ impl Stand {
         command
     }
 
-    /// The command that runs this script.
+    /// Returns the command that runs this script.
     fn script(&self, text: &str) -> Command {
         self.write("script", text);
         let mut command = self.command();
@@ -66,7 +66,7 @@ impl Stand {
         command
     }
 
-    /// A script that sleeps, once it is logged on.
+    /// Starts a script that sleeps, and waits for its logon.
     fn sleeping(&self) -> Process {
         let mut command = self.script("sleep 10m\n");
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -74,21 +74,21 @@ impl Stand {
         let out = BufReader::new(child.stdout.take().unwrap());
         let process = Process::of(child);
         let mut lines = out.lines().map(Result::unwrap);
-        assert!(lines.any(|line| line.ends_with(" established")), "it has not logged on");
-        // Whatever it says from now on is read by nobody, and must not block or stop it.
+        assert!(lines.any(|line| line.ends_with(" established")), "the session must log on");
+        // The remaining output is drained, so that the command never blocks on a full pipe.
         std::thread::spawn(move || lines.count());
         process
     }
 }
 
-/// A command that is typed to, and what it says as it says it.
-struct Talk {
+/// A running command with piped input and output.
+struct Console {
     input: ChildStdin,
     lines: Lines<BufReader<ChildStdout>>,
     process: Process,
 }
 
-impl Talk {
+impl Console {
     fn with(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -96,21 +96,21 @@ impl Talk {
         Self { input: child.stdin.take().unwrap(), lines, process: Process::of(child) }
     }
 
-    fn say(&mut self, command: &str) {
+    fn enter(&mut self, command: &str) {
         writeln!(self.input, "{command}").unwrap();
     }
 
-    /// The next line that has all of these in it; what comes before it is passed over.
+    /// Returns the next line that contains all parts, and skips the lines before it.
     #[track_caller]
-    fn hear(&mut self, parts: &[&str]) -> String {
-        let mut passed = Vec::new();
+    fn wait_for_line(&mut self, parts: &[&str]) -> String {
+        let mut skipped = Vec::new();
         for line in self.lines.by_ref().map(Result::unwrap) {
             if parts.iter().all(|part| line.contains(part)) {
                 return line;
             }
-            passed.push(line);
+            skipped.push(line);
         }
-        panic!("{parts:?} was not said: {passed:#?}");
+        panic!("{parts:?} was not printed: {skipped:#?}");
     }
 }
 
@@ -118,15 +118,15 @@ fn lines(output: &Output) -> Vec<String> {
     String::from_utf8(output.stdout.clone()).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// The one line that was said.
-fn said(output: &Output) -> String {
-    let said = String::from_utf8(output.stderr.clone()).unwrap();
-    assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(said.starts_with("hairpin: "), "{said}");
-    said
+/// Returns the error message after checking that it is one line.
+fn error_line(output: &Output) -> String {
+    let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    assert!(stderr.starts_with("hairpin: "), "{stderr}");
+    stderr
 }
 
-/// Direction and message of the lines that are messages.
+/// Returns the direction and name of each message printed.
 fn messages(output: &Output) -> Vec<(String, String)> {
     let words = |line: &String| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let all = lines(output);
@@ -138,9 +138,9 @@ const OUT: &str = "out";
 const IN: &str = "in";
 
 #[test]
-fn a_script_buys_replaces_and_cancels() {
-    let stand = Stand::new();
-    let output = stand
+fn script_buys_replaces_and_cancels() {
+    let test = OrderTest::new();
+    let output = test
         .script(
             "# rests far below the market\n\
              buy 5 @ 1.25 HP001 gtc id first\nexpect new within 60s\n\n\
@@ -173,9 +173,9 @@ fn a_script_buys_replaces_and_cancels() {
 }
 
 #[test]
-fn fills_rejects_mass_cancels_and_statuses_are_expected() {
-    let stand = Stand::new();
-    let output = stand
+fn script_expects_fills_rejects_and_mass_cancels() {
+    let test = OrderTest::new();
+    let output = test
         .script(
             "sell 1 market HP001\nexpect fill within 60s\n\
              buy 1 @ 1 999\nexpect reject within 60s\n\
@@ -188,24 +188,24 @@ fn fills_rejects_mass_cancels_and_statuses_are_expected() {
     assert_done(&output);
     let lines = lines(&output);
     assert!(lines.iter().any(|line| line.contains(" TotalAffectedOrders=1 ")), "{lines:#?}");
-    assert!(!lines.iter().any(|line| line.contains(" order ")), "nothing works: {lines:#?}");
+    assert!(!lines.iter().any(|line| line.contains(" order ")), "orders still work: {lines:#?}");
 }
 
 #[test]
-fn what_never_comes_is_one_line_and_status_1() {
-    let stand = Stand::new();
+fn missing_message_exits_with_one_line_and_status_1() {
+    let test = OrderTest::new();
     let script = "buy 1 @ 1 HP001\nexpect new within 60s\nexpect fill within 50ms\ncancel last\n";
-    let output = stand.script(script).output().unwrap();
+    let output = test.script(script).output().unwrap();
     assert_status(&output, 1);
-    assert_eq!(said(&output), "hairpin: line 3: expected fill: timeout\n");
-    assert_eq!(messages(&output).len(), 2, "nothing was done after it");
-    assert!(lines(&output).last().unwrap().ends_with(" disconnected"), "it has logged off");
+    assert_eq!(error_line(&output), "hairpin: line 3: expected fill: timeout\n");
+    assert_eq!(messages(&output).len(), 2, "the script must stop at the timeout");
+    assert!(lines(&output).last().unwrap().ends_with(" disconnected"), "the session must log off");
 }
 
 #[test]
-fn commands_come_by_standard_input_and_json_goes_out() {
-    let stand = Stand::new();
-    let mut command = stand.command();
+fn standard_input_is_read_and_json_is_printed() {
+    let test = OrderTest::new();
+    let mut command = test.command();
     command.args(["--format", "json"]).stdin(Stdio::piped());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -225,86 +225,93 @@ fn commands_come_by_standard_input_and_json_goes_out() {
 }
 
 #[test]
-fn a_wrong_line_of_standard_input_ends_it_with_status_1() {
-    let stand = Stand::new();
-    let mut command = stand.command();
+fn invalid_input_line_exits_with_status_1() {
+    let test = OrderTest::new();
+    let mut command = test.command();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"status\n\n # why\nhold 5\n").unwrap();
     let output = child.wait_with_output().unwrap();
     assert_status(&output, 1);
-    assert!(said(&output).contains("line 4, column 1: expected buy, sell"), "{}", said(&output));
+    assert!(
+        error_line(&output).contains("line 4, column 1: expected buy, sell"),
+        "{}",
+        error_line(&output)
+    );
 }
 
 #[test]
-fn what_names_no_order_is_told() {
-    let stand = Stand::new();
+fn unknown_order_is_reported() {
+    let test = OrderTest::new();
     for (script, expected) in [
         ("cancel last", "line 1: no order entered yet"),
         ("cancel 77", "line 1: no order 77"),
         ("buy 1 @ 1 HP001 id a\nbuy 1 @ 1 HP001 id a", "line 2: order a exists already"),
         ("buy 1 @ 1 999\nreplace last qty 2", "line 2: the exchange rejected order"),
     ] {
-        let output = stand.script(script).output().unwrap();
+        let output = test.script(script).output().unwrap();
         assert_status(&output, 1);
-        assert!(said(&output).contains(expected), "{}", said(&output));
+        assert!(error_line(&output).contains(expected), "{}", error_line(&output));
     }
 }
 
 #[test]
-fn signals_log_off_and_give_their_status() {
+fn signals_log_off_and_set_the_exit_status() {
     for (name, status) in [("INT", 130), ("TERM", 143)] {
-        let stand = Stand::new();
-        let process = stand.sleeping();
+        let test = OrderTest::new();
+        let process = test.sleeping();
         process.signal(name);
         assert_status(&process.output(), status);
         let mut show = hairpin();
-        show.args(["order", "--show", "--journal"]).arg(stand.path("journal"));
+        show.args(["order", "--show", "--journal"]).arg(test.path("journal"));
         let trail = lines(&show.output().unwrap());
         assert!(trail.last().unwrap().contains(" Terminate507 "), "{trail:#?}");
     }
 }
 
 #[test]
-fn a_journal_has_one_session_at_a_time() {
-    let stand = Stand::new();
-    let first = stand.sleeping();
-    let output = stand.script("quit").output().unwrap();
+fn journal_accepts_one_session_at_a_time() {
+    let test = OrderTest::new();
+    let first = test.sleeping();
+    let output = test.script("quit").output().unwrap();
     assert_status(&output, 1);
-    let said = said(&output);
-    let journal = stand.path("journal");
-    assert!(said.contains(journal.to_str().unwrap()) && said.contains("already open"), "{said}");
+    let stderr = error_line(&output);
+    let journal = test.path("journal");
+    assert!(
+        stderr.contains(journal.to_str().unwrap()) && stderr.contains("already open"),
+        "{stderr}"
+    );
     first.signal("TERM");
     assert_status(&first.output(), 143);
-    assert_done(&stand.script("quit").output().unwrap());
+    assert_done(&test.script("quit").output().unwrap());
 }
 
 #[test]
-fn a_script_is_read_before_anything_is_done() {
-    let stand = Stand::new();
-    let output = stand.script("buy 1 @ 1 HP001\nbuy 10 @ x HP001\n").output().unwrap();
+fn script_is_parsed_before_the_session_starts() {
+    let test = OrderTest::new();
+    let output = test.script("buy 1 @ 1 HP001\nbuy 10 @ x HP001\n").output().unwrap();
     assert_status(&output, 1);
-    let said = said(&output);
-    assert!(said.ends_with("line 2, column 10: expected a price such as 4500.25, found `x`\n"));
-    assert!(said.contains("script: "), "{said}");
-    assert!(!stand.path("journal").exists());
+    let stderr = error_line(&output);
+    assert!(stderr.ends_with("line 2, column 10: expected a price such as 4500.25, found `x`\n"));
+    assert!(stderr.contains("script: "), "{stderr}");
+    assert!(!test.path("journal").exists());
 }
 
 #[test]
-fn a_logon_that_is_refused_is_told() {
-    let stand = Stand::new();
-    let mut command = stand.script("quit");
+fn rejected_logon_is_reported() {
+    let test = OrderTest::new();
+    let mut command = test.script("quit");
     let output = command.env(VARIABLE, "AAAA").output().unwrap();
     assert_status(&output, 1);
-    assert!(said(&output).contains("cannot log on: 0 (signature"), "{}", said(&output));
+    assert!(error_line(&output).contains("cannot log on: 0 (signature"), "{}", error_line(&output));
 }
 
 #[test]
-fn settings_that_are_wrong_are_named_and_no_key_repeated() {
-    let stand = Stand::new();
-    let good = fs::read_to_string(stand.path("order.toml")).unwrap();
+fn invalid_settings_are_reported_without_the_key() {
+    let test = OrderTest::new();
+    let good = fs::read_to_string(test.path("order.toml")).unwrap();
     let key = |line: &str| good.replace(&format!("secret_env = \"{VARIABLE}\""), line);
-    stand.write("key", "secret!but?not#base64");
+    test.write("key", "secret!but?not#base64");
     for (text, expected) in [
         (good.replace("[gateway]", "[gate]"), "line 1: unknown field `gate`"),
         (good.replace("session = \"ABC\"", "session = \"ABCD\""), "Session must be"),
@@ -318,121 +325,126 @@ fn settings_that_are_wrong_are_named_and_no_key_repeated() {
         (key(""), "either `secret_file` or `secret_env`"),
         (key("secret_file = \"key\""), "not base64url"),
     ] {
-        stand.write("order.toml", &text);
-        let output = stand.script("quit").output().unwrap();
+        test.write("order.toml", &text);
+        let output = test.script("quit").output().unwrap();
         assert_status(&output, 1);
-        let said = said(&output);
-        assert!(said.contains("order.toml") && said.contains(expected), "{expected}: {said}");
-        assert!(!said.contains("secret!but"), "{said}");
+        let stderr = error_line(&output);
+        assert!(stderr.contains("order.toml") && stderr.contains(expected), "{expected}: {stderr}");
+        assert!(!stderr.contains("secret!but"), "{stderr}");
     }
 }
 
 #[test]
-fn a_journal_is_where_the_command_line_says() {
-    let stand = Stand::new();
-    let elsewhere = stand.path("elsewhere");
-    let mut command = stand.script("buy 1 @ 1 HP001\nexpect new within 60s\ncancel all\n");
+fn journal_option_sets_the_folder() {
+    let test = OrderTest::new();
+    let elsewhere = test.path("elsewhere");
+    let mut command = test.script("buy 1 @ 1 HP001\nexpect new within 60s\ncancel all\n");
     assert_done(&command.arg("--journal").arg(&elsewhere).output().unwrap());
-    assert!(elsewhere.exists() && !stand.path("journal").exists());
+    assert!(elsewhere.exists() && !test.path("journal").exists());
     let mut show = hairpin();
     let output = show.args(["order", "--show", "--journal"]).arg(&elsewhere).output().unwrap();
     assert!(lines(&output).iter().any(|line| line.contains(" NewOrderSingle514 ")));
 }
 
 #[test]
-fn without_a_folder_the_journal_is_in_memory() {
-    let stand = Stand::new();
-    stand.replace("[journal]\nfolder = \"journal\"\n", "");
-    assert_done(&stand.script("buy 1 @ 1 HP001\nexpect new within 60s\n").output().unwrap());
-    assert!(!stand.path("journal").exists());
+fn journal_is_in_memory_without_a_folder() {
+    let test = OrderTest::new();
+    test.replace("[journal]\nfolder = \"journal\"\n", "");
+    assert_done(&test.script("buy 1 @ 1 HP001\nexpect new within 60s\n").output().unwrap());
+    assert!(!test.path("journal").exists());
 }
 
 #[test]
-fn a_message_beyond_the_limit_is_told() {
-    let stand = Stand::new();
-    stand.replace("[instruments]", "[throttle]\nothers = 2\ninterval_ms = 600000\n[instruments]");
+fn message_above_the_limit_is_reported() {
+    let test = OrderTest::new();
+    test.replace("[instruments]", "[throttle]\nothers = 2\ninterval_ms = 600000\n[instruments]");
     let buy = "buy 1 @ 1 HP001\nexpect new within 60s\n";
-    let output = stand.script(&buy.repeat(3)).output().unwrap();
+    let output = test.script(&buy.repeat(3)).output().unwrap();
     assert_status(&output, 1);
-    assert!(said(&output).starts_with("hairpin: line 5: "), "{}", said(&output));
+    assert!(error_line(&output).starts_with("hairpin: line 5: "), "{}", error_line(&output));
     assert_eq!(messages(&output).len(), 4);
 }
 
 #[test]
-fn of_several_hosts_the_one_that_answers_is_connected() {
-    let stand = Stand::new();
-    // A port of loopback at which nobody listens: bound, and never listened at.
-    let nobody = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    stand.replace("primary = [", &format!("interval_ms = 10\nprimary = [\"{nobody}\", "));
+fn session_connects_to_the_host_that_answers() {
+    let test = OrderTest::new();
+    // A TCP port of loopback without a listener.
+    let unused = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    test.replace("primary = [", &format!("interval_ms = 10\nprimary = [\"{unused}\", "));
     let script = "buy 1 @ 1 HP001\nexpect new within 60s\ncancel last\nexpect cancel within 60s\n";
-    let output = stand.script(script).output().unwrap();
+    let output = test.script(script).output().unwrap();
     assert_done(&output);
     assert_eq!(messages(&output).len(), 4);
 }
 
 #[test]
-fn what_becomes_of_the_backup_is_told_and_the_session_goes_on_over_it() {
-    let stand = Stand::new();
-    let backup = format!("[gateway]\nbackup = [\"{}\"]", stand.venue.backup);
-    stand.replace("[gateway]", &backup);
-    let mut talk = Talk::with(stand.command());
-    let line = talk.hear(&[" session ", " backup Text=established"]);
+fn session_continues_on_the_backup_after_failover() {
+    let test = OrderTest::new();
+    let backup = format!("[gateway]\nbackup = [\"{}\"]", test.venue.backup);
+    test.replace("[gateway]", &backup);
+    let mut console = Console::with(test.command());
+    let line = console.wait_for_line(&[" session ", " backup Text=established"]);
     let uuid = line.split(' ').nth(2).unwrap().to_owned();
-    talk.say("buy 1 @ 1 HP001\nexpect new within 60s");
-    talk.hear(&[" in ", " 1 ExecutionReportNew522"]);
-    stand.venue.fail_primary();
-    talk.hear(&[&uuid, " failover Text=\"the exchange has made the backup the primary\""]);
-    let line = talk.hear(&[&uuid, " active Text="]);
+    console.enter("buy 1 @ 1 HP001\nexpect new within 60s");
+    console.wait_for_line(&[" in ", " 1 ExecutionReportNew522"]);
+    test.venue.fail_primary();
+    console
+        .wait_for_line(&[&uuid, " failover Text=\"the exchange has made the backup the primary\""]);
+    let line = console.wait_for_line(&[&uuid, " active Text="]);
     assert!(line.contains("our next message is 2, nothing could be sent for "), "{line}");
-    talk.say("buy 1 @ 1 HP001\nexpect new within 60s\nquit");
-    talk.hear(&[" in ", &uuid, " 2 ExecutionReportNew522"]);
-    // The old primary is tried as the backup, which it is not.
-    let rest: Vec<_> = talk.lines.map(Result::unwrap).collect();
-    assert_done(&talk.process.output());
+    console.enter("buy 1 @ 1 HP001\nexpect new within 60s\nquit");
+    console.wait_for_line(&[" in ", &uuid, " 2 ExecutionReportNew522"]);
+    // The session then tries the old primary as its backup, without success.
+    let rest: Vec<_> = console.lines.map(Result::unwrap).collect();
+    assert_done(&console.process.output());
     assert!(rest.last().unwrap().ends_with(" disconnected"), "{rest:#?}");
 }
 
 #[test]
-fn of_several_sessions_one_is_chosen() {
-    let stand = Stand::new();
-    stand.replace("[gateway]", "[[segment]]\nid = 64");
+fn segment_option_selects_the_session() {
+    let test = OrderTest::new();
+    test.replace("[gateway]", "[[segment]]\nid = 64");
     let second = "[[segment]]\nid = 80\nprimary = [\"127.0.0.1:1\"]\n[logon]";
-    stand.replace("[logon]", second);
-    let with = |words: &[&str]| {
-        let output = stand.script("quit").args(words).output().unwrap();
+    test.replace("[logon]", second);
+    let with = |args: &[&str]| {
+        let output = test.script("quit").args(args).output().unwrap();
         (output.status.code(), output)
     };
     let (status, output) = with(&[]);
-    let told = "line 1: file with `[[segment]]` has several sessions: choose one \
+    let printed = "line 1: file with `[[segment]]` has several sessions: choose one \
                 with --segment\n";
-    assert!(status == Some(1) && said(&output).ends_with(told), "{}", said(&output));
+    assert!(status == Some(1) && error_line(&output).ends_with(printed), "{}", error_line(&output));
     let (status, output) = with(&["--segment", "65"]);
-    let told = "no market segment 65, only 64, 80\n";
-    assert!(status == Some(1) && said(&output).ends_with(told), "{}", said(&output));
+    let printed = "no market segment 65, only 64, 80\n";
+    assert!(status == Some(1) && error_line(&output).ends_with(printed), "{}", error_line(&output));
     let (_, output) = with(&["--segment", "64"]);
     assert_done(&output);
-    assert!(stand.path("journal/64/0000000001.segment").exists());
-    assert!(!stand.path("journal/80").exists());
+    assert!(test.path("journal/64/0000000001.segment").exists());
+    assert!(!test.path("journal/80").exists());
 }
 
 #[test]
-fn when_all_attempts_have_failed_it_says_why() {
-    let stand = Stand::new();
-    let nobody = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let gateway = stand.venue.gateway.to_string();
-    stand.replace(&gateway, &nobody.to_string());
-    stand.replace("[logon]", "attempts = 2\ninterval_ms = 10\n[logon]");
-    let output = stand.script("quit").output().unwrap();
+fn failure_of_all_attempts_reports_the_cause() {
+    let test = OrderTest::new();
+    let unused = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let gateway = test.venue.gateway.to_string();
+    test.replace(&gateway, &unused.to_string());
+    test.replace("[logon]", "attempts = 2\ninterval_ms = 10\n[logon]");
+    let output = test.script("quit").output().unwrap();
     assert_status(&output, 1);
     let reason = "cannot log on: connection lost while connecting: ";
-    let said = said(&output);
-    assert!(said.contains(reason) && said.contains(&nobody.to_string()), "{said}");
-    let told = lines(&output);
-    assert_eq!(told.iter().filter(|line| line.contains(" failure Text=")).count(), 2, "{told:#?}");
+    let stderr = error_line(&output);
+    assert!(stderr.contains(reason) && stderr.contains(&unused.to_string()), "{stderr}");
+    let printed = lines(&output);
+    assert_eq!(
+        printed.iter().filter(|line| line.contains(" failure Text=")).count(),
+        2,
+        "{printed:#?}"
+    );
 }
 
 #[test]
-fn the_documented_file_trades_at_an_exchange_of_ones_own() {
+fn documented_file_trades_at_the_simulated_exchange() {
     let document = include_str!("../../../../docs/guide/order-command.md");
     let block = |which: usize| {
         let block = document.split("```toml\n").nth(which).unwrap();
@@ -447,8 +459,8 @@ fn the_documented_file_trades_at_an_exchange_of_ones_own() {
         .spawn()
         .unwrap();
     let mut first = String::new();
-    let mut said = BufReader::new(exchange.stderr.take().unwrap());
-    said.read_line(&mut first).unwrap();
+    let mut stderr = BufReader::new(exchange.stderr.take().unwrap());
+    stderr.read_line(&mut first).unwrap();
     let exchange = Process::of(exchange);
     let gateway = first.split("gateway ").nth(1).unwrap().split(' ').next().unwrap();
     let mut text = block(1).replace("127.0.0.1:9100", gateway);
@@ -469,16 +481,16 @@ fn the_documented_file_trades_at_an_exchange_of_ones_own() {
 }
 
 #[test]
-fn outside_of_its_schedule_it_waits_and_may_be_ended() {
-    let stand = Stand::new();
+fn session_waits_outside_its_schedule() {
+    let test = OrderTest::new();
     let closed = "[schedule]\nweek_start = \"Sun 15:00\"\nopen = []\n[instruments]";
     let now = jiff::Timestamp::now().in_tz("America/Chicago").unwrap();
     let day = now.strftime("%a").to_string();
     let window = |from: &str, to: &str| format!("[[\"{day} {from}\", \"{day} {to}\"]]");
-    // A window of today that is not now.
+    // A window of today that excludes the present time.
     let open = if now.hour() < 12 { window("20:00", "21:00") } else { window("02:00", "03:00") };
-    stand.replace("[instruments]", &closed.replace("[]", &open));
-    let mut command = stand.script("buy 1 @ 1 HP001\n");
+    test.replace("[instruments]", &closed.replace("[]", &open));
+    let mut command = test.script("buy 1 @ 1 HP001\n");
     let process = Process::start(&mut command);
     std::thread::sleep(std::time::Duration::from_millis(500));
     process.signal("TERM");
@@ -488,8 +500,8 @@ fn outside_of_its_schedule_it_waits_and_may_be_ended() {
 }
 
 #[test]
-fn wrong_words_are_status_2() {
-    for words in [
+fn invalid_arguments_exit_with_status_2() {
+    for args in [
         &["order"][..],
         &["order", "a", "b"],
         &["order", "a", "--format", "csv"],
@@ -499,8 +511,8 @@ fn wrong_words_are_status_2() {
         &["order", "a", "--script"],
         &["order", "--script", "a"],
     ] {
-        let output = hairpin().args(words).output().unwrap();
+        let output = hairpin().args(args).output().unwrap();
         assert_status(&output, 2);
-        assert!(said(&output).ends_with("try --help\n"), "{words:?}");
+        assert!(error_line(&output).ends_with("try --help\n"), "{args:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! An exchange on loopback, and a session that has traded there and left its journal.
+//! An exchange on loopback, and a session that trades there and writes a journal.
 #![allow(dead_code, reason = "each test program uses its part")]
 
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -20,15 +20,15 @@ use hairpin_time::Duration;
 
 pub(crate) const ACCESS_KEY_ID: &str = "ACCESS-KEY-ID-123456";
 pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
-/// The first instrument, whose books stay around 1,000.
+/// The first instrument. Its prices stay near 1,000.
 pub(crate) const INSTRUMENT: i32 = 1_001;
 
-/// A gateway with a quiet market behind it, in a thread that sleeps while nothing comes.
+/// A gateway of an idle market. Its thread sleeps while no bytes arrive.
 pub(crate) struct Venue {
     pub(crate) gateway: SocketAddrV4,
     pub(crate) backup: SocketAddrV4,
     stop: Arc<AtomicBool>,
-    /// The primary is to fail.
+    /// A request to fail the primary.
     fail: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -36,14 +36,14 @@ pub(crate) struct Venue {
 impl Venue {
     pub(crate) fn open() -> Self {
         let [stop, fail] = [false; 2].map(|it| Arc::new(AtomicBool::new(it)));
-        let (told, gateways) = mpsc::channel();
+        let (addresses, gateways) = mpsc::channel();
         let (stopped, failed) = (Arc::clone(&stop), Arc::clone(&fail));
-        let thread = thread::spawn(move || run(&stopped, &failed, &told));
+        let thread = thread::spawn(move || run(&stopped, &failed, &addresses));
         let (gateway, backup) = gateways.recv().unwrap();
         Self { gateway, backup, stop, fail, thread: Some(thread) }
     }
 
-    /// The primary's connections end soon, and the backup is the primary.
+    /// Closes the primary's connections and makes the backup the primary.
     pub(crate) fn fail_primary(&self) {
         self.fail.store(true, Ordering::Relaxed);
     }
@@ -53,11 +53,15 @@ impl Drop for Venue {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         let outcome = self.thread.take().unwrap().join();
-        assert!(outcome.is_ok() || thread::panicking(), "the exchange died");
+        assert!(outcome.is_ok() || thread::panicking(), "the exchange thread panicked");
     }
 }
 
-fn run(stop: &AtomicBool, fail: &AtomicBool, told: &mpsc::Sender<(SocketAddrV4, SocketAddrV4)>) {
+fn run(
+    stop: &AtomicBool,
+    fail: &AtomicBool,
+    addresses: &mpsc::Sender<(SocketAddrV4, SocketAddrV4)>,
+) {
     let clock = Clock::from_kernel();
     let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
     let account = |session| Credentials::new(ACCESS_KEY_ID, KEY, session, "DEFGH").unwrap();
@@ -76,7 +80,7 @@ fn run(stop: &AtomicBool, fail: &AtomicBool, told: &mpsc::Sender<(SocketAddrV4, 
     let mut exchange = Exchange::new(settings, clock.now(), &mut reactor).unwrap();
     exchange.set_pace(Pace::Paced, clock.now());
     let backup = exchange.serve_backup(gateway, clock.now(), &mut reactor).unwrap();
-    told.send((exchange.gateway_address(), backup)).unwrap();
+    addresses.send((exchange.gateway_address(), backup)).unwrap();
     while !stop.load(Ordering::Relaxed) {
         let now = clock.now();
         if fail.swap(false, Ordering::Relaxed) {
@@ -90,7 +94,7 @@ fn run(stop: &AtomicBool, fail: &AtomicBool, told: &mpsc::Sender<(SocketAddrV4, 
     }
 }
 
-/// Buys, replaces, cancels, is refused, trades, and leaves.
+/// A strategy that buys, replaces, cancels, is rejected, trades, and logs off.
 #[derive(Default)]
 struct Trader {
     replaced: bool,
@@ -154,7 +158,7 @@ impl Listener for Trader {
     }
 }
 
-/// What a [`Trader`] leaves in its journal: direction and message.
+/// The direction and name of each message in the journal of a [`Trader`].
 pub(crate) const WRITTEN: [(&str, &str); 14] = [
     ("request", "Negotiate500"),
     ("request", "Establish503"),
@@ -172,7 +176,7 @@ pub(crate) const WRITTEN: [(&str, &str); 14] = [
     ("request", "Terminate507"),
 ];
 
-/// Trades at an exchange of its own with a journal in `folder`. The session still has it open.
+/// Trades at a new exchange with a journal in `folder`. The returned session has the journal open.
 pub(crate) fn traded(folder: &Path) -> Session {
     let venue = Venue::open();
     let logon = Logon {
@@ -194,7 +198,7 @@ pub(crate) fn traded(folder: &Path) -> Session {
     let until = clock.instant() + Duration::from_secs(60);
     loop {
         let now = clock.now();
-        assert!(now.monotonic < until, "it has not traded within a minute");
+        assert!(now.monotonic < until, "no trade within a minute");
         let look = now.monotonic + Duration::from_millis(20);
         let deadline = session.next_deadline().map_or(look, |due| due.min(look));
         let ready = reactor.wait(now.monotonic, Some(deadline)).unwrap();

@@ -1,4 +1,4 @@
-//! `hairpin order` at a terminal: lines are edited, earlier ones come back, and nothing is torn.
+//! Runs `hairpin order` in a terminal: line editing, history, and output while a line is edited.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -14,13 +14,13 @@ use nix::pty::{OpenptyResult, openpty};
 use nix::sys::termios::{LocalFlags, tcgetattr};
 
 const VARIABLE: &str = "HAIRPIN_ORDER_TEST_KEY";
-const PATIENCE: Duration = Duration::from_secs(60);
-/// What the terminal is told when a line begins to be edited.
-const EDITS: &str = "\x1b[?2004h";
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The escape sequence at the start of line editing: enable bracketed paste.
+const EDITING_STARTED: &str = "\x1b[?2004h";
 const UP: &str = "\x1b[A";
 
-/// A command at a terminal of its own.
-struct Typist {
+/// A command with its own pseudoterminal.
+struct Terminal {
     process: Process,
     keys: File,
     screen: Arc<Mutex<String>>,
@@ -28,7 +28,7 @@ struct Typist {
     seen: usize,
 }
 
-/// The command with settings of its own in this folder, and a terminal it reads from.
+/// Returns the command with settings in this folder, and the terminal of its input.
 fn command(folder: &Path, venue: &Venue) -> (Command, OpenptyResult) {
     let settings = format!(
         "[gateway]\nprimary = [\"{}\"]\n[logon]\naccess_key_id = \"{ACCESS_KEY_ID}\"\n\
@@ -46,7 +46,7 @@ fn command(folder: &Path, venue: &Venue) -> (Command, OpenptyResult) {
     (command, pty)
 }
 
-/// All that comes from there, as it comes.
+/// Collects all bytes from `from` in another thread.
 fn watch(mut from: impl Read + Send + 'static) -> Arc<Mutex<String>> {
     let screen = Arc::new(Mutex::new(String::new()));
     let drawn = Arc::clone(&screen);
@@ -59,7 +59,7 @@ fn watch(mut from: impl Read + Send + 'static) -> Arc<Mutex<String>> {
     screen
 }
 
-impl Typist {
+impl Terminal {
     fn new(folder: &Path, venue: &Venue) -> Self {
         let (mut command, pty) = command(folder, venue);
         let slave = || pty.slave.try_clone().unwrap();
@@ -70,7 +70,7 @@ impl Typist {
         Self { process, keys, screen, terminal: pty.slave, seen: 0 }
     }
 
-    /// One whose command does not print to the terminal.
+    /// Starts a command whose standard output is not the terminal.
     fn printing_elsewhere(folder: &Path, venue: &Venue) -> Self {
         let (mut command, pty) = command(folder, venue);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -79,39 +79,39 @@ impl Typist {
         Self { process, keys, screen, terminal: pty.slave, seen: 0 }
     }
 
-    fn types(&mut self, keys: &str) {
+    fn type_keys(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Types a whole line, and waits for the prompt of the next.
+    /// Types a complete line, and waits for the next prompt.
     #[track_caller]
-    fn enters(&mut self, line: &str) {
-        let count = |screen: &str| screen.matches(EDITS).count();
+    fn enter(&mut self, line: &str) {
+        let count = |screen: &str| screen.matches(EDITING_STARTED).count();
         let before = count(&self.screen.lock().unwrap());
-        self.types(&format!("{line}\r"));
-        let until = Instant::now() + PATIENCE;
+        self.type_keys(&format!("{line}\r"));
+        let until = Instant::now() + TIMEOUT;
         while count(&self.screen.lock().unwrap()) == before {
             assert!(Instant::now() < until, "no prompt: {}", self.screen.lock().unwrap());
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    /// Waits for these words behind those that were waited for before.
+    /// Waits for text after the text of the previous wait.
     #[track_caller]
-    fn sees(&mut self, words: &str) {
-        let until = Instant::now() + PATIENCE;
+    fn wait_for_text(&mut self, expected: &str) {
+        let until = Instant::now() + TIMEOUT;
         loop {
             let screen = self.screen.lock().unwrap().clone();
-            if let Some(place) = screen[self.seen..].find(words) {
-                self.seen += place + words.len();
+            if let Some(place) = screen[self.seen..].find(expected) {
+                self.seen += place + expected.len();
                 return;
             }
-            assert!(Instant::now() < until, "no {words:?}: {screen}");
+            assert!(Instant::now() < until, "no {expected:?}: {screen}");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    /// The lines as they were left on the screen.
+    /// Returns the final contents of each line on the screen.
     fn lines(&self) -> Vec<String> {
         let screen = self.screen.lock().unwrap().clone();
         screen.split('\n').map(shown).collect()
@@ -127,8 +127,8 @@ impl Typist {
     }
 }
 
-/// What a line shows once all of it was drawn: what stands behind its last return to its begin,
-/// without the sequences that draw.
+/// Returns the final contents of a line: the text after its last carriage return, without escape
+/// sequences.
 fn shown(line: &str) -> String {
     let mut plain = String::new();
     let mut characters = line.trim_end_matches('\r').chars();
@@ -143,90 +143,93 @@ fn shown(line: &str) -> String {
 }
 
 #[test]
-fn lines_are_edited_and_what_happens_stands_above_them() {
+fn events_are_printed_above_the_edited_line() {
     let (folder, venue) = (tempfile::tempdir().unwrap(), Venue::open());
-    let mut typist = Typist::new(folder.path(), &venue);
-    typist.sees(" established");
-    assert!(!typist.is_cooked());
-    // The order leaves while the next line is being typed, with a slip that is taken back.
-    typist.enters("sleep 500ms");
-    typist.enters("buy 1 @ 1 HP001 id first");
-    typist.types("satt\x7f\x7f\x7f");
-    typist.sees(" ExecutionReportNew522 ");
-    typist.types("tatus\r");
-    typist.sees(" order ");
-    typist.sees(" ClOrdID=first ");
-    typist.enters("hold 5");
-    typist.sees("hairpin: line 4, column 1: expected buy, sell");
-    // Two lines back.
-    typist.enters(&format!("{UP}{UP}"));
-    typist.sees(" order ");
-    // What is pasted may be of several lines.
-    typist.enters("\x1b[200~buy 1 @ 1 HP001 id pasted\ncancel pasted\x1b[201~");
-    typist.sees(" ClOrdID=pasted ");
-    typist.sees(" ExecutionReportCancel534 ");
-    typist.types("quit\r");
-    typist.sees(" disconnected");
-    let lines = typist.lines();
+    let mut terminal = Terminal::new(folder.path(), &venue);
+    terminal.wait_for_text(" established");
+    assert!(!terminal.is_cooked());
+    // The order is sent while the next line is typed. That line contains a corrected typo.
+    terminal.enter("sleep 500ms");
+    terminal.enter("buy 1 @ 1 HP001 id first");
+    terminal.type_keys("satt\x7f\x7f\x7f");
+    terminal.wait_for_text(" ExecutionReportNew522 ");
+    terminal.type_keys("tatus\r");
+    terminal.wait_for_text(" order ");
+    terminal.wait_for_text(" ClOrdID=first ");
+    terminal.enter("hold 5");
+    terminal.wait_for_text("hairpin: line 4, column 1: expected buy, sell");
+    // Recalls the line before the last.
+    terminal.enter(&format!("{UP}{UP}"));
+    terminal.wait_for_text(" order ");
+    // A paste may contain several lines.
+    terminal.enter("\x1b[200~buy 1 @ 1 HP001 id pasted\ncancel pasted\x1b[201~");
+    terminal.wait_for_text(" ClOrdID=pasted ");
+    terminal.wait_for_text(" ExecutionReportCancel534 ");
+    terminal.type_keys("quit\r");
+    terminal.wait_for_text(" disconnected");
+    let lines = terminal.lines();
     let events: Vec<&String> = lines.iter().filter(|line| line.contains("Z ")).collect();
     assert!(events.len() >= 7, "{lines:#?}");
     for line in events {
         let is_whole = line.starts_with("20") && !line.contains("> ") && line.len() > 40;
         assert!(is_whole, "{line:?} of {lines:#?}");
     }
-    let terminal = typist.terminal.try_clone().unwrap();
-    assert_status(&typist.output(), 0);
+    let terminal = terminal.terminal.try_clone().unwrap();
+    assert_status(&terminal.output(), 0);
     let flags = tcgetattr(&terminal).unwrap().local_flags;
-    assert!(flags.contains(LocalFlags::ICANON | LocalFlags::ECHO), "the terminal is as it was");
+    assert!(
+        flags.contains(LocalFlags::ICANON | LocalFlags::ECHO),
+        "the terminal mode must be restored"
+    );
 }
 
 #[test]
-fn a_later_run_knows_the_commands_and_nothing_else_that_was_typed() {
+fn history_contains_only_valid_commands() {
     let (folder, venue) = (tempfile::tempdir().unwrap(), Venue::open());
-    let mut typist = Typist::new(folder.path(), &venue);
-    typist.sees(" established");
-    typist.enters("status");
-    typist.enters(KEY);
-    typist.sees("hairpin: line 2");
-    typist.types("quit\r");
-    typist.sees(" disconnected");
-    assert_status(&typist.output(), 0);
+    let mut terminal = Terminal::new(folder.path(), &venue);
+    terminal.wait_for_text(" established");
+    terminal.enter("status");
+    terminal.enter(KEY);
+    terminal.wait_for_text("hairpin: line 2");
+    terminal.type_keys("quit\r");
+    terminal.wait_for_text(" disconnected");
+    assert_status(&terminal.output(), 0);
     let history = fs::read_to_string(folder.path().join("hairpin/order_history")).unwrap();
     assert_eq!(history, "status\nquit\n");
-    let mut typist = Typist::new(folder.path(), &venue);
-    typist.sees(" established");
-    typist.enters(&format!("{UP}{UP}"));
-    typist.sees("next sequence numbers: ");
-    typist.types("quit\r");
-    assert_status(&typist.output(), 0);
+    let mut terminal = Terminal::new(folder.path(), &venue);
+    terminal.wait_for_text(" established");
+    terminal.enter(&format!("{UP}{UP}"));
+    terminal.wait_for_text("next sequence numbers: ");
+    terminal.type_keys("quit\r");
+    assert_status(&terminal.output(), 0);
 }
 
 #[test]
-fn ctrl_c_and_the_end_of_input_log_off() {
+fn interrupt_and_end_of_input_log_off() {
     for (key, status) in [("\x03", 130), ("\x04", 0)] {
         let (folder, venue) = (tempfile::tempdir().unwrap(), Venue::open());
-        let mut typist = Typist::new(folder.path(), &venue);
-        typist.sees(" established");
-        typist.types(key);
-        typist.sees(" disconnected");
-        let terminal = typist.terminal.try_clone().unwrap();
-        assert_status(&typist.output(), status);
+        let mut terminal = Terminal::new(folder.path(), &venue);
+        terminal.wait_for_text(" established");
+        terminal.type_keys(key);
+        terminal.wait_for_text(" disconnected");
+        let terminal = terminal.terminal.try_clone().unwrap();
+        assert_status(&terminal.output(), status);
         assert!(tcgetattr(&terminal).unwrap().local_flags.contains(LocalFlags::ICANON));
     }
 }
 
 #[test]
-fn where_nothing_is_edited_each_line_is_asked_for_once() {
+fn prompt_without_editing_is_printed_once_per_line() {
     let (folder, venue) = (tempfile::tempdir().unwrap(), Venue::open());
-    let mut typist = Typist::printing_elsewhere(folder.path(), &venue);
+    let mut terminal = Terminal::printing_elsewhere(folder.path(), &venue);
     for line in ["status\n", "\n", "sleep 100ms\n", "hold\n", "quit\n"] {
-        typist.sees("> ");
-        // Some time to ask again, as it must not.
+        terminal.wait_for_text("> ");
+        // Leaves time for an incorrect second prompt.
         std::thread::sleep(Duration::from_millis(100));
-        typist.types(line);
+        terminal.type_keys(line);
     }
-    let screen = Arc::clone(&typist.screen);
-    let output = typist.output();
+    let screen = Arc::clone(&terminal.screen);
+    let output = terminal.output();
     assert_status(&output, 0);
     assert!(String::from_utf8(output.stdout).unwrap().contains("next sequence numbers: ours 1"));
     let screen = screen.lock().unwrap().replace('\n', "");

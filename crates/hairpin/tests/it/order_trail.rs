@@ -1,4 +1,4 @@
-//! `hairpin order --show` on the journal of a session that has traded.
+//! Runs `hairpin order --show` on the journal of a session that has traded.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -10,40 +10,40 @@ use crate::support::{assert_done, assert_status, hairpin};
 use hairpin_mapped::{Direction, Entry, Reader};
 use serde_json::Value;
 
-/// A journal whose session has ended, in a folder of its own.
-struct Left {
+/// The journal of an ended session, in a temporary folder.
+struct ClosedJournal {
     _folder: tempfile::TempDir,
     journal: PathBuf,
 }
 
-impl Left {
-    fn by_a_trader() -> Self {
+impl ClosedJournal {
+    fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let journal = folder.path().join("journal");
         drop(traded(&journal));
         Self { _folder: folder, journal }
     }
 
-    fn show(&self, words: &[&str]) -> Output {
-        show(&self.journal, words)
+    fn show(&self, args: &[&str]) -> Output {
+        show(&self.journal, args)
     }
 
-    /// The last record of a direction.
+    /// Returns the last record of a direction.
     fn last(&self, direction: Direction) -> Entry {
         let entries = Reader::open(&self.journal).unwrap().map(Result::unwrap);
         entries.filter(|entry| entry.tag.direction == direction).last().unwrap()
     }
 
-    /// The one segment there is.
+    /// Opens the only segment.
     fn segment(&self) -> fs::File {
         let path = self.journal.join("0000000001.segment");
         OpenOptions::new().read(true).write(true).open(path).unwrap()
     }
 }
 
-fn show(journal: &Path, words: &[&str]) -> Output {
+fn show(journal: &Path, args: &[&str]) -> Output {
     let mut command = hairpin();
-    command.args(["order", "--show", "--journal"]).arg(journal).args(words);
+    command.args(["order", "--show", "--journal"]).arg(journal).args(args);
     command.output().unwrap()
 }
 
@@ -51,12 +51,12 @@ fn lines(output: &Output) -> Vec<String> {
     String::from_utf8(output.stdout.clone()).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// The one line that was said.
-fn said(output: &Output) -> String {
-    let said = String::from_utf8(output.stderr.clone()).unwrap();
-    assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(said.starts_with("hairpin: "), "{said}");
-    said
+/// Returns the error message after checking that it is one line.
+fn error_line(output: &Output) -> String {
+    let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    assert!(stderr.starts_with("hairpin: "), "{stderr}");
+    stderr
 }
 
 fn objects(output: &Output) -> Vec<Value> {
@@ -64,8 +64,8 @@ fn objects(output: &Output) -> Vec<Value> {
 }
 
 #[test]
-fn every_record_is_a_line_in_the_order_of_the_journal() {
-    let left = Left::by_a_trader();
+fn records_are_printed_in_journal_order() {
+    let left = ClosedJournal::new();
     let output = left.show(&[]);
     assert_done(&output);
     let lines = lines(&output);
@@ -94,8 +94,8 @@ fn every_record_is_a_line_in_the_order_of_the_journal() {
 }
 
 #[test]
-fn neither_the_key_nor_its_id_nor_a_signature_is_shown() {
-    let left = Left::by_a_trader();
+fn key_key_id_and_signature_are_not_printed() {
+    let left = ClosedJournal::new();
     for format in ["text", "csv", "json"] {
         let output = left.show(&["--format", format]);
         assert_done(&output);
@@ -107,8 +107,8 @@ fn neither_the_key_nor_its_id_nor_a_signature_is_shown() {
 }
 
 #[test]
-fn csv_has_a_line_of_names_and_as_many_values() {
-    let left = Left::by_a_trader();
+fn csv_has_a_header_and_as_many_values_per_line() {
+    let left = ClosedJournal::new();
     let output = left.show(&["--format", "csv"]);
     assert_done(&output);
     let lines = lines(&output);
@@ -126,8 +126,8 @@ fn csv_has_a_line_of_names_and_as_many_values() {
 }
 
 #[test]
-fn json_is_an_object_a_line() {
-    let left = Left::by_a_trader();
+fn json_format_prints_an_object_per_line() {
+    let left = ClosedJournal::new();
     let output = left.show(&["--format", "json"]);
     assert_done(&output);
     let objects = objects(&output);
@@ -135,16 +135,20 @@ fn json_is_an_object_a_line() {
     assert_eq!((&objects[2]["OrderQty"], &objects[2]["Price"]), (&5.into(), &"1".into()));
     assert_eq!((&objects[0]["number"], &objects[0]["marked"]), (&Value::Null, &Value::Null));
     assert_eq!(objects[0]["Session"], "ABC");
-    assert_eq!(objects.last().unwrap()["Text"], "session is finished", "no quotation marks");
+    assert_eq!(
+        objects.last().unwrap()["Text"],
+        "session is finished",
+        "JSON text must have no extra quotation marks"
+    );
     assert!(objects[3]["uuid"].as_u64() > Some(0) && objects[3]["uuid"] == objects[2]["uuid"]);
 }
 
 #[test]
-fn a_time_and_a_uuid_leave_out_the_rest() {
-    let left = Left::by_a_trader();
+fn time_and_uuid_select_records() {
+    let left = ClosedJournal::new();
     let all = objects(&left.show(&["--format", "json"]));
-    let count = |words: &[&str]| {
-        let output = left.show(words);
+    let count = |args: &[&str]| {
+        let output = left.show(args);
         assert_done(&output);
         lines(&output).len()
     };
@@ -159,7 +163,7 @@ fn a_time_and_a_uuid_leave_out_the_rest() {
 }
 
 #[test]
-fn a_journal_is_shown_while_its_session_has_it_open() {
+fn journal_of_a_running_session_is_printed() {
     let folder = tempfile::tempdir().unwrap();
     let journal = folder.path().join("journal");
     let session = traded(&journal);
@@ -170,22 +174,25 @@ fn a_journal_is_shown_while_its_session_has_it_open() {
 }
 
 #[test]
-fn a_tail_that_was_cut_off_is_one_line_and_status_1() {
-    let left = Left::by_a_trader();
+fn truncated_journal_exits_with_one_line_and_status_1() {
+    let left = ClosedJournal::new();
     let last = left.last(Direction::Control);
     left.segment().set_len(last.offset + 60).unwrap();
     let output = left.show(&[]);
     assert_status(&output, 1);
     assert_eq!(lines(&output).len(), WRITTEN.len() - 1);
-    let said = said(&output);
-    assert!(said.contains("corrupt at byte") && said.contains("0000000001.segment"), "{said}");
+    let stderr = error_line(&output);
+    assert!(
+        stderr.contains("corrupt at byte") && stderr.contains("0000000001.segment"),
+        "{stderr}"
+    );
 }
 
 #[test]
-fn a_record_that_was_changed_is_told_by_its_checksum() {
-    let left = Left::by_a_trader();
+fn modified_record_is_detected_by_its_checksum() {
+    let left = ClosedJournal::new();
     let order = left.last(Direction::Outbound);
-    // OrderQty of the order, behind record, frame and message headers and Price.
+    // The OrderQty of the order, after the record, frame and message headers and Price.
     let place = order.offset + 48 + 4 + 8 + 8;
     left.segment().write_all_at(&77_u32.to_le_bytes(), place).unwrap();
     let output = left.show(&[]);
@@ -193,12 +200,12 @@ fn a_record_that_was_changed_is_told_by_its_checksum() {
     let changed: Vec<_> =
         lines(&output).into_iter().filter(|line| line.ends_with("checksum=wrong")).collect();
     assert!(changed.len() == 1 && changed[0].contains(" OrderQty=77 "), "{changed:?}");
-    assert!(said(&output).contains("differs from what was committed"));
+    assert!(error_line(&output).contains("differs from what was committed"));
 }
 
 #[test]
-fn whoever_has_read_enough_may_close_the_pipe() {
-    let left = Left::by_a_trader();
+fn closed_output_pipe_is_not_an_error() {
+    let left = ClosedJournal::new();
     let mut command = hairpin();
     command.args(["order", "--show", "--journal"]).arg(&left.journal);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -209,19 +216,22 @@ fn whoever_has_read_enough_may_close_the_pipe() {
 }
 
 #[test]
-fn what_is_no_journal_is_named() {
+fn error_contains_path_of_invalid_journal() {
     let folder = tempfile::tempdir().unwrap();
     for path in [folder.path(), &folder.path().join("missing")] {
         let output = show(path, &[]);
         assert_status(&output, 1);
-        let said = said(&output);
-        assert!(said.contains(path.to_str().unwrap()) && said.contains("no journal"), "{said}");
+        let stderr = error_line(&output);
+        assert!(
+            stderr.contains(path.to_str().unwrap()) && stderr.contains("no journal"),
+            "{stderr}"
+        );
     }
 }
 
 #[test]
-fn wrong_words_are_status_2() {
-    for words in [
+fn invalid_arguments_exit_with_status_2() {
+    for args in [
         &["order"][..],
         &["order", "--show"],
         &["order", "--journal", "folder"],
@@ -229,18 +239,18 @@ fn wrong_words_are_status_2() {
         &["order", "--show", "--journal", "folder", "--from", "yesterday"],
         &["order", "--show", "--journal", "folder", "--uuid", "-1"],
     ] {
-        let output = hairpin().args(words).output().unwrap();
+        let output = hairpin().args(args).output().unwrap();
         assert_status(&output, 2);
-        assert!(said(&output).ends_with("try --help\n"), "{words:?}");
+        assert!(error_line(&output).ends_with("try --help\n"), "{args:?}");
     }
 }
 
 #[test]
 #[ignore = "needs root"]
-fn an_ordinary_user_reads_his_own_journal_and_no_other() {
+fn ordinary_user_reads_only_own_journals() {
     use std::os::unix::fs::{PermissionsExt, chown};
     const NOBODY: u32 = 65_534;
-    let left = Left::by_a_trader();
+    let left = ClosedJournal::new();
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("hairpin");
     fs::copy(env!("CARGO_BIN_EXE_hairpin"), &program).unwrap();
@@ -255,7 +265,7 @@ fn an_ordinary_user_reads_his_own_journal_and_no_other() {
     };
     let output = show();
     assert_status(&output, 1);
-    assert!(said(&output).contains("Permission denied"));
+    assert!(error_line(&output).contains("Permission denied"));
     chown(&left.journal, Some(NOBODY), Some(NOBODY)).unwrap();
     for file in fs::read_dir(&left.journal).unwrap() {
         chown(file.unwrap().path(), Some(NOBODY), Some(NOBODY)).unwrap();

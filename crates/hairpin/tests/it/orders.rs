@@ -1,5 +1,5 @@
-//! The tracker of orders against the exchange's gateway: after whatever was traded, cancelled and
-//! lost, it knows what the exchange's books hold.
+//! Tests the order tracker against the exchange's gateway: after random trades, cancels and losses,
+//! the tracker contains the same orders as the exchange's books.
 
 use hairpin_cme_codecs::ilink3::{ExecInst, SideReq};
 use hairpin_exchange as exchange;
@@ -22,8 +22,8 @@ use crate::request::{FIRST, LOW, Request, Status, believed, held};
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 const UTC: u64 = 1_700_000_000_000_000_000;
 
-/// A connection that loses what is written when it is told to, in front of a journal.
-struct Wire {
+/// A connection that drops written messages on request, and a journal.
+struct LossyOutbound {
     journal: MemoryStorage,
     uuid: u64,
     bytes: Vec<u8>,
@@ -31,13 +31,13 @@ struct Wire {
     kept: Option<Record>,
 }
 
-impl Wire {
+impl LossyOutbound {
     fn tag(&self, direction: Direction, kind: u16, uuid: u64, seq_num: u32) -> Tag {
         Tag { direction, kind, uuid, seq_num, ..Tag::default() }
     }
 }
 
-impl OutboundSink for Wire {
+impl OutboundSink for LossyOutbound {
     fn claim(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
         self.journal.claim(max).map_err(|_| OutboundError::Full)
     }
@@ -77,17 +77,17 @@ impl OutboundSink for Wire {
     }
 }
 
-struct Quiet;
-impl exchange::Listener for Quiet {}
+struct NoopListener;
+impl exchange::Listener for NoopListener {}
 
-/// A strategy of which only its orders matter.
-struct Desk {
+/// A strategy that only tracks its orders.
+struct TrackingStrategy {
     orders: Orders,
     answer: NotAppliedAnswer,
     not_applied: u32,
 }
 
-impl Listener for Desk {
+impl Listener for TrackingStrategy {
     fn answer_not_applied(&mut self, _: NotApplied, _: NotAppliedAnswer) -> NotAppliedAnswer {
         self.answer
     }
@@ -96,18 +96,18 @@ impl Listener for Desk {
     }
 }
 
-impl TrackOrders for Desk {
+impl TrackOrders for TrackingStrategy {
     fn orders(&mut self) -> &mut Orders {
         &mut self.orders
     }
 }
 
-/// Both sides and the path between them.
-struct World {
+/// The client, the gateway and the connection between them.
+struct Pair {
     now: Now,
     session: Session,
-    desk: Desk,
-    wire: Wire,
+    strategy: TrackingStrategy,
+    wire: LossyOutbound,
     gateway: exchange::Gateway,
     floor: exchange::SimulatedMarket,
     connection: Option<exchange::ConnectionId>,
@@ -116,7 +116,7 @@ struct World {
     id: u64,
 }
 
-impl World {
+impl Pair {
     fn new(seed: u64) -> Self {
         let now = Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(UTC) };
         let settings = Settings {
@@ -143,8 +143,8 @@ impl World {
         Self {
             now,
             session: Session::new(settings, Progress::default()).unwrap(),
-            desk: Desk { orders: Orders::new(500), answer, not_applied: 0 },
-            wire: Wire { journal, uuid: 0, bytes: Vec::new(), loses: false, kept: None },
+            strategy: TrackingStrategy { orders: Orders::new(500), answer, not_applied: 0 },
+            wire: LossyOutbound { journal, uuid: 0, bytes: Vec::new(), loses: false, kept: None },
             gateway: exchange::Gateway::with_settings(gateway),
             floor: exchange::SimulatedMarket::new(&floor, now),
             connection: None,
@@ -153,14 +153,14 @@ impl World {
         }
     }
 
-    /// Lets everything arrive.
+    /// Delivers every byte in flight.
     fn run(&mut self) {
-        while self.turn() {}
-        assert!(self.gateway.poll_action(&mut Quiet).is_none());
+        while self.step_once() {}
+        assert!(self.gateway.poll_action(&mut NoopListener).is_none());
     }
 
-    fn turn(&mut self) -> bool {
-        let mut told = OrderTracking::new(&mut self.desk);
+    fn step_once(&mut self) -> bool {
+        let mut tracking = OrderTracking::new(&mut self.strategy);
         let (now, mut buffer) = (self.now, [0; CONTROL_LENGTH]);
         let mut busy = false;
         while let Some(length) = self.session.poll_transmit(now, &mut buffer) {
@@ -169,25 +169,25 @@ impl World {
         let out = std::mem::take(&mut self.wire.bytes);
         if let Some(id) = self.connection {
             busy |= !out.is_empty();
-            self.gateway.handle_bytes(now, id, &out, &mut self.floor, &mut Quiet);
+            self.gateway.handle_bytes(now, id, &out, &mut self.floor, &mut NoopListener);
         }
-        self.gateway.handle_fills(now, &mut self.floor, &mut Quiet);
+        self.gateway.handle_fills(now, &mut self.floor, &mut NoopListener);
         while let Some(action) = self.session.poll_action() {
             busy = true;
             match action {
                 Action::Connect => {
-                    self.connection = self.gateway.handle_connected(now, &mut Quiet);
-                    self.session.handle_connected(now, &mut self.wire, &mut told);
+                    self.connection = self.gateway.handle_connected(now, &mut NoopListener);
+                    self.session.handle_connected(now, &mut self.wire, &mut tracking);
                     self.wire.uuid = self.session.progress().uuid;
                 }
-                Action::Close => panic!("nobody closes"),
+                Action::Close => panic!("unexpected close"),
             }
         }
         if let Some(id) = self.connection {
             let back = self.gateway.poll_transmit(id).unwrap_or_default().to_vec();
             busy |= !back.is_empty();
             self.gateway.handle_sent(id, back.len());
-            self.session.handle_bytes(now, &back, &mut self.wire, &mut told);
+            self.session.handle_bytes(now, &back, &mut self.wire, &mut tracking);
         }
         busy
     }
@@ -201,26 +201,26 @@ impl World {
     }
 
     fn lose_connection(&mut self) {
-        self.gateway.handle_closed(self.connection.take().unwrap(), &mut Quiet);
-        self.gateway.handle_fills(self.now, &mut self.floor, &mut Quiet);
-        let mut told = OrderTracking::new(&mut self.desk);
-        self.session.handle_disconnected(self.now, &mut self.wire, &mut told);
+        self.gateway.handle_closed(self.connection.take().unwrap(), &mut NoopListener);
+        self.gateway.handle_fills(self.now, &mut self.floor, &mut NoopListener);
+        let mut tracking = OrderTracking::new(&mut self.strategy);
+        self.session.handle_disconnected(self.now, &mut self.wire, &mut tracking);
         self.wire.loses = false;
     }
 
     fn send<M: OrderRequest>(&mut self, message: &M) {
         let mut sender = self.session.sender(self.now, &mut self.wire);
-        self.desk.orders.send(&mut sender, message).unwrap();
+        self.strategy.orders.send(&mut sender, message).unwrap();
     }
 
     fn step(&mut self) {
         match self.random.below(20) {
             0..17 => {
                 self.id += 1;
-                let Self { desk, random, .. } = self;
-                if let Some(request) = Request::draw(random, &desk.orders, self.id) {
+                let Self { strategy, random, .. } = self;
+                if let Some(request) = Request::draw(random, &strategy.orders, self.id) {
                     let mut sender = self.session.sender(self.now, &mut self.wire);
-                    request.send(&mut self.desk.orders, &mut sender).unwrap();
+                    request.send(&mut self.strategy.orders, &mut sender).unwrap();
                 }
             }
             17 if self.random.below(3) == 0 => self.wire.loses = true,
@@ -233,7 +233,7 @@ impl World {
         }
     }
 
-    /// Has all that is in flight answered, or found not to be applied.
+    /// Resolves every message in flight: each is answered or reported as not applied.
     fn settle(&mut self) {
         self.lose_connection();
         self.log_on(Binding::Resume);
@@ -241,7 +241,7 @@ impl World {
             self.send(&Status(77));
             self.run();
         }
-        // What the next process cannot know to be passed by it knows when a later one is answered.
+        // The next process detects an unapplied message only after the answer to a later message.
         let order = NewOrder::limit(FIRST, SideReq::BUY, Decimal(LOW), 1, 999_999.into());
         self.send(&order);
         self.run();
@@ -249,48 +249,48 @@ impl World {
 }
 
 #[test]
-fn after_any_run_the_tracker_knows_what_the_exchange_holds() {
+fn tracker_matches_the_books_after_random_runs() {
     let (mut held_at_all, mut not_applied, mut resumed) = (0, 0, 0);
     for seed in 0..60 {
-        let mut world = World::new(seed);
-        world.log_on(Binding::New);
+        let mut pair = Pair::new(seed);
+        pair.log_on(Binding::New);
         for _ in 0..300 {
-            world.step();
+            pair.step();
         }
-        world.settle();
-        let (believed_now, held_now) = (believed(&world.desk.orders), held(&world.floor));
+        pair.settle();
+        let (believed_now, held_now) = (believed(&pair.strategy.orders), held(&pair.floor));
         assert_eq!(believed_now, held_now, "seed {seed}");
-        assert_eq!(world.desk.orders.in_flight().count(), 0, "seed {seed}");
-        assert_eq!(world.desk.orders.iter().count(), held_now.len(), "seed {seed}");
-        let counters = world.desk.orders.counters();
+        assert_eq!(pair.strategy.orders.in_flight().count(), 0, "seed {seed}");
+        assert_eq!(pair.strategy.orders.iter().count(), held_now.len(), "seed {seed}");
+        let counters = pair.strategy.orders.counters();
         assert_eq!((counters.unknown, counters.lost, counters.adopted), (0, 0, 0), "seed {seed}");
-        // And so does the tracker of the next process.
-        let rebuilt = Orders::from_journal(&world.wire.journal, 500);
+        // The tracker of the next process must match too.
+        let rebuilt = Orders::from_journal(&pair.wire.journal, 500);
         assert_eq!(believed(&rebuilt), believed_now, "seed {seed}");
         assert_eq!(rebuilt.in_flight().count(), 0, "seed {seed}");
         assert_eq!(rebuilt.iter().count(), held_now.len(), "seed {seed}");
         held_at_all += held_now.len();
-        not_applied += world.desk.not_applied;
-        resumed += world.session.inbound_counters().retransmitted;
+        not_applied += pair.strategy.not_applied;
+        resumed += pair.session.inbound_counters().retransmitted;
     }
     assert!(held_at_all > 200, "{held_at_all} orders");
     assert!(not_applied > 200, "{not_applied} messages not applied");
-    assert!(resumed > 50, "{resumed} reports came again");
+    assert!(resumed > 50, "too few repeated reports: {resumed}");
 }
 
-/// The listing that decides has to be one that can differ.
+/// The comparison of the other tests must be able to fail.
 #[test]
-fn an_order_that_is_not_tracked_shows() {
-    let mut world = World::new(1);
-    world.log_on(Binding::New);
+fn comparison_detects_an_untracked_order() {
+    let mut pair = Pair::new(1);
+    pair.log_on(Binding::New);
     let order = NewOrder::limit(FIRST, SideReq::BUY, Decimal(LOW), 2, 5.into());
     assert_eq!(order.execution_instructions, ExecInst(0));
-    world.send(&order);
-    world.run();
-    let rows = believed(&world.desk.orders);
+    pair.send(&order);
+    pair.run();
+    let rows = believed(&pair.strategy.orders);
     assert_eq!((rows[0].1, rows[0].2), (0, 2));
-    assert!(world.desk.orders.by_cl_ord_id(5.into()).is_some());
-    assert_eq!(rows, held(&world.floor));
-    world.desk.orders.forget(rows[0].0);
-    assert_ne!(believed(&world.desk.orders), held(&world.floor));
+    assert!(pair.strategy.orders.by_cl_ord_id(5.into()).is_some());
+    assert_eq!(rows, held(&pair.floor));
+    pair.strategy.orders.forget(rows[0].0);
+    assert_ne!(believed(&pair.strategy.orders), held(&pair.floor));
 }
