@@ -1,7 +1,7 @@
 //! A million ticks through packet, book, order and report: nothing allocates after start-up.
 //!
 //! The trader is the command's own module; the exchange is the real one, without sockets; between
-//! them lies memory. Everything runs on one thread, and all of it is counted.
+//! them is memory. Everything runs on one thread, and every allocation is counted.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::cell::RefCell;
@@ -34,7 +34,7 @@ const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// The bytes under way in each direction.
+/// The bytes in flight in each direction.
 #[derive(Default)]
 struct Wire {
     to_gateway: Vec<u8>,
@@ -55,7 +55,7 @@ impl Receive for Connection {
         let Wire { to_trader, delivered, .. } = &mut *wire;
         std::mem::swap(to_trader, delivered);
         to_trader.clear();
-        // Taken out while it is delivered: what is sent in return goes to the same wire.
+        // Taken out during delivery, because the answer is written to the same wire.
         let bytes = std::mem::take(delivered);
         drop(wire);
         if !bytes.is_empty() {
@@ -114,8 +114,8 @@ impl Connect for MemoryDial {
     }
 }
 
-/// Exchange and trader, and the virtual time they share.
-struct World {
+/// The exchange, the trader and their virtual time.
+struct Pair {
     now: Now,
     floor: SimulatedMarket,
     gateway: Gateway,
@@ -131,7 +131,7 @@ struct World {
     strategy: Strategy,
 }
 
-impl World {
+impl Pair {
     fn new() -> Self {
         let utc = Utc::from_nanos(1_800_000_000_000_000_000);
         let now = Now { monotonic: Instant::from_nanos(1_000_000_000), utc };
@@ -156,7 +156,7 @@ impl World {
             operator: Operator::automated("TRADER", "US,IL"),
         };
         let nowhere = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
-        // Messages of both sides fill it again and again.
+        // Messages of both directions fill this memory repeatedly.
         let journal = Journal::anonymous(1 << 24).unwrap();
         let when_full = WhenFull::Restart;
         let settings = Settings { when_full, ..Settings::new(nowhere, logon) };
@@ -186,7 +186,7 @@ impl World {
         self.now.utc = self.now.utc + span;
     }
 
-    /// Every packet that is due, to both sides of the channel.
+    /// Sends every due packet on both feed lines of the channel.
     fn publish(&mut self) {
         while let Some(sent) = self.floor.publisher_mut().poll_transmit(self.now, &mut *self.packet)
         {
@@ -205,14 +205,14 @@ impl World {
                 channel.handle_packet(*now, input, &packet[..sent.length], &mut reaction);
             }
             while self.channel.poll_action().is_some() {}
-            // Flat out, a loop has always one more packet.
+            // At full speed, a loop always has another packet.
             if self.is_flat_out && self.packets.is_multiple_of(64) {
                 break;
             }
         }
     }
 
-    /// What each side has written reaches the other, until neither has more to say.
+    /// Delivers the written bytes in both directions until none are in flight.
     fn exchange_bytes(&mut self) {
         loop {
             std::mem::swap(&mut self.chunk, &mut self.wire.borrow_mut().to_gateway);
@@ -267,32 +267,35 @@ impl World {
 }
 
 #[test]
-fn a_million_ticks_allocate_nothing() {
-    let mut world = World::new();
-    world.start();
+fn million_ticks_allocate_nothing() {
+    let mut pair = Pair::new();
+    pair.start();
     for _ in 0..1_000 {
-        world.tick();
+        pair.tick();
     }
-    let (before, packets) = (allocations(), world.packets);
+    let (before, packets) = (allocations(), pair.packets);
     for _ in 1_000..TICKS {
-        world.tick();
+        pair.tick();
     }
     assert_eq!(allocations() - before, 0);
 
-    let counts = &world.strategy.counts;
+    let counts = &pair.strategy.counts;
     assert_eq!(counts.first_error, None);
     assert_eq!([counts.orders, counts.acknowledgements, counts.cancels], [TICKS; 3]);
     assert_eq!([counts.rejects, counts.gaps, counts.unsynced, counts.errors], [0; 4]);
-    assert_eq!(world.gateway.counters().orders, TICKS);
-    assert!(world.packets - packets > TICKS, "loops and split events come on top of the ticks");
-    assert!(world.session.outbound_counters().business_messages == 2 * TICKS);
-    assert!(world.session.counters().journals_begun_again > 0);
-    let duplicates = world.channel.counters().duplicates;
-    assert!(duplicates > TICKS, "side B repeats every packet: {duplicates}");
+    assert_eq!(pair.gateway.counters().orders, TICKS);
+    assert!(
+        pair.packets - packets > TICKS,
+        "loops and split events must add packets to those of the ticks"
+    );
+    assert!(pair.session.outbound_counters().business_messages == 2 * TICKS);
+    assert!(pair.session.counters().journals_begun_again > 0);
+    let duplicates = pair.channel.counters().duplicates;
+    assert!(duplicates > TICKS, "line B must repeat every packet: {duplicates}");
 }
 
 #[test]
-fn the_count_sees_an_allocation() {
+fn counting_allocator_counts_an_allocation() {
     let before = allocations();
     drop(std::hint::black_box(Box::new(1)));
     assert_eq!(allocations() - before, 1);

@@ -1,11 +1,11 @@
-//! `hairpin stat` beside running Hairpin processes, as their user sees it.
+//! Runs `hairpin stat` on running Hairpin processes.
 //!
-//! Nothing here asserts how fast anything is. What watching costs is printed by
-//! `what_watching_costs`, shortly; at length, on a quiet machine, by
+//! The tests assert no latency. `watching_overhead_is_printed` prints the overhead of watching after
+//! a short run. For an accurate figure on an idle machine, run
 //!
 //! ```text
 //! HAIRPIN_STAT_ROUNDS=15 HAIRPIN_STAT_SAMPLES=20000 \
-//!     cargo test --release -p hairpin --test stat -- --nocapture what_watching_costs
+//!     cargo test --release -p hairpin --test stat -- --nocapture watching_overhead_is_printed
 //! ```
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -29,27 +29,27 @@ use hairpin_testbed::{Host, Testbed};
 use serde_json::Value;
 use support::{Process, assert_done, assert_status, hairpin, rows, turn};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 const GATEWAY_PORT: u16 = 9_100;
-/// Neither root nor anybody who has a process of his own here.
-const NOBODY: u32 = 65_534;
+/// A user id that is not root and has no other process.
+const UNPRIVILEGED: u32 = 65_534;
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// `hairpin stat` with these words.
-fn stat(words: &[&str]) -> Output {
-    hairpin().arg("stat").args(words).output().unwrap()
+/// Runs `hairpin stat` with these arguments.
+fn stat(args: &[&str]) -> Output {
+    hairpin().arg("stat").args(args).output().unwrap()
 }
 
-/// What `hairpin stat --format json` says of a process; null if nothing.
+/// Returns the object of a process in `hairpin stat --format json`, or null.
 fn process(id: u32) -> Value {
     let output = stat(&[&id.to_string(), "--format", "json"]);
     process_in(&text(&output.stdout), id)
 }
 
-/// A process in a document of `stat`.
+/// Returns the object of a process in a document of `stat`.
 fn process_in(document: &str, id: u32) -> Value {
     let document: Value = serde_json::from_str(document).unwrap();
     assert_eq!(document["schema"], "hairpin.stat/1");
@@ -57,7 +57,7 @@ fn process_in(document: &str, id: u32) -> Value {
     processes.iter().find(|process| process["pid"] == id).cloned().unwrap_or_default()
 }
 
-/// A value of a process, 0 if it is not published.
+/// Returns a counter of a process, or 0 if the process does not publish it.
 fn value(process: &Value, name: &str) -> u64 {
     let values = process["values"].as_array().map(Vec::as_slice).unwrap_or_default();
     let named = values.iter().find(|value| value["name"] == name);
@@ -66,18 +66,18 @@ fn value(process: &Value, name: &str) -> u64 {
 
 /// Reads the counters of a process until `is_enough`.
 fn wait_until(id: u32, is_enough: impl Fn(&Value) -> bool) -> Value {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     loop {
         let process = process(id);
         if is_enough(&process) {
             return process;
         }
-        assert!(Instant::now() < until, "not within {PATIENCE:?}: {process}");
+        assert!(Instant::now() < until, "no match within {TIMEOUT:?}: {process}");
         sleep(Duration::from_millis(20));
     }
 }
 
-/// An exchange on loopback or on a host of its own, and what its traders need to know.
+/// An exchange on loopback or on a separate host, and the addresses for its traders.
 struct Venue {
     folder: tempfile::TempDir,
     gateway: String,
@@ -85,25 +85,28 @@ struct Venue {
 }
 
 impl Venue {
-    fn open(words: &[&str]) -> Self {
+    fn open(args: &[&str]) -> Self {
         let gateway = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        Self::start(None, gateway, words)
+        Self::start(None, gateway, args)
     }
 
-    fn open_on(host: &Host, words: &[&str]) -> Self {
-        Self::start(Some(host), format!("{}:{GATEWAY_PORT}", host.address()), words)
+    fn open_on(host: &Host, args: &[&str]) -> Self {
+        Self::start(Some(host), format!("{}:{GATEWAY_PORT}", host.address()), args)
     }
 
-    fn start(host: Option<&Host>, gateway: String, words: &[&str]) -> Self {
+    fn start(host: Option<&Host>, gateway: String, args: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut command = hairpin();
-        command.args(["exchange", "--gateway", &gateway]).args(words);
+        command.args(["exchange", "--gateway", &gateway]).args(args);
         command.arg("--config-out").arg(folder.path().join("config.xml"));
         command.arg("--json").arg(folder.path().join("results.json"));
         let mut exchange = spawn(host, command);
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while !folder.path().join("config.xml").exists() {
-            assert!(exchange.runs() && Instant::now() < until, "the exchange does not listen");
+            assert!(
+                exchange.runs() && Instant::now() < until,
+                "the exchange did not start to listen"
+            );
             sleep(Duration::from_millis(5));
         }
         Self { folder, gateway, exchange }
@@ -121,7 +124,7 @@ impl Venue {
     }
 }
 
-/// Starts a process here or on a host, where it uses that host's interface.
+/// Starts a process locally, or on a host with that host's interface.
 fn spawn(host: Option<&Host>, mut command: Command) -> Process {
     let Some(host) = host else { return Process::start(&mut command) };
     command.args(["--interface", host.interface()]);
@@ -129,15 +132,16 @@ fn spawn(host: Option<&Host>, mut command: Command) -> Process {
     Process::of(host.spawn(command, &[]).unwrap())
 }
 
-/// The number before a word: `1891 orders` of `trader 1: 1891 orders, …`.
+/// Returns the number before a word, for example 1891 in `trader 1: 1891 orders, …`.
 fn number_before(line: &str, word: &str) -> u64 {
     let words: Vec<&str> = line.split([' ', ',', ';', '\n']).filter(|w| !w.is_empty()).collect();
     let at = words.iter().position(|&found| found == word).unwrap();
     words[at - 1].parse().unwrap()
 }
 
-/// Watches an exchange and a trader at work, and compares the end with what they say themselves.
-fn watch_at_work(venue: Venue, host: Option<&Host>) {
+/// Reads the counters of an exchange and a trader under load, and compares the final values with
+/// their own results.
+fn assert_counters_match_results(venue: Venue, host: Option<&Host>) {
     let trader = venue.trader(host);
     let (exchange_id, trader_id) = (venue.exchange.id(), trader.id());
     let first = wait_until(exchange_id, |process| value(process, "trader.1.orders") > 100);
@@ -164,25 +168,25 @@ fn watch_at_work(venue: Venue, host: Option<&Host>) {
     ] {
         for name in names {
             let values = [&start[process], &before[process]].map(|process| value(process, name));
-            assert!(values[0] < values[1], "{name} stands still at {values:?} under load");
+            assert!(values[0] < values[1], "{name} does not rise under load: {values:?}");
         }
     }
 
     trader.signal("INT");
-    let said = trader.output();
-    assert_status(&said, 130);
-    let said = text(&said.stdout);
-    let orders = number_before(&said, "orders");
+    let output = trader.output();
+    assert_status(&output, 130);
+    let stdout = text(&output.stdout);
+    let orders = number_before(&stdout, "orders");
     let last = wait_until(exchange_id, |process| value(process, "trader.1.present") == 0);
-    assert_eq!(value(&last, "gateway.orders"), orders, "{said}");
+    assert_eq!(value(&last, "gateway.orders"), orders, "{stdout}");
     assert_eq!(value(&last, "trader.1.departures"), 1);
     assert_eq!(value(&last, "run.traders"), 0);
 
     venue.exchange.signal("INT");
-    let said = venue.exchange.output();
-    assert_status(&said, 130);
-    let said = text(&said.stdout);
-    let rounds: Vec<&str> = said.lines().filter(|line| line.starts_with("round ")).collect();
+    let output = venue.exchange.output();
+    assert_status(&output, 130);
+    let stdout = text(&output.stdout);
+    let rounds: Vec<&str> = stdout.lines().filter(|line| line.starts_with("round ")).collect();
     for (word, name) in [
         ("ticks", "trader.1.ticks"),
         ("orders", "trader.1.orders"),
@@ -191,7 +195,7 @@ fn watch_at_work(venue: Venue, host: Option<&Host>) {
         ("lost", "trader.1.lost"),
     ] {
         let sum: u64 = rounds.iter().map(|line| number_before(line, word)).sum();
-        assert_eq!(value(&last, name), sum, "{name} and\n{said}");
+        assert_eq!(value(&last, name), sum, "{name} differs from the results\n{stdout}");
     }
 }
 
@@ -205,9 +209,12 @@ fn assert_counters_only_grow(before: &Value, now: &Value) {
 }
 
 #[test]
-fn counters_of_a_loaded_exchange_rise_and_agree_with_its_outcome() {
+fn counters_under_load_rise_and_match_the_results() {
     let _turn = turn();
-    watch_at_work(Venue::open(&["--interval-us", "1000", "--samples", "400"]), None);
+    assert_counters_match_results(
+        Venue::open(&["--interval-us", "1000", "--samples", "400"]),
+        None,
+    );
 }
 
 #[test]
@@ -216,13 +223,13 @@ fn processes_in_other_network_namespaces_are_found() {
     let _turn = turn();
     let bed = Testbed::namespaces().unwrap();
     let [exchange, trader] = bed.hosts();
-    let words = ["--interval-us", "1000", "--samples", "400"];
-    watch_at_work(Venue::open_on(exchange, &words), Some(trader));
+    let args = ["--interval-us", "1000", "--samples", "400"];
+    assert_counters_match_results(Venue::open_on(exchange, &args), Some(trader));
 }
 
 #[test]
 #[ignore = "needs root"]
-fn stat_itself_may_be_in_another_network_namespace() {
+fn stat_can_run_in_another_network_namespace() {
     let _turn = turn();
     let bed = Testbed::namespaces().unwrap();
     let [host, other] = bed.hosts();
@@ -237,7 +244,7 @@ fn stat_itself_may_be_in_another_network_namespace() {
 }
 
 #[test]
-fn a_line_is_five_words() {
+fn line_has_five_fields() {
     let _turn = turn();
     let venue = Venue::open(&[]);
     let id = venue.exchange.id();
@@ -265,15 +272,15 @@ fn a_line_is_five_words() {
 }
 
 #[test]
-fn a_stopped_process_is_read_all_the_same() {
+fn stopped_process_is_readable() {
     let _turn = turn();
     let venue = Venue::open(&[]);
     let id = venue.exchange.id();
     wait_until(id, |process| value(process, "exchange.instrument_packets") > 0);
     venue.exchange.signal("STOP");
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     while !fs::read_to_string(format!("/proc/{id}/stat")).unwrap().contains(") T ") {
-        assert!(Instant::now() < until, "not stopped");
+        assert!(Instant::now() < until, "the process did not stop");
     }
     let [first, second] = [process(id), process(id)];
     assert!(value(&first, "exchange.instrument_packets") > 0);
@@ -283,16 +290,16 @@ fn a_stopped_process_is_read_all_the_same() {
     wait_until(id, |process| value(process, "exchange.instrument_packets") > sent);
 }
 
-/// `hairpin stat --watch`, its lines as they come.
+/// A running `hairpin stat --watch` and its output lines.
 struct Watch {
     child: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
 }
 
 impl Watch {
-    fn start(words: &[&str]) -> Self {
+    fn start(args: &[&str]) -> Self {
         let mut command = hairpin();
-        command.arg("stat").args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.arg("stat").args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         Self { child, lines }
@@ -302,12 +309,12 @@ impl Watch {
         self.lines.next().map(Result::unwrap)
     }
 
-    /// Status and standard error, once it has ended by itself.
+    /// Waits for the command to exit, and returns its status and standard error.
     fn end(mut self) -> (Option<i32>, String) {
         while self.line().is_some() {}
-        let mut said = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        (self.child.wait().unwrap().code(), said)
+        let mut stderr = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        (self.child.wait().unwrap().code(), stderr)
     }
 }
 
@@ -318,45 +325,48 @@ impl Drop for Watch {
     }
 }
 
-/// Whether a process has any page of counters open.
-fn holds_a_page(process: u32) -> bool {
+/// Returns `true` if a process has any counter page open.
+fn has_open_counters(process: u32) -> bool {
     let links = fs::read_dir(format!("/proc/{process}/fd")).unwrap().filter_map(Result::ok);
-    links.filter_map(|link| fs::read_link(link.path()).ok()).any(|to| is_page(&to))
+    links.filter_map(|link| fs::read_link(link.path()).ok()).any(|to| is_counter_page(&to))
 }
 
-fn is_page(target: &Path) -> bool {
+fn is_counter_page(target: &Path) -> bool {
     target.to_string_lossy().starts_with("/memfd:hairpin-counters")
 }
 
 #[test]
-fn nothing_is_left_of_a_killed_process() {
+fn killed_process_leaves_no_counters() {
     let _turn = turn();
     let venue = Venue::open(&[]);
     let id = venue.exchange.id();
     wait_until(id, |process| !process.is_null());
-    assert!(holds_a_page(id));
+    assert!(has_open_counters(id));
     let mut everything = Watch::start(&["--watch", "0.05", "--name", "run.rounds"]);
     let mut one = Watch::start(&[&id.to_string(), "--watch", "0.05", "--name", "run.rounds"]);
     for watch in [&mut everything, &mut one] {
-        let words = watch.line().unwrap();
-        assert!(words.contains(&format!("Z {id} exchange run.rounds")), "{words}");
-        assert!(!holds_a_page(watch.child.id()), "a page is held by those who write it only");
+        let args = watch.line().unwrap();
+        assert!(args.contains(&format!("Z {id} exchange run.rounds")), "{args}");
+        assert!(
+            !has_open_counters(watch.child.id()),
+            "only the writer may keep a counter page open"
+        );
     }
     venue.exchange.signal("KILL");
     let _ = venue.exchange.output();
-    let (status, said) = one.end();
-    assert_eq!(status, Some(0), "nobody is left to be watched: {said}");
-    assert!(said.contains(&format!("exchange, process {id}, has ended")), "{said}");
+    let (status, stderr) = one.end();
+    assert_eq!(status, Some(0), "the watch must end with its last process: {stderr}");
+    assert!(stderr.contains(&format!("exchange, process {id}, has ended")), "{stderr}");
     let pages = CounterPages::find().unwrap();
     assert!(pages.found.iter().all(|found| found.process != id), "{pages:?}");
-    assert!(!holds_a_page(everything.child.id()));
+    assert!(!has_open_counters(everything.child.id()));
     let output = stat(&[&id.to_string()]);
     assert_status(&output, 1);
     assert_eq!(text(&output.stderr), format!("hairpin: process {id} does not exist\n"));
 }
 
 #[test]
-fn processes_may_begin_and_end_while_all_are_watched() {
+fn watch_follows_processes_that_start_and_end() {
     let _turn = turn();
     let mut watch = Watch::start(&["--watch", "0.1", "--format", "text"]);
     let venue = Venue::open(&[]);
@@ -369,18 +379,18 @@ fn processes_may_begin_and_end_while_all_are_watched() {
     }
     venue.exchange.signal("TERM");
     let _ = venue.exchange.output();
-    // It looks for processes every second.
+    // The watch searches for processes every second.
     let watching = watch.child.id();
     let interrupt = std::thread::spawn(move || {
         sleep(Duration::from_secs(3));
         support::signal("INT", watching);
     });
-    let (status, said) = watch.end();
+    let (status, stderr) = watch.end();
     interrupt.join().unwrap();
-    assert_eq!(status, Some(130), "{said}");
-    for words in ["has begun", "has ended"] {
-        let line = format!("hairpin: exchange, process {id}, {words}\n");
-        assert!(said.contains(&line), "{said}");
+    assert_eq!(status, Some(130), "{stderr}");
+    for args in ["has begun", "has ended"] {
+        let line = format!("hairpin: exchange, process {id}, {args}\n");
+        assert!(stderr.contains(&line), "{stderr}");
     }
 }
 
@@ -392,7 +402,7 @@ fn empty_lines() -> std::io::Lines<BufReader<std::process::ChildStdout>> {
 }
 
 #[test]
-fn a_signal_ends_the_watch_with_the_shells_status() {
+fn signal_ends_the_watch_with_status_128_plus_signal() {
     for (signal, status) in [("INT", 130), ("TERM", 143)] {
         let mut watch = Watch::start(&["--watch", "3600", "--format", "json"]);
         let document: Value = serde_json::from_str(&watch.line().unwrap()).unwrap();
@@ -403,7 +413,7 @@ fn a_signal_ends_the_watch_with_the_shells_status() {
 }
 
 #[test]
-fn the_watch_ends_when_nobody_reads_it() {
+fn closed_output_pipe_ends_the_watch() {
     let mut watch = Watch::start(&["--watch", "0.01", "--format", "json"]);
     watch.line().unwrap();
     drop(std::mem::replace(&mut watch.lines, empty_lines()));
@@ -411,7 +421,7 @@ fn the_watch_ends_when_nobody_reads_it() {
 }
 
 #[test]
-fn what_cannot_be_shown_is_said_with_the_status() {
+fn unavailable_counters_exit_with_an_error_status() {
     let output = stat(&[&std::process::id().to_string()]);
     assert_status(&output, 1);
     assert!(text(&output.stderr).ends_with("publishes no live counters\n"), "{output:?}");
@@ -420,7 +430,7 @@ fn what_cannot_be_shown_is_said_with_the_status() {
     assert!(text(&output.stderr).contains("with such names"), "{output:?}");
     let watch = Watch::start(&[&std::process::id().to_string(), "--watch", "0.01"]);
     assert_eq!(watch.end().0, Some(1));
-    for words in [
+    for args in [
         &["0"][..],
         &["exchange"],
         &["--watch", "0"],
@@ -429,14 +439,14 @@ fn what_cannot_be_shown_is_said_with_the_status() {
         &["--name", ""],
         &["--format", "xml"],
     ] {
-        let output = stat(words);
+        let output = stat(args);
         assert_status(&output, 2);
         assert_eq!(text(&output.stderr).lines().count(), 1, "{output:?}");
     }
 }
 
-/// The command where anybody may run it.
-fn for_everybody() -> (tempfile::TempDir, PathBuf) {
+/// Copies the command to a folder where every user can run it.
+fn copy_for_all_users() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let path = folder.path().join("hairpin");
@@ -446,12 +456,12 @@ fn for_everybody() -> (tempfile::TempDir, PathBuf) {
 
 #[test]
 #[ignore = "needs root"]
-fn an_ordinary_user_sees_his_own_processes_and_how_many_he_does_not() {
+fn ordinary_user_sees_own_processes_and_number_of_others() {
     let _turn = turn();
-    let (folder, program) = for_everybody();
-    let nobodys = |words: &[&str]| {
+    let (folder, program) = copy_for_all_users();
+    let nobodys = |args: &[&str]| {
         let mut command = Command::new(&program);
-        command.args(words).current_dir(folder.path()).uid(NOBODY).gid(NOBODY);
+        command.args(args).current_dir(folder.path()).uid(UNPRIVILEGED).gid(UNPRIVILEGED);
         command.env_remove("HAIRPIN_SECRET_KEY").stdin(Stdio::null());
         command
     };
@@ -460,9 +470,9 @@ fn an_ordinary_user_sees_his_own_processes_and_how_many_he_does_not() {
     wait_until(roots.exchange.id(), |process| !process.is_null());
     let output = nobodys(&["stat", &id]).output().unwrap();
     assert_status(&output, 1);
-    let said = text(&output.stderr);
+    let stderr = text(&output.stderr);
     assert_eq!(
-        said,
+        stderr,
         format!(
             "hairpin: process {id} belongs to another user; root may read \
                               it\n"
@@ -470,14 +480,14 @@ fn an_ordinary_user_sees_his_own_processes_and_how_many_he_does_not() {
     );
     let output = nobodys(&["stat"]).output().unwrap();
     assert_status(&output, 1);
-    let said = text(&output.stderr);
-    assert!(said.contains(" processes of other users skipped; root may read them\n"), "{said}");
-    assert!(number_before(&said, "processes") >= 2, "{said}");
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains(" processes of other users skipped; root may read them\n"), "{stderr}");
+    assert!(number_before(&stderr, "processes") >= 2, "{stderr}");
     roots.exchange.signal("TERM");
     let _ = roots.exchange.output();
 
     let own = Process::start(&mut nobodys(&["exchange"]));
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     loop {
         let output = nobodys(&["stat", "--format", "json"]).output().unwrap();
         let shown = process_in(&text(&output.stdout), own.id());
@@ -489,11 +499,11 @@ fn an_ordinary_user_sees_his_own_processes_and_how_many_he_does_not() {
         assert!(Instant::now() < until, "{output:?}");
         sleep(Duration::from_millis(20));
     }
-    // And root sees them all.
+    // Root sees every process.
     assert_eq!(process(own.id())["command"], "exchange");
 }
 
-/// A configuration file with one channel.
+/// Writes a configuration file with one channel.
 fn config(folder: &Path) -> PathBuf {
     let group = |last| SocketAddrV4::new(Ipv4Addr::new(239, 192, 1, last), 14_310);
     let addresses = Addresses::Multicast(Multicast {
@@ -512,7 +522,7 @@ fn config(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn the_process_that_runs_the_rounds_tells_how_many_are_over() {
+fn parent_process_counts_completed_rounds() {
     let _turn = turn();
     let mut command = hairpin();
     command.args(["t2t", "--interface", "lo", "--feed", "tcp", "--wait", "epoll"]);
@@ -521,18 +531,19 @@ fn the_process_that_runs_the_rounds_tells_how_many_are_over() {
     let shown = wait_until(rounds.id(), |process| value(process, "run.rounds") >= 2);
     assert_eq!(shown["title"], "t2t --rounds 7", "{shown}");
     assert!(value(&shown, "run.rounds") <= value(&shown, "run.rounds_planned"), "{shown}");
-    // A set whose generator was late is planned once more.
+    // A late benchmark case is repeated.
     assert_eq!(value(&shown, "run.rounds_planned") % 7, 0, "{shown}");
     assert_eq!(value(&shown, "run.failed_rounds"), 0, "{shown}");
     assert!(rounds.output().status.success());
 }
 
 #[test]
-fn a_replay_tells_how_far_it_is() {
+fn replay_reports_its_progress() {
     const FRAMES: u64 = 10_000;
     let folder = tempfile::tempdir().unwrap();
     let capture = folder.path().join("short.pcap");
-    // In microseconds, of Ethernet; all frames are too short for anything, each an error.
+    // An Ethernet capture with microsecond timestamps. Every frame is too short and counts as an
+    // error.
     let header = [2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0];
     let frame = [1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 7, 7];
     let magic = 0xa1b2_c3d4_u32.to_le_bytes();
@@ -540,15 +551,15 @@ fn a_replay_tells_how_far_it_is() {
     fs::write(&capture, [&magic[..], &header, &frames].concat()).unwrap();
     let mut command = hairpin();
     command.args(["feed", "--config"]).arg(config(folder.path())).arg("--pcap").arg(&capture);
-    // It waits for somebody who reads its errors.
+    // The replay blocks until its errors are read.
     let feed = Process::start(&mut command);
     let shown = wait_until(feed.id(), |process| value(process, "capture.packets") > 0);
     assert!(shown["title"].as_str().unwrap().ends_with("short.pcap"), "{shown}");
     assert!(value(&shown, "capture.packets") < FRAMES, "{shown}");
     assert_eq!(value(&shown, "capture.errors"), value(&shown, "capture.packets"));
     assert_eq!(value(&shown, "feed.in_sync"), 0);
-    let said = text(&feed.output().stdout);
-    assert_eq!(number_before(said.lines().last().unwrap(), "packets"), FRAMES);
+    let stdout = text(&feed.output().stdout);
+    assert_eq!(number_before(stdout.lines().last().unwrap(), "packets"), FRAMES);
 }
 
 fn number(variable: &str, default: usize) -> usize {
@@ -560,14 +571,14 @@ fn median(mut values: Vec<u64>) -> u64 {
     values[values.len() / 2]
 }
 
-/// The median latency, in ns, of one run of an exchange and a trader; watched or not.
+/// Returns the median latency in nanoseconds of one run of an exchange and a trader.
 fn median_latency(samples: usize, is_watched: bool) -> u64 {
     let samples = samples.to_string();
-    let words = ["--interval-us", "500", "--samples", &samples, "--rounds", "1"];
-    let venue = Venue::open(&words);
+    let args = ["--interval-us", "500", "--samples", &samples, "--rounds", "1"];
+    let venue = Venue::open(&args);
     let id = venue.exchange.id().to_string();
     let watch = is_watched.then(|| {
-        // Its lines go where nobody waits for them.
+        // The output is discarded, so that it cannot block the watch.
         let mut command = hairpin();
         command.args(["stat", "--watch", "0.1"]).stdout(Stdio::null()).stderr(Stdio::null());
         Process::of(command.spawn().unwrap())
@@ -587,14 +598,14 @@ fn median_latency(samples: usize, is_watched: bool) -> u64 {
 }
 
 #[test]
-fn what_watching_costs() {
+fn watching_overhead_is_printed() {
     let _turn = turn();
     let rounds = number("HAIRPIN_STAT_ROUNDS", 1);
     let samples = number("HAIRPIN_STAT_SAMPLES", 600);
     let mut alone = Vec::new();
     let mut watched = Vec::new();
     for round in 1..=rounds {
-        // Each goes first in half of the rounds.
+        // Each variant runs first in half of the rounds.
         for is_watched in [round % 2 == 0, round % 2 != 0] {
             let latency = median_latency(samples, is_watched);
             let which = if is_watched { "with stat --watch 0.1" } else { "alone" };

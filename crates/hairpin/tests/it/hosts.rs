@@ -1,8 +1,8 @@
-//! An exchange and three traders on two hosts of their own, joined by a veth.
+//! Runs an exchange and three traders on two hosts joined by a veth pair.
 //!
 //! `HAIRPIN_TICKS` sets the ticks of each run (an hour at a tick a millisecond is 3,600,000),
-//! `HAIRPIN_INTERVAL_US` the pause between them; `HAIRPIN_FEED` and `HAIRPIN_WAIT` leave one of
-//! each. What is asserted is that nothing is lost, never how fast it is.
+//! `HAIRPIN_INTERVAL_US` the pause between them. `HAIRPIN_FEED` and `HAIRPIN_WAIT` limit the runs to
+//! one feed and one wait. The tests assert that nothing is lost; they assert no latency.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,24 +15,24 @@ use hairpin_reactor::Wait;
 use hairpin_testbed::Testbed;
 use serde_json::Value;
 
-/// Traders of one exchange, if they do not spin.
+/// The traders of one exchange, unless they spin.
 const TRADERS: u32 = 3;
 const GATEWAY_PORT: u16 = 9_100;
-/// Ticks of a round that are not recorded.
+/// The ticks of a round that are not recorded.
 const WARM_UP: u64 = 100;
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().unwrap())
 }
 
-/// How many traders a wait can have here: one that spins needs a core to itself, and the exchange
-/// has another.
+/// Returns the number of traders that this host supports with a wait. A trader that spins needs a
+/// core of its own, and the exchange needs another.
 fn traders_for(wait: Wait) -> u32 {
     let cores = std::thread::available_parallelism().map_or(1, usize::from) as u32;
     if wait == Wait::Spin { (cores - 1).min(TRADERS) } else { TRADERS }
 }
 
-/// Two hosts, an exchange on the first, and the folder that both see.
+/// Two hosts, an exchange on the first, and a folder shared by both.
 struct Market {
     bed: Testbed,
     folder: tempfile::TempDir,
@@ -41,11 +41,11 @@ struct Market {
 }
 
 impl Market {
-    fn open(words: &[&str]) -> Self {
-        Self::open_to(TRADERS, words)
+    fn open(args: &[&str]) -> Self {
+        Self::open_to(TRADERS, args)
     }
 
-    fn open_to(traders: u32, words: &[&str]) -> Self {
+    fn open_to(traders: u32, args: &[&str]) -> Self {
         let bed = Testbed::namespaces().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let [host, _] = bed.hosts();
@@ -54,14 +54,17 @@ impl Market {
         let quorum = traders.to_string();
         let mut command = hairpin();
         command.args(["exchange", "--interface", host.interface(), "--gateway", &gateway]);
-        command.args(["--traders", &quorum, "--interval-us", &interval]).args(words);
+        command.args(["--traders", &quorum, "--interval-us", &interval]).args(args);
         command.arg("--config-out").arg(folder.path().join("config.xml"));
         command.arg("--json").arg(folder.path().join("results.json"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut exchange = Process::of(host.spawn(command, &[]).unwrap());
         let until = Instant::now() + Duration::from_secs(20);
         while !folder.path().join("config.xml").exists() {
-            assert!(exchange.runs() && Instant::now() < until, "the exchange does not listen");
+            assert!(
+                exchange.runs() && Instant::now() < until,
+                "the exchange did not start to listen"
+            );
             sleep(Duration::from_millis(5));
         }
         Self { bed, folder, exchange, traders }
@@ -86,14 +89,14 @@ impl Market {
         self.folder.path().join("results.json")
     }
 
-    /// Rows saved so far.
+    /// Returns the number of rows saved so far.
     fn saved(&self) -> usize {
         let text = fs::read_to_string(self.results()).unwrap_or_default();
         let document: Value = serde_json::from_str(&text).unwrap_or_default();
         document["rows"].as_array().map_or(0, Vec::len)
     }
 
-    /// Waits until so many more rounds of the three are saved.
+    /// Waits until `rounds` more rounds of the three traders are saved.
     fn wait_for_rounds(&mut self, rounds: usize) {
         let rows = self.saved() + rounds * 2 * self.traders as usize;
         let until = Instant::now() + Duration::from_secs(120);
@@ -105,21 +108,21 @@ impl Market {
     }
 }
 
-/// Whether a run is wanted: all are, unless a variable names others.
+/// Returns `true` if a run is selected. Without the environment variable, every run is selected.
 fn is_wanted(variable: &str, name: &str) -> bool {
     std::env::var(variable).map_or(true, |wanted| wanted == name)
 }
 
-/// The waits that this host has for at least one trader.
+/// Returns the waits that this host supports for at least one trader.
 fn waits() -> impl Iterator<Item = Wait> {
     let is_there = |wait: &Wait| traders_for(*wait) > 0 && wait.probe().is_ok();
     Wait::ALL.into_iter().filter(is_there).filter(|wait| is_wanted("HAIRPIN_WAIT", wait.name()))
 }
 
-fn assert_nothing_lost(results: &[Value], said: &Output) {
+fn assert_nothing_lost(results: &[Value], output: &Output) {
     for row in results {
-        assert_eq!(row["lost"], 0, "{row}\n{said:?}");
-        assert!(row["failed"].is_null(), "{row}\n{said:?}");
+        assert_eq!(row["lost"], 0, "{row}\n{output:?}");
+        assert!(row["failed"].is_null(), "{row}\n{output:?}");
     }
 }
 
@@ -136,12 +139,12 @@ fn traders_answer_every_tick_under_every_wait() {
 
 fn answer_every_tick(feed: &str, wait: Wait) {
     let ticks = number("HAIRPIN_TICKS", 2_000);
-    // A round holds up to a million samples.
+    // A round contains up to a million samples.
     let rounds = ticks.div_ceil(500_000);
     let samples = ticks / rounds;
     let (said_samples, said_rounds) = (samples.to_string(), rounds.to_string());
-    let words = ["--feed", feed, "--samples", &said_samples, "--rounds", &said_rounds];
-    let market = Market::open_to(traders_for(wait), &words);
+    let args = ["--feed", feed, "--samples", &said_samples, "--rounds", &said_rounds];
+    let market = Market::open_to(traders_for(wait), &args);
     let count = u64::from(market.traders);
     let traders = market.traders(wait);
     let results = market.results();
@@ -163,11 +166,11 @@ fn answer_every_tick(feed: &str, wait: Wait) {
 
 #[test]
 #[ignore = "needs root"]
-fn a_side_that_is_cut_is_no_gap() {
+fn outage_of_a_feed_line_is_not_a_gap() {
     let _turn = turn();
     for cut in ["--mute-a", "--mute-b"] {
-        let words = ["--samples", "2000", "--rounds", "1", cut, "500,1000"];
-        let market = Market::open(&words);
+        let args = ["--samples", "2000", "--rounds", "1", cut, "500,1000"];
+        let market = Market::open(&args);
         let traders = market.traders(Wait::Epoll);
         let results = market.results();
         let exchange = market.exchange.output();
@@ -176,14 +179,14 @@ fn a_side_that_is_cut_is_no_gap() {
         for trader in traders {
             let output = trader.output();
             assert_done(&output);
-            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
             let orders = format!("{} orders", 2_000 + WARM_UP);
-            assert!(said.contains(&orders) && said.contains("; 0 gaps"), "{said}");
+            assert!(stdout.contains(&orders) && stdout.contains("; 0 gaps"), "{stdout}");
         }
     }
 }
 
-/// Waits until a file has not grown for half a second.
+/// Waits until a file has had the same size for half a second.
 fn wait_until_written(path: &Path) {
     let mut length = 0;
     while fs::metadata(path).unwrap().len() > length {
@@ -192,27 +195,28 @@ fn wait_until_written(path: &Path) {
     }
 }
 
-/// Bytes from the wire, read by another program's eyes: what tcpdump has recorded at the traders'
-/// interface goes through the feed handler, which must see every tick of the run.
+/// Records the packets at the traders' interface with tcpdump, an independent program, and replays
+/// the recording through the feed handler. The feed handler must report every tick of the run.
 #[test]
 #[ignore = "needs root"]
-fn a_recording_has_the_best_price_changes_of_the_run() {
+fn recording_has_every_best_price_change_of_the_run() {
     let _turn = turn();
     let market = Market::open(&["--samples", "2000", "--rounds", "1"]);
     let pcap = market.folder.path().join("run.pcap");
     let [_, host] = market.bed.hosts();
     let mut command = Command::new("tcpdump");
-    // As root it would give up the right to write here.
+    // Without `-Z root`, tcpdump drops the privilege to write to this folder.
     command.args(["-i", host.interface(), "-Z", "root", "-B", "65536", "-U"]);
-    // A place in its ring is as long as the longest packet: else there are 256 of them.
+    // Each slot of the capture ring has the size of the longest packet. With the default snapshot
+    // length the ring has only 256 slots.
     command.args(["-s", "2048"]);
-    // Else what the kernel has not handed over yet when it is told to end is missing.
+    // Without immediate mode, tcpdump loses the packets that are still in the kernel when it exits.
     command.args(["--immediate-mode", "-w"]);
     command.arg(&pcap).arg("udp").stdout(Stdio::null()).stderr(Stdio::piped());
     let mut recorder = Process::of(host.spawn(command, &[]).unwrap());
     let until = Instant::now() + Duration::from_secs(20);
     while fs::metadata(&pcap).map_or(0, |file| file.len()) == 0 {
-        assert!(recorder.runs() && Instant::now() < until, "tcpdump does not record");
+        assert!(recorder.runs() && Instant::now() < until, "tcpdump did not start to record");
         sleep(Duration::from_millis(10));
     }
     let traders = market.traders(Wait::Epoll);
@@ -224,12 +228,12 @@ fn a_recording_has_the_best_price_changes_of_the_run() {
     wait_until_written(&pcap);
     recorder.signal("INT");
     let recorded = recorder.output();
-    let said = String::from_utf8_lossy(&recorded.stderr).into_owned();
-    assert!(said.contains("\n0 packets dropped by kernel"), "{said}");
+    let stderr = String::from_utf8_lossy(&recorded.stderr).into_owned();
+    assert!(stderr.contains("\n0 packets dropped by kernel"), "{stderr}");
 
     let config = market.folder.path().join("config.xml");
-    for words in [&[][..], &["--config", config.to_str().unwrap()]] {
-        let feed = hairpin().arg("feed").arg("--pcap").arg(&pcap).args(words).output().unwrap();
+    for args in [&[][..], &["--config", config.to_str().unwrap()]] {
+        let feed = hairpin().arg("feed").arg("--pcap").arg(&pcap).args(args).output().unwrap();
         assert_done(&feed);
         let out = String::from_utf8_lossy(&feed.stdout).into_owned();
         let last: Vec<&str> = out.lines().rev().take(2).collect();
@@ -242,7 +246,7 @@ fn a_recording_has_the_best_price_changes_of_the_run() {
 
 #[test]
 #[ignore = "needs root"]
-fn traders_killed_and_restarted_lose_what_that_explains() {
+fn restarted_traders_lose_only_orders_of_the_outage() {
     let _turn = turn();
     let mut market = Market::open(&["--samples", "1000"]);
     let mut traders: Vec<Process> = market.traders(Wait::Epoll);
@@ -262,6 +266,6 @@ fn traders_killed_and_restarted_lose_what_that_explains() {
         assert_done(&trader.output());
     }
     assert_nothing_lost(&rows(&results), &exchange);
-    let said = String::from_utf8_lossy(&exchange.stdout).into_owned();
-    assert_eq!(said.matches("; left 1 times: ").count(), 2, "{said}");
+    let stdout = String::from_utf8_lossy(&exchange.stdout).into_owned();
+    assert_eq!(stdout.matches("; left 1 times: ").count(), 2, "{stdout}");
 }

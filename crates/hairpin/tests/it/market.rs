@@ -1,4 +1,4 @@
-//! `hairpin exchange` with another market than the benchmark's: groups, faults, replay.
+//! Runs `hairpin exchange` with instrument groups, packet faults and a replay server.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Process, assert_status, hairpin, turn};
 
-/// A message of FIX with this body, `|` for the end of a field.
+/// Returns a FIX message with this body. A `|` stands for the end of a field.
 fn message(body: &str) -> Vec<u8> {
     let mut bytes = format!("9={}|{body}", body.len()).replace('|', "\u{1}").into_bytes();
     let sum = bytes.iter().fold(0_u8, |sum, &byte| sum.wrapping_add(byte));
@@ -16,8 +16,9 @@ fn message(body: &str) -> Vec<u8> {
     bytes
 }
 
-/// The template and packet number of each answer to a request for one packet, if anybody listens.
-fn ask(port: u16, number: u32) -> Option<Vec<(u16, u32)>> {
+/// Requests the replay of one packet. Returns the template and packet number of each answer, or
+/// `None` if no server listens.
+fn request_packet(port: u16, number: u32) -> Option<Vec<(u16, u32)>> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     stream.write_all(&message("35=A|553=CME|554=CME|")).ok()?;
@@ -38,10 +39,10 @@ fn ask(port: u16, number: u32) -> Option<Vec<(u16, u32)>> {
 }
 
 #[test]
-fn every_group_is_published_and_replayed_under_faults() {
+fn instrument_groups_are_published_and_replayed_under_faults() {
     let _turn = turn();
-    // The first message of the first packet but heartbeats: a book, orders beyond it, top orders, a
-    // book of 64 bits.
+    // The template of the first message that is not a heartbeat: a book, an order book, top orders,
+    // a book with 64-bit quantities.
     for (group, first) in [("levels", 46), ("premium", 47), ("brokertec", 59), ("ebs", 64)] {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut command = hairpin();
@@ -54,8 +55,8 @@ fn every_group_is_published_and_replayed_under_faults() {
         let mut number = 1;
         let answers = loop {
             assert!(exchange.runs() && Instant::now() < until, "{group}: no replay within 30 s");
-            match ask(port, number) {
-                // While a conflated group collects, heartbeats say that it is there.
+            match request_packet(port, number) {
+                // A conflated group sends heartbeats between its updates.
                 Some(answers)
                     if is_conflated && answers.len() == 3 && answers[1] == (12, number) =>
                 {
@@ -69,29 +70,29 @@ fn every_group_is_published_and_replayed_under_faults() {
         exchange.signal("INT");
         let output = exchange.output();
         assert_status(&output, 130);
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert!(told.contains(&format!("replay at 127.0.0.1:{port}")), "{told}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains(&format!("replay at 127.0.0.1:{port}")), "{stderr}");
     }
 }
 
 #[test]
-fn what_is_no_fault_is_one_line_and_status_two() {
+fn invalid_fault_exits_with_one_line_and_status_2() {
     let _turn = turn();
     let output = hairpin().args(["exchange", "--faults-a", "rain=1"]).output().unwrap();
     assert_status(&output, 2);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("unknown fault rain=1"), "{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("unknown fault rain=1"), "{stderr}");
 }
 
-/// `hairpin feed` on a channel, by way of the loopback interface.
-fn feed(config: &std::path::Path, words: &[&str]) -> Process {
+/// Starts `hairpin feed` on a channel over the loopback interface.
+fn feed(config: &std::path::Path, args: &[&str]) -> Process {
     let mut command = hairpin();
-    command.args(["feed", "--interface", "lo", "--config"]).arg(config).args(words);
+    command.args(["feed", "--interface", "lo", "--config"]).arg(config).args(args);
     Process::start(&mut command)
 }
 
 #[test]
-fn what_both_sides_have_lost_is_replayed_to_the_command() {
+fn packets_lost_on_both_lines_are_replayed() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("config.xml");
@@ -110,16 +111,16 @@ fn what_both_sides_have_lost_is_replayed_to_the_command() {
     for kind in ["I", "N", "S", "SMBO", "H"] {
         assert!(text.contains(&format!("feed-type=\"{kind}\"")), "{kind}: {text}");
     }
-    // There is a market once somebody trades.
+    // Market data starts with the first trader.
     let mut command = hairpin();
     command.args(["trader", "--gateway", &gateway, "--config"]).arg(&config);
     let trader = Process::start(&mut command);
-    let words = ["--callbacks", "--replay", "--orders", "full"];
-    let words = [&words[..], &["--security", "1001,HP002", "--format", "json"]].concat();
+    let args = ["--callbacks", "--replay", "--orders", "full"];
+    let args = [&args[..], &["--security", "1001,HP002", "--format", "json"]].concat();
     let printed = folder.path().join("printed.txt");
     let file = std::fs::File::create(&printed).unwrap();
     let mut command = hairpin();
-    command.args(["feed", "--interface", "lo", "--config"]).arg(&config).args(words);
+    command.args(["feed", "--interface", "lo", "--config"]).arg(&config).args(args);
     let mut feed = Process::of(command.stdout(file).stderr(Stdio::piped()).spawn().unwrap());
     let until = Instant::now() + Duration::from_secs(60);
     let has_all = |printed: &str| printed.contains("\"Filled\"") && printed.contains("\"InSync\"");
@@ -140,7 +141,7 @@ fn what_both_sides_have_lost_is_replayed_to_the_command() {
 }
 
 #[test]
-fn a_channel_without_a_replay_server_says_so() {
+fn missing_replay_server_is_reported() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("config.toml");
@@ -149,9 +150,9 @@ fn a_channel_without_a_replay_server_says_so() {
     std::fs::write(&config, text).unwrap();
     let output = feed(&config, &["--replay"]).output();
     assert_status(&output, 1);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(told.trim(), "hairpin: channel 450 has no replay server (feed-type H)");
-    // The incremental feed alone, on one side, is enough.
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(stderr.trim(), "hairpin: channel 450 has no replay server (feed-type H)");
+    // The incremental feed on one line is sufficient.
     let output = feed(&config, &["--for", "0.2"]).output();
     assert_status(&output, 0);
 }

@@ -1,6 +1,6 @@
-//! `hairpin ping` and `hairpin pong` as their users run them.
+//! Runs `hairpin ping` and `hairpin pong`.
 //!
-//! Nothing here asserts how fast anything is; what a fault must cause at least is asserted.
+//! The tests assert no latency, except the least effect of an injected fault.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,18 +16,18 @@ use crate::support::{
 use hairpin_reactor::Wait;
 use serde_json::Value;
 
-/// A folder for results, and the command that writes them there.
-fn ping(words: &str) -> (tempfile::TempDir, PathBuf, Command) {
+/// Returns a results folder, the results file, and the command that writes it.
+fn ping(args: &str) -> (tempfile::TempDir, PathBuf, Command) {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.json");
     let mut command = hairpin();
-    command.arg("ping").args(words.split_whitespace()).arg("--json").arg(&results);
+    command.arg("ping").args(args.split_whitespace()).arg("--json").arg(&results);
     (folder, results, command)
 }
 
-/// The rows of a ping that must do what it should.
-fn measured(words: &str) -> Vec<Value> {
-    let (_folder, results, mut command) = ping(words);
+/// Runs a ping that must succeed, and returns its rows.
+fn measured(args: &str) -> Vec<Value> {
+    let (_folder, results, mut command) = ping(args);
     assert_done(&command.output().unwrap());
     rows(&results)
 }
@@ -36,13 +36,13 @@ fn number(row: &Value, field: &str) -> u64 {
     row[field].as_u64().unwrap_or_else(|| panic!("{field}: {row}"))
 }
 
-fn assert_whole(row: &Value, samples: u64) {
+fn assert_complete(row: &Value, samples: u64) {
     assert_eq!((number(row, "samples"), number(row, "lost")), (samples, 0), "{row}");
     assert_eq!(row["failed"], Value::Null, "{row}");
     assert!(number(row, "min") > 0 && number(row, "min") <= number(row, "p50"), "{row}");
 }
 
-/// A pong of the command's own, and where it listens.
+/// A running `hairpin pong` and its address.
 struct Pong {
     child: Child,
     out: BufReader<std::process::ChildStdout>,
@@ -50,9 +50,9 @@ struct Pong {
 }
 
 impl Pong {
-    fn listen(words: &str) -> Self {
+    fn listen(args: &str) -> Self {
         let mut command = hairpin();
-        command.arg("pong").args(words.split_whitespace()).stdout(Stdio::piped());
+        command.arg("pong").args(args.split_whitespace()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
@@ -61,13 +61,13 @@ impl Pong {
         Self { child, out, address }
     }
 
-    /// Interrupts it; what it said after its first line.
+    /// Interrupts the pong and returns its output after the first line.
     fn end(mut self) -> String {
         signal("INT", self.child.id());
-        let mut said = String::new();
-        self.out.read_to_string(&mut said).unwrap();
-        assert_eq!(self.child.wait().unwrap().code(), Some(130), "{said}");
-        said
+        let mut summary = String::new();
+        self.out.read_to_string(&mut summary).unwrap();
+        assert_eq!(self.child.wait().unwrap().code(), Some(130), "{summary}");
+        summary
     }
 }
 
@@ -79,7 +79,7 @@ impl Drop for Pong {
 }
 
 #[test]
-fn every_protocol_and_wait_adds_up() {
+fn protocols_and_waits_lose_no_ping() {
     let _turn = turn();
     let rows = measured("--protocol udp,multicast,tcp --samples 141 --rounds 2");
     let waits: Vec<Wait> = Wait::ALL.into_iter().filter(|wait| wait.probe().is_ok()).collect();
@@ -88,7 +88,7 @@ fn every_protocol_and_wait_adds_up() {
     let found: Vec<_> = rows.iter().map(|row| [&row["protocol"], &row["wait"]]).collect();
     assert_eq!(found, expected.into_iter().flatten().collect::<Vec<_>>());
     for row in &rows {
-        assert_whole(row, 141);
+        assert_complete(row, 141);
         assert_eq!((&row["case"], &row["kind"]), (&"ping".into(), &"rtt".into()), "{row}");
         assert_eq!(row["rounds"], 2, "{row}");
         let rounds = row["by_round"].as_array().unwrap().iter();
@@ -97,50 +97,53 @@ fn every_protocol_and_wait_adds_up() {
 }
 
 #[test]
-fn messages_of_every_size_come_back() {
+fn messages_of_every_size_are_answered() {
     let _turn = turn();
     for protocol in ["udp", "multicast", "tcp"] {
         let sizes = "1,2,8,11,12,13,1472,1473,9000,65000";
-        let words = format!("--protocol {protocol} --wait epoll --rounds 1 --samples 40");
-        let rows = measured(&format!("{words} --size {sizes}"));
+        let args = format!("--protocol {protocol} --wait epoll --rounds 1 --samples 40");
+        let rows = measured(&format!("{args} --size {sizes}"));
         let found: Vec<String> = rows.iter().map(|row| row["size_bytes"].to_string()).collect();
         assert_eq!(found.join(","), sizes);
-        rows.iter().for_each(|row| assert_whole(row, 40));
+        rows.iter().for_each(|row| assert_complete(row, 40));
     }
 }
 
 #[test]
-fn an_open_loop_counts_from_the_intended_and_from_the_actual_time() {
+fn open_loop_measures_from_intended_and_actual_send_time() {
     let _turn = turn();
-    for words in ["--interval-us 300", "--rate 3333"] {
-        let rows = measured(&format!("--wait epoll --rounds 1 --samples 300 {words}"));
-        assert_eq!(rows.len(), 4, "two cases for each of two protocols");
+    for args in ["--interval-us 300", "--rate 3333"] {
+        let rows = measured(&format!("--wait epoll --rounds 1 --samples 300 {args}"));
+        assert_eq!(rows.len(), 4, "expected two cases for each of two protocols");
         for pair in rows.chunks(2) {
             assert_eq!(
                 (&pair[0]["case"], &pair[1]["case"]),
                 (&"ping".into(), &"sent to answer".into())
             );
-            pair.iter().for_each(|row| assert_whole(row, 300));
+            pair.iter().for_each(|row| assert_complete(row, 300));
             pair.iter().for_each(|row| assert_eq!(row["interval_us"], 300));
-            assert!(number(&pair[0], "max") >= number(&pair[1], "max"), "intended is never later");
+            assert!(
+                number(&pair[0], "max") >= number(&pair[1], "max"),
+                "the intended send time is never later than the actual"
+            );
             assert!(pair[0]["lateness_p99"].is_u64() || number(&pair[0], "samples") < 1_000);
         }
     }
 }
 
 #[test]
-fn connections_take_turns() {
+fn connections_are_served_in_turn() {
     let _turn = turn();
-    for words in ["--interval-us 200", "--interval-us 0"] {
-        let words = format!("--connections 7 --wait poll,io_uring,spin --rounds 1 {words}");
-        for row in measured(&format!("{words} --samples 500 --size 1,500")) {
-            assert_whole(&row, 500);
+    for args in ["--interval-us 200", "--interval-us 0"] {
+        let args = format!("--connections 7 --wait poll,io_uring,spin --rounds 1 {args}");
+        for row in measured(&format!("{args} --samples 500 --size 1,500")) {
+            assert_complete(&row, 500);
         }
     }
 }
 
 #[test]
-fn a_flood_counts_what_left_and_what_arrived() {
+fn flood_counts_sent_and_received_messages() {
     let _turn = turn();
     let (_folder, results, mut command) =
         ping("--flood --seconds 1 --rounds 1 --wait epoll --size 100 --protocol udp,multicast,tcp");
@@ -153,24 +156,24 @@ fn a_flood_counts_what_left_and_what_arrived() {
         assert!(number(row, "samples") > 0 && number(row, "min") > 0, "{row}");
     }
     assert_eq!(number(&rows[2], "lost"), 0, "TCP loses nothing: {}", rows[2]);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.contains("One way, as fast as it goes") && said.contains(" > "), "{said}");
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(stdout.contains("One way, as fast as it goes") && stdout.contains(" > "), "{stdout}");
 }
 
 #[test]
-fn a_pong_that_stalls_delays_those_who_were_meant_to_leave_meanwhile() {
+fn stall_delays_pings_intended_during_it() {
     let _turn = turn();
     let rows = measured(
         "--protocol udp --wait spin --rounds 1 --interval-us 500 --samples 1000 --stall-ms 20,100",
     );
-    assert_whole(&rows[0], 1_000);
+    assert_complete(&rows[0], 1_000);
     assert!(number(&rows[0], "max") >= 20_000_000, "{}", rows[0]);
-    // A stall of 20 ms meets forty pings; of a closed loop it would meet one.
+    // A stall of 20 ms delays 40 pings. In a closed loop it would delay one.
     assert!(number(&rows[0], "p90") >= 1_000_000, "{}", rows[0]);
 }
 
 #[test]
-fn a_pong_that_is_told_to_be_slow_is() {
+fn delay_option_adds_to_each_round_trip() {
     let _turn = turn();
     for row in measured("--wait epoll,spin --rounds 1 --samples 30 --delay-ns 2000000") {
         assert!(number(&row, "min") >= 2_000_000, "{row}");
@@ -178,43 +181,47 @@ fn a_pong_that_is_told_to_be_slow_is() {
 }
 
 #[test]
-fn stamps_cut_the_way_into_its_stages() {
+fn timestamps_divide_the_round_trip_into_stages() {
     let _turn = turn();
-    for asked in ["software", "hardware"] {
-        let words = "--protocol udp,multicast,tcp --wait epoll,spin --rounds 1 --samples 200";
-        let (_folder, results, mut command) = ping(&format!("{words} --timestamps {asked}"));
+    for source in ["software", "hardware"] {
+        let args = "--protocol udp,multicast,tcp --wait epoll,spin --rounds 1 --samples 200";
+        let (_folder, results, mut command) = ping(&format!("{args} --timestamps {source}"));
         let output = command.output().unwrap();
         assert_done(&output);
         let text = fs::read_to_string(&results).unwrap();
         let document: Value = serde_json::from_str(&text).unwrap();
-        // There is no card on this way: the kernel's stamps stand in, and it is said so.
+        // Loopback has no hardware timestamps: software timestamps replace them, and the results record this.
         assert_eq!(document["host"]["timestamping"], "software");
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         let rows = rows(&results);
         assert_eq!(rows.len(), 6 * 4);
-        let told: Vec<(u64, u64)> = said.lines().filter_map(stamped_and_not).collect();
-        assert_eq!(told.len(), 6, "{said}");
+        let told: Vec<(u64, u64)> = stdout.lines().filter_map(stamped_and_not).collect();
+        assert_eq!(told.len(), 6, "{stdout}");
         for (rows, told) in rows.chunks(4).zip(told) {
             let cases: Vec<&Value> = rows.iter().map(|row| &row["case"]).collect();
             assert_eq!(cases, ["ping", "app to stamp", "stamp to stamp", "stamp to app"]);
-            assert_whole(&rows[0], 200);
+            assert_complete(&rows[0], 200);
             for row in &rows[1..] {
-                // A starved machine may have no stamp for a ping in time; never for most.
+                // On a busy machine a few timestamps may arrive too late, but not the majority.
                 let stamped = number(row, "samples");
                 assert!((100..=200).contains(&stamped), "{row}");
-                assert_whole(row, stamped);
+                assert_complete(row, stamped);
                 assert_eq!(told, (stamped, 200 - stamped), "{row}");
                 assert_eq!(
                     (&row["kind"], &row["clock"]),
                     (&"stage".into(), &"software_timestamp".into())
                 );
-                assert!(number(row, "min") <= number(&rows[0], "max"), "a part: {row}");
+                assert!(
+                    number(row, "min") <= number(&rows[0], "max"),
+                    "a stage must not exceed the round trip: {row}"
+                );
             }
         }
     }
 }
 
-/// Of a line about stamps: how many pings have all of them, and how many miss one for any reason.
+/// Parses a line about timestamps. Returns the number of pings with all timestamps, and the number
+/// with a missing one.
 fn stamped_and_not(line: &str) -> Option<(u64, u64)> {
     let (stamped, reasons) = line.split_once(" pings with both timestamps, ")?;
     let stamped = stamped.rsplit(' ').next()?.parse().ok()?;
@@ -223,7 +230,7 @@ fn stamped_and_not(line: &str) -> Option<(u64, u64)> {
 }
 
 #[test]
-fn the_truth_about_the_measuring_stands_beside_the_figures() {
+fn host_checks_are_printed_with_the_results() {
     let _turn = turn();
     let (_folder, results, mut command) =
         ping("--protocol udp --wait spin --rounds 1 --samples 100");
@@ -237,18 +244,18 @@ fn the_truth_about_the_measuring_stands_beside_the_figures() {
     let pinned = document["rows"][0]["cores"].as_array().unwrap();
     let watched: Vec<&Value> = cores.iter().map(|core| &core["core"]).collect();
     assert_eq!(watched, pinned.iter().collect::<Vec<_>>());
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    for words in ["clock: step", "floor: ", "core 0: interrupted", "backlogs"] {
-        assert!(said.contains(words), "{words}: {said}");
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    for expected in ["clock: step", "floor: ", "core 0: interrupted", "backlogs"] {
+        assert!(stdout.contains(expected), "{expected}: {stdout}");
     }
 }
 
 #[test]
-fn interrupted_prints_and_saves_what_is_done() {
+fn interrupted_run_prints_and_saves_completed_rounds() {
     let _turn = turn();
     for (name, status) in [("INT", 130), ("TERM", 143)] {
-        let words = "--protocol udp --wait epoll --rounds 3 --samples 6000 --interval-us 500";
-        let (_folder, results, mut command) = ping(words);
+        let args = "--protocol udp --wait epoll --rounds 3 --samples 6000 --interval-us 500";
+        let (_folder, results, mut command) = ping(args);
         let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let first = wait_for(&mut parent, "ping-ping");
         assert_gone(&[first]);
@@ -264,7 +271,7 @@ fn interrupted_prints_and_saves_what_is_done() {
         for row in &rows {
             assert_eq!(row["interrupted"], true, "{row}");
             assert_eq!(row["failed"], Value::Null, "{row}");
-            assert_eq!(number(row, "lost"), 0, "those under way still came: {row}");
+            assert_eq!(number(row, "lost"), 0, "pings in flight must still be answered: {row}");
             assert!((2_000..6_000).contains(&number(row, "samples")), "{row}");
         }
         let table = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -273,7 +280,7 @@ fn interrupted_prints_and_saves_what_is_done() {
 }
 
 #[test]
-fn killed_it_leaves_no_process() {
+fn killed_ping_leaves_no_process() {
     let _turn = turn();
     let (_folder, _results, mut command) = ping("--wait spin --samples 10000000 --rounds 1");
     let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -284,11 +291,11 @@ fn killed_it_leaves_no_process() {
 }
 
 #[test]
-fn a_killed_pong_fails_the_row_in_words() {
+fn killed_pong_fails_the_row_with_a_message() {
     let _turn = turn();
     for protocol in ["udp", "tcp"] {
-        let words = format!("--protocol {protocol} --wait epoll --interval-us 1000 --rounds 1");
-        let (_folder, _results, mut command) = ping(&words);
+        let args = format!("--protocol {protocol} --wait epoll --interval-us 1000 --rounds 1");
+        let (_folder, _results, mut command) = ping(&args);
         let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let pong = wait_for(&mut parent, "ping-pong");
         wait_for(&mut parent, "ping-ping");
@@ -296,34 +303,40 @@ fn a_killed_pong_fails_the_row_in_words() {
         signal("KILL", pong);
         let output = parent.wait_with_output().unwrap();
         assert_status(&output, 1);
-        let said = String::from_utf8_lossy(&output.stdout).into_owned()
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned()
             + &String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("pong"), "{said}");
+        assert!(stdout.contains("pong"), "{stdout}");
     }
 }
 
-fn assert_refused(output: &Output, words: &str) {
+fn assert_refused(output: &Output, expected: &str) {
     assert_status(output, 1);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let errors: Vec<&str> = said.lines().filter(|line| line.starts_with("hairpin: ")).collect();
-    assert!(errors.len() == 1 && errors[0].contains(words), "{said}");
-    assert!(output.stdout.is_empty(), "there is no table of nothing: {output:?}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let errors: Vec<&str> = stderr.lines().filter(|line| line.starts_with("hairpin: ")).collect();
+    assert!(errors.len() == 1 && errors[0].contains(expected), "{stderr}");
+    assert!(output.stdout.is_empty(), "standard output must be empty: {output:?}");
 }
 
 #[test]
-fn nobody_there_is_said_in_one_line() {
+fn missing_pong_is_reported_in_one_line() {
     let _turn = turn();
-    let nobody = |words: &str| ping(words).2.output().unwrap();
-    // The discard port: nobody listens on it here.
-    assert_refused(&nobody("127.0.0.1:9 --protocol udp --wait epoll"), "onnection refused");
-    assert_refused(&nobody("127.0.0.1:9 --protocol tcp --wait epoll"), "onnection refused");
-    let deaf = "239.77.1.1:14399 --protocol multicast --wait epoll --interface lo";
-    assert_refused(&nobody(deaf), "no answer");
+    let ping_unanswered = |args: &str| ping(args).2.output().unwrap();
+    // The discard port has no listener in this test.
+    assert_refused(
+        &ping_unanswered("127.0.0.1:9 --protocol udp --wait epoll"),
+        "onnection refused",
+    );
+    assert_refused(
+        &ping_unanswered("127.0.0.1:9 --protocol tcp --wait epoll"),
+        "onnection refused",
+    );
+    let silent = "239.77.1.1:14399 --protocol multicast --wait epoll --interface lo";
+    assert_refused(&ping_unanswered(silent), "no answer");
 }
 
 #[test]
-fn wrong_words_are_told_in_one_line() {
-    for (words, status) in [
+fn invalid_arguments_are_rejected_in_one_line() {
+    for (args, status) in [
         ("--size 0", 2),
         ("--wait soon", 2),
         ("--cpus 1,1", 2),
@@ -335,32 +348,32 @@ fn wrong_words_are_told_in_one_line() {
         ("127.0.0.1:9 --protocol tcp", 1),
         ("--cpus 0,1023", 1),
     ] {
-        let output = ping(words).2.output().unwrap();
+        let output = ping(args).2.output().unwrap();
         assert_status(&output, status);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(said.lines().count(), 1, "{words}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(stderr.lines().count(), 1, "{args}: {stderr}");
     }
 }
 
 #[test]
-fn a_pong_serves_one_pinger_after_the_other() {
+fn pong_serves_pingers_one_after_the_other() {
     let _turn = turn();
     for (protocol, listen) in
         [("udp", "127.0.0.1:0"), ("tcp", "127.0.0.1:0"), ("multicast", "239.77.1.2:14400")]
     {
         let pong = Pong::listen(&format!("--listen {listen} --protocol {protocol} --interface lo"));
-        let words = format!("{} --protocol {protocol} --wait epoll --interface lo", pong.address);
+        let args = format!("{} --protocol {protocol} --wait epoll --interface lo", pong.address);
         for size in [14, 3_000] {
-            let rows = measured(&format!("{words} --samples 50 --rounds 2 --size {size}"));
-            assert_whole(&rows[0], 50);
+            let rows = measured(&format!("{args} --samples 50 --rounds 2 --size {size}"));
+            assert_complete(&rows[0], 50);
             assert_eq!(
                 rows[0]["ground"],
                 "this host, 127.0.0.1, and ".to_owned() + pong.address.split(':').next().unwrap()
             );
         }
-        let said = pong.end();
-        // Two rounds of each size, each with a warm-up of 200.
-        assert_eq!(said, "900 answered, 0 answers refused\n", "{protocol}");
+        let summary = pong.end();
+        // Two rounds of each size. Each has 200 warm-up pings.
+        assert_eq!(summary, "900 answered, 0 answers refused\n", "{protocol}");
     }
 }
 
@@ -370,61 +383,64 @@ fn ping_and_pong_agree_on_the_default_port() {
     for protocol in ["udp", "tcp"] {
         let pong = Pong::listen(&format!("--protocol {protocol}"));
         assert_eq!(pong.address, "0.0.0.0:9200");
-        let words = format!("127.0.0.1 --protocol {protocol} --wait epoll");
-        assert_whole(&measured(&format!("{words} --samples 50 --rounds 1"))[0], 50);
+        let args = format!("127.0.0.1 --protocol {protocol} --wait epoll");
+        assert_complete(&measured(&format!("{args} --samples 50 --rounds 1"))[0], 50);
     }
 }
 
 #[test]
-fn a_pong_outlives_a_connection_that_is_no_pings() {
+fn pong_survives_an_invalid_connection() {
     let _turn = turn();
     let pong = Pong::listen("--listen 127.0.0.1:0 --protocol tcp");
     let mut stranger = TcpStream::connect(&pong.address).unwrap();
     stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     let mut answer = Vec::new();
-    // The end of the connection, with or without a reset: there is no answer.
+    // The connection ends without an answer, with or without a reset.
     let _ = stranger.read_to_end(&mut answer);
     assert_eq!(answer, b"");
-    let words = format!("{} --protocol tcp --wait epoll --samples 50 --rounds 1", pong.address);
-    assert_whole(&measured(&words)[0], 50);
+    let args = format!("{} --protocol tcp --wait epoll --samples 50 --rounds 1", pong.address);
+    assert_complete(&measured(&args)[0], 50);
 }
 
 #[test]
-fn a_running_pong_shows_its_counters() {
+fn running_pong_publishes_its_counters() {
     let _turn = turn();
     let pong = Pong::listen("--listen 127.0.0.1:0 --protocol udp");
-    let words = format!("{} --protocol udp --wait epoll --samples 100 --rounds 1", pong.address);
-    assert_whole(&measured(&words)[0], 100);
-    // The page is brought up to date at least ten times a second.
+    let args = format!("{} --protocol udp --wait epoll --samples 100 --rounds 1", pong.address);
+    assert_complete(&measured(&args)[0], 100);
+    // The counters are updated at least ten times per second.
     sleep(Duration::from_millis(400));
     let stat = hairpin().arg("stat").output().unwrap();
     assert_done(&stat);
-    let said = String::from_utf8_lossy(&stat.stdout).into_owned();
-    let answered = said.lines().find(|line| line.contains("answered") && line.contains("300"));
-    assert!(answered.is_some(), "{said}");
+    let stdout = String::from_utf8_lossy(&stat.stdout).into_owned();
+    let answered = stdout.lines().find(|line| line.contains("answered") && line.contains("300"));
+    assert!(answered.is_some(), "{stdout}");
 }
 
 #[test]
-fn two_runs_at_once_do_not_meet() {
+fn concurrent_runs_do_not_interfere() {
     let _turn = turn();
-    let words = "--interface lo --protocol udp,multicast,tcp --wait epoll --interval-us 1000 \
+    let args = "--interface lo --protocol udp,multicast,tcp --wait epoll --interval-us 1000 \
                  --samples 300 --rounds 1";
-    let runs = [ping(words), ping(words)].map(|(folder, results, mut command)| {
+    let runs = [ping(args), ping(args)].map(|(folder, results, mut command)| {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         (folder, results, child)
     });
     for (_folder, results, child) in runs {
         let output = child.wait_with_output().unwrap();
         assert_done(&output);
-        rows(&results).iter().for_each(|row| assert_whole(row, 300));
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(!said.contains("to nothing"), "no answer was another's: {said}");
+        rows(&results).iter().for_each(|row| assert_complete(row, 300));
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            !stdout.contains("to nothing"),
+            "every answer must belong to its own run: {stdout}"
+        );
     }
 }
 
 #[test]
 #[ignore = "needs root"]
-fn an_ordinary_user_gets_the_same() {
+fn ordinary_user_can_run_ping() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("hairpin");
@@ -446,5 +462,5 @@ fn an_ordinary_user_gets_the_same() {
         .output()
         .unwrap();
     assert_done(&output);
-    rows(&results).iter().for_each(|row| assert_whole(row, 100));
+    rows(&results).iter().for_each(|row| assert_complete(row, 100));
 }

@@ -1,6 +1,6 @@
-//! `hairpin ping` and `hairpin pong` by raw frames, past the kernel, between two hosts.
+//! Runs `hairpin ping` and `hairpin pong` with raw frames over AF_XDP, between two hosts.
 //!
-//! Nothing here asserts how fast anything is.
+//! The tests assert no latency or throughput.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -17,27 +17,27 @@ use serde_json::Value;
 
 const ETHER_TYPE: u16 = 0x88b5;
 const BROADCAST: [u8; 6] = [0xff; 6];
-/// Who else might answer.
+/// The address of a third host.
 const STRANGER: [u8; 6] = [2, 0, 0, 0, 0, 0x5a];
 const RAW: [&str; 4] = ["--protocol", "raw", "--transport", "xdp"];
 
-fn bed() -> Testbed {
+fn testbed() -> Testbed {
     Testbed::builder().queues(Queues::pairs(1)).build().unwrap()
 }
 
-/// A folder for results, and the command that writes them there.
-fn ping(words: &str) -> (tempfile::TempDir, PathBuf, Command) {
+/// Returns a results folder, the results file, and the command that writes it.
+fn ping(args: &str) -> (tempfile::TempDir, PathBuf, Command) {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.json");
     let mut command = hairpin();
-    command.arg("ping").args(RAW).args(words.split_whitespace()).arg("--json").arg(&results);
+    command.arg("ping").args(RAW).args(args.split_whitespace()).arg("--json").arg(&results);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     (folder, results, command)
 }
 
-/// The rows of a ping that must do what it should, run on a host or with hosts of its own.
-fn measured(host: Option<&Host>, words: &str) -> (Vec<Value>, Output) {
-    let (_folder, results, mut command) = ping(words);
+/// Runs a ping that must succeed and returns its rows. Without `host` the command makes its hosts.
+fn measured(host: Option<&Host>, args: &str) -> (Vec<Value>, Output) {
+    let (_folder, results, mut command) = ping(args);
     let output = match host {
         Some(host) => host.spawn(command, &[]).unwrap().wait_with_output().unwrap(),
         None => command.output().unwrap(),
@@ -50,51 +50,51 @@ fn number(row: &Value, field: &str) -> u64 {
     row[field].as_u64().unwrap_or_else(|| panic!("{field}: {row}"))
 }
 
-fn assert_whole(row: &Value, samples: u64) {
+fn assert_complete(row: &Value, samples: u64) {
     assert_eq!((number(row, "samples"), number(row, "lost")), (samples, 0), "{row}");
     assert_eq!(row["failed"], Value::Null, "{row}");
     assert!(number(row, "min") > 0, "{row}");
-    let way = (&row["protocol"], &row["transport"]);
-    assert_eq!(way, (&"raw".into(), &"xdp".into()), "{row}");
+    let interface = (&row["protocol"], &row["transport"]);
+    assert_eq!(interface, (&"raw".into(), &"xdp".into()), "{row}");
 }
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A pong of the command's own on a host.
+/// A `hairpin pong` that runs on a host.
 struct Pong {
     child: std::process::Child,
     out: BufReader<ChildStdout>,
     error: BufReader<ChildStderr>,
     mac: String,
-    /// Its first line on standard error.
-    way: String,
+    /// The first line on standard error, which describes the interface.
+    interface: String,
 }
 
 impl Pong {
-    fn on(host: &Host, words: &str) -> Self {
+    fn on(host: &Host, args: &str) -> Self {
         let mut command = hairpin();
         command.arg("pong").args(RAW).args(["--interface", host.interface()]);
-        command.args(words.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(args.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = host.spawn(command, &[]).unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut error = BufReader::new(child.stderr.take().unwrap());
-        let [mut line, mut way] = [String::new(), String::new()];
-        error.read_line(&mut way).unwrap();
+        let [mut line, mut interface] = [String::new(), String::new()];
+        error.read_line(&mut interface).unwrap();
         out.read_line(&mut line).unwrap();
         let mac = line.trim().rsplit(' ').next().unwrap().to_owned();
-        Self { child, out, error, mac, way }
+        Self { child, out, error, mac, interface }
     }
 
-    /// Interrupts it; what it said after its first lines.
+    /// Interrupts the pong and returns its output after the first lines.
     fn end(mut self) -> String {
         signal("INT", self.child.id());
-        let mut said = String::new();
-        self.out.read_to_string(&mut said).unwrap();
-        self.error.read_to_string(&mut said).unwrap();
-        assert_eq!(self.child.wait().unwrap().code(), Some(130), "{said}");
-        said
+        let mut summary = String::new();
+        self.out.read_to_string(&mut summary).unwrap();
+        self.error.read_to_string(&mut summary).unwrap();
+        assert_eq!(self.child.wait().unwrap().code(), Some(130), "{summary}");
+        summary
     }
 }
 
@@ -105,7 +105,7 @@ impl Drop for Pong {
     }
 }
 
-/// Frames of a host's interface, in this process.
+/// Opens raw frames on a host's interface in this process.
 fn frames(host: &Host) -> RawFrames {
     let interface = InterfaceSettings { mode: Mode::Generic, ..InterfaceSettings::default() };
     let settings = StackSettings { interface, ..StackSettings::default() };
@@ -122,21 +122,21 @@ fn send(frames: &mut RawFrames, bytes: &[u8]) {
     frames.transmit(packet).unwrap().unwrap();
 }
 
-/// Sends a frame back as it is but for its addresses, from `source`.
-fn turned(frame: &[u8], source: [u8; 6]) -> Vec<u8> {
+/// Returns the frame with `source` as sender and the old sender as destination.
+fn reply_from(frame: &[u8], source: [u8; 6]) -> Vec<u8> {
     [&frame[6..12], &source, &frame[12..]].concat()
 }
 
-/// A ping on the second host against what `on_frame` makes of each frame at the first.
-fn against(
-    bed: &Testbed,
-    words: &str,
+/// Runs a ping on the second host. `on_frame` handles each frame that arrives at the first.
+fn ping_simulated_pong(
+    testbed: &Testbed,
+    args: &str,
     mut on_frame: impl FnMut(&mut RawFrames, &[u8]) + Send,
 ) -> (Vec<Value>, Output) {
-    let [ours, theirs] = bed.hosts();
+    let [ours, theirs] = testbed.hosts();
     let mut frames = frames(ours);
     let is_over = AtomicBool::new(false);
-    let words = format!("--interface {} --rounds 1 {words}", theirs.interface());
+    let args = format!("--interface {} --rounds 1 {args}", theirs.interface());
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
@@ -148,15 +148,15 @@ fn against(
                 }
             }
         });
-        let _ending = Ending(&is_over);
-        measured(Some(theirs), &words)
+        let _stop = StopOnDrop(&is_over);
+        measured(Some(theirs), &args)
     })
 }
 
-/// Ends the other thread, also when this one panics.
-struct Ending<'a>(&'a AtomicBool);
+/// Stops the other thread when dropped, also during a panic.
+struct StopOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for Ending<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -164,47 +164,47 @@ impl Drop for Ending<'_> {
 
 #[test]
 #[ignore = "needs root"]
-fn every_wait_and_mode_adds_up() {
+fn waits_and_modes_lose_no_ping() {
     let _turn = turn();
     let waits: Vec<Wait> = Wait::ALL.into_iter().filter(|wait| wait.probe().is_ok()).collect();
     for mode in ["generic", "native"] {
-        let words = format!("--samples 141 --rounds 2 --xdp-mode {mode}");
-        let (rows, output) = measured(None, &words);
+        let args = format!("--samples 141 --rounds 2 --xdp-mode {mode}");
+        let (rows, output) = measured(None, &args);
         let found: Vec<&Value> = rows.iter().map(|row| &row["wait"]).collect();
         assert_eq!(found, waits.iter().map(|wait| wait.name()).collect::<Vec<_>>());
-        rows.iter().for_each(|row| assert_whole(row, 141));
-        // Once for each side, though each round has a stack of its own.
-        let said = text(&output.stderr);
+        rows.iter().for_each(|row| assert_complete(row, 141));
+        // Each process prints the line once, although each round opens a new stack.
+        let stderr = text(&output.stderr);
         for side in ["ping", "pong"] {
             let line = format!("{side}: veth0: veth, 1 queue, {mode} mode, copy");
-            assert_eq!(said.matches(&line).count(), 1, "{said}");
+            assert_eq!(stderr.matches(&line).count(), 1, "{stderr}");
         }
     }
 }
 
-/// A frame that does not go back to where it came from is missing sooner or later.
+/// A leaked frame would exhaust the frame pool.
 #[test]
 #[ignore = "needs root"]
-fn more_pings_than_there_are_frames_come_back() {
+fn pings_beyond_the_number_of_frames_are_answered() {
     let _turn = turn();
     let (rows, _) = measured(None, "--wait spin --rounds 1 --samples 6000 --interval-us 200");
-    assert_whole(&rows[0], 6_000);
+    assert_complete(&rows[0], 6_000);
 }
 
 #[test]
 #[ignore = "needs root"]
-fn messages_of_every_size_come_back() {
+fn messages_of_every_size_are_answered() {
     let _turn = turn();
     let sizes = "1,2,8,11,12,13,43,44,45,1472,1498";
     let (rows, _) = measured(None, &format!("--wait epoll --rounds 1 --samples 40 --size {sizes}"));
     let found: Vec<String> = rows.iter().map(|row| row["size_bytes"].to_string()).collect();
     assert_eq!(found.join(","), sizes);
-    rows.iter().for_each(|row| assert_whole(row, 40));
+    rows.iter().for_each(|row| assert_complete(row, 40));
 }
 
 #[test]
 #[ignore = "needs root"]
-fn a_message_that_no_frame_holds_fails_its_row() {
+fn oversize_message_fails_its_row() {
     let _turn = turn();
     let (_folder, results, mut command) = ping("--wait epoll --rounds 1 --samples 40 --size 1499");
     assert_status(&command.output().unwrap(), 1);
@@ -215,21 +215,24 @@ fn a_message_that_no_frame_holds_fails_its_row() {
 
 #[test]
 #[ignore = "needs root"]
-fn an_open_loop_counts_from_the_intended_and_from_the_actual_time() {
+fn open_loop_measures_from_intended_and_actual_send_time() {
     let _turn = turn();
     let (rows, _) = measured(None, "--wait epoll,spin --rounds 1 --samples 300 --rate 3333");
-    assert_eq!(rows.len(), 4, "two cases for each of two waits");
+    assert_eq!(rows.len(), 4, "expected two cases for each of two waits");
     for pair in rows.chunks(2) {
         let cases = (&pair[0]["case"], &pair[1]["case"]);
         assert_eq!(cases, (&"ping".into(), &"sent to answer".into()));
-        pair.iter().for_each(|row| assert_whole(row, 300));
-        assert!(number(&pair[0], "max") >= number(&pair[1], "max"), "intended is never later");
+        pair.iter().for_each(|row| assert_complete(row, 300));
+        assert!(
+            number(&pair[0], "max") >= number(&pair[1], "max"),
+            "the intended send time is never later than the actual"
+        );
     }
 }
 
 #[test]
 #[ignore = "needs root"]
-fn a_flood_counts_what_left_and_what_arrived() {
+fn flood_counts_sent_and_received_messages() {
     let _turn = turn();
     let (rows, output) = measured(None, "--flood --seconds 1 --rounds 1 --wait epoll,spin");
     assert_eq!(rows.len(), 2);
@@ -237,13 +240,16 @@ fn a_flood_counts_what_left_and_what_arrived() {
         assert_eq!((&row["case"], &row["kind"]), (&"flood".into(), &"batch".into()), "{row}");
         assert!(number(row, "samples") > 0 && number(row, "min") > 0, "{row}");
     }
-    let said = text(&output.stdout);
-    assert!(said.contains("One way, as fast as it goes") && said.contains("raw, epoll"), "{said}");
+    let stdout = text(&output.stdout);
+    assert!(
+        stdout.contains("One way, as fast as it goes") && stdout.contains("raw, epoll"),
+        "{stdout}"
+    );
 }
 
 #[test]
 #[ignore = "needs root"]
-fn a_pong_that_is_told_to_be_slow_is() {
+fn delay_option_adds_to_each_round_trip() {
     let _turn = turn();
     let (rows, _) = measured(None, "--wait spin --rounds 1 --samples 30 --delay-ns 2000000");
     assert!(number(&rows[0], "min") >= 2_000_000, "{}", rows[0]);
@@ -251,111 +257,113 @@ fn a_pong_that_is_told_to_be_slow_is() {
 
 #[test]
 #[ignore = "needs root"]
-fn a_pong_behind_an_interface_is_found_or_named() {
+fn pong_is_found_by_broadcast_or_by_address() {
     let _turn = turn();
-    let bed = bed();
-    let [ours, theirs] = bed.hosts();
+    let testbed = testbed();
+    let [ours, theirs] = testbed.hosts();
     let pong = Pong::on(ours, "--xdp-mode generic --wait epoll");
-    assert_eq!(pong.way, "veth0: veth, 1 queue, generic mode, copy, rx-vlan-offload on\n");
-    let words = format!("--interface {} --wait epoll --samples 50 --rounds 2", theirs.interface());
+    assert_eq!(pong.interface, "veth0: veth, 1 queue, generic mode, copy, rx-vlan-offload on\n");
+    let args = format!("--interface {} --wait epoll --samples 50 --rounds 2", theirs.interface());
     for peer in [String::new(), format!("--peer {}", pong.mac)] {
-        let (rows, _) = measured(Some(theirs), &format!("{words} {peer}"));
-        assert_whole(&rows[0], 50);
+        let (rows, _) = measured(Some(theirs), &format!("{args} {peer}"));
+        assert_complete(&rows[0], 50);
         assert_eq!(rows[0]["ground"], "this host and who is behind veth0");
     }
-    // Two rounds of each, each with a warm-up of 200.
+    // Two rounds of each. Each has 200 warm-up pings.
     assert_eq!(pong.end(), "900 answered, 0 answers refused\n");
-    // The interface is free again.
+    // The interface can be opened again.
     drop(frames(ours));
 }
 
 #[test]
 #[ignore = "needs root"]
-fn a_flood_is_counted_by_a_pong_behind_an_interface() {
+fn remote_pong_counts_a_flood() {
     let _turn = turn();
-    let bed = bed();
-    let [ours, theirs] = bed.hosts();
+    let testbed = testbed();
+    let [ours, theirs] = testbed.hosts();
     let pong = Pong::on(ours, "--flood");
-    let words = format!("--interface {} --peer {} --flood", theirs.interface(), pong.mac);
-    let words = format!("{words} --seconds 1 --rounds 1 --wait epoll");
-    let (_folder, _results, command) = ping(&words);
-    // What arrived is not known here: a row without samples is no failure.
+    let args = format!("--interface {} --peer {} --flood", theirs.interface(), pong.mac);
+    let args = format!("{args} --seconds 1 --rounds 1 --wait epoll");
+    let (_folder, _results, command) = ping(&args);
+    // The ping does not know how many arrived. A row without samples is not a failure.
     let output = theirs.spawn(command, &[]).unwrap().wait_with_output().unwrap();
     assert_done(&output);
-    let said = pong.end();
-    let messages: u64 = said.split(' ').next().unwrap().parse().unwrap();
-    // Each frame of the stack's memory was used more than once.
-    assert!(messages > 2 * u64::from(UmemSettings::default().frames), "{said}");
+    let summary = pong.end();
+    let messages: u64 = summary.split(' ').next().unwrap().parse().unwrap();
+    // More messages than frames: each frame was reused.
+    assert!(messages > 2 * u64::from(UmemSettings::default().frames), "{summary}");
 }
 
 #[test]
 #[ignore = "needs root"]
-fn the_first_ping_goes_to_everyone_and_the_others_to_who_answered() {
+fn first_ping_is_broadcast_and_others_are_unicast() {
     let _turn = turn();
-    let bed = bed();
-    let mut went_to = Vec::new();
-    let (rows, _) = against(&bed, "--wait epoll --samples 20 --size 14", |frames, frame| {
-        assert_eq!(frame.len(), 60);
-        assert_eq!(frame[12..16], [0x88, 0xb5, 0, 14]);
-        let sequence = u64::from_le_bytes(*frame[16..].first_chunk().unwrap());
-        assert_eq!(sequence, went_to.len() as u64);
-        assert_eq!(frame[30..], [0; 30], "the padding is zeros");
-        went_to.push(<[u8; 6]>::try_from(&frame[..6]).unwrap());
-        send(frames, &turned(frame, STRANGER));
+    let testbed = testbed();
+    let mut destinations = Vec::new();
+    let (rows, _) =
+        ping_simulated_pong(&testbed, "--wait epoll --samples 20 --size 14", |frames, frame| {
+            assert_eq!(frame.len(), 60);
+            assert_eq!(frame[12..16], [0x88, 0xb5, 0, 14]);
+            let sequence = u64::from_le_bytes(*frame[16..].first_chunk().unwrap());
+            assert_eq!(sequence, destinations.len() as u64);
+            assert_eq!(frame[30..], [0; 30], "the padding must be zero");
+            destinations.push(<[u8; 6]>::try_from(&frame[..6]).unwrap());
+            send(frames, &reply_from(frame, STRANGER));
+        });
+    assert_complete(&rows[0], 20);
+    // 200 warm-up pings and the recorded ones.
+    assert_eq!((destinations.len(), destinations[0]), (220, BROADCAST));
+    assert!(destinations[1..].iter().all(|to| *to == STRANGER), "{destinations:x?}");
+}
+
+#[test]
+#[ignore = "needs root"]
+fn peer_option_sends_every_ping_to_that_address() {
+    let _turn = turn();
+    let testbed = testbed();
+    let mut destinations = Vec::new();
+    let args = "--peer 02:00:00:00:00:5a --wait epoll --samples 20";
+    let (rows, _) = ping_simulated_pong(&testbed, args, |frames, frame| {
+        destinations.push(<[u8; 6]>::try_from(&frame[..6]).unwrap());
+        send(frames, &reply_from(frame, STRANGER));
     });
-    assert_whole(&rows[0], 20);
-    // 200 to warm up, and those that are recorded.
-    assert_eq!((went_to.len(), went_to[0]), (220, BROADCAST));
-    assert!(went_to[1..].iter().all(|to| *to == STRANGER), "{went_to:x?}");
+    assert_complete(&rows[0], 20);
+    assert!(destinations.iter().all(|to| *to == STRANGER), "{destinations:x?}");
 }
 
 #[test]
 #[ignore = "needs root"]
-fn a_pong_that_is_named_gets_every_ping_and_nobody_else_does() {
+fn unexpected_frames_are_counted_and_not_measured() {
     let _turn = turn();
-    let bed = bed();
-    let mut went_to = Vec::new();
-    let words = "--peer 02:00:00:00:00:5a --wait epoll --samples 20";
-    let (rows, _) = against(&bed, words, |frames, frame| {
-        went_to.push(<[u8; 6]>::try_from(&frame[..6]).unwrap());
-        send(frames, &turned(frame, STRANGER));
-    });
-    assert_whole(&rows[0], 20);
-    assert!(went_to.iter().all(|to| *to == STRANGER), "{went_to:x?}");
-}
-
-#[test]
-#[ignore = "needs root"]
-fn what_is_no_answer_of_the_pong_is_told_and_measured_by_nobody() {
-    let _turn = turn();
-    let bed = bed();
+    let testbed = testbed();
     let mut pings = 0;
-    let (rows, output) = against(&bed, "--wait epoll --samples 20", |frames, frame| {
-        pings += 1;
-        let answer = turned(frame, [2, 0, 0, 0, 0, 7]);
-        if pings > 200 {
-            // Another who answers the same; one whose length no frame holds; one to somebody else.
-            send(frames, &turned(frame, STRANGER));
-            let mut long = answer.clone();
-            long[14] = 0xff;
-            send(frames, &long);
-            let mut foreign = answer.clone();
-            foreign[..6].copy_from_slice(&STRANGER);
-            send(frames, &foreign);
-        }
-        send(frames, &answer);
-    });
-    assert_whole(&rows[0], 20);
-    let said = text(&output.stdout);
-    assert!(said.contains("0 duplicate answers, 0 out of order, 40 unexpected"), "{said}");
+    let (rows, output) =
+        ping_simulated_pong(&testbed, "--wait epoll --samples 20", |frames, frame| {
+            pings += 1;
+            let answer = reply_from(frame, [2, 0, 0, 0, 0, 7]);
+            if pings > 200 {
+                // A duplicate from a third host, an oversize length, and a frame to another destination.
+                send(frames, &reply_from(frame, STRANGER));
+                let mut long = answer.clone();
+                long[14] = 0xff;
+                send(frames, &long);
+                let mut foreign = answer.clone();
+                foreign[..6].copy_from_slice(&STRANGER);
+                send(frames, &foreign);
+            }
+            send(frames, &answer);
+        });
+    assert_complete(&rows[0], 20);
+    let stdout = text(&output.stdout);
+    assert!(stdout.contains("0 duplicate answers, 0 out of order, 40 unexpected"), "{stdout}");
 }
 
 #[test]
 #[ignore = "needs root"]
-fn a_pong_answers_nothing_but_pings_to_it() {
+fn pong_answers_only_valid_pings_to_its_address() {
     let _turn = turn();
-    let bed = bed();
-    let [ours, theirs] = bed.hosts();
+    let testbed = testbed();
+    let [ours, theirs] = testbed.hosts();
     let pong = Pong::on(ours, "--wait epoll");
     let mut frames = frames(theirs);
     let parts: Vec<u8> =
@@ -367,7 +375,8 @@ fn a_pong_answers_nothing_but_pings_to_it() {
         frame.resize(60, 0);
         frame
     };
-    // To another, more often than there are frames; from a group; longer than its frame.
+    // More pings to a third host than there are frames, one from a group address, and one whose
+    // length exceeds its frame.
     for _ in 0..=UmemSettings::default().frames {
         send(&mut frames, &ping(STRANGER, own, 14));
     }
@@ -383,22 +392,22 @@ fn a_pong_answers_nothing_but_pings_to_it() {
 
 #[test]
 #[ignore = "needs root"]
-fn nobody_there_is_said_in_one_line() {
+fn missing_pong_is_reported_in_one_line() {
     let _turn = turn();
-    let bed = bed();
-    let theirs = &bed.hosts()[1];
-    let words = format!("--interface {} --wait epoll --rounds 1", theirs.interface());
-    let (_folder, _results, command) = ping(&words);
+    let testbed = testbed();
+    let theirs = &testbed.hosts()[1];
+    let args = format!("--interface {} --wait epoll --rounds 1", theirs.interface());
+    let (_folder, _results, command) = ping(&args);
     let output = theirs.spawn(command, &[]).unwrap().wait_with_output().unwrap();
     assert_status(&output, 1);
-    let said = text(&output.stderr);
-    assert!(said.contains("no answer") && output.stdout.is_empty(), "{said}");
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("no answer") && output.stdout.is_empty(), "{stderr}");
 }
 
 #[test]
-fn wrong_words_are_told_in_one_line() {
-    // A missing interface is no wrong word.
-    for (words, status, named) in [
+fn invalid_arguments_are_rejected_in_one_line() {
+    // A missing interface exits with status 1.
+    for (args, status, named) in [
         ("ping --protocol raw", 2, "--transport xdp"),
         ("ping --protocol raw --transport kernel", 2, "--transport xdp"),
         ("ping --protocol raw,udp --transport xdp", 2, "--protocol raw"),
@@ -422,9 +431,9 @@ fn wrong_words_are_told_in_one_line() {
             "--interface",
         ),
     ] {
-        let output = hairpin().args(words.split_whitespace()).output().unwrap();
+        let output = hairpin().args(args.split_whitespace()).output().unwrap();
         assert_status(&output, status);
-        let said = text(&output.stderr);
-        assert!(said.lines().count() == 1 && said.contains(named), "{words}: {said}");
+        let stderr = text(&output.stderr);
+        assert!(stderr.lines().count() == 1 && stderr.contains(named), "{args}: {stderr}");
     }
 }

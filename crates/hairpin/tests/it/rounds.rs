@@ -1,6 +1,6 @@
-//! `hairpin exchange` and `hairpin trader` as their users run them, on one host.
+//! Runs `hairpin exchange` and `hairpin trader` on one host.
 //!
-//! Nothing here asserts how fast anything is.
+//! The tests assert no latency or throughput.
 
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Process, assert_done, assert_status, hairpin, rows, turn};
 
-/// An exchange on loopback and what its traders need to know.
+/// An exchange on loopback, and the addresses for its traders.
 struct Venue {
     folder: tempfile::TempDir,
     gateway: String,
@@ -17,11 +17,11 @@ struct Venue {
 }
 
 impl Venue {
-    fn open(words: &[&str]) -> Self {
+    fn open(args: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let gateway = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
         let mut command = hairpin();
-        command.args(["exchange", "--gateway", &gateway]).args(words);
+        command.args(["exchange", "--gateway", &gateway]).args(args);
         command.arg("--config-out").arg(folder.path().join("config.xml"));
         command.arg("--json").arg(folder.path().join("results.json"));
         let mut exchange = Process::start(&mut command);
@@ -44,7 +44,7 @@ impl Venue {
         Process::start(&mut command)
     }
 
-    /// Waits until a round has been saved.
+    /// Waits until a round is saved.
     fn wait_for_a_round(&mut self) {
         let until = Instant::now() + Duration::from_secs(60);
         while !self.results().exists() {
@@ -63,34 +63,37 @@ fn text(bytes: &[u8]) -> String {
 fn rounds_are_printed_and_saved() {
     let _turn = turn();
     for feed in ["multicast", "tcp"] {
-        let words = ["--feed", feed, "--interval-us", "500", "--samples", "300", "--rounds", "2"];
-        let venue = Venue::open(&[&words[..], &["--wait", "epoll"]].concat());
+        let args = ["--feed", feed, "--interval-us", "500", "--samples", "300", "--rounds", "2"];
+        let venue = Venue::open(&[&args[..], &["--wait", "epoll"]].concat());
         let (results, trader) = (venue.results(), venue.trader(1, "epoll"));
         let exchange = venue.exchange.output();
         assert_done(&exchange);
         let trader = trader.output();
         assert_done(&trader);
         let rows = rows(&results);
-        assert_eq!(rows.len(), 4, "two cases a round");
+        assert_eq!(rows.len(), 4, "expected two cases per round");
         for row in &rows {
             assert_eq!((&row["samples"], &row["lost"]), (&300.into(), &0.into()), "{row}");
             assert_eq!((&row["feed"], &row["wait"]), (&feed.into(), &"epoll".into()), "{row}");
             assert!(row["failed"].is_null(), "{row}");
         }
-        let said = text(&exchange.stdout);
+        let stdout = text(&exchange.stdout);
         for round in ["round 1, trader 1: 400 ticks", "round 2, trader 1: 400 ticks"] {
-            assert!(said.contains(round), "{said}");
+            assert!(stdout.contains(round), "{stdout}");
         }
-        let said = text(&trader.stdout);
-        assert!(said.starts_with("trader 1: 800 orders, 800 acknowledged, 800 canceled"), "{said}");
+        let stdout = text(&trader.stdout);
+        assert!(
+            stdout.starts_with("trader 1: 800 orders, 800 acknowledged, 800 canceled"),
+            "{stdout}"
+        );
     }
 }
 
 #[test]
 fn three_traders_each_answer_every_tick() {
     let _turn = turn();
-    let words = ["--traders", "3", "--interval-us", "2000", "--samples", "300", "--rounds", "1"];
-    let venue = Venue::open(&words);
+    let args = ["--traders", "3", "--interval-us", "2000", "--samples", "300", "--rounds", "1"];
+    let venue = Venue::open(&args);
     let results = venue.results();
     let traders =
         [(1, "poll"), (2, "epoll"), (3, "block")].map(|(id, wait)| venue.trader(id, wait));
@@ -104,10 +107,10 @@ fn three_traders_each_answer_every_tick() {
 }
 
 #[test]
-fn a_trader_killed_and_restarted_loses_what_that_explains_and_no_more() {
+fn restarted_trader_loses_only_orders_of_the_outage() {
     let _turn = turn();
-    let words = ["--traders", "2", "--interval-us", "1000", "--samples", "1500"];
-    let mut venue = Venue::open(&words);
+    let args = ["--traders", "2", "--interval-us", "1000", "--samples", "1500"];
+    let mut venue = Venue::open(&args);
     let (steady, victim) = (venue.trader(1, "epoll"), venue.trader(2, "epoll"));
     venue.wait_for_a_round();
     victim.signal("KILL");
@@ -116,7 +119,7 @@ fn a_trader_killed_and_restarted_loses_what_that_explains_and_no_more() {
     let before = rows(&venue.results()).len();
     let until = Instant::now() + Duration::from_secs(60);
     while rows(&venue.results()).len() < before + 8 {
-        assert!(Instant::now() < until, "no two rounds more within 60 s");
+        assert!(Instant::now() < until, "fewer than two more rounds within 60 s");
         sleep(Duration::from_millis(50));
     }
     venue.exchange.signal("INT");
@@ -126,20 +129,20 @@ fn a_trader_killed_and_restarted_loses_what_that_explains_and_no_more() {
     for trader in [steady, successor] {
         assert_done(&trader.output());
     }
-    let said = text(&exchange.stdout);
-    assert!(said.contains("trader 2: ") && said.contains("; left 1 times"), "{said}");
-    let steady = said.lines().filter(|line| line.contains(", trader 1: "));
+    let stdout = text(&exchange.stdout);
+    assert!(stdout.contains("trader 2: ") && stdout.contains("; left 1 times"), "{stdout}");
+    let steady = stdout.lines().filter(|line| line.contains(", trader 1: "));
     let mut steady = steady.inspect(|line| assert!(!line.contains("left"), "{line}")).peekable();
-    assert!(steady.peek().is_some(), "{said}");
-    assert!(steady.all(|line| line.ends_with(" 0 lost")), "{said}");
+    assert!(steady.peek().is_some(), "{stdout}");
+    assert!(steady.all(|line| line.ends_with(" 0 lost")), "{stdout}");
     for row in rows(&results) {
         assert_eq!(row["lost"], 0, "{row}");
-        assert!(row["failed"].is_null(), "{row}\n{said}");
+        assert!(row["failed"].is_null(), "{row}\n{stdout}");
     }
 }
 
 #[test]
-fn an_interrupted_trader_logs_off_and_the_exchange_goes_on() {
+fn exchange_continues_after_an_interrupted_trader() {
     let _turn = turn();
     let mut venue = Venue::open(&["--interval-us", "500", "--samples", "400"]);
     let first = venue.trader(1, "spin");
@@ -163,17 +166,17 @@ fn an_interrupted_trader_logs_off_and_the_exchange_goes_on() {
 }
 
 #[test]
-fn an_exchange_without_a_trader_can_be_interrupted() {
+fn exchange_without_a_trader_can_be_interrupted() {
     let _turn = turn();
     let venue = Venue::open(&[]);
     venue.exchange.signal("INT");
     let results = venue.results();
     assert_status(&venue.exchange.output(), 130);
-    assert!(!results.exists(), "there was no round");
+    assert!(!results.exists(), "no round has taken place");
 }
 
 #[test]
-fn a_second_trader_of_the_same_account_takes_it_over() {
+fn second_trader_takes_over_the_account() {
     let _turn = turn();
     let mut venue = Venue::open(&["--interval-us", "1000", "--samples", "300"]);
     let first = venue.trader(1, "epoll");

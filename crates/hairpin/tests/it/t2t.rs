@@ -1,6 +1,6 @@
-//! `hairpin t2t` run as its user runs it: two processes and the packets between them.
+//! Runs `hairpin t2t`: two processes and the packets between them.
 //!
-//! Nothing here asserts how fast anything is; what a fault must cause at least is asserted.
+//! The tests assert no latency, except the least effect of an injected fault.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,22 +14,22 @@ use crate::support::{
 use hairpin_reactor::Wait;
 use serde_json::Value;
 
-/// A folder for results, and the command that writes them there.
-fn t2t(words: &[&str]) -> (tempfile::TempDir, PathBuf, Command) {
+/// Returns a results folder, the results file, and the command that writes it.
+fn t2t(args: &[&str]) -> (tempfile::TempDir, PathBuf, Command) {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.json");
     let mut command = hairpin();
-    command.arg("t2t").args(words).arg("--json").arg(&results);
+    command.arg("t2t").args(args).arg("--json").arg(&results);
     (folder, results, command)
 }
 
 #[test]
-fn every_wait_adds_up() {
+fn waits_lose_no_tick() {
     let _turn = turn();
     let (_folder, results, mut command) = t2t(&["--interval-us", "500", "--samples", "400"]);
     assert_done(&command.output().unwrap());
     let rows = rows(&results);
-    // Two cases a set, and a set whose generator was late on a busy machine comes twice.
+    // A benchmark case has two rows. It is repeated if its generator was late on a busy machine.
     let names = |row: &Value| [row["feed"].clone(), row["wait"].clone()];
     let mut sets: Vec<_> = rows.iter().map(names).collect();
     assert!(sets.chunk_by(|a, b| a == b).all(|sets| matches!(sets.len(), 2 | 4)), "{sets:?}");
@@ -42,17 +42,20 @@ fn every_wait_adds_up() {
         assert_eq!(row["samples"], 400, "{row}");
         assert_eq!(row["lost"], 0, "{row}");
         assert_eq!(row["failed"], Value::Null, "{row}");
-        assert_eq!(row["p99_9"], Value::Null, "fewer than 10 samples lie beyond: {row}");
+        assert_eq!(row["p99_9"], Value::Null, "fewer than 10 samples exceed p99.9: {row}");
         assert!(row["min"].as_u64() > Some(0) && row["min"].as_u64() <= row["p50"].as_u64());
     }
     for pair in rows.chunks(2) {
         assert_eq!(pair[0]["case"], "intended to order");
         assert_eq!(pair[1]["case"], "sent to order");
-        assert!(pair[0]["max"].as_u64() >= pair[1]["max"].as_u64(), "intended is never later");
+        assert!(
+            pair[0]["max"].as_u64() >= pair[1]["max"].as_u64(),
+            "the intended send time is never later than the actual"
+        );
     }
 }
 
-/// Runs to the end; the process ids of all exchanges that were there meanwhile.
+/// Waits for the command to exit, and returns the process ids of all its exchanges.
 fn exchanges_of(parent: &mut Child) -> Vec<u32> {
     let mut seen = Vec::new();
     while parent.try_wait().unwrap().is_none() {
@@ -65,17 +68,17 @@ fn exchanges_of(parent: &mut Child) -> Vec<u32> {
 }
 
 #[test]
-fn rounds_take_turns_with_processes_of_their_own_and_are_one_row_each() {
+fn rounds_use_new_processes_and_yield_one_row_per_wait() {
     let _turn = turn();
-    let words = ["--feed", "tcp", "--wait", "poll,epoll", "--interval-us", "500", "--rounds", "3"];
-    let (_folder, results, mut command) = t2t(&words);
+    let args = ["--feed", "tcp", "--wait", "poll,epoll", "--interval-us", "500", "--rounds", "3"];
+    let (_folder, results, mut command) = t2t(&args);
     command.args(["--samples", "200"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut parent = command.spawn().unwrap();
     let exchanges = exchanges_of(&mut parent);
     let output = parent.wait_with_output().unwrap();
     assert_done(&output);
     let rows = rows(&results);
-    // A late set comes twice, all its rounds.
+    // A late benchmark case is repeated with all its rounds.
     assert!(rows.len() >= 4 && exchanges.len() == rows.len() / 2 * 3, "{exchanges:?}");
     for row in &rows {
         assert_eq!((&row["samples"], &row["rounds"]), (&200.into(), &3.into()), "{row}");
@@ -83,15 +86,15 @@ fn rounds_take_turns_with_processes_of_their_own_and_are_one_row_each() {
         let samples: Vec<_> = rounds.iter().map(|round| round["samples"].as_u64()).collect();
         assert_eq!(samples, [Some(67), Some(67), Some(66)], "{row}");
     }
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("to the trader in sync: median"), "{said}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains("to the trader in sync: median"), "{stdout}");
 }
 
 #[test]
-fn interrupted_in_a_later_round_the_earlier_ones_are_joined() {
+fn interrupted_run_joins_completed_rounds() {
     let _turn = turn();
-    let words = ["--feed", "tcp", "--wait", "poll,epoll", "--interval-us", "1000", "--rounds", "9"];
-    let (_folder, results, mut command) = t2t(&words);
+    let args = ["--feed", "tcp", "--wait", "poll,epoll", "--interval-us", "1000", "--rounds", "9"];
+    let (_folder, results, mut command) = t2t(&args);
     command.args(["--samples", "9000"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut parent = command.spawn().unwrap();
     let mut last = 0;
@@ -116,10 +119,10 @@ fn interrupted_in_a_later_round_the_earlier_ones_are_joined() {
 }
 
 #[test]
-fn a_trader_killed_in_one_round_fails_that_row_and_the_others_go_on() {
+fn killed_trader_fails_its_row_and_others_continue() {
     let _turn = turn();
-    let words = ["--feed", "tcp", "--wait", "poll,epoll", "--interval-us", "1000", "--rounds", "2"];
-    let (_folder, results, mut command) = t2t(&words);
+    let args = ["--feed", "tcp", "--wait", "poll,epoll", "--interval-us", "1000", "--rounds", "2"];
+    let (_folder, results, mut command) = t2t(&args);
     command.args(["--samples", "1000"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut parent = command.spawn().unwrap();
     let trader = wait_for(&mut parent, "t2t-trader");
@@ -130,7 +133,7 @@ fn a_trader_killed_in_one_round_fails_that_row_and_the_others_go_on() {
     let rows = rows(&results);
     let reason = rows[0]["failed"].as_str().unwrap();
     assert!(reason.starts_with("round 1: ") && !reason.contains("round 2"), "{reason}");
-    assert_eq!(rows[0]["samples"], 500, "its other round is there: {}", rows[0]);
+    assert_eq!(rows[0]["samples"], 500, "its other round must be recorded: {}", rows[0]);
     let epoll: Vec<_> = rows.iter().filter(|row| row["wait"] == "epoll").collect();
     assert!(epoll.iter().all(|row| row["failed"] == Value::Null && row["samples"] == 1_000));
 }
@@ -147,7 +150,7 @@ fn wait_for_another(parent: &mut Child, role: &str, other: u32) -> u32 {
     panic!("no other {role} within 20 s");
 }
 
-/// Name and allowed cores of each thread of a process.
+/// Returns the name and allowed cores of each thread of a process.
 fn threads(process: u32) -> Vec<(String, String)> {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap().filter_map(Result::ok);
     let thread = |task: fs::DirEntry| {
@@ -162,7 +165,7 @@ fn threads(process: u32) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_thread_has_the_name_and_the_core_it_was_given() {
+fn threads_have_their_configured_name_and_core() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("threads.toml");
@@ -170,13 +173,13 @@ fn every_thread_has_the_name_and_the_core_it_was_given() {
     let by_file = ["--threads", file.to_str().unwrap()];
     let has_ring = Wait::ALL.iter().any(|wait| wait.name() == "io_uring" && wait.probe().is_ok());
     let ring = if has_ring { "io_uring" } else { "spin" };
-    for (words, wait) in [(["--cpus", "1,0"], "epoll"), (by_file, ring)] {
+    for (args, wait) in [(["--cpus", "1,0"], "epoll"), (by_file, ring)] {
         let (_folder, _results, mut command) = t2t(&["--wait", wait, "--interval-us", "10000"]);
-        command.args(words).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(args).stdout(Stdio::null()).stderr(Stdio::null());
         let mut parent = command.spawn().unwrap();
         let exchange = wait_for(&mut parent, "t2t-exchange");
         let trader = wait_for(&mut parent, "t2t-trader");
-        // Named and bound is the first that either does; by now both trade.
+        // Each process names and pins its threads before it trades, and by now both trade.
         sleep(Duration::from_millis(1_000));
         let all = [threads(exchange), threads(trader)];
         signal("TERM", parent.id());
@@ -192,8 +195,8 @@ fn every_thread_has_the_name_and_the_core_it_was_given() {
 #[test]
 fn matching_off_means_no_ticks() {
     let _turn = turn();
-    let words = ["--matching", "off", "--wait", "epoll", "--interval-us", "500", "--samples", "99"];
-    let (_folder, results, mut command) = t2t(&words);
+    let args = ["--matching", "off", "--wait", "epoll", "--interval-us", "500", "--samples", "99"];
+    let (_folder, results, mut command) = t2t(&args);
     assert_done(&command.output().unwrap());
     for row in rows(&results) {
         assert_eq!(row["samples"], 0);
@@ -203,27 +206,27 @@ fn matching_off_means_no_ticks() {
 }
 
 #[test]
-fn a_or_b_mute_for_a_second_is_no_gap() {
+fn outage_of_one_feed_line_is_not_a_gap() {
     let _turn = turn();
     for side in ["--mute-a", "--mute-b"] {
-        // The mute side leaves one copy of each packet: what a starved trader's socket drops then
-        // is a gap indeed. At this interval its buffer holds all of the second.
-        let words = ["--wait", "epoll", "--interval-us", "5000", "--samples", "300"];
-        let (_folder, results, mut command) = t2t(&words);
+        // During the outage each packet has one copy, so a packet dropped by a full socket buffer
+        // would be a gap. At this interval the buffer holds one second of packets.
+        let args = ["--wait", "epoll", "--interval-us", "5000", "--samples", "300"];
+        let (_folder, results, mut command) = t2t(&args);
         assert_done(&command.args([side, "50,200"]).output().unwrap());
         assert!(rows(&results).iter().all(|row| row["samples"] == 300 && row["lost"] == 0));
     }
 }
 
 #[test]
-fn stopped_trader_delays_orders_and_no_tick() {
+fn stopped_trader_delays_orders_but_no_ticks() {
     let _turn = turn();
-    let words =
+    let args =
         ["--feed", "multicast", "--wait", "epoll", "--interval-us", "500", "--samples", "5000"];
-    let (_folder, results, mut command) = t2t(&words);
+    let (_folder, results, mut command) = t2t(&args);
     let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let trader = wait_for(&mut parent, "t2t-trader");
-    // On a busy machine the first of these may come before the first tick.
+    // On a busy machine the first stop may precede the first tick.
     for _ in 0..3 {
         sleep(Duration::from_millis(700));
         signal("STOP", trader);
@@ -240,16 +243,16 @@ fn stopped_trader_delays_orders_and_no_tick() {
     let (intended, sent) = (max("intended to order"), max("sent to order"));
     assert!(intended >= 100_000_000, "intended to order: {intended} ns");
     assert!(sent >= 100_000_000, "sent to order: {sent} ns");
-    // A generator that waited for orders would have sent one tick into the stop. This one went on:
-    // of the 200 ticks that waited, one per cent of all waited for more than half of it.
+    // A generator that waits for orders would send one tick during the stop. This generator continues:
+    // 200 ticks are delayed, and 1 % of all ticks by more than half of the stop.
     let p99 = rows.iter().find(|row| row["case"] == "sent to order").unwrap()["p99"].as_u64();
     assert!(p99 >= Some(50_000_000), "sent to order: p99 {p99:?} ns");
 }
 
 #[test]
-fn interrupted_prints_and_saves_what_is_done() {
+fn interrupted_run_prints_and_saves_completed_rounds() {
     let _turn = turn();
-    let words = [
+    let args = [
         "--feed",
         "multicast",
         "--wait",
@@ -260,7 +263,7 @@ fn interrupted_prints_and_saves_what_is_done() {
         "3000",
     ];
     for (name, status) in [("INT", 130), ("TERM", 143)] {
-        let (_folder, results, mut command) = t2t(&words);
+        let (_folder, results, mut command) = t2t(&args);
         let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let first = wait_for(&mut parent, "t2t-exchange");
         assert_gone(&[first]);
@@ -272,22 +275,22 @@ fn interrupted_prints_and_saves_what_is_done() {
         assert_eq!(output.status.code(), Some(status), "{output:?}");
         assert_gone(&[second, trader]);
         let rows = rows(&results);
-        assert!(rows.len() >= 4, "the first set is done, the second cut short");
+        assert!(rows.len() >= 4, "the first case is complete, the second interrupted");
         assert_eq!(rows[0]["samples"], 3_000);
         let last = rows.last().unwrap();
         assert!(last["samples"].as_u64() < Some(3_000), "{last}");
-        assert_eq!(last["lost"], 0, "the orders under way still came: {last}");
-        assert_eq!(last["failed"], Value::Null, "and were cancelled: {last}");
+        assert_eq!(last["lost"], 0, "orders in flight must still be counted: {last}");
+        assert_eq!(last["failed"], Value::Null, "those orders must be canceled: {last}");
         let table = String::from_utf8_lossy(&output.stdout);
         assert!(table.contains("intended to order") && table.contains("poll"), "{table}");
     }
 }
 
 #[test]
-fn a_closed_pipe_loses_no_results() {
+fn closed_output_pipe_loses_no_results() {
     let _turn = turn();
-    let words = ["--wait", "epoll", "--interval-us", "500", "--samples", "100"];
-    let (_folder, results, mut command) = t2t(&words);
+    let args = ["--wait", "epoll", "--interval-us", "500", "--samples", "100"];
+    let (_folder, results, mut command) = t2t(&args);
     let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     drop(parent.stdout.take());
     assert_eq!(parent.wait().unwrap().code(), Some(0));
@@ -295,7 +298,7 @@ fn a_closed_pipe_loses_no_results() {
 }
 
 #[test]
-fn killed_it_leaves_no_process() {
+fn killed_run_leaves_no_process() {
     let _turn = turn();
     let (_folder, _results, mut command) = t2t(&["--wait", "spin", "--interval-us", "10000"]);
     let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -307,7 +310,7 @@ fn killed_it_leaves_no_process() {
 }
 
 #[test]
-fn a_killed_trader_fails_the_row_in_words() {
+fn killed_trader_fails_the_row_with_a_message() {
     let _turn = turn();
     let (_folder, _results, mut command) = t2t(&["--wait", "epoll", "--interval-us", "10000"]);
     let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -316,17 +319,17 @@ fn a_killed_trader_fails_the_row_in_words() {
     signal("KILL", trader);
     let output = parent.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned()
         + &String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("trader"), "{said}");
+    assert!(stdout.contains("trader"), "{stdout}");
 }
 
 #[test]
-fn two_runs_at_once_do_not_meet() {
+fn concurrent_runs_do_not_interfere() {
     let _turn = turn();
-    let words =
+    let args =
         ["--interface", "lo", "--wait", "epoll", "--interval-us", "2000", "--samples", "300"];
-    let runs = [t2t(&words), t2t(&words)].map(|(folder, results, mut command)| {
+    let runs = [t2t(&args), t2t(&args)].map(|(folder, results, mut command)| {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         (folder, results, child)
     });
@@ -338,7 +341,7 @@ fn two_runs_at_once_do_not_meet() {
 
 #[test]
 #[ignore = "needs root"]
-fn an_ordinary_user_gets_the_same() {
+fn ordinary_user_can_run_t2t() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("hairpin");

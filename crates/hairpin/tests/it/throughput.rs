@@ -1,22 +1,22 @@
-//! A capture that the command has made, flat out through the feed handler.
+//! Replays a generated capture through the feed handler at maximum speed.
 
 use crate::support::{assert_done, hairpin, turn};
 use serde_json::Value;
 
-/// The last lines of `hairpin feed --stats` on a capture of so many instruments.
+/// Returns the last lines of `hairpin feed --stats` on a generated capture.
 fn feed(folder: &std::path::Path, sides: &str, format: &str) -> Vec<String> {
     let capture = folder.join(format!("{sides}.pcapng"));
-    let words = ["--megabytes", "2", "--instruments", "30", "--sides", sides];
-    let generated = hairpin().arg("generate").arg(&capture).args(words).output().unwrap();
+    let args = ["--megabytes", "2", "--instruments", "30", "--sides", sides];
+    let generated = hairpin().arg("generate").arg(&capture).args(args).output().unwrap();
     assert_done(&generated);
-    let words = ["--stats", "3600", "--format", format];
-    let output = hairpin().args(["feed", "--pcap"]).arg(&capture).args(words).output().unwrap();
+    let args = ["--stats", "3600", "--format", format];
+    let output = hairpin().args(["feed", "--pcap"]).arg(&capture).args(args).output().unwrap();
     assert_done(&output);
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
 #[test]
-fn messages_are_counted_by_template_and_told_a_second() {
+fn messages_are_counted_by_template_and_per_second() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let lines = feed(folder.path(), "both", "json");
@@ -37,7 +37,7 @@ fn messages_are_counted_by_template_and_told_a_second() {
 }
 
 #[test]
-fn in_text_they_are_two_lines_before_the_last_two() {
+fn text_format_prints_two_lines_before_the_last_two() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let lines = feed(folder.path(), "a", "text");
