@@ -1,7 +1,7 @@
 //! Runs `hairpin stat` on running Hairpin processes.
 //!
-//! The tests assert no latency. `watching_overhead_is_printed` prints the overhead of watching after
-//! a short run. For an accurate figure on an idle machine, run
+//! The tests assert no latency. `watching_overhead_is_printed` prints the overhead of watching
+//! after a short run. For an accurate figure on an idle machine, run
 //!
 //! ```text
 //! HAIRPIN_STAT_ROUNDS=15 HAIRPIN_STAT_SAMPLES=20000 \

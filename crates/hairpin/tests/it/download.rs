@@ -161,7 +161,7 @@ impl Pair {
         self.session.handle_disconnected(self.now, &mut self.wire, &mut tracking);
     }
 
-    /// Sends `day` day orders, `gtc` good-till-cancel orders and `gtd` good-till-date orders.
+    /// Sends `day` day orders, `gtc` orders good till cancel and `gtd` orders good till date.
     fn trade(&mut self, day: u64, gtc: u64, gtd: u64) {
         let security = exchange::Instrument::numbered(2)[0].security_id;
         for id in 1..=day + gtc + gtd {

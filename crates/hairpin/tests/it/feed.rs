@@ -77,7 +77,8 @@ fn messages_are_printed_as_decode_prints_them() {
         "1028095 1536760535685381248 - TopOfBook SecurityID=157660 Symbol=- BidPx=- BidSize=- \
          BidOrders=- AskPx=15250 AskSize=1 AskOrders=1"
     );
-    // Eight of the fourteen books have an entry that adds a level. The others delete unknown levels.
+    // Eight of the fourteen books have an entry that adds a level. The others delete unknown
+    // levels.
     assert_eq!(callbacks.len(), 8);
     assert!(
         messages[2].ends_with(" 1 events, 1 best-price changes, 15 entries for unknown levels")
@@ -137,7 +138,8 @@ impl Recording {
 
     /// Sends the next due packet, and returns `false` if there is no due packet.
     ///
-    /// Line A never loses packets. Line B is later and loses one packet in ten. Either may delay one.
+    /// Line A never loses packets. Line B is later and loses one packet in ten. Either line may
+    /// delay a packet.
     fn send(&mut self) -> bool {
         let mut packet = [0; MAX_PAYLOAD];
         let transmit = self.market.publisher_mut().poll_transmit(self.now, &mut packet);

@@ -344,7 +344,8 @@ fn client_and_gateway_agree_on_a_whole_session() {
         assert_eq!(pair.take_events(), LOGON);
         pair.order(5, 1_000_000_000);
         assert_eq!(pair.take_events(), ["new 5 1"]);
-        // Five idle minutes: both sides send heartbeats in time, and neither sends a request for one.
+        // Five idle minutes: both sides send heartbeats in time, and neither sends a request for
+        // one.
         (0..3_000).for_each(|_| pair.pass(100));
         assert!(pair.take_events().is_empty());
         assert!(pair.session.outbound_counters().sequences > 30);

@@ -1,8 +1,8 @@
 //! Runs an exchange and three traders on two hosts joined by a veth pair.
 //!
 //! `HAIRPIN_TICKS` sets the ticks of each run (an hour at a tick a millisecond is 3,600,000),
-//! `HAIRPIN_INTERVAL_US` the pause between them. `HAIRPIN_FEED` and `HAIRPIN_WAIT` limit the runs to
-//! one feed and one wait. The tests assert that nothing is lost; they assert no latency.
+//! `HAIRPIN_INTERVAL_US` the pause between them. `HAIRPIN_FEED` and `HAIRPIN_WAIT` limit the runs
+//! to one feed and one wait. The tests assert that nothing is lost; they assert no latency.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -190,7 +190,8 @@ fn timestamps_divide_the_round_trip_into_stages() {
         assert_done(&output);
         let text = fs::read_to_string(&results).unwrap();
         let document: Value = serde_json::from_str(&text).unwrap();
-        // Loopback has no hardware timestamps: software timestamps replace them, and the results record this.
+        // Loopback has no hardware timestamps: software timestamps replace them, and the results
+        // record this.
         assert_eq!(document["host"]["timestamping"], "software");
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         let rows = rows(&results);

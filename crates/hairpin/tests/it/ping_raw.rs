@@ -342,7 +342,8 @@ fn unexpected_frames_are_counted_and_not_measured() {
             pings += 1;
             let answer = reply_from(frame, [2, 0, 0, 0, 0, 7]);
             if pings > 200 {
-                // A duplicate from a third host, an oversize length, and a frame to another destination.
+                // A duplicate from a third host, an oversize length, and a frame to another
+                // destination.
                 send(frames, &reply_from(frame, STRANGER));
                 let mut long = answer.clone();
                 long[14] = 0xff;

@@ -243,8 +243,8 @@ fn stopped_trader_delays_orders_but_no_ticks() {
     let (intended, sent) = (max("intended to order"), max("sent to order"));
     assert!(intended >= 100_000_000, "intended to order: {intended} ns");
     assert!(sent >= 100_000_000, "sent to order: {sent} ns");
-    // A generator that waits for orders would send one tick during the stop. This generator continues:
-    // 200 ticks are delayed, and 1 % of all ticks by more than half of the stop.
+    // A generator that waits for orders would send one tick during the stop. This generator
+    // continues: 200 ticks are delayed, and 1 % of all ticks by more than half of the stop.
     let p99 = rows.iter().find(|row| row["case"] == "sent to order").unwrap()["p99"].as_u64();
     assert!(p99 >= Some(50_000_000), "sent to order: p99 {p99:?} ns");
 }
