@@ -411,12 +411,20 @@ fn segment_option_selects_the_session() {
         (output.status.code(), output)
     };
     let (status, output) = with(&[]);
-    let printed = "line 1: file with `[[segment]]` has several sessions: choose one \
+    let expected = "line 1: file with `[[segment]]` has several sessions: choose one \
                 with --segment\n";
-    assert!(status == Some(1) && error_line(&output).ends_with(printed), "{}", error_line(&output));
+    assert!(
+        status == Some(1) && error_line(&output).ends_with(expected),
+        "{}",
+        error_line(&output)
+    );
     let (status, output) = with(&["--segment", "65"]);
-    let printed = "no market segment 65, only 64, 80\n";
-    assert!(status == Some(1) && error_line(&output).ends_with(printed), "{}", error_line(&output));
+    let expected = "no market segment 65, only 64, 80\n";
+    assert!(
+        status == Some(1) && error_line(&output).ends_with(expected),
+        "{}",
+        error_line(&output)
+    );
     let (_, output) = with(&["--segment", "64"]);
     assert_done(&output);
     assert!(test.path("journal/64/0000000001.segment").exists());

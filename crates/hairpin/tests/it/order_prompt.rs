@@ -24,7 +24,7 @@ struct Terminal {
     process: Process,
     keys: File,
     screen: Arc<Mutex<String>>,
-    terminal: OwnedFd,
+    device: OwnedFd,
     seen: usize,
 }
 
@@ -67,7 +67,7 @@ impl Terminal {
         let process = Process::of(command.spawn().unwrap());
         let keys = File::from(pty.master);
         let screen = watch(keys.try_clone().unwrap());
-        Self { process, keys, screen, terminal: pty.slave, seen: 0 }
+        Self { process, keys, screen, device: pty.slave, seen: 0 }
     }
 
     /// Starts a command whose standard output is not the terminal.
@@ -76,7 +76,7 @@ impl Terminal {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let screen = watch(child.stderr.take().unwrap());
         let (process, keys) = (Process::of(child), File::from(pty.master));
-        Self { process, keys, screen, terminal: pty.slave, seen: 0 }
+        Self { process, keys, screen, device: pty.slave, seen: 0 }
     }
 
     fn type_keys(&mut self, keys: &str) {
@@ -118,7 +118,7 @@ impl Terminal {
     }
 
     fn is_cooked(&self) -> bool {
-        let flags = tcgetattr(&self.terminal).unwrap().local_flags;
+        let flags = tcgetattr(&self.device).unwrap().local_flags;
         flags.contains(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG)
     }
 
@@ -174,9 +174,9 @@ fn events_are_printed_above_the_edited_line() {
         let is_whole = line.starts_with("20") && !line.contains("> ") && line.len() > 40;
         assert!(is_whole, "{line:?} of {lines:#?}");
     }
-    let terminal = terminal.terminal.try_clone().unwrap();
+    let device = terminal.device.try_clone().unwrap();
     assert_status(&terminal.output(), 0);
-    let flags = tcgetattr(&terminal).unwrap().local_flags;
+    let flags = tcgetattr(&device).unwrap().local_flags;
     assert!(
         flags.contains(LocalFlags::ICANON | LocalFlags::ECHO),
         "the terminal mode must be restored"
@@ -212,9 +212,9 @@ fn interrupt_and_end_of_input_log_off() {
         terminal.wait_for_text(" established");
         terminal.type_keys(key);
         terminal.wait_for_text(" disconnected");
-        let terminal = terminal.terminal.try_clone().unwrap();
+        let device = terminal.device.try_clone().unwrap();
         assert_status(&terminal.output(), status);
-        assert!(tcgetattr(&terminal).unwrap().local_flags.contains(LocalFlags::ICANON));
+        assert!(tcgetattr(&device).unwrap().local_flags.contains(LocalFlags::ICANON));
     }
 }
 

@@ -234,7 +234,7 @@ impl Pair {
     }
 
     /// Resolves every message in flight: each is answered or reported as not applied.
-    fn settle(&mut self) {
+    fn resolve_in_flight(&mut self) {
         self.lose_connection();
         self.log_on(Binding::Resume);
         for _ in 0..2 {
@@ -257,7 +257,7 @@ fn tracker_matches_the_books_after_random_runs() {
         for _ in 0..300 {
             pair.step();
         }
-        pair.settle();
+        pair.resolve_in_flight();
         let (believed_now, held_now) = (believed(&pair.strategy.orders), held(&pair.floor));
         assert_eq!(believed_now, held_now, "seed {seed}");
         assert_eq!(pair.strategy.orders.in_flight().count(), 0, "seed {seed}");

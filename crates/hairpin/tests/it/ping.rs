@@ -196,9 +196,9 @@ fn timestamps_divide_the_round_trip_into_stages() {
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         let rows = rows(&results);
         assert_eq!(rows.len(), 6 * 4);
-        let told: Vec<(u64, u64)> = stdout.lines().filter_map(stamped_and_not).collect();
-        assert_eq!(told.len(), 6, "{stdout}");
-        for (rows, told) in rows.chunks(4).zip(told) {
+        let stamp_counts: Vec<(u64, u64)> = stdout.lines().filter_map(stamped_and_not).collect();
+        assert_eq!(stamp_counts.len(), 6, "{stdout}");
+        for (rows, counts) in rows.chunks(4).zip(stamp_counts) {
             let cases: Vec<&Value> = rows.iter().map(|row| &row["case"]).collect();
             assert_eq!(cases, ["ping", "app to stamp", "stamp to stamp", "stamp to app"]);
             assert_complete(&rows[0], 200);
@@ -207,7 +207,7 @@ fn timestamps_divide_the_round_trip_into_stages() {
                 let stamped = number(row, "samples");
                 assert!((100..=200).contains(&stamped), "{row}");
                 assert_complete(row, stamped);
-                assert_eq!(told, (stamped, 200 - stamped), "{row}");
+                assert_eq!(counts, (stamped, 200 - stamped), "{row}");
                 assert_eq!(
                     (&row["kind"], &row["clock"]),
                     (&"stage".into(), &"software_timestamp".into())

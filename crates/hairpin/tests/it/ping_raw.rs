@@ -54,8 +54,8 @@ fn assert_complete(row: &Value, samples: u64) {
     assert_eq!((number(row, "samples"), number(row, "lost")), (samples, 0), "{row}");
     assert_eq!(row["failed"], Value::Null, "{row}");
     assert!(number(row, "min") > 0, "{row}");
-    let interface = (&row["protocol"], &row["transport"]);
-    assert_eq!(interface, (&"raw".into(), &"xdp".into()), "{row}");
+    let path = (&row["protocol"], &row["transport"]);
+    assert_eq!(path, (&"raw".into(), &"xdp".into()), "{row}");
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -70,7 +70,7 @@ fn kernel_datagrams(host: &Host) -> [u64; 2] {
 /// Asserts that the kernel has received and sent at most `most` datagrams since `before`.
 fn assert_bypassed(host: &Host, before: [u64; 2], most: u64) {
     let after = kernel_datagrams(host);
-    let more = [0, 1].map(|flags| after[flags] - before[flags]);
+    let more = [0, 1].map(|index| after[index] - before[index]);
     assert!(
         more.iter().all(|&more| more <= most),
         "too many datagrams through the kernel: {more:?}"
@@ -299,12 +299,12 @@ fn fallback_is_logged_and_fails_in_strict_mode() {
     let market = Market::open([]);
     let member = join(market.host());
     let args = ["--transport", "xdp", "--for", "1"];
-    let fallback = start(market.host(), market.feed(args)).output();
-    assert_done(&fallback);
-    assert_eq!(in_sync(&fallback), 100, "{fallback:?}");
-    assert!(kernel_datagrams(market.host())[0] > packets(&fallback) / 3);
+    let output = start(market.host(), market.feed(args)).output();
+    assert_done(&output);
+    assert_eq!(in_sync(&output), 100, "{output:?}");
+    assert!(kernel_datagrams(market.host())[0] > packets(&output) / 3);
     let line = "xdp: group 239.77.1.0:14310 falls back to the kernel: other members on this host\n";
-    assert!(stderr(&fallback).contains(line), "{}", stderr(&fallback));
+    assert!(stderr(&output).contains(line), "{}", stderr(&output));
 
     let refused = start(market.host(), market.feed(args.into_iter().chain(["--strict"]))).output();
     assert_status(&refused, 1);
@@ -437,8 +437,8 @@ fn feed_tables_have_an_xdp_row_or_its_failure_reason() {
     for row in xdp_rows() {
         let reason = row["failed"].as_str().unwrap_or_default();
         assert!(reason.starts_with("xdp is not available: "), "{row}");
-        let fallback = format!("  xdp, spin: failed: {reason}\n");
-        assert!(stdout(&output).contains(&fallback), "{}", stdout(&output));
+        let failed_line = format!("  xdp, spin: failed: {reason}\n");
+        assert!(stdout(&output).contains(&failed_line), "{}", stdout(&output));
     }
     assert_eq!(xdp_rows().len(), 4);
 }
