@@ -225,6 +225,11 @@ mod tests {
     }
 
     #[test]
+    fn allows_terms_of_the_protocols() {
+        assert_eq!(rust("// Good\n// till canceled, till filled"), 1);
+    }
+
+    #[test]
     fn skips_code() {
         assert_eq!(rust("/// The field `told` of\n/// `till\n/// gone`.\nlet gone = told;\n"), 0);
         assert_eq!(rust("/// A.\n///\n/// ```\n/// told.till();\n/// ```\n"), 0);
