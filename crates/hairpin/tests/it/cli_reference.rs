@@ -64,10 +64,11 @@ fn page_matches_help_of_every_command() {
         return;
     }
     let present = fs::read_to_string(&path).unwrap_or_default();
-    let first = page.lines().zip(present.lines()).find(|(new, old)| new != old);
+    let same = page.lines().zip(present.lines()).take_while(|(new, old)| new == old).count();
     assert!(
         present == page,
-        "docs/reference/cli.md differs from the help (first difference: {first:?}): \
-         write the page with {UPDATE}=1 cargo test -p hairpin --test it cli_reference"
+        "docs/reference/cli.md differs from the help at line {}: write the page with \
+         {UPDATE}=1 cargo test -p hairpin --test it cli_reference",
+        same + 1
     );
 }
