@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::PathBuf;
 use std::process::{ChildStdin, ChildStdout, Command, Output, Stdio};
 
-use crate::order_gateway::{ACCESS_KEY_ID, KEY, Venue};
 use crate::support::{Process, assert_done, assert_status, hairpin};
+use crate::traded_session::{ACCESS_KEY_ID, KEY, Venue};
 use serde_json::Value;
 
 /// The environment variable with the secret key.

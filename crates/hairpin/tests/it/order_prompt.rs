@@ -8,8 +8,8 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::order_gateway::{ACCESS_KEY_ID, KEY, Venue};
 use crate::support::{Process, assert_status, hairpin};
+use crate::traded_session::{ACCESS_KEY_ID, KEY, Venue};
 use nix::pty::{OpenptyResult, openpty};
 use nix::sys::termios::{LocalFlags, tcgetattr};
 

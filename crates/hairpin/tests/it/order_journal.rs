@@ -5,8 +5,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
-use crate::order_gateway::{ACCESS_KEY_ID, KEY, WRITTEN, traded};
 use crate::support::{assert_done, assert_status, hairpin};
+use crate::traded_session::{ACCESS_KEY_ID, KEY, WRITTEN, traded};
 use hairpin_mapped::{Direction, Entry, Reader};
 use serde_json::Value;
 
