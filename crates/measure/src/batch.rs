@@ -60,7 +60,8 @@ pub fn is_too_short(p50_ns: u64, clock_step_ns: f64) -> bool {
     (p50_ns as f64) < clock_step_ns * BatchRecorder::STEPS_MIN as f64
 }
 
-/// Returns `true` if the single samples of a row are too short for the clock. Tables mark such a row
+/// Returns `true` if the single samples of a row are too short for the clock. Tables mark such a
+/// row
 /// and never drop it.
 pub(crate) fn is_below_resolution(row: &Row, environment: &EnvironmentReport) -> bool {
     let is_single = row.setting.kind != crate::Kind::Batch;

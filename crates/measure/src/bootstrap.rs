@@ -5,7 +5,8 @@
 //! many as there were, and never samples (B. Efron, 1979).
 //!
 //! For few values, a plain percentile interval is too narrow: from 7 rounds, the nominal 95 %
-//! interval contains the true median in 87.5 % of all cases. This module uses the expanded percentile
+//! interval contains the true median in 87.5 % of all cases. This module uses the expanded
+//! percentile
 //! interval (T. Hesterberg, "What Teachers Should Know about the Bootstrap", 2014). Its tails are
 //! smaller by the ratio of a Student t distribution with n − 1 degrees of freedom to a normal
 //! distribution, times √(n / (n − 1)). From 7 rounds, the interval then is the range of all values,

@@ -1,6 +1,7 @@
 //! The common parts of all charts.
 //!
-//! A chart shows one [`ChartGroup`]: small multiples on common axes, a panel for each case and file. It
+//! A chart shows one [`ChartGroup`]: small multiples on common axes, a panel for each case and
+//! file. It
 //! contains its title, units, counts and a reading aid, so it can be used without the report.
 
 mod histogram;

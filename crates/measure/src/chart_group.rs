@@ -64,7 +64,8 @@ pub(crate) const fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns the groups of these files: feeds in the order of their first row, intervals in increasing
+/// Returns the groups of these files: feeds in the order of their first row, intervals in
+/// increasing
 /// order.
 pub(crate) fn chart_groups(results: &[Results]) -> Vec<ChartGroup<'_>> {
     let mut feeds: Vec<&str> = Vec::new();

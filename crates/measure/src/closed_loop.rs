@@ -8,8 +8,10 @@ use crate::Departure;
 /// after the previous intended time.
 ///
 /// Ping tools and ping-pong benchmarks work this way, and suffer from coordinated omission: while
-/// the peer stalls, the loop sends nothing. A stall is then one slow sample, however many sends of a
-/// [`Schedule`](crate::Schedule) it would have delayed. A command that uses a closed loop must print
+/// the peer stalls, the loop sends nothing. A stall is then one slow sample, however many sends of
+/// a
+/// [`Schedule`](crate::Schedule) it would have delayed. A command that uses a closed loop must
+/// print
 /// that it does. [`Histogram::corrected`](crate::Histogram::corrected) estimates the missing samples.
 #[derive(Debug, Clone)]
 pub struct ClosedLoop {

@@ -17,7 +17,8 @@ pub(crate) use ratio::{Baseline, against_kernel};
 
 /// The comparison of one setting in two results files.
 ///
-/// Two figures represent a row. The *median* over its rounds includes the load of the machine during
+/// Two figures represent a row. The *median* over its rounds includes the load of the machine
+/// during
 /// the run. The *quiet* figure is the lower decile over its rounds, from rounds without other load; it
 /// is far more reproducible. The verdict is that of the quiet figures. The medians have a separate
 /// verdict.

@@ -21,7 +21,8 @@ pub(crate) fn write(
     }
 }
 
-/// Replaces a file by `text` atomically, like results and reports: readers see the old or the complete
+/// Replaces a file by `text` atomically, like results and reports: readers see the old or the
+/// complete
 /// new contents.
 ///
 /// # Errors

@@ -99,7 +99,8 @@ impl Histogram {
         self.0.len()
     }
 
-    /// Returns the sample with this rank, counted from one, in nanoseconds; `None` if there are fewer
+    /// Returns the sample with this rank, counted from one, in nanoseconds; `None` if there are
+    /// fewer
     /// samples.
     ///
     /// The value is the greatest of its bucket, as in all HdrHistogram tools.

@@ -4,7 +4,8 @@
 //! clock and sends no packets: a command does both and passes the times in.
 //!
 //! ```text
-//!  Schedule ──> send ──> Outstanding ──> answer ──> Recorder ──> Summary ──> Row ──> Results (JSON)
+//!  Schedule ──> send ──> Outstanding ──> answer ──> Recorder ──> Summary ──> Row ──> Results
+//! (JSON)
 //!  intended       departure                          latency,     percentiles   │        │
 //!  times                                             lateness                 Table   Report, compare()
 //! ```

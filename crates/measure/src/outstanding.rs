@@ -36,7 +36,8 @@ enum State {
 
 /// A table of sends by sequence number, with a fixed size.
 ///
-/// Sequence numbers are consecutive from zero, so each has a known slot, and the oldest open send is
+/// Sequence numbers are consecutive from zero, so each has a known slot, and the oldest open send
+/// is
 /// found by advancing from the previous one.
 #[derive(Debug, Clone)]
 pub struct Outstanding {

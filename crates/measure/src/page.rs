@@ -42,7 +42,8 @@ struct File<'a> {
     /// The facts of the machine, name and value.
     machine: Vec<(&'static str, String)>,
     groups: Vec<Group>,
-    /// `true` for the optional columns: the interval of rounds, and the comparison with kernel sockets.
+    /// `true` for the optional columns: the interval of rounds, and the comparison with kernel
+    /// sockets.
     columns: [bool; 2],
     /// The number of columns.
     span: usize,

@@ -64,8 +64,7 @@ const BANNED: &[(&str, &str)] = &[
     ("as of [", "same as ["),
 ];
 
-/// Terms of the protocols that contain a banned word: FIX tag 59 has the values good till canceled and good
-/// till date.
+/// Phrases that are the field's own although they contain a banned word.
 const ALLOWED: &[&str] = &["good till"];
 
 /// The file that contains the list.
@@ -75,7 +74,7 @@ const LIST: &str = "xtask/src/tidy/banned_words.rs";
 const TEXT_FILES: [&str; 6] = [".rs", ".md", ".toml", ".html", ".js", ".css"];
 
 /// The beginnings of the paths that are not checked yet.
-const NOT_YET_CLEAN: &[&str] = &["README.md", "crates/hairpin/", "docs/design/", "docs/results/"];
+const NOT_YET_CLEAN: &[&str] = &["README.md", "crates/hairpin/", "docs/design/testing.md"];
 
 /// Finds every banned word in the prose of a file.
 pub(super) fn check(source: &Source) -> Vec<Finding> {
@@ -96,8 +95,8 @@ fn find(source: &Source) -> Vec<Finding> {
     while at < text.len() {
         line += usize::from(text[at] == '\n');
         let is_start = is_word(text[at]) && (at == 0 || !is_word(text[at - 1]));
-        let allowed = ALLOWED.iter().find_map(|term| matching_length(&text[at..], term));
-        if let Some(length) = allowed.filter(|_| is_start) {
+        let allowed = ALLOWED.iter().filter_map(|phrase| matching_length(&text[at..], phrase));
+        if let Some(length) = allowed.filter(|_| is_start).max() {
             line += text[at + 1..at + length].iter().filter(|&&c| c == '\n').count();
             at += length;
             continue;
@@ -153,6 +152,12 @@ mod tests {
 
     fn rust(text: &str) -> usize {
         findings("crates/a/src/b.rs", text).len()
+    }
+
+    #[test]
+    fn accepts_terms_of_the_field() {
+        assert_eq!(rust("/// Good Till Cancel\n/// and good\n/// till date orders.\n"), 0);
+        assert_eq!(rust("/// Waits till the end.\n"), 1);
     }
 
     #[test]

@@ -140,6 +140,9 @@ fn counters(source: &Source) -> Vec<Counter<'_>> {
                 words.push_str(if words.is_empty() { "" } else { " " });
                 words.push_str(doc.trim());
             }
+        } else if text_of_line.ends_with(';') {
+            // The macro's first item is the struct.
+            (description, is_complete) = (None, false);
         } else if let Some(name) = field(text_of_line) {
             counters.push(Counter { line, name, description: description.take() });
             is_complete = false;

@@ -16,7 +16,8 @@ const LABEL: f64 = 25.0;
 const BARS: f64 = 62.0;
 /// The most bars of a panel.
 const BARS_MAX: usize = 120;
-/// The greatest ratio of maximum to minimum for a linear axis. Beyond it, most samples would be in one
+/// The greatest ratio of maximum to minimum for a linear axis. Beyond it, most samples would be in
+/// one
 /// or two bars.
 const WIDEST_LINEAR: f64 = 20.0;
 

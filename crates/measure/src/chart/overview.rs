@@ -1,4 +1,5 @@
-//! The overview chart: percentile curves of all groups as small multiples, intervals from left to right.
+//! The overview chart: percentile curves of all groups as small multiples, intervals from left to
+//! right.
 
 use super::{Canvas, Chart, SeriesStyle, file_letter, percentiles};
 use crate::chart_group::{ChartGroup, Panel};

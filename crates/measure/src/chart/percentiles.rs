@@ -209,7 +209,8 @@ fn names(canvas: &mut Canvas, panel: &Panel<'_>, x: &Scale, y: &Scale) {
     }
 }
 
-/// Returns positions as close to `wanted`, which increases, as a minimum distance and the bounds allow.
+/// Returns positions as close to `wanted`, which increases, as a minimum distance and the bounds
+/// allow.
 fn separate(wanted: &[f64], distance: f64, [min, max]: [f64; 2]) -> Vec<f64> {
     let mut places = wanted.to_vec();
     for at in 0..places.len() {

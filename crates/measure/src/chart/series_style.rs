@@ -3,7 +3,8 @@
 /// The style of a series.
 ///
 /// The colors are distinguishable with every kind of color blindness: the palette of Okabe and Ito,
-/// darkened to a contrast of at least 4.5:1 on white, and lightened for dark screens. The dashes are
+/// darkened to a contrast of at least 4.5:1 on white, and lightened for dark screens. The dashes
+/// are
 /// distinguishable without color.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SeriesStyle {

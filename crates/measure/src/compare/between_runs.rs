@@ -2,16 +2,19 @@
 
 use crate::{Results, bootstrap};
 
-/// The allowance on a dedicated machine: the effect of alignment, page placement and temperature, which
+/// The allowance on a dedicated machine: the effect of alignment, page placement and temperature,
+/// which
 /// differ between two starts of a program.
 const BETWEEN_RUNS: f64 = 0.02;
 
-/// The allowance on a virtual machine. Its host migrates and throttles it over minutes, of which the
+/// The allowance on a virtual machine. Its host migrates and throttles it over minutes, of which
+/// the
 /// rounds of one run contain only a part. The value balances false alarms and missed changes in twelve
 /// runs of a shared machine; docs/guide/comparing-results.md contains the counts. A caller may pass another value.
 const BETWEEN_RUNS_VIRTUAL: f64 = 0.1;
 
-/// The allowance for medians, relative to the spread of the rounds. The slow drift of a machine between
+/// The allowance for medians, relative to the spread of the rounds. The slow drift of a machine
+/// between
 /// runs is assumed to be half as strong as the spread within a run, so 95 % of all differences are within
 /// 1.96 × √2 × ½ of the spread. This exceeds [`BETWEEN_RUNS`] only with a spread of more than 4 %, which
 /// occurs on shared machines.

@@ -18,7 +18,8 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// The minimum number of rounds of both rows. With fewer values, even the range of all values contains
+    /// The minimum number of rounds of both rows. With fewer values, even the range of all values
+    /// contains
     /// the true median in less than 95 % of all cases.
     pub const ROUNDS_MIN: usize = 6;
 

@@ -28,7 +28,8 @@ const FIGURES: [&str; 8] =
     ["p50 A", "p50 B", "ratio", "quiet A", "quiet B", "ratio", "95 % interval", "verdict"];
 
 impl Compared {
-    /// Returns a table with a line per comparison and medians in microseconds, ending with a line feed.
+    /// Returns a table with a line per comparison and medians in microseconds, ending with a line
+    /// feed.
     #[must_use]
     pub fn table(compared: &[Self], style: Style) -> String {
         let differs = |column: &&Column| {

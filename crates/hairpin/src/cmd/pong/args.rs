@@ -134,6 +134,9 @@ impl PongArgs {
         if !self.transport.is_xdp() {
             usage_error!("raw frames need --transport xdp");
         }
+        if self.interface.is_none() {
+            usage_error!("raw frames need --interface IF");
+        }
         if let Some(listen) = self.listen {
             usage_error!(
                 "raw frames have no address: use --interface instead of --listen {listen}"
