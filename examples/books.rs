@@ -34,8 +34,8 @@ impl Listener for Printer {
     }
 }
 
-/// Formats a level as quantity, wire price and display price. A side of the book may be empty, and the
-/// definition may be unknown.
+/// Formats a level as quantity, wire price and display price. A side of the book may be empty, and
+/// the definition may be unknown.
 fn format_level(level: Option<&Level>, definition: Option<&Definition>) -> String {
     let Some(Level { quantity, price, .. }) = level else { return "-".to_owned() };
     let display = definition.map_or("-".to_owned(), |it| it.display_price(*price).to_string());

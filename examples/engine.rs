@@ -1,7 +1,7 @@
 //! A custom feed engine: a feed handler with packets from any source.
 //!
-//! `engine` reads packets from standard input, one per line: the number of the feed (0 incremental, 1
-//! instruments, 2 snapshots) and hexadecimal digits, `0 0a00000000…`. For another source, such as
+//! `engine` reads packets from standard input, one per line: the number of the feed (0 incremental,
+//! 1 instruments, 2 snapshots) and hexadecimal digits, `0 0a00000000…`. For another source, such as
 //! AF_XDP, a vendor's library or a bus between processes, only `receive` differs.
 #![forbid(unsafe_code)]
 

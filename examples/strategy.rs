@@ -4,10 +4,10 @@
 //! cargo run -p hairpin-examples --bin strategy -- config.xml GATEWAY
 //! ```
 //!
-//! The strategy answers each new best price with an order far below the market, and cancels the order
-//! when the exchange acknowledges it. A feed callback sends the order, a session callback the cancel.
-//! The program logs on as trader 1 of `hairpin exchange` when its books are in sync, and exits when
-//! the exchange ends the session.
+//! The strategy answers each new best price with an order far below the market, and cancels the
+//! order when the exchange acknowledges it. A feed callback sends the order, a session callback the
+//! cancel. The program logs on as trader 1 of `hairpin exchange` when its books are in sync, and
+//! exits when the exchange ends the session.
 //!
 //! Prices are wire prices: PRICE9 mantissas, as CME sends them and iLink expects them. The display
 //! price, which traders see, is the wire price times the instrument's DisplayFactor.
@@ -44,8 +44,8 @@ impl Strategy {
     }
 }
 
-/// The feed's listener: the strategy and the sender of the session. It is created for each iteration of
-/// the loop, so nothing is shared or locked.
+/// The feed's listener: the strategy and the sender of the session. It is created for each
+/// iteration of the loop, so nothing is shared or locked.
 struct Tick<'a>(&'a mut Strategy, Sender<'a>);
 
 impl feed::Listener for Tick<'_> {
@@ -116,8 +116,8 @@ fn main() -> Result<()> {
     session.last_failure().map_or(Ok(()), |failure| bail!("connection failed: {failure}"))
 }
 
-/// Returns a session of trader 1 of `hairpin exchange` with a journal in memory. Every order is journaled
-/// before it is sent. A journal from `Journal::create` survives the process.
+/// Returns a session of trader 1 of `hairpin exchange` with a journal in memory. Every order is
+/// journaled before it is sent. A journal from `Journal::create` survives the process.
 fn session(gateway: SocketAddrV4) -> Result<Session> {
     // Do not put keys into programs. This key is a published test vector.
     const TEST_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";

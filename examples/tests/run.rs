@@ -136,8 +136,8 @@ fn strategy_sends_from_feed_and_session_callbacks() {
     }
     let now = bench.clock.now();
     bench.exchange.set_pace(Pace::Paced, now);
-    // The strategy may read a tick before the acknowledgment of its logon and then not answer the tick.
-    // So ticks are sent until one is answered.
+    // The strategy may read a tick before the acknowledgment of its logon and then not answer the
+    // tick. So ticks are sent until one is answered.
     while bench.orders() == 0 {
         bench.tick_to(bench.ticks() + 1);
         let next = bench.clock.now().monotonic + ANSWER_TIMEOUT;

@@ -22,8 +22,8 @@ const SEED: u64 = 0x4861_6972_7069_6E00;
 pub(crate) const PLAIN_TAIL: f64 = 0.025;
 
 /// The tail of an expanded interval at each end, in millionths of the draws, for 2, 3, … rounds:
-/// Φ(−√(n / (n − 1)) t), where t is the 97.5th percentile of Student's distribution with n − 1 degrees
-/// of freedom.
+/// Φ(−√(n / (n − 1)) t), where t is the 97.5th percentile of Student's distribution with n − 1
+/// degrees of freedom.
 const TAILS: [u32; 29] = [
     0, 0, 119, 954, 2_432, 4_109, 5_738, 7_225, 8_551, 9_722, 10_757, 11_671, 12_483, 13_207,
     13_856, 14_439, 14_966, 15_445, 15_881, 16_280, 16_646, 16_983, 17_294, 17_582, 17_850, 18_099,
@@ -49,8 +49,8 @@ impl Draws {
         mixed ^ (mixed >> 31)
     }
 
-    /// Draws pairs of `a` and `b` with replacement. Returns the median of `b` divided by that of `a`.
-    /// Both must have the same length.
+    /// Draws pairs of `a` and `b` with replacement. Returns the median of `b` divided by that of
+    /// `a`. Both must have the same length.
     pub(crate) fn ratio(&mut self, a: &[f64], b: &[f64], drawn: &mut [Vec<f64>; 2]) -> f64 {
         drawn.iter_mut().for_each(Vec::clear);
         for _ in a {
@@ -100,9 +100,9 @@ const QUIETER: f64 = 0.1;
 /// rounds this is the minimum. Returns NaN without values.
 ///
 /// A disturbance makes a round slower and hardly ever faster, and the number of disturbed rounds
-/// varies between runs. This moves the median far, but the lower decile only when nine of ten rounds
-/// are disturbed. The interpolation is unbiased for few and many rounds (R. Hyndman and Y. Fan,
-/// "Sample Quantiles in Statistical Packages", 1996, definition 8).
+/// varies between runs. This moves the median far, but the lower decile only when nine of ten
+/// rounds are disturbed. The interpolation is unbiased for few and many rounds (R. Hyndman and Y.
+/// Fan, "Sample Quantiles in Statistical Packages", 1996, definition 8).
 #[must_use]
 pub(crate) fn quiet(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
@@ -113,11 +113,11 @@ pub(crate) fn quiet(values: &mut [f64]) -> f64 {
     lower + (upper - lower) * rank.fract()
 }
 
-/// Returns the 95 % interval of the difference of two medians over rounds, the first minus the second;
-/// `None` with fewer than two rounds.
+/// Returns the 95 % interval of the difference of two medians over rounds, the first minus the
+/// second; `None` with fewer than two rounds.
 ///
-/// The two figures of a pair are of consecutive rounds and are drawn together, so a slowdown of both
-/// does not count as a difference.
+/// The two figures of a pair are of consecutive rounds and are drawn together, so a slowdown of
+/// both does not count as a difference.
 #[must_use]
 pub fn difference_of_medians(pairs: &[[f64; 2]]) -> Option<[f64; 2]> {
     if pairs.len() < 2 {
@@ -185,8 +185,8 @@ mod tests {
     }
 
     /// The coverage of an interval between two order statistics is known exactly for any
-    /// distribution. The tolerance of 4 % is more than 2.4 standard deviations for 4 rounds and 4 for
-    /// the others.
+    /// distribution. The tolerance of 4 % is more than 2.4 standard deviations for 4 rounds and 4
+    /// for the others.
     #[test]
     fn intervals_have_their_nominal_coverage() {
         let skewed: fn(f64) -> f64 = |uniform| uniform.powi(8) - 0.5_f64.powi(8);
@@ -223,8 +223,8 @@ mod tests {
         assert!(covered >= 465, "{covered} of 500");
     }
 
-    /// Returns the probability that the median of a resample is at most the k-th of an odd number of
-    /// values.
+    /// Returns the probability that the median of a resample is at most the k-th of an odd number
+    /// of values.
     fn exact(count: i32, k: i32) -> f64 {
         let p = f64::from(k) / f64::from(count);
         let choose =
@@ -256,7 +256,8 @@ mod tests {
             let from = if halves.is_multiple_of(2) { 2 } else { 1 };
             (from..halves).step_by(2).map(|it| f64::from(it) / 2.0).product::<f64>() * start
         };
-        // The upper tail of Student's distribution: with x = √v tan a, the density is a power of cos a.
+        // The upper tail of Student's distribution: with x = √v tan a, the density is a power of
+        // cos a.
         let beyond = |t: f64, freedom: u32| {
             let (from, steps) = ((t / f64::from(freedom).sqrt()).atan(), 4_000);
             let step = (std::f64::consts::FRAC_PI_2 - from) / f64::from(steps);
@@ -310,8 +311,8 @@ mod tests {
         assert!(quiet(&mut []).is_nan());
     }
 
-    /// Checks a uniform distribution, whose lower decile is 0.1: the median result does not depend on the
-    /// number of rounds.
+    /// Checks a uniform distribution, whose lower decile is 0.1: the median result does not depend
+    /// on the number of rounds.
     #[test]
     fn quiet_figure_of_few_rounds_is_unbiased() {
         for rounds in [7, 15, 40] {

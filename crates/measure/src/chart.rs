@@ -51,8 +51,8 @@ const LEADING: f64 = 17.0;
 /// The characters per line of the caption.
 const CAPTION_COLUMNS: usize = 165;
 
-/// Returns the three charts of a group: percentiles, histogram, latency over time. `subject` is one line
-/// with the machines and commands.
+/// Returns the three charts of a group: percentiles, histogram, latency over time. `subject` is one
+/// line with the machines and commands.
 pub(crate) fn charts(group: &ChartGroup<'_>, subject: &str) -> Vec<Chart> {
     let charts = [percentiles::draw, histogram::draw, over_time::draw];
     charts.into_iter().filter_map(|draw| draw(group, subject)).collect()
@@ -75,7 +75,8 @@ impl Chart {
         format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{svg}")
     }
 
-    /// Returns an SVG element for the report page, which contains the style, the subject and the caption.
+    /// Returns an SVG element for the report page, which contains the style, the subject and the
+    /// caption.
     pub(crate) fn inline(&self) -> String {
         /// The height of the omitted subject.
         const SUBJECT: f64 = 18.0;
@@ -341,8 +342,8 @@ fn micros_ticks(scale: &Scale, max: usize) -> Vec<(f64, String)> {
     scale.ticks(max).into_iter().map(|tick| (tick, tick_micros(tick))).collect()
 }
 
-/// Opens the element of a plot, with its position and axes for the script that displays values at the
-/// pointer. The attributes contain the values at left, right, bottom and top.
+/// Opens the element of a plot, with its position and axes for the script that displays values at
+/// the pointer. The attributes contain the values at left, right, bottom and top.
 fn open_plot(svg: &mut Svg, x: &Scale, y: &Scale, meaning: &str) {
     let number = |[a, b]: [f64; 2]| format!("{a} {b}");
     let pixels = |[a, b]: [f64; 2]| format!("{} {}", Px(a), Px(b));

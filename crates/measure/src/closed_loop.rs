@@ -9,10 +9,9 @@ use crate::Departure;
 ///
 /// Ping tools and ping-pong benchmarks work this way, and suffer from coordinated omission: while
 /// the peer stalls, the loop sends nothing. A stall is then one slow sample, however many sends of
-/// a
-/// [`Schedule`](crate::Schedule) it would have delayed. A command that uses a closed loop must
-/// print
-/// that it does. [`Histogram::corrected`](crate::Histogram::corrected) estimates the missing samples.
+/// a [`Schedule`](crate::Schedule) it would have delayed. A command that uses a closed loop must
+/// print that it does. [`Histogram::corrected`](crate::Histogram::corrected) estimates the missing
+/// samples.
 #[derive(Debug, Clone)]
 pub struct ClosedLoop {
     interval: Duration,
@@ -40,8 +39,8 @@ impl ClosedLoop {
         Some(departure)
     }
 
-    /// Records the arrival of the answer at `now`, or its timeout. Without an outstanding send, this
-    /// has no effect.
+    /// Records the arrival of the answer at `now`, or its timeout. Without an outstanding send,
+    /// this has no effect.
     #[inline]
     pub fn answered(&mut self, now: Instant) {
         if self.due.is_none() {

@@ -18,10 +18,9 @@ pub(crate) use ratio::{Baseline, against_kernel};
 /// The comparison of one setting in two results files.
 ///
 /// Two figures represent a row. The *median* over its rounds includes the load of the machine
-/// during
-/// the run. The *quiet* figure is the lower decile over its rounds, from rounds without other load; it
-/// is far more reproducible. The verdict is that of the quiet figures. The medians have a separate
-/// verdict.
+/// during the run. The *quiet* figure is the lower decile over its rounds, from rounds without
+/// other load; it is far more reproducible. The verdict is that of the quiet figures. The medians
+/// have a separate verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compared {
     /// The setting, from the first file if it contains the row, otherwise from the second.
@@ -31,8 +30,8 @@ pub struct Compared {
     pub a: Option<ComparedRow>,
     /// The row of the second file, B.
     pub b: Option<ComparedRow>,
-    /// The median of B divided by that of A, with the 95 % interval over rounds; `None` unless both have
-    /// [`Ratio::ROUNDS_MIN`] rounds.
+    /// The median of B divided by that of A, with the 95 % interval over rounds; `None` unless both
+    /// have [`Ratio::ROUNDS_MIN`] rounds.
     pub over_rounds: Option<Ratio>,
     /// The same ratio, with the interval widened by the usual difference of medians between runs.
     pub ratio: Option<Ratio>,
@@ -41,8 +40,8 @@ pub struct Compared {
     /// The quiet figure of B divided by that of A, with the interval over rounds; `None` without
     /// `over_rounds`.
     pub quiet_over_rounds: Option<Ratio>,
-    /// The same ratio, with the interval widened by the usual difference of quiet figures between runs.
-    /// The verdict is that of this ratio.
+    /// The same ratio, with the interval widened by the usual difference of quiet figures between
+    /// runs. The verdict is that of this ratio.
     pub quiet_ratio: Option<Ratio>,
     /// The verdict.
     pub verdict: Verdict,
@@ -53,8 +52,8 @@ pub struct Compared {
 pub struct ComparedRow {
     /// The median in nanoseconds: over rounds, or of all samples without rounds.
     pub p50: Option<f64>,
-    /// The quiet figure in nanoseconds: the lower decile of the medians of the rounds. `None` without
-    /// rounds.
+    /// The quiet figure in nanoseconds: the lower decile of the medians of the rounds. `None`
+    /// without rounds.
     pub quiet: Option<f64>,
     /// The number of rounds with a median.
     pub rounds: usize,
@@ -136,8 +135,8 @@ impl Serialize for Verdict {
 /// Compares the rows of two files, paired by setting, with the usual allowance for the difference
 /// [between runs](between_runs).
 ///
-/// Settings have the order of the first file, followed by those of the second file alone. For a setting
-/// with several runs, the last run that was not late counts, as in the report.
+/// Settings have the order of the first file, followed by those of the second file alone. For a
+/// setting with several runs, the last run that was not late counts, as in the report.
 #[must_use]
 pub fn compare(a: &Results, b: &Results) -> Vec<Compared> {
     compare_allowing(a, b, between_runs(a, b))
@@ -159,15 +158,15 @@ pub fn compare_allowing(a: &Results, b: &Results, between_runs: f64) -> Vec<Comp
     settings.into_iter().map(compared).collect()
 }
 
-/// Returns the run that counts among the rows with a wanted setting: the last one that kept its schedule,
-/// otherwise the last that did not fail, otherwise the last.
+/// Returns the run that counts among the rows with a wanted setting: the last one that kept its
+/// schedule, otherwise the last that did not fail, otherwise the last.
 pub(crate) fn last_valid(rows: &[Row], is_wanted: impl Fn(&Setting) -> bool) -> Option<&Row> {
     let runs = rows.iter().filter(|row| is_wanted(&row.setting));
     runs.reduce(|one, next| if is_preferred(one, next) { one } else { next })
 }
 
-/// Returns the facts in which two machines differ and that may explain a difference of their rows. Each
-/// text contains the name and both values.
+/// Returns the facts in which two machines differ and that may explain a difference of their rows.
+/// Each text contains the name and both values.
 #[must_use]
 pub fn differences(a: &Host, b: &Host) -> Vec<String> {
     let facts = |host: &Host| {

@@ -131,8 +131,8 @@ impl Histogram {
         })
     }
 
-    /// Returns the sum of histograms. Histograms of this crate add exactly. For other bounds or digits,
-    /// the samples of a bucket count at its greatest value.
+    /// Returns the sum of histograms. Histograms of this crate add exactly. For other bounds or
+    /// digits, the samples of a bucket count at its greatest value.
     #[must_use]
     pub fn sum<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut sum = Self::new();
@@ -226,8 +226,8 @@ fn plain(bytes: Vec<u8>) -> Result<Vec<u8>, HistogramError> {
     }
 }
 
-/// Rejects the count -2^63, a run of 2^63 zeros, on which the decoder panics. A count is a ZigZag number
-/// with 7 bits per byte, lowest first, and 8 bits in the ninth byte.
+/// Rejects the count -2^63, a run of 2^63 zeros, on which the decoder panics. A count is a ZigZag
+/// number with 7 bits per byte, lowest first, and 8 bits in the ninth byte.
 fn check_counts(plain: &[u8]) -> Result<(), HistogramError> {
     let mut counts = plain.get(HEADER..).unwrap_or_default();
     while !counts.is_empty() {

@@ -4,10 +4,9 @@
 //! clock and sends no packets: a command does both and passes the times in.
 //!
 //! ```text
-//!  Schedule ──> send ──> Outstanding ──> answer ──> Recorder ──> Summary ──> Row ──> Results
-//! (JSON)
-//!  intended       departure                          latency,     percentiles   │        │
-//!  times                                             lateness                 Table   Report, compare()
+//! Schedule ─> send ─> Outstanding ─> answer ─> Recorder ─> Summary ─> Row ─> Results (JSON)
+//! intended    departure                        latency,    percentiles │      │
+//! times                                        lateness               Table  Report, compare()
 //! ```
 //!
 //! Latency is measured from the *intended* time of a send, so it is free of coordinated omission.

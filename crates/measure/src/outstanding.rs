@@ -53,16 +53,16 @@ const UNUSED: (State, Sent) =
     (State::Unused, Sent { sequence: 0, intended: Instant::ZERO, left: Instant::ZERO });
 
 impl Outstanding {
-    /// Returns a table for at least `capacity` sends, open or answered. A schedule with a timeout needs
-    /// a capacity of `timeout / interval + 1`.
+    /// Returns a table for at least `capacity` sends, open or answered. A schedule with a timeout
+    /// needs a capacity of `timeout / interval + 1`.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         let slots = vec![UNUSED; capacity.max(1).next_power_of_two()].into_boxed_slice();
         Self { slots, oldest: 0, next: 0, open: 0 }
     }
 
-    /// Adds a send. Returns its sequence number, and the send that it displaces if that one was still
-    /// open, which is thereby lost.
+    /// Adds a send. Returns its sequence number, and the send that it displaces if that one was
+    /// still open, which is thereby lost.
     #[inline]
     pub fn depart(&mut self, intended: Instant, left: Instant) -> (u64, Option<Sent>) {
         let sequence = self.next;

@@ -120,7 +120,8 @@ impl<'a> Page<'a> {
         page.chars().map(printable).collect()
     }
 
-    /// Returns the subject of charts in one line: the machine and the command, or the names of the files.
+    /// Returns the subject of charts in one line: the machine and the command, or the names of the
+    /// files.
     pub(crate) fn subject(results: &[Results], names: &[String]) -> String {
         /// The characters that fit the width of a chart.
         const COLUMNS: usize = 145;

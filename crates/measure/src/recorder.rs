@@ -4,8 +4,8 @@ use hairpin_time::Duration;
 
 /// The samples of one row in nanoseconds, in the order of recording.
 ///
-/// All memory is allocated and touched at construction, so recording is a store without a page fault.
-/// A full recorder drops further samples and counts them.
+/// All memory is allocated and touched at construction, so recording is a store without a page
+/// fault. A full recorder drops further samples and counts them.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     samples: Vec<u64>,

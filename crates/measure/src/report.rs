@@ -8,11 +8,12 @@ use crate::chart_group::{self, ChartGroup};
 use crate::page::Page;
 use crate::{Results, file};
 
-/// A report of some results files: percentile curves, histograms, latency over time, tables, machines.
+/// A report of some results files: percentile curves, histograms, latency over time, tables,
+/// machines.
 ///
 /// The page is a single file: it works from a disk, without network and scripts, on light and dark
-/// screens and on paper. Rows of all files with the same feed and interval share a chart, with a panel
-/// for each file and case on common axes. Each file has its own table.
+/// screens and on paper. Rows of all files with the same feed and interval share a chart, with a
+/// panel for each file and case on common axes. Each file has its own table.
 ///
 /// The same results give the same bytes.
 ///
@@ -30,8 +31,8 @@ pub struct Report<'a> {
     names: &'a [String],
 }
 
-/// The reason for which a report cannot be written. The text has one line; the source of [`Self::Io`]
-/// contains the cause.
+/// The reason for which a report cannot be written. The text has one line; the source of
+/// [`Self::Io`] contains the cause.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
@@ -76,15 +77,15 @@ impl<'a> Report<'a> {
 
     /// Writes `report.html` and, for each feed and interval with samples,
     /// `percentiles-<feed>-<interval>.svg`, `histogram-…` and `latency-…` into a folder, with the
-    /// interval in microseconds. Creates the folder if necessary. Returns the written files, the page
-    /// last.
+    /// interval in microseconds. Creates the folder if necessary. Returns the written files, the
+    /// page last.
     ///
-    /// Each file is replaced atomically: a reader sees the old or the new one. Other files in the folder
-    /// are not changed.
+    /// Each file is replaced atomically: a reader sees the old or the new one. Other files in the
+    /// folder are not changed.
     ///
     /// # Errors
-    /// [`ReportError::NotAFolder`] if `folder` exists and is not a folder; [`ReportError::Io`] if the
-    /// folder cannot be created or a file cannot be written.
+    /// [`ReportError::NotAFolder`] if `folder` exists and is not a folder; [`ReportError::Io`] if
+    /// the folder cannot be created or a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
         if folder.exists() && !folder.is_dir() {
             return Err(ReportError::NotAFolder { path: folder.display().to_string() });

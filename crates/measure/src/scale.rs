@@ -18,8 +18,8 @@ pub(crate) enum Form {
 }
 
 impl Scale {
-    /// Returns an axis from `values`, the lesser first, to `pixels`. A range of a single value is widened.
-    /// A logarithmic axis starts at 1 or more.
+    /// Returns an axis from `values`, the lesser first, to `pixels`. A range of a single value is
+    /// widened. A logarithmic axis starts at 1 or more.
     pub(crate) fn new(form: Form, values: [f64; 2], pixels: [f64; 2]) -> Self {
         let [mut from, mut to] = values;
         match form {
@@ -89,8 +89,8 @@ fn linear_ticks([from, to]: [f64; 2], max: usize) -> Vec<f64> {
     steps.into_iter().find(|ticks| ticks.len() <= max).unwrap_or_default()
 }
 
-/// Returns ticks at 1, 2 and 5 in each decade, or at fewer values, as `max` allows. A range of less than
-/// a decade may have equal steps.
+/// Returns ticks at 1, 2 and 5 in each decade, or at fewer values, as `max` allows. A range of less
+/// than a decade may have equal steps.
 fn log_ticks([from, to]: [f64; 2], max: usize) -> Vec<f64> {
     let decades = from.log10().floor() as i32..=to.log10().ceil() as i32;
     let within = |ticks: &[f64], every: usize| -> Vec<f64> {

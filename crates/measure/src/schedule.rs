@@ -5,8 +5,8 @@ use hairpin_time::{Duration, Instant};
 /// An open-loop schedule: send `i` is intended at `start + i × interval`.
 ///
 /// The schedule never waits for an answer. After a delay of the sender, every missed send is due at
-/// once, each with its own intended time; none is skipped. An interval of zero means no pause: a send
-/// is intended at the time of its departure, so it is never late.
+/// once, each with its own intended time; none is skipped. An interval of zero means no pause: a
+/// send is intended at the time of its departure, so it is never late.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     start: Instant,

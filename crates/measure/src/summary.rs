@@ -6,8 +6,8 @@ use crate::{Histogram, Recorder};
 
 /// The statistics of one row, in nanoseconds.
 ///
-/// Extremes, mean and deviation are exact. Percentiles are those of the histogram, so a reader of the
-/// histogram in a results file computes the same ones. Without samples, all fields are `None`.
+/// Extremes, mean and deviation are exact. Percentiles are those of the histogram, so a reader of
+/// the histogram in a results file computes the same ones. Without samples, all fields are `None`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Summary {
     /// The least sample, exact.
@@ -65,8 +65,8 @@ impl Quantile {
     /// differs from the maximum, so it is `None`.
     pub const SAMPLES_BEYOND: u64 = 10;
 
-    /// Returns the rank of this percentile among `count` samples, counted from one; `None` if fewer than
-    /// [`Self::SAMPLES_BEYOND`] samples exceed it.
+    /// Returns the rank of this percentile among `count` samples, counted from one; `None` if fewer
+    /// than [`Self::SAMPLES_BEYOND`] samples exceed it.
     #[must_use]
     pub fn rank(self, count: u64) -> Option<u64> {
         let rank = (u128::from(count) * u128::from(self.0)).div_ceil(10_000) as u64;
@@ -90,8 +90,8 @@ impl Summary {
 
     /// Returns the statistics of the samples of all parts together, such as the rounds of a row.
     ///
-    /// Mean and deviation are combined by the law of total variance, exact except for the last bits.
-    /// Percentiles are those of the added histograms.
+    /// Mean and deviation are combined by the law of total variance, exact except for the last
+    /// bits. Percentiles are those of the added histograms.
     pub(crate) fn joined(parts: &[&Self]) -> Self {
         let extremes = parts.iter().filter_map(|part| Some((part.min?, part.max?)));
         let span = |a: (u64, u64), b: (u64, u64)| (a.0.min(b.0), a.1.max(b.1));
@@ -149,8 +149,8 @@ fn mean(samples: &[u64]) -> f64 {
     sum as f64 / samples.len() as f64
 }
 
-/// Returns mean and deviation of the samples of several summaries: the variance within the parts plus
-/// that between their means.
+/// Returns mean and deviation of the samples of several summaries: the variance within the parts
+/// plus that between their means.
 fn combined(parts: &[&Summary]) -> [f64; 2] {
     let moments = |part: &&Summary| {
         Some((part.histogram.count() as f64, part.mean?, part.stddev?)).filter(|it| it.0 > 0.0)

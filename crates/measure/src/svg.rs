@@ -1,7 +1,7 @@
 //! Scalable vector graphics, as text.
 //!
-//! No plotting library: this module names fonts instead of embedding them, and positions elements to
-//! the pixel. It escapes all text from results files.
+//! No plotting library: this module names fonts instead of embedding them, and positions elements
+//! to the pixel. It escapes all text from results files.
 
 use std::fmt::{self, Display, Write};
 
@@ -47,8 +47,8 @@ impl Display for Escaped<'_> {
     }
 }
 
-/// Returns the character, or U+FFFD for a control character that XML does not allow even as a character
-/// reference (XML 1.0, section 2.2).
+/// Returns the character, or U+FFFD for a control character that XML does not allow even as a
+/// character reference (XML 1.0, section 2.2).
 pub(crate) const fn printable(c: char) -> char {
     match c {
         '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}' => {

@@ -11,11 +11,11 @@ use crate::{EnvironmentReport, Figure, Row, Setting};
 
 /// A table of rows, one line each, latencies in microseconds.
 ///
-/// Transport, protocol and size have a column if rows of one feed differ in them. A percentile that too
-/// few samples exceed is `-`. For rows measured in rounds, percentiles are medians over rounds, and a
-/// column contains the 95 % interval of the p50. If some rows do not use kernel sockets, a column compares
-/// their p50 with that of kernel sockets and the same wait. A last column notes failed, late and
-/// interrupted rows, if there are any.
+/// Transport, protocol and size have a column if rows of one feed differ in them. A percentile that
+/// too few samples exceed is `-`. For rows measured in rounds, percentiles are medians over rounds,
+/// and a column contains the 95 % interval of the p50. If some rows do not use kernel sockets, a
+/// column compares their p50 with that of kernel sockets and the same wait. A last column notes
+/// failed, late and interrupted rows, if there are any.
 ///
 /// Lines below the table explain the figures and contain the [`EnvironmentReport`], if given.
 #[derive(Debug, Clone, Copy)]
@@ -132,8 +132,8 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Returns the columns of the settings: the feed if there is one; transport, protocol and size if rows of
-/// one feed differ in them.
+/// Returns the columns of the settings: the feed if there is one; transport, protocol and size if
+/// rows of one feed differ in them.
 fn settings<'a>(rows: &[Row]) -> Vec<Column<'a>> {
     let fields: [Field; 3] = [
         ("transport", |it| it.transport.clone()),
@@ -173,8 +173,8 @@ pub(crate) fn explanations(rows: &[Row]) -> Vec<String> {
     }
     if has_baseline(rows) {
         lines.push(
-            "against kernel: p50 divided by that of kernel sockets with otherwise the same setting, \
-             with the 95 % interval over rounds if both have rounds"
+            "against kernel: p50 divided by that of kernel sockets with otherwise the same \
+             setting, with the 95 % interval over rounds if both have rounds"
                 .to_owned(),
         );
     }

@@ -179,8 +179,8 @@ impl Connection {
         self.pipes.iter_mut().for_each(|pipe| pipe.faults = faults);
     }
 
-    /// Returns the time of the next event at an end: the outcome of connecting, bytes, or the end of
-    /// the stream. The time is in the past if unread bytes have arrived.
+    /// Returns the time of the next event at an end: the outcome of connecting, bytes, or the end
+    /// of the stream. The time is in the past if unread bytes have arrived.
     #[must_use]
     pub fn poll_timeout(&self, now: Instant, end: End) -> Option<Instant> {
         match self.state(now) {

@@ -45,9 +45,9 @@ impl<F: Copy> FaultSchedule<F> {
         Self { changes: Timeline::new() }
     }
 
-    /// Draws `count` faults of these kinds. Each lasts for a span in `length` and is within `within`.
-    /// The time is divided among them, so each ends before the next begins. A share that is shorter
-    /// than the span shortens the fault.
+    /// Draws `count` faults of these kinds. Each lasts for a span in `length` and is within
+    /// `within`. The time is divided among them, so each ends before the next begins. A share that
+    /// is shorter than the span shortens the fault.
     #[must_use]
     pub fn new(
         random: &mut Random,

@@ -54,8 +54,9 @@ pub struct Faults {
     pub corruption: Chance,
     /// The delay of each copy.
     pub delay: Delay,
-    /// `true` if a datagram may overtake others, which happens with a jitter longer than the interval
-    /// between datagrams, or with a long delay. Otherwise it waits for the datagrams before it.
+    /// `true` if a datagram may overtake others, which happens with a jitter longer than the
+    /// interval between datagrams, or with a long delay. Otherwise it waits for the datagrams
+    /// before it.
     pub reorders: bool,
 }
 

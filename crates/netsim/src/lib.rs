@@ -1,9 +1,9 @@
 //! A deterministic simulated network for tests: a virtual clock, and links with seeded faults.
 //!
 //! Layer T (tools): a dev-dependency, never part of a product. The crate has no threads, sockets or
-//! real clocks. Bytes and time go in, bytes and a deadline come out, and a seed always gives the same
-//! run. It simulates no addresses, routes, fragments or TCP segments: a [`Connection`] behaves as a
-//! program sees TCP. Real kernels and interfaces are in `hairpin-testbed`.
+//! real clocks. Bytes and time go in, bytes and a deadline come out, and a seed always gives the
+//! same run. It simulates no addresses, routes, fragments or TCP segments: a [`Connection`] behaves
+//! as a program sees TCP. Real kernels and interfaces are in `hairpin-testbed`.
 //!
 //! ```text
 //!              send               Faults, Script               receive

@@ -164,8 +164,8 @@ impl Link {
         self.counters.iter().for_each(|(class, times)| census.add(class, times));
     }
 
-    /// Queues a datagram for the link. Returns the end of its transmission, or `None` if the queue is
-    /// full.
+    /// Queues a datagram for the link. Returns the end of its transmission, or `None` if the queue
+    /// is full.
     fn enqueue(&mut self, now: Instant, length: usize) -> Option<Instant> {
         let Some(rate) = self.faults.rate else { return Some(now) };
         let time_of = |bytes: u64| {

@@ -15,8 +15,8 @@ impl Random {
         Self(ChaCha8Rng::seed_from_u64(seed))
     }
 
-    /// Returns an independent stream of random numbers. With a stream per link, the numbers that one
-    /// link draws do not affect another.
+    /// Returns an independent stream of random numbers. With a stream per link, the numbers that
+    /// one link draws do not affect another.
     #[must_use]
     pub fn split(&mut self) -> Self {
         Self::new(self.0.next_u64())

@@ -53,8 +53,8 @@ impl Script {
         self.with(numbers, Effect::Duplicate(after))
     }
 
-    /// Flips a bit of these datagrams. Bit 0 is the lowest bit of the first byte. A bit beyond the end
-    /// has no effect.
+    /// Flips a bit of these datagrams. Bit 0 is the lowest bit of the first byte. A bit beyond the
+    /// end has no effect.
     #[must_use]
     pub fn flip(self, numbers: RangeInclusive<u64>, bit: usize) -> Self {
         self.with(numbers, Effect::Flip(bit))

@@ -2,8 +2,8 @@
 
 use crate::Random;
 
-/// The bytes of an append-only file. Synced bytes survive a crash. Of the unsynced bytes, a prefix of
-/// random length survives, from none to all.
+/// The bytes of an append-only file. Synced bytes survive a crash. Of the unsynced bytes, a prefix
+/// of random length survives, from none to all.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Storage {
     bytes: Vec<u8>,

@@ -105,7 +105,8 @@ impl fmt::Display for PathEvent {
             Self::MacAddress([a, b, c, d, e, g]) => {
                 write!(
                     f,
-                    "the interface's Ethernet address is now {a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}"
+                    "the interface's Ethernet address is now \
+                     {a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}"
                 )
             }
         }

@@ -44,8 +44,8 @@ fn count(bytes: usize) {
 }
 
 // SAFETY: every call is passed unchanged to the system's allocator, so its contract holds. Counting
-// uses a thread-local without a destructor, which allocates nothing and lives as long as its thread.
-// The trait's own `alloc_zeroed` calls `alloc`.
+// uses a thread-local without a destructor, which allocates nothing and lives as long as its
+// thread. The trait's own `alloc_zeroed` calls `alloc`.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());

@@ -29,8 +29,8 @@ const VERSION: u32 = 0x2008_0522;
 /// thread. Call this as root on a thread that ends afterwards, such as that of
 /// [`Host::run`](crate::Host::run).
 ///
-/// For the kernel, the whole process has changed its user: until it executes a program, its files in
-/// `/proc/self` belong to root.
+/// For the kernel, the whole process has changed its user: until it executes a program, its files
+/// in `/proc/self` belong to root.
 ///
 /// # Errors
 /// The kernel's: the thread is not root's, or lacks one of the capabilities.

@@ -55,7 +55,8 @@ pub struct Offloads {
     pub tso: bool,
     /// generic-segmentation-offload: the same for any protocol, segmented just before the device.
     pub gso: bool,
-    /// generic-receive-offload: frames of one stream are merged. On a veth, it enables NAPI polling.
+    /// generic-receive-offload: frames of one stream are merged. On a veth, it enables NAPI
+    /// polling.
     pub gro: bool,
 }
 
@@ -69,8 +70,8 @@ impl Offloads {
         Self { rx_checksum: on, tx_checksum: on, scatter_gather: on, tso: on, gso: on, gro: on }
     }
 
-    /// Returns each offload with its name, and with the prefix and suffix of the kernel features that
-    /// it consists of. The older ioctl commands do not cover all of these features.
+    /// Returns each offload with its name, and with the prefix and suffix of the kernel features
+    /// that it consists of. The older ioctl commands do not cover all of these features.
     fn table(&mut self) -> [(&'static str, [&'static str; 2], &mut bool); 6] {
         [
             ("rx-checksumming", ["rx-checksum", ""], &mut self.rx_checksum),
@@ -142,7 +143,8 @@ pub(crate) fn set_offloads(interface: &str, mut wanted: Offloads) -> io::Result<
         }
     }
     call(interface, request.as_mut_slice())?;
-    // `offloads` would hide a single feature that stayed on, so all requested features are verified.
+    // `offloads` would hide a single feature that stayed on, so all requested features are
+    // verified.
     let real = Features::read(interface)?;
     let is_requested = |feature: usize| request[2 + feature / 32 * 2] >> (feature % 32) & 1 == 1;
     let is_wanted = |feature: usize| request[3 + feature / 32 * 2] >> (feature % 32) & 1 == 1;

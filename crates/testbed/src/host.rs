@@ -16,8 +16,8 @@ use crate::spawner::Spawner;
 const UP_POLLS: u32 = 1000;
 const UP_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A host, which is one end of a [`Testbed`](crate::Testbed): a network namespace of its own, or this machine's
-/// loopback.
+/// A host, which is one end of a [`Testbed`](crate::Testbed): a network namespace of its own, or
+/// this machine's loopback.
 ///
 /// A host owns its child processes. Dropping the host kills them; the namespace disappears with the
 /// last of them.

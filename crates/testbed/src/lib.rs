@@ -1,10 +1,10 @@
 //! Hosts for tests and benchmarks: anonymous network namespaces joined by a veth pair.
 //!
-//! Layer T (tools): tests use this crate, and the benchmarks of the command. It is not a simulation:
-//! `hairpin-netsim` simulates networks on a virtual clock. A [`Testbed`] has two [`Host`]s joined by
-//! a wire. Where the kernel allows network namespaces, each host is an anonymous namespace held by
-//! file descriptors, so it disappears with the process however the process ends. Otherwise both
-//! hosts are this machine over loopback, behind the same interface.
+//! Layer T (tools): tests use this crate, and the benchmarks of the command. It is not a
+//! simulation: `hairpin-netsim` simulates networks on a virtual clock. A [`Testbed`] has two
+//! [`Host`]s joined by a wire. Where the kernel allows network namespaces, each host is an
+//! anonymous namespace held by file descriptors, so it disappears with the process however the
+//! process ends. Otherwise both hosts are this machine over loopback, behind the same interface.
 //!
 //! ```text
 //!   host 10.77.0.1                                     host 10.77.0.2
@@ -17,8 +17,8 @@
 //! ```
 //!
 //! In namespaces, [`Testbed::builder`] sets the number of queues, [`Offloads`] and the MTU, and
-//! inserts a [`Relay`] that drops, delays, duplicates, reorders and corrupts frames, reproducibly by
-//! a seed.
+//! inserts a [`Relay`] that drops, delays, duplicates, reorders and corrupts frames, reproducibly
+//! by a seed.
 //!
 //! Networking is set up over rtnetlink and the ethtool ioctl. No program is run, and the namespace
 //! of the caller never changes. A test changes its hosts with [`Host::rtnetlink`] and becomes an

@@ -12,8 +12,8 @@ use crate::vnet_header::VnetHeader;
 pub(crate) const BATCH: usize = 32;
 /// Room for the longest frame of segmentation offload (64 KiB), its headers and the vnet header.
 const SLOT: usize = 66 << 10;
-/// The socket buffers: room for tens of thousands of small frames while the thread is not scheduled.
-/// An ordinary user gets at most `net.core.rmem_max`.
+/// The socket buffers: room for tens of thousands of small frames while the thread is not
+/// scheduled. An ordinary user gets at most `net.core.rmem_max`.
 const BUFFER_BYTES: libc::c_int = 64 << 20;
 /// The vnet header of a complete frame.
 const COMPLETE: [u8; VnetHeader::LENGTH] = [0; VnetHeader::LENGTH];
@@ -115,8 +115,8 @@ impl PacketSocket {
         });
         let mut messages = pieces.each_mut().map(|pieces| message(pieces));
         let fd = self.fd.as_raw_fd();
-        // SAFETY: the first `count` messages, one per frame, point to pieces that point to bytes that
-        // live during the call. The kernel only reads the bytes of a message to send.
+        // SAFETY: the first `count` messages, one per frame, point to pieces that point to bytes
+        // that live during the call. The kernel only reads the bytes of a message to send.
         check(unsafe {
             libc::sendmmsg(fd, messages.as_mut_ptr(), count as u32, libc::MSG_DONTWAIT)
         })
@@ -159,8 +159,8 @@ fn message(pieces: &mut [libc::iovec]) -> libc::mmsghdr {
 
 /// Returns the tag that the kernel removed from a frame.
 fn vlan_tag(message: &libc::msghdr) -> Option<[u8; VLAN_TAG]> {
-    // SAFETY: the kernel has filled the message's control buffer, which is still alive, aligned, and
-    // of the length in the message.
+    // SAFETY: the kernel has filled the message's control buffer, which is still alive, aligned,
+    // and of the length in the message.
     let control = unsafe { libc::CMSG_FIRSTHDR(message).as_ref() }?;
     if (control.cmsg_level, control.cmsg_type) != (libc::SOL_PACKET, libc::PACKET_AUXDATA) {
         return None;

@@ -268,8 +268,8 @@ impl Forwarder {
         self.shared.counters[direction].write(self.links[direction].counters());
     }
 
-    /// Waits for a frame at either socket, for a departure, or for the end of the relay. Returns which
-    /// descriptors are ready.
+    /// Waits for a frame at either socket, for a departure, or for the end of the relay. Returns
+    /// which descriptors are ready.
     fn wait(&self) -> io::Result<[bool; 3]> {
         let due = self.links.iter().filter_map(FaultyLink::poll_timeout).min();
         let timeout = due.map(|due| due.saturating_sub(self.started.elapsed()));

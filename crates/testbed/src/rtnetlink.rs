@@ -215,8 +215,8 @@ impl Rtnetlink {
         self.request(RouteNetlinkMessage::SetLink(link), 0).map(drop)
     }
 
-    /// Adds an address to an interface, and with it the route to its network. An IPv6 address is usable
-    /// at once, without duplicate address detection.
+    /// Adds an address to an interface, and with it the route to its network. An IPv6 address is
+    /// usable at once, without duplicate address detection.
     ///
     /// # Errors
     /// The kernel's: the interface already has the address.

@@ -28,7 +28,8 @@ pub struct TestbedError {
     reason: io::Error,
 }
 
-/// Two hosts with a wire between them. Both disappear when the value is dropped or the process ends.
+/// Two hosts with a wire between them. Both disappear when the value is dropped or the process
+/// ends.
 #[derive(Debug)]
 pub struct Testbed {
     hosts: [Host; 2],
@@ -103,8 +104,8 @@ impl Testbed {
 
     /// Builds two hosts in namespaces if the kernel allows them, otherwise over loopback.
     ///
-    /// Calls [`enter_user_namespace`] first, which requires a single-threaded process of an ordinary
-    /// user.
+    /// Calls [`enter_user_namespace`] first, which requires a single-threaded process of an
+    /// ordinary user.
     ///
     /// # Errors
     /// The same as [`loopback`](Self::loopback).
@@ -162,15 +163,15 @@ impl Testbed {
 }
 
 impl TestbedBuilder {
-    /// Sets the number of real queues of each host's interface. The kernel's default is one queue in
-    /// each direction.
+    /// Sets the number of real queues of each host's interface. The kernel's default is one queue
+    /// in each direction.
     #[must_use]
     pub fn queues(self, queues: Queues) -> Self {
         Self { queues: Some(queues), ..self }
     }
 
-    /// Sets the maximum number of queues for [`Host::set_queues`]. The kernel's default is the number
-    /// of processors.
+    /// Sets the maximum number of queues for [`Host::set_queues`]. The kernel's default is the
+    /// number of processors.
     #[must_use]
     pub fn queues_max(self, queues: Queues) -> Self {
         Self { queues_max: Some(queues), ..self }
@@ -189,8 +190,8 @@ impl TestbedBuilder {
         Self { mtu: Some(mtu), ..self }
     }
 
-    /// Enables IPv6, with fd77::1/64 at the first host's interface and fd77::2/64 at the second's in
-    /// addition to the link-local addresses.
+    /// Enables IPv6, with fd77::1/64 at the first host's interface and fd77::2/64 at the second's
+    /// in addition to the link-local addresses.
     ///
     /// All addresses are usable at once, without duplicate address detection. No router
     /// solicitations are sent. MLD reports and neighbor solicitations stay on the wire: the kernel

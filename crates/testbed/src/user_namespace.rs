@@ -55,11 +55,12 @@ impl Step {
 /// Moves an ordinary user's process into a user namespace, in which it may create network
 /// namespaces.
 ///
-/// Call this at the start of `main`: the kernel moves only a single-threaded process. A process that
-/// may create network namespaces already (root) stays unchanged.
+/// Call this at the start of `main`: the kernel moves only a single-threaded process. A process
+/// that may create network namespaces already (root) stays unchanged.
 ///
 /// The process keeps its user and group. Files of other users appear as owned by `nobody`, and
-/// groups cannot be changed. Children inherit the namespace and lose the privileges in it at `exec`.
+/// groups cannot be changed. Children inherit the namespace and lose the privileges in it at
+/// `exec`.
 ///
 /// Some kernels let every user create a user namespace but give no rights in it. So a forked child
 /// tries all steps first, and this process follows only if the child succeeded. A rejection

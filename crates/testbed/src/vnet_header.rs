@@ -53,7 +53,8 @@ impl VnetHeader {
         }
     }
 
-    /// Completes a frame and passes each frame for the wire to `on`. `segment` is a buffer for reuse.
+    /// Completes a frame and passes each frame for the wire to `on`. `segment` is a buffer for
+    /// reuse.
     pub(crate) fn complete(
         self,
         bytes: &mut [u8],

@@ -1,4 +1,5 @@
-//! The counts of the counting allocator. A program of its own, because it sets the global allocator.
+//! The counts of the counting allocator. A program of its own, because it sets the global
+//! allocator.
 
 use std::hint::black_box;
 use std::sync::Barrier;

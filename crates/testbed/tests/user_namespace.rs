@@ -1,9 +1,9 @@
 //! Testbeds of an ordinary user, in a user namespace.
 //!
 //! The test harness starts threads, and only a single-threaded process can enter a user namespace.
-//! So this program has no harness: it starts copies of itself as an ordinary user, each of which runs
-//! one case in `main`. Where the kernel rejects user namespaces, as in many containers, the cases
-//! check the rejection and print it.
+//! So this program has no harness: it starts copies of itself as an ordinary user, each of which
+//! runs one case in `main`. Where the kernel rejects user namespaces, as in many containers, the
+//! cases check the rejection and print it.
 
 use std::fs;
 use std::net::UdpSocket;

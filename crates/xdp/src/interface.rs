@@ -55,7 +55,8 @@ pub enum InterfaceError {
     Device(#[from] DeviceError),
     /// The MTU allows frames longer than a frame of the UMEM; they would be lost.
     #[error(
-        "cannot use {name}: MTU {mtu} exceeds {max_mtu}, the most that frames of {frame_size} bytes hold"
+        "cannot use {name}: MTU {mtu} exceeds {max_mtu}, the most that frames of {frame_size} \
+         bytes hold"
     )]
     Mtu {
         /// The interface's name.
@@ -69,7 +70,8 @@ pub enum InterfaceError {
     },
     /// Too few frames: a queue could not receive, or nothing could be sent.
     #[error(
-        "cannot use {name}: {frames} frames are too few for {queues} queues, use at least two per queue"
+        "cannot use {name}: {frames} frames are too few for {queues} queues, use at least two per \
+         queue"
     )]
     Frames {
         /// The interface's name.

@@ -7,8 +7,8 @@
 //! It is not a network stack: everything above Ethernet is in `netstack` and `stack`. It does not
 //! support packets that span several frames; an interface with too large an MTU is rejected
 //! ([`InterfaceError::Mtu`]). Opening an interface requires `CAP_NET_ADMIN`, `CAP_NET_RAW` and
-//! `CAP_BPF`; using it requires nothing. The oldest kernel that could work is Linux 5.11; the tested
-//! one is 6.18.
+//! `CAP_BPF`; using it requires nothing. The oldest kernel that could work is Linux 5.11; the
+//! tested one is 6.18.
 //!
 //! ```no_run
 //! use hairpin_xdp::{Entry, Interface, InterfaceSettings};

@@ -21,7 +21,8 @@ const ADVANCE_PAST_GAP: Change = change(
 );
 const ADVANCE_PAST_GAP_ON_FAST_PATH: Change = change(
     "ilink3/src/session/inbound.rs",
-    "*message);\n        }\n        self.advance();\n        true\n    }\n\n    /// Returns `true` if the next",
+    "*message);\n        }\n        self.advance();\n        true\n    }\n\n    /// Returns `true` \
+     if the next",
     "*message);\n        }\n        self.advance();\n        \
      self.outbound.progress.next_incoming = message.seq_num + 1;\n        \
      true\n    }\n\n    /// Returns `true` if the next",
@@ -138,8 +139,8 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         name: "own messages sent before they are durable",
         changes: &[change(
             "order-entry/src/journaled_connection.rs",
-            "        if self.sync_before_write {\n            self.wait_durable(record);\n        }\n        \
-             let now",
+            "        if self.sync_before_write {\n            self.wait_durable(record);\n        \
+             }\n        let now",
             "        let now",
         )],
     },

@@ -17,7 +17,10 @@ use super::watch::{Limits, ProgramRun, watch};
 pub(super) const PROGRAMS_AT_ONCE: usize = 3;
 
 /// The programs that need the machine for themselves, with the reason. They run last.
-const ALONE: &[(&str, &str)] = &[];
+const ALONE: &[(&str, &str)] = &[
+    ("hairpin tests/it", "benchmarks with two spinning processes, each pinned to a core"),
+    ("hairpin-testbed tests/relay_thread", "measures the CPU time of an idle thread"),
+];
 
 /// Returns `true` if the program must not share the machine with other tests.
 pub(super) fn runs_alone(program: &TestProgram) -> bool {
@@ -68,7 +71,20 @@ pub(super) fn run(
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+
+    #[test]
+    fn programs_that_run_alone_exist() {
+        for (name, _) in ALONE {
+            let (package, target) = name.split_once(' ').expect("package and target");
+            let folder = package.strip_prefix("hairpin-").unwrap_or(package);
+            let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../crates")).join(folder);
+            let file = path.join(target);
+            assert!(file.with_extension("rs").exists() || file.join("main.rs").exists(), "{name}");
+        }
+    }
 
     fn shell(script: &str) -> Command {
         let mut command = Command::new("sh");

@@ -78,8 +78,8 @@ fn percent(share: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// Returns the number of bars: as many as possible without a bar narrower than a bucket, which would leave
-/// gaps.
+/// Returns the number of bars: as many as possible without a bar narrower than a bucket, which
+/// would leave gaps.
 fn bar_count(group: &ChartGroup<'_>, x: &Scale) -> usize {
     let buckets = group.series().flat_map(|series| series.row.summary.histogram.iter());
     let widths =

@@ -45,8 +45,8 @@ impl SeriesStyle {
     }
 }
 
-/// The colors of other elements: text, axes and captions, grid, background. Each has a class, a color on
-/// light and a color on dark.
+/// The colors of other elements: text, axes and captions, grid, background. Each has a class, a
+/// color on light and a color on dark.
 const REST: [(&str, &str, &str); 4] = [
     ("text", "#1c1c1c", "#e8e8e8"),
     ("secondary", "#5a5a5a", "#a9b0b7"),
@@ -63,7 +63,8 @@ pub(crate) const GRID: &str = REST[2].1;
 /// The light background.
 pub(crate) const BACKGROUND: &str = REST[3].1;
 
-/// Returns the style sheet for dark screens. Paper stays white, and so do viewers without style sheets.
+/// Returns the style sheet for dark screens. Paper stays white, and so do viewers without style
+/// sheets.
 pub(crate) fn dark_style() -> String {
     let waits = STYLES.iter().map(|(_, style)| {
         let SeriesStyle { class, dark, .. } = style;

@@ -8,20 +8,19 @@ use crate::{Results, bootstrap};
 const BETWEEN_RUNS: f64 = 0.02;
 
 /// The allowance on a virtual machine. Its host migrates and throttles it over minutes, of which
-/// the
-/// rounds of one run contain only a part. The value balances false alarms and missed changes in twelve
-/// runs of a shared machine; docs/guide/comparing-results.md contains the counts. A caller may pass another value.
+/// the rounds of one run contain only a part. The value balances false alarms and missed changes in
+/// twelve runs of a shared machine; docs/guide/comparing-results.md contains the counts. A caller
+/// may pass another value.
 const BETWEEN_RUNS_VIRTUAL: f64 = 0.1;
 
 /// The allowance for medians, relative to the spread of the rounds. The slow drift of a machine
-/// between
-/// runs is assumed to be half as strong as the spread within a run, so 95 % of all differences are within
-/// 1.96 × √2 × ½ of the spread. This exceeds [`BETWEEN_RUNS`] only with a spread of more than 4 %, which
-/// occurs on shared machines.
+/// between runs is assumed to be half as strong as the spread within a run, so 95 % of all
+/// differences are within 1.96 × √2 × ½ of the spread. This exceeds [`BETWEEN_RUNS`] only with a
+/// spread of more than 4 %, which occurs on shared machines.
 const OF_SPREAD: f64 = 1.4;
 
-/// Returns the allowance for the difference between two runs, as a fraction: 2 %, or 10 % if one of the
-/// machines is virtual.
+/// Returns the allowance for the difference between two runs, as a fraction: 2 %, or 10 % if one of
+/// the machines is virtual.
 #[must_use]
 pub fn between_runs(a: &Results, b: &Results) -> f64 {
     match a.host.virtualised || b.host.virtualised {
@@ -35,8 +34,9 @@ pub(super) fn for_medians(between_runs: f64, a: &[f64], b: &[f64]) -> f64 {
     between_runs.max(OF_SPREAD * spread(a, b))
 }
 
-/// Returns the spread of the rounds of both runs, as a fraction: the median absolute deviation from the
-/// median, scaled to the standard deviation of a normal distribution. Single rounds hardly affect it.
+/// Returns the spread of the rounds of both runs, as a fraction: the median absolute deviation from
+/// the median, scaled to the standard deviation of a normal distribution. Single rounds hardly
+/// affect it.
 fn spread(a: &[f64], b: &[f64]) -> f64 {
     let deviation = |values: &[f64]| {
         let median = bootstrap::median(&mut values.to_vec());

@@ -23,19 +23,19 @@ impl Ratio {
     /// the true median in less than 95 % of all cases.
     pub const ROUNDS_MIN: usize = 6;
 
-    /// Returns the ratio of the median of `b` to that of `a`, each with a figure per round. The rounds of
-    /// both are resampled independently, because the runs are. `None` with fewer than
+    /// Returns the ratio of the median of `b` to that of `a`, each with a figure per round. The
+    /// rounds of both are resampled independently, because the runs are. `None` with fewer than
     /// [`Self::ROUNDS_MIN`] rounds, or with a figure of zero.
     pub(super) fn from_medians(a: &[f64], b: &[f64]) -> Option<Self> {
-        // With both resampled, the plain interval has enough coverage (a test counts it), and a single
-        // disturbed round of seven does not become its end.
+        // With both resampled, the plain interval has enough coverage (a test counts it), and a
+        // single disturbed round of seven does not become its end.
         Self::from_independent(bootstrap::median, [a, b], bootstrap::PLAIN_TAIL)
     }
 
     /// Returns the ratio of the quiet figures, like [`Self::from_medians`].
     pub(super) fn from_quiet(a: &[f64], b: &[f64]) -> Option<Self> {
-        // A resample contains no round quieter than the quietest. So for few rounds, the plain interval
-        // is too narrow even with both resampled.
+        // A resample contains no round quieter than the quietest. So for few rounds, the plain
+        // interval is too narrow even with both resampled.
         Self::from_independent(bootstrap::quiet, [a, b], bootstrap::tail(a.len().min(b.len())))
     }
 
@@ -47,8 +47,9 @@ impl Ratio {
         })
     }
 
-    /// Returns the ratio of medians of interleaved rounds of one run. A disturbance affects both rounds of
-    /// a pair, so pairs are resampled together. `None` also for different numbers of rounds.
+    /// Returns the ratio of medians of interleaved rounds of one run. A disturbance affects both
+    /// rounds of a pair, so pairs are resampled together. `None` also for different numbers of
+    /// rounds.
     pub(crate) fn from_pairs(a: &[f64], b: &[f64]) -> Option<Self> {
         if a.len() != b.len() {
             return None;
@@ -73,8 +74,8 @@ impl Ratio {
         Some(Self { ratio, low: low.min(ratio), high: high.max(ratio) })
     }
 
-    /// Widens the interval by an independent cause of difference, given as a fraction. The squares of
-    /// logarithms are added, so a factor of two in either direction counts the same.
+    /// Widens the interval by an independent cause of difference, given as a fraction. The squares
+    /// of logarithms are added, so a factor of two in either direction counts the same.
     pub(crate) fn widened(self, fraction: f64) -> Self {
         let allowance = fraction.max(0.0).ln_1p();
         let reach = |end: f64| (end / self.ratio).ln().hypot(allowance).exp();
@@ -91,7 +92,8 @@ impl Ratio {
     }
 }
 
-/// The comparison of a row with its baseline: the row of kernel sockets with otherwise the same setting.
+/// The comparison of a row with its baseline: the row of kernel sockets with otherwise the same
+/// setting.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Baseline {
     /// The row itself is of kernel sockets.

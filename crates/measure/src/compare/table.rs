@@ -78,8 +78,8 @@ impl Compared {
         [a, b, ratio]
     }
 
-    /// Returns a line with the number of each verdict and the median of all quiet ratios. A common shift of
-    /// all rows indicates a change of the machine, or of code that all rows share.
+    /// Returns a line with the number of each verdict and the median of all quiet ratios. A common
+    /// shift of all rows indicates a change of the machine, or of code that all rows share.
     #[must_use]
     pub fn census(compared: &[Self]) -> String {
         let count = |wanted: fn(&Verdict) -> bool| {

@@ -76,8 +76,8 @@ impl Results {
     /// Reads a file and validates every row and the environment.
     ///
     /// # Errors
-    /// [`ResultsError`], with a variant each for a file that cannot be read, is not JSON of this form, has
-    /// another version, or contains an inconsistent row or environment.
+    /// [`ResultsError`], with a variant each for a file that cannot be read, is not JSON of this
+    /// form, has another version, or contains an inconsistent row or environment.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let name = || path.display().to_string();
         let text =

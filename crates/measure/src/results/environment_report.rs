@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::table::micros;
 
-/// The quality of clock, measuring floor and cores during one run. A results file contains it next to its
-/// rows, and tables print it below them.
+/// The quality of clock, measuring floor and cores during one run. A results file contains it next
+/// to its rows, and tables print it below them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct EnvironmentReport {
     /// The least difference between two different readings of the clock, in nanoseconds.
@@ -14,12 +14,13 @@ pub struct EnvironmentReport {
     pub clock_read_ns: f64,
     /// The cost of two fenced readings, in nanoseconds: the least measurable span.
     pub clock_pair_ns: f64,
-    /// The drift of the time stamp counter against `CLOCK_MONOTONIC` over the run, in parts per billion,
-    /// positive if the counter is faster. `None` if it was not used or the run was too short.
+    /// The drift of the time stamp counter against `CLOCK_MONOTONIC` over the run, in parts per
+    /// billion, positive if the counter is faster. `None` if it was not used or the run was too
+    /// short.
     #[serde(default)]
     pub drift_ppb: Option<f64>,
-    /// The measuring floor: the median of samples without work between the two readings, in nanoseconds.
-    /// `None` if the command does not measure it.
+    /// The measuring floor: the median of samples without work between the two readings, in
+    /// nanoseconds. `None` if the command does not measure it.
     #[serde(default)]
     pub floor_ns: Option<u64>,
     /// The cores of the measurement, each once.
@@ -40,8 +41,8 @@ pub struct CoreReport {
     pub interrupted_ns: u64,
     /// The longest gap, in nanoseconds.
     pub longest_ns: u64,
-    /// The time stolen by the hypervisor during the run, in nanoseconds; `None` if the kernel does not report
-    /// it.
+    /// The time stolen by the hypervisor during the run, in nanoseconds; `None` if the kernel does
+    /// not report it.
     #[serde(default)]
     pub steal_ns: Option<u64>,
 }
@@ -62,8 +63,8 @@ pub enum EnvironmentError {
         /// The number of the core.
         core: usize,
     },
-    /// The interruptions of a core are inconsistent: the longest exceeds the sum, or the sum is not zero
-    /// without interruptions.
+    /// The interruptions of a core are inconsistent: the longest exceeds the sum, or the sum is not
+    /// zero without interruptions.
     #[error("the interruptions of core {core} are inconsistent")]
     Interruptions {
         /// The number of the core.
@@ -100,8 +101,8 @@ impl EnvironmentReport {
         Ok(())
     }
 
-    /// Returns the report as text: a line for the clock, one for the floor and one per core, each ending with
-    /// a line feed.
+    /// Returns the report as text: a line for the clock, one for the floor and one per core, each
+    /// ending with a line feed.
     #[must_use]
     pub fn describe(&self) -> String {
         self.lines().into_iter().map(|line| line + "\n").collect()

@@ -7,8 +7,8 @@ use super::EnvironmentError;
 
 /// The reason for which a results file cannot be written, or is invalid.
 ///
-/// The text contains the cause, except for [`Self::Io`]: its source contains the cause, so that a caller
-/// can distinguish a closed pipe from a full disk.
+/// The text contains the cause, except for [`Self::Io`]: its source contains the cause, so that a
+/// caller can distinguish a closed pipe from a full disk.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {
@@ -100,8 +100,8 @@ pub enum RowError {
     /// Extremes, mean and deviation are missing, or present without samples.
     #[error("min, max, mean and stddev must be present exactly if there are samples")]
     Incomplete,
-    /// A bucket of `over_time` does not begin at the end of the previous one, is empty, or ends after the
-    /// last sample.
+    /// A bucket of `over_time` does not begin at the end of the previous one, is empty, or ends
+    /// after the last sample.
     #[error("bucket {bucket} of over_time does not follow the previous bucket within the samples")]
     BucketPlace {
         /// The number of the bucket, counted from one.

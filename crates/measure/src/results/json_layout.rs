@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
-/// The greatest depth at which a value has a line of its own: document, rows, fields of a row. Deeper
-/// values stay on the line of their field.
+/// The greatest depth at which a value has a line of its own: document, rows, fields of a row.
+/// Deeper values stay on the line of their field.
 const DEPTH: usize = 3;
 
 /// A formatter with one line per field of a row, whatever its length.

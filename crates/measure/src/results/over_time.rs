@@ -7,8 +7,8 @@ use crate::{Histogram, Quantile};
 
 /// A bucket of consecutive samples of a row. Figures are in nanoseconds.
 ///
-/// A percentile is `None` unless at least [`Quantile::SAMPLES_BEYOND`] samples of the bucket exceed it, as
-/// everywhere in a results file. [`Self::max`] then represents the tail.
+/// A percentile is `None` unless at least [`Quantile::SAMPLES_BEYOND`] samples of the bucket exceed
+/// it, as everywhere in a results file. [`Self::max`] then represents the tail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bucket {
     /// The index of the first sample, counted from zero.
@@ -56,7 +56,8 @@ impl Bucket {
         Some(Self { first, count: samples.len() as u64, min, p50, p99, max })
     }
 
-    /// Checks that the figures of this bucket are consistent. Errors contain `bucket`, counted from one.
+    /// Checks that the figures of this bucket are consistent. Errors contain `bucket`, counted from
+    /// one.
     fn validate(&self, bucket: usize) -> Result<(), RowError> {
         let given = [("p50", Quantile::P50, self.p50), ("p99", Quantile::P99, self.p99)];
         let unfounded = |&&(_, quantile, value): &&(_, Quantile, Option<u64>)| {
@@ -78,8 +79,8 @@ impl Bucket {
     }
 }
 
-/// Checks that these buckets belong to a row with this number of samples and these extremes. An empty list
-/// is valid: older files have no buckets.
+/// Checks that these buckets belong to a row with this number of samples and these extremes. An
+/// empty list is valid: older files have no buckets.
 ///
 /// # Errors
 /// The variants of [`RowError`] for buckets.

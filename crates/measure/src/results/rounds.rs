@@ -8,8 +8,8 @@ use crate::{Histogram, Quantile, Summary, bootstrap};
 
 /// The figures of one round of a row, in nanoseconds.
 ///
-/// As in a row, a percentile is `None` unless at least [`Quantile::SAMPLES_BEYOND`] samples of the round
-/// exceed it. Without samples, all figures are `None`.
+/// As in a row, a percentile is `None` unless at least [`Quantile::SAMPLES_BEYOND`] samples of the
+/// round exceed it. Without samples, all figures are `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct RoundFigures {
     /// The number of recorded samples.
@@ -81,7 +81,8 @@ pub struct Spread {
     pub greatest: f64,
 }
 
-/// Returns the order of interleaved rounds: A B C A B C … as (round, subject), both counted from zero.
+/// Returns the order of interleaved rounds: A B C A B C … as (round, subject), both counted from
+/// zero.
 ///
 /// A temporary slowdown of the machine then affects all subjects alike, instead of one of them.
 ///
@@ -120,7 +121,8 @@ impl RoundFigures {
         nanos.map(|nanos| nanos as f64)
     }
 
-    /// Checks that the figures of this round are consistent. Errors contain `round`, counted from one.
+    /// Checks that the figures of this round are consistent. Errors contain `round`, counted from
+    /// one.
     fn validate(&self, round: usize) -> Result<(), RowError> {
         let extremes = [self.min.is_some(), self.max.is_some(), self.mean.is_some()];
         if extremes != [self.samples > 0; 3] {
@@ -173,20 +175,21 @@ impl Row {
     ///
     /// - Histograms are added, and percentiles are those of the sum. Extremes are exact. Mean and
     ///   deviation are combined from those of the rounds.
-    /// - `lost` and `late_orders` are summed. Lateness is pooled: its percentiles and `late` are those of
-    ///   all sends together. For rounds without a lateness histogram (older files), the greatest percentile
-    ///   of any round is used, which is an upper bound.
+    /// - `lost` and `late_orders` are summed. Lateness is pooled: its percentiles and `late` are
+    ///   those of all sends together. For rounds without a lateness histogram (older files), the
+    ///   greatest percentile of any round is used, which is an upper bound.
     /// - `over_time` contains the rounds in order, or is empty if one round has none.
-    /// - `cores`, `seed`, `ground` and `block_deadline_ns` are kept if they are equal in all rounds.
+    /// - `cores`, `seed`, `ground` and `block_deadline_ns` are kept if they are equal in all
+    ///   rounds.
     /// - `start_ns` is the median over the rounds that contain it.
-    /// - If a round failed, the row failed, with the round and the reason. If a round was interrupted, the
-    ///   row was.
-    /// - `rounds` is the number of rounds, and `by_round` contains the figures of each. An input row that is
-    ///   already joined contributes all its rounds.
+    /// - If a round failed, the row failed, with the round and the reason. If a round was
+    ///   interrupted, the row was.
+    /// - `rounds` is the number of rounds, and `by_round` contains the figures of each. An input
+    ///   row that is already joined contributes all its rounds.
     ///
     /// # Errors
-    /// [`RowError::NoRounds`]; [`RowError::OtherSetting`] if the settings differ in more than `rounds`;
-    /// the errors of [`Row::validate`] for an invalid input.
+    /// [`RowError::NoRounds`]; [`RowError::OtherSetting`] if the settings differ in more than
+    /// `rounds`; the errors of [`Row::validate`] for an invalid input.
     pub fn from_rounds(rows: &[Self]) -> Result<Self, RowError> {
         let (first, rest) = rows.split_first().ok_or(RowError::NoRounds)?;
         if let Some(at) = rest.iter().position(|row| !row.setting.is_same(&first.setting)) {
@@ -221,12 +224,12 @@ impl Row {
         Ok(joined)
     }
 
-    /// Returns the spread of a figure over the rounds of this row: median, 95 % interval, extremes. Rounds
-    /// with too few samples for the figure are omitted.
+    /// Returns the spread of a figure over the rounds of this row: median, 95 % interval, extremes.
+    /// Rounds with too few samples for the figure are omitted.
     ///
-    /// `None` with fewer than two rounds. With fewer than six, no interval of a median reaches 95 %: then
-    /// the interval is the range of all values, which contains the true median in 1 − 2^(1 − rounds) of all
-    /// cases.
+    /// `None` with fewer than two rounds. With fewer than six, no interval of a median reaches 95
+    /// %: then the interval is the range of all values, which contains the true median in 1 − 2^(1
+    /// − rounds) of all cases.
     #[must_use]
     pub fn over_rounds(&self, figure: Figure) -> Option<Spread> {
         let mut values = self.values(figure);
@@ -252,8 +255,8 @@ impl Row {
     }
 }
 
-/// Returns the value of a figure for tables, in nanoseconds: the median over rounds if every round has the
-/// figure, otherwise the figure of all samples together.
+/// Returns the value of a figure for tables, in nanoseconds: the median over rounds if every round
+/// has the figure, otherwise the figure of all samples together.
 pub(crate) fn shown(row: &Row, figure: Figure) -> Option<f64> {
     let mut values = row.values(figure);
     match values.len() >= 2 && values.len() == row.by_round.len() {
@@ -262,7 +265,8 @@ pub(crate) fn shown(row: &Row, figure: Figure) -> Option<f64> {
     }
 }
 
-/// Returns a saturating sum. A saturated sum differs from that of the rounds, so validation rejects it.
+/// Returns a saturating sum. A saturated sum differs from that of the rounds, so validation rejects
+/// it.
 fn sum(rows: &[Row], what: impl Fn(&Row) -> u64) -> u64 {
     rows.iter().map(what).fold(0, u64::saturating_add)
 }
@@ -349,8 +353,8 @@ impl Lateness {
     }
 }
 
-/// Checks that the rounds of a row match its number of rounds, samples, losses and extremes. An empty list is
-/// valid: older files have no rounds.
+/// Checks that the rounds of a row match its number of rounds, samples, losses and extremes. An
+/// empty list is valid: older files have no rounds.
 ///
 /// # Errors
 /// The variants of [`RowError`] for rounds.
@@ -586,7 +590,7 @@ mod tests {
             let rows: Vec<Row> = rounds.iter().map(|it| round(it.iter().copied())).collect();
             let (one, other) = rows.split_at(rows.len() / 2);
             let parts = [Row::from_rounds(one).unwrap(), Row::from_rounds(other).unwrap()];
-            let (parts, whole) = (Row::from_rounds(&parts).unwrap(), Row::from_rounds(&rows).unwrap());
+            let [parts, whole] = [&parts[..], &rows].map(|rows| Row::from_rounds(rows).unwrap());
             prop_assert_eq!(&parts.by_round, &whole.by_round);
             prop_assert_eq!(&parts.over_time, &whole.over_time);
             prop_assert_eq!(parts.summary.percentiles(), whole.summary.percentiles());

@@ -34,7 +34,8 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Returns `true` if both are equal except for the number of rounds: such rows can be joined or compared.
+    /// Returns `true` if both are equal except for the number of rounds: such rows can be joined or
+    /// compared.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let Self { bench, case, feed, transport, wait, protocol, .. } = other;
@@ -106,8 +107,8 @@ pub struct Row {
     /// The distribution of the lateness; `None` without sends, and in older files.
     #[serde(default)]
     pub lateness_histogram: Option<Histogram>,
-    /// `true` if the 99th percentile of the lateness exceeds 5 % of the interval: the row then measures the
-    /// sender more than its subject.
+    /// `true` if the 99th percentile of the lateness exceeds 5 % of the interval: the row then
+    /// measures the sender more than its subject.
     #[serde(default)]
     pub late: bool,
     /// The number of answers after the timeout of their send.
@@ -128,19 +129,19 @@ pub struct Row {
     /// The hosts of the two processes: two network namespaces, loopback, or two machines.
     #[serde(default)]
     pub ground: Option<String>,
-    /// The granularity in nanoseconds to which deadlines of the wait `block` are rounded up; `None` for any
-    /// other wait, whose deadlines are exact.
+    /// The granularity in nanoseconds to which deadlines of the wait `block` are rounded up; `None`
+    /// for any other wait, whose deadlines are exact.
     #[serde(default)]
     pub block_deadline_ns: Option<u64>,
     /// The latency over time in at most 200 buckets; empty in older files.
     #[serde(default)]
     pub over_time: Vec<Bucket>,
-    /// The time from starting the processes of a round until both were ready, in nanoseconds; the median for
-    /// several rounds. `None` if no process was started, or if unknown.
+    /// The time from starting the processes of a round until both were ready, in nanoseconds; the
+    /// median for several rounds. `None` if no process was started, or if unknown.
     #[serde(default)]
     pub start_ns: Option<u64>,
-    /// The figures of each round, in order; empty for a row of one round that was not joined, and in older
-    /// files.
+    /// The figures of each round, in order; empty for a row of one round that was not joined, and
+    /// in older files.
     #[serde(default)]
     pub by_round: Vec<RoundFigures>,
 }
@@ -149,8 +150,8 @@ pub struct Row {
 const PARTS_OF_INTERVAL: u64 = 20;
 
 impl Row {
-    /// Returns a row of the recorded latencies and lateness. The caller sets the other fields (loss, failure,
-    /// cores, seed, ground).
+    /// Returns a row of the recorded latencies and lateness. The caller sets the other fields
+    /// (loss, failure, cores, seed, ground).
     #[must_use]
     pub fn new(setting: Setting, latency: &Recorder, lateness: &Recorder) -> Self {
         let lateness = Summary::new(lateness);
@@ -187,10 +188,11 @@ impl Row {
     /// Checks that the row is consistent.
     ///
     /// # Errors
-    /// A [`RowError`] for each rule: percentiles are ordered; the histogram contains the row's samples; every
-    /// percentile is exceeded by enough samples; extremes exist exactly with samples; buckets over time are
-    /// consecutive and contain the row's samples; rounds add up to the row; percentiles of lateness are
-    /// ordered; exchange and trader have different cores; only the wait `block` rounds deadlines.
+    /// A [`RowError`] for each rule: percentiles are ordered; the histogram contains the row's
+    /// samples; every percentile is exceeded by enough samples; extremes exist exactly with
+    /// samples; buckets over time are consecutive and contain the row's samples; rounds add up to
+    /// the row; percentiles of lateness are ordered; exchange and trader have different cores; only
+    /// the wait `block` rounds deadlines.
     pub fn validate(&self) -> Result<(), RowError> {
         let (summary, samples) = (&self.summary, self.samples);
         if summary.histogram.count() != samples {
@@ -229,17 +231,17 @@ impl Row {
     }
 }
 
-/// Returns `true` if the earlier of two runs of one setting counts. The later one counts unless it failed,
-/// was late or was interrupted and the earlier was not, in this order of severity.
+/// Returns `true` if the earlier of two runs of one setting counts. The later one counts unless it
+/// failed, was late or was interrupted and the earlier was not, in this order of severity.
 pub(crate) fn is_preferred(earlier: &Row, later: &Row) -> bool {
     let faults = |row: &Row| (row.failed.is_some() || row.samples == 0, row.late, row.interrupted);
     faults(earlier) < faults(later)
 }
 
 impl Row {
-    /// Returns the run that counts among several runs of one setting, in chronological order: the last valid
-    /// one, otherwise the last that did not fail, was not late, was not interrupted, in this order. `None`
-    /// without runs.
+    /// Returns the run that counts among several runs of one setting, in chronological order: the
+    /// last valid one, otherwise the last that did not fail, was not late, was not interrupted, in
+    /// this order. `None` without runs.
     pub fn last_valid<'a>(runs: impl IntoIterator<Item = &'a Self>) -> Option<&'a Self> {
         let preferred = |one, next| if is_preferred(one, next) { one } else { next };
         runs.into_iter().reduce(preferred)
@@ -256,8 +258,9 @@ pub(super) fn in_order((lower, least): Named, (higher, most): Named) -> Result<(
     }
 }
 
-/// Returns `true` if the tail of the lateness exceeds the allowed fraction of the interval. The tail is the
-/// maximum if there are too few sends for a 99th percentile. Without a pause, no send is late.
+/// Returns `true` if the tail of the lateness exceeds the allowed fraction of the interval. The
+/// tail is the maximum if there are too few sends for a 99th percentile. Without a pause, no send
+/// is late.
 pub(super) fn is_late(tail: Option<u64>, setting: &Setting) -> bool {
     let interval_ns = setting.interval_us.saturating_mul(1_000);
     interval_ns > 0 && tail.unwrap_or(0) > interval_ns / PARTS_OF_INTERVAL

@@ -1,4 +1,5 @@
-//! The error rates of comparisons, with simulated machines that drift between rounds and between runs.
+//! The error rates of comparisons, with simulated machines that drift between rounds and between
+//! runs.
 use hairpin_measure::{
     Clock, Host, Kind, Ratio, Recorder, Results, RoundFigures, Row, Setting, Timestamping, Verdict,
     compare,
@@ -15,8 +16,8 @@ struct Machine {
     row: f64,
     /// The drift between rounds.
     round: f64,
-    /// The range of the fraction of rounds with other load, which slows them by 10 to 40 %. Each run draws a
-    /// fraction from this range.
+    /// The range of the fraction of rounds with other load, which slows them by 10 to 40 %. Each
+    /// run draws a fraction from this range.
     disturbed: [f64; 2],
     /// The mean duration of other load, in rounds.
     duration: f64,
@@ -40,8 +41,8 @@ const SHARED: Machine = Machine {
     disturbed: [0.01; 2],
     duration: 1.0,
 };
-/// A virtual machine with varying other load, modeled on twelve runs of such a machine. The load makes
-/// rounds slower, never faster; between a quarter and two thirds of the rounds of a run.
+/// A virtual machine with varying other load, modeled on twelve runs of such a machine. The load
+/// makes rounds slower, never faster; between a quarter and two thirds of the rounds of a run.
 const BUSY: Machine = Machine {
     is_virtual: true,
     run: 0.015,
@@ -180,7 +181,8 @@ fn speedup_of_a_sixth_is_detected_in_99_percent_of_rows() {
     assert!(faster >= 0.99, "{faster}");
 }
 
-/// Checks the table of `docs/guide/comparing-results.md`. More rounds help: among seven there may be no quiet one.
+/// Checks the table of `docs/guide/comparing-results.md`. More rounds help: among seven there may
+/// be no quiet one.
 #[test]
 fn quiet_rounds_detect_more_than_medians_on_busy_machines() {
     for (rounds, repeat, fifth) in [(7, 0.9, 0.55), (40, 0.95, 0.9)] {

@@ -8,8 +8,8 @@ const SERVICE: Duration = Duration::from_micros(20);
 const STALL: Duration = Duration::from_millis(10);
 const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A server that answers each request within [`SERVICE`], one at a time, and stalls for [`STALL`] once per
-/// second.
+/// A server that answers each request within [`SERVICE`], one at a time, and stalls for [`STALL`]
+/// once per second.
 struct Server {
     free: Instant,
 }

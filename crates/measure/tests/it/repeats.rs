@@ -4,16 +4,16 @@
 //! HAIRPIN_REPEATS=FOLDER cargo test --release -p hairpin-measure --test it repeats -- --nocapture
 //! ```
 //!
-//! Without the variable, the test compares the complete runs in `docs/results`. A folder contains results
-//! files `r-1.json`, `r-2.json`, … of one repeated command, and `s-1.json`, … of the same command with a
-//! slower server, all with many rounds. Runs of fewer rounds are parts of them. The output is the table in
-//! `docs/guide/comparing-results.md`.
+//! Without the variable, the test compares the complete runs in `docs/results`. A folder contains
+//! results files `r-1.json`, `r-2.json`, … of one repeated command, and `s-1.json`, … of the same
+//! command with a slower server, all with many rounds. Runs of fewer rounds are parts of them. The
+//! output is the table in `docs/guide/comparing-results.md`.
 use std::path::Path;
 
 use hairpin_measure::{Compared, Results, Verdict, compare};
 
-/// The runs of docs/guide/comparing-results.md, without latency over time: folder, rounds, and the minimum percentage of
-/// rows of the slower runs that must be detected.
+/// The runs of docs/guide/comparing-results.md, without latency over time: folder, rounds, and the
+/// minimum percentage of rows of the slower runs that must be detected.
 const COMMITTED: [(&str, usize, f64); 2] = [("repeats", 40, 95.0), ("repeats-200", 200, 100.0)];
 
 /// The rounds of the compared parts, after the complete runs.
@@ -121,7 +121,8 @@ fn check_table(folder: &Path, fewer: &[usize], min_detected: f64) -> usize {
             format!("{verdicts:5.1} ({medians:5.1})")
         });
         println!("{rounds:6} {:5}  {}", false_alarms.rows, shown.join("  "));
-        // Among few consecutive rounds there may be no quiet one, so parts are printed, not checked.
+        // Among few consecutive rounds there may be no quiet one, so parts are printed, not
+        // checked.
         let [false_alarms, by_medians] = false_alarms.percentages();
         assert!(rounds < all || false_alarms <= 5.0, "{false_alarms} % false alarms");
         assert!(rounds < all || false_alarms <= by_medians, "by medians: {by_medians} %");

@@ -148,7 +148,8 @@ fn report_is_deterministic() {
     assert_eq!(write_report(&files), write_report(&files));
 }
 
-/// Returns a row of seven rounds of 40 samples, each round a microsecond slower than the previous one.
+/// Returns a row of seven rounds of 40 samples, each round a microsecond slower than the previous
+/// one.
 fn rounds(transport: &str) -> Row {
     let round = |at: u64| {
         let mut row = row("spin", 40);

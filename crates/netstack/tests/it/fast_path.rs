@@ -281,8 +281,8 @@ proptest! {
                 if known.is_some() {
                     prop_assert_eq!((expected, known), (Verdict::Delivered(1), other.last));
                 } else {
-                    let verdict =
-                        quick.handle_frame(NOW, ids[*device], &frame, &mut CallbackLog::new(&frame));
+                    let mut log = CallbackLog::new(&frame);
+                    let verdict = quick.handle_frame(NOW, ids[*device], &frame, &mut log);
                     prop_assert_eq!(verdict, expected);
                 }
             }

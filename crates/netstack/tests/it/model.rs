@@ -272,7 +272,7 @@ fn apply(engine: &mut Engine<'_>, models: &mut Models, step: &Step) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
     #[test]
-    fn engine_and_model_deliver_to_the_same_sockets(steps in proptest::collection::vec(step(), 1..120)) {
+    fn engine_and_model_deliver_alike(steps in proptest::collection::vec(step(), 1..120)) {
         let mut bytes = memory(&SMALL);
         let _ = engine(&mut bytes);
         let mut models = Models::default();

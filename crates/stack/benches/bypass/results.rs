@@ -85,8 +85,8 @@ impl Results {
             .ratios()
             .into_iter()
             .map(|(of, to, [median, least, most])| {
-                json!({ "of": of.transport.name(), "to": to.transport.name(), "mode": of.mode_name(),
-                        "median": median, "min": least, "max": most })
+                json!({ "of": of.transport.name(), "to": to.transport.name(),
+                        "mode": of.mode_name(), "median": median, "min": least, "max": most })
             })
             .collect();
         let all = json!({ "stand": run_context.describe(), "unit": "ns, half round trips",

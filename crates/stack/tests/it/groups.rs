@@ -147,7 +147,8 @@ fn change_memberships(testbed: &Testbed, mode: Mode, family: usize) {
     let over_xdp: u32 = members.iter().map(|member| member.over_xdp).sum();
     let via_kernel: u32 = members.iter().map(|member| member.via_kernel).sum();
     println!(
-        "{mode}, family {family}: {over_xdp} over AF_XDP, {via_kernel} through the kernel, {plain_received}"
+        "{mode}, family {family}: {over_xdp} over AF_XDP, {via_kernel} through the kernel, \
+         {plain_received}"
     );
     assert!(over_xdp > 200 && via_kernel > 200 && plain_received > 100);
 }

@@ -243,7 +243,8 @@ fn capture_datagram(testbed: &Testbed) -> Vec<u8> {
     receive_datagram(&tap)
 }
 
-/// Returns `true` if the sum over pseudo header, header and payload is all ones (RFC 768, RFC 1071).
+/// Returns `true` if the sum over pseudo header, header and payload is all ones (RFC 768, RFC
+/// 1071).
 fn has_valid_checksum(frame: &[u8]) -> bool {
     let datagram = &frame[34..];
     let words = frame[26..34].chunks(2).chain(datagram.chunks(2));

@@ -69,8 +69,8 @@ fn all_namespaces() -> BTreeSet<String> {
 /// Returns the interfaces of this process's own namespace.
 fn interfaces() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    // SAFETY: the call returns null or an array that ends with an entry without a name. Each name is
-    // a C string that lives until the array is freed, which happens once, after the last use.
+    // SAFETY: the call returns null or an array that ends with an entry without a name. Each name
+    // is a C string that lives until the array is freed, which happens once, after the last use.
     unsafe {
         let first = libc::if_nameindex();
         assert!(!first.is_null());
@@ -145,8 +145,8 @@ fn kill_an_owner(mark: &str, time: KillTime, own: &str) -> (usize, BTreeSet<Stri
             std::thread::sleep(delay);
         }
     }
-    // Stopped first, so that its processes and namespaces can be listed. SIGKILL needs no SIGCONT, so
-    // no code of the owner runs in between.
+    // Stopped first, so that its processes and namespaces can be listed. SIGKILL needs no SIGCONT,
+    // so no code of the owner runs in between.
     signal(&owner, libc::SIGSTOP);
     assert!(eventually(|| is_stopped(&owner)));
     let processes = marked(mark);

@@ -97,8 +97,8 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// Sends numbered datagrams. Returns the numbers of the received ones, in order of arrival, after
-    /// the relay has processed all of them.
+    /// Sends numbered datagrams. Returns the numbers of the received ones, in order of arrival,
+    /// after the relay has processed all of them.
     fn send_and_receive(&self, count: u32) -> Vec<u32> {
         let before = self.counters().sent;
         self.send(0..count);
@@ -260,8 +260,8 @@ fn long_delays_reorder() {
     assert_eq!(without_duplicates(numbers), Vec::from_iter(0..COUNT));
 }
 
-/// Asserts that the receiving kernel detects each flipped bit and delivers no such datagram. Returns
-/// the number of corrupted datagrams, and of those that the UDP checksum detected.
+/// Asserts that the receiving kernel detects each flipped bit and delivers no such datagram.
+/// Returns the number of corrupted datagrams, and of those that the UDP checksum detected.
 fn assert_corruption_is_detected(testbed: &Testbed, corrupted_part: Part) -> (u64, u64) {
     let path = Path::new(testbed, FirstToSecond);
     path.set(Faults { corruption: Chance::percent(10), corrupted_part, ..Faults::NONE });

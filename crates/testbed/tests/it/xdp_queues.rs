@@ -81,8 +81,8 @@ impl Drop for XdpSocket {
     }
 }
 
-/// Returns the queues below `count` to which an XDP socket can bind; `None` if the kernel has no XDP
-/// sockets.
+/// Returns the queues below `count` to which an XDP socket can bind; `None` if the kernel has no
+/// XDP sockets.
 fn bindable_queues(host: &Host, count: u32) -> Option<Vec<u32>> {
     let index = host.interface_index();
     let mut bindable = Vec::new();

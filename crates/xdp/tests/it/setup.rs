@@ -119,7 +119,8 @@ fn unsupported_veth_features_are_named() {
     let error = host.run(|| Interface::open(host.interface(), &settings).unwrap_err().to_string());
     assert_eq!(
         error.unwrap(),
-        "cannot open a socket on veth0: cannot bind to queue 0: the driver does not support zero-copy"
+        "cannot open a socket on veth0: cannot bind to queue 0: the driver does not support \
+         zero-copy"
     );
     let beyond = open(64, CopyMode::Auto).unwrap_err();
     assert!(beyond.starts_with("cannot bind to queue 64:"), "{beyond}");

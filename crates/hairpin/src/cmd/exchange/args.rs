@@ -117,11 +117,13 @@ pub(crate) struct ExchangeArgs {
     pub(crate) output: output::OutputArgs,
 
     /// Silence side A of the market data after tick FROM of each round for TICKS ticks
-    #[arg(long = "mute-a", value_name = "FROM,TICKS", hide = true, value_parser = parse_line_outage)]
+    #[arg(long = "mute-a", value_name = "FROM,TICKS", hide = true)]
+    #[arg(value_parser = parse_line_outage)]
     outage_a: Option<LineOutage>,
 
     /// Silence side B of the market data after tick FROM of each round for TICKS ticks
-    #[arg(long = "mute-b", value_name = "FROM,TICKS", hide = true, value_parser = parse_line_outage)]
+    #[arg(long = "mute-b", value_name = "FROM,TICKS", hide = true)]
+    #[arg(value_parser = parse_line_outage)]
     outage_b: Option<LineOutage>,
 }
 

@@ -87,8 +87,8 @@ mod tests {
             r#""started":"1970-01-01T00:00:01.000000000Z","page":"exchange","values":["#,
             r#"{"name":"session.waiting","kind":"gauge","unit":"bytes","#,
             r#""value":18446744073709551615}]}],"#,
-            r#""refused":[{"pid":8,"reason":"unsupported page version 2: this program supports version "#,
-            r#"1"}],"unreadable":3}"#,
+            r#""refused":[{"pid":8,"reason":"unsupported page version 2: this program supports "#,
+            r#"version 1"}],"unreadable":3}"#,
             "\n"
         );
         assert_eq!(render(&snapshot).unwrap(), expected);

@@ -79,11 +79,13 @@ pub(crate) struct T2tArgs {
     pub(crate) seed: u64,
 
     /// Silence side A of the market data after tick FROM for TICKS ticks
-    #[arg(long = "mute-a", value_name = "FROM,TICKS", hide = true, value_parser = parse_line_outage)]
+    #[arg(long = "mute-a", value_name = "FROM,TICKS", hide = true)]
+    #[arg(value_parser = parse_line_outage)]
     pub(crate) outage_a: Option<LineOutage>,
 
     /// Silence side B of the market data after tick FROM for TICKS ticks
-    #[arg(long = "mute-b", value_name = "FROM,TICKS", hide = true, value_parser = parse_line_outage)]
+    #[arg(long = "mute-b", value_name = "FROM,TICKS", hide = true)]
+    #[arg(value_parser = parse_line_outage)]
     pub(crate) outage_b: Option<LineOutage>,
 }
 
