@@ -214,7 +214,7 @@ codes! {
     1010 REQUIRED_FIELD_MISSING "a required field is missing";
     1011 FIELD_INCORRECT "a field is incorrect";
     1012 PRICE_NOT_POSITIVE "price is not above zero";
-    1013 INVALID_QUALIFIER "order time_in_force is invalid";
+    1013 INVALID_QUALIFIER "order qualifier is invalid";
     1014 NOT_AUTHORIZED "not authorized to trade";
     2013 NO_OPPOSITE_LIMIT "market order without an opposite limit order";
     2019 EXPIRE_DATE_PAST "ExpireDate is before the end of this or the next session";
@@ -263,7 +263,7 @@ codes! {
     1 UNKNOWN_ORDER "order is unknown";
     1003 MARKET_CLOSED "market is closed or paused";
     1012 PRICE_NOT_POSITIVE "price is not above zero";
-    1013 INVALID_QUALIFIER "order time_in_force is invalid";
+    1013 INVALID_QUALIFIER "order qualifier is invalid";
     1014 NOT_AUTHORIZED "not authorized to trade";
     2013 NO_OPPOSITE_LIMIT "market order without an opposite limit order";
     2019 EXPIRE_DATE_PAST "ExpireDate is before the end of this or the next session";
