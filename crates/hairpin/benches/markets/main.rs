@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use criterion::Criterion;
 
-use market::{Market, Stroll};
+use market::{Market, MarketRun};
 
 /// `--count MARKET` processes some packets of a market and prints what they contained; any other
 /// argument is for criterion.
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         eprintln!("no such market: {name}");
         return ExitCode::from(2);
     };
-    println!("{}", Stroll::new(market).counted());
+    println!("{}", MarketRun::new(market).counted());
     ExitCode::SUCCESS
 }
 
@@ -50,7 +50,7 @@ fn bench_market(criterion: &mut Criterion, market: Market, suffix: &str) {
     criterion.bench_function(&name, |bencher| {
         // Only for a requested market: a large one takes a while.
         let bench_market = bench_market.get_or_insert_with(|| {
-            let bench_market = Stroll::new(market);
+            let bench_market = MarketRun::new(market);
             if market.is_large() {
                 println!("{name}: {}", pages::describe());
             }
