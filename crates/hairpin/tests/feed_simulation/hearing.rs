@@ -1,4 +1,4 @@
-//! What a channel tells, on its way to the judge.
+//! The listener of a channel, which forwards each callback to the checker.
 
 use hairpin_mdp3::{
     BookUpdate, ChannelReset, ChannelState, EndOfEvent, Error, Feed, Gap, InstrumentStateChange,
@@ -11,7 +11,7 @@ use crate::judge::{Judge, Of};
 use crate::trace::trace;
 use crate::truth::Truth;
 
-/// The judge during a call of the channel.
+/// The checker during a call of the channel.
 pub(crate) struct Hearing<'a> {
     pub(crate) judge: &'a mut Judge,
     pub(crate) truth: &'a Truth,
@@ -106,7 +106,7 @@ impl Listener for Hearing<'_> {
         assert!(!judge.is_calm, "{}: {gap:?} though nothing is lost", judge.name);
         trace!(self.now, "{}: {gap:?}", judge.name);
         let is_next = judge.expected.is_none_or(|expected| expected == gap.first);
-        // The first numbers of a new numbering may be missing too.
+        // The first numbers of a new numbering may also be missing.
         assert!(is_next || gap.first <= judge.expected.unwrap_or(0), "{}: {gap:?}", judge.name);
         judge.expected = Some(gap.first + gap.count);
         judge.gaps.push((*gap, judge.handed_count));

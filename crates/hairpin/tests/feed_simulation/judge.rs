@@ -1,4 +1,4 @@
-//! Holds what a channel tells against what was published.
+//! Compares the callbacks of a channel with the published data.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,19 +13,19 @@ use hairpin_time::{Now, Utc};
 use crate::trace::trace;
 use crate::truth::{Fact, Stamp, Truth, digest};
 
-/// What is known of one book of an instrument, price levels or orders.
+/// The reported state of one book of an instrument: price levels or orders.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Known {
     is_in_sync: bool,
-    /// It was loaded from a snapshot of the books after this packet.
+    /// The packet whose books the snapshot contained, if the book was loaded from a snapshot.
     pub(crate) as_of: Option<Stamp>,
-    /// Or of the packet before the pass of heartbeats that ended with the snapshot's.
+    /// The snapshot may contain the books before the heartbeat-only pass that ended with it.
     is_unsure: bool,
-    /// Updates told, and changes of its state.
+    /// The number of reported updates and state changes.
     pub(crate) updates: u64,
-    /// Its last check: the point it was held against, and the updates by then.
+    /// The last check: the recorded state, and the number of updates at that time.
     checked: Option<(usize, u64)>,
-    /// The digests it had then, if since then it has changed by events alone.
+    /// The digests at the last check, if only events have changed the book since then.
     pub(crate) equal: Option<[u64; 2]>,
 }
 
@@ -43,41 +43,41 @@ impl Known {
         }
     }
 
-    /// What the book must equal after a packet: a snapshot may be ahead of it.
+    /// Returns the packet whose books this book must equal. A snapshot may be ahead of `stamp`.
     fn due_after(&self, stamp: Stamp) -> Stamp {
         self.as_of.map_or(stamp, |as_of| as_of.max(stamp))
     }
 }
 
-/// What is known of a channel from what it has told.
+/// The state of a channel as its callbacks have reported it.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
     pub(crate) name: String,
     is_unnumbered: bool,
-    /// No gap may be told now: nothing was lost for long enough.
+    /// No packets were lost for long enough, so that the channel must not report a gap.
     pub(crate) is_calm: bool,
     pub(crate) prices: BTreeMap<i32, Known>,
     pub(crate) orders: BTreeMap<i32, Known>,
-    /// The last packet of the incremental feed that was told.
+    /// The last reported packet of the incremental feed.
     pub(crate) last: Option<Fact>,
-    /// The number that must come next, if numbers do not begin again.
+    /// The next sequence number, unless numbering restarts.
     pub(crate) expected: Option<u32>,
     pub(crate) is_event_ended: bool,
-    /// The packet of a loop that is being told, and what it states.
+    /// The packet of a loop in progress, and the packet whose books it contains.
     pub(crate) loop_packet: Option<(Packet, Stamp)>,
-    /// Packets that were handed over, in this order.
+    /// The order in which packets were passed to the channel, by numbering and sequence number.
     handed: HashMap<(u32, u32), u64>,
     pub(crate) handed_count: u64,
-    /// Gaps told since the last packet, each with how many packets had been handed over.
+    /// The gaps reported since the last packet, each with the number of packets passed before it.
     pub(crate) gaps: Vec<(Gap, u64)>,
     events: u64,
-    /// SecurityIDs of the books that the event names as changed.
+    /// The SecurityIDs of the books that the event names as changed.
     changed: Vec<i32>,
     pub(crate) state: Option<ChannelState>,
     pub(crate) census: Census,
 }
 
-/// How often all books are looked at though nothing has changed.
+/// All books are checked every so many events, including unchanged books.
 const FULL_CHECK: u64 = 16;
 
 impl Judge {
@@ -85,20 +85,21 @@ impl Judge {
         Self { name, is_unnumbered, ..Self::default() }
     }
 
-    /// Whether the price book and the order book are in sync.
+    /// Returns `true` for the price book and the order book if synchronized.
     pub(crate) fn in_sync(&self, security_id: i32) -> [bool; 2] {
         [&self.prices, &self.orders]
             .map(|known| known.get(&security_id).is_some_and(|known| known.is_in_sync))
     }
 
-    /// A packet of the incremental feed was handed to the channel.
+    /// Records a packet of the incremental feed that was passed to the channel.
     pub(crate) fn note_handed(&mut self, truth: &Truth, sequence: u32, sent: Utc) {
         let fact = truth.packet(sequence, sent).expect("it was sent");
         self.handed_count += 1;
         self.handed.entry((fact.numbering, sequence)).or_insert(self.handed_count);
     }
 
-    /// Packets are told in order, each once, and what is left out is told by a gap.
+    /// Checks that packets are reported in order and once, and that a gap reports each missing
+    /// packet.
     pub(crate) fn judge_packet(&mut self, now: Now, fact: Fact) {
         let (name, sequence) = (&self.name, fact.sequence);
         let is_same = self.last.is_some_and(|last| last.numbering == fact.numbering);
@@ -119,7 +120,7 @@ impl Judge {
         self.is_event_ended = false;
     }
 
-    /// What a gap names was not at hand when it was told.
+    /// Checks that the packets of a gap had not been passed to the channel before the report.
     fn judge_gap(&mut self, now: Now, gap: &Gap, handed: u64, numbering: u32) {
         let name = &self.name;
         for sequence in gap.first..gap.first + gap.count {
@@ -132,7 +133,7 @@ impl Judge {
         trace!(now, "{name}: a gap of numbering {numbering}: {gap:?}");
     }
 
-    /// Every book that is called in sync is what was published.
+    /// Checks every synchronized book at the end of an event.
     pub(crate) fn judge_event(&mut self, now: Now, truth: &Truth, event: &EndOfEvent<'_>) {
         let name = &self.name;
         let Packet { sequence, sending_time, .. } = *event.packet;
@@ -150,7 +151,7 @@ impl Judge {
         }
     }
 
-    /// Every book of an instrument that is called in sync is what was published.
+    /// Checks the synchronized books of an instrument.
     pub(crate) fn judge_books(
         &mut self,
         now: Now,
@@ -225,7 +226,7 @@ impl Judge {
         self.judge_change(security_id, [found.1, found.2]);
     }
 
-    /// An event names the books that it has changed.
+    /// Checks that an event names the books that it has changed.
     fn judge_change(&mut self, security_id: i32, digests: [u64; 2]) {
         let Some(known) = self.prices.get_mut(&security_id) else { return };
         let before = known.equal.replace(digests).filter(|before| *before != digests);
@@ -247,8 +248,8 @@ impl Judge {
                 digest.order(entry_type, order.id, order.priority, order.price.0, quantity);
             }
         }
-        // Of who is not named by an empty pass it is known when the next begins, and not told
-        // apart.
+        // An empty pass implies the state of unnamed instruments only when the next pass begins,
+        // which the callbacks do not distinguish.
         let is_older = self.orders[&security_id].is_unsure
             && digest.value() == truth.at(security_id, stamp).1.orders;
         if is_older {
@@ -267,7 +268,7 @@ impl Judge {
         self.census.count(class);
     }
 
-    /// The levels of a naturally refreshed book are the best ones that were published.
+    /// Checks that a naturally refreshed book contains the best published levels.
     fn judge_refreshed(
         &mut self,
         truth: &Truth,
@@ -313,7 +314,7 @@ impl Judge {
     }
 }
 
-/// Which book of an instrument.
+/// The kind of an instrument's book.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Of {
     Prices,

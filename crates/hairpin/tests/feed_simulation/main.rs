@@ -1,10 +1,8 @@
-//! Market data on a simulated network: the exchange's publisher, receivers that are the real
-//! channel, and everything that can go wrong between them, by a seed.
+//! Market data on a simulated network: the exchange's publisher, receivers with the real channel,
+//! and network faults drawn from a seed.
 //!
-//! At the end of every event every book that a channel calls in sync is held against what the
-//! exchange had published by then. `docs/design/feed-simulation.md` says what is demanded, and how
-//! to
-//! repeat a seed.
+//! At the end of each event, every synchronized book of a channel is compared with the published
+//! book. `docs/design/feed-simulation.md` lists the rules and describes how to repeat a seed.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod hearing;
@@ -26,10 +24,10 @@ mod trace;
 use plan::{Kind, Way};
 use seeds::{Simulation, setting};
 
-/// Runs unless `HAIRPIN_SIM_SEEDS` says another number.
+/// The number of runs unless `HAIRPIN_SIM_SEEDS` is set.
 const SEEDS: u64 = 200;
 
-/// What must happen in two hundred runs, or they prove less than they seem to.
+/// The classes that two hundred runs must cover.
 const CLASSES: &[&str] = &[
     "steps of the market",
     "books published",

@@ -1,5 +1,5 @@
-//! Orders of others than the house's flow: far below the market, at the best price, reduced,
-//! moved, cancelled.
+//! The orders of one additional session: far below the market, at the best price, reduced, moved
+//! and canceled.
 
 use hairpin_exchange::{
     Instrument, Market, NewOrder, OrderId, Owner, Replaced, Replacement, Side, SimulatedMarket,
@@ -8,10 +8,10 @@ use hairpin_netsim::Random;
 use hairpin_time::Now;
 
 const OWNER: Owner = Owner(1);
-/// Orders that rest at once, about.
+/// The approximate maximum number of resting orders.
 const MOST: usize = 40;
 
-/// A session's orders.
+/// The orders of one session.
 #[derive(Debug)]
 pub(crate) struct Orders {
     random: Random,
@@ -23,7 +23,7 @@ impl Orders {
         Self { random, resting: Vec::new() }
     }
 
-    /// The floor is another one.
+    /// Forgets all orders, because another market has replaced this one.
     pub(crate) fn forget(&mut self) {
         self.resting.clear();
     }
@@ -75,7 +75,7 @@ impl Orders {
     fn cancel(&mut self, now: Now, floor: &mut SimulatedMarket) {
         let place = self.random.below(self.resting.len() as u64) as usize;
         let id = self.resting.swap_remove(place);
-        // It may have traded meanwhile.
+        // The order may have traded.
         let _ = floor.cancel(now, id, OWNER);
     }
 }

@@ -1,4 +1,5 @@
-//! What a seed has in store: the group and its flow, the receivers, and what each has to bear.
+//! The plan of a run, drawn from its seed: the group and its order flow, the receivers, and the
+//! faults of each receiver.
 
 use hairpin_exchange::{
     BROKERTEC_INTERVAL, EBS_INTERVAL, FullOrders, Group, OrderPath, PublisherSettings,
@@ -7,7 +8,7 @@ use hairpin_mdp3::{FeedLines, Feeds, Filter, LateJoin, OrderBooks, Replay, Setti
 use hairpin_netsim::{Chance, Delay, Faults, Random};
 use hairpin_time::{Duration, Instant};
 
-/// Kinds of group, in turn by the seed.
+/// The kinds of instrument group, which rotate with the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Levels,
@@ -45,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// Whether RptSeq is 0 throughout.
+    /// Returns `true` if RptSeq is 0 in every entry.
     pub(crate) const fn is_unnumbered(self) -> bool {
         matches!(self, Self::Unnumbered | Self::UnnumberedTops)
     }
@@ -72,7 +73,7 @@ impl Kind {
         }
     }
 
-    /// The orders that a receiver can have.
+    /// Returns the order books that a receiver of this group can maintain.
     pub(crate) const fn orders(self) -> OrderBooks {
         match self {
             Self::Levels | Self::Unnumbered | Self::Ebs => OrderBooks::None,
@@ -86,7 +87,7 @@ impl Kind {
     }
 }
 
-/// How a receiver comes to its books.
+/// The way in which a receiver gets its books.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Usual,
@@ -139,7 +140,7 @@ impl Way {
         }
     }
 
-    /// Whether its books must be in sync whenever the network has been good for long enough.
+    /// Returns `true` if the books must be synchronized a fixed time after the last fault.
     pub(crate) const fn recovers(self) -> bool {
         !matches!(self, Self::NoSnapshotFeed | Self::ShortQueue)
     }
@@ -202,18 +203,18 @@ impl Way {
     }
 }
 
-/// How long a hole may stay open.
+/// The time after which a missing packet is a gap.
 pub(crate) const REORDER_WAIT: Duration = Duration::from_millis(10);
 const REPLAY: Replay =
     Replay { max_packets: 100, attempts: 2, timeout: Duration::from_millis(20), max_held: 256 };
-/// The long delay of [`Fault::Late`]: more than a channel waits for.
+/// The delay of [`Fault::Late`], which exceeds the channel's reorder wait.
 const LATE: Duration = Duration::from_millis(25);
 
-/// What may be wrong with the lines of one side.
+/// The fault of one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     Nothing,
-    /// In per cent.
+    /// The loss rate in percent.
     Loss(u32),
     Duplicates,
     Reordering,
@@ -233,7 +234,8 @@ impl Fault {
         Self::Cut,
     ];
 
-    /// A line that is usually this far away, under this fault; and whether it is cut.
+    /// Returns the network faults of a line with a normal delay of `distance`, and `true` if the
+    /// line is cut.
     pub(crate) fn line(self, distance: Duration) -> (Faults, bool) {
         let delay = Delay { min: distance, jitter: Duration::from_micros(20), ..Faults::LAN.delay };
         let mut line = Faults { delay, ..Faults::LAN };
@@ -254,50 +256,50 @@ impl Fault {
     }
 }
 
-/// A time in which the lines of a receiver are bad.
+/// A time during which the lines of a receiver have faults.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Trouble {
     pub(crate) begins: Instant,
     pub(crate) ends: Instant,
-    /// Of sides A and B, each with its own.
+    /// The faults of lines A and B.
     pub(crate) faults: [Fault; 2],
-    /// Of the incremental feed alone, or of the loops too.
+    /// The faults also affect the loops, not only the incremental feed.
     pub(crate) reaches_loops: bool,
 }
 
-/// A receiver.
+/// The plan of one receiver.
 #[derive(Debug)]
 pub(crate) struct Audience {
     pub(crate) way: Way,
     pub(crate) settings: Settings,
     pub(crate) filter: Filter,
     pub(crate) joins: Instant,
-    /// How far away it is from the incremental feed and the loops, on each side.
+    /// The delay of the incremental feed and of the loops, by line.
     pub(crate) distances: [[Duration; 2]; 2],
     pub(crate) troubles: Vec<Trouble>,
-    /// How long it may take to be in sync once all is well.
+    /// The maximum time to synchronize after the last fault.
     pub(crate) recovery: Duration,
     pub(crate) random: Random,
 }
 
-/// A stretch of time and how busy it is.
+/// A period with a constant rate of steps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chapter {
     pub(crate) ends: Instant,
-    /// Between two steps on the average.
+    /// The average time between two steps.
     pub(crate) interval: Duration,
 }
 
-/// What happens to the whole channel, at some time.
+/// An event that affects the whole channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Upheaval {
     Reset,
     ResetAndRestart,
-    /// The exchange is another one from here on, and says nothing of it.
+    /// Another exchange takes over without a notification.
     Replacement,
 }
 
-/// A run.
+/// The plan of one run.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) kind: Kind,
@@ -305,7 +307,7 @@ pub(crate) struct Plan {
     pub(crate) unlisted: u32,
     pub(crate) loop_period: Duration,
     pub(crate) heartbeat: Duration,
-    /// Between two packets that are ready at the same time.
+    /// The time between two packets that are ready at the same time.
     pub(crate) spacing: Duration,
     pub(crate) chapters: Vec<Chapter>,
     pub(crate) upheavals: Vec<(Instant, Upheaval)>,
@@ -314,12 +316,12 @@ pub(crate) struct Plan {
     pub(crate) random: Random,
 }
 
-/// Receivers of a run.
+/// The number of receivers per run.
 const RECEIVERS: u64 = 4;
 
 impl Plan {
-    /// What `seed` has in store from `start` on. Kinds of group and ways of receivers go round with
-    /// the seed.
+    /// Draws the plan of `seed`, which begins at `start`. Group and receiver kinds rotate with the
+    /// seed.
     pub(crate) fn new(seed: u64, start: Instant) -> Self {
         let mut random = Random::new(seed);
         let kind = Kind::ALL[(seed % Kind::ALL.len() as u64) as usize];
@@ -345,7 +347,7 @@ impl Plan {
         plan.plan_upheavals(&mut random, start, length);
         for number in 0..RECEIVERS {
             let way = Way::ALL[((seed * RECEIVERS + number) % Way::ALL.len() as u64) as usize];
-            // The first is there before the first packet.
+            // The first receiver joins before the first packet.
             let late = if number == 0 { Duration::ZERO } else { length / 2 };
             let joins = plan.calm_join(start + random.span(Duration::ZERO, late));
             let audience = plan.audience(way, joins, random.split());
@@ -365,8 +367,8 @@ impl Plan {
     }
 
     fn plan_upheavals(&mut self, random: &mut Random, start: Instant, length: Duration) {
-        // Of two that are less than a second apart, and one side behind, a channel cannot tell
-        // which one a side has come to: numbers begin again once in a run.
+        // With two restarts less than a second apart and one line behind, a channel cannot tell
+        // which numbering a line has reached. Numbering therefore restarts once per run.
         let mut restart = Some(*random.pick(&[Upheaval::ResetAndRestart, Upheaval::Replacement]));
         for _ in 0..random.below(4) {
             let is_restart = random.below(2) == 0;
@@ -378,8 +380,10 @@ impl Plan {
         self.upheavals.sort_by_key(|(at, _)| *at);
     }
 
-    /// Who joins right before numbers begin again may hear new ones first, and then old ones of the
-    /// very same SendingTime: nobody could tell. So it joins behind that.
+    /// Returns a join time that avoids a restart of the numbering.
+    ///
+    /// A receiver that joins directly before a restart may receive new numbers first and old
+    /// numbers with the same SendingTime later, which cannot be distinguished.
     fn calm_join(&self, at: Instant) -> Instant {
         let span = Duration::from_millis(50);
         let is_near = |restart: Instant| at <= restart && restart <= at + span;
@@ -394,8 +398,9 @@ impl Plan {
             let most = *random.pick(most);
             Duration::from_micros(30 + random.below(1 + most))
         };
-        // Now and then a loop overtakes the stream, or B is far behind A. While numbers begin again
-        // A has to be good then: a snapshot of numbers that are still far away looks like any.
+        // In some runs a loop is ahead of the incremental feed, or line B is far behind line A.
+        // Line A must then have no faults during a restart: a snapshot with a distant number looks
+        // like any other.
         let is_far = !matches!(way, Way::OnlyB | Way::OnlyA) && random.below(3) == 0;
         let a = distance(&mut random, &[50, 50, 7_000]);
         let b = distance(&mut random, if is_far { &[200_000] } else { &[50, 50, 7_000] });
@@ -403,8 +408,9 @@ impl Plan {
         let loops = [distance(&mut random, &[50, 6_000]), distance(&mut random, &[50, 6_000])];
         let farthest = near.into_iter().chain(loops).max().unwrap_or_default();
         let replay = settings.replay.map_or(Duration::ZERO, |replay| replay.timeout * 2);
-        // A hole shows by the next heartbeat; then definitions and books, two passes each at most,
-        // and one that an upheaval or a change of definitions has cut short.
+        // The next heartbeat reveals a gap. Recovery then needs at most two passes each of
+        // definitions and books, and one pass that a channel event or a changed definition has cut
+        // short.
         let recovery = self.heartbeat
             + REORDER_WAIT
             + replay

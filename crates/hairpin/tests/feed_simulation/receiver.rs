@@ -1,4 +1,4 @@
-//! A receiver: the real channel at the end of its lines, and who judges it.
+//! A receiver: the real channel on simulated lines, and its checker.
 
 use hairpin_mdp3::{Action, Channel, ChannelState, Feed, FeedLine, Input, PacketHeader, Settings};
 use hairpin_netsim::{Census, Link, Random};
@@ -11,11 +11,11 @@ use crate::replay_call::ReplayCall;
 use crate::stage::Stage;
 use crate::trace::trace;
 
-/// The feeds that come by multicast, each with its place among lines and distances.
+/// The multicast feeds, each with its index into `distances`.
 const FEEDS: [(Feed, usize); 4] =
     [(Feed::Incremental, 0), (Feed::Instrument, 1), (Feed::Snapshot, 1), (Feed::SnapshotOrders, 1)];
 
-/// Time in which nothing was wrong, and in which books were in sync: sums over books.
+/// The time without faults and the synchronized part of it, summed over books, in nanoseconds.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Sum {
     good: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Receiver {
     joins: Instant,
     channel: Option<Channel>,
     pub(crate) judge: Judge,
-    /// By feed and side.
+    /// The lines by feed and A/B line.
     lines: [[Link; 2]; 4],
     distances: [[Duration; 2]; 2],
     joined: [bool; 4],
@@ -40,10 +40,10 @@ pub(crate) struct Receiver {
     next_trouble: Option<Trouble>,
     trouble: Option<Trouble>,
     recovery: Duration,
-    /// From then on nothing is wrong, unless something is now.
+    /// The end of the recovery time after the last fault.
     good_from: Instant,
     accounted: Instant,
-    /// Price books, order books.
+    /// The sums of price books and of order books.
     sums: [Sum; 2],
     replacements: u32,
     call: Option<ReplayCall>,
@@ -88,7 +88,7 @@ impl Receiver {
         }
     }
 
-    /// A packet leaves the exchange, on both sides.
+    /// Sends a packet of the exchange on both lines.
     pub(crate) fn send(&mut self, now: Instant, feed: Feed, bytes: &[u8]) {
         let place = place_of(feed);
         if !self.joined[place] {
@@ -101,7 +101,7 @@ impl Receiver {
         }
     }
 
-    /// When there is something to do next.
+    /// Returns the time of the next event.
     pub(crate) fn next_at(&self, now: Instant) -> Option<Instant> {
         let Some(channel) = &self.channel else { return Some(self.joins) };
         let lines = self.lines.iter().flatten().filter_map(Link::poll_timeout);
@@ -112,7 +112,7 @@ impl Receiver {
         lines.chain(others.into_iter().flatten()).min()
     }
 
-    /// Does what is due.
+    /// Handles all due events.
     pub(crate) fn run(&mut self, now: Now, stage: &mut Stage) {
         self.account(now.monotonic, stage);
         if self.channel.is_none() {
@@ -156,7 +156,7 @@ impl Receiver {
         self.act(now, stage);
     }
 
-    /// Troubles begin and end.
+    /// Starts and ends fault periods.
     fn change_lines(&mut self, now: Now) {
         let before = self.trouble.is_some();
         if self.trouble.is_some_and(|trouble| trouble.ends <= now.monotonic) {
@@ -211,7 +211,7 @@ impl Receiver {
         }
     }
 
-    /// Takes what has arrived.
+    /// Passes received packets to the channel.
     fn receive(&mut self, now: Now, stage: &Stage) {
         let Self { channel: Some(channel), judge, lines, .. } = self else { return };
         for (feed, place) in FEEDS.map(|(feed, _)| (feed, place_of(feed))) {
@@ -232,7 +232,7 @@ impl Receiver {
         }
     }
 
-    /// Does what the channel asks for.
+    /// Performs the channel's actions.
     fn act(&mut self, now: Now, stage: &mut Stage) {
         let Some(channel) = &mut self.channel else { return };
         while let Some(action) = channel.poll_action() {
@@ -271,12 +271,12 @@ impl Receiver {
         }
     }
 
-    /// Adds up the time in which nothing was wrong.
+    /// Adds up the time without faults.
     fn account(&mut self, now: Instant, stage: &Stage) {
         let since = self.accounted.max(self.good_from);
         self.accounted = now;
         if self.replacements != stage.replacements && self.channel.is_some() {
-            // From now on; until now the books were those of the exchange before.
+            // Until now, the books were those of the previous exchange.
             self.replacements = stage.replacements;
             self.good_from = now + self.recovery;
         }
@@ -301,7 +301,7 @@ impl Receiver {
         }
     }
 
-    /// At the end, with nothing wrong for long enough, all books are there and right.
+    /// Checks at the end of the run that all books are synchronized and correct.
     pub(crate) fn finish(&mut self, now: Now, stage: &Stage) -> Census {
         self.account(now.monotonic, stage);
         if let Some(channel) = self.channel.take() {
@@ -324,7 +324,7 @@ impl Receiver {
         census
     }
 
-    /// Books were in sync for nine tenths of the time in which nothing was wrong.
+    /// Checks that books were synchronized for nine tenths of the time without faults.
     fn judge_time(&mut self) {
         for (sum, what) in self.sums.iter().zip(["books", "order books"]) {
             let Sum { good, in_sync } = *sum;
@@ -357,8 +357,8 @@ impl Receiver {
     }
 }
 
-/// Packets that the channel has set aside, or not listened to, since their side had not restarted
-/// for certain.
+/// Returns the number of packets that the channel has set aside or ignored because a restart of
+/// their line was not confirmed.
 fn left_out(channel: &Channel) -> u64 {
     let counters = channel.counters();
     counters.doubtful_packets + counters.older_epoch_packets
@@ -374,7 +374,7 @@ fn place_of(feed: Feed) -> usize {
     }
 }
 
-/// What the channel has counted, as far as the census asks for it.
+/// Adds the channel's counters to the census.
 fn count_counters(channel: &Channel, census: &mut Census) {
     let counters = channel.counters();
     for (class, times) in [

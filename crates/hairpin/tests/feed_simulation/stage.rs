@@ -1,4 +1,4 @@
-//! The exchange: a floor with its order flow, and all that it says besides.
+//! The exchange: a simulated market, its order flow and its other messages.
 
 use hairpin_exchange::{
     BackgroundFlow, Capacity, Collateral, DailyStatistic, Feed as Loop, Fingerprint, Instrument,
@@ -17,11 +17,12 @@ use crate::trace::trace;
 use crate::truth::{Fact, Stamp, Truth, digest_of_ladders};
 use crate::unnumbered::erase_rpt_seq;
 
-/// Numbers begin again only behind this one: those of the new numbering are lower for a while, so
-/// that its first snapshots are not taken for present ones by who has not heard of it yet.
+/// The lowest sequence number after which numbering may restart. Numbers after the restart are then
+/// lower for a while, so that a receiver that has not detected the restart does not accept the
+/// first snapshots as current.
 const LEAST_NUMBER: u32 = 100;
 
-/// What is known of an instrument's definition.
+/// The published state of an instrument's definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Listing {
     Unlisted,
@@ -29,7 +30,7 @@ enum Listing {
     Deleted,
 }
 
-/// The exchange and what it has published.
+/// The exchange and its published data.
 #[derive(Debug)]
 pub(crate) struct Stage {
     settings: SimulatedMarketSettings,
@@ -37,9 +38,9 @@ pub(crate) struct Stage {
     pub(crate) truth: Truth,
     pub(crate) replay: ReplayServer,
     pub(crate) census: Census,
-    /// The packets of a whole loop of definitions, some time ago.
+    /// The packets of one complete, older loop of definitions.
     pub(crate) cache: Vec<Vec<u8>>,
-    /// How often another exchange has taken the place of this one.
+    /// The number of times that another exchange has replaced this one.
     pub(crate) replacements: u32,
     random: Random,
     listings: Vec<Listing>,
@@ -52,12 +53,13 @@ pub(crate) struct Stage {
     chapter: Option<Chapter>,
     upheavals: std::vec::IntoIter<(Instant, Upheaval)>,
     next_upheaval: Option<(Instant, Upheaval)>,
-    /// Resets before the present exchange, and how often numbers have begun at 1.
+    /// The number of resets before the present exchange, and the number of times that numbering has
+    /// started at 1.
     epochs_before: u32,
     numbering: u32,
-    /// What the passes of the two loops of snapshots under way state: books after this packet.
+    /// The packets whose books the present passes of the two snapshot loops contain.
     passes: [Stamp; 2],
-    /// The loop of definitions under way.
+    /// The packets of the present loop of definitions.
     definitions: Vec<Vec<u8>>,
 }
 
@@ -113,7 +115,7 @@ impl Stage {
         stage
     }
 
-    /// A new floor opens.
+    /// Opens a new market.
     fn open(&mut self, now: Now) {
         self.floor.publisher_mut().set_pace(Pace::Paced, now.monotonic);
         let listed = self.settings.instruments.len() - self.settings.publisher.unlisted as usize;
@@ -123,14 +125,14 @@ impl Stage {
         self.definitions.clear();
     }
 
-    /// When there is something to do next.
+    /// Returns the time of the next event.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         let due = self.floor.publisher().poll_timeout().map(|due| due.max(self.ready));
         let upheaval = self.next_upheaval.map(|(at, _)| at);
         [due, self.next_step, upheaval].into_iter().flatten().min()
     }
 
-    /// Does what is due; `send` gets every packet that leaves.
+    /// Handles all due events and passes each sent packet to `send`.
     pub(crate) fn run(&mut self, now: Now, send: &mut impl FnMut(Feed, &[u8])) {
         if let Some((at, upheaval)) = self.next_upheaval
             && at <= now.monotonic
@@ -158,7 +160,7 @@ impl Stage {
         });
     }
 
-    /// SecurityIDs of instruments that are listed, with whether they were ever active.
+    /// Returns the SecurityIDs of the listed instruments, each with `true` if it was ever active.
     pub(crate) fn listed(&self) -> impl Iterator<Item = (i32, bool)> + '_ {
         let all = (0..).zip(self.listings.iter().zip(&self.settings.instruments));
         all.filter(|(_, (listing, _))| **listing == Listing::Listed).map(|(index, (_, i))| {
@@ -166,14 +168,15 @@ impl Stage {
         })
     }
 
-    /// The last packet of the incremental feed.
+    /// Returns the last packet of the incremental feed.
     pub(crate) fn last(&self) -> Stamp {
         let publisher = self.floor.publisher();
         Stamp { epoch: self.epochs_before + publisher.epoch(), sequence: publisher.sequence() }
     }
 
-    /// Something happens to the whole channel. What is still to be sent comes before it, but for a
-    /// replacement: then it is never sent.
+    /// Applies an event that affects the whole channel.
+    ///
+    /// Pending packets are sent before the event. A replacement drops them.
     fn upset(&mut self, now: Now, upheaval: Upheaval) {
         let has_begun = self.floor.publisher().sequence() > LEAST_NUMBER;
         let upheaval = if has_begun { upheaval } else { Upheaval::Reset };
@@ -197,7 +200,7 @@ impl Stage {
         self.census.count(class);
     }
 
-    /// Another exchange with the same instruments.
+    /// Replaces the exchange with another one that has the same instruments.
     fn replace(&mut self, now: Now) {
         self.epochs_before += self.floor.publisher().epoch() + 1;
         self.numbering += 1;
@@ -207,7 +210,7 @@ impl Stage {
         self.open(now);
     }
 
-    /// One step of the market.
+    /// Runs one step of the market.
     fn step(&mut self, now: Now) {
         let count = self.settings.instruments.len() as u64;
         let index = self.random.below(count) as u32;
@@ -263,7 +266,7 @@ impl Stage {
 
     fn change_status(&mut self, now: Now, index: u32) {
         let whom = (self.random.below(4) > 0).then_some(index);
-        // Mostly trading goes on.
+        // Most status changes continue trading.
         let halted = [TradingStatus::TradingHalt, TradingStatus::PreOpen];
         let is_halt = self.random.below(3) == 0;
         let status = if is_halt { *self.random.pick(&halted) } else { TradingStatus::ReadyToTrade };
@@ -332,14 +335,14 @@ impl Stage {
         }
     }
 
-    /// Whether another exchange is to come, which knows of no deletion; who has only heard of that
-    /// would go on believing it.
+    /// Returns `true` if a replacement is planned. The new exchange does not repeat deletions, so
+    /// that a receiver would keep a deleted instrument forever.
     fn is_to_be_replaced(&self) -> bool {
         let to_come = self.next_upheaval.iter().chain(self.upheavals.as_slice());
         to_come.into_iter().any(|(_, upheaval)| *upheaval == Upheaval::Replacement)
     }
 
-    /// Sends the next packet that is due, if one is.
+    /// Sends the next due packet, if there is one.
     fn transmit(&mut self, now: Now, send: &mut impl FnMut(Feed, &[u8])) -> bool {
         let mut buffer = [0; MAX_PAYLOAD];
         let before = self.last();
@@ -371,7 +374,8 @@ impl Stage {
         let epoch = self.epochs_before + self.floor.publisher().epoch();
         let is_reset = epoch != before.epoch;
         let (sequence, numbering) = (transmit.sequence, self.numbering);
-        // 0 if numbers begin again behind it: it is before them.
+        // The sequence number is 0 if numbering restarts after the packet: the packet precedes the
+        // new numbers.
         let stamp = Stamp { epoch, sequence: self.floor.publisher().sequence() };
         let ends_event = transmit.event.is_some_and(|event| event.ends);
         let fact = Fact { numbering, sequence, stamp, ends_event, is_reset };
@@ -387,7 +391,7 @@ impl Stage {
         }
     }
 
-    /// The levels that a fingerprint is of, unless the book has gone on since.
+    /// Returns the levels of a fingerprint, unless the book has changed since.
     fn levels_of(&self, fingerprint: &Fingerprint) -> Option<[Vec<(i64, u64)>; 2]> {
         let is_it = |i: &Instrument| i.security_id == fingerprint.security_id;
         let index = self.settings.instruments.iter().position(is_it)?;
@@ -399,7 +403,8 @@ impl Stage {
         is_present.then(|| sides.each_ref().map(levels))
     }
 
-    /// All packets of a pass state what was so when its first one left.
+    /// Records the packet whose books a pass contains: the state at the time of the first packet of
+    /// the pass.
     fn note_snapshots(&mut self, now: Now, feed: Feed, place: usize, transmit: &Transmit) -> Feed {
         if transmit.sequence == 1 {
             self.passes[place] = self.last();
@@ -411,7 +416,7 @@ impl Stage {
     fn keep_definitions(&mut self, sequence: u32, bytes: &[u8]) {
         if sequence == 1 {
             let whole = std::mem::take(&mut self.definitions);
-            // Now and then, so that it is outdated.
+            // The cache is replaced rarely, so that it is outdated.
             if !whole.is_empty() && (self.cache.is_empty() || self.random.below(40) == 0) {
                 self.cache = whole;
             }
@@ -420,7 +425,7 @@ impl Stage {
     }
 }
 
-/// Instruments of all kinds, some with an implied book.
+/// Returns instruments of all kinds, some with an implied book.
 fn instruments(count: u32, random: &mut Random) -> Vec<Instrument> {
     let mut instruments = Instrument::numbered(count);
     let first = (instruments[0].security_id, instruments[0].symbol.clone());

@@ -1,5 +1,5 @@
-//! What the exchange has published: digests of every book at the end of every event, and which
-//! packet of which feed was what.
+//! The published data: digests of every book at the end of every event, and the content of each
+//! packet.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,14 +7,15 @@ use hairpin_exchange::{Digest, Fingerprint, Ladder};
 use hairpin_mdp3::{Feed, Levels};
 use hairpin_time::Utc;
 
-/// A place in the incremental feed: numbers count only together with the resets before them.
+/// A position in the incremental feed. Sequence numbers are comparable only within an epoch, which
+/// a reset ends.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Stamp {
     pub(crate) epoch: u32,
     pub(crate) sequence: u32,
 }
 
-/// What an instrument's books were at the end of an event.
+/// The state of an instrument's books at the end of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Point {
     pub(crate) at: Stamp,
@@ -22,23 +23,24 @@ pub(crate) struct Point {
     pub(crate) book: u64,
     pub(crate) implied: u64,
     pub(crate) orders: u64,
-    /// Price and quantity of bids and of offers, where they were at hand when the event had left.
+    /// Price and quantity of bids and offers, if available when the event was sent.
     pub(crate) levels: Option<[Vec<(i64, u64)>; 2]>,
 }
 
 /// A packet of the incremental feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fact {
-    /// How often numbers have begun at 1 before it.
+    /// The number of times that numbering started at 1 before the packet.
     pub(crate) numbering: u32,
     pub(crate) sequence: u32,
-    /// A reset is of the epoch that it begins; where numbers begin again with it, it has 0 there.
+    /// The position. A reset belongs to the epoch that it begins. If it also restarts the
+    /// numbering, its sequence number is 0 here.
     pub(crate) stamp: Stamp,
     pub(crate) ends_event: bool,
     pub(crate) is_reset: bool,
 }
 
-/// All that was published.
+/// The published data.
 #[derive(Debug, Default)]
 pub(crate) struct Truth {
     points: BTreeMap<i32, Vec<Point>>,
@@ -46,7 +48,7 @@ pub(crate) struct Truth {
     passes: HashMap<(Feed, u32, Utc), Stamp>,
 }
 
-/// What is known of an instrument before its first event in an epoch.
+/// The state of an instrument before its first event in an epoch.
 const NOTHING: Point = Point {
     at: Stamp { epoch: 0, sequence: 0 },
     rpt_seq: 0,
@@ -56,11 +58,11 @@ const NOTHING: Point = Point {
     levels: None,
 };
 
-/// The digest of nothing.
+/// The digest of an empty book.
 pub(crate) const EMPTY: u64 = 0xCBF2_9CE4_8422_2325;
 
 impl Truth {
-    /// An event has left that ends in a packet of `epoch`.
+    /// Records the books of a sent event that ends in a packet of `epoch`.
     pub(crate) fn note(
         &mut self,
         epoch: u32,
@@ -73,7 +75,7 @@ impl Truth {
         let points = self.points.entry(security_id).or_default();
         let point = Point { at, rpt_seq, book, implied, orders, levels };
         match points.last_mut() {
-            // An instrument may be named twice for one event.
+            // One event may contain two fingerprints of an instrument.
             Some(last) if last.at == at => *last = point,
             last => {
                 assert!(last.is_none_or(|last| last.at < at), "fingerprints out of order");
@@ -82,45 +84,45 @@ impl Truth {
         }
     }
 
-    /// A packet of the incremental feed leaves.
+    /// Records a sent packet of the incremental feed.
     pub(crate) fn note_packet(&mut self, sequence: u32, sent: Utc, fact: Fact) {
         let before = self.packets.insert((sequence, sent), fact);
         assert_eq!(before, None, "two packets with one number and one time");
     }
 
-    /// A packet of a loop leaves, which states what was so after packet `as_of`.
+    /// Records a sent loop packet, which contains the books after packet `as_of`.
     pub(crate) fn note_pass(&mut self, feed: Feed, sequence: u32, sent: Utc, as_of: Stamp) {
         self.passes.insert((feed, sequence, sent), as_of);
     }
 
-    /// The packet of the incremental feed with this number and time.
+    /// Returns the packet of the incremental feed with this sequence number and time.
     pub(crate) fn packet(&self, sequence: u32, sent: Utc) -> Option<Fact> {
         self.packets.get(&(sequence, sent)).copied()
     }
 
-    /// What a packet of a loop of snapshots states: books after this packet.
+    /// Returns the packet whose books a snapshot packet contains.
     pub(crate) fn pass(&self, feed: Feed, sequence: u32, sent: Utc) -> Option<Stamp> {
         self.passes.get(&(feed, sequence, sent)).copied()
     }
 
-    /// After which packet an instrument was so last, for those who look for a fault.
+    /// Returns the last packet after which an instrument had a given state, for failure messages.
     pub(crate) fn find(&self, security_id: i32, is_it: impl Fn(&Point) -> bool) -> Option<Stamp> {
         let points = self.points.get(&security_id)?;
         points.iter().rev().find(|point| is_it(point)).map(|point| point.at)
     }
 
-    /// An instrument as it was after a packet, and a number that is another for every event.
+    /// Returns the state of an instrument after a packet, and a number that identifies the state.
     pub(crate) fn at(&self, security_id: i32, stamp: Stamp) -> (usize, &Point) {
         let Some(points) = self.points.get(&security_id) else { return (0, &NOTHING) };
         let behind = points.partition_point(|point| point.at <= stamp);
         let last = behind.checked_sub(1).map(|last| &points[last]);
-        // Of each epoch there is a number of its own for nothing.
+        // The empty state has a different number in each epoch.
         let number = behind << 8 | (stamp.epoch as usize & 0xFF);
         (number, last.filter(|point| point.at.epoch == stamp.epoch).unwrap_or(&NOTHING))
     }
 }
 
-/// The digest of a price book.
+/// Returns the digest of a price book.
 pub(crate) fn digest(sides: [Levels<'_>; 2], entry_types: [u8; 2]) -> u64 {
     let mut digest = Digest::default();
     for (side, entry_type) in sides.into_iter().zip(entry_types) {
@@ -131,7 +133,7 @@ pub(crate) fn digest(sides: [Levels<'_>; 2], entry_types: [u8; 2]) -> u64 {
     digest.value()
 }
 
-/// The same of a book as the exchange has it.
+/// Returns the digest of a price book of the exchange.
 pub(crate) fn digest_of_ladders(sides: &[Ladder; 2]) -> u64 {
     let mut digest = Digest::default();
     for (side, entry_type) in sides.iter().zip(*b"01") {

@@ -1,4 +1,4 @@
-//! The exchange, its receivers and the network between them, from the first packet on.
+//! The exchange, its receivers and the network between them, from the first packet.
 
 use hairpin_netsim::{Census, Clock};
 use hairpin_time::{Duration, Instant, Utc};
@@ -7,13 +7,13 @@ use crate::plan::Plan;
 use crate::receiver::Receiver;
 use crate::stage::Stage;
 
-/// Steps at one time: more is a loop that never ends.
+/// The maximum number of steps at one instant. More steps indicate an endless loop.
 const MOST_STEPS: u32 = 10_000;
 
-/// Runs a seed to its end and returns what has happened.
+/// Runs a seed to its end and returns the census.
 ///
 /// # Panics
-/// If anything is not as it should be.
+/// If a check fails.
 pub(crate) fn run(seed: u64) -> Census {
     let mut clock = Clock::new(Utc::from_nanos(1_800_000_000_000_000_000));
     let mut plan = Plan::new(seed, clock.now().monotonic);
@@ -23,7 +23,7 @@ pub(crate) fn run(seed: u64) -> Census {
     let mut receivers: Vec<_> = audiences
         .map(|(number, audience)| Receiver::new(number, audience, is_unnumbered))
         .collect();
-    // What has happened by then still has to arrive.
+    // Packets in flight at the end still have to arrive.
     let ends = plan.ends + LAST_WAY;
     let mut steps = 0;
     while clock.now().monotonic < ends {
@@ -46,15 +46,15 @@ pub(crate) fn run(seed: u64) -> Census {
     census
 }
 
-/// Longer than any interval of conflation and any line, and the loops behind them.
+/// The time to drain the network: longer than any conflation interval, line delay and loop.
 const LAST_WAY: Duration = Duration::from_millis(400);
-/// When every run begins.
+/// The start of every run.
 const START: Instant = Instant::from_nanos(Duration::from_secs(1).as_nanos());
 
-/// What is due now.
+/// Handles all due events.
 fn step(clock: &Clock, stage: &mut Stage, receivers: &mut [Receiver]) {
     let now = clock.now();
-    // Who joins now hears what is sent now.
+    // A receiver that joins now receives the packets that are sent now.
     for receiver in receivers.iter_mut() {
         receiver.run(now, stage);
     }

@@ -1,4 +1,5 @@
-//! The process that dies: it settles, reports, waits for a word, and trades without end.
+//! The child process that is killed. It waits until its session is settled, reports, waits for
+//! permission, and trades without end.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -19,9 +20,9 @@ pub(crate) const GATEWAY: &str = "HAIRPIN_ORDER_GATEWAY";
 pub(crate) const LIFE: &str = "HAIRPIN_ORDER_LIFE";
 
 const INSTRUMENT: i32 = 1_001;
-/// A price that does not trade.
+/// A price at which no order trades.
 const LOW: i64 = 1_000_000_000;
-/// Requests that are unanswered at a time, and orders that work.
+/// The maximum numbers of unanswered requests and of working orders.
 const IN_FLIGHT: usize = 16;
 const WORKING: usize = 60;
 
@@ -47,7 +48,7 @@ impl Doomed {
         ClOrdId(*id.as_bytes().first_chunk().unwrap())
     }
 
-    /// Sends an order that stays where it is, unless one is under way or works.
+    /// Sends an order that does not trade, unless one is in flight or working.
     fn probe(&mut self, sender: &mut Sender<'_>) {
         let is_there = |id| self.orders.by_cl_ord_id(id).is_some();
         if self.probe.is_some_and(is_there) {
@@ -60,7 +61,7 @@ impl Doomed {
         }
     }
 
-    /// Whether the order works, and with it everything before it is known.
+    /// Returns `true` if the order works, so that the state of every earlier message is known.
     fn is_settled(&self) -> bool {
         let probe = self.probe.and_then(|id| self.orders.by_cl_ord_id(id));
         probe.is_some_and(Order::is_working) && self.orders.in_flight().next().is_none()
@@ -122,14 +123,14 @@ impl Listener for Doomed {
     fn on_not_applied(&mut self, sender: &mut Sender<'_>, it: NotApplied) {
         let progress = sender.progress();
         let mut last = (it.from_seq_no + it.count - 1).min(progress.next_outgoing - 1);
-        // What is not applied when the session is established is counted through that number.
+        // At logon, the count of messages that are not applied includes that number.
         last -= u32::from(last == self.named && it.from_seq_no < self.named);
         self.say(&format!("not-applied {} {} {last}", progress.uuid, it.from_seq_no));
     }
 
     fn on_terminate(&mut self, _: &mut Sender<'_>, terminated: &Terminated<'_>) {
         let code = terminated.code;
-        // A Negotiate was journaled, and never left.
+        // A Negotiate was journaled and not sent.
         let unknown = [TerminateCode::INVALID_UUID, TerminateCode::UNNEGOTIATED];
         self.is_spoilt |= unknown.contains(&code);
         assert!(unknown.contains(&code) || code == TerminateCode::OTHER, "terminated: {code}");
@@ -144,7 +145,8 @@ impl Listener for Doomed {
     }
 }
 
-/// Of every other life messages wait a little behind a limit: committed, and not written.
+/// Returns a limit for every second process, so that some messages are committed and not written
+/// yet.
 fn throttle(life: u64) -> Option<ThrottleSettings> {
     let rate = Some(Rate { messages: 4, interval: Duration::from_millis(1) });
     let rates = Rates { cancels: rate, quotes: rate, others: rate };
@@ -168,7 +170,7 @@ fn session(folder: PathBuf, life: u64) -> Session {
     let journal = match folder.join("0000000001.segment").exists() {
         true => Journal::open(folder).unwrap(),
         false => {
-            // The process before died before its journal was whole.
+            // The previous process was killed before its journal was complete.
             let _ = std::fs::remove_dir_all(&folder);
             Journal::create(folder, 16 << 20).unwrap()
         }
@@ -177,7 +179,7 @@ fn session(folder: PathBuf, life: u64) -> Session {
     Session::new(Settings { throttle, ..Settings::new(gateway, logon) }, journal).unwrap()
 }
 
-/// The report is there, and nobody goes on before the word to do so.
+/// Writes the report and blocks until the parent allows the process to continue.
 fn report(doomed: &mut Doomed, session: &Session) {
     let progress = session.progress();
     let all = rows(&doomed.orders);

@@ -13,10 +13,10 @@ use hairpin_time::{Duration, Instant};
 
 pub(crate) const ACCESS_KEY_ID: &str = "ACCESS-KEY-ID-123456";
 pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
-/// Between two looks at the trader.
+/// The interval between two polls of the trader.
 const LOOK: Duration = Duration::from_micros(300);
 
-/// The ClOrdIDs that the gateway has taken, in turn.
+/// The ClOrdIDs that the gateway has accepted, in order.
 #[derive(Default)]
 pub(crate) struct Taken {
     pub(crate) ids: Vec<String>,
@@ -80,7 +80,7 @@ impl House {
         self.exchange.gateway_address()
     }
 
-    /// Does what there is to do, and waits a little for more.
+    /// Handles all due events, and waits a short time for more.
     pub(crate) fn step(&mut self, until: Option<Instant>) {
         let now = self.clock.now();
         let look = now.monotonic + LOOK;
@@ -91,7 +91,7 @@ impl House {
         self.exchange.step(now, ready, &mut self.reactor, &mut self.taken).unwrap();
     }
 
-    /// The trader is dead: takes what it has written, until nobody is connected.
+    /// Reads the remaining bytes of a killed trader until no connection is left.
     pub(crate) fn drain(&mut self) {
         let end = self.now() + Duration::from_secs(60);
         self.step(None);
@@ -101,7 +101,7 @@ impl House {
         }
     }
 
-    /// OrderID, contracts traded and open of the trader's orders.
+    /// Returns OrderID, traded quantity and open quantity of the trader's orders.
     pub(crate) fn held(&self) -> Vec<(u64, u32, u32)> {
         let matching = self.exchange.market().matching();
         let sides = (0..matching.instruments())

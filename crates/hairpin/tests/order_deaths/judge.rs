@@ -1,5 +1,4 @@
-//! What the journal holds, what the gateway has taken and what the trader was told, and whether
-//! that agrees.
+//! Checks that the journal, the gateway's accepted messages and the trader's callbacks agree.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,15 +8,15 @@ use hairpin_order_entry::{MESSAGE_RECORD, Order, Orders};
 
 use crate::house::House;
 
-/// Orders that are tracked.
+/// The capacity of the order tracker.
 pub(crate) const CAPACITY: usize = 2_000;
 
-/// The ClOrdID of the message with this number: a number used twice is an id used twice.
+/// Returns the ClOrdID of the message with this number. A reused number would reuse its ClOrdID.
 pub(crate) fn id_of(uuid: u64, number: u32) -> String {
     format!("{:010}{number:010}", uuid % 10_000_000_000)
 }
 
-/// OrderID, contracts traded and open of what works.
+/// Returns OrderID, traded quantity and open quantity of the working orders.
 pub(crate) fn rows(orders: &Orders) -> Vec<(u64, u32, u32)> {
     let row = |it: &Order| (it.order_id.unwrap(), it.filled, it.leaves);
     let mut rows: Vec<_> = orders.working().map(row).collect();
@@ -25,16 +24,17 @@ pub(crate) fn rows(orders: &Orders) -> Vec<(u64, u32, u32)> {
     rows
 }
 
-/// What has happened.
+/// The counts of a test run.
 #[derive(Debug, Default)]
 pub(crate) struct Sum {
-    /// Deaths with requests that the journal has no answer to.
+    /// The number of kills with requests that have no response in the journal.
     pub(crate) unacknowledged: u64,
     pub(crate) settled: u64,
     pub(crate) journaled: u64,
     pub(crate) applied: u64,
     pub(crate) not_applied: u64,
-    /// Not applied, and the word of it lost with a process that died as it logged on.
+    /// Messages that were not applied, whose NotApplied was lost with a process killed during its
+    /// logon.
     pub(crate) unheard: u64,
     pub(crate) compared: u64,
 }
@@ -51,27 +51,27 @@ impl Sum {
     }
 }
 
-/// A message of the trader's that is in the journal.
+/// A message of the trader in the journal.
 #[derive(Default)]
 struct Written {
     is_applied: bool,
-    /// The lives in which the trader was told that it is not.
+    /// The processes that received a NotApplied for the message.
     told: Vec<u64>,
 }
 
 pub(crate) struct Judge {
     folder: PathBuf,
     reader: Option<Reader>,
-    /// Made anew from the journal, as it grows.
+    /// The orders, rebuilt from the journal as it grows.
     orders: Orders,
     written: BTreeMap<(u64, u32), Written>,
     by_id: BTreeMap<String, (u64, u32)>,
-    /// Of what the gateway has taken, so many are judged.
+    /// The number of accepted messages that were checked.
     judged: usize,
     last_applied: (u64, u32),
-    /// Up to here all was settled.
+    /// The last number at the last settled state.
     settled: (u64, u32),
-    /// The life that has settled last.
+    /// The last process that has settled.
     life: u64,
     pub(crate) sum: Sum,
 }
@@ -92,7 +92,7 @@ impl Judge {
         }
     }
 
-    /// Reads what is new in the journal: the trader's numbers are contiguous.
+    /// Reads the new journal records and checks that the trader's numbers are contiguous.
     fn read(&mut self) {
         if self.reader.is_none() {
             self.reader = Reader::open(&self.folder).ok();
@@ -118,7 +118,7 @@ impl Judge {
         }
     }
 
-    /// What the gateway has taken is in the journal, and it takes numbers in order.
+    /// Checks that each accepted message is in the journal and that numbers are accepted in order.
     fn judge_taken(&mut self, house: &House) {
         for id in &house.taken.ids[self.judged..] {
             let Some(&place) = self.by_id.get(id) else { panic!("{id} is not in the journal") };
@@ -132,7 +132,7 @@ impl Judge {
         self.judged = house.taken.ids.len();
     }
 
-    /// Takes a line that a process has reported; whether it has settled, and waits.
+    /// Handles a line of a process's report. Returns `true` if the process has settled and waits.
     pub(crate) fn hear(&mut self, life: u64, line: &str, house: &House) -> bool {
         let mut words = line.split(' ');
         let kind = words.next().unwrap();
@@ -162,10 +162,10 @@ impl Judge {
         written.told.push(life);
     }
 
-    /// All that was sent is applied, or was told not to be, once; and the working orders are those
-    /// the exchange has.
+    /// Checks that each sent message is applied or reported once as not applied. The trader and the
+    /// exchange must have the same working orders.
     fn settle(&mut self, life: u64, last: (u64, u32), told: &[u64], house: &House) {
-        // The word of it came, and its process was killed before the callback.
+        // The NotApplied arrived, and its process was killed before the callback.
         let may_be_unheard = life > self.life + 1;
         let first = (self.settled.0, self.settled.1 + 1);
         for (place, written) in self.written.range(first..=last) {
@@ -186,7 +186,7 @@ impl Judge {
         self.sum.compared += held.len() as u64;
     }
 
-    /// A process was killed, and the gateway has taken all it had written.
+    /// Handles the end of a killed process whose last bytes the gateway has received.
     pub(crate) fn bury(&mut self, house: &House) {
         self.read();
         self.judge_taken(house);

@@ -1,8 +1,10 @@
-//! A trader's process that is killed with SIGKILL at random moments while it trades, again and
-//! again, and the exchange's gateway on loopback, which lives on: whatever the moment, the next
-//! process goes on from the journal, and no message is lost, applied twice or untold.
+//! Kills a trader's process with SIGKILL at random times while it trades with a live gateway on
+//! loopback.
 //!
-//! `HAIRPIN_ORDER_DEATHS` says how often; 25 times unless it does.
+//! Each next process continues from the journal. No message may be lost, applied twice or
+//! unreported.
+//!
+//! `HAIRPIN_ORDER_DEATHS` sets the number of kills, 25 by default.
 #![allow(clippy::unwrap_used, reason = "all of this is tests")]
 
 mod doomed;
@@ -23,12 +25,12 @@ use house::House;
 use judge::Judge;
 
 const DEATHS: &str = "HAIRPIN_ORDER_DEATHS";
-/// Processes that share a journal and an exchange.
+/// The number of processes that share a journal and an exchange.
 const LINE: u64 = 50;
-/// Longer than any process takes to be where it is waited for.
+/// The time limit of each wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A process, and what it reports.
+/// A process and its report.
 struct Trader {
     child: Child,
     report: File,
@@ -51,7 +53,7 @@ impl Trader {
         Self { child, report: File::open(report).unwrap(), text: String::new() }
     }
 
-    /// The next line that it has reported.
+    /// Returns the next line of the report.
     fn line(&mut self) -> Option<String> {
         self.report.read_to_string(&mut self.text).unwrap();
         let end = self.text.find('\n')?;
@@ -74,7 +76,7 @@ impl Trader {
     }
 }
 
-/// Nobody outlives a test that fails.
+/// Kills the process when a test fails.
 impl Drop for Trader {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -82,7 +84,7 @@ impl Drop for Trader {
     }
 }
 
-/// Processes one after the other, each of which goes on where the one before was killed.
+/// A chain of processes, each of which continues where the previous one was killed.
 struct Line {
     folder: tempfile::TempDir,
     house: House,
@@ -98,7 +100,7 @@ impl Line {
         Self { folder, house: House::open(), judge, random: Random::new(seed), lives: 0 }
     }
 
-    /// One process, until `dies` after its start or after it has settled.
+    /// Runs one process and kills it, a time after its start or after it has settled.
     fn live(&mut self, dies: Dies) {
         self.lives += 1;
         let mut trader = Trader::start(self.folder.path(), self.house.gateway(), self.lives);
@@ -122,7 +124,7 @@ impl Line {
 
     fn draw(&mut self) -> Dies {
         match self.random.below(5) {
-            // While it starts, opens its journal, logs on and is told what was not applied.
+            // During start, opening of the journal, logon or delivery of the NotApplied.
             0 => Dies::Early(Duration::from_micros(self.random.below(40_000))),
             _ => Dies::Trading(Duration::from_micros(self.random.below(15_000))),
         }
@@ -156,7 +158,7 @@ fn what_a_killed_trader_has_sent_is_applied_once_or_told_not_to_be() {
             line.live(dies);
         }
         sum.add(&line.judge.sum);
-        // What the last of them left is settled too.
+        // Messages of the last process are settled too.
         line.live(Dies::Trading(Duration::ZERO));
         done += count;
     }

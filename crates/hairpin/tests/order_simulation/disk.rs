@@ -1,4 +1,5 @@
-//! The journal of a trader, on a disk that the process and the machine can leave at any moment.
+//! A trader's journal on a simulated disk, at which the process or the machine can crash at any
+//! time.
 
 use std::ops::RangeInclusive;
 use std::rc::Rc;
@@ -8,13 +9,13 @@ use hairpin_netsim::{Chance, Random};
 
 use crate::fuse::Fuse;
 
-/// A storage in memory, which survives the process, and the machine as far as it was synced.
+/// A journal in memory that survives the process. Its synced records also survive the machine.
 #[derive(Debug)]
 pub(crate) struct Disk {
     pub(crate) memory: MemoryStorage,
     fuse: Rc<Fuse>,
     random: Random,
-    /// How often it is synced when a record is committed; each is waited for otherwise.
+    /// The probability of a sync at each commit, unless the session waits for each record.
     syncs: Chance,
 }
 
@@ -44,7 +45,7 @@ impl Storage for Disk {
             self.memory.sync();
         }
         let record = self.memory.commit(tag, length);
-        // Whoever waits for the disk has not been told yet that it may write.
+        // A session that waits for the disk may not write yet.
         if !(self.memory.waits() && tag.direction != Direction::Inbound) {
             self.fuse.step(behind);
         }

@@ -1,4 +1,5 @@
-//! What the exchange took and published, what the trader was told, and whether that agrees.
+//! The messages that the exchange accepted and published and that the trader received, and checks
+//! of their agreement.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,36 +12,37 @@ use hairpin_sbe::MessageHeader;
 use crate::frames::{client_number, exchange_number, message, template};
 use crate::journal::{self, all};
 
-/// What is known of one UUID.
+/// The messages under one UUID.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// The number that the gateway takes next.
+    /// The next sequence number that the gateway accepts.
     pub(crate) expected: u32,
-    /// The frames that it has taken.
+    /// The frames that the gateway has accepted.
     accepted: BTreeMap<u32, Vec<u8>>,
-    /// Numbers that it has refused without using them.
+    /// The numbers of messages that the gateway has refused without using their numbers.
     refused: BTreeSet<u32>,
-    /// By number that was committed then: the logons in which the trader was told that it is not
-    /// applied.
+    /// By number of a committed message: the logons in which the trader was notified that the
+    /// message is not applied.
     not_applied: BTreeMap<u32, Vec<u64>>,
-    /// Numbers that the gateway has said are not applied, and the last logon it said so in.
+    /// The numbers that the gateway has reported as not applied, each with the last logon of such a
+    /// report.
     declared: BTreeMap<u32, u64>,
-    /// The last number that is known to be published.
+    /// The last published number, as far as known.
     pub(crate) published: u32,
-    /// Messages of the exchange that have left it, from their SBE header on.
+    /// The messages that the exchange has sent, each from its SBE header on.
     sent: BTreeMap<u32, Vec<u8>>,
-    /// The number that the trader is told next.
+    /// The next number that the trader receives.
     pub(crate) next: u32,
-    /// What it was told of by now, in whatever process.
+    /// The last number whose callback has run, in any process.
     told: u32,
-    /// Numbers that it was told are lost: the exchange has never used them.
+    /// The numbers reported to the trader as lost, which the exchange has never used.
     lost: BTreeSet<u32>,
-    /// Numbers of messages whose records went with the power.
+    /// The numbers of messages whose records were lost in a power cut.
     forgotten: BTreeSet<u32>,
-    /// The marks of what it was told went with the power, and nothing was told since.
+    /// The marks of received messages were lost in a power cut, and no message was received since.
     has_lost_marks: bool,
-    /// So did a request with what the trader knew of earlier UUIDs: once it begins another session
-    /// nobody tells it of this one any more.
+    /// A request with the trader's state of previous UUIDs was also lost. Once the trader begins
+    /// another session, it does not receive the remaining messages of this UUID.
     may_be_unknown: bool,
 }
 
@@ -64,43 +66,43 @@ impl Default for Run {
     }
 }
 
-/// All of it.
+/// The messages of the trader and of the exchange.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    /// By week and UUID.
+    /// The messages by week and UUID.
     runs: BTreeMap<(u32, u64), Run>,
     week: u32,
-    /// The records of the journal that are of earlier weeks.
+    /// The number of journal records of previous weeks.
     week_begins_at: usize,
-    /// The UUID of the message that was told last.
+    /// The week and UUID of the last received message.
     last_told: (u32, u64),
-    /// The logons so far.
+    /// The number of logons.
     pub(crate) logon: u64,
-    /// The number that Establish has named in the last of them: nobody had sent it.
+    /// The number that the last Establish named, which no message had used yet.
     named: u32,
     cl_ord_ids: BTreeSet<[u8; 20]>,
     /// The UUID that was established last in this week.
     established: Option<u64>,
-    /// The exchange has said that it does not know the session, or its numbers were of no use.
+    /// The exchange has reported an unknown session or unusable sequence numbers.
     pub(crate) may_begin: bool,
-    /// Numbers of the exchange's may be left out.
+    /// The exchange may skip sequence numbers.
     pub(crate) skips: bool,
-    /// What is not applied is never sent again.
+    /// Messages that are not applied are never sent again.
     pub(crate) only_fills: bool,
-    /// The machine has lost power, and marks with it.
+    /// The machine has lost power, and the journal has lost marks.
     has_lost_power: bool,
-    /// Something that was published was never told.
+    /// A published message was never delivered to the trader.
     lacks_something: bool,
     pub(crate) census: Census,
 }
 
 impl Ledger {
     pub(crate) fn run(&mut self, uuid: u64) -> &mut Run {
-        // Numbers under UUID 0 begin again each week.
+        // Numbering under UUID 0 restarts each week.
         self.runs.entry((self.week, uuid)).or_default()
     }
 
-    /// The gateway has taken a frame of the trader's in sequence.
+    /// Records a frame that the gateway has accepted in sequence.
     pub(crate) fn accept(&mut self, uuid: u64, frame: &[u8]) {
         let (number, only_fills) = (client_number(frame), self.only_fills);
         let run = self.run(uuid);
@@ -108,7 +110,7 @@ impl Ledger {
         run.expected += 1;
         let told = run.not_applied.contains_key(&number);
         assert_eq!(run.accepted.insert(number, frame.to_vec()), None, "{uuid}: {number} twice");
-        // A number that the journal has forgotten is another message's now.
+        // Another message now has the number that the journal has lost.
         let may_be_taken = !told || !only_fills || run.forgotten.contains(&number);
         assert!(may_be_taken, "{uuid}: {number} is given up, and taken");
         if let Some(id) = cl_ord_id(frame) {
@@ -118,32 +120,32 @@ impl Ledger {
         self.census.add("messages accepted that were sent again", told.into());
     }
 
-    /// The gateway has refused a frame without using its number.
+    /// Records a frame that the gateway has refused without using its number.
     pub(crate) fn refuse(&mut self, uuid: u64, frame: &[u8]) {
         self.census.count("messages refused without their number");
         self.run(uuid).refused.insert(client_number(frame));
     }
 
-    /// The gateway says that a message is not applied, and those before it neither.
+    /// Records the gateway's report that a message and those before it are not applied.
     pub(crate) fn declare(&mut self, uuid: u64, number: u32) {
         let logon = self.logon;
         let run = self.run(uuid);
         run.declared.extend((run.expected..=number).map(|number| (number, logon)));
     }
 
-    /// The gateway goes on with `next`, by a Sequence of the trader's.
+    /// Records that a Sequence of the trader moved the gateway's next number to `next`.
     pub(crate) fn fill(&mut self, uuid: u64, next: u32) {
         self.census.count("gaps filled");
         self.run(uuid).expected = next;
     }
 
-    /// The exchange has published under `uuid` up to `last`.
+    /// Records that the exchange has published under `uuid` up to `last`.
     pub(crate) fn publish(&mut self, uuid: u64, last: u32) {
         let run = self.run(uuid);
         run.published = run.published.max(last);
     }
 
-    /// A business message of the exchange leaves it.
+    /// Records a business message that the exchange has sent.
     pub(crate) fn send(&mut self, frame: &[u8]) {
         let (uuid, number) = exchange_number(frame);
         let run = self.run(uuid);
@@ -154,14 +156,14 @@ impl Ledger {
         assert!(is_same(known, message), "{uuid}: {number} is another message than before");
     }
 
-    /// The trader is told a message.
+    /// Checks and records a message that the trader receives.
     pub(crate) fn take(&mut self, it: &Message<'_>) {
         let Message { uuid, seq_num, redelivered, .. } = *it;
         let place = (if redelivered { self.week_of(uuid, seq_num) } else { self.week }, uuid);
         let run = self.runs.entry(place).or_default();
         if redelivered {
             assert!(seq_num < run.next, "{uuid}: {seq_num} was never kept");
-            // Only the last callback of a process can have begun and not returned.
+            // Only the last callback of a process can have begun without returning.
             let is_possible = seq_num >= run.told || self.has_lost_power;
             assert!(is_possible, "{uuid}: {seq_num} is told again, and was done with");
             self.census.count(if seq_num <= run.told {
@@ -173,7 +175,7 @@ impl Ledger {
             run.has_lost_marks = false;
             return;
         }
-        // What was told to be lost need not be told so again: a request may have kept it.
+        // A lost number need not be reported again, because a request may have recorded it.
         while run.next < seq_num && run.lost.contains(&run.next) {
             (run.next, run.told) = (run.next + 1, run.told.max(run.next));
         }
@@ -193,20 +195,20 @@ impl Ledger {
         self.census.add("messages told by retransmission", is_again.into());
     }
 
-    /// The week of a message that was kept: the marks of the last one's last messages may have
-    /// gone with the power.
+    /// Returns the week of a recorded message. The marks of the last messages of the previous week
+    /// may have been lost in a power cut.
     fn week_of(&self, uuid: u64, seq_num: u32) -> u32 {
         let is_of =
             |week: &u32| self.runs.get(&(*week, uuid)).is_some_and(|run| seq_num < run.next);
         (0..=self.week).rev().find(is_of).unwrap_or(self.week)
     }
 
-    /// The trader is told that it will not be told of these: numbers that the gateway left out.
+    /// Checks and records a gap of lost messages: numbers that the gateway skipped.
     pub(crate) fn lose(&mut self, gap: Gap) {
         let Gap { uuid, from, to } = gap;
         assert!(self.skips, "{gap:?} is lost");
         let run = self.run(uuid);
-        // No journal has what the last process was told of that.
+        // No journal contains the losses that were reported to the previous process.
         let is_told_again = from < run.next && run.lost.contains(&from);
         assert!(from == run.next || is_told_again, "{gap:?}, and {} comes next", run.next);
         let sent = run.sent.range(from..=to).next();
@@ -216,12 +218,12 @@ impl Ledger {
         self.census.count("numbers found never to be used");
     }
 
-    /// How many numbers the trader was told are lost.
+    /// Returns the number of messages that were reported to the trader as lost.
     pub(crate) fn lost(&self) -> u64 {
         self.runs.values().map(|run| run.lost.len() as u64).sum()
     }
 
-    /// The journal has lost a record that was written: the trader knows less than it did.
+    /// Records the loss of a journal record in a power cut.
     pub(crate) fn forget(&mut self, tag: Tag) {
         if (tag.direction, tag.kind) == (Direction::Outbound, MESSAGE_RECORD) {
             self.run(tag.uuid).forgotten.insert(tag.seq_num);
@@ -233,19 +235,21 @@ impl Ledger {
         }
     }
 
-    /// Whether the trader may take numbers of this session for unused that it has used.
+    /// Returns `true` if the trader may reuse numbers of this session, because the journal has lost
+    /// them.
     pub(crate) fn is_forgetful(&mut self, uuid: u64) -> bool {
         !self.run(uuid).forgotten.is_empty()
     }
 
-    /// The trader is told that messages are not applied, when all up to `committed` were.
+    /// Checks and records a NotApplied that the trader receives when it has committed up to
+    /// `committed`.
     pub(crate) fn tell(&mut self, uuid: u64, it: NotApplied, committed: u32) {
         self.census.count("NotApplied told");
         let (logon, only_fills, named) = (self.logon, self.only_fills, self.named);
         let run = self.run(uuid);
         assert!(it.count > 0, "{it:?} says nothing");
         let mut last = (it.from_seq_no + it.count - 1).min(committed);
-        // What is not applied when the session is established is counted through that number.
+        // At logon, the count of messages that are not applied includes that number.
         last -= u32::from(last == named && it.from_seq_no < named);
         for number in it.from_seq_no..=last {
             assert!(
@@ -258,7 +262,8 @@ impl Ledger {
         }
     }
 
-    /// A process begins with this journal: what it knows that it was told.
+    /// Starts a process with this journal, which contains the messages that the trader has
+    /// received.
     pub(crate) fn begin_process(&mut self, journal: &MemoryStorage, has_lost_power: bool) {
         self.has_lost_power = has_lost_power;
         if has_lost_power {
@@ -270,8 +275,8 @@ impl Ledger {
         self.read(journal);
     }
 
-    /// The session is established; the trader has named `next` as its next number. One that could
-    /// be resumed is, unless the trader `may_begin` another.
+    /// Records an established session in which the trader named `next` as its next number. A
+    /// session that can be resumed must be resumed, unless the trader `may_begin` another.
     pub(crate) fn log_on(&mut self, uuid: u64, next: u32, may_begin: bool) {
         let before = self.established.replace(uuid).unwrap_or(uuid);
         let may_begin = may_begin || self.may_begin || self.is_forgetful(before);
@@ -281,13 +286,13 @@ impl Ledger {
         self.census.count("logons");
     }
 
-    /// The session goes on over the backup. What was not applied may be told once more: that a gap
-    /// was filled may have been lost with the primary.
+    /// Records a takeover by the backup. A NotApplied may repeat, because the Sequence that filled
+    /// the gap may have been lost with the primary.
     pub(crate) fn fail_over(&mut self) {
         (self.logon, self.named) = (self.logon + 1, 0);
     }
 
-    /// What the trader has not been told: UUID, next number, last number published.
+    /// Returns the undelivered messages: UUID, next number, last published number.
     pub(crate) fn missing(&self) -> Vec<(u64, u32, u32)> {
         let here = self.runs.iter().filter(|((week, _), _)| *week == self.week);
         let here = here.filter(|((_, uuid), run)| !self.is_unknown(*uuid, run));
@@ -295,7 +300,8 @@ impl Ledger {
         rows.filter(|(_, next, published)| *next != published + 1).collect()
     }
 
-    /// Whether something that was published will never be told, and its orders be unknown with it.
+    /// Returns `true` if a published message will never be delivered, so that the state of its
+    /// order is unknown.
     pub(crate) fn lacks_something(&mut self) -> bool {
         let here = self.runs.iter().filter(|((week, _), _)| *week == self.week);
         let is_short = |run: &Run| run.next != run.published + 1;
@@ -305,22 +311,23 @@ impl Ledger {
         self.lacks_something
     }
 
-    /// Whether nobody has told the trader of an earlier UUID since it has forgotten it.
+    /// Returns `true` if the trader has lost the state of a previous UUID and has received no
+    /// message of it since.
     fn is_unknown(&self, uuid: u64, run: &Run) -> bool {
         run.may_be_unknown && self.established != Some(uuid)
     }
 
-    /// Whether the trader has been told all that is known to be published.
+    /// Returns `true` if the trader has received all published messages.
     pub(crate) fn is_complete(&self) -> bool {
         self.missing().is_empty()
     }
 
-    /// The number that the trader is told next under a UUID.
+    /// Returns the next number that the trader receives under a UUID.
     pub(crate) fn next(&mut self, uuid: u64) -> u32 {
         self.run(uuid).next
     }
 
-    /// What the journal holds of this week need not be told for the first time any more.
+    /// Records the journal's messages of this week, whose first delivery is complete.
     fn read(&mut self, journal: &MemoryStorage) {
         let week = self.week;
         let of_this_week = all(journal).filter(|record| record.offset() >= self.week_begins_at);
@@ -332,14 +339,15 @@ impl Ledger {
         }
     }
 
-    /// Another week: nothing of the last comes any more.
+    /// Begins another week, after which no message of the previous one arrives.
     pub(crate) fn begin_week(&mut self, journal: &MemoryStorage) {
         self.week += 1;
         self.established = None;
         self.week_begins_at = all(journal).count();
     }
 
-    /// The session of `uuid` is established and quiet, and `committed` is its last number.
+    /// Checks the session `uuid` when it is established and idle, with `committed` as its last
+    /// number.
     pub(crate) fn check(&mut self, uuid: u64, committed: u32, journal: &MemoryStorage) {
         journal::check(journal);
         for (&(week, of), run) in &self.runs {
@@ -358,8 +366,8 @@ impl Ledger {
         for number in 1..=committed {
             let is_told = run.not_applied.contains_key(&number) || run.refused.contains(&number);
             let is_accepted = run.accepted.contains_key(&number);
-            // What the exchange has said may be lost with the connection, and the gap be filled by
-            // a heartbeat before it is lost.
+            // The exchange's NotApplied may be lost with the connection, and a heartbeat may fill
+            // the gap before that.
             let is_lost = run.declared.get(&number).is_some_and(|of| *of < logon);
             let is_known = is_accepted || is_told || is_lost;
             assert!(is_known, "{uuid}: {number} is not applied, and nobody says so");
@@ -375,7 +383,7 @@ impl Ledger {
     }
 }
 
-/// The messages that a journal holds of a session, and their numbers.
+/// Returns the numbers of a session's messages in a journal.
 fn journaled(journal: &MemoryStorage, uuid: u64) -> BTreeSet<(u32, &[u8])> {
     let is_ours = |record: &hairpin_mapped::Record| {
         let tag = journal.tag(*record);
@@ -385,13 +393,13 @@ fn journaled(journal: &MemoryStorage, uuid: u64) -> BTreeSet<(u32, &[u8])> {
     all(journal).filter(is_ours).map(of).collect()
 }
 
-/// Whether two messages differ in their PossRetransFlag at most.
+/// Returns `true` if two messages are equal, apart from their PossRetransFlag.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     let differing = one.iter().zip(other).filter(|(a, b)| a != b).count();
     one.len() == other.len() && differing <= 1
 }
 
-/// The ClOrdID of a new order.
+/// Returns the ClOrdID of a new order.
 fn cl_ord_id(frame: &[u8]) -> Option<[u8; 20]> {
     if template(frame) != NewOrderSingle514::TEMPLATE_ID {
         return None;

@@ -1,4 +1,4 @@
-//! One process of the trader, from its start to its end.
+//! A process of the trader, from start to exit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -19,20 +19,20 @@ use crate::trader::Trader;
 use crate::venue::{KEY, address};
 use crate::wire::{Dialler, Line};
 
-/// Between two attempts to log on.
+/// The pause between two logon attempts.
 const PAUSE: Duration = Duration::from_millis(3);
-/// Seconds.
+/// The keep-alive interval in seconds.
 const KEEP_ALIVE: u64 = 5;
 
 type Own = Session<Dialler, Disk>;
 
-/// Who keeps the session connected.
+/// The owner of the session, which keeps it connected.
 enum Keeper {
     Kept(Box<ReconnectingSession<Dialler, Disk, FixedZone>>),
     Own { session: Box<Own>, connects_at: Instant },
 }
 
-/// Session, and the trader who listens.
+/// The session and the trader that listens to it.
 pub(crate) struct Life {
     keeper: Keeper,
     pub(crate) trader: Trader,
@@ -56,7 +56,8 @@ impl Life {
         let conduct = SessionPolicy {
             held_bytes: plan.held_bytes,
             retransmission_timeout: Duration::from_millis(400),
-            // A line stands still for longer: the connection is given up, and nothing is lost.
+            // A stalled connection lasts longer. The session then closes the connection and loses
+            // no message.
             retransmission_attempts: 5,
             not_applied: plan.preferred(),
             ..SessionPolicy::default()
@@ -83,7 +84,7 @@ impl Life {
         self.session().state()
     }
 
-    /// Where the session on the backup stands.
+    /// Returns the state of the session on the backup.
     pub(crate) fn backup_state(&self) -> State {
         match &self.keeper {
             Keeper::Kept(kept) => kept.backup_state(),
@@ -91,7 +92,7 @@ impl Life {
         }
     }
 
-    /// Whether there is no connection at all.
+    /// Returns `true` if there is no connection to any gateway.
     pub(crate) fn is_disconnected(&self) -> bool {
         [self.state(), self.backup_state()] == [State::Disconnected; 2]
     }
@@ -104,10 +105,10 @@ impl Life {
         &self.session().journal().memory
     }
 
-    /// Lets the trader use the session from outside of its callbacks.
+    /// Calls `use_it` with the session's sender, outside of the session's callbacks.
     ///
     /// # Errors
-    /// The process has died.
+    /// The process crashed.
     pub(crate) fn with_sender<T>(
         &mut self,
         now: Now,
@@ -123,10 +124,10 @@ impl Life {
         })
     }
 
-    /// Lets the session do all that there is to do now.
+    /// Lets the session do all work that is due.
     ///
     /// # Errors
-    /// The process has died.
+    /// The process crashed.
     pub(crate) fn drive(&mut self, now: Now, week_began: u64) -> Result<(), Died> {
         self.connect(now, week_began);
         let Self { keeper, trader, reactor } = self;
@@ -134,7 +135,8 @@ impl Life {
         unless_dead(|| process(keeper, now, ready, reactor, trader))
     }
 
-    /// Connects, unless that is done by somebody else: resumes what can be resumed, mostly.
+    /// Connects, unless the reconnecting session does so. Resumes the previous session in most
+    /// cases.
     fn connect(&mut self, now: Now, week_began: u64) {
         let Keeper::Own { session, connects_at } = &mut self.keeper else { return };
         if session.state() != State::Disconnected || *connects_at > now.monotonic {
@@ -158,7 +160,7 @@ impl Life {
         *connects_at = now.monotonic + PAUSE;
     }
 
-    /// When there is something to do, by itself or at one of its connections.
+    /// Returns the time of the next event of the session or its connections.
     pub(crate) fn next_at(&self, now: Instant, lines: &[Line]) -> Option<Instant> {
         let own = match &self.keeper {
             Keeper::Kept(kept) => kept.next_deadline(),
@@ -194,7 +196,7 @@ fn process(
     .expect("spinning cannot fail");
 }
 
-/// A session that is connected from Sunday to Friday, unless a week begins.
+/// Returns a session that stays connected from Sunday to Friday, unless a new week begins.
 fn kept(session: Own, has_backup: bool, now: Now) -> ReconnectingSession<Dialler, Disk, FixedZone> {
     let at = |day, hour| WeekTime::new(day, hour, 0).expect("it is a time");
     let (opens, closes) = (at(0, 17), at(5, 16));

@@ -1,9 +1,9 @@
-//! Order entry on a simulated network: the gateway, a trader that is the real session with its
-//! journal and tracker, and everything that can go wrong between them, by a seed.
+//! Order entry on a simulated network: the gateway, a trader with the real session, journal and
+//! order tracker, and faults drawn from a seed.
 //!
-//! Every message either side takes is held against what the other has sent; after each time of
-//! troubles the journal, the numbers and the working orders of both are compared.
-//! `docs/design/order-simulation.md` says what is demanded, and how to repeat a seed.
+//! Each received message is compared with the message that the other end sent. After each phase of
+//! faults, the journal, sequence numbers and working orders of both ends are compared.
+//! `docs/design/order-simulation.md` lists the rules and describes how to repeat a seed.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod disk;
@@ -30,10 +30,10 @@ mod wire;
 
 use seeds::{Simulation, setting};
 
-/// Runs unless `HAIRPIN_SIM_SEEDS` says another number.
+/// The number of runs unless `HAIRPIN_SIM_SEEDS` is set.
 const SEEDS: u64 = 200;
 
-/// What must happen in two hundred runs, or they prove less than they seem to.
+/// The classes that two hundred runs must cover.
 const CLASSES: &[&str] = &[
     "NotApplied not replayed",
     "NotApplied told",
@@ -155,7 +155,7 @@ fn every_message_is_told_once_and_every_order_is_accounted_for() {
     simulation().run_all(SEEDS, CLASSES, world::run);
 }
 
-/// Seed 3898: the connector, which looks between turns, never heard that it was established.
+/// Tests seed 3898: the connector, which polls the state, missed the established state.
 #[test]
 fn a_session_that_is_established_and_lost_within_one_turn_is_resumed() {
     simulation().run(3_898, world::run);

@@ -1,4 +1,4 @@
-//! What a seed has in store.
+//! The plan of a run, drawn from its seed.
 
 use hairpin_exchange::GatewayFaults;
 use hairpin_netsim::{Chance, Delay, Random, StreamFaults};
@@ -7,25 +7,25 @@ use hairpin_time::Duration;
 
 use crate::trader::Ways;
 
-/// Who keeps the session connected.
+/// The owner of the session, which keeps it connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keeping {
-    /// `ReconnectingSession`, with its connector: it resumes whenever it can.
+    /// A `ReconnectingSession` with its connector, which resumes whenever possible.
     Kept,
-    /// The trader itself, which now and then negotiates anew though it need not.
+    /// The trader, which sometimes negotiates a new session without need.
     Own,
 }
 
-/// What is done about messages that were not applied.
+/// The response to messages that were not applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answers {
     Fill,
     Replay,
-    /// The one or the other, each time by chance.
+    /// A random choice between the two for each NotApplied.
     Mixed,
 }
 
-/// What the gateway does wrong all the time, more or less often.
+/// The permanent fault of the gateway, with a random rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weakness {
     None,
@@ -38,33 +38,33 @@ pub(crate) enum Weakness {
     Silences,
     Cuts,
     Refuses,
-    /// All but doubles, which end the session.
+    /// All faults except doubled messages, which end the session.
     All,
 }
 
-/// What happens once, at some time.
+/// A fault that happens once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// The connection ends after so many bytes more from the trader, or to it.
+    /// The connection ends after this number of further bytes from the trader, or to it.
     CutUp(usize),
     CutDown(usize),
     Reset,
-    /// What the trader sends, or what it is sent, is under way for so long.
+    /// Bytes from the trader, or to it, are delayed by this duration.
     StallUp(Duration),
     StallDown(Duration),
-    /// The trader's process dies after so many steps.
+    /// The trader's process crashes after this number of steps.
     Kill(u64),
-    /// It dies after so many steps of a class.
+    /// The process crashes after this number of steps of a class.
     KillAt(&'static str, u64),
-    /// And the machine with it.
+    /// The process crashes after this number of steps, and the machine loses power.
     PowerCut(u64),
     ExchangeTerminates,
     TraderTerminates,
-    /// Connections are refused for so long.
+    /// Connections are refused for this duration.
     Refusals(Duration),
-    /// The line takes and brings a few bytes at once.
+    /// The connection transfers a few bytes at a time.
     Trickle,
-    /// The trading day ends: orders good for the day go.
+    /// The trading day ends, which expires day orders.
     DayEnds,
     /// The trader's clock steps back.
     ClockBack(Duration),
@@ -74,19 +74,19 @@ pub(crate) enum Trouble {
     LoseBackup,
 }
 
-/// The primary fails, and the backup takes its place.
+/// A failure of the primary, after which the backup takes over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Failover {
-    /// The primary's connections hang, and do not end.
+    /// The primary's connections hang instead of closing.
     pub(crate) hangs: bool,
-    /// When it takes connections again, as the backup.
+    /// The time after which the failed gateway accepts connections again, as the backup.
     pub(crate) back_after: Duration,
-    /// The rest of the market trades so often in that moment.
+    /// The number of market steps at the time of the failure.
     pub(crate) ticks: u64,
-    /// The trader's process dies after so many steps, or as soon as it is active again, and the
-    /// machine with it or not.
+    /// The crash of the trader's process: after a number of steps, or as soon as the session is
+    /// active again. `true` if the machine loses power too.
     pub(crate) dies: Option<(Option<u64>, bool)>,
-    /// The trader sends nothing any more: what is in doubt is settled by a logon.
+    /// The trader stops sending, so that the next logon settles messages of unknown state.
     pub(crate) falls_silent: bool,
 }
 
@@ -105,7 +105,7 @@ impl Failover {
     }
 }
 
-/// Where a death is worth more than elsewhere.
+/// The classes of crash points that are drawn more often.
 const DELICATE: &[&str] = &[
     "killed between commit and write",
     "killed behind a write",
@@ -148,52 +148,53 @@ impl Trouble {
     }
 }
 
-/// What a phase begins with, on top of its troubles.
+/// The start of a phase, before its faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prelude {
     None,
-    /// A new week, and trades before the first logon in it.
+    /// A new week, with trades before the first logon of the week.
     Week,
-    /// Thousands of trades while the trader is away.
+    /// Thousands of trades while the trader is disconnected.
     Flood,
 }
 
-/// A time of troubles, after which all is put right.
+/// A period with faults, after which all faults end.
 #[derive(Debug)]
 pub(crate) struct Phase {
     pub(crate) prelude: Prelude,
     pub(crate) length: Duration,
-    /// When in the phase each begins.
+    /// The faults, each with its start relative to the phase.
     pub(crate) troubles: Vec<(Duration, Trouble)>,
 }
 
-/// A run.
+/// The plan of one run.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) random: Random,
     pub(crate) keeping: Keeping,
-    /// The session stands by on the backup too.
+    /// The session is also connected to the backup.
     pub(crate) has_backup: bool,
     pub(crate) answers: Answers,
     pub(crate) weakness: Weakness,
     pub(crate) faults: Option<GatewayFaults>,
-    /// Each record of ours is waited for; else the disk is synced now and then.
+    /// The session waits until each of our records is on disk. Otherwise, the disk is synced at
+    /// random.
     pub(crate) waits: bool,
     pub(crate) cancels_on_disconnect: bool,
-    /// Bytes for messages that wait for earlier ones.
+    /// The number of bytes for messages held until earlier ones arrive.
     pub(crate) held_bytes: usize,
-    /// Messages that may wait for the connection.
+    /// The maximum number of messages queued for the connection.
     pub(crate) waiting_max: usize,
-    /// What is sent again is under way for so long that it is asked for anew.
+    /// Retransmissions are delayed for so long that the session requests them again.
     pub(crate) dawdles: bool,
     pub(crate) phases: Vec<Phase>,
 }
 
-/// How long a phase is, at most.
+/// The maximum length of a phase.
 const LENGTH: Duration = Duration::from_millis(60);
 
 impl Plan {
-    /// What `seed` has in store: the gateway's weakness and the trader's ways go round with it.
+    /// Draws the plan of `seed`. The gateway's fault and the trader's policy rotate with the seed.
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let weakness = Weakness::of(seed);
@@ -266,7 +267,7 @@ impl Weakness {
             Weakness::Refuses,
             Weakness::All,
         ];
-        // Another step than that of the trader's ways.
+        // The step differs from the step of the trader's policy.
         ALL[(seed / 2 % ALL.len() as u64) as usize]
     }
 
@@ -300,18 +301,18 @@ impl Weakness {
         })
     }
 
-    /// Whether a message may come twice though nothing was lost.
+    /// Returns `true` if a message may arrive twice without a loss.
     pub(crate) fn doubles(self) -> bool {
         self == Self::Doubles
     }
 
-    /// Whether a number of the exchange's may never be used.
+    /// Returns `true` if the exchange may skip sequence numbers.
     pub(crate) fn skips(self) -> bool {
         matches!(self, Self::Skips | Self::All)
     }
 }
 
-/// A line that is good, and one that takes and brings a few bytes at once.
+/// Returns the faults of a good connection, or of one that transfers a few bytes at a time.
 pub(crate) fn line(is_trickling: bool) -> StreamFaults {
     let good = StreamFaults { window_bytes: 16 << 10, ..StreamFaults::LAN };
     let delay = Delay {

@@ -1,4 +1,4 @@
-//! The trader: what it sends, and what it does about what it is told.
+//! The trader: its requests, and its responses to received messages.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -16,10 +16,10 @@ use crate::plan::{Answers, Keeping, Weakness};
 use crate::request::{FIRST, LOW, Request, Status};
 use crate::trace::{self, trace};
 
-/// Orders that are tracked.
+/// The capacity of the order tracker.
 pub(crate) const CAPACITY: usize = 2_000;
 
-/// What a plan says of the trader.
+/// The trader's part of the plan.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ways {
     pub(crate) answers: Answers,
@@ -28,30 +28,30 @@ pub(crate) struct Ways {
     pub(crate) has_backup: bool,
 }
 
-/// What the trader's session has come to.
+/// The state of the trader's session with respect to a failover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// It has logged on last, or is to.
+    /// The last logon was at this gateway, or the session is not established yet.
     LoggedOn,
-    /// The primary has failed, and the session is to go on over the backup.
+    /// The primary has failed, and the session waits for the backup to take over.
     AwaitsFailover,
-    /// It has gone on, and nothing came since.
+    /// The backup has taken over, and no message has arrived since.
     FailedOver,
 }
 
-/// What one process of the trader knows, and what outlives it.
+/// The state of one process of the trader, and the state shared with later processes.
 pub(crate) struct Trader {
     pub(crate) orders: Orders,
     pub(crate) random: Random,
     pub(crate) census: Census,
     pub(crate) ledger: Rc<RefCell<Ledger>>,
     fuse: Rc<Fuse>,
-    /// The next ClOrdID: no process ever uses one again.
+    /// The next ClOrdID, which is unique across processes.
     id: Rc<Cell<u64>>,
     ways: Ways,
     /// The session is established.
     is_established: bool,
-    /// It sends in callbacks too.
+    /// The trader also sends in callbacks.
     pub(crate) is_busy: bool,
     /// The session cannot be resumed.
     pub(crate) is_spoilt: bool,
@@ -97,7 +97,7 @@ impl Trader {
         }
     }
 
-    /// Sends something, whatever comes to its mind.
+    /// Sends a random request.
     pub(crate) fn act(&mut self, sender: &mut Sender<'_>) {
         if sender.state() != State::Established {
             return;
@@ -108,8 +108,7 @@ impl Trader {
         self.note(sender, sent);
     }
 
-    /// Sends an order that stays where it is, after which nothing that was sent before is in
-    /// doubt.
+    /// Sends an order that does not trade. Its report settles the state of all messages before it.
     pub(crate) fn probe(&mut self, sender: &mut Sender<'_>) -> ClOrdId {
         let id = self.next_id().into();
         let order = NewOrder::limit(FIRST, SideReq::BUY, Decimal(LOW), 1, id);
@@ -118,7 +117,7 @@ impl Trader {
         id
     }
 
-    /// A large order, far from the market.
+    /// Sends a large order far from the market.
     pub(crate) fn bait(&mut self, sender: &mut Sender<'_>) -> bool {
         let id = self.next_id().into();
         let order = NewOrder::limit(FIRST, SideReq::BUY, Decimal(LOW), 9_999, id);
@@ -154,7 +153,7 @@ impl Listener for Trader {
 
     fn on_failover(&mut self, sender: &mut Sender<'_>, failover: Failover) {
         trace!(sender.now(), "trader: {failover:?}");
-        // Nothing can be sent before it is active.
+        // The session accepts no message before the takeover.
         let sent = sender.send(&Status(77));
         assert_eq!(sent, Err(SendError::Backup));
         self.fuse.step("killed when told of a failover");
@@ -192,9 +191,9 @@ impl Listener for Trader {
                 TerminateCode::FINISHED => "backup: terminates of the exchange",
                 TerminateCode::KEEP_ALIVE_INTERVAL_LAPSED => "backup: keep-alives lapsed there",
                 TerminateCode::PRIMARY_DISCONNECTED => "backup: ended with the primary",
-                // It has become the primary meanwhile.
+                // The backup has become the primary.
                 TerminateCode::INVALID_NEXT_SEQ_NO => "backup: none any more",
-                // A week has begun.
+                // A new week has begun.
                 TerminateCode::UNNEGOTIATED => "backup: UUIDs that are not known",
                 TerminateCode::ALREADY_ESTABLISHED => "backup: requests that came twice",
                 code => panic!("the exchange terminates on the backup: {code}"),
@@ -206,7 +205,7 @@ impl Listener for Trader {
             BackupNotice::Error(Error::KeepAliveLapsed) => "backup: keep-alives lapsed here",
             BackupNotice::Error(Error::ResponseTimeout(_)) => "backup: logons not answered",
             BackupNotice::Error(Error::TerminateTimeout) => "backup: terminates not answered",
-            // It hung while the session was resumed on the other gateway.
+            // The message was delayed until the session had been resumed on the other gateway.
             BackupNotice::Error(Error::NextSeqNo { .. } | Error::Uuid { .. }) => {
                 "backup: failovers of the past"
             }
@@ -275,7 +274,7 @@ impl Listener for Trader {
     fn on_reject(&mut self, sender: &mut Sender<'_>, rejected: &Rejected<'_>) {
         trace!(sender.now(), "trader: {rejected:?}");
         self.census.count(match rejected.code {
-            // It has been under way for long, or the trader knows less than it did.
+            // The request was delayed for long, or the trader has lost recent journal records.
             RejectCode::INVALID_TIMESTAMP => "logons refused as too old",
             RejectCode::DESIGNATED_BACKUP | RejectCode::NEGOTIATE_NOT_ALLOWED
                 if self.ways.has_backup =>
@@ -297,14 +296,14 @@ impl Listener for Trader {
             TerminateCode::FINISHED => "terminates of the exchange",
             TerminateCode::KEEP_ALIVE_INTERVAL_LAPSED => "keep-alives lapsed at the exchange",
             TerminateCode::OTHER => "connections displaced",
-            // A Negotiate was journaled and never arrived, or it was in vain since a week began.
+            // A Negotiate was journaled and not received, or a new week has invalidated it.
             TerminateCode::INVALID_UUID | TerminateCode::UNNEGOTIATED => "UUIDs that are not known",
-            // Of two requests the first came late.
+            // The first of two requests was delayed.
             TerminateCode::ALREADY_NEGOTIATED | TerminateCode::ALREADY_ESTABLISHED => {
                 "requests that came twice"
             }
             TerminateCode::INVALID_NEXT_SEQ_NO if is_forgetful => "numbers forgotten",
-            // While the session is still established on the primary.
+            // The session is still established on the primary.
             TerminateCode::INVALID_NEXT_SEQ_NO if self.ways.has_backup && !self.is_established => {
                 "numbers refused by the backup"
             }
@@ -317,7 +316,7 @@ impl Listener for Trader {
 
     fn on_error(&mut self, sender: &mut Sender<'_>, error: &Error) {
         trace!(sender.now(), "trader: {error}");
-        // A number that comes twice ends what could have been resumed.
+        // A doubled number ends a session that could have been resumed.
         self.ledger.borrow_mut().may_begin |= matches!(error, Error::SeqNum { .. });
         self.census.count(match error {
             Error::ConnectionLost(State::Connecting) => "connections that could not be made",

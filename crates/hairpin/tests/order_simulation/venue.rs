@@ -1,4 +1,4 @@
-//! The exchange: the real floor and gateway, netsim for its sockets.
+//! The exchange: the real market and gateway on simulated sockets.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -25,12 +25,12 @@ use crate::wire::{Line, Shared};
 
 /// The secret key of the trader.
 pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
-/// The template that announces what is sent again.
+/// The template id of Retransmission, which announces retransmitted messages.
 const RETRANSMISSION: u16 = 509;
-/// Bytes read from a connection at once.
+/// The maximum number of bytes per read from a connection.
 const CHUNK: usize = 2_048;
 
-/// Where a gateway is.
+/// Returns the address of a gateway.
 pub(crate) fn address(of: Designation) -> SocketAddrV4 {
     let port = match of {
         Designation::Primary => 1,
@@ -39,35 +39,35 @@ pub(crate) fn address(of: Designation) -> SocketAddrV4 {
     SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)
 }
 
-/// Exchange and connections.
+/// The exchange and its connections.
 pub(crate) struct Venue {
     pub(crate) floor: SimulatedMarket,
     pub(crate) gateway: Gateway,
     pub(crate) ledger: Rc<RefCell<Ledger>>,
     pub(crate) census: Census,
-    /// The connection ends when so many bytes more have left.
+    /// The connection ends after this number of further bytes to the trader.
     pub(crate) cuts_after: Option<usize>,
-    /// Sequences of the primary that have left wholly.
+    /// The number of completely sent Sequence messages of the primary.
     pub(crate) sequences: u64,
     random: Random,
-    /// What is sent again is under way for long.
+    /// Retransmissions are delayed for long.
     dawdles: bool,
     visits: Vec<Visit>,
     packet: Box<[u8; MAX_PAYLOAD]>,
 }
 
-/// A connection as the exchange sees it.
+/// A connection at the exchange's end.
 struct Visit {
     connection: Shared,
-    /// The gateway it was made to.
+    /// The gateway that the trader connected to.
     at: Designation,
-    /// Its place at the gateway, once it is established.
+    /// The connection's id at the gateway, once established.
     id: Option<ConnectionId>,
     uuid: u64,
     received: Frames,
-    /// Frames that have arrived and the gateway has not been given.
+    /// The received frames that were not passed to the gateway yet.
     waiting: VecDeque<Vec<u8>>,
-    /// The frame that it has been given and has not looked at.
+    /// The frame that was passed to the gateway and not handled yet.
     given: Option<Vec<u8>>,
     sent: Frames,
 }
@@ -113,7 +113,7 @@ impl Venue {
         }
     }
 
-    /// The trader has dialled.
+    /// Adds a new connection of the trader.
     pub(crate) fn admit(&mut self, Line { connection, gateway, .. }: Line) {
         let is_backup = gateway == address(Designation::Backup);
         self.visits.push(Visit {
@@ -128,8 +128,10 @@ impl Venue {
         });
     }
 
-    /// The primary fails with all that is on its way to it and from it. Its connections end then,
-    /// unless they are to hang. Whether a session goes on over the backup.
+    /// Fails the primary and drops all data in flight to and from it.
+    ///
+    /// Its connections close, unless they hang. Returns `true` if a session continues on the
+    /// backup.
     pub(crate) fn fail_primary(&mut self, now: Now, hangs: bool) -> bool {
         let failed = self.gateway.primary();
         let before = self.gateway.counters().promotions;
@@ -143,7 +145,7 @@ impl Venue {
         self.gateway.counters().promotions > before
     }
 
-    /// A step of the others' orders.
+    /// Runs one step of the background flow.
     pub(crate) fn tick(&mut self, now: Now) {
         self.census.count("steps of the market");
         self.floor.step(now);
@@ -151,8 +153,8 @@ impl Venue {
         self.transmit(now);
     }
 
-    /// Sells one contract so many times to the best bid, which is the trader's when all others
-    /// are gone.
+    /// Sells one contract `times` times to the best bid, which is the trader's if there is no
+    /// other.
     pub(crate) fn trade(&mut self, now: Now, times: u32) {
         let time_in_force = TimeInForce::FillAndKill;
         let order = |price, quantity| {
@@ -178,7 +180,7 @@ impl Venue {
         }
     }
 
-    /// The trading day ends.
+    /// Ends the trading day.
     pub(crate) fn end_day(&mut self, now: Now) {
         self.census.count("trading days ended");
         self.floor.end_session(now);
@@ -186,7 +188,7 @@ impl Venue {
         self.transmit(now);
     }
 
-    /// Market data leaves, and nobody hears it.
+    /// Discards the market data that is due.
     fn transmit(&mut self, now: Now) {
         loop {
             while self.floor.publisher_mut().poll_transmit(now, &mut *self.packet).is_some() {}
@@ -197,7 +199,7 @@ impl Venue {
         }
     }
 
-    /// Ends the trader's session from this side, if it is established.
+    /// Terminates the trader's session at the exchange's end, if established.
     pub(crate) fn terminate(&mut self, now: Now) {
         let ids: Vec<_> = self.visits.iter().filter_map(|visit| visit.id).collect();
         for id in ids {
@@ -207,7 +209,7 @@ impl Venue {
         }
     }
 
-    /// Does all that is to do at the connections and the gateway now.
+    /// Handles all due events of the connections and the gateway.
     pub(crate) fn pump(&mut self, now: Now) {
         for place in (0..self.visits.len()).rev() {
             self.welcome(now, place);
@@ -230,7 +232,7 @@ impl Venue {
         self.transmit(now);
     }
 
-    /// Closes what the gateway is done with.
+    /// Closes the connections that the gateway has closed.
     fn close(&mut self, now: Now) {
         while let Some(Action::Close(id)) = self.gateway.poll_action(&mut ()) {
             if let Some(place) = self.visits.iter().position(|visit| visit.id == Some(id)) {
@@ -240,7 +242,7 @@ impl Venue {
         }
     }
 
-    /// Gives a connection that is established a place at the gateway, or refuses it.
+    /// Registers an established connection at the gateway, or refuses it.
     fn welcome(&mut self, now: Now, place: usize) {
         let visit = &mut self.visits[place];
         let is_open = visit.connection.borrow().state(now.monotonic) == ConnectionState::Open;
@@ -252,7 +254,7 @@ impl Venue {
         }
     }
 
-    /// Reads and writes one connection; whether it is still there.
+    /// Reads and writes one connection. Returns `true` if the connection is still open.
     fn serve(&mut self, now: Now, place: usize) -> bool {
         let id = self.visits[place].id.expect("it is welcome");
         let is_there = self.read(now, place);
@@ -264,7 +266,7 @@ impl Venue {
         is_there
     }
 
-    /// Takes what has arrived; whether the connection is still there.
+    /// Reads received bytes. Returns `true` if the connection is still open.
     fn read(&mut self, now: Now, place: usize) -> bool {
         let Visit { connection, received, waiting, .. } = &mut self.visits[place];
         loop {
@@ -280,14 +282,14 @@ impl Venue {
         }
     }
 
-    /// Has the gateway look at frames, one after the other.
+    /// Passes the received frames to the gateway in order.
     fn handle(&mut self, now: Now, place: usize) {
         if self.visits[place].given.is_some() || self.is_stalled(place) {
             self.give(now, place, &[]);
         }
         while self.visits[place].given.is_none() {
             let Some(frame) = self.visits[place].waiting.pop_front() else { return };
-            // In two pieces, as it may come.
+            // In two parts, because TCP may split a frame.
             let cut = self.random.below(frame.len() as u64) as usize;
             self.give(now, place, &frame[..cut]);
             self.visits[place].given = Some(frame.clone());
@@ -299,7 +301,7 @@ impl Venue {
         self.visits[place].id.is_some_and(|id| self.gateway.is_stalled(id))
     }
 
-    /// Gives the gateway bytes, and notes what has become of the frame they end.
+    /// Passes bytes to the gateway and records its decision on the frame that they complete.
     fn give(&mut self, now: Now, place: usize, bytes: &[u8]) {
         let Self { gateway, floor, visits, ledger, census, .. } = self;
         let visit = &mut visits[place];
@@ -309,7 +311,7 @@ impl Venue {
         let after = gateway.counters();
         let is_over = matches!(gateway.state(id), SessionState::Closed | SessionState::Terminating);
         if after.frames == before.frames {
-            // What ends a session is not followed by anything.
+            // No frame follows the end of a session.
             visit.given = visit.given.take().filter(|_| !is_over);
             return;
         }
@@ -345,7 +347,7 @@ impl Venue {
         }
     }
 
-    /// Writes what the gateway has; whether the connection is still there.
+    /// Writes the gateway's bytes. Returns `true` if the connection is still open.
     fn write(&mut self, now: Now, place: usize) -> bool {
         let Visit { connection, id: Some(id), .. } = &self.visits[place] else { return true };
         let Some(bytes) = self.gateway.poll_transmit(*id) else { return true };
@@ -388,17 +390,17 @@ impl Venue {
         }
     }
 
-    /// Whether nothing of the trader's is under way or waits here.
+    /// Returns `true` if no message of the trader is in flight or queued.
     pub(crate) fn is_idle(&self) -> bool {
         self.visits.iter().all(|visit| visit.waiting.is_empty() && visit.given.is_none())
     }
 
-    /// Whether there is no connection.
+    /// Returns `true` if there is no connection.
     pub(crate) fn is_closed(&self) -> bool {
         self.visits.is_empty()
     }
 
-    /// When there is something to do next.
+    /// Returns the time of the next event.
     pub(crate) fn next_at(&self, now: Instant) -> Option<Instant> {
         let visits = self.visits.iter().filter_map(|visit| {
             let connection = visit.connection.borrow();
@@ -411,8 +413,10 @@ impl Venue {
     }
 }
 
-/// What a session message says to be published: UUID and last number, of which a backup says
-/// nothing; and whether it is a Sequence.
+/// Returns the published numbers in a session message, and `true` if the message is a Sequence.
+///
+/// Each number is a UUID and the last number published under it. The backup's messages contain
+/// none.
 fn published(message: &[u8]) -> ([Option<(u64, u32)>; 2], bool) {
     let (header, body) = MessageHeader::decode(message).expect("the gateway sends frames");
     match header.template_id {
@@ -443,7 +447,7 @@ fn next_of_sequence(message: &[u8]) -> u32 {
     Sequence506::decode(&header, body, &mut scratch).expect("it was taken").next_seq_no()
 }
 
-/// UUID and NextSeqNo.
+/// Returns the UUID and NextSeqNo of an Establish.
 fn establish_of(message: &[u8]) -> (u64, u32) {
     let (header, body) = MessageHeader::decode(message).expect("it was taken");
     let mut scratch = Establish503::SCRATCH;

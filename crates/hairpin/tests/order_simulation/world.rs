@@ -1,4 +1,4 @@
-//! The exchange, the trader and the network between them, from the first logon on.
+//! The exchange, the trader and the network between them, from the first logon.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -20,20 +20,20 @@ use crate::trader::{CAPACITY, Standing, Trader};
 use crate::venue::{Venue, address};
 use crate::wire::{Dialler, Exit, Shared};
 
-/// Longer than any silence, and what follows it.
+/// The time limit to settle: longer than any silence and the recovery from it.
 const PATIENCE: Duration = Duration::from_secs(400);
-/// Longer than a keep-alive interval.
+/// The duration of a silence: longer than a keep-alive interval.
 const SILENCE: Duration = Duration::from_secs(7);
-/// Steps at one time: more is a loop that never ends.
+/// The maximum number of steps at one instant. More steps indicate an endless loop.
 const MOST_STEPS: u32 = 20_000;
-/// From one week to the next.
+/// The duration of a week.
 const WEEK: Duration = Duration::from_secs(7 * 86_400);
 
-/// A run.
+/// One run of the simulation.
 struct World {
     plan: Plan,
     clock: Clock,
-    /// The time, for what the trader's connections are behind of.
+    /// The current time, shared with the trader's connections.
     shared_clock: Rc<Cell<Instant>>,
     random: Random,
     venue: Venue,
@@ -42,32 +42,32 @@ struct World {
     exit: Rc<RefCell<Exit>>,
     id: Rc<Cell<u64>>,
     life: Option<Life>,
-    /// What the last process has left.
+    /// The journal that the last process has left.
     journal: MemoryStorage,
     starts_at: Instant,
     has_lost_power: bool,
-    /// What the next death takes with it.
+    /// The next crash is a power cut.
     takes_power: bool,
-    /// How far the trader's clock is behind.
+    /// The offset by which the trader's clock is behind.
     behind: Duration,
     week_began: u64,
-    /// Records of the journal that were made before this week.
+    /// The number of journal records of previous weeks.
     of_earlier_weeks: usize,
     acts_at: Option<Instant>,
     ticks_at: Option<Instant>,
     accepts_at: Option<Instant>,
-    /// The trader has fallen silent, and stays so for longer than a keep-alive interval.
+    /// The trader has stopped sending, for longer than a keep-alive interval.
     is_silent: bool,
-    /// When the gateway that has failed takes connections again.
+    /// The time at which the failed gateway accepts connections again.
     restores_at: Option<Instant>,
     steps: u32,
     census: Census,
 }
 
-/// Runs a seed to its end and returns what has happened.
+/// Runs a seed to its end and returns the census.
 ///
 /// # Panics
-/// If anything is not as it should be.
+/// If a check fails.
 pub(crate) fn run(seed: u64) -> Census {
     let mut plan = Plan::new(seed);
     let phases = std::mem::take(&mut plan.phases);
@@ -119,13 +119,13 @@ impl World {
         }
     }
 
-    /// The time as the trader knows it.
+    /// Returns the time of the trader's clock.
     fn traders_now(&self) -> Now {
         let now = self.clock.now();
         Now { utc: now.utc - self.behind, ..now }
     }
 
-    /// Trade, and all that is in store for it.
+    /// Runs one phase: trading, with all faults of the phase.
     fn run_phase(&mut self, phase: &Phase) {
         match phase.prelude {
             Prelude::None => {}
@@ -206,7 +206,7 @@ impl World {
         }
     }
 
-    /// One of the trader's connections, if it has any.
+    /// Returns a random connection of the trader, if there is one.
     fn draw_connection(&mut self) -> Option<Shared> {
         let lines = &self.exit.borrow().lines;
         let place = self.random.below(lines.len() as u64) as usize;
@@ -219,7 +219,7 @@ impl World {
         exit.lines.iter().for_each(|it| it.connection.borrow_mut().set_faults(line(is_trickling)));
     }
 
-    /// The primary fails; what the trader did last may be on its way to it, and may be for nothing.
+    /// Fails the primary. The trader's last requests may be in flight to it, and lost.
     fn fail_over(&mut self, now: Now, failover: Failover) {
         let Failover { hangs, back_after, ticks, dies, falls_silent } = failover;
         let failed = address(self.venue.gateway.primary());
@@ -264,7 +264,7 @@ impl World {
         }
     }
 
-    /// The gateway that has failed takes connections again.
+    /// Lets the failed gateway accept connections again.
     fn restore(&mut self) {
         self.restores_at = None;
         self.venue.gateway.restore();
@@ -274,13 +274,13 @@ impl World {
     fn doom(&mut self, steps: u64, takes_power: bool) {
         self.takes_power = takes_power;
         match steps {
-            // Between two wakes.
+            // Between two wake-ups.
             0..10 => self.die("killed between two wakes"),
             _ => self.fuse.light(steps - 10),
         }
     }
 
-    /// The process is gone; its journal is not, or not all of it.
+    /// Ends the process. Its journal survives, in whole or in part.
     fn die(&mut self, how: &'static str) {
         let Some(life) = self.life.take() else { return };
         trace!(self.clock.now(), "the trader dies: {how}");
@@ -300,7 +300,7 @@ impl World {
         if self.has_lost_power {
             self.lose_power();
         }
-        // Now and then the connection breaks with the process instead of being shut.
+        // In some runs, the process exit resets the connection instead of closing it.
         if self.random.below(2) == 0 {
             lines.iter().for_each(|it| it.connection.borrow_mut().reset());
         }
@@ -358,7 +358,7 @@ impl World {
         self.census.count("processes started");
     }
 
-    /// A new week, with trades before the first logon in it. Everything is settled.
+    /// Begins a new week in a settled state, with trades before the first logon.
     fn begin_week(&mut self) {
         if !self.is_established() {
             return;
@@ -366,9 +366,9 @@ impl World {
         let now = self.clock.now();
         let life = self.life.as_ref().expect("it is established");
         self.ledger.borrow_mut().begin_week(life.journal());
-        // In the days until then the disk is synced, whatever the interval.
+        // The disk is synced during the weekend, independent of the sync interval.
         self.of_earlier_weeks = all(life.journal()).count();
-        // A line that stands still would outlast the moment at which nobody is connected.
+        // A stalled connection would outlast the time without any connection.
         self.lose_backup();
         self.venue.gateway.begin_week(now, &mut ());
         self.step_until(|world| {
@@ -387,7 +387,7 @@ impl World {
         self.census.count("weeks begun");
     }
 
-    /// Trades by the thousand of an order whose trader is away.
+    /// Executes thousands of trades of an order whose trader is disconnected.
     fn flood(&mut self) {
         let now = self.traders_now();
         let Some(life) = self.life.as_mut() else { return };
@@ -406,14 +406,14 @@ impl World {
         self.life.as_ref().is_some_and(|life| life.state() == State::Established)
     }
 
-    /// The session is there, and stands by on the backup if there is one.
+    /// Returns `true` if the session is established, and also on the backup if there is one.
     fn is_all_established(&self) -> bool {
         let is_alone = !self.plan.has_backup || self.exit.borrow().refused.is_some();
         let stands_by = |life: &Life| life.backup_state() == State::Established;
         self.is_established() && (is_alone || self.life.as_ref().is_some_and(stands_by))
     }
 
-    /// Everything is good from now on, and what was missed comes.
+    /// Ends all faults and waits until the trader has received all messages.
     fn settle(&mut self) {
         (self.acts_at, self.ticks_at, self.accepts_at) = (None, None, None);
         self.set_busy(false);
@@ -425,7 +425,7 @@ impl World {
             (exit.refuses, exit.cuts_after) = (false, None);
         }
         self.set_faults(false);
-        // One gateway has to do, now and then.
+        // In some runs, only one gateway remains.
         if self.restores_at.is_some() && self.random.below(3) > 0 {
             self.restore();
         }
@@ -441,7 +441,7 @@ impl World {
         }
     }
 
-    /// Sends an order, and sees whether it works and everything before it is known.
+    /// Sends an order. Returns `true` if it works and the state of every earlier message is known.
     fn is_settled(&mut self) -> bool {
         self.step_until(Self::is_all_established);
         let now = self.traders_now();
@@ -463,7 +463,7 @@ impl World {
             })
         };
         self.step_until(|world| works(world) || is_over(world));
-        // What was published by now, a Sequence says.
+        // A Sequence names the last published number.
         let sequences = self.venue.sequences;
         let is_told =
             |world: &Self| world.venue.sequences > sequences && world.ledger.borrow().is_complete();
@@ -471,7 +471,7 @@ impl World {
         works(self) && is_told(self) && self.venue.is_idle() && !is_over(self)
     }
 
-    /// All that must hold when everything is settled.
+    /// Checks the settled state.
     fn check(&mut self) {
         let life = self.life.as_ref().expect("it is established");
         let progress = life.progress();
@@ -546,7 +546,7 @@ impl World {
         self.step(until);
     }
 
-    /// Time goes on to whatever is due next, but not beyond `until`, and that is done.
+    /// Advances the time to the next event, at most to `until`, and handles all due events.
     fn step(&mut self, until: Instant) {
         let before = self.clock.now().monotonic;
         let own = match &self.life {
@@ -592,7 +592,7 @@ impl World {
         self.venue.pump(now);
     }
 
-    /// The trader sends, now and then several at once.
+    /// Sends one request, or several at once.
     fn act(&mut self) {
         let count = if self.random.below(6) == 0 { 2 + self.random.below(8) } else { 1 };
         let now = self.traders_now();
@@ -603,7 +603,7 @@ impl World {
         self.unless_dead(done);
     }
 
-    /// The session does what there is to do.
+    /// Drives the session.
     fn talk(&mut self) {
         let (now, week_began) = (self.traders_now(), self.week_began);
         let Some(life) = &mut self.life else { return };

@@ -1,4 +1,4 @@
-//! A trader of the simulation: the real channel, session and strategy, netsim for their sockets.
+//! A simulated trader: the real channel, session and strategy on simulated sockets.
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::plan::{Fault, Ordeal, Plan, line, stream};
 use crate::venue::{Places, Venue};
 use crate::wire::{Dialler, Exit};
 
-/// A trader, alive or not, and what it has to bear.
+/// A trader, its process while it runs, and its fault scenario.
 pub(crate) struct Desk {
     pub(crate) trader: usize,
     pub(crate) ordeal: Ordeal,
@@ -24,7 +24,7 @@ pub(crate) struct Desk {
     pub(crate) census: Census,
     random: Random,
     places: Places,
-    /// How much longer the incremental feed takes than the others.
+    /// The additional delay of the incremental feed, compared with the loops.
     lag: Duration,
     exit: Rc<RefCell<Exit>>,
     schedules: Vec<FaultSchedule<Fault>>,
@@ -74,7 +74,7 @@ impl Desk {
             active: Vec::new(),
             starts_at: Some(start + delay),
             journal: dies.then(|| folder.join(format!("journal-{trader}"))),
-            // An order and a cancel for each tick, and the logons.
+            // One order and one cancel for each tick, plus the logons.
             journal_bytes: (plan.ticks as usize + 1_000) * 1_024,
             owes_silence: false,
             silent_until: start,
@@ -82,7 +82,7 @@ impl Desk {
         }
     }
 
-    /// Its ordeal begins.
+    /// Starts the trader's fault scenario.
     pub(crate) fn begin_ordeal(&mut self, plan: &mut Plan, start: Instant) {
         let at_once = match self.ordeal {
             Ordeal::Everything | Ordeal::SlowOrders => 2,
@@ -91,14 +91,14 @@ impl Desk {
         self.schedules.extend((0..at_once).map(|_| plan.schedule(self.ordeal, start)));
     }
 
-    /// Whether it trades, or will only later, or never.
+    /// Returns `true` if the trader trades, or if its scenario does not let it trade yet.
     pub(crate) fn is_ready(&self) -> bool {
         let session = self.life.as_ref().map(|life| life.session.state());
         let is_awaited = !matches!(self.ordeal, Ordeal::LateJoin | Ordeal::CorruptData);
         !is_awaited || session == Some(State::Established)
     }
 
-    /// Does all that is due for this trader.
+    /// Handles all events that are due for this trader.
     pub(crate) fn run(&mut self, now: Now, venue: &mut Venue) {
         while let Some(change) = self.schedules.iter_mut().find_map(|s| s.poll(now.monotonic)) {
             self.change(now, change, venue);
@@ -116,7 +116,7 @@ impl Desk {
         dialled.into_iter().for_each(|line| venue.admit(self.trader, line.connection));
     }
 
-    /// When something is due next.
+    /// Returns the time of the next event.
     pub(crate) fn next_at(&self, now: Instant, venue: &Venue) -> Option<Instant> {
         let faults = self.schedules.iter().filter_map(FaultSchedule::poll_timeout);
         let lines = (0..3).flat_map(|feed| [(feed, 0), (feed, 1)]).filter_map(|(feed, side)| {
@@ -138,7 +138,7 @@ impl Desk {
         own.into_iter().flatten().chain(faults).chain(lines).min()
     }
 
-    /// Ends every fault: from now on the network is good.
+    /// Ends every fault. The network has no faults from now on.
     pub(crate) fn heal(&mut self, now: Now, venue: &mut Venue) {
         self.schedules.clear();
         for fault in std::mem::take(&mut self.active) {
@@ -148,8 +148,8 @@ impl Desk {
         self.owes_silence = self.ordeal == Ordeal::Silence;
     }
 
-    /// One direction of an established session falls silent, for longer than a keep-alive interval
-    /// and perhaps than two.
+    /// Stalls one direction of an established session for one to two keep-alive intervals or
+    /// longer.
     fn fall_silent(&mut self, now: Now) {
         let is_established =
             self.life.as_ref().is_some_and(|life| life.session.state() == State::Established);
@@ -163,7 +163,7 @@ impl Desk {
         }
     }
 
-    /// Whether everything that was begun is done.
+    /// Returns `true` if all work in progress is complete.
     pub(crate) fn is_settled(&self, now: Instant, venue: &Venue) -> bool {
         let is_silent = self.owes_silence || now < self.silent_until;
         let Some(life) = self.life.as_ref().filter(|_| !is_silent) else { return false };
@@ -176,7 +176,7 @@ impl Desk {
             && (has_session || self.ordeal.corrupts_orders() || self.ordeal.corrupts_data())
     }
 
-    /// Logs out, for good.
+    /// Logs out and does not log on again.
     pub(crate) fn close(&mut self, now: Now) {
         self.is_closing = true;
         if let Some(life) = &mut self.life {
@@ -184,12 +184,12 @@ impl Desk {
         }
     }
 
-    /// Whether it has logged out.
+    /// Returns `true` if the trader has logged out.
     pub(crate) fn is_closed(&self) -> bool {
         self.life.as_ref().is_none_or(|life| life.session.state() == State::Disconnected)
     }
 
-    /// Checks all that must hold in the end.
+    /// Checks the final state.
     pub(crate) fn check(&mut self, venue: &Venue) {
         let ledger = &venue.ledgers[self.trader];
         if let Some(life) = self.life.take() {
@@ -207,7 +207,7 @@ impl Desk {
         self.census.count(self.ordeal.class());
     }
 
-    /// Where it stands, for a failure.
+    /// Describes the trader's state for a failure message.
     pub(crate) fn describe(&self) -> String {
         let life = self.life.as_ref();
         let state = life.map(|life| (life.channel.state(), life.session.state()));
@@ -226,7 +226,7 @@ impl Desk {
                 }
                 match fault {
                     Fault::Death => {
-                        // The report it was to die of has not come.
+                        // The process was to crash in the callback of a report that did not arrive.
                         self.die(venue);
                         self.starts_at = Some(now.monotonic);
                     }
@@ -238,7 +238,7 @@ impl Desk {
         self.apply(venue);
     }
 
-    /// What happens at once when a fault begins.
+    /// Applies the immediate effect of a fault.
     fn begin(&mut self, now: Now, fault: Fault, venue: &mut Venue) {
         let length = self.random.span(Duration::from_millis(2), Duration::from_millis(150));
         let current = self.exit.borrow().current();
@@ -250,7 +250,7 @@ impl Desk {
         match fault {
             Fault::StallUp => stall(End::Client, length),
             Fault::StallDown => stall(End::Server, length),
-            // What is under way in one direction when it happens is lost.
+            // The data in flight in one direction is lost.
             Fault::Reset => {
                 let end = *self.random.pick(&[End::Client, End::Server]);
                 stall(end, Duration::from_secs(1));
@@ -272,7 +272,7 @@ impl Desk {
         }
     }
 
-    /// The connection is reset, whatever is under way.
+    /// Resets the connection and drops all data in flight.
     fn reset(&mut self, venue: &mut Venue) {
         let current = self.exit.borrow().current();
         if let (Some(connection), Some(life)) = (current, &self.life) {
@@ -281,7 +281,7 @@ impl Desk {
         }
     }
 
-    /// The process is gone; its journal is not.
+    /// Ends the process. Its journal survives.
     fn die(&mut self, venue: &mut Venue) {
         let Some(life) = self.life.take() else { return };
         venue.ledgers[self.trader].break_run(life.session.progress().uuid, "killed");
@@ -293,7 +293,7 @@ impl Desk {
             }
         }
         drop(life);
-        // Now and then the connection breaks with the process instead of being shut.
+        // In some runs, the process exit resets the connection instead of closing it.
         if let Some(last) = self.exit.borrow().all.last()
             && self.random.below(2) == 0
         {
@@ -301,7 +301,7 @@ impl Desk {
         }
     }
 
-    /// Gives the lines and the connection the faults that are active.
+    /// Applies the active faults to the feed lines and the connection.
     fn apply(&mut self, venue: &mut Venue) {
         for (feed, (groups, places)) in venue.groups.iter_mut().zip(self.places).enumerate() {
             let lag = if feed == Feed::Incremental as usize { self.lag } else { Duration::ZERO };
@@ -337,7 +337,7 @@ impl Desk {
         self.life = Some(Life::new(self.trader, self.ordeal, journal, dial, instruments, now));
     }
 
-    /// Takes what the lines have brought, and does what the channel wants.
+    /// Passes received packets to the channel and performs the channel's actions.
     fn hear(&mut self, now: Now, venue: &mut Venue) {
         let Some(life) = &mut self.life else { return };
         life.join(&mut venue.groups, &self.places);
@@ -359,7 +359,7 @@ impl Desk {
         life.join(groups, &self.places);
     }
 
-    /// Logs on when there is a reason to, and drives the session.
+    /// Logs on if required and drives the session.
     fn talk(&mut self, now: Now, venue: &mut Venue) {
         let Some(life) = &mut self.life else { return };
         if life.wants_to_connect(self.is_closing) && life.connects_at <= now.monotonic {

@@ -1,4 +1,4 @@
-//! Holds what a trader's channel tells against what was published, and its order against itself.
+//! Compares the callbacks of a trader's channel with the published data and checks their order.
 
 use hairpin_feed_handler as feed;
 use hairpin_feed_handler::{
@@ -14,23 +14,23 @@ use crate::truth::{Truth, Verdict, index_of};
 use crate::wire::Dialler;
 use hairpin::trader::Reaction;
 
-/// What is known of a channel from what it has told since it was made.
+/// The state of a channel as its callbacks have reported it.
 #[derive(Debug)]
 pub(crate) struct FeedJudge {
     ordeal: Ordeal,
-    /// The packet of the incremental feed that must come next.
+    /// The sequence number of the next packet of the incremental feed.
     expected: Option<u32>,
     last_packet: u32,
-    /// The last event whose end was told.
+    /// The last event whose end was reported.
     last_event: Option<u64>,
-    /// Since then nothing was missed, and no book came from a snapshot.
+    /// No packet was missed and no book was loaded from a snapshot since the last event.
     is_steady: bool,
     state: ChannelState,
     in_sync: Vec<bool>,
-    /// By instrument: at the end of the last event it was just what was published.
+    /// By instrument: `true` if the book equaled the published book at the end of the last event.
     equal: Vec<bool>,
     pub(crate) was_in_sync: bool,
-    /// Orders that the strategy sent, and those the session would not take.
+    /// The orders that the strategy sent, including those that the session refused.
     pub(crate) orders: u64,
     pub(crate) refused: u64,
     pub(crate) gaps: u64,
@@ -64,8 +64,8 @@ impl FeedJudge {
         self.ordeal.corrupts_data()
     }
 
-    /// Every book in sync is what was published by the end of the event; returns for how many
-    /// books the best price has changed.
+    /// Checks every synchronized book at the end of an event. Returns the number of books whose
+    /// best price changed.
     fn judge_event(&mut self, truth: &Truth, event: &EndOfEvent<'_>) -> u64 {
         let wanted = event.changed().filter(|(.., changes)| changes.best_price()).count() as u64;
         if self.is_lenient() {
@@ -83,7 +83,7 @@ impl FeedJudge {
             let is_equal = book.is_in_sync() && self.judge_book(truth, book, number);
             let was_equal = std::mem::replace(&mut self.equal[index], is_equal);
             let told = event.changed().any(|(i, _, c)| i == instrument && c.best_price());
-            // What a snapshot has brought before the feed did is not told again.
+            // Changes that a snapshot contained earlier are not reported again.
             if is_steady
                 && was_equal
                 && let Some(changed) = truth.changes_best_price(index, number)
@@ -95,7 +95,7 @@ impl FeedJudge {
         wanted
     }
 
-    /// Whether the book is what was published by the end of the event, no less and no more.
+    /// Checks that a book equals the published book at the end of the event.
     fn judge_book(&mut self, truth: &Truth, book: feed::Book<'_>, event: u64) -> bool {
         let verdict = truth.judge(book, event);
         match verdict {
@@ -165,7 +165,7 @@ impl FeedJudge {
     }
 }
 
-/// The strategy's feed callbacks, with a judge who hears everything first.
+/// The strategy's feed callbacks, which the checker receives first.
 pub(crate) struct Watch<'a> {
     pub(crate) reaction: Reaction<'a, Dialler>,
     pub(crate) judge: &'a mut FeedJudge,
@@ -186,7 +186,7 @@ impl feed::Listener for Watch<'_> {
         self.reaction.on_book_update(update);
     }
 
-    /// An established session answers each best-price change with one order.
+    /// Checks that an established session sends one order for each best-price change.
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         let wanted = self.judge.judge_event(self.truth, event);
         let session = &self.reaction.session;

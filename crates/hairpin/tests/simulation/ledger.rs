@@ -1,4 +1,4 @@
-//! Every business message of a trader, both ways, and who knows of it.
+//! The business messages of a trader in both directions, and who has received each.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,10 +11,10 @@ use hairpin_mapped::{Direction, Journal};
 use hairpin_netsim::Census;
 use hairpin_sbe::MessageHeader;
 
-/// Bytes of the framing header.
+/// The length of the framing header in bytes.
 const FRAMING: usize = 4;
 
-/// A business message of a client as it arrived, or as its journal has it.
+/// A client's business message as received by the gateway or recorded in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ClientMessage {
     template: u16,
@@ -23,7 +23,7 @@ pub(crate) struct ClientMessage {
     frame: Vec<u8>,
 }
 
-/// What a frame of a client is to the ledger.
+/// The kind of a client's frame, as far as the message log needs it.
 #[derive(Debug)]
 enum Kind {
     LogOn(u64),
@@ -31,7 +31,7 @@ enum Kind {
     Other,
 }
 
-/// Reads as much of a client's frame as the ledger needs.
+/// Decodes the fields of a client's frame that the message log needs.
 fn kind_of(frame: &[u8]) -> Option<Kind> {
     let (header, body) = MessageHeader::decode(frame.get(FRAMING..)?).ok()?;
     let business = |seq_num, cl_ord_id: &[u8]| {
@@ -63,7 +63,7 @@ fn kind_of(frame: &[u8]) -> Option<Kind> {
     })
 }
 
-/// The frames that arrive on one connection, as far as the gateway has not told of them yet.
+/// The frames received on one connection that the gateway has not reported yet.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     bytes: Vec<u8>,
@@ -72,12 +72,12 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// The UUID that the trader has logged on with.
+    /// Returns the UUID of the trader's logon.
     pub(crate) fn uuid(&self) -> u64 {
         self.uuid
     }
 
-    /// Bytes arrive; they are the gateway's next.
+    /// Adds received bytes that the gateway handles next.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         let mut start = 0;
@@ -97,7 +97,7 @@ impl Frames {
         self.bytes.drain(..start);
     }
 
-    /// The message the gateway tells of; those before it, it has ignored.
+    /// Returns the message that the gateway reports. The gateway has ignored all frames before it.
     fn take(&mut self, template: u16, cl_ord_id: &[u8]) -> Option<ClientMessage> {
         let is_it = |message: &ClientMessage| {
             message.template == template && message.cl_ord_id.starts_with(cl_ord_id)
@@ -111,32 +111,32 @@ impl Frames {
 /// The messages under one UUID.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
-    /// What the trader has committed.
+    /// The number of messages that the trader has committed.
     pub(crate) sent: u32,
-    /// What the gateway has taken in sequence.
+    /// The messages that the gateway has accepted in sequence.
     pub(crate) accepted: Vec<ClientMessage>,
-    /// What the gateway has told the trader that it has not taken: from, and how many.
+    /// The ranges that the gateway has reported as not applied: first number and count.
     pub(crate) not_applied: Vec<(u32, u32)>,
-    /// What the trader has given up, when it was told for the first time since it logged on: all
-    /// up to this.
+    /// The last number that the trader had given up when it received the first NotApplied after its
+    /// logon.
     pub(crate) skipped: u32,
-    /// It has done so since it logged on.
+    /// The trader has received a NotApplied since its logon.
     pub(crate) has_skipped: bool,
-    /// How often the gateway has taken a message again after that.
+    /// The number of times that the gateway has accepted a message again after a NotApplied.
     answered: u64,
-    /// Business messages of the gateway.
+    /// The number of business messages of the gateway.
     pub(crate) reported: u32,
-    /// Those the trader was told.
+    /// The number of those messages that the trader has received.
     pub(crate) told: u32,
-    /// Why messages of this run may be lost, if they may.
+    /// The reason that messages of this run may be lost, if there is one.
     pub(crate) broken: Option<&'static str>,
 }
 
-/// All of one trader's.
+/// The message log of one trader.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     pub(crate) runs: BTreeMap<u64, Run>,
-    /// Orders the gateway has acknowledged, and whether it has cancelled them since.
+    /// The acknowledged orders by OrderID, each with `true` if it was canceled later.
     orders: BTreeMap<u64, bool>,
     pub(crate) fills: u64,
     pub(crate) rejects: u64,
@@ -147,20 +147,20 @@ impl Ledger {
         self.runs.entry(uuid).or_default()
     }
 
-    /// From now on messages of this run may be lost.
+    /// Allows messages of this run to be lost from now on.
     pub(crate) fn break_run(&mut self, uuid: u64, why: &'static str) {
         if uuid != 0 {
             self.run(uuid).broken.get_or_insert(why);
         }
     }
 
-    /// Whether nothing of this run is under way.
+    /// Returns `true` if no message of this run is in flight.
     pub(crate) fn is_settled(&self, uuid: u64) -> bool {
         self.runs.get(&uuid).is_none_or(|run| run.is_taken() && run.told == run.reported)
     }
 
-    /// Everything that was sent arrived and was answered, or there is a reason why not; and what
-    /// arrived stands in the journal, byte for byte.
+    /// Checks that each sent message arrived and was answered, or that there is a reason for its
+    /// loss. Each received message must be in the journal, byte for byte.
     pub(crate) fn check(&self, journal: &Journal, market: &exchange::Matching) {
         let journaled = messages_of(journal);
         for (uuid, run) in &self.runs {
@@ -183,13 +183,13 @@ impl Ledger {
         }
     }
 
-    /// What a census wants to know.
+    /// Adds the counts to the census.
     pub(crate) fn report(&self, census: &mut Census) {
         for run in self.runs.values() {
             census.add("business messages of traders", run.sent.into());
             census.add("business messages of the exchange", run.reported.into());
             census.add("NotApplied answered", run.answered);
-            // Of a corrupt stream either may have believed what was never sent.
+            // With a corrupt stream, both ends may have accepted messages that were never sent.
             let lost = run.sent.saturating_sub(run.accepted.len() as u32);
             census.add("orders and cancels lost by a break", lost.into());
         }
@@ -199,12 +199,12 @@ impl Ledger {
 }
 
 impl Run {
-    /// Whether all that was sent was taken or has been given up.
+    /// Returns `true` if each sent message was accepted or given up.
     pub(crate) fn is_taken(&self) -> bool {
         self.last_accepted().max(self.skipped) >= self.sent
     }
 
-    /// The number of the last message that the gateway has taken, or 0.
+    /// Returns the number of the last message that the gateway has accepted, or 0.
     pub(crate) fn last_accepted(&self) -> u32 {
         self.accepted.last().map_or(0, |message| message.seq_num)
     }
@@ -235,7 +235,7 @@ impl Run {
     }
 }
 
-/// The business messages of a journal, by UUID, in order.
+/// Returns the business messages of a journal by UUID, in order.
 fn messages_of(journal: &Journal) -> BTreeMap<u64, Vec<ClientMessage>> {
     let (mut uuid, mut messages) = (0, BTreeMap::<u64, Vec<ClientMessage>>::new());
     let ours = journal.records().filter(|(record, _)| record.direction() != Direction::Inbound);
@@ -249,11 +249,11 @@ fn messages_of(journal: &Journal) -> BTreeMap<u64, Vec<ClientMessage>> {
     messages
 }
 
-/// Writes down what the gateway tells of one connection.
+/// Records the gateway's callbacks for one connection.
 pub(crate) struct Register<'a> {
     pub(crate) ledger: &'a mut Ledger,
     pub(crate) frames: &'a mut Frames,
-    /// The connection may have carried corrupt bytes: nothing is certain.
+    /// The connection may have carried corrupt bytes, so that no check is strict.
     pub(crate) is_lenient: bool,
 }
 

@@ -1,4 +1,4 @@
-//! One process of a trader, from its start to its end.
+//! One process of a trader, from start to exit.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -22,10 +22,10 @@ use crate::venue::{KEY, Places, Venue};
 use crate::wire::{Dialler, Shared};
 use hairpin::trader::{Reaction, Strategy};
 
-/// Between two attempts to log on.
+/// The pause between two logon attempts.
 const PAUSE: Duration = Duration::from_millis(3);
 
-/// Channel, session and strategy side by side, and a judge for each of the first two.
+/// A channel, a session and a strategy, and a checker for the channel and for the session.
 pub(crate) struct Life {
     pub(crate) channel: Channel,
     pub(crate) session: Session<Dialler>,
@@ -76,7 +76,7 @@ impl Life {
         }
     }
 
-    /// Joins and leaves groups as the channel wants.
+    /// Joins and leaves multicast groups as the channel requests.
     pub(crate) fn join(&mut self, groups: &mut [[Group; 2]; 3], places: &Places) {
         while let Some(action) = self.channel.poll_action() {
             let (feed, is_joined) = match action {
@@ -112,13 +112,13 @@ impl Life {
         }
     }
 
-    /// A trader logs on once its books are in sync, and again when it has lost its session.
+    /// Returns `true` if the trader has synchronized books and no session.
     pub(crate) fn wants_to_connect(&self, is_closing: bool) -> bool {
         let is_wanted = self.feed.was_in_sync && !is_closing && !self.ordeal.corrupts_data();
         is_wanted && self.session.state() == State::Disconnected
     }
 
-    /// Logs on: resumes, if there is a session to resume and that is preferred.
+    /// Logs on. Resumes the previous session if possible and preferred.
     pub(crate) fn connect(&mut self, now: Now, prefers_to_resume: bool) {
         let orders = &mut self.orders;
         let is_known = orders.established != 0 && !orders.is_spoilt;
@@ -139,7 +139,7 @@ impl Life {
         self.session.connect(now, binding).expect("it is disconnected");
     }
 
-    /// Whether there is anything for the session to do.
+    /// Returns `true` if the session has work to do.
     pub(crate) fn is_due(&self, now: Instant, connection: Option<&Shared>) -> bool {
         let has_come = connection.is_some_and(|connection| {
             connection.borrow().poll_timeout(now, End::Client).is_some_and(|at| at <= now)
@@ -149,8 +149,8 @@ impl Life {
             || self.session.next_deadline().is_some_and(|at| at <= now)
     }
 
-    /// Whether there is something at the connection that has no time of its own: it stands or is
-    /// broken, or what waited can leave.
+    /// Returns `true` if the connection has an event without a time: it is established or broken,
+    /// or queued bytes can leave.
     pub(crate) fn is_urgent(&self, now: Instant, connection: Option<&Shared>) -> bool {
         connection.is_some_and(|connection| {
             let connection = connection.borrow();
@@ -164,15 +164,15 @@ impl Life {
         })
     }
 
-    /// The process dies in the callback of the next report.
+    /// Makes the process crash in the callback of the next report.
     pub(crate) fn doom(&mut self) {
         self.orders.is_doomed = true;
     }
 
-    /// Lets the session do all that there is to do now.
+    /// Lets the session do all work that is due.
     ///
     /// # Errors
-    /// The process died in a callback.
+    /// The process crashed in a callback.
     pub(crate) fn drive(&mut self, now: Now, ledger: &mut Ledger) -> Result<(), Died> {
         let Self { session, reactor, strategy, orders: judge, .. } = self;
         let was_connected = session.state() != State::Disconnected;
@@ -191,7 +191,7 @@ impl Life {
         Ok(())
     }
 
-    /// Every book is what the exchange published last.
+    /// Checks that every book equals the last published book.
     pub(crate) fn check_books(&self, venue: &Venue) {
         let instruments = self.channel.instruments();
         assert_eq!(instruments.iter().count(), venue.truth.instruments(), "instruments");
@@ -202,7 +202,7 @@ impl Life {
         }
     }
 
-    /// Session and gateway have counted to the same numbers.
+    /// Checks that session and gateway agree on the next sequence numbers.
     pub(crate) fn check_numbers(&self, ledger: &Ledger) {
         let progress = self.session.progress();
         if let Some(run) = ledger.runs.get(&progress.uuid) {
@@ -211,7 +211,7 @@ impl Life {
         }
     }
 
-    /// What the strategy has counted is what it was seen to do.
+    /// Checks the strategy's counters against the observed events.
     pub(crate) fn check_sums(&self, census: &mut Census) {
         let Self { strategy, feed, orders, .. } = self;
         let counts = &strategy.counts;

@@ -1,9 +1,10 @@
-//! The whole system on a simulated network: an exchange, three traders, and everything that can
-//! go wrong between them, by a seed.
+//! The whole system on a simulated network: an exchange, three traders, and network faults drawn
+//! from a seed.
 //!
-//! Exchange, channel, session and strategy are the real ones; only sockets and clocks are not.
-//! Each end of an event and the end of each run is held against what the exchange published, each
-//! order against what the gateway took. `docs/design/testing.md` says how to repeat a seed.
+//! The exchange, channel, session and strategy are the real ones. Only the sockets and clocks are
+//! simulated. At the end of each event and of each run, books are compared with the published books
+//! and orders with the messages that the gateway accepted. `docs/design/testing.md` describes how
+//! to repeat a seed.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod desk;
@@ -28,12 +29,12 @@ mod wire;
 use plan::Ordeal;
 use seeds::{Simulation, setting};
 
-/// Ticks of a run unless `HAIRPIN_SIM_TICKS` says another number.
+/// The number of ticks per run unless `HAIRPIN_SIM_TICKS` is set.
 const TICKS: u64 = 150;
-/// Runs unless `HAIRPIN_SIM_SEEDS` says another number.
+/// The number of runs unless `HAIRPIN_SIM_SEEDS` is set.
 const SEEDS: u64 = 100;
 
-/// What must happen in a hundred runs, or they prove less than they seem to.
+/// The classes that a hundred runs must cover.
 const CLASSES: &[&str] = &[
     "ticks",
     "heartbeats",

@@ -1,35 +1,35 @@
-//! What a seed has in store: the market, and what each trader has to bear.
+//! The plan of a run, drawn from its seed: the market, and the fault scenario of each trader.
 
 use hairpin_netsim::{Chance, Delay, FaultSchedule, Faults, Random, Rate, StreamFaults};
 use hairpin_time::{Duration, Instant};
 
-/// How many traders there are.
+/// The number of traders.
 pub(crate) const TRADERS: usize = 3;
 
-/// Something that is wrong for a while, or happens once.
+/// A fault that lasts for a time or happens once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Datagrams of these sides are lost now and then.
+    /// Some datagrams of these lines are lost.
     Loss(Sides),
-    /// Nothing comes on these sides.
+    /// All datagrams of these lines are lost.
     Cut(Sides),
-    /// Datagrams of these sides come twice.
+    /// Some datagrams of these lines arrive twice.
     Duplicates(Sides),
-    /// Datagrams overtake each other, within the time a channel waits for a hole.
+    /// Datagrams are reordered within the channel's reorder wait.
     Reordering,
-    /// Some datagrams of these sides come later than a channel waits.
+    /// Some datagrams of these lines arrive after the channel's reorder wait.
     Late(Sides),
-    /// The lines of these sides are slow and their queues short.
+    /// These lines have a low rate and short queues.
     Narrow(Sides),
     /// Bits of datagrams are flipped.
     Corruption,
     /// Bits of the order stream are flipped.
     CorruptOrders,
-    /// What the trader sends to the gateway does not arrive for a while.
+    /// Bytes from the trader to the gateway are delayed for a time.
     StallUp,
-    /// What the gateway sends does not arrive for a while.
+    /// Bytes from the gateway to the trader are delayed for a time.
     StallDown,
-    /// The windows of the connection are small and its chunks smaller.
+    /// The connection has small windows and smaller chunks.
     Trickle,
     /// New connections are refused.
     Refusal,
@@ -37,13 +37,13 @@ pub(crate) enum Fault {
     Reset,
     /// The exchange terminates the session.
     Terminate,
-    /// A report of the exchange never leaves it.
+    /// A report of the exchange is never sent.
     Swallow,
-    /// The trader's process dies, and comes back when this is over.
+    /// The trader's process crashes and restarts when the fault ends.
     Death,
 }
 
-/// Which side of the market data.
+/// The market-data lines that a fault affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sides {
     A,
@@ -52,7 +52,7 @@ pub(crate) enum Sides {
 }
 
 impl Sides {
-    /// Whether side 0 (A) or 1 (B) is one of them.
+    /// Returns `true` if line 0 (A) or 1 (B) is included.
     pub(crate) fn has(self, side: usize) -> bool {
         match self {
             Self::A => side == 0,
@@ -62,7 +62,7 @@ impl Sides {
     }
 }
 
-/// What a trader has to bear during a run.
+/// The fault scenario of a trader during a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ordeal {
     Calm,
@@ -116,7 +116,7 @@ impl Ordeal {
         Self::CorruptOrders,
     ];
 
-    /// Its name in a census, as a class that must have happened.
+    /// Returns the scenario's class in the census.
     pub(crate) const fn class(self) -> &'static str {
         match self {
             Self::Calm => "ordeal: calm",
@@ -143,7 +143,7 @@ impl Ordeal {
         }
     }
 
-    /// The faults it consists of.
+    /// Returns the faults of the scenario.
     const fn faults(self) -> &'static [Fault] {
         match self {
             Self::Calm | Self::LateJoin | Self::Silence => &[],
@@ -181,7 +181,7 @@ impl Ordeal {
         }
     }
 
-    /// Whether market data may be missing on both sides.
+    /// Returns `true` if market data may be missing on both lines.
     pub(crate) const fn may_gap(self) -> bool {
         matches!(
             self,
@@ -194,7 +194,7 @@ impl Ordeal {
         )
     }
 
-    /// Whether a connection may end before its time.
+    /// Returns `true` if a connection may end early.
     pub(crate) const fn may_disconnect(self) -> bool {
         matches!(
             self,
@@ -209,42 +209,44 @@ impl Ordeal {
         )
     }
 
-    /// Whether an order may be refused because too many wait.
+    /// Returns `true` if an order may be refused because too many are queued.
     pub(crate) const fn may_refuse(self) -> bool {
         matches!(self, Self::SlowOrders | Self::Everything | Self::CorruptOrders)
     }
 
-    /// Whether nothing can be expected of the books but that nobody panics.
+    /// Returns `true` if market data is corrupt, so that the only rule is not to panic.
     pub(crate) const fn corrupts_data(self) -> bool {
         matches!(self, Self::CorruptData)
     }
 
-    /// Whether nothing can be expected of the session but that nobody panics.
+    /// Returns `true` if the order stream is corrupt, so that the only rule is not to panic.
     pub(crate) const fn corrupts_orders(self) -> bool {
         matches!(self, Self::CorruptOrders)
     }
 }
 
-/// A run.
+/// The plan of one run.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) random: Random,
     pub(crate) instruments: u32,
     pub(crate) ticks: u64,
-    /// Between two ticks on the average.
+    /// The average time between two ticks.
     pub(crate) interval: Duration,
-    /// How often ticks come in a burst.
+    /// The probability that ticks come in a burst.
     pub(crate) bursts: Chance,
     pub(crate) loop_period: Duration,
-    /// Silence of the feed after which a heartbeat comes.
+    /// The feed's heartbeat interval.
     pub(crate) heartbeat: Duration,
     pub(crate) ordeals: [Ordeal; TRADERS],
 }
 
 impl Plan {
-    /// What `seed` has in store for so many ticks. The first trader's ordeal goes round with the
-    /// seed, so that 21 seeds have all of them; the others' are chance, and every fourth a
-    /// connection that is reset: it takes many for both ends to have lost something.
+    /// Draws the plan of `seed` with a number of ticks.
+    ///
+    /// The first trader's scenario rotates with the seed, so that 21 seeds cover every scenario.
+    /// The other scenarios are random. Every fourth scenario is a connection reset, because both
+    /// ends lose messages in only a few of them.
     pub(crate) fn new(seed: u64, ticks: u64) -> Self {
         let mut random = Random::new(seed);
         let first = Ordeal::ALL[(seed % Ordeal::ALL.len() as u64) as usize];
@@ -253,7 +255,7 @@ impl Plan {
             _ => *random.pick(&Ordeal::ALL),
         };
         let ordeals = [first, other(), other()];
-        // A silence is long: with fast loops and heartbeats it would be most of the work.
+        // A silence is long: short loop periods and heartbeat intervals would dominate the work.
         let has_silence = ordeals.contains(&Ordeal::Silence);
         let (loop_millis, heartbeat_millis) =
             if has_silence { (100, 1_000) } else { (*random.pick(&[10, 20, 50]), 100) };
@@ -269,12 +271,12 @@ impl Plan {
         }
     }
 
-    /// How long ticks go on.
+    /// Returns the duration of all ticks.
     pub(crate) fn length(&self) -> Duration {
         self.interval * self.ticks
     }
 
-    /// When which fault of an ordeal begins and ends.
+    /// Draws the start and end of a scenario's faults.
     pub(crate) fn schedule(&mut self, ordeal: Ordeal, start: Instant) -> FaultSchedule<Fault> {
         let faults = ordeal.faults();
         let (least, most) = match ordeal {
@@ -283,18 +285,18 @@ impl Plan {
             _ => (1, 3),
         };
         let count = least + self.random.below(most + 1 - least);
-        // What is reset is to come back and be used again.
+        // A connection must be established and used again after a reset.
         let is_reset = ordeal == Ordeal::Reset;
         let (span, longest) =
             if is_reset { (self.length() * 3 / 4, 10) } else { (self.length(), 150) };
         let within = start..start + span;
-        // Short ones, and such as outlast several loops of snapshots.
+        // The short faults, and faults that outlast several snapshot loops.
         let length = Duration::from_millis(2)..Duration::from_millis(longest);
         FaultSchedule::new(&mut self.random, within, faults, count, length)
     }
 }
 
-/// A trader's line for one side of the market data, longer by `lag`, under these faults.
+/// Returns a trader's faults of one market-data line, with the extra delay `lag`.
 pub(crate) fn line(side: usize, lag: Duration, faults: &[Fault]) -> (Faults, bool) {
     let (min, jitter) = (Duration::from_micros(20) + lag, Duration::from_micros(60));
     let mut line = Faults { delay: Delay { min, jitter, ..LAN }, ..Faults::LAN };
@@ -325,7 +327,7 @@ pub(crate) fn line(side: usize, lag: Duration, faults: &[Fault]) -> (Faults, boo
 
 const LAN: Delay = Faults::LAN.delay;
 
-/// A trader's order connection under these faults.
+/// Returns the faults of a trader's order connection.
 pub(crate) fn stream(faults: &[Fault]) -> StreamFaults {
     let mut stream = StreamFaults { window_bytes: 8 << 10, ..StreamFaults::LAN };
     for fault in faults {

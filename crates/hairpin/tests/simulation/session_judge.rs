@@ -1,4 +1,4 @@
-//! Holds what a trader's session tells against what the gateway did, and its order against itself.
+//! Compares the callbacks of a trader's session with the gateway's records and checks their order.
 
 use std::panic::resume_unwind;
 
@@ -13,31 +13,31 @@ use crate::ledger::Ledger;
 use crate::plan::Ordeal;
 use hairpin::trader::Strategy;
 
-/// The process has died in a callback.
+/// The process crashed in a callback.
 #[derive(Debug)]
 pub(crate) struct Died;
 
-/// What is known of a session from what it has told since it was made.
+/// The state of a session as its callbacks have reported it.
 #[derive(Debug)]
 pub(crate) struct SessionJudge {
     ordeal: Ordeal,
     state: State,
     pub(crate) acknowledgements: u64,
     pub(crate) cancels: u64,
-    /// Cancels the session would not take.
+    /// The number of cancels that the session refused.
     pub(crate) refused: u64,
     pub(crate) gaps: u64,
     pub(crate) errors: u64,
     pub(crate) rejects: u64,
-    /// The UUID that was established last.
+    /// The UUID of the last established session.
     pub(crate) established: u64,
     /// The UUID that the present logon resumes, or 0.
     pub(crate) resumes: u64,
-    /// It cannot be resumed.
+    /// The session cannot be resumed.
     pub(crate) is_spoilt: bool,
-    /// Nothing has come since the logon.
+    /// No message has arrived since the logon.
     is_fresh: bool,
-    /// The process dies in the callback of the next report.
+    /// The process crashes in the callback of the next report.
     pub(crate) is_doomed: bool,
     pub(crate) census: Census,
 }
@@ -69,7 +69,7 @@ impl SessionJudge {
     fn enter(&mut self, state: State) {
         use State::*;
         let is_legal = match (self.state, state) {
-            // A terminate right after a connect is told before the connecting was.
+            // A terminate directly after a connect is reported before the connecting state.
             (Disconnected, Connecting | Terminating)
             | (Connecting, Negotiating | Establishing)
             | (Negotiating, Establishing)
@@ -84,7 +84,7 @@ impl SessionJudge {
     }
 }
 
-/// The strategy's session callbacks, with a judge who hears everything first.
+/// The strategy's session callbacks, which the checker receives first.
 pub(crate) struct Clerk<'a> {
     pub(crate) strategy: &'a mut Strategy,
     pub(crate) judge: &'a mut SessionJudge,
@@ -92,7 +92,7 @@ pub(crate) struct Clerk<'a> {
 }
 
 impl Clerk<'_> {
-    /// A business message: the next of its run, while business may come.
+    /// Checks a business message: the next of its run, in a state that allows business messages.
     fn take(&mut self, message: &Message<'_>) {
         let run = self.ledger.run(message.uuid);
         assert_eq!(message.seq_num, run.told + 1, "a report out of order");
@@ -109,7 +109,7 @@ impl Clerk<'_> {
         run.told = message.seq_num;
     }
 
-    /// The connection ends, or has ended: what is under way is lost.
+    /// Records the end of the connection, which loses all messages in flight.
     fn end(&mut self, sender: &Sender<'_>, why: &'static str) {
         let ordeal = self.judge.ordeal;
         assert!(ordeal.may_disconnect(), "{ordeal:?}: {why}");
@@ -205,7 +205,7 @@ impl Listener for Clerk<'_> {
         self.strategy.on_reject(sender, rejected);
     }
 
-    /// Just those reports are missing that were sent and not told.
+    /// Checks that a gap names exactly the reports that were sent and not received.
     fn on_gap(&mut self, sender: &mut Sender<'_>, gap: Gap) {
         self.judge.gaps += 1;
         self.judge.is_spoilt = true;
@@ -219,11 +219,11 @@ impl Listener for Clerk<'_> {
             let present = sender.progress().uuid;
             let run = self.ledger.run(gap.uuid);
             assert!(run.broken.is_some(), "{gap:?}, but nothing was broken");
-            // Amid the stream others may have followed what is missing.
+            // Within the stream, further messages may have followed the gap.
             let is_all = gap.to == run.reported;
             let is_amid = self.judge.state == State::Established && gap.uuid == present;
             assert!(is_all || (is_amid && gap.to < run.reported), "{gap:?}: {}", run.reported);
-            // What the process before was told is in the journal.
+            // The messages that the previous process received are in the journal.
             assert_eq!(gap.from, run.told + 1, "{gap:?}");
         }
         self.strategy.on_gap(sender, gap);
@@ -234,23 +234,25 @@ impl Listener for Clerk<'_> {
         self.ledger.run(gap.uuid).told = gap.to;
     }
 
-    /// Just those messages were not applied that were sent and not accepted.
+    /// Checks that a NotApplied names exactly the messages that were sent and not accepted.
     fn on_not_applied(&mut self, sender: &mut Sender<'_>, not_applied: NotApplied) {
         self.judge.census.count("messages not applied and told so");
         let NotApplied { from_seq_no: from, count } = not_applied;
         if !self.judge.is_lenient() {
             let run = self.ledger.run(sender.progress().uuid);
             assert!(run.broken.is_some(), "{not_applied:?}, but nothing was broken");
-            // Until the gap is filled all that comes is not applied, from the same number on.
+            // Until the gap is filled, each further message is not applied, counted from the same
+            // number.
             let known = match run.not_applied.last() {
                 Some(&(from, _)) if run.has_skipped => from - 1,
                 _ => run.last_accepted(),
             };
             assert!(from > known && from <= run.sent, "{not_applied:?}, {known} accepted");
-            // CME counts through the number that Establish says is next, which nobody has sent.
+            // CME's count includes the number that Establish names as the next one, which no
+            // message has used.
             assert!(from + count <= run.sent + 2, "{not_applied:?}, {} sent", run.sent);
-            // What follows the Sequence that fills the gap is applied: a second one can only be
-            // about messages that left before it.
+            // Messages after the Sequence that fills the gap are applied. A second NotApplied can
+            // refer only to messages that left before the Sequence.
             let is_answered = run.has_skipped && from + count > run.skipped + 1;
             assert!(!is_answered, "{not_applied:?}, though all to {} is given up", run.skipped);
             run.not_applied.push((from, count));

@@ -1,4 +1,4 @@
-//! The exchange of the simulation: the real floor and gateway, netsim for their sockets.
+//! The simulated exchange: the real market and gateway on simulated sockets.
 
 use hairpin_exchange::{
     Action, Capacity, ConnectionId, Credentials, EventPart, Feed, Gateway, Instrument, MAX_PAYLOAD,
@@ -15,13 +15,13 @@ use crate::wire::Shared;
 
 /// The secret key of every trader.
 pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
-/// Bytes read from a connection at once.
+/// The maximum number of bytes per read from a connection.
 const CHUNK: usize = 2_048;
 
-/// A place at every group, by feed and side.
+/// A receiver's membership of every group, by feed and line.
 pub(crate) type Places = [[ReceiverId; 2]; 3];
 
-/// Exchange, its lines out, and its connections.
+/// The exchange, its multicast groups and its connections.
 pub(crate) struct Venue {
     pub(crate) floor: SimulatedMarket,
     pub(crate) gateway: Gateway,
@@ -29,23 +29,23 @@ pub(crate) struct Venue {
     pub(crate) ledgers: [Ledger; TRADERS],
     pub(crate) groups: [[Group; 2]; 3],
     pub(crate) census: Census,
-    /// Whose bytes may be corrupt.
+    /// By trader: `true` if the trader's bytes may be corrupt.
     lenient: [bool; TRADERS],
     visits: Vec<Visit>,
     packet: Box<[u8; MAX_PAYLOAD]>,
     chunk: Vec<u8>,
 }
 
-/// A connection as the exchange sees it.
+/// A connection at the exchange's end.
 struct Visit {
     trader: usize,
     connection: Shared,
-    /// Its place at the gateway, once it is established.
+    /// The connection's id at the gateway, once established.
     id: Option<ConnectionId>,
     frames: Frames,
-    /// Bytes of a frame to the trader that are still to be written.
+    /// The number of bytes of a partly written frame that are still to be written.
     frame_left: usize,
-    /// The next business message to the trader never leaves.
+    /// The next business message to the trader is dropped.
     swallows: bool,
 }
 
@@ -86,7 +86,7 @@ impl Venue {
         }
     }
 
-    /// A receiver's place at every group.
+    /// Adds a receiver to every group.
     pub(crate) fn places(&mut self, random: &mut Random) -> Places {
         let mut place = |feed: usize, side: usize| {
             let (faults, _) = line(side, Duration::ZERO, &[]);
@@ -95,7 +95,7 @@ impl Venue {
         [0, 1, 2].map(|feed| [0, 1].map(|side| place(feed, side)))
     }
 
-    /// The generator's next event.
+    /// Publishes the generator's next event.
     pub(crate) fn tick(&mut self, now: Now) {
         self.transmit(now);
         let (_, publication) = self.floor.step(now).expect("there is always something to change");
@@ -136,13 +136,14 @@ impl Venue {
         }
     }
 
-    /// A trader has dialled.
+    /// Adds a new connection of a trader.
     pub(crate) fn admit(&mut self, trader: usize, connection: Shared) {
         let (id, frames, frame_left, swallows) = (None, Frames::default(), 0, false);
         self.visits.push(Visit { trader, connection, id, frames, frame_left, swallows });
     }
 
-    /// Ends a trader's session from this side, if it is established.
+    /// Terminates a trader's session at the exchange's end. Returns `true` if the session was
+    /// established.
     pub(crate) fn terminate(&mut self, now: Now, trader: usize) -> bool {
         let established = |visit: &&mut Visit| {
             let is_established = |id| self.gateway.state(id) == SessionState::Established;
@@ -156,7 +157,7 @@ impl Venue {
         true
     }
 
-    /// Does all that is to do at the connections and the gateway now.
+    /// Handles all due events of the connections and the gateway.
     pub(crate) fn pump(&mut self, now: Now) {
         for place in (0..self.visits.len()).rev() {
             self.welcome(now, place);
@@ -181,7 +182,7 @@ impl Venue {
         self.transmit(now);
     }
 
-    /// Gives a connection that is established a place at the gateway.
+    /// Registers an established connection at the gateway.
     fn welcome(&mut self, now: Now, place: usize) {
         let visit = &mut self.visits[place];
         let is_open = visit.connection.borrow().state(now.monotonic) == ConnectionState::Open;
@@ -191,7 +192,7 @@ impl Venue {
         }
     }
 
-    /// Reads and writes one connection; whether it is still there.
+    /// Reads and writes one connection. Returns `true` if the connection is still open.
     fn serve(&mut self, now: Now, place: usize) -> bool {
         let is_there = self.read(now, place) && self.write(now, place);
         let id = self.visits[place].id.expect("it is welcome");
@@ -254,12 +255,12 @@ impl Venue {
         true
     }
 
-    /// A trader's next report is to be swallowed.
+    /// Drops the next report to a trader.
     pub(crate) fn swallow_next(&mut self, trader: usize) {
         self.visits.iter_mut().filter(|v| v.trader == trader).for_each(|v| v.swallows = true);
     }
 
-    /// Takes a whole business message out of what is to be written.
+    /// Drops one whole business message from the outgoing bytes.
     fn swallow(&mut self, place: usize) {
         const FIRST_BUSINESS: u16 = 514;
         let visit = &mut self.visits[place];
@@ -276,7 +277,7 @@ impl Venue {
         self.gateway.handle_sent(id, length);
     }
 
-    /// When there is something to do next.
+    /// Returns the time of the next event.
     pub(crate) fn next_at(&self, now: Instant) -> Option<Instant> {
         let visits = self.visits.iter().filter_map(|visit| {
             let takes = visit.id.is_none_or(|id| self.gateway.can_receive(id));
@@ -286,13 +287,13 @@ impl Venue {
         own.into_iter().flatten().chain(visits).min()
     }
 
-    /// The books behind it all.
+    /// Returns the market's order books.
     pub(crate) fn matching(&self) -> &Matching {
         self.floor.matching()
     }
 }
 
-/// Length of the frame that begins at `start`.
+/// Returns the length of the frame that begins at `start`.
 fn frame_length(bytes: &[u8], start: usize) -> usize {
     usize::from(u16::from_le_bytes([bytes[start], bytes[start + 1]]))
 }

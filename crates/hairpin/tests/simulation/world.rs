@@ -1,4 +1,4 @@
-//! Exchange, traders and the network between them, from the first tick to the last logout.
+//! The exchange, the traders and the network between them, from the first tick to the last logout.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,16 +10,16 @@ use crate::desk::Desk;
 use crate::plan::{Plan, TRADERS};
 use crate::venue::Venue;
 
-/// Longer than any keep-alive takes to lapse and any trader to come back after it.
+/// The time limit to settle: longer than any keep-alive lapse and the logon after it.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Steps at one time: more is a loop that never ends.
+/// The maximum number of steps at one instant. More steps indicate an endless loop.
 const MOST_STEPS: u32 = 10_000;
 
-/// A run of the simulation.
+/// One run of the simulation.
 struct World {
     plan: Plan,
     clock: Clock,
-    /// The time, for what netsim's connections are behind of.
+    /// The current time, shared with the simulated connections.
     shared_clock: Rc<Cell<Instant>>,
     random: Random,
     venue: Venue,
@@ -29,10 +29,10 @@ struct World {
     steps: u32,
 }
 
-/// Runs a seed to its end and returns what has happened.
+/// Runs a seed to its end and returns the census.
 ///
 /// # Panics
-/// If anything is not as it should be.
+/// If a check fails.
 pub(crate) fn run(seed: u64, ticks: u64) -> Census {
     let folder = tempfile::tempdir().expect("a folder for journals");
     let mut world = World::new(Plan::new(seed, ticks), folder.path());
@@ -57,8 +57,8 @@ impl World {
         Self { plan, clock, shared_clock, random, venue, desks, next_tick, ticks_left, steps: 0 }
     }
 
-    /// Mostly trading begins, and faults with it, when everybody is there. Now and then the faults
-    /// are there before.
+    /// Waits until all traders are ready, in most runs, and starts trading and the faults. In the
+    /// other runs, the faults start first.
     fn begin(&mut self) {
         if self.random.below(4) > 0 {
             self.step_until(|world| world.desks.iter().all(Desk::is_ready));
@@ -69,18 +69,18 @@ impl World {
         self.desks.iter_mut().for_each(|desk| desk.begin_ordeal(&mut self.plan, start));
     }
 
-    /// All ticks, and all faults.
+    /// Runs all ticks and all faults.
     fn trade(&mut self) {
         while self.ticks_left > 0 {
             self.step();
         }
     }
 
-    /// The network is good, and everything that was missed comes in order.
+    /// Ends all faults and waits until every trader has recovered.
     fn recover(&mut self) {
         let now = self.clock.now();
         self.desks.iter_mut().for_each(|desk| desk.heal(now, &mut self.venue));
-        // A loss at the very end shows by the next heartbeat.
+        // The next heartbeat reveals a loss at the very end.
         let rested = now.monotonic + self.plan.heartbeat + Duration::from_millis(100);
         let is_settled = |world: &Self| {
             let now = world.clock.now().monotonic;
@@ -89,7 +89,7 @@ impl World {
         self.step_until(is_settled);
     }
 
-    /// Every trader logs out, and is answered.
+    /// Logs out every trader and waits for the response.
     fn log_out(&mut self) {
         let now = self.clock.now();
         self.desks.iter_mut().for_each(|desk| desk.close(now));
@@ -125,7 +125,7 @@ impl World {
         format!("not settled long after the last fault: {}", late.join("; "))
     }
 
-    /// Time goes on to whatever is due next, and that is done.
+    /// Advances the time to the next event and handles all due events.
     fn step(&mut self) {
         let before = self.clock.now().monotonic;
         let due = [0, 1, 2].map(|desk: usize| self.desks[desk].next_at(before, &self.venue));
@@ -148,7 +148,7 @@ impl World {
         self.venue.pump(now);
     }
 
-    /// A tick, or a burst of them.
+    /// Publishes one tick or a burst of ticks.
     fn tick(&mut self) {
         let now = self.clock.now();
         let is_burst = self.random.happens(self.plan.bursts);

@@ -1,4 +1,4 @@
-//! The moment at which a process dies: between any two things it does.
+//! The crash point of a simulated process, which lies between any two of its steps.
 #![allow(dead_code, reason = "each simulation uses its part")]
 
 use std::cell::{Cell, RefCell};
@@ -6,39 +6,39 @@ use std::panic::resume_unwind;
 
 use hairpin_netsim::Census;
 
-/// The process has died.
+/// The process crashed.
 #[derive(Debug)]
 pub(crate) struct Died;
 
-/// Counts what a process does, and ends it in between when it is told to.
+/// Counts the steps of a process, and crashes the process at an armed step.
 #[derive(Debug, Default)]
 pub(crate) struct Fuse {
-    /// Steps that it still makes.
+    /// The number of steps before the crash.
     left: Cell<Option<u64>>,
-    /// Only steps of this class count.
+    /// The class of the steps that count, or all classes.
     only: Cell<Option<&'static str>>,
     pub(crate) census: RefCell<Census>,
 }
 
 impl Fuse {
-    /// The process dies after so many steps more.
+    /// Crashes the process after `steps` further steps.
     pub(crate) fn light(&self, steps: u64) {
         self.left.set(Some(steps));
         self.only.set(None);
     }
 
-    /// The process dies after so many steps of `class` more.
+    /// Crashes the process after `steps` further steps of `class`.
     pub(crate) fn light_at(&self, class: &'static str, steps: u64) {
         self.left.set(Some(steps));
         self.only.set(Some(class));
     }
 
-    /// It does not die.
+    /// Disarms the crash point.
     pub(crate) fn put_out(&self) {
         self.left.set(None);
     }
 
-    /// The process is about to do, or has done, what `class` says; here it dies, or goes on.
+    /// Counts a step of `class`. Panics with [`Died`] if the process crashes here.
     pub(crate) fn step(&self, class: &'static str) {
         match self.left.get() {
             None => {}

@@ -1,5 +1,5 @@
-//! A trader's connections: netsim's byte streams where a session expects an endpoint, cut after any
-//! byte.
+//! A trader's connections: simulated byte streams that implement the session's endpoint and can be
+//! cut after any byte.
 #![allow(dead_code, reason = "each simulation uses its part")]
 
 use std::cell::{Cell, RefCell};
@@ -19,27 +19,29 @@ use hairpin_time::{Duration, Instant};
 use crate::frames::{Frames, cut_in};
 use crate::fuse::Fuse;
 
-/// The most bytes of one read.
+/// The maximum number of bytes per read.
 const CHUNK: usize = 4_096;
 
-/// One connection, as both ends hold it.
+/// One connection, shared by both ends.
 pub(crate) type Shared = Rc<RefCell<Connection>>;
 
-/// A connection that a trader has or is making.
+/// A trader's connection, established or in progress.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) connection: Shared,
-    /// Where it was made to.
+    /// The address of the gateway.
     pub(crate) gateway: SocketAddrV4,
-    /// The trader knows that it stands.
+    /// The trader knows that the connection is established.
     is_known: Rc<Cell<bool>>,
-    /// Not all that was to leave has.
+    /// The last write was partial.
     is_full: Rc<Cell<bool>>,
 }
 
 impl Line {
-    /// When there is something for the trader at its end: at once if the connection stands or is
-    /// broken and it does not know, or if what waited can leave.
+    /// Returns the time of the next event at the trader's end.
+    ///
+    /// The event is due at once if the trader has not noticed that the connection is established or
+    /// broken, or if queued bytes can leave.
     pub(crate) fn next_at(&self, now: Instant) -> Option<Instant> {
         let connection = self.connection.borrow();
         let is_urgent = match connection.state(now) {
@@ -54,25 +56,25 @@ impl Line {
     }
 }
 
-/// What dials for a trader, and what the rest of the simulation sees of it.
+/// The state shared by a trader's dialer and the rest of the simulation.
 #[derive(Debug)]
 pub(crate) struct Exit {
     clock: Rc<Cell<Instant>>,
     random: Random,
     fuse: Rc<Fuse>,
-    /// The connection ends when so many bytes more have left.
+    /// The connection ends after this number of further bytes.
     pub(crate) cuts_after: Option<usize>,
     pub(crate) census: Census,
     pub(crate) faults: StreamFaults,
-    /// Attempts are refused.
+    /// Connection attempts are refused.
     pub(crate) refuses: bool,
-    /// Attempts to connect to this gateway are.
+    /// The gateway at which connection attempts are refused.
     pub(crate) refused: Option<SocketAddrV4>,
     /// The connections in use.
     pub(crate) lines: Vec<Line>,
-    /// Every connection that was dialled and the exchange has not taken notice of yet.
+    /// The new connections that the exchange has not accepted yet.
     pub(crate) dialled: Vec<Line>,
-    /// All of them, for the census.
+    /// All connections, for the census.
     pub(crate) all: Vec<Shared>,
 }
 
@@ -93,18 +95,18 @@ impl Exit {
         }
     }
 
-    /// The connection in use, of a trader that has one at a time.
+    /// Returns the connection of a trader that has one at a time.
     pub(crate) fn current(&self) -> Option<Shared> {
         self.lines.last().map(|line| Rc::clone(&line.connection))
     }
 
-    /// How many of so many bytes still leave.
+    /// Returns the number of bytes that still leave before a cut.
     fn allowed(&self, wanted: usize) -> usize {
         self.cuts_after.map_or(wanted, |left| left.min(wanted))
     }
 }
 
-/// Dials over an [`Exit`].
+/// Connects through an [`Exit`].
 #[derive(Debug)]
 pub(crate) struct Dialler(pub(crate) Rc<RefCell<Exit>>);
 
@@ -144,9 +146,9 @@ pub(crate) struct Wire {
     exit: Rc<RefCell<Exit>>,
     descriptor: File,
     fuse: Rc<Fuse>,
-    /// What has left.
+    /// The sent bytes.
     frames: Frames,
-    /// It was cut, and the client does not know yet.
+    /// The connection was cut, which the client has not noticed yet.
     is_cut: bool,
 }
 
@@ -155,7 +157,7 @@ impl Wire {
         self.line.connection.borrow().state(self.clock.get())
     }
 
-    /// Ends the connection if as many bytes have left as were to.
+    /// Counts written bytes and ends the connection at the planned cut.
     fn note_written(&mut self, written: &[u8]) {
         self.frames.feed(written);
         while self.frames.take().is_some() {}
@@ -172,7 +174,7 @@ impl Wire {
     }
 }
 
-/// The end of the process, or of the session's interest, ends the connection.
+/// Ends the connection when the process or the session drops it.
 impl Drop for Wire {
     fn drop(&mut self) {
         let connection = &self.line.connection;
