@@ -24,7 +24,7 @@ impl Listener for Hearing<'_> {
         match feed {
             Feed::Incremental | Feed::Replay => {
                 let fact = self.truth.packet(sequence, sending_time);
-                let fact = fact.expect("a packet is told that was never sent");
+                let fact = fact.expect("the channel reported a packet that was never sent");
                 self.judge.judge_packet(self.now, fact);
             }
             _ => {
@@ -43,11 +43,11 @@ impl Listener for Hearing<'_> {
 
     fn on_end_of_packet(&mut self, packet: &Packet) {
         if matches!(packet.feed, Feed::Incremental | Feed::Replay) {
-            let last = self.judge.last.expect("its beginning was told");
+            let last = self.judge.last.expect("the packet's start was reported");
             let name = &self.judge.name;
             assert_eq!(
                 self.judge.is_event_ended, last.ends_event,
-                "{name}: whether an event ends in packet {:?}",
+                "{name}: wrong end of event in packet {:?}",
                 last.stamp
             );
         }
@@ -89,7 +89,7 @@ impl Listener for Hearing<'_> {
             (known.as_of, known.equal) = (None, None);
             known.updates += 1;
         }
-        self.judge.census.count("resets told");
+        self.judge.census.count("channel resets");
     }
 
     fn on_channel_state(&mut self, state: ChannelState) {
@@ -103,7 +103,7 @@ impl Listener for Hearing<'_> {
 
     fn on_gap(&mut self, gap: &Gap) {
         let judge = &mut *self.judge;
-        assert!(!judge.is_calm, "{}: {gap:?} though nothing is lost", judge.name);
+        assert!(!judge.is_calm, "{}: {gap:?} without a loss", judge.name);
         trace!(self.now, "{}: {gap:?}", judge.name);
         let is_next = judge.expected.is_none_or(|expected| expected == gap.first);
         // The first numbers of a new numbering may also be missing.
@@ -116,7 +116,7 @@ impl Listener for Hearing<'_> {
     fn on_replay(&mut self, update: &ReplayUpdate) {
         trace!(self.now, "{}: {update:?}", self.judge.name);
         self.judge.census.count(match update {
-            ReplayUpdate::Requested { .. } => "replays asked for",
+            ReplayUpdate::Requested { .. } => "replays requested",
             ReplayUpdate::Filled { .. } => "replays filled",
             _ => "replays given up",
         });
@@ -124,7 +124,7 @@ impl Listener for Hearing<'_> {
 
     fn on_silence(&mut self, silence: &Silence) {
         trace!(self.now, "{}: {silence:?}", self.judge.name);
-        self.judge.census.count("silences told");
+        self.judge.census.count("feed silences reported");
     }
 
     fn on_error(&mut self, packet: Option<&Packet>, error: &Error) {

@@ -93,7 +93,7 @@ impl Judge {
 
     /// Records a packet of the incremental feed that was passed to the channel.
     pub(crate) fn note_handed(&mut self, truth: &Truth, sequence: u32, sent: Utc) {
-        let fact = truth.packet(sequence, sent).expect("it was sent");
+        let fact = truth.packet(sequence, sent).expect("the packet was sent");
         self.handed_count += 1;
         self.handed.entry((fact.numbering, sequence)).or_insert(self.handed_count);
     }
@@ -105,7 +105,7 @@ impl Judge {
         let is_same = self.last.is_some_and(|last| last.numbering == fact.numbering);
         assert!(
             self.last.is_none_or(|last| last.numbering <= fact.numbering),
-            "{name}: a packet of an earlier numbering is told: {fact:?}"
+            "{name}: the channel reported a packet of an earlier numbering: {fact:?}"
         );
         for (gap, handed) in std::mem::take(&mut self.gaps) {
             self.judge_gap(now, &gap, handed, fact.numbering);
@@ -113,7 +113,7 @@ impl Judge {
         let (name, expected) = (&self.name, self.expected);
         assert!(
             !is_same || expected == Some(sequence),
-            "{name}: packet {sequence} is told where {expected:?} comes next"
+            "{name}: the channel reported packet {sequence}, expected {expected:?}"
         );
         self.expected = Some(sequence.wrapping_add(1));
         self.last = Some(fact);
@@ -127,7 +127,7 @@ impl Judge {
             let at = self.handed.get(&(numbering, sequence));
             assert!(
                 at.is_none_or(|at| *at > handed),
-                "{name}: {gap:?} was told, but packet {sequence} had been handed over"
+                "{name}: the channel reported {gap:?} after it had received packet {sequence}"
             );
         }
         trace!(now, "{name}: a gap of numbering {numbering}: {gap:?}");
@@ -137,8 +137,8 @@ impl Judge {
     pub(crate) fn judge_event(&mut self, now: Now, truth: &Truth, event: &EndOfEvent<'_>) {
         let name = &self.name;
         let Packet { sequence, sending_time, .. } = *event.packet;
-        let fact = truth.packet(sequence, sending_time).expect("it was sent");
-        assert_eq!(self.last, Some(fact), "{name}: an event ends in a packet that is not told");
+        let fact = truth.packet(sequence, sending_time).expect("the packet was sent");
+        assert_eq!(self.last, Some(fact), "{name}: an event ended in an unreported packet");
         assert!(fact.ends_event, "{name}: no event ends in packet {:?}", fact.stamp);
         assert!(!self.is_event_ended, "{name}: an event ends twice in {:?}", fact.stamp);
         self.is_event_ended = true;
@@ -165,7 +165,11 @@ impl Judge {
         match instruments.book(instrument).sync_state() {
             SyncState::InSync => {
                 let known = self.prices.entry(security_id).or_default();
-                assert!(known.is_in_sync, "{}: {security_id} in sync untold", self.name);
+                assert!(
+                    known.is_in_sync,
+                    "{}: {security_id} is synchronized without a report",
+                    self.name
+                );
                 let point = truth.at(security_id, known.due_after(stamp)).0;
                 if judges_all || known.is_due(point) {
                     known.checked = Some((point, known.updates));
@@ -180,7 +184,11 @@ impl Judge {
         let orders = instruments.order_book(instrument);
         if orders.is_in_sync() {
             let known = self.orders.entry(security_id).or_default();
-            assert!(known.is_in_sync, "{}: orders of {security_id} in sync untold", self.name);
+            assert!(
+                known.is_in_sync,
+                "{}: orders of {security_id} are synchronized without a report",
+                self.name
+            );
             let point = truth.at(security_id, known.due_after(stamp)).0;
             if judges_all || known.is_due(point) {
                 known.checked = Some((point, known.updates));
@@ -212,13 +220,16 @@ impl Judge {
         if found != published {
             let equals = truth.find(security_id, |point| point.book == found.1);
             trace!(now, "{}: {book:?} {implied:?}", self.name);
-            println!("{}: published {expected:?}, the book is that of {equals:?}", self.name);
+            println!(
+                "{}: published {expected:?}, the book equals the one of {equals:?}",
+                self.name
+            );
         }
         let kind = [found.1 != published.1, found.2 != published.2];
         assert!(
             found == published,
-            "{}: after {stamp:?} the book of {security_id}, in sync, is not that of {due:?}: \
-             RptSeq {rpt_seq}, published {}; levels, implied levels differ: {kind:?}",
+            "{}: after {stamp:?} the synchronized book of {security_id} differs from \
+             that of {due:?}: RptSeq {rpt_seq}, published {}; levels, implied levels differ: {kind:?}",
             self.name,
             expected.rpt_seq
         );
@@ -232,8 +243,8 @@ impl Judge {
         let before = known.equal.replace(digests).filter(|before| *before != digests);
         if before.is_some() {
             let (name, is_named) = (&self.name, self.changed.contains(&security_id));
-            assert!(is_named, "{name}: {security_id} has changed, and the event does not say so");
-            self.census.count("changes named");
+            assert!(is_named, "{name}: {security_id} changed, and the event does not name it");
+            self.census.count("changes named by an event");
         }
     }
 
@@ -244,7 +255,7 @@ impl Judge {
         let mut digest = Digest::default();
         for (entry_type, side) in [(b'0', orders.bids()), (b'1', orders.asks())] {
             for order in side {
-                let quantity = u32::try_from(order.quantity).expect("quantities are of 32 bits");
+                let quantity = u32::try_from(order.quantity).expect("quantities have 32 bits");
                 digest.order(entry_type, order.id, order.priority, order.price.0, quantity);
             }
         }
@@ -257,11 +268,15 @@ impl Judge {
         }
         if digest.value() != expected.orders {
             let equals = truth.find(security_id, |point| point.orders == digest.value());
-            println!("{}: {orders:?}, published {expected:?}, it is that of {equals:?}", self.name);
+            println!(
+                "{}: {orders:?}, published {expected:?}, the book equals the one of {equals:?}",
+                self.name
+            );
         }
         assert!(
             digest.value() == expected.orders,
-            "{}: after {stamp:?} the orders of {security_id}, in sync, are not those of {due:?}",
+            "{}: after {stamp:?} the synchronized orders of {security_id} differ from \
+             those of {due:?}",
             self.name
         );
         let class = if due > stamp { "order books checked ahead" } else { "order books checked" };

@@ -123,7 +123,7 @@ impl Receiver {
         }
         self.change_lines(now);
         self.receive(now, stage);
-        let channel = self.channel.as_mut().expect("it has joined");
+        let channel = self.channel.as_mut().expect("the receiver has joined");
         if channel.poll_timeout().is_some_and(|at| at <= now.monotonic) {
             let hearing = &mut Hearing { judge: &mut self.judge, truth: &stage.truth, now };
             channel.handle_timeout(now, hearing);
@@ -191,21 +191,21 @@ impl Receiver {
         let census = &mut self.judge.census;
         let loses = trouble.faults.map(|fault| matches!(fault, Fault::Loss(_) | Fault::Cut));
         match loses {
-            [true, false] => census.count("times of loss on A only"),
-            [false, true] => census.count("times of loss on B only"),
-            [true, true] => census.count("times of loss on both sides"),
+            [true, false] => census.count("periods of loss on A only"),
+            [false, true] => census.count("periods of loss on B only"),
+            [true, true] => census.count("periods of loss on both lines"),
             [false, false] => {}
         }
         match trouble.faults.map(|fault| fault == Fault::Cut) {
-            [true, true] => census.count("times of silence on both sides"),
+            [true, true] => census.count("periods of silence on both lines"),
             [false, false] => {}
-            _ => census.count("times of silence on one side"),
+            _ => census.count("periods of silence on one line"),
         }
         for fault in trouble.faults {
             match fault {
-                Fault::Duplicates => census.count("times of duplicates"),
-                Fault::Reordering => census.count("times of reordering"),
-                Fault::Late => census.count("times of packets beyond the reorder wait"),
+                Fault::Duplicates => census.count("periods of duplicates"),
+                Fault::Reordering => census.count("periods of reordering"),
+                Fault::Late => census.count("periods of packets later than the reorder wait"),
                 _ => {}
             }
         }
@@ -330,11 +330,11 @@ impl Receiver {
             let Sum { good, in_sync } = *sum;
             assert!(
                 in_sync >= good / 10 * 9,
-                "{}: {what} were in sync for {in_sync} ns of {good} ns without a fault",
+                "{}: {what} were synchronized for {in_sync} ns of {good} ns without a fault",
                 self.name
             );
         }
-        let class = ["ms in sync without faults", "ms without faults"];
+        let class = ["ms synchronized without faults", "ms without faults"];
         let [Sum { good, in_sync }, _] = self.sums;
         self.judge.census.add(class[0], in_sync / 1_000_000);
         self.judge.census.add(class[1], good / 1_000_000);
@@ -345,11 +345,11 @@ impl Receiver {
             let is_wanted = self.wanted.is_empty() || self.wanted.contains(&security_id);
             if is_active && is_wanted {
                 let [prices, orders] = self.judge.in_sync(security_id);
-                assert!(prices, "{}: at the end {security_id} is not in sync", self.name);
+                assert!(prices, "{}: at the end {security_id} is not synchronized", self.name);
                 let keeps = self.settings.order_books != hairpin_mdp3::OrderBooks::None;
                 assert!(
                     orders || !keeps,
-                    "{}: at the end the orders of {security_id} are not in sync",
+                    "{}: at the end the orders of {security_id} are not synchronized",
                     self.name
                 );
             }
@@ -370,7 +370,7 @@ fn place_of(feed: Feed) -> usize {
         Feed::Instrument => 1,
         Feed::Snapshot => 2,
         Feed::SnapshotOrders => 3,
-        _ => unreachable!("it comes by TCP"),
+        _ => unreachable!("replay packets arrive over TCP"),
     }
 }
 
@@ -380,20 +380,20 @@ fn count_counters(channel: &Channel, census: &mut Census) {
     for (class, times) in [
         ("books from snapshots", counters.snapshots_applied),
         ("order books from snapshots", counters.order_snapshots_applied),
-        ("books empty by absence", counters.empty_by_absence),
+        ("books empty because the pass omits them", counters.empty_by_absence),
         ("natural refreshes", counters.refreshes),
-        ("books found unaffected by a gap", counters.found_unaffected),
-        ("entries dropped that a snapshot had stated", counters.entries_in_snapshot),
-        ("orders dropped that a snapshot had stated", counters.orders_in_snapshot),
+        ("books unaffected by a gap", counters.found_unaffected),
+        ("entries dropped that a snapshot contained", counters.entries_in_snapshot),
+        ("orders dropped that a snapshot contained", counters.orders_in_snapshot),
         ("entries withheld", counters.withheld_entries),
-        ("packets held for a hole", counters.held_packets),
+        ("packets held for a gap", counters.held_packets),
         ("packets of an older epoch", counters.older_epoch_packets),
-        ("restarts seen", counters.restarts),
+        ("restarts detected", counters.restarts),
         ("snapshots too old", counters.snapshots_too_old),
-        ("order snapshots torn", counters.order_snapshots_torn),
+        ("order snapshots with missing chunks", counters.order_snapshots_torn),
         ("queue overflows", counters.queue_overflows),
-        ("packets by replay", counters.replayed_packets),
-        ("top orders restated", counters.order_overlays),
+        ("packets received by replay", counters.replayed_packets),
+        ("top orders sent again", counters.order_overlays),
         ("order entries applied", counters.order_entries),
     ] {
         census.add(class, times);

@@ -180,7 +180,7 @@ impl Stage {
     fn upset(&mut self, now: Now, upheaval: Upheaval) {
         let has_begun = self.floor.publisher().sequence() > LEAST_NUMBER;
         let upheaval = if has_begun { upheaval } else { Upheaval::Reset };
-        trace!(now, "exchange: {upheaval:?} behind {:?}", self.last());
+        trace!(now, "exchange: {upheaval:?} after {:?}", self.last());
         let is_done = match upheaval {
             Upheaval::Reset => self.floor.reset_channel(now, false) != Publication::Deferred,
             Upheaval::ResetAndRestart => {
@@ -192,10 +192,10 @@ impl Stage {
             }
         };
         let class = match upheaval {
-            _ if !is_done => "upheavals that had no room",
-            Upheaval::Reset => "resets of the channel, numbers go on",
-            Upheaval::ResetAndRestart => "resets of the channel, numbers begin again",
-            Upheaval::Replacement => "numbers begin again without a reset",
+            _ if !is_done => "channel events postponed for lack of numbers",
+            Upheaval::Reset => "resets of the channel, numbering continues",
+            Upheaval::ResetAndRestart => "resets of the channel, numbering restarts",
+            Upheaval::Replacement => "restarts of the numbering without a reset",
         };
         self.census.count(class);
     }

@@ -78,7 +78,7 @@ impl Truth {
             // One event may contain two fingerprints of an instrument.
             Some(last) if last.at == at => *last = point,
             last => {
-                assert!(last.is_none_or(|last| last.at < at), "fingerprints out of order");
+                assert!(last.is_none_or(|last| last.at < at), "fingerprints are out of order");
                 points.push(point);
             }
         }
@@ -87,7 +87,7 @@ impl Truth {
     /// Records a sent packet of the incremental feed.
     pub(crate) fn note_packet(&mut self, sequence: u32, sent: Utc, fact: Fact) {
         let before = self.packets.insert((sequence, sent), fact);
-        assert_eq!(before, None, "two packets with one number and one time");
+        assert_eq!(before, None, "two packets have the same sequence number and time");
     }
 
     /// Records a sent loop packet, which contains the books after packet `as_of`.

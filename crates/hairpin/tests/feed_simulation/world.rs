@@ -32,7 +32,7 @@ pub(crate) fn run(seed: u64) -> Census {
         let next = receivers.iter().filter_map(due).chain(stage.next_at()).min();
         clock.advance_to(next.expect("loops never end").min(ends));
         steps = if clock.now().monotonic > before { 0 } else { steps + 1 };
-        assert!(steps < MOST_STEPS, "no time passes any more");
+        assert!(steps < MOST_STEPS, "endless loop: time does not advance");
         step(&clock, &mut stage, &mut receivers);
     }
     let mut census = Census::new();

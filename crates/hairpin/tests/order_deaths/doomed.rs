@@ -137,7 +137,7 @@ impl Listener for Doomed {
     }
 
     fn on_reject(&mut self, _: &mut Sender<'_>, rejected: &Rejected<'_>) {
-        panic!("a logon is refused: {}", rejected.code);
+        panic!("the gateway refused a logon: {}", rejected.code);
     }
 
     fn on_lost(&mut self, _: &mut Sender<'_>, gap: Gap) {

@@ -26,7 +26,7 @@ pub(crate) struct Taken {
 impl Taken {
     fn take(&mut self, id: &[u8]) {
         let id = String::from_utf8(id.to_vec()).unwrap();
-        assert!(self.known.insert(id.clone()), "ClOrdID {id} is applied twice");
+        assert!(self.known.insert(id.clone()), "ClOrdID {id} was applied twice");
         self.ids.push(id);
     }
 }
@@ -96,7 +96,7 @@ impl House {
         let end = self.now() + Duration::from_secs(60);
         self.step(None);
         while self.exchange.has_connections() {
-            assert!(self.now() < end, "a dead trader is still connected after a minute");
+            assert!(self.now() < end, "a killed trader is still connected after 60 s");
             self.step(None);
         }
     }

@@ -108,9 +108,9 @@ impl Judge {
             }
             let id = id_of(uuid, number);
             let has_id = entry.payload.windows(20).any(|it| it == id.as_bytes());
-            assert!(has_id, "{number} is another message than that with this number");
+            assert!(has_id, "the ClOrdID of message {number} is not in the message");
             let is_next = number == 1 || self.written.contains_key(&(uuid, number - 1));
-            assert!(is_next, "{uuid}: {number} is in the journal, and not the one before");
+            assert!(is_next, "{uuid}: {number} is in the journal without its predecessor");
             let before = self.written.insert((uuid, number), Written::default());
             assert!(before.is_none(), "{uuid}: {number} is in the journal twice");
             self.by_id.insert(id, (uuid, number));
@@ -122,10 +122,14 @@ impl Judge {
     fn judge_taken(&mut self, house: &House) {
         for id in &house.taken.ids[self.judged..] {
             let Some(&place) = self.by_id.get(id) else { panic!("{id} is not in the journal") };
-            assert!(place > self.last_applied, "{place:?} comes behind {:?}", self.last_applied);
+            assert!(
+                place > self.last_applied,
+                "{place:?} was accepted after {:?}",
+                self.last_applied
+            );
             self.last_applied = place;
             let written = self.written.get_mut(&place).unwrap();
-            assert!(written.told.is_empty(), "{place:?} is not applied, they said");
+            assert!(written.told.is_empty(), "{place:?} was reported as not applied and accepted");
             written.is_applied = true;
             self.sum.applied += 1;
         }
@@ -150,14 +154,14 @@ impl Judge {
                 self.settle(life, (*uuid, u32::try_from(*last).unwrap()), rows, house);
                 true
             }
-            _ => panic!("what is {line}?"),
+            _ => panic!("unknown report line: {line}"),
         }
     }
 
     fn tell(&mut self, life: u64, place: (u64, u32)) {
         let written = self.written.get_mut(&place).unwrap();
-        assert!(!written.is_applied, "{place:?} is applied, and is told not to be");
-        assert!(!written.told.contains(&life), "{place:?} is told twice");
+        assert!(!written.is_applied, "{place:?} was applied and reported as not applied");
+        assert!(!written.told.contains(&life), "{place:?} was reported twice");
         self.sum.not_applied += u64::from(written.told.is_empty());
         written.told.push(life);
     }
@@ -171,17 +175,21 @@ impl Judge {
         for (place, written) in self.written.range(first..=last) {
             let count = written.told.len();
             let is_unheard = count == 0 && !written.is_applied;
-            assert!(!is_unheard || may_be_unheard, "{place:?} is not applied, and nobody says so");
-            assert!(count < 2 || may_be_unheard, "{place:?} is told {count} times");
+            assert!(!is_unheard || may_be_unheard, "{place:?} was not applied and not reported");
+            assert!(count < 2 || may_be_unheard, "{place:?} was reported {count} times");
             self.sum.unheard += u64::from(is_unheard);
         }
         (self.settled, self.life) = (last, life);
         let held = house.held();
         let flat: Vec<u64> =
             held.iter().flat_map(|&(id, traded, open)| [id, traded.into(), open.into()]).collect();
-        assert_eq!(told, flat, "working orders as the trader has them");
-        assert_eq!(rows(&self.orders), held, "working orders as the journal has them");
-        assert_eq!(self.orders.in_flight().next(), None, "a request that the journal finds open");
+        assert_eq!(told, flat, "working orders according to the trader");
+        assert_eq!(rows(&self.orders), held, "working orders according to the journal");
+        assert_eq!(
+            self.orders.in_flight().next(),
+            None,
+            "the journal contains a request without a response"
+        );
         self.sum.settled += 1;
         self.sum.compared += held.len() as u64;
     }

@@ -5,7 +5,7 @@
 //! unreported.
 //!
 //! `HAIRPIN_ORDER_DEATHS` sets the number of kills, 25 by default.
-#![allow(clippy::unwrap_used, reason = "all of this is tests")]
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod doomed;
 mod house;
@@ -66,7 +66,7 @@ impl Trader {
 
     fn assert_alive(&mut self) {
         let status = self.child.try_wait().unwrap();
-        assert_eq!(status, None, "the trader died of itself");
+        assert_eq!(status, None, "the trader exited by itself");
     }
 
     fn kill(mut self) {
@@ -107,7 +107,7 @@ impl Line {
         let start = self.house.now();
         let mut due = if let Dies::Early(after) = dies { Some(start + after) } else { None };
         while due.is_none_or(|due| self.house.now() < due) {
-            assert!(self.house.now() < start + PATIENCE, "it has not settled within a minute");
+            assert!(self.house.now() < start + PATIENCE, "not settled within 60 s");
             self.house.step(due);
             trader.assert_alive();
             while let Some(line) = trader.line() {
@@ -162,8 +162,11 @@ fn what_a_killed_trader_has_sent_is_applied_once_or_told_not_to_be() {
         line.live(Dies::Trading(Duration::ZERO));
         done += count;
     }
-    println!("{deaths} deaths: {sum:?}");
+    println!("{deaths} kills: {sum:?}");
     let least = deaths.div_ceil(2);
-    assert!(sum.unacknowledged >= least, "{sum:?}: orders unacknowledged in fewer than {least}");
-    assert!(deaths < 25 || sum.not_applied > 0, "{sum:?}: nothing was ever not applied");
+    assert!(
+        sum.unacknowledged >= least,
+        "{sum:?}: unacknowledged orders after fewer than {least} kills"
+    );
+    assert!(deaths < 25 || sum.not_applied > 0, "{sum:?}: no message was reported as not applied");
 }

@@ -37,7 +37,9 @@ impl Storage for Disk {
     fn commit(&mut self, tag: &Tag, length: usize) -> Record {
         let [before, behind] = match tag.direction {
             Direction::Outbound => ["killed before a commit", "killed between commit and write"],
-            Direction::Inbound => ["killed before a keep", "killed between keep and callback"],
+            Direction::Inbound => {
+                ["killed before recording a message", "killed between recording and callback"]
+            }
             Direction::Control => ["killed before a request", "killed between request and write"],
         };
         self.fuse.step(before);
@@ -63,7 +65,7 @@ impl Storage for Disk {
     fn mark(&mut self, record: Record) {
         self.fuse.step("killed between callback and mark");
         self.memory.mark(record);
-        self.fuse.step("killed behind a mark");
+        self.fuse.step("killed after a mark");
     }
 
     fn is_marked(&self, record: Record) -> bool {

@@ -26,20 +26,23 @@ pub(crate) fn check(journal: &MemoryStorage) {
             Direction::Outbound if tag.kind == MESSAGE_RECORD => {
                 let (last, known) = ours.insert(uuid, (number, bytes)).unwrap_or((0, &[]));
                 let is_next = number == last + 1 || (number == last && bytes != known);
-                assert!(is_next, "{uuid}: {number} stands behind {last} in the journal");
+                assert!(is_next, "{uuid}: {number} follows {last} in the journal");
             }
             Direction::Outbound => {}
             Direction::Inbound => {
                 let (last, known) = theirs.insert(uuid, (number, bytes)).unwrap_or((0, &[]));
                 // Numbering under UUID 0 restarts each week.
                 let is_next = number > last || (uuid == 0 && bytes != known);
-                assert!(is_next, "{uuid}: the exchange's {number} stands behind {last}");
+                assert!(is_next, "{uuid}: the exchange's {number} follows {last}");
             }
             Direction::Control => {
-                let standing =
-                    snapshot_from_record(bytes).expect("a request says where its session stood");
+                let standing = snapshot_from_record(bytes)
+                    .expect("a request record contains a session snapshot");
                 let rises = standing.request_timestamp > request_timestamp;
-                assert!(rises, "a RequestTimestamp behind {request_timestamp}: {standing:?}");
+                assert!(
+                    rises,
+                    "RequestTimestamp does not exceed {request_timestamp}: {standing:?}"
+                );
                 request_timestamp = standing.request_timestamp;
             }
         }

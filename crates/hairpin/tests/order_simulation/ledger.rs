@@ -106,23 +106,27 @@ impl Ledger {
     pub(crate) fn accept(&mut self, uuid: u64, frame: &[u8]) {
         let (number, only_fills) = (client_number(frame), self.only_fills);
         let run = self.run(uuid);
-        assert_eq!(number, run.expected, "{uuid}: the gateway takes a number out of turn");
+        assert_eq!(number, run.expected, "{uuid}: the gateway accepted a number out of order");
         run.expected += 1;
         let told = run.not_applied.contains_key(&number);
-        assert_eq!(run.accepted.insert(number, frame.to_vec()), None, "{uuid}: {number} twice");
+        assert_eq!(
+            run.accepted.insert(number, frame.to_vec()),
+            None,
+            "{uuid}: {number} was accepted twice"
+        );
         // Another message now has the number that the journal has lost.
         let may_be_taken = !told || !only_fills || run.forgotten.contains(&number);
-        assert!(may_be_taken, "{uuid}: {number} is given up, and taken");
+        assert!(may_be_taken, "{uuid}: {number} was given up and accepted");
         if let Some(id) = cl_ord_id(frame) {
-            assert!(self.cl_ord_ids.insert(id), "ClOrdID {:?} is applied twice", ClOrdId(id));
+            assert!(self.cl_ord_ids.insert(id), "ClOrdID {:?} was applied twice", ClOrdId(id));
         }
         self.census.count("messages accepted");
-        self.census.add("messages accepted that were sent again", told.into());
+        self.census.add("messages accepted after retransmission by the trader", told.into());
     }
 
     /// Records a frame that the gateway has refused without using its number.
     pub(crate) fn refuse(&mut self, uuid: u64, frame: &[u8]) {
-        self.census.count("messages refused without their number");
+        self.census.count("messages refused without using their number");
         self.run(uuid).refused.insert(client_number(frame));
     }
 
@@ -150,10 +154,10 @@ impl Ledger {
         let (uuid, number) = exchange_number(frame);
         let run = self.run(uuid);
         run.published = run.published.max(number);
-        assert!(!run.lost.contains(&number), "{uuid}: {number} is told to be lost, and there is");
+        assert!(!run.lost.contains(&number), "{uuid}: {number} was reported as lost and exists");
         let message = message(frame);
         let known = run.sent.entry(number).or_insert_with(|| message.to_vec());
-        assert!(is_same(known, message), "{uuid}: {number} is another message than before");
+        assert!(is_same(known, message), "{uuid}: {number} differs from the message sent before");
     }
 
     /// Checks and records a message that the trader receives.
@@ -162,14 +166,17 @@ impl Ledger {
         let place = (if redelivered { self.week_of(uuid, seq_num) } else { self.week }, uuid);
         let run = self.runs.entry(place).or_default();
         if redelivered {
-            assert!(seq_num < run.next, "{uuid}: {seq_num} was never kept");
+            assert!(seq_num < run.next, "{uuid}: {seq_num} was never recorded");
             // Only the last callback of a process can have begun without returning.
             let is_possible = seq_num >= run.told || self.has_lost_power;
-            assert!(is_possible, "{uuid}: {seq_num} is told again, and was done with");
+            assert!(
+                is_possible,
+                "{uuid}: {seq_num} was delivered again after its callback had returned"
+            );
             self.census.count(if seq_num <= run.told {
-                "messages told again"
+                "messages delivered again"
             } else {
-                "messages told by the next process"
+                "messages delivered by the next process"
             });
             run.told = run.told.max(seq_num);
             run.has_lost_marks = false;
@@ -179,20 +186,23 @@ impl Ledger {
         while run.next < seq_num && run.lost.contains(&run.next) {
             (run.next, run.told) = (run.next + 1, run.told.max(run.next));
         }
-        assert_eq!(seq_num, run.next, "{uuid}: a message out of order");
+        assert_eq!(seq_num, run.next, "{uuid}: a message was delivered out of order");
         let is_complete = seq_num <= run.told + 1 || run.has_lost_marks;
-        assert!(is_complete, "{uuid}: before {seq_num}, only {} was told", run.told);
-        assert!(uuid >= self.last_told.1 || place.0 > self.last_told.0, "UUIDs out of order");
-        let sent = run.sent.get(&seq_num).expect("it was sent");
+        assert!(is_complete, "{uuid}: {seq_num} was delivered after {}", run.told);
+        assert!(uuid >= self.last_told.1 || place.0 > self.last_told.0, "UUIDs are out of order");
+        let sent = run.sent.get(&seq_num).expect("the packet was sent");
         let header = it.header.to_bytes();
-        assert!(is_same(sent, &[&header[..], it.body].concat()), "not what was sent");
+        assert!(
+            is_same(sent, &[&header[..], it.body].concat()),
+            "the delivered message differs from the sent one"
+        );
         run.next += 1;
         run.has_lost_marks = false;
         run.told = run.told.max(seq_num);
         self.last_told = place;
-        self.census.count("messages told");
+        self.census.count("messages delivered");
         let is_again = it.possible_retransmission;
-        self.census.add("messages told by retransmission", is_again.into());
+        self.census.add("messages delivered by retransmission", is_again.into());
     }
 
     /// Returns the week of a recorded message. The marks of the last messages of the previous week
@@ -206,16 +216,20 @@ impl Ledger {
     /// Checks and records a gap of lost messages: numbers that the gateway skipped.
     pub(crate) fn lose(&mut self, gap: Gap) {
         let Gap { uuid, from, to } = gap;
-        assert!(self.skips, "{gap:?} is lost");
+        assert!(self.skips, "the session reported {gap:?} as lost");
         let run = self.run(uuid);
         // No journal contains the losses that were reported to the previous process.
         let is_told_again = from < run.next && run.lost.contains(&from);
-        assert!(from == run.next || is_told_again, "{gap:?}, and {} comes next", run.next);
+        assert!(
+            from == run.next || is_told_again,
+            "the session reported {gap:?}, and {} is next",
+            run.next
+        );
         let sent = run.sent.range(from..=to).next();
-        assert!(sent.is_none(), "{gap:?} is lost, and there is");
+        assert!(sent.is_none(), "{gap:?} was reported as lost and exists");
         (run.next, run.told) = (run.next.max(to + 1), run.told.max(to));
         run.lost.extend(from..=to);
-        self.census.count("numbers found never to be used");
+        self.census.count("numbers reported as never used");
     }
 
     /// Returns the number of messages that were reported to the trader as lost.
@@ -244,20 +258,23 @@ impl Ledger {
     /// Checks and records a NotApplied that the trader receives when it has committed up to
     /// `committed`.
     pub(crate) fn tell(&mut self, uuid: u64, it: NotApplied, committed: u32) {
-        self.census.count("NotApplied told");
+        self.census.count("NotApplied delivered");
         let (logon, only_fills, named) = (self.logon, self.only_fills, self.named);
         let run = self.run(uuid);
-        assert!(it.count > 0, "{it:?} says nothing");
+        assert!(it.count > 0, "{it:?} names no message");
         let mut last = (it.from_seq_no + it.count - 1).min(committed);
         // At logon, the count of messages that are not applied includes that number.
         last -= u32::from(last == named && it.from_seq_no < named);
         for number in it.from_seq_no..=last {
             assert!(
                 !only_fills || !run.accepted.contains_key(&number),
-                "{uuid}: {number} is applied, and {it:?}"
+                "{uuid}: {number} was applied, and the session reported {it:?}"
             );
             let told = run.not_applied.entry(number).or_default();
-            assert!(!only_fills || !told.contains(&logon), "{uuid}: {number} twice: {it:?}");
+            assert!(
+                !only_fills || !told.contains(&logon),
+                "{uuid}: {number} was reported twice: {it:?}"
+            );
             told.push(logon);
         }
     }
@@ -280,7 +297,7 @@ impl Ledger {
     pub(crate) fn log_on(&mut self, uuid: u64, next: u32, may_begin: bool) {
         let before = self.established.replace(uuid).unwrap_or(uuid);
         let may_begin = may_begin || self.may_begin || self.is_forgetful(before);
-        assert!(uuid == before || may_begin, "{before} could be resumed, and {uuid} begins");
+        assert!(uuid == before || may_begin, "{before} could have been resumed, and {uuid} began");
         self.may_begin = false;
         (self.logon, self.named) = (self.logon + 1, next);
         self.census.count("logons");
@@ -354,10 +371,10 @@ impl Ledger {
             if week == self.week {
                 let (next, published) = (run.next, run.published);
                 let is_all = next == published + 1 || self.is_unknown(of, run);
-                assert!(is_all, "{of}: {next} is told next, of {published}");
-                assert!(run.told < next, "{of}: told what was not kept");
+                assert!(is_all, "{of}: {next} is next, {published} were published");
+                assert!(run.told < next, "{of}: messages were delivered without a record");
                 let is_told = run.told + 1 == next || run.has_lost_marks;
-                assert!(is_told, "{of}: kept up to {next}, told up to {}", run.told);
+                assert!(is_told, "{of}: recorded up to {next}, delivered up to {}", run.told);
             }
         }
         let (logon, mut unheard) = (self.logon, 0);
@@ -370,10 +387,10 @@ impl Ledger {
             // the gap before that.
             let is_lost = run.declared.get(&number).is_some_and(|of| *of < logon);
             let is_known = is_accepted || is_told || is_lost;
-            assert!(is_known, "{uuid}: {number} is not applied, and nobody says so");
+            assert!(is_known, "{uuid}: {number} was not applied and not reported");
             unheard += u64::from(!is_accepted && !is_told);
         }
-        self.census.add("not applied, and the word lost with its connection", unheard);
+        self.census.add("not applied, and the NotApplied lost with its connection", unheard);
         let journaled = journaled(journal, uuid);
         for (number, frame) in &run.accepted {
             let is_there = journaled.contains(&(*number, &frame[..]));

@@ -43,7 +43,7 @@ impl Life {
     pub(crate) fn new(plan: &Plan, disk: Disk, dial: Dialler, trader: Trader, now: Now) -> Self {
         let logon = Logon {
             access_key_id: "ACCESS".into(),
-            secret_key: SecretKey::from_base64url(KEY).expect("it is base64"),
+            secret_key: SecretKey::from_base64url(KEY).expect("the key is valid base64"),
             session: "ABC".into(),
             firm: "FIRM".into(),
             trading_system_name: "Hairpin".into(),
@@ -64,12 +64,12 @@ impl Life {
         };
         let settings =
             Settings { conduct, waiting_max: plan.waiting_max, ..Settings::new(gateway, logon) };
-        let session = Session::with_connect(settings, disk, dial).expect("the settings are sound");
+        let session = Session::with_connect(settings, disk, dial).expect("the settings are valid");
         let keeper = match plan.keeping {
             Keeping::Kept => Keeper::Kept(Box::new(kept(session, plan.has_backup, now))),
             Keeping::Own => Keeper::Own { session: Box::new(session), connects_at: now.monotonic },
         };
-        let reactor = Reactor::new(Wait::Spin).expect("spinning needs nothing");
+        let reactor = Reactor::new(Wait::Spin).expect("a busy-polling reactor needs no resources");
         Self { keeper, trader, reactor }
     }
 
@@ -131,7 +131,7 @@ impl Life {
     pub(crate) fn drive(&mut self, now: Now, week_began: u64) -> Result<(), Died> {
         self.connect(now, week_began);
         let Self { keeper, trader, reactor } = self;
-        let ready = reactor.wait(now.monotonic, None).expect("spinning cannot fail");
+        let ready = reactor.wait(now.monotonic, None).expect("busy-polling cannot fail");
         unless_dead(|| process(keeper, now, ready, reactor, trader))
     }
 
@@ -152,11 +152,11 @@ impl Life {
         };
         trader.census.count(match binding {
             Binding::Resume => "attempts to resume",
-            Binding::New => "attempts to begin anew",
-            _ => "attempts to begin a week",
+            Binding::New => "attempts to negotiate again",
+            _ => "first logon attempts of a week",
         });
         trader.is_spoilt = false;
-        session.connect(now, binding).expect("it is disconnected");
+        session.connect(now, binding).expect("the session is disconnected");
         *connects_at = now.monotonic + PAUSE;
     }
 
@@ -193,14 +193,15 @@ fn process(
             done
         }
     }
-    .expect("spinning cannot fail");
+    .expect("busy-polling cannot fail");
 }
 
 /// Returns a session that stays connected from Sunday to Friday, unless a new week begins.
 fn kept(session: Own, has_backup: bool, now: Now) -> ReconnectingSession<Dialler, Disk, FixedZone> {
-    let at = |day, hour| WeekTime::new(day, hour, 0).expect("it is a time");
+    let at = |day, hour| WeekTime::new(day, hour, 0).expect("the time is valid");
     let (opens, closes) = (at(0, 17), at(5, 16));
-    let schedule = Schedule::weekly(opens, &[(opens, closes)]).expect("it has a window");
+    let schedule =
+        Schedule::weekly(opens, &[(opens, closes)]).expect("the connection has a window");
     let settings = ConnectorSettings {
         primary: vec![address(Designation::Primary)],
         backup: has_backup.then(|| address(Designation::Backup)).into_iter().collect(),

@@ -108,11 +108,11 @@ impl Failover {
 /// The classes of crash points that are drawn more often.
 const DELICATE: &[&str] = &[
     "killed between commit and write",
-    "killed behind a write",
-    "killed between keep and callback",
+    "killed after a write",
+    "killed between recording and callback",
     "killed in a callback",
     "killed between callback and mark",
-    "killed behind a mark",
+    "killed after a mark",
 ];
 
 impl Trouble {

@@ -156,7 +156,7 @@ impl Listener for Trader {
         // The session accepts no message before the takeover.
         let sent = sender.send(&Status(77));
         assert_eq!(sent, Err(SendError::Backup));
-        self.fuse.step("killed when told of a failover");
+        self.fuse.step("killed in the callback of a failover");
     }
 
     fn on_takeover(&mut self, sender: &mut Sender<'_>, active: Takeover) {
@@ -164,7 +164,7 @@ impl Listener for Trader {
         assert_eq!(active.next_outgoing, sender.progress().next_outgoing);
         self.ledger.borrow_mut().fail_over();
         self.census.count("failovers");
-        self.census.add("failovers that leave messages in doubt", active.in_doubt.into());
+        self.census.add("failovers with messages of unknown state", active.in_doubt.into());
         self.fuse.step("killed when active on the backup");
         self.standing = Standing::FailedOver;
         if self.is_busy && self.random.below(2) == 0 {
@@ -177,42 +177,46 @@ impl Listener for Trader {
             println!("                trader: backup: {notice:?}");
         }
         self.census.count(match notice {
-            BackupNotice::State(State::Established) => "times the backup stood by",
+            BackupNotice::State(State::Established) => "periods with a connected backup",
             BackupNotice::State(_) => return,
             BackupNotice::Rejected(rejected) => match rejected.code {
                 RejectCode::INVALID_TIMESTAMP => "backup: logons refused as too old",
-                RejectCode::DESIGNATED_BACKUP => "backup: logons refused without a primary",
-                code => panic!("a logon on the backup is refused: {code}"),
+                RejectCode::DESIGNATED_BACKUP => "backup: logons refused because of no primary",
+                code => panic!("the backup refused a logon: {code}"),
             },
             BackupNotice::Terminated(terminated) if terminated.solicited => {
                 "backup: terminates answered"
             }
             BackupNotice::Terminated(terminated) => match terminated.code {
-                TerminateCode::FINISHED => "backup: terminates of the exchange",
-                TerminateCode::KEEP_ALIVE_INTERVAL_LAPSED => "backup: keep-alives lapsed there",
+                TerminateCode::FINISHED => "backup: terminates by the exchange",
+                TerminateCode::KEEP_ALIVE_INTERVAL_LAPSED => {
+                    "backup: keep-alives lapsed at the exchange"
+                }
                 TerminateCode::PRIMARY_DISCONNECTED => "backup: ended with the primary",
                 // The backup has become the primary.
-                TerminateCode::INVALID_NEXT_SEQ_NO => "backup: none any more",
+                TerminateCode::INVALID_NEXT_SEQ_NO => "backup: became the primary",
                 // A new week has begun.
-                TerminateCode::UNNEGOTIATED => "backup: UUIDs that are not known",
-                TerminateCode::ALREADY_ESTABLISHED => "backup: requests that came twice",
-                code => panic!("the exchange terminates on the backup: {code}"),
+                TerminateCode::UNNEGOTIATED => "backup: unknown UUIDs",
+                TerminateCode::ALREADY_ESTABLISHED => "backup: duplicate requests",
+                code => panic!("the backup terminated the session: {code}"),
             },
             BackupNotice::Error(Error::ConnectionLost(State::Connecting)) => {
-                "backup: connections that could not be made"
+                "backup: failed connection attempts"
             }
             BackupNotice::Error(Error::ConnectionLost(_)) => "backup: connections lost",
-            BackupNotice::Error(Error::KeepAliveLapsed) => "backup: keep-alives lapsed here",
+            BackupNotice::Error(Error::KeepAliveLapsed) => {
+                "backup: keep-alives lapsed at the trader"
+            }
             BackupNotice::Error(Error::ResponseTimeout(_)) => "backup: logons not answered",
             BackupNotice::Error(Error::TerminateTimeout) => "backup: terminates not answered",
             // The message was delayed until the session had been resumed on the other gateway.
             BackupNotice::Error(Error::NextSeqNo { .. } | Error::Uuid { .. }) => {
-                "backup: failovers of the past"
+                "backup: outdated failover messages"
             }
             BackupNotice::Warning(Warning::Silence) => "backup: silences of the exchange",
             BackupNotice::Warning(Warning::SequenceRequested) => "backup: silences of the trader",
             BackupNotice::Warning(Warning::LogonRepeated(_)) => "backup: logons repeated",
-            notice => panic!("the backup: {notice:?}"),
+            notice => panic!("unexpected backup notice: {notice:?}"),
         });
     }
 
@@ -221,7 +225,7 @@ impl Listener for Trader {
         let template = message.header.template_id;
         trace!(
             sender.now(),
-            "trader: told {template}, {seq_num} of {uuid}{}{}",
+            "trader: receives {template}, {seq_num} of {uuid}{}{}",
             if redelivered { ", again" } else { "" },
             if possible_retransmission { ", retransmitted" } else { "" }
         );
@@ -242,12 +246,12 @@ impl Listener for Trader {
     }
 
     fn on_not_applied(&mut self, sender: &mut Sender<'_>, not_applied: NotApplied) {
-        trace!(sender.now(), "trader: told {not_applied:?}");
+        trace!(sender.now(), "trader: receives {not_applied:?}");
         let progress = sender.progress();
         let committed = progress.next_outgoing - 1;
         self.ledger.borrow_mut().tell(progress.uuid, not_applied, committed);
         if std::mem::replace(&mut self.standing, Standing::LoggedOn) == Standing::FailedOver {
-            self.census.count("failovers that lose messages of the trader");
+            self.census.count("failovers with lost messages of the trader");
         }
         self.fuse.step("killed in the callback of a NotApplied");
     }
@@ -257,10 +261,10 @@ impl Listener for Trader {
         self.census.count(match gap.uuid {
             0 => "gaps under UUID 0",
             uuid if uuid == sender.progress().uuid => "gaps",
-            _ => "gaps under an earlier UUID",
+            _ => "gaps under a previous UUID",
         });
         if self.standing == Standing::FailedOver {
-            self.census.count("failovers that lose messages of the exchange");
+            self.census.count("failovers with lost messages of the exchange");
         }
         let count = gap.to - gap.from + 1;
         self.census.add("gaps of several batches", u64::from(count > 2_500));
@@ -281,7 +285,7 @@ impl Listener for Trader {
             {
                 "logons refused by the backup"
             }
-            code => panic!("a logon is refused: {code}"),
+            code => panic!("the gateway refused a logon: {code}"),
         });
     }
 
@@ -293,21 +297,21 @@ impl Listener for Trader {
         let is_forgetful = self.ledger.borrow_mut().is_forgetful(sender.progress().uuid);
         let code = terminated.code;
         self.census.count(match code {
-            TerminateCode::FINISHED => "terminates of the exchange",
+            TerminateCode::FINISHED => "terminates by the exchange",
             TerminateCode::KEEP_ALIVE_INTERVAL_LAPSED => "keep-alives lapsed at the exchange",
-            TerminateCode::OTHER => "connections displaced",
+            TerminateCode::OTHER => "connections replaced by another logon",
             // A Negotiate was journaled and not received, or a new week has invalidated it.
-            TerminateCode::INVALID_UUID | TerminateCode::UNNEGOTIATED => "UUIDs that are not known",
+            TerminateCode::INVALID_UUID | TerminateCode::UNNEGOTIATED => "unknown UUIDs",
             // The first of two requests was delayed.
             TerminateCode::ALREADY_NEGOTIATED | TerminateCode::ALREADY_ESTABLISHED => {
-                "requests that came twice"
+                "duplicate requests"
             }
-            TerminateCode::INVALID_NEXT_SEQ_NO if is_forgetful => "numbers forgotten",
+            TerminateCode::INVALID_NEXT_SEQ_NO if is_forgetful => "numbers lost with power",
             // The session is still established on the primary.
             TerminateCode::INVALID_NEXT_SEQ_NO if self.ways.has_backup && !self.is_established => {
                 "numbers refused by the backup"
             }
-            _ => panic!("the exchange terminates: {code}"),
+            _ => panic!("the exchange terminated the session: {code}"),
         });
         let is_unknown = [TerminateCode::INVALID_UUID, TerminateCode::UNNEGOTIATED].contains(&code);
         self.ledger.borrow_mut().may_begin |= is_unknown;
@@ -319,13 +323,13 @@ impl Listener for Trader {
         // A doubled number ends a session that could have been resumed.
         self.ledger.borrow_mut().may_begin |= matches!(error, Error::SeqNum { .. });
         self.census.count(match error {
-            Error::ConnectionLost(State::Connecting) => "connections that could not be made",
+            Error::ConnectionLost(State::Connecting) => "failed connection attempts",
             Error::ConnectionLost(_) => "connections lost",
             Error::KeepAliveLapsed => "keep-alives lapsed at the trader",
             Error::ResponseTimeout(_) => "logons not answered",
             Error::TerminateTimeout => "terminates not answered",
             Error::Retransmission(_) => "retransmissions given up",
-            Error::SeqNum { .. } if self.ways.weakness.doubles() => "doubled messages found out",
+            Error::SeqNum { .. } if self.ways.weakness.doubles() => "doubled messages detected",
             _ => panic!("{error}"),
         });
     }
@@ -337,13 +341,13 @@ impl Listener for Trader {
             Warning::SequenceRequested => "silences of the trader",
             Warning::LogonRepeated(_) => "logons repeated",
             Warning::Retransmitted { .. } => "retransmissions dropped",
-            Warning::UnknownEnd { .. } => "ends unknown",
-            Warning::HeldOverflow { .. } => "holds overflowed",
+            Warning::UnknownEnd { .. } => "terminates with an unknown cause",
+            Warning::HeldOverflow { .. } => "hold buffers overflowed",
             Warning::RetransmissionGap { .. } => "gaps within a retransmission",
             Warning::NotReplayed { .. } => "NotApplied not replayed",
             Warning::RetransmissionStalled(_) => "retransmissions stalled",
-            Warning::Unrequested(_) => "answers unrequested",
-            Warning::InDoubt { .. } => "doubts settled by a logon",
+            Warning::Unrequested(_) => "unsolicited responses",
+            Warning::InDoubt { .. } => "unknown messages settled by a logon",
             _ => panic!("{warning}"),
         });
     }

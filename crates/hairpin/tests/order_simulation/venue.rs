@@ -90,7 +90,8 @@ impl Venue {
             publisher,
             ..SimulatedMarketSettings::default()
         };
-        let account = Credentials::new("ACCESS", KEY, "ABC", "FIRM").expect("they fit");
+        let account =
+            Credentials::new("ACCESS", KEY, "ABC", "FIRM").expect("the values fit their fields");
         let gateway = GatewaySettings {
             cancels_on_disconnect: plan.cancels_on_disconnect,
             kept_messages: 8_192,
@@ -166,17 +167,17 @@ impl Venue {
             best.is_none_or(|order| order.owner == Owner(1))
         };
         while !is_traders(&self.floor) {
-            let best = self.floor.matching().best(0, Side::Bid).expect("somebody bids");
+            let best = self.floor.matching().best(0, Side::Bid).expect("the book has a bid");
             let quantity = best.quantity.clamp(1, 10_000);
-            self.floor.submit(now, &order(best.price, quantity)).expect("it trades");
+            self.floor.submit(now, &order(best.price, quantity)).expect("the order trades");
             self.transmit(now);
         }
         for _ in 0..times {
             let Some(best) = self.floor.matching().best(0, Side::Bid) else { return };
-            self.floor.submit(now, &order(best.price, 1)).expect("it trades");
+            self.floor.submit(now, &order(best.price, 1)).expect("the order trades");
             self.gateway.handle_fills(now, &mut self.floor, &mut ());
             self.transmit(now);
-            self.census.count("trades while the trader was away");
+            self.census.count("trades while the trader was disconnected");
         }
     }
 
@@ -256,7 +257,7 @@ impl Venue {
 
     /// Reads and writes one connection. Returns `true` if the connection is still open.
     fn serve(&mut self, now: Now, place: usize) -> bool {
-        let id = self.visits[place].id.expect("it is welcome");
+        let id = self.visits[place].id.expect("the connection is registered");
         let is_there = self.read(now, place);
         self.handle(now, place);
         let is_there = is_there && self.write(now, place);
@@ -305,7 +306,7 @@ impl Venue {
     fn give(&mut self, now: Now, place: usize, bytes: &[u8]) {
         let Self { gateway, floor, visits, ledger, census, .. } = self;
         let visit = &mut visits[place];
-        let id = visit.id.expect("it is welcome");
+        let id = visit.id.expect("the connection is registered");
         let before = *gateway.counters();
         gateway.handle_bytes(now, id, bytes, floor, &mut ());
         let after = gateway.counters();
@@ -342,7 +343,7 @@ impl Venue {
             census.count(if had {
                 "logons with messages missing"
             } else {
-                "logons with all there"
+                "logons without missing messages"
             });
         }
     }
@@ -382,7 +383,7 @@ impl Venue {
                 let (least, most) = (Duration::from_millis(450), Duration::from_millis(900));
                 let length = self.random.span(least, most);
                 connection.borrow_mut().stall(now.monotonic, End::Server, length);
-                self.census.count("retransmissions under way for long");
+                self.census.count("retransmissions delayed for long");
             }
             let (told, is_sequence) = published(message(&frame));
             self.sequences += u64::from(is_sequence && told[0].is_some());
@@ -422,19 +423,21 @@ fn published(message: &[u8]) -> ([Option<(u64, u32)>; 2], bool) {
     match header.template_id {
         NegotiationResponse501::TEMPLATE_ID => {
             let mut scratch = NegotiationResponse501::SCRATCH;
-            let it =
-                NegotiationResponse501::decode(&header, body, &mut scratch).expect("it is one");
+            let it = NegotiationResponse501::decode(&header, body, &mut scratch)
+                .expect("the message is an Establish");
             ([Some((it.previous_uuid(), it.previous_seq_no())), None], false)
         }
         EstablishmentAck504::TEMPLATE_ID => {
             let mut scratch = EstablishmentAck504::SCRATCH;
-            let it = EstablishmentAck504::decode(&header, body, &mut scratch).expect("it is one");
+            let it = EstablishmentAck504::decode(&header, body, &mut scratch)
+                .expect("the message is an Establish");
             let present = it.next_seq_no().checked_sub(1).map(|last| (it.uuid(), last));
             ([Some((it.previous_uuid(), it.previous_seq_no())), present], false)
         }
         Sequence506::TEMPLATE_ID => {
             let mut scratch = Sequence506::SCRATCH;
-            let it = Sequence506::decode(&header, body, &mut scratch).expect("it is one");
+            let it = Sequence506::decode(&header, body, &mut scratch)
+                .expect("the message is an Establish");
             ([it.next_seq_no().checked_sub(1).map(|last| (it.uuid(), last)), None], true)
         }
         _ => ([None, None], false),
@@ -442,15 +445,20 @@ fn published(message: &[u8]) -> ([Option<(u64, u32)>; 2], bool) {
 }
 
 fn next_of_sequence(message: &[u8]) -> u32 {
-    let (header, body) = MessageHeader::decode(message).expect("it was taken");
+    let (header, body) =
+        MessageHeader::decode(message).expect("the frame was passed to the gateway");
     let mut scratch = Sequence506::SCRATCH;
-    Sequence506::decode(&header, body, &mut scratch).expect("it was taken").next_seq_no()
+    Sequence506::decode(&header, body, &mut scratch)
+        .expect("the frame was passed to the gateway")
+        .next_seq_no()
 }
 
 /// Returns the UUID and NextSeqNo of an Establish.
 fn establish_of(message: &[u8]) -> (u64, u32) {
-    let (header, body) = MessageHeader::decode(message).expect("it was taken");
+    let (header, body) =
+        MessageHeader::decode(message).expect("the frame was passed to the gateway");
     let mut scratch = Establish503::SCRATCH;
-    let establish = Establish503::decode(&header, body, &mut scratch).expect("it was taken");
+    let establish = Establish503::decode(&header, body, &mut scratch)
+        .expect("the frame was passed to the gateway");
     (establish.uuid(), establish.next_seq_no())
 }

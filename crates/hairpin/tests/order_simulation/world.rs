@@ -168,7 +168,7 @@ impl World {
             Trouble::Reset => {
                 if let Some(connection) = self.draw_connection() {
                     connection.borrow_mut().reset();
-                    self.census.count("connections reset amid");
+                    self.census.count("connections reset within a frame");
                 }
             }
             Trouble::StallUp(length) => stall(self.draw_connection(), End::Client, length),
@@ -192,7 +192,7 @@ impl World {
                 self.accepts_at = Some(now.monotonic + length);
             }
             Trouble::Trickle => {
-                self.census.count("times of a narrow line");
+                self.census.count("periods of a narrow connection");
                 self.set_faults(true);
             }
             Trouble::DayEnds => self.venue.end_day(now),
@@ -232,8 +232,8 @@ impl World {
             return;
         }
         self.census.count(match hangs {
-            true => "failovers from a connection that hangs",
-            false => "failovers from a connection that ends",
+            true => "failovers from a hanging connection",
+            false => "failovers from a closed connection",
         });
         if let Some(life) = &mut self.life {
             life.trader.standing = Standing::AwaitsFailover;
@@ -275,7 +275,7 @@ impl World {
         self.takes_power = takes_power;
         match steps {
             // Between two wake-ups.
-            0..10 => self.die("killed between two wakes"),
+            0..10 => self.die("killed between two wake-ups"),
             _ => self.fuse.light(steps - 10),
         }
     }
@@ -283,15 +283,15 @@ impl World {
     /// Ends the process. Its journal survives, in whole or in part.
     fn die(&mut self, how: &'static str) {
         let Some(life) = self.life.take() else { return };
-        trace!(self.clock.now(), "the trader dies: {how}");
+        trace!(self.clock.now(), "the trader's process ends: {how}");
         self.census.count(how);
         self.census.merge(&life.trader.census);
         self.journal = life.journal().clone();
         let lines = self.exit.borrow().lines.clone();
         if life.trader.standing == Standing::AwaitsFailover {
             self.census.count(match self.takes_power {
-                true => "power cuts amid a failover",
-                false => "killed amid a failover",
+                true => "power cuts during a failover",
+                false => "killed during a failover",
             });
         }
         drop(life);
@@ -331,7 +331,7 @@ impl World {
         match done {
             Ok(done) => Some(done),
             Err(Died) => {
-                self.die("killed within a wake");
+                self.die("killed during a wake-up");
                 None
             }
         }
@@ -354,7 +354,8 @@ impl World {
         let disk = Disk::new(journal, Rc::clone(&self.fuse), self.random.split());
         let dial = Dialler(Rc::clone(&self.exit));
         self.life = Some(Life::new(plan, disk, dial, trader, now));
-        self.life.as_mut().expect("it begins").trader.is_busy = self.acts_at.is_some();
+        self.life.as_mut().expect("the process has started").trader.is_busy =
+            self.acts_at.is_some();
         self.census.count("processes started");
     }
 
@@ -364,7 +365,7 @@ impl World {
             return;
         }
         let now = self.clock.now();
-        let life = self.life.as_ref().expect("it is established");
+        let life = self.life.as_ref().expect("the session is established");
         self.ledger.borrow_mut().begin_week(life.journal());
         // The disk is synced during the weekend, independent of the sync interval.
         self.of_earlier_weeks = all(life.journal()).count();
@@ -393,7 +394,7 @@ impl World {
         let Some(life) = self.life.as_mut() else { return };
         let _ = life.with_sender(now, |trader, sender| trader.bait(sender));
         self.settle();
-        self.die("killed between two wakes");
+        self.die("killed between two wake-ups");
         self.starts_at = self.clock.now().monotonic + Duration::from_millis(5);
         let until = self.starts_at;
         self.step_by(until - Duration::from_millis(1));
@@ -437,7 +438,11 @@ impl World {
         }
         let end = self.clock.now().monotonic + PATIENCE;
         while !self.is_settled() {
-            assert!(self.clock.now().monotonic < end, "it never settles: {}", self.describe());
+            assert!(
+                self.clock.now().monotonic < end,
+                "not settled within the time limit: {}",
+                self.describe()
+            );
         }
     }
 
@@ -473,28 +478,36 @@ impl World {
 
     /// Checks the settled state.
     fn check(&mut self) {
-        let life = self.life.as_ref().expect("it is established");
+        let life = self.life.as_ref().expect("the session is established");
         let progress = life.progress();
         let mut ledger = self.ledger.borrow_mut();
         ledger.check(progress.uuid, progress.next_outgoing - 1, life.journal());
-        assert_eq!(progress.next_incoming, ledger.next(progress.uuid), "the next number in");
+        assert_eq!(
+            progress.next_incoming,
+            ledger.next(progress.uuid),
+            "next incoming sequence number"
+        );
         self.census.count("phases settled and checked");
         let orders = &life.trader.orders;
         let held = held(&self.venue.floor);
         let rebuilt = Orders::from_journal(life.journal(), CAPACITY);
         if ledger.lacks_something() {
-            self.census.count("phases with orders that nobody told of after a loss of power");
+            self.census.count("phases with orders of unknown state after a power cut");
             assert_eq!(
                 believed(orders),
                 believed(&rebuilt),
-                "working orders as the journal has them"
+                "working orders according to the journal"
             );
             return;
         }
         assert_eq!(believed(orders), held, "working orders");
-        assert_eq!(orders.iter().count(), held.len(), "orders that nobody has answered");
-        assert_eq!(believed(&rebuilt), held, "working orders as the journal has them");
-        assert_eq!(rebuilt.in_flight().next(), None, "a request that the journal finds open");
+        assert_eq!(orders.iter().count(), held.len(), "orders without a response");
+        assert_eq!(believed(&rebuilt), held, "working orders according to the journal");
+        assert_eq!(
+            rebuilt.in_flight().next(),
+            None,
+            "the journal contains a request without a response"
+        );
         self.census.add("working orders compared", held.len() as u64);
     }
 
@@ -521,7 +534,7 @@ impl World {
             self.census.add("gateway: messages dropped", tally.dropped);
             self.census.add("gateway: messages doubled", tally.doubled);
             let lost = self.ledger.borrow().lost();
-            assert_eq!(lost, tally.skipped, "numbers lost, and numbers left out");
+            assert_eq!(lost, tally.skipped, "numbers reported as lost, and numbers skipped");
             self.census.add("gateway: numbers skipped", tally.skipped);
             self.census.add("gateway: writes delayed", tally.delayed);
             self.census.add("gateway: writes split", tally.split);
@@ -537,7 +550,11 @@ impl World {
     fn step_until(&mut self, is_done: impl Fn(&Self) -> bool) {
         let end = self.clock.now().monotonic + PATIENCE;
         while !is_done(self) {
-            assert!(self.clock.now().monotonic < end, "it never comes: {}", self.describe());
+            assert!(
+                self.clock.now().monotonic < end,
+                "the expected state did not occur within the time limit: {}",
+                self.describe()
+            );
             self.step(end);
         }
     }
@@ -559,7 +576,7 @@ impl World {
         self.clock.advance_to(next.min(until));
         let now = self.clock.now();
         self.steps = if now.monotonic > before { 0 } else { self.steps + 1 };
-        assert!(self.steps < MOST_STEPS, "no time passes any more");
+        assert!(self.steps < MOST_STEPS, "endless loop: time does not advance");
         self.shared_clock.set(now.monotonic);
         self.do_what_is_due(now);
     }

@@ -331,7 +331,7 @@ impl Desk {
             Some(path) => Journal::create(path, self.journal_bytes),
             None => Journal::anonymous(self.journal_bytes),
         };
-        let journal = journal.expect("there is memory");
+        let journal = journal.expect("cannot map the journal");
         let dial = Dialler(Rc::clone(&self.exit));
         let instruments = venue.truth.instruments();
         self.life = Some(Life::new(self.trader, self.ordeal, journal, dial, instruments, now));
@@ -369,7 +369,7 @@ impl Desk {
         if life.is_due(now.monotonic, current.as_ref()) {
             let driven = life.drive(now, &mut venue.ledgers[self.trader]);
             if driven.is_err() {
-                self.census.count("traders killed amid a callback");
+                self.census.count("traders killed in a callback");
                 self.die(venue);
             }
         }

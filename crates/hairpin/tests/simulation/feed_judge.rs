@@ -72,9 +72,10 @@ impl FeedJudge {
             return wanted;
         }
         let sequence = event.packet.sequence;
-        assert_eq!(sequence, self.last_packet, "an event ends in a packet that is not told");
-        let number = truth.event_at(sequence).expect("no event ends in this packet");
-        assert!(self.last_event < Some(number), "events out of order");
+        assert_eq!(sequence, self.last_packet, "an event ended in an unreported packet");
+        let number =
+            truth.event_at(sequence).expect("an event ended in a packet that ends no event");
+        assert!(self.last_event < Some(number), "events are out of order");
         let is_steady = self.is_steady && self.last_event == Some(number - 1);
         assert!(is_steady || !self.is_steady || self.last_event.is_none(), "an event was skipped");
         for instrument in event.instruments.iter() {
@@ -99,9 +100,9 @@ impl FeedJudge {
     fn judge_book(&mut self, truth: &Truth, book: feed::Book<'_>, event: u64) -> bool {
         let verdict = truth.judge(book, event);
         match verdict {
-            Verdict::Equal => self.census.count("books found equal"),
+            Verdict::Equal => self.census.count("books equal to the published book"),
             Verdict::Ahead => self.census.count("books ahead by a snapshot"),
-            Verdict::Unseen => self.census.count("books nobody could judge"),
+            Verdict::Unseen => self.census.count("books without a known published state"),
             Verdict::Behind | Verdict::Different => panic!(
                 "{:?}: after event {event} the book of {} at {:?} is {verdict:?}",
                 self.ordeal,
@@ -119,8 +120,12 @@ impl FeedJudge {
         if self.is_lenient() {
             return;
         }
-        assert!(self.ordeal.may_gap(), "{:?}: one side had it, and yet {gap:?}", self.ordeal);
-        assert_eq!(Some(gap.first), self.expected, "a gap out of order");
+        assert!(
+            self.ordeal.may_gap(),
+            "{:?}: the packet arrived on one line, and the channel reported {gap:?}",
+            self.ordeal
+        );
+        assert_eq!(Some(gap.first), self.expected, "a gap is out of order");
         self.expected = Some(gap.first + gap.count);
     }
 
@@ -131,7 +136,7 @@ impl FeedJudge {
         let expected = self.expected.replace(packet.sequence + 1);
         assert!(
             expected.is_none_or(|expected| expected == packet.sequence),
-            "packets out of order"
+            "packets are out of order"
         );
         self.last_packet = packet.sequence;
     }
@@ -142,9 +147,14 @@ impl FeedJudge {
         if self.is_lenient() {
             return;
         }
-        assert_ne!(state, self.state, "the same state twice");
+        assert_ne!(state, self.state, "the channel reported the same state twice");
         let all = self.in_sync.iter().all(|in_sync| *in_sync);
-        assert_eq!(state == ChannelState::InSync, all, "{state:?}, but books: {:?}", self.in_sync);
+        assert_eq!(
+            state == ChannelState::InSync,
+            all,
+            "the channel is {state:?} with books {:?}",
+            self.in_sync
+        );
         if self.state == ChannelState::Recovering && state == ChannelState::InSync {
             self.census.count(if is_first { "late joins in sync" } else { "recoveries" });
         }
@@ -157,9 +167,13 @@ impl FeedJudge {
         if self.is_lenient() {
             return;
         }
-        assert!(is_in_sync || self.ordeal.may_gap(), "{:?}: a book fell out", self.ordeal);
+        assert!(
+            is_in_sync || self.ordeal.may_gap(),
+            "{:?}: a book lost synchronization",
+            self.ordeal
+        );
         let known = &mut self.in_sync[index_of(change.book.security_id())];
-        assert_ne!(*known, is_in_sync, "the same state of an instrument twice");
+        assert_ne!(*known, is_in_sync, "the channel reported the same instrument state twice");
         *known = is_in_sync;
         self.is_steady = false;
     }
@@ -182,7 +196,7 @@ impl feed::Listener for Watch<'_> {
     fn on_book_update(&mut self, update: &BookUpdate<'_>) {
         let is_next = update.packet.sequence == self.judge.last_packet;
         let is_told = update.source == UpdateSource::Snapshot || is_next;
-        assert!(self.judge.is_lenient() || (is_told && update.book.is_in_sync()), "out of turn");
+        assert!(self.judge.is_lenient() || (is_told && update.book.is_in_sync()), "out of order");
         self.reaction.on_book_update(update);
     }
 
@@ -224,7 +238,7 @@ impl feed::Listener for Watch<'_> {
     fn on_error(&mut self, packet: Option<&Packet>, error: &feed::Error) {
         assert!(self.judge.is_lenient(), "{:?}: {error}", self.judge.ordeal);
         self.judge.errors += 1;
-        self.judge.census.count("corrupt datagrams found out");
+        self.judge.census.count("corrupt datagrams detected");
         self.reaction.on_error(packet, error);
     }
 

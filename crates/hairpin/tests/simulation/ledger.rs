@@ -165,21 +165,35 @@ impl Ledger {
         let journaled = messages_of(journal);
         for (uuid, run) in &self.runs {
             run.check(*uuid);
-            assert_eq!(run.told, run.reported, "{uuid}: the exchange is asked for what is missing");
+            assert_eq!(run.told, run.reported, "{uuid}: the trader has not received every report");
             let Some(journaled) = journaled.get(uuid) else {
-                assert!(run.accepted.is_empty(), "{uuid}: orders without a journal");
+                assert!(
+                    run.accepted.is_empty(),
+                    "{uuid}: the journal has no messages of this UUID"
+                );
                 continue;
             };
-            assert_eq!(journaled.len(), run.sent as usize, "{uuid}: sent and in the journal");
+            assert_eq!(
+                journaled.len(),
+                run.sent as usize,
+                "{uuid}: the journal lacks sent messages"
+            );
             for message in &run.accepted {
                 let place = message.seq_num as usize - 1;
-                assert_eq!(Some(message), journaled.get(place), "{uuid}: not what was journaled");
+                assert_eq!(
+                    Some(message),
+                    journaled.get(place),
+                    "{uuid}: an accepted message differs from the journal"
+                );
             }
         }
         assert_eq!((self.fills, self.rejects), (0, 0), "fills and rejects");
         for (order, is_cancelled) in &self.orders {
             let rests = market.order(OrderId(*order)).is_some();
-            assert_eq!(rests, !is_cancelled, "order {order} rests, though cancelled, or is gone");
+            assert_eq!(
+                rests, !is_cancelled,
+                "order {order} rests although canceled, or is missing"
+            );
         }
     }
 
@@ -188,13 +202,13 @@ impl Ledger {
         for run in self.runs.values() {
             census.add("business messages of traders", run.sent.into());
             census.add("business messages of the exchange", run.reported.into());
-            census.add("NotApplied answered", run.answered);
+            census.add("NotApplied followed by a Sequence", run.answered);
             // With a corrupt stream, both ends may have accepted messages that were never sent.
             let lost = run.sent.saturating_sub(run.accepted.len() as u32);
-            census.add("orders and cancels lost by a break", lost.into());
+            census.add("orders and cancels lost with a connection", lost.into());
         }
         let resting = self.orders.values().filter(|is_cancelled| !**is_cancelled).count();
-        census.add("orders left resting by a break", resting as u64);
+        census.add("orders left resting by a lost connection", resting as u64);
     }
 }
 
@@ -219,18 +233,25 @@ impl Run {
     fn check(&self, uuid: u64) {
         let Self { sent, accepted, not_applied, reported, told, broken, .. } = self;
         let count = accepted.len() as u32;
-        assert_eq!(*reported, count, "{uuid}: each accepted message has one report");
-        assert!(count <= *sent && told <= reported, "{uuid}: more arrived than was sent");
+        assert_eq!(*reported, count, "{uuid}: accepted messages and reports differ in number");
+        assert!(count <= *sent && told <= reported, "{uuid}: more messages arrived than were sent");
         let numbers = accepted.iter().map(|message| message.seq_num);
-        assert!(numbers.clone().is_sorted_by(|a, b| a < b), "{uuid}: accepted out of order");
+        assert!(
+            numbers.clone().is_sorted_by(|a, b| a < b),
+            "{uuid}: a message was accepted out of order"
+        );
         let last = numbers.clone().next_back().unwrap_or(0);
         let numbers: Vec<_> = numbers.collect();
         for missing in (1..=last).filter(|number| numbers.binary_search(number).is_err()) {
             let is_told = not_applied.iter().any(|&(from, n)| (from..from + n).contains(&missing));
-            assert!(is_told, "{uuid}: message {missing} was skipped and the trader not told");
+            assert!(is_told, "{uuid}: message {missing} was skipped without a NotApplied");
         }
         if broken.is_none() {
-            assert_eq!((count, told), (*sent, reported), "{uuid}: lost without a reason");
+            assert_eq!(
+                (count, told),
+                (*sent, reported),
+                "{uuid}: messages were lost without a fault"
+            );
         }
     }
 }
@@ -261,7 +282,9 @@ impl Register<'_> {
     fn accept(&mut self, template: u16, cl_ord_id: &[u8]) {
         match self.frames.take(template, cl_ord_id) {
             Some(message) => self.ledger.run(self.frames.uuid).accept(message),
-            None => assert!(self.is_lenient, "the gateway took a message that never arrived"),
+            None => {
+                assert!(self.is_lenient, "the gateway accepted a message that it had not received")
+            }
         }
     }
 
@@ -281,12 +304,20 @@ impl exchange::Listener for Register<'_> {
 
     fn on_acknowledged(&mut self, _: exchange::ConnectionId, _: &[u8], order: OrderId) {
         self.report();
-        assert_eq!(self.ledger.orders.insert(order.0, false), None, "an order twice");
+        assert_eq!(
+            self.ledger.orders.insert(order.0, false),
+            None,
+            "an order was acknowledged twice"
+        );
     }
 
     fn on_cancelled(&mut self, _: exchange::ConnectionId, _: &[u8], order: OrderId) {
         self.report();
-        assert_eq!(self.ledger.orders.insert(order.0, true), Some(false), "cancelled {order:?}");
+        assert_eq!(
+            self.ledger.orders.insert(order.0, true),
+            Some(false),
+            "canceled the unknown order {order:?}"
+        );
     }
 
     fn on_fill(&mut self, _: exchange::ConnectionId, _: &[u8], _: OrderId, _: u32) {

@@ -48,7 +48,7 @@ impl Life {
     ) -> Self {
         let logon = Logon {
             access_key_id: format!("ACCESS-{trader}"),
-            secret_key: SecretKey::from_base64url(KEY).expect("it is base64"),
+            secret_key: SecretKey::from_base64url(KEY).expect("the key is valid base64"),
             session: format!("TR{trader}"),
             firm: "FIRM".into(),
             trading_system_name: "Hairpin".into(),
@@ -66,10 +66,10 @@ impl Life {
                 max_loop_packets: 64,
                 ..Default::default()
             }),
-            session: session.expect("the settings are sound"),
+            session: session.expect("the settings are valid"),
             connects_at: now.monotonic,
             ordeal,
-            reactor: Reactor::new(Wait::Spin).expect("spinning needs nothing"),
+            reactor: Reactor::new(Wait::Spin).expect("a busy-polling reactor needs no resources"),
             strategy: Strategy::default(),
             feed: FeedJudge::new(ordeal, instruments),
             orders: SessionJudge::new(ordeal),
@@ -82,7 +82,7 @@ impl Life {
             let (feed, is_joined) = match action {
                 Action::Join(feed) => (feed as usize, true),
                 Action::Leave(feed) => (feed as usize, false),
-                _ => unreachable!("a channel joins and leaves"),
+                _ => unreachable!("unexpected channel action"),
             };
             for (group, place) in groups[feed].iter_mut().zip(places[feed]) {
                 group.set_joined(place, is_joined);
@@ -129,14 +129,14 @@ impl Life {
         if is_known {
             orders.census.count(match binding {
                 Binding::Resume => "sessions resumed",
-                _ => "sessions begun anew",
+                _ => "sessions negotiated again",
             });
         }
         if binding == Binding::New {
             (orders.established, orders.is_spoilt) = (0, false);
         }
         orders.resumes = orders.established;
-        self.session.connect(now, binding).expect("it is disconnected");
+        self.session.connect(now, binding).expect("the session is disconnected");
     }
 
     /// Returns `true` if the session has work to do.
@@ -176,11 +176,11 @@ impl Life {
     pub(crate) fn drive(&mut self, now: Now, ledger: &mut Ledger) -> Result<(), Died> {
         let Self { session, reactor, strategy, orders: judge, .. } = self;
         let was_connected = session.state() != State::Disconnected;
-        let ready = reactor.wait(now.monotonic, None).expect("spinning cannot fail");
+        let ready = reactor.wait(now.monotonic, None).expect("busy-polling cannot fail");
         let mut clerk = Clerk { strategy, judge, ledger };
         let turn = AssertUnwindSafe(|| session.process(now, ready, reactor, &mut clerk));
         match catch_unwind(turn) {
-            Ok(done) => done.expect("spinning cannot fail"),
+            Ok(done) => done.expect("busy-polling cannot fail"),
             Err(cause) => {
                 return cause.downcast().map_or_else(|cause| resume_unwind(cause), |it| Err(*it));
             }
@@ -198,7 +198,7 @@ impl Life {
         for instrument in instruments.iter() {
             let book = self.channel.book(instrument);
             let verdict = venue.truth.judge(book, venue.truth.events());
-            assert!(book.is_in_sync() && verdict == Verdict::Equal, "in the end: {verdict:?}");
+            assert!(book.is_in_sync() && verdict == Verdict::Equal, "final book: {verdict:?}");
         }
     }
 
@@ -206,8 +206,8 @@ impl Life {
     pub(crate) fn check_numbers(&self, ledger: &Ledger) {
         let progress = self.session.progress();
         if let Some(run) = ledger.runs.get(&progress.uuid) {
-            assert_eq!(progress.next_outgoing, run.sent + 1, "the next number out");
-            assert_eq!(progress.next_incoming, run.told + 1, "the next number in");
+            assert_eq!(progress.next_outgoing, run.sent + 1, "next outgoing sequence number");
+            assert_eq!(progress.next_incoming, run.told + 1, "next incoming sequence number");
         }
     }
 
@@ -230,12 +230,12 @@ impl Life {
     }
 
     fn report(&self, counters: &Counters, census: &mut Census) {
-        census.add("packets held for a hole", counters.held_packets);
-        census.add("books found unaffected by a gap", counters.found_unaffected);
+        census.add("packets held for a gap", counters.held_packets);
+        census.add("books unaffected by a gap", counters.found_unaffected);
         census.add("books from snapshots", counters.snapshots_applied);
         census.add("entries withheld", counters.withheld_entries);
         census.add("snapshots too old", counters.snapshots_too_old);
-        census.add("packets of both sides", counters.duplicates);
+        census.add("packets of both lines", counters.duplicates);
         let holes_filled = counters.held_packets > 0 && counters.gaps == 0;
         census.add("traders without a gap though packets were held", u64::from(holes_filled));
     }

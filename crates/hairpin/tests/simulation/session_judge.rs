@@ -95,13 +95,13 @@ impl Clerk<'_> {
     /// Checks a business message: the next of its run, in a state that allows business messages.
     fn take(&mut self, message: &Message<'_>) {
         let run = self.ledger.run(message.uuid);
-        assert_eq!(message.seq_num, run.told + 1, "a report out of order");
+        assert_eq!(message.seq_num, run.told + 1, "a report is out of order");
         self.judge.is_fresh = false;
         let may_come = match self.judge.state {
             State::Established | State::Terminating => !message.redelivered,
             state => message.redelivered && state == State::Disconnected,
         };
-        assert!(may_come, "a report while {}", self.judge.state);
+        assert!(may_come, "a report arrived in the state {}", self.judge.state);
         if self.judge.is_doomed {
             resume_unwind(Box::new(Died));
         }
@@ -211,14 +211,14 @@ impl Listener for Clerk<'_> {
         self.judge.is_spoilt = true;
         let is_present = gap.uuid == sender.progress().uuid;
         self.judge.census.count(match self.judge.is_fresh {
-            _ if !is_present => "reports missing under the UUID before",
+            _ if !is_present => "reports missing under the previous UUID",
             true => "logons resumed with reports missing",
-            false => "reports missing amid",
+            false => "reports missing within a stream",
         });
         if !self.judge.is_lenient() {
             let present = sender.progress().uuid;
             let run = self.ledger.run(gap.uuid);
-            assert!(run.broken.is_some(), "{gap:?}, but nothing was broken");
+            assert!(run.broken.is_some(), "{gap:?} without a fault");
             // Within the stream, further messages may have followed the gap.
             let is_all = gap.to == run.reported;
             let is_amid = self.judge.state == State::Established && gap.uuid == present;
@@ -230,17 +230,17 @@ impl Listener for Clerk<'_> {
     }
 
     fn on_lost(&mut self, _: &mut Sender<'_>, gap: Gap) {
-        assert!(self.judge.is_lenient(), "{gap:?}, though the gateway keeps all");
+        assert!(self.judge.is_lenient(), "{gap:?} although the gateway keeps all messages");
         self.ledger.run(gap.uuid).told = gap.to;
     }
 
     /// Checks that a NotApplied names exactly the messages that were sent and not accepted.
     fn on_not_applied(&mut self, sender: &mut Sender<'_>, not_applied: NotApplied) {
-        self.judge.census.count("messages not applied and told so");
+        self.judge.census.count("messages reported as not applied");
         let NotApplied { from_seq_no: from, count } = not_applied;
         if !self.judge.is_lenient() {
             let run = self.ledger.run(sender.progress().uuid);
-            assert!(run.broken.is_some(), "{not_applied:?}, but nothing was broken");
+            assert!(run.broken.is_some(), "{not_applied:?} without a fault");
             // Until the gap is filled, each further message is not applied, counted from the same
             // number.
             let known = match run.not_applied.last() {
@@ -254,7 +254,11 @@ impl Listener for Clerk<'_> {
             // Messages after the Sequence that fills the gap are applied. A second NotApplied can
             // refer only to messages that left before the Sequence.
             let is_answered = run.has_skipped && from + count > run.skipped + 1;
-            assert!(!is_answered, "{not_applied:?}, though all to {} is given up", run.skipped);
+            assert!(
+                !is_answered,
+                "{not_applied:?} although all messages to {} are given up",
+                run.skipped
+            );
             run.not_applied.push((from, count));
             if !run.has_skipped {
                 (run.has_skipped, run.skipped) = (true, run.sent);
@@ -269,7 +273,7 @@ impl Listener for Clerk<'_> {
         } else {
             self.end(sender, "terminated by the exchange");
             self.judge.is_spoilt = true;
-            self.judge.census.count("terminates of the exchange");
+            self.judge.census.count("terminates by the exchange");
         }
         self.strategy.on_terminate(sender, terminated);
     }
@@ -292,7 +296,7 @@ impl Listener for Clerk<'_> {
             _ => {
                 assert!(self.judge.is_lenient(), "{:?}: {error}", self.judge.ordeal);
                 self.judge.is_spoilt = true;
-                self.judge.census.count("corrupt order streams found out");
+                self.judge.census.count("corrupt order streams detected");
             }
         }
         self.judge.errors += 1;

@@ -70,7 +70,7 @@ impl Venue {
         floor.publisher_mut().set_pace(Pace::Paced, now.monotonic);
         let accounts = (0..TRADERS).map(|trader| {
             let (key, session) = (format!("ACCESS-{trader}"), format!("TR{trader}"));
-            Credentials::new(&key, KEY, &session, "FIRM").expect("they fit their fields")
+            Credentials::new(&key, KEY, &session, "FIRM").expect("the values fit their fields")
         });
         Self {
             gateway: Gateway::new(accounts.collect(), 6, capacity.orders),
@@ -98,9 +98,9 @@ impl Venue {
     /// Publishes the generator's next event.
     pub(crate) fn tick(&mut self, now: Now) {
         self.transmit(now);
-        let (_, publication) = self.floor.step(now).expect("there is always something to change");
+        let (_, publication) = self.floor.step(now).expect("the market can always change");
         assert!(matches!(publication, Publication::Event(_)), "{publication:?}");
-        assert_eq!(self.truth.record(&self.floor), 1, "a tick is one book's");
+        assert_eq!(self.truth.record(&self.floor), 1, "a tick changes one book");
         self.census.count("ticks");
         self.transmit(now);
     }
@@ -150,7 +150,7 @@ impl Venue {
             visit.trader == trader && visit.id.is_some_and(is_established)
         };
         let Some(visit) = self.visits.iter_mut().find(established) else { return false };
-        let id = visit.id.expect("it is established");
+        let id = visit.id.expect("the session is established");
         let ledger = &mut self.ledgers[trader];
         let mut register = Register { ledger, frames: &mut visit.frames, is_lenient: false };
         self.gateway.terminate(now, id, &mut register);
@@ -188,14 +188,14 @@ impl Venue {
         let is_open = visit.connection.borrow().state(now.monotonic) == ConnectionState::Open;
         if visit.id.is_none() && is_open {
             visit.id = self.gateway.handle_connected(now, &mut ());
-            assert!(visit.id.is_some(), "the gateway has no place left");
+            assert!(visit.id.is_some(), "the gateway refused the connection");
         }
     }
 
     /// Reads and writes one connection. Returns `true` if the connection is still open.
     fn serve(&mut self, now: Now, place: usize) -> bool {
         let is_there = self.read(now, place) && self.write(now, place);
-        let id = self.visits[place].id.expect("it is welcome");
+        let id = self.visits[place].id.expect("the connection is registered");
         if !is_there {
             self.gateway.handle_closed(id, &mut ());
         }
@@ -272,8 +272,8 @@ impl Venue {
         }
         let length = frame_length(bytes, 0);
         visit.swallows = false;
-        self.ledgers[visit.trader].break_run(visit.frames.uuid(), "a report swallowed");
-        self.census.count("reports swallowed");
+        self.ledgers[visit.trader].break_run(visit.frames.uuid(), "a report was dropped");
+        self.census.count("reports dropped");
         self.gateway.handle_sent(id, length);
     }
 

@@ -34,7 +34,7 @@ struct World {
 /// # Panics
 /// If a check fails.
 pub(crate) fn run(seed: u64, ticks: u64) -> Census {
-    let folder = tempfile::tempdir().expect("a folder for journals");
+    let folder = tempfile::tempdir().expect("cannot create the journals' folder");
     let mut world = World::new(Plan::new(seed, ticks), folder.path());
     world.begin();
     world.trade();
@@ -131,10 +131,10 @@ impl World {
         let due = [0, 1, 2].map(|desk: usize| self.desks[desk].next_at(before, &self.venue));
         let others = self.venue.next_at(before).into_iter().chain(self.next_tick);
         let next = due.into_iter().flatten().chain(others).min();
-        self.clock.advance_to(next.expect("the loops of the feed never end"));
+        self.clock.advance_to(next.expect("the feed's loops never end"));
         let now = self.clock.now();
         self.steps = if now.monotonic > before { 0 } else { self.steps + 1 };
-        assert!(self.steps < MOST_STEPS, "no time passes any more");
+        assert!(self.steps < MOST_STEPS, "endless loop: time does not advance");
         self.shared_clock.set(now.monotonic);
         if self.next_tick.is_some_and(|at| at <= now.monotonic) {
             self.tick();

@@ -1,5 +1,5 @@
 //! Splits a byte stream into frames.
-#![allow(dead_code, reason = "each simulation uses its part")]
+#![allow(dead_code, reason = "each simulation uses a part")]
 
 /// The lengths in bytes of the framing header, and of the framing and SBE headers.
 const FRAMING: usize = 4;
@@ -21,7 +21,7 @@ impl Frames {
     /// Removes and returns the next complete frame.
     pub(crate) fn take(&mut self) -> Option<Vec<u8>> {
         let length = usize::from(u16::from_le_bytes(*self.bytes.first_chunk()?));
-        assert!(length >= HEADERS, "a frame that is none");
+        assert!(length >= HEADERS, "invalid frame");
         (self.bytes.len() >= length).then(|| self.bytes.drain(..length).collect())
     }
 
@@ -42,14 +42,14 @@ pub(crate) fn message(frame: &[u8]) -> &[u8] {
 
 /// Returns the SeqNum of a client's business message.
 pub(crate) fn client_number(frame: &[u8]) -> u32 {
-    u32::from_le_bytes(*frame[HEADERS + 17..].first_chunk().expect("it has a number"))
+    u32::from_le_bytes(*frame[HEADERS + 17..].first_chunk().expect("the message has a SeqNum"))
 }
 
 /// Returns the UUID and SeqNum of a business message of the exchange.
 pub(crate) fn exchange_number(frame: &[u8]) -> (u64, u32) {
     let body = &frame[HEADERS..];
-    let number = u32::from_le_bytes(*body.first_chunk().expect("it has a number"));
-    (u64::from_le_bytes(*body[4..].first_chunk().expect("it has a UUID")), number)
+    let number = u32::from_le_bytes(*body.first_chunk().expect("the message has a SeqNum"));
+    (u64::from_le_bytes(*body[4..].first_chunk().expect("the message has a UUID")), number)
 }
 
 /// Returns the census class of a connection that was cut within a message.

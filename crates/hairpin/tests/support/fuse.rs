@@ -1,5 +1,5 @@
 //! The crash point of a simulated process, which lies between any two of its steps.
-#![allow(dead_code, reason = "each simulation uses its part")]
+#![allow(dead_code, reason = "each simulation uses a part")]
 
 use std::cell::{Cell, RefCell};
 use std::panic::resume_unwind;

@@ -1,5 +1,5 @@
 //! Support for tests of the command: processes, signals, results.
-#![allow(dead_code, reason = "each test program uses its part")]
+#![allow(dead_code, reason = "each test program uses a part")]
 
 use std::fs;
 use std::path::Path;
@@ -28,8 +28,8 @@ pub(crate) fn turn() -> MutexGuard<'static, ()> {
 
 /// Returns the rows of a results file.
 pub(crate) fn rows(results: &Path) -> Vec<Value> {
-    let text = fs::read_to_string(results).expect("results were written");
-    let document: Value = serde_json::from_str(&text).expect("results are JSON");
+    let text = fs::read_to_string(results).expect("cannot read the results");
+    let document: Value = serde_json::from_str(&text).expect("the results are not JSON");
     assert_eq!(document["schema"], "hairpin.results/1");
     document["rows"].as_array().expect("rows").clone()
 }
@@ -71,7 +71,7 @@ pub(crate) fn wait_for(parent: &mut Child, role: &str) -> u32 {
         if let Some(&id) = children(parent.id(), role).first() {
             return id;
         }
-        assert!(parent.try_wait().unwrap().is_none(), "ended before there was a {role}");
+        assert!(parent.try_wait().unwrap().is_none(), "the command ended before {role} started");
         sleep(Duration::from_millis(5));
     }
     panic!("no {role} within 20 s");

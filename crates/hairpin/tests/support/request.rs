@@ -1,5 +1,5 @@
 //! Random requests of a trader, and the working orders according to the trader and to the exchange.
-#![allow(dead_code, reason = "each test program uses its part")]
+#![allow(dead_code, reason = "each test program uses a part")]
 
 use hairpin_cme_codecs::ilink3::{OrderStatusRequest533, SideNULL, SideReq};
 use hairpin_exchange as exchange;
@@ -80,7 +80,7 @@ impl Request {
             0..8 => Some(Self::New(draw_order(random, id))),
             8..12 => {
                 let order = draw_working(random, orders)?;
-                let order_id = order.order_id.expect("it works");
+                let order_id = order.order_id.expect("the order works");
                 let (security_id, side) = (order.security_id, order.side);
                 Some(Self::Cancel(CancelOrder::new(order_id, security_id, side, id.into())))
             }
@@ -89,7 +89,7 @@ impl Request {
                 let order = draw_working(random, orders)?;
                 let (security_id, side) = (order.security_id, order.side);
                 let terms = NewOrder { security_id, side, ..terms };
-                let order_id = order.order_id.expect("it works");
+                let order_id = order.order_id.expect("the order works");
                 let replace = ReplaceOrder::from_order(order_id, &terms);
                 let is_mitigated = random.below(2) == 0;
                 Some(Self::Replace(if is_mitigated {
@@ -171,7 +171,7 @@ pub(crate) type Row = (u64, u32, u32);
 
 /// Returns the working orders according to the trader.
 pub(crate) fn believed(orders: &Orders) -> Vec<Row> {
-    let row = |it: &Order| (it.order_id.expect("it works"), it.filled, it.leaves);
+    let row = |it: &Order| (it.order_id.expect("the order works"), it.filled, it.leaves);
     let mut rows: Vec<_> = orders.working().map(row).collect();
     rows.sort_unstable();
     rows

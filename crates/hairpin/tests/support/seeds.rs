@@ -54,5 +54,5 @@ impl Simulation {
 /// Returns a number from the environment.
 pub(crate) fn setting(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
-    Some(value.parse().unwrap_or_else(|_| panic!("{name} is no number: {value}")))
+    Some(value.parse().unwrap_or_else(|_| panic!("{name} is not a number: {value}")))
 }

@@ -1,6 +1,6 @@
 //! A trader's connections: simulated byte streams that implement the session's endpoint and can be
 //! cut after any byte.
-#![allow(dead_code, reason = "each simulation uses its part")]
+#![allow(dead_code, reason = "each simulation uses a part")]
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -222,7 +222,7 @@ impl Receive for Wire {
 
 impl Transmit for Wire {
     fn transmit(&mut self, _: usize, _: impl FnOnce(&mut [u8])) -> io::Result<()> {
-        unreachable!("a session writes from its journal")
+        unreachable!("a session writes single buffers from its journal")
     }
 }
 
@@ -257,7 +257,7 @@ impl Stream for Wire {
         let count = written.map_err(error_of)?;
         self.line.is_full.set(count < whole);
         self.note_written(&bytes[..count]);
-        self.fuse.step("killed behind a write");
+        self.fuse.step("killed after a write");
         if count == 0 { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(count) }
     }
 
