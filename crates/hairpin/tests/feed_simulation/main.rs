@@ -5,15 +5,15 @@
 //! book. `docs/design/feed-simulation.md` lists the rules and describes how to repeat a seed.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-mod hearing;
-mod judge;
+mod checker;
+mod exchange;
+mod expected_state;
 mod orders;
 mod plan;
 mod receiver;
-mod replay_call;
-mod stage;
-mod truth;
-mod unnumbered;
+mod receiver_log;
+mod replay_connection;
+mod without_rpt_seq;
 mod world;
 
 #[path = "../support/seeds.rs"]
@@ -21,7 +21,7 @@ mod seeds;
 #[path = "../support/trace.rs"]
 mod trace;
 
-use plan::{Kind, Way};
+use plan::{GroupKind, ReceiverKind};
 use seeds::{Simulation, setting};
 
 /// The number of runs unless `HAIRPIN_SIM_SEEDS` is set.
@@ -96,15 +96,15 @@ fn simulation() -> Simulation {
 }
 
 #[test]
-fn a_book_called_in_sync_is_what_was_published() {
-    let kinds = Kind::ALL.map(Kind::class);
-    let ways = Way::ALL.map(Way::class);
-    let classes: Vec<_> = CLASSES.iter().copied().chain(kinds).chain(ways).collect();
+fn synchronized_books_equal_published_books() {
+    let kinds = GroupKind::ALL.map(GroupKind::class);
+    let receiver_kinds = ReceiverKind::ALL.map(ReceiverKind::class);
+    let classes: Vec<_> = CLASSES.iter().copied().chain(kinds).chain(receiver_kinds).collect();
     simulation().run_all(SEEDS, &classes, world::run);
 }
 
 #[test]
-fn one_seed_is_one_run() {
+fn seed_determines_run() {
     let run = || simulation().run(17, world::run);
     assert_eq!(run(), run());
 }

@@ -10,45 +10,45 @@ use hairpin_time::{Duration, Instant};
 
 /// The kinds of instrument group, which rotate with the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum GroupKind {
     Levels,
-    Unnumbered,
+    WithoutRptSeq,
     Premium,
-    PremiumApart,
+    PremiumSeparateOrders,
     BrokerTec,
     Ebs,
     Segments,
-    UnnumberedTops,
+    TopsWithoutRptSeq,
 }
 
-impl Kind {
+impl GroupKind {
     pub(crate) const ALL: [Self; 8] = [
         Self::Premium,
         Self::BrokerTec,
         Self::Levels,
         Self::Ebs,
-        Self::Unnumbered,
-        Self::PremiumApart,
+        Self::WithoutRptSeq,
+        Self::PremiumSeparateOrders,
         Self::Segments,
-        Self::UnnumberedTops,
+        Self::TopsWithoutRptSeq,
     ];
 
     pub(crate) const fn class(self) -> &'static str {
         match self {
             Self::Levels => "group: every event, price levels",
-            Self::Unnumbered => "group: every event, no RptSeq",
+            Self::WithoutRptSeq => "group: every event, no RptSeq",
             Self::Premium => "group: premium, orders with levels",
-            Self::PremiumApart => "group: premium, separate orders in small chunks",
+            Self::PremiumSeparateOrders => "group: premium, separate orders in small chunks",
             Self::BrokerTec => "group: conflated 50 ms with top orders",
             Self::Ebs => "group: conflated 5 ms with long quantities",
             Self::Segments => "group: conflated, segments of 5 and 50 ms",
-            Self::UnnumberedTops => "group: conflated 5 ms with top orders, no RptSeq",
+            Self::TopsWithoutRptSeq => "group: conflated 5 ms with top orders, no RptSeq",
         }
     }
 
     /// Returns `true` if RptSeq is 0 in every entry.
-    pub(crate) const fn is_unnumbered(self) -> bool {
-        matches!(self, Self::Unnumbered | Self::UnnumberedTops)
+    pub(crate) const fn lacks_rpt_seq(self) -> bool {
+        matches!(self, Self::WithoutRptSeq | Self::TopsWithoutRptSeq)
     }
 
     pub(crate) fn publisher(self) -> PublisherSettings {
@@ -57,9 +57,9 @@ impl Kind {
             ..PublisherSettings::brokertec()
         };
         match self {
-            Self::Levels | Self::Unnumbered => PublisherSettings::default(),
+            Self::Levels | Self::WithoutRptSeq => PublisherSettings::default(),
             Self::Premium => PublisherSettings::premium(),
-            Self::PremiumApart => {
+            Self::PremiumSeparateOrders => {
                 let orders = Some(FullOrders { path: OrderPath::Separate, chunk: 9 });
                 PublisherSettings {
                     group: Group::Premium { orders },
@@ -69,27 +69,30 @@ impl Kind {
             Self::BrokerTec => PublisherSettings::brokertec(),
             Self::Ebs => PublisherSettings::ebs(),
             Self::Segments => conflated(&[EBS_INTERVAL, BROKERTEC_INTERVAL], true),
-            Self::UnnumberedTops => conflated(&[EBS_INTERVAL], true),
+            Self::TopsWithoutRptSeq => conflated(&[EBS_INTERVAL], true),
         }
     }
 
     /// Returns the order books that a receiver of this group can maintain.
     pub(crate) const fn orders(self) -> OrderBooks {
         match self {
-            Self::Levels | Self::Unnumbered | Self::Ebs => OrderBooks::None,
-            Self::Premium | Self::PremiumApart => OrderBooks::Full,
-            Self::BrokerTec | Self::Segments | Self::UnnumberedTops => OrderBooks::Top,
+            Self::Levels | Self::WithoutRptSeq | Self::Ebs => OrderBooks::None,
+            Self::Premium | Self::PremiumSeparateOrders => OrderBooks::Full,
+            Self::BrokerTec | Self::Segments | Self::TopsWithoutRptSeq => OrderBooks::Top,
         }
     }
 
     const fn is_premium(self) -> bool {
-        matches!(self, Self::Levels | Self::Unnumbered | Self::Premium | Self::PremiumApart)
+        matches!(
+            self,
+            Self::Levels | Self::WithoutRptSeq | Self::Premium | Self::PremiumSeparateOrders
+        )
     }
 }
 
 /// The way in which a receiver gets its books.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum ReceiverKind {
     Usual,
     Cached,
     BooksOnly,
@@ -97,7 +100,7 @@ pub(crate) enum Way {
     OnlyB,
     NoInstrumentFeed,
     NoSnapshotFeed,
-    LoopsOnOneSide,
+    LoopsOnOneLine,
     TcpReplay,
     NaturalRefresh,
     Filtered,
@@ -105,7 +108,7 @@ pub(crate) enum Way {
     NarrowWindow,
 }
 
-impl Way {
+impl ReceiverKind {
     pub(crate) const ALL: [Self; 13] = [
         Self::Usual,
         Self::Cached,
@@ -114,7 +117,7 @@ impl Way {
         Self::OnlyB,
         Self::NoInstrumentFeed,
         Self::NoSnapshotFeed,
-        Self::LoopsOnOneSide,
+        Self::LoopsOnOneLine,
         Self::TcpReplay,
         Self::NaturalRefresh,
         Self::Filtered,
@@ -131,7 +134,7 @@ impl Way {
             Self::OnlyB => "receiver: line B only",
             Self::NoInstrumentFeed => "receiver: no instrument feed",
             Self::NoSnapshotFeed => "receiver: no snapshot feed",
-            Self::LoopsOnOneSide => "receiver: each loop on one line",
+            Self::LoopsOnOneLine => "receiver: each loop on one line",
             Self::TcpReplay => "receiver: TCP replay",
             Self::NaturalRefresh => "receiver: natural refresh",
             Self::Filtered => "receiver: some instruments",
@@ -145,12 +148,12 @@ impl Way {
         !matches!(self, Self::NoSnapshotFeed | Self::ShortQueue)
     }
 
-    fn settings(self, kind: Kind, random: &mut Random) -> Settings {
-        let on = |sides| Feeds {
-            incremental: sides,
-            instrument: sides,
-            snapshot: sides,
-            snapshot_orders: sides,
+    fn settings(self, kind: GroupKind, random: &mut Random) -> Settings {
+        let on = |feed_lines| Feeds {
+            incremental: feed_lines,
+            instrument: feed_lines,
+            snapshot: feed_lines,
+            snapshot_orders: feed_lines,
         };
         let usual = Settings {
             max_instruments: 16,
@@ -172,7 +175,7 @@ impl Way {
             Self::NoSnapshotFeed => {
                 Feeds { snapshot: FeedLines::None, snapshot_orders: FeedLines::None, ..Feeds::ALL }
             }
-            Self::LoopsOnOneSide => Feeds {
+            Self::LoopsOnOneLine => Feeds {
                 instrument: FeedLines::B,
                 snapshot: FeedLines::A,
                 snapshot_orders: FeedLines::B,
@@ -258,7 +261,7 @@ impl Fault {
 
 /// A time during which the lines of a receiver have faults.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Trouble {
+pub(crate) struct FaultPeriod {
     pub(crate) begins: Instant,
     pub(crate) ends: Instant,
     /// The faults of lines A and B.
@@ -269,14 +272,14 @@ pub(crate) struct Trouble {
 
 /// The plan of one receiver.
 #[derive(Debug)]
-pub(crate) struct Audience {
-    pub(crate) way: Way,
+pub(crate) struct ReceiverPlan {
+    pub(crate) receiver_kind: ReceiverKind,
     pub(crate) settings: Settings,
     pub(crate) filter: Filter,
     pub(crate) joins: Instant,
     /// The delay of the incremental feed and of the loops, by line.
     pub(crate) distances: [[Duration; 2]; 2],
-    pub(crate) troubles: Vec<Trouble>,
+    pub(crate) fault_periods: Vec<FaultPeriod>,
     /// The maximum time to synchronize after the last fault.
     pub(crate) recovery: Duration,
     pub(crate) random: Random,
@@ -284,7 +287,7 @@ pub(crate) struct Audience {
 
 /// A period with a constant rate of steps.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Chapter {
+pub(crate) struct RatePeriod {
     pub(crate) ends: Instant,
     /// The average time between two steps.
     pub(crate) interval: Duration,
@@ -292,7 +295,7 @@ pub(crate) struct Chapter {
 
 /// An event that affects the whole channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Upheaval {
+pub(crate) enum ChannelEvent {
     Reset,
     ResetAndRestart,
     /// Another exchange takes over without a notification.
@@ -302,16 +305,16 @@ pub(crate) enum Upheaval {
 /// The plan of one run.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    pub(crate) kind: Kind,
+    pub(crate) kind: GroupKind,
     pub(crate) instruments: u32,
     pub(crate) unlisted: u32,
     pub(crate) loop_period: Duration,
     pub(crate) heartbeat: Duration,
     /// The time between two packets that are ready at the same time.
     pub(crate) spacing: Duration,
-    pub(crate) chapters: Vec<Chapter>,
-    pub(crate) upheavals: Vec<(Instant, Upheaval)>,
-    pub(crate) audiences: Vec<Audience>,
+    pub(crate) rate_periods: Vec<RatePeriod>,
+    pub(crate) channel_events: Vec<(Instant, ChannelEvent)>,
+    pub(crate) receiver_plans: Vec<ReceiverPlan>,
     pub(crate) ends: Instant,
     pub(crate) random: Random,
 }
@@ -324,7 +327,7 @@ impl Plan {
     /// seed.
     pub(crate) fn new(seed: u64, start: Instant) -> Self {
         let mut random = Random::new(seed);
-        let kind = Kind::ALL[(seed % Kind::ALL.len() as u64) as usize];
+        let kind = GroupKind::ALL[(seed % GroupKind::ALL.len() as u64) as usize];
         let instruments = 3 + random.below(6) as u32;
         let millis = |random: &mut Random, least, most| {
             random.span(Duration::from_millis(least), Duration::from_millis(most))
@@ -337,63 +340,70 @@ impl Plan {
             loop_period: Duration::from_millis(*random.pick(&[10, 20])),
             heartbeat: Duration::from_millis(*random.pick(&[10, 30])),
             spacing: Duration::from_micros(*random.pick(&[0, 1, 5])),
-            chapters: Vec::new(),
-            upheavals: Vec::new(),
-            audiences: Vec::new(),
+            rate_periods: Vec::new(),
+            channel_events: Vec::new(),
+            receiver_plans: Vec::new(),
             ends: start + length,
             random: random.split(),
         };
-        plan.write_chapters(&mut random, start);
-        plan.plan_upheavals(&mut random, start, length);
+        plan.draw_rate_periods(&mut random, start);
+        plan.draw_channel_events(&mut random, start, length);
         for number in 0..RECEIVERS {
-            let way = Way::ALL[((seed * RECEIVERS + number) % Way::ALL.len() as u64) as usize];
+            let receiver_kind = ReceiverKind::ALL
+                [((seed * RECEIVERS + number) % ReceiverKind::ALL.len() as u64) as usize];
             // The first receiver joins before the first packet.
             let late = if number == 0 { Duration::ZERO } else { length / 2 };
-            let joins = plan.calm_join(start + random.span(Duration::ZERO, late));
-            let audience = plan.audience(way, joins, random.split());
-            plan.audiences.push(audience);
+            let joins = plan.avoid_restart(start + random.span(Duration::ZERO, late));
+            let receiver_plan = plan.receiver_plan(receiver_kind, joins, random.split());
+            plan.receiver_plans.push(receiver_plan);
         }
         plan
     }
 
-    fn write_chapters(&mut self, random: &mut Random, start: Instant) {
+    fn draw_rate_periods(&mut self, random: &mut Random, start: Instant) {
         let mut ends = start;
         while ends < self.ends {
             ends += random.span(Duration::from_millis(30), Duration::from_millis(300));
             ends = ends.min(self.ends);
             let micros = *random.pick(&[300, 1_000, 3_000, 20_000, 60_000]);
-            self.chapters.push(Chapter { ends, interval: Duration::from_micros(micros) });
+            self.rate_periods.push(RatePeriod { ends, interval: Duration::from_micros(micros) });
         }
     }
 
-    fn plan_upheavals(&mut self, random: &mut Random, start: Instant, length: Duration) {
+    fn draw_channel_events(&mut self, random: &mut Random, start: Instant, length: Duration) {
         // With two restarts less than a second apart and one line behind, a channel cannot tell
         // which numbering a line has reached. Numbering therefore restarts once per run.
-        let mut restart = Some(*random.pick(&[Upheaval::ResetAndRestart, Upheaval::Replacement]));
+        let mut restart =
+            Some(*random.pick(&[ChannelEvent::ResetAndRestart, ChannelEvent::Replacement]));
         for _ in 0..random.below(4) {
             let is_restart = random.below(2) == 0;
-            let upheaval = restart.take_if(|_| is_restart).unwrap_or(Upheaval::Reset);
+            let channel_event = restart.take_if(|_| is_restart).unwrap_or(ChannelEvent::Reset);
             let at =
                 start + Duration::from_millis(20) + random.span(Duration::ZERO, length * 2 / 3);
-            self.upheavals.push((at, upheaval));
+            self.channel_events.push((at, channel_event));
         }
-        self.upheavals.sort_by_key(|(at, _)| *at);
+        self.channel_events.sort_by_key(|(at, _)| *at);
     }
 
     /// Returns a join time that avoids a restart of the numbering.
     ///
     /// A receiver that joins directly before a restart may receive new numbers first and old
     /// numbers with the same SendingTime later, which cannot be distinguished.
-    fn calm_join(&self, at: Instant) -> Instant {
+    fn avoid_restart(&self, at: Instant) -> Instant {
         let span = Duration::from_millis(50);
         let is_near = |restart: Instant| at <= restart && restart <= at + span;
-        let mut restarts = self.upheavals.iter().filter(|(_, u)| *u != Upheaval::Reset);
+        let mut restarts = self.channel_events.iter().filter(|(_, u)| *u != ChannelEvent::Reset);
         let near = restarts.find(|(restart, _)| is_near(*restart));
         near.map_or(at, |(restart, _)| *restart + span)
     }
 
-    fn audience(&self, way: Way, joins: Instant, mut random: Random) -> Audience {
-        let settings = way.settings(self.kind, &mut random);
+    fn receiver_plan(
+        &self,
+        receiver_kind: ReceiverKind,
+        joins: Instant,
+        mut random: Random,
+    ) -> ReceiverPlan {
+        let settings = receiver_kind.settings(self.kind, &mut random);
         let distance = |random: &mut Random, most: &[u64]| {
             let most = *random.pick(most);
             Duration::from_micros(30 + random.below(1 + most))
@@ -401,7 +411,8 @@ impl Plan {
         // In some runs a loop is ahead of the incremental feed, or line B is far behind line A.
         // Line A must then have no faults during a restart: a snapshot with a distant number looks
         // like any other.
-        let is_far = !matches!(way, Way::OnlyB | Way::OnlyA) && random.below(3) == 0;
+        let is_far = !matches!(receiver_kind, ReceiverKind::OnlyB | ReceiverKind::OnlyA)
+            && random.below(3) == 0;
         let a = distance(&mut random, &[50, 50, 7_000]);
         let b = distance(&mut random, if is_far { &[200_000] } else { &[50, 50, 7_000] });
         let near = [a, b];
@@ -418,37 +429,57 @@ impl Plan {
             + self.loop_period * 5
             + farthest * 2
             + Duration::from_millis(10);
-        let mut troubles = self.troubles(&mut random, joins, recovery);
-        if is_far && self.upheavals.iter().any(|(_, upheaval)| *upheaval != Upheaval::Reset) {
+        let mut fault_periods = self.fault_periods(&mut random, joins, recovery);
+        if is_far
+            && self
+                .channel_events
+                .iter()
+                .any(|(_, channel_event)| *channel_event != ChannelEvent::Reset)
+        {
             let is_good = |fault| matches!(fault, Fault::Duplicates | Fault::Reordering);
-            let bad = troubles.iter_mut().filter(|trouble| !is_good(trouble.faults[0]));
-            bad.for_each(|trouble| trouble.faults[0] = Fault::Nothing);
+            let bad =
+                fault_periods.iter_mut().filter(|fault_period| !is_good(fault_period.faults[0]));
+            bad.for_each(|fault_period| fault_period.faults[0] = Fault::Nothing);
         }
-        let wanted = match way {
-            Way::Filtered => 1 + random.below(2) as i32,
+        let wanted = match receiver_kind {
+            ReceiverKind::Filtered => 1 + random.below(2) as i32,
             _ => 0,
         };
         let filter = (0..wanted)
             .fold(Filter::default(), |filter, number| filter.with_security_id(1_001 + number));
         let distances = [near, loops];
-        Audience { way, settings, filter, joins, distances, troubles, recovery, random }
+        ReceiverPlan {
+            receiver_kind,
+            settings,
+            filter,
+            joins,
+            distances,
+            fault_periods,
+            recovery,
+            random,
+        }
     }
 
-    fn troubles(&self, random: &mut Random, joins: Instant, recovery: Duration) -> Vec<Trouble> {
-        let mut troubles = Vec::new();
+    fn fault_periods(
+        &self,
+        random: &mut Random,
+        joins: Instant,
+        recovery: Duration,
+    ) -> Vec<FaultPeriod> {
+        let mut fault_periods = Vec::new();
         let mut at = joins;
         let is_troubled_from_the_start = random.below(4) == 0;
         loop {
-            if !(troubles.is_empty() && is_troubled_from_the_start) {
+            if !(fault_periods.is_empty() && is_troubled_from_the_start) {
                 at += random.span(Duration::from_millis(10), recovery * 2);
             }
             let ends = at + random.span(Duration::from_millis(3), Duration::from_millis(200));
             if ends + recovery + Duration::from_millis(50) > self.ends {
-                return troubles;
+                return fault_periods;
             }
             let faults = [*random.pick(&Fault::ALL), *random.pick(&Fault::ALL)];
             let reaches_loops = random.below(3) > 0;
-            troubles.push(Trouble { begins: at, ends, faults, reaches_loops });
+            fault_periods.push(FaultPeriod { begins: at, ends, faults, reaches_loops });
             at = ends;
         }
     }

@@ -17,7 +17,7 @@ use hairpin_order_entry::{
 use hairpin_sbe::Decimal;
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-use crate::request::{FIRST, LOW, Request, Status, believed, held};
+use crate::request::{FIRST, LOW, Request, Status, held, tracked_rows};
 
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 const UTC: u64 = 1_700_000_000_000_000_000;
@@ -258,7 +258,7 @@ fn after_any_run_the_tracker_knows_what_the_exchange_holds() {
             world.step();
         }
         world.settle();
-        let (believed_now, held_now) = (believed(&world.desk.orders), held(&world.floor));
+        let (believed_now, held_now) = (tracked_rows(&world.desk.orders), held(&world.floor));
         assert_eq!(believed_now, held_now, "seed {seed}");
         assert_eq!(world.desk.orders.in_flight().count(), 0, "seed {seed}");
         assert_eq!(world.desk.orders.iter().count(), held_now.len(), "seed {seed}");
@@ -266,7 +266,7 @@ fn after_any_run_the_tracker_knows_what_the_exchange_holds() {
         assert_eq!((counters.unknown, counters.lost, counters.adopted), (0, 0, 0), "seed {seed}");
         // And so does the tracker of the next process.
         let rebuilt = Orders::from_journal(&world.wire.journal, 500);
-        assert_eq!(believed(&rebuilt), believed_now, "seed {seed}");
+        assert_eq!(tracked_rows(&rebuilt), believed_now, "seed {seed}");
         assert_eq!(rebuilt.in_flight().count(), 0, "seed {seed}");
         assert_eq!(rebuilt.iter().count(), held_now.len(), "seed {seed}");
         held_at_all += held_now.len();
@@ -287,10 +287,10 @@ fn an_order_that_is_not_tracked_shows() {
     assert_eq!(order.execution_instructions, ExecInst(0));
     world.send(&order);
     world.run();
-    let rows = believed(&world.desk.orders);
+    let rows = tracked_rows(&world.desk.orders);
     assert_eq!((rows[0].1, rows[0].2), (0, 2));
     assert!(world.desk.orders.by_cl_ord_id(5.into()).is_some());
     assert_eq!(rows, held(&world.floor));
     world.desk.orders.forget(rows[0].0);
-    assert_ne!(believed(&world.desk.orders), held(&world.floor));
+    assert_ne!(tracked_rows(&world.desk.orders), held(&world.floor));
 }

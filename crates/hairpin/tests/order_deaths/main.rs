@@ -7,9 +7,9 @@
 //! `HAIRPIN_ORDER_DEATHS` sets the number of kills, 25 by default.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-mod doomed;
-mod house;
-mod judge;
+mod checker;
+mod child;
+mod loopback_exchange;
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -21,14 +21,14 @@ use std::process::{Child, Command, Stdio};
 use hairpin_netsim::Random;
 use hairpin_time::{Duration, Instant};
 
-use house::House;
-use judge::Judge;
+use checker::Checker;
+use loopback_exchange::LoopbackExchange;
 
-const DEATHS: &str = "HAIRPIN_ORDER_DEATHS";
+const KILLS: &str = "HAIRPIN_ORDER_DEATHS";
 /// The number of processes that share a journal and an exchange.
-const LINE: u64 = 50;
+const PROCESSES_PER_CHAIN: u64 = 50;
 /// The time limit of each wait.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A process and its report.
 struct Trader {
@@ -38,14 +38,14 @@ struct Trader {
 }
 
 impl Trader {
-    fn start(folder: &Path, gateway: SocketAddrV4, life: u64) -> Self {
-        let report = folder.join(format!("report-{life}"));
+    fn start(folder: &Path, gateway: SocketAddrV4, process: u64) -> Self {
+        let report = folder.join(format!("report-{process}"));
         File::create_new(&report).unwrap();
         let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "doomed::trades_until_it_is_killed", "--nocapture"])
-            .env(doomed::FOLDER, folder)
-            .env(doomed::GATEWAY, gateway.to_string())
-            .env(doomed::LIFE, life.to_string())
+            .args(["--exact", "child::trades_until_it_is_killed", "--nocapture"])
+            .env(child::FOLDER, folder)
+            .env(child::GATEWAY, gateway.to_string())
+            .env(child::PROCESS, process.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
@@ -60,7 +60,7 @@ impl Trader {
         Some(self.text.drain(..=end).collect::<String>().trim_end().to_owned())
     }
 
-    fn go_on(&mut self) {
+    fn resume(&mut self) {
         self.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     }
 
@@ -85,59 +85,66 @@ impl Drop for Trader {
 }
 
 /// A chain of processes, each of which continues where the previous one was killed.
-struct Line {
+struct ProcessChain {
     folder: tempfile::TempDir,
-    house: House,
-    judge: Judge,
+    exchange: LoopbackExchange,
+    checker: Checker,
     random: Random,
-    lives: u64,
+    processes: u64,
 }
 
-impl Line {
+impl ProcessChain {
     fn new(seed: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let judge = Judge::new(&folder.path().join("journal"));
-        Self { folder, house: House::open(), judge, random: Random::new(seed), lives: 0 }
+        let checker = Checker::new(&folder.path().join("journal"));
+        Self {
+            folder,
+            exchange: LoopbackExchange::open(),
+            checker,
+            random: Random::new(seed),
+            processes: 0,
+        }
     }
 
     /// Runs one process and kills it, a time after its start or after it has settled.
-    fn live(&mut self, dies: Dies) {
-        self.lives += 1;
-        let mut trader = Trader::start(self.folder.path(), self.house.gateway(), self.lives);
-        let start = self.house.now();
-        let mut due = if let Dies::Early(after) = dies { Some(start + after) } else { None };
-        while due.is_none_or(|due| self.house.now() < due) {
-            assert!(self.house.now() < start + PATIENCE, "not settled within 60 s");
-            self.house.step(due);
+    fn run_process(&mut self, kill_time: KillTime) {
+        self.processes += 1;
+        let mut trader = Trader::start(self.folder.path(), self.exchange.gateway(), self.processes);
+        let start = self.exchange.now();
+        let mut due =
+            if let KillTime::Early(after) = kill_time { Some(start + after) } else { None };
+        while due.is_none_or(|due| self.exchange.now() < due) {
+            assert!(self.exchange.now() < start + TIMEOUT, "not settled within 60 s");
+            self.exchange.step(due);
             trader.assert_alive();
             while let Some(line) = trader.line() {
-                if self.judge.hear(self.lives, &line, &self.house) {
-                    trader.go_on();
-                    due = due.or_else(|| dies.after_settling(self.house.now()));
+                if self.checker.handle_report_line(self.processes, &line, &self.exchange) {
+                    trader.resume();
+                    due = due.or_else(|| kill_time.after_settling(self.exchange.now()));
                 }
             }
         }
         trader.kill();
-        self.house.drain();
-        self.judge.bury(&self.house);
+        self.exchange.drain();
+        self.checker.handle_killed(&self.exchange);
     }
 
-    fn draw(&mut self) -> Dies {
+    fn draw(&mut self) -> KillTime {
         match self.random.below(5) {
             // During start, opening of the journal, logon or delivery of the NotApplied.
-            0 => Dies::Early(Duration::from_micros(self.random.below(40_000))),
-            _ => Dies::Trading(Duration::from_micros(self.random.below(15_000))),
+            0 => KillTime::Early(Duration::from_micros(self.random.below(40_000))),
+            _ => KillTime::Trading(Duration::from_micros(self.random.below(15_000))),
         }
     }
 }
 
 #[derive(Clone, Copy)]
-enum Dies {
+enum KillTime {
     Early(Duration),
     Trading(Duration),
 }
 
-impl Dies {
+impl KillTime {
     fn after_settling(self, now: Instant) -> Option<Instant> {
         match self {
             Self::Early(_) => None,
@@ -147,26 +154,29 @@ impl Dies {
 }
 
 #[test]
-fn what_a_killed_trader_has_sent_is_applied_once_or_told_not_to_be() {
-    let deaths: u64 = std::env::var(DEATHS).map_or(25, |text| text.parse().unwrap());
-    let (mut done, mut sum) = (0, judge::Sum::default());
-    while done < deaths {
-        let mut line = Line::new(done);
-        let count = LINE.min(deaths - done);
+fn killed_trader_messages_are_applied_once_or_reported() {
+    let kills: u64 = std::env::var(KILLS).map_or(25, |text| text.parse().unwrap());
+    let (mut done, mut counts) = (0, checker::Counts::default());
+    while done < kills {
+        let mut chain = ProcessChain::new(done);
+        let count = PROCESSES_PER_CHAIN.min(kills - done);
         for _ in 0..count {
-            let dies = line.draw();
-            line.live(dies);
+            let kill_time = chain.draw();
+            chain.run_process(kill_time);
         }
-        sum.add(&line.judge.sum);
+        counts.add(&chain.checker.counts);
         // Messages of the last process are settled too.
-        line.live(Dies::Trading(Duration::ZERO));
+        chain.run_process(KillTime::Trading(Duration::ZERO));
         done += count;
     }
-    println!("{deaths} kills: {sum:?}");
-    let least = deaths.div_ceil(2);
+    println!("{kills} kills: {counts:?}");
+    let least = kills.div_ceil(2);
     assert!(
-        sum.unacknowledged >= least,
-        "{sum:?}: unacknowledged orders after fewer than {least} kills"
+        counts.unacknowledged >= least,
+        "{counts:?}: unacknowledged orders after fewer than {least} kills"
     );
-    assert!(deaths < 25 || sum.not_applied > 0, "{sum:?}: no message was reported as not applied");
+    assert!(
+        kills < 25 || counts.not_applied > 0,
+        "{counts:?}: no message was reported as not applied"
+    );
 }

@@ -7,21 +7,21 @@ use std::rc::Rc;
 use hairpin_mapped::{Direction, JournalError, MemoryStorage, Record, Storage, Tag};
 use hairpin_netsim::{Chance, Random};
 
-use crate::fuse::Fuse;
+use crate::crash_point::CrashPoint;
 
 /// A journal in memory that survives the process. Its synced records also survive the machine.
 #[derive(Debug)]
 pub(crate) struct Disk {
     pub(crate) memory: MemoryStorage,
-    fuse: Rc<Fuse>,
+    crash_point: Rc<CrashPoint>,
     random: Random,
     /// The probability of a sync at each commit, unless the session waits for each record.
     syncs: Chance,
 }
 
 impl Disk {
-    pub(crate) fn new(memory: MemoryStorage, fuse: Rc<Fuse>, random: Random) -> Self {
-        Self { memory, fuse, random, syncs: Chance::percent(10) }
+    pub(crate) fn new(memory: MemoryStorage, crash_point: Rc<CrashPoint>, random: Random) -> Self {
+        Self { memory, crash_point, random, syncs: Chance::percent(10) }
     }
 }
 
@@ -42,14 +42,14 @@ impl Storage for Disk {
             }
             Direction::Control => ["killed before a request", "killed between request and write"],
         };
-        self.fuse.step(before);
+        self.crash_point.step(before);
         if !self.memory.waits() && self.random.happens(self.syncs) {
             self.memory.sync();
         }
         let record = self.memory.commit(tag, length);
         // A session that waits for the disk may not write yet.
         if !(self.memory.waits() && tag.direction != Direction::Inbound) {
-            self.fuse.step(behind);
+            self.crash_point.step(behind);
         }
         record
     }
@@ -63,9 +63,9 @@ impl Storage for Disk {
     }
 
     fn mark(&mut self, record: Record) {
-        self.fuse.step("killed between callback and mark");
+        self.crash_point.step("killed between callback and mark");
         self.memory.mark(record);
-        self.fuse.step("killed after a mark");
+        self.crash_point.step("killed after a mark");
     }
 
     fn is_marked(&self, record: Record) -> bool {
@@ -99,9 +99,9 @@ impl Storage for Disk {
     }
 
     fn wait_durable(&mut self, record: Record) -> Result<(), JournalError> {
-        self.fuse.step("killed between commit and sync");
+        self.crash_point.step("killed between commit and sync");
         self.memory.wait_durable(record)?;
-        self.fuse.step("killed between sync and write");
+        self.crash_point.step("killed between sync and write");
         Ok(())
     }
 

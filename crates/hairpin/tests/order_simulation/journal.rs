@@ -36,14 +36,14 @@ pub(crate) fn check(journal: &MemoryStorage) {
                 assert!(is_next, "{uuid}: the exchange's {number} follows {last}");
             }
             Direction::Control => {
-                let standing = snapshot_from_record(bytes)
+                let snapshot = snapshot_from_record(bytes)
                     .expect("a request record contains a session snapshot");
-                let rises = standing.request_timestamp > request_timestamp;
+                let rises = snapshot.request_timestamp > request_timestamp;
                 assert!(
                     rises,
-                    "RequestTimestamp does not exceed {request_timestamp}: {standing:?}"
+                    "RequestTimestamp does not exceed {request_timestamp}: {snapshot:?}"
                 );
-                request_timestamp = standing.request_timestamp;
+                request_timestamp = snapshot.request_timestamp;
             }
         }
     }

@@ -8,25 +8,25 @@
 
 mod disk;
 mod journal;
-mod ledger;
-mod life;
+mod message_log;
 mod plan;
+mod process;
 mod trader;
 mod venue;
 mod world;
 
+#[path = "../support/client_stream.rs"]
+mod client_stream;
+#[path = "../support/crash_point.rs"]
+mod crash_point;
 #[path = "../support/frames.rs"]
 mod frames;
-#[path = "../support/fuse.rs"]
-mod fuse;
 #[path = "../support/request.rs"]
 mod request;
 #[path = "../support/seeds.rs"]
 mod seeds;
 #[path = "../support/trace.rs"]
 mod trace;
-#[path = "../support/wire.rs"]
-mod wire;
 
 use seeds::{Simulation, setting};
 
@@ -151,18 +151,18 @@ fn simulation() -> Simulation {
 }
 
 #[test]
-fn every_message_is_told_once_and_every_order_is_accounted_for() {
+fn messages_are_delivered_once_and_orders_accounted_for() {
     simulation().run_all(SEEDS, CLASSES, world::run);
 }
 
 /// Tests seed 3898: the connector, which polls the state, missed the established state.
 #[test]
-fn a_session_that_is_established_and_lost_within_one_turn_is_resumed() {
+fn session_lost_in_the_turn_it_was_established_is_resumed() {
     simulation().run(3_898, world::run);
 }
 
 #[test]
-fn one_seed_is_one_run() {
+fn seed_determines_run() {
     let run = || simulation().run(17, world::run);
     assert_eq!(run(), run());
 }

@@ -5,20 +5,20 @@ use hairpin_netsim::{Chance, Delay, Random, StreamFaults};
 use hairpin_order_entry::NotAppliedAnswer;
 use hairpin_time::Duration;
 
-use crate::trader::Ways;
+use crate::trader::TraderPolicy;
 
 /// The owner of the session, which keeps it connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keeping {
+pub(crate) enum SessionOwner {
     /// A `ReconnectingSession` with its connector, which resumes whenever possible.
-    Kept,
+    Reconnecting,
     /// The trader, which sometimes negotiates a new session without need.
-    Own,
+    Trader,
 }
 
 /// The response to messages that were not applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answers {
+pub(crate) enum NotAppliedPolicy {
     Fill,
     Replay,
     /// A random choice between the two for each NotApplied.
@@ -27,7 +27,7 @@ pub(crate) enum Answers {
 
 /// The permanent fault of the gateway, with a random rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Weakness {
+pub(crate) enum GatewayFault {
     None,
     Drops,
     Doubles,
@@ -44,7 +44,7 @@ pub(crate) enum Weakness {
 
 /// A fault that happens once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum Fault {
     /// The connection ends after this number of further bytes from the trader, or to it.
     CutUp(usize),
     CutDown(usize),
@@ -85,7 +85,7 @@ pub(crate) struct Failover {
     pub(crate) ticks: u64,
     /// The crash of the trader's process: after a number of steps, or as soon as the session is
     /// active again. `true` if the machine loses power too.
-    pub(crate) dies: Option<(Option<u64>, bool)>,
+    pub(crate) crashes: Option<(Option<u64>, bool)>,
     /// The trader stops sending, so that the next logon settles messages of unknown state.
     pub(crate) falls_silent: bool,
 }
@@ -96,7 +96,7 @@ impl Failover {
             hangs: random.below(3) == 0,
             back_after: random.span(Duration::from_millis(1), LENGTH),
             ticks: random.below(6),
-            dies: (random.below(2) == 0).then(|| {
+            crashes: (random.below(2) == 0).then(|| {
                 let steps = (random.below(3) > 0).then(|| random.below(40));
                 (steps, random.below(2) == 0)
             }),
@@ -106,7 +106,7 @@ impl Failover {
 }
 
 /// The classes of crash points that are drawn more often.
-const DELICATE: &[&str] = &[
+const CRITICAL_STEPS: &[&str] = &[
     "killed between commit and write",
     "killed after a write",
     "killed between recording and callback",
@@ -115,7 +115,7 @@ const DELICATE: &[&str] = &[
     "killed after a mark",
 ];
 
-impl Trouble {
+impl Fault {
     fn draw(random: &mut Random, has_backup: bool) -> Self {
         if has_backup && random.below(3) == 0 {
             return match random.below(4) {
@@ -136,7 +136,7 @@ impl Trouble {
             9 if random.below(2) == 0 => Self::StallUp(span(random, 4_000, 14_000)),
             9 => Self::StallDown(span(random, 4_000, 14_000)),
             10..13 => Self::Kill(random.below(160)),
-            13..15 => Self::KillAt(DELICATE[random.below(6) as usize], random.below(8)),
+            13..15 => Self::KillAt(CRITICAL_STEPS[random.below(6) as usize], random.below(8)),
             15..17 => Self::PowerCut(random.below(160)),
             17 => Self::ExchangeTerminates,
             18 => Self::TraderTerminates,
@@ -164,18 +164,18 @@ pub(crate) struct Phase {
     pub(crate) prelude: Prelude,
     pub(crate) length: Duration,
     /// The faults, each with its start relative to the phase.
-    pub(crate) troubles: Vec<(Duration, Trouble)>,
+    pub(crate) faults: Vec<(Duration, Fault)>,
 }
 
 /// The plan of one run.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) random: Random,
-    pub(crate) keeping: Keeping,
+    pub(crate) session_owner: SessionOwner,
     /// The session is also connected to the backup.
     pub(crate) has_backup: bool,
-    pub(crate) answers: Answers,
-    pub(crate) weakness: Weakness,
+    pub(crate) not_applied_policy: NotAppliedPolicy,
+    pub(crate) gateway_fault: GatewayFault,
     pub(crate) faults: Option<GatewayFaults>,
     /// The session waits until each of our records is on disk. Otherwise, the disk is synced at
     /// random.
@@ -186,7 +186,7 @@ pub(crate) struct Plan {
     /// The maximum number of messages queued for the connection.
     pub(crate) waiting_max: usize,
     /// Retransmissions are delayed for so long that the session requests them again.
-    pub(crate) dawdles: bool,
+    pub(crate) delays_retransmissions: bool,
     pub(crate) phases: Vec<Phase>,
 }
 
@@ -197,38 +197,43 @@ impl Plan {
     /// Draws the plan of `seed`. The gateway's fault and the trader's policy rotate with the seed.
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
-        let weakness = Weakness::of(seed);
-        let keeping = if seed.is_multiple_of(2) { Keeping::Kept } else { Keeping::Own };
-        let has_backup = keeping == Keeping::Kept && random.below(3) > 0;
-        let ways = (seed % 25 == 7, has_backup);
+        let gateway_fault = GatewayFault::of(seed);
+        let session_owner =
+            if seed.is_multiple_of(2) { SessionOwner::Reconnecting } else { SessionOwner::Trader };
+        let has_backup = session_owner == SessionOwner::Reconnecting && random.below(3) > 0;
+        let policy = (seed % 25 == 7, has_backup);
         let phases = 3 + random.below(4);
-        let phases = (0..phases).map(|number| Phase::draw(&mut random, number, ways)).collect();
+        let phases = (0..phases).map(|number| Phase::draw(&mut random, number, policy)).collect();
         Self {
-            keeping,
+            session_owner,
             has_backup,
-            answers: [Answers::Fill, Answers::Fill, Answers::Replay, Answers::Mixed]
-                [random.below(4) as usize],
-            faults: weakness.faults(random.any()),
-            weakness,
+            not_applied_policy: [
+                NotAppliedPolicy::Fill,
+                NotAppliedPolicy::Fill,
+                NotAppliedPolicy::Replay,
+                NotAppliedPolicy::Mixed,
+            ][random.below(4) as usize],
+            faults: gateway_fault.faults(random.any()),
+            gateway_fault,
             waits: random.below(2) == 0,
             cancels_on_disconnect: random.below(2) == 0,
             held_bytes: *random.pick(&[64 << 10, 64 << 10, 2_000]),
             waiting_max: *random.pick(&[4, 64, 64]),
-            dawdles: random.below(2) == 0,
+            delays_retransmissions: random.below(2) == 0,
             phases,
             random,
         }
     }
 
-    pub(crate) fn ways(&self) -> Ways {
-        let Self { answers, weakness, keeping, has_backup, .. } = *self;
-        Ways { answers, weakness, keeping, has_backup }
+    pub(crate) fn policy(&self) -> TraderPolicy {
+        let Self { not_applied_policy, gateway_fault, session_owner, has_backup, .. } = *self;
+        TraderPolicy { not_applied_policy, gateway_fault, session_owner, has_backup }
     }
 
     pub(crate) fn preferred(&self) -> NotAppliedAnswer {
-        match self.answers {
-            Answers::Fill => NotAppliedAnswer::FillGap,
-            Answers::Replay | Answers::Mixed => NotAppliedAnswer::Replay,
+        match self.not_applied_policy {
+            NotAppliedPolicy::Fill => NotAppliedAnswer::FillGap,
+            NotAppliedPolicy::Replay | NotAppliedPolicy::Mixed => NotAppliedAnswer::Replay,
         }
     }
 }
@@ -242,30 +247,30 @@ impl Phase {
         };
         let count = random.below(4) + u64::from(has_backup);
         let begins = |random: &mut Random| random.span(Duration::ZERO, LENGTH);
-        let troubles = (0..count).map(|_| (begins(random), Trouble::draw(random, has_backup)));
-        let mut troubles: Vec<_> = troubles.collect();
-        troubles.sort_by_key(|(at, _)| *at);
-        Self { prelude, length: random.span(Duration::from_millis(5), LENGTH), troubles }
+        let faults = (0..count).map(|_| (begins(random), Fault::draw(random, has_backup)));
+        let mut faults: Vec<_> = faults.collect();
+        faults.sort_by_key(|(at, _)| *at);
+        Self { prelude, length: random.span(Duration::from_millis(5), LENGTH), faults }
     }
 }
 
-impl Weakness {
+impl GatewayFault {
     fn of(seed: u64) -> Self {
-        const ALL: [Weakness; 14] = [
-            Weakness::None,
-            Weakness::Drops,
-            Weakness::None,
-            Weakness::Doubles,
-            Weakness::Skips,
-            Weakness::None,
-            Weakness::Delays,
-            Weakness::Splits,
-            Weakness::Coalesces,
-            Weakness::Silences,
-            Weakness::None,
-            Weakness::Cuts,
-            Weakness::Refuses,
-            Weakness::All,
+        const ALL: [GatewayFault; 14] = [
+            GatewayFault::None,
+            GatewayFault::Drops,
+            GatewayFault::None,
+            GatewayFault::Doubles,
+            GatewayFault::Skips,
+            GatewayFault::None,
+            GatewayFault::Delays,
+            GatewayFault::Splits,
+            GatewayFault::Coalesces,
+            GatewayFault::Silences,
+            GatewayFault::None,
+            GatewayFault::Cuts,
+            GatewayFault::Refuses,
+            GatewayFault::All,
         ];
         // The step differs from the step of the trader's policy.
         ALL[(seed / 2 % ALL.len() as u64) as usize]

@@ -10,9 +10,9 @@ use hairpin_order_entry::{
     State, Takeover, TerminateCode, Terminated, TrackOrders, Warning,
 };
 
-use crate::fuse::Fuse;
-use crate::ledger::Ledger;
-use crate::plan::{Answers, Keeping, Weakness};
+use crate::crash_point::CrashPoint;
+use crate::message_log::MessageLog;
+use crate::plan::{GatewayFault, NotAppliedPolicy, SessionOwner};
 use crate::request::{FIRST, LOW, Request, Status};
 use crate::trace::{self, trace};
 
@@ -21,16 +21,16 @@ pub(crate) const CAPACITY: usize = 2_000;
 
 /// The trader's part of the plan.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ways {
-    pub(crate) answers: Answers,
-    pub(crate) weakness: Weakness,
-    pub(crate) keeping: Keeping,
+pub(crate) struct TraderPolicy {
+    pub(crate) not_applied_policy: NotAppliedPolicy,
+    pub(crate) gateway_fault: GatewayFault,
+    pub(crate) session_owner: SessionOwner,
     pub(crate) has_backup: bool,
 }
 
 /// The state of the trader's session with respect to a failover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum FailoverState {
     /// The last logon was at this gateway, or the session is not established yet.
     LoggedOn,
     /// The primary has failed, and the session waits for the backup to take over.
@@ -44,43 +44,43 @@ pub(crate) struct Trader {
     pub(crate) orders: Orders,
     pub(crate) random: Random,
     pub(crate) census: Census,
-    pub(crate) ledger: Rc<RefCell<Ledger>>,
-    fuse: Rc<Fuse>,
+    pub(crate) message_log: Rc<RefCell<MessageLog>>,
+    crash_point: Rc<CrashPoint>,
     /// The next ClOrdID, which is unique across processes.
     id: Rc<Cell<u64>>,
-    ways: Ways,
+    policy: TraderPolicy,
     /// The session is established.
     is_established: bool,
     /// The trader also sends in callbacks.
     pub(crate) is_busy: bool,
     /// The session cannot be resumed.
-    pub(crate) is_spoilt: bool,
+    pub(crate) is_unresumable: bool,
     pub(crate) answered: u64,
-    pub(crate) standing: Standing,
+    pub(crate) failover_state: FailoverState,
 }
 
 impl Trader {
     pub(crate) fn new(
         orders: Orders,
         random: Random,
-        ledger: Rc<RefCell<Ledger>>,
-        fuse: Rc<Fuse>,
+        message_log: Rc<RefCell<MessageLog>>,
+        crash_point: Rc<CrashPoint>,
         id: Rc<Cell<u64>>,
-        ways: Ways,
+        policy: TraderPolicy,
     ) -> Self {
         Self {
             orders,
             random,
             census: Census::new(),
-            ledger,
-            fuse,
+            message_log,
+            crash_point,
             id,
-            ways,
+            policy,
             is_established: false,
             is_busy: true,
-            is_spoilt: false,
+            is_unresumable: false,
             answered: 0,
-            standing: Standing::LoggedOn,
+            failover_state: FailoverState::LoggedOn,
         }
     }
 
@@ -118,7 +118,7 @@ impl Trader {
     }
 
     /// Sends a large order far from the market.
-    pub(crate) fn bait(&mut self, sender: &mut Sender<'_>) -> bool {
+    pub(crate) fn send_large_order(&mut self, sender: &mut Sender<'_>) -> bool {
         let id = self.next_id().into();
         let order = NewOrder::limit(FIRST, SideReq::BUY, Decimal(LOW), 9_999, id);
         self.orders.send(sender, &order.good_till_cancel()).is_ok()
@@ -139,13 +139,13 @@ impl Listener for Trader {
 
     fn on_established(&mut self, sender: &mut Sender<'_>, established: &Established) {
         trace!(sender.now(), "trader: {established:?}");
-        let mut ledger = self.ledger.borrow_mut();
-        let may_begin = self.ways.keeping == Keeping::Own;
-        ledger.log_on(established.uuid, sender.progress().next_outgoing, may_begin);
-        drop(ledger);
+        let mut message_log = self.message_log.borrow_mut();
+        let may_begin = self.policy.session_owner == SessionOwner::Trader;
+        message_log.log_on(established.uuid, sender.progress().next_outgoing, may_begin);
+        drop(message_log);
         self.is_established = true;
-        self.standing = Standing::LoggedOn;
-        self.fuse.step("killed when established");
+        self.failover_state = FailoverState::LoggedOn;
+        self.crash_point.step("killed when established");
         if self.is_busy && self.random.below(3) == 0 {
             self.act(sender);
         }
@@ -156,17 +156,17 @@ impl Listener for Trader {
         // The session accepts no message before the takeover.
         let sent = sender.send(&Status(77));
         assert_eq!(sent, Err(SendError::Backup));
-        self.fuse.step("killed in the callback of a failover");
+        self.crash_point.step("killed in the callback of a failover");
     }
 
     fn on_takeover(&mut self, sender: &mut Sender<'_>, active: Takeover) {
         trace!(sender.now(), "trader: {active:?}");
         assert_eq!(active.next_outgoing, sender.progress().next_outgoing);
-        self.ledger.borrow_mut().fail_over();
+        self.message_log.borrow_mut().fail_over();
         self.census.count("failovers");
         self.census.add("failovers with messages of unknown state", active.in_doubt.into());
-        self.fuse.step("killed when active on the backup");
-        self.standing = Standing::FailedOver;
+        self.crash_point.step("killed when active on the backup");
+        self.failover_state = FailoverState::FailedOver;
         if self.is_busy && self.random.below(2) == 0 {
             self.act(sender);
         }
@@ -229,19 +229,19 @@ impl Listener for Trader {
             if redelivered { ", again" } else { "" },
             if possible_retransmission { ", retransmitted" } else { "" }
         );
-        self.ledger.borrow_mut().take(message);
+        self.message_log.borrow_mut().take(message);
         self.answered += 1;
-        self.fuse.step("killed in a callback");
+        self.crash_point.step("killed in a callback");
         if self.is_busy && self.random.below(4) == 0 {
             self.act(sender);
         }
-        self.fuse.step("killed at the end of a callback");
+        self.crash_point.step("killed at the end of a callback");
     }
 
-    fn answer_not_applied(&mut self, _: NotApplied, given: NotAppliedAnswer) -> NotAppliedAnswer {
-        match self.ways.answers {
-            Answers::Mixed if self.random.below(2) == 0 => NotAppliedAnswer::FillGap,
-            _ => given,
+    fn answer_not_applied(&mut self, _: NotApplied, passed: NotAppliedAnswer) -> NotAppliedAnswer {
+        match self.policy.not_applied_policy {
+            NotAppliedPolicy::Mixed if self.random.below(2) == 0 => NotAppliedAnswer::FillGap,
+            _ => passed,
         }
     }
 
@@ -249,11 +249,13 @@ impl Listener for Trader {
         trace!(sender.now(), "trader: receives {not_applied:?}");
         let progress = sender.progress();
         let committed = progress.next_outgoing - 1;
-        self.ledger.borrow_mut().tell(progress.uuid, not_applied, committed);
-        if std::mem::replace(&mut self.standing, Standing::LoggedOn) == Standing::FailedOver {
+        self.message_log.borrow_mut().record_not_applied(progress.uuid, not_applied, committed);
+        if std::mem::replace(&mut self.failover_state, FailoverState::LoggedOn)
+            == FailoverState::FailedOver
+        {
             self.census.count("failovers with lost messages of the trader");
         }
-        self.fuse.step("killed in the callback of a NotApplied");
+        self.crash_point.step("killed in the callback of a NotApplied");
     }
 
     fn on_gap(&mut self, sender: &mut Sender<'_>, gap: Gap) {
@@ -263,7 +265,7 @@ impl Listener for Trader {
             uuid if uuid == sender.progress().uuid => "gaps",
             _ => "gaps under a previous UUID",
         });
-        if self.standing == Standing::FailedOver {
+        if self.failover_state == FailoverState::FailedOver {
             self.census.count("failovers with lost messages of the exchange");
         }
         let count = gap.to - gap.from + 1;
@@ -272,7 +274,7 @@ impl Listener for Trader {
 
     fn on_lost(&mut self, sender: &mut Sender<'_>, gap: Gap) {
         trace!(sender.now(), "trader: lost {gap:?}");
-        self.ledger.borrow_mut().lose(gap);
+        self.message_log.borrow_mut().record_lost(gap);
     }
 
     fn on_reject(&mut self, sender: &mut Sender<'_>, rejected: &Rejected<'_>) {
@@ -281,7 +283,7 @@ impl Listener for Trader {
             // The request was delayed for long, or the trader has lost recent journal records.
             RejectCode::INVALID_TIMESTAMP => "logons refused as too old",
             RejectCode::DESIGNATED_BACKUP | RejectCode::NEGOTIATE_NOT_ALLOWED
-                if self.ways.has_backup =>
+                if self.policy.has_backup =>
             {
                 "logons refused by the backup"
             }
@@ -294,7 +296,8 @@ impl Listener for Trader {
         if terminated.solicited {
             return self.census.count("terminates answered");
         }
-        let is_forgetful = self.ledger.borrow_mut().is_forgetful(sender.progress().uuid);
+        let may_reuse_numbers =
+            self.message_log.borrow_mut().may_reuse_numbers(sender.progress().uuid);
         let code = terminated.code;
         self.census.count(match code {
             TerminateCode::FINISHED => "terminates by the exchange",
@@ -306,22 +309,24 @@ impl Listener for Trader {
             TerminateCode::ALREADY_NEGOTIATED | TerminateCode::ALREADY_ESTABLISHED => {
                 "duplicate requests"
             }
-            TerminateCode::INVALID_NEXT_SEQ_NO if is_forgetful => "numbers lost with power",
+            TerminateCode::INVALID_NEXT_SEQ_NO if may_reuse_numbers => "numbers lost with power",
             // The session is still established on the primary.
-            TerminateCode::INVALID_NEXT_SEQ_NO if self.ways.has_backup && !self.is_established => {
+            TerminateCode::INVALID_NEXT_SEQ_NO
+                if self.policy.has_backup && !self.is_established =>
+            {
                 "numbers refused by the backup"
             }
             _ => panic!("the exchange terminated the session: {code}"),
         });
         let is_unknown = [TerminateCode::INVALID_UUID, TerminateCode::UNNEGOTIATED].contains(&code);
-        self.ledger.borrow_mut().may_begin |= is_unknown;
-        self.is_spoilt |= is_unknown || code == TerminateCode::INVALID_NEXT_SEQ_NO;
+        self.message_log.borrow_mut().may_begin |= is_unknown;
+        self.is_unresumable |= is_unknown || code == TerminateCode::INVALID_NEXT_SEQ_NO;
     }
 
     fn on_error(&mut self, sender: &mut Sender<'_>, error: &Error) {
         trace!(sender.now(), "trader: {error}");
         // A doubled number ends a session that could have been resumed.
-        self.ledger.borrow_mut().may_begin |= matches!(error, Error::SeqNum { .. });
+        self.message_log.borrow_mut().may_begin |= matches!(error, Error::SeqNum { .. });
         self.census.count(match error {
             Error::ConnectionLost(State::Connecting) => "failed connection attempts",
             Error::ConnectionLost(_) => "connections lost",
@@ -329,7 +334,9 @@ impl Listener for Trader {
             Error::ResponseTimeout(_) => "logons not answered",
             Error::TerminateTimeout => "terminates not answered",
             Error::Retransmission(_) => "retransmissions given up",
-            Error::SeqNum { .. } if self.ways.weakness.doubles() => "doubled messages detected",
+            Error::SeqNum { .. } if self.policy.gateway_fault.doubles() => {
+                "doubled messages detected"
+            }
             _ => panic!("{error}"),
         });
     }

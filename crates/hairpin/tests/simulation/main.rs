@@ -7,26 +7,26 @@
 //! to repeat a seed.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-mod desk;
-mod feed_judge;
-mod ledger;
-mod life;
+mod expected_state;
+mod feed_checker;
+mod message_log;
 mod plan;
-mod session_judge;
-mod truth;
+mod process;
+mod session_checker;
+mod trader;
 mod venue;
 mod world;
 
+#[path = "../support/client_stream.rs"]
+mod client_stream;
+#[path = "../support/crash_point.rs"]
+mod crash_point;
 #[path = "../support/frames.rs"]
 mod frames;
-#[path = "../support/fuse.rs"]
-mod fuse;
 #[path = "../support/seeds.rs"]
 mod seeds;
-#[path = "../support/wire.rs"]
-mod wire;
 
-use plan::Ordeal;
+use plan::Scenario;
 use seeds::{Simulation, setting};
 
 /// The number of ticks per run unless `HAIRPIN_SIM_TICKS` is set.
@@ -96,15 +96,15 @@ fn simulation(ticks: u64) -> Simulation {
 }
 
 #[test]
-fn nothing_is_lost_that_its_faults_do_not_explain() {
+fn messages_are_lost_only_through_faults() {
     let ticks = setting("HAIRPIN_SIM_TICKS").unwrap_or(TICKS);
-    let ordeals = Ordeal::ALL.map(Ordeal::class);
-    let classes: Vec<_> = CLASSES.iter().copied().chain(ordeals).collect();
+    let scenarios = Scenario::ALL.map(Scenario::class);
+    let classes: Vec<_> = CLASSES.iter().copied().chain(scenarios).collect();
     simulation(ticks).run_all(SEEDS, &classes, |seed| world::run(seed, ticks));
 }
 
 #[test]
-fn one_seed_is_one_run() {
+fn seed_determines_run() {
     let run = || simulation(60).run(17, |seed| world::run(seed, 60));
     assert_eq!(run(), run());
 }

@@ -10,17 +10,17 @@ pub(crate) const TRADERS: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Some datagrams of these lines are lost.
-    Loss(Sides),
+    Loss(Lines),
     /// All datagrams of these lines are lost.
-    Cut(Sides),
+    Cut(Lines),
     /// Some datagrams of these lines arrive twice.
-    Duplicates(Sides),
+    Duplicates(Lines),
     /// Datagrams are reordered within the channel's reorder wait.
     Reordering,
     /// Some datagrams of these lines arrive after the channel's reorder wait.
-    Late(Sides),
-    /// These lines have a low rate and short queues.
-    Narrow(Sides),
+    Late(Lines),
+    /// A low rate and short queues on these lines.
+    Narrow(Lines),
     /// Bits of datagrams are flipped.
     Corruption,
     /// Bits of the order stream are flipped.
@@ -38,25 +38,25 @@ pub(crate) enum Fault {
     /// The exchange terminates the session.
     Terminate,
     /// A report of the exchange is never sent.
-    Swallow,
+    DropReport,
     /// The trader's process crashes and restarts when the fault ends.
     Death,
 }
 
 /// The market-data lines that a fault affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sides {
+pub(crate) enum Lines {
     A,
     B,
     Both,
 }
 
-impl Sides {
+impl Lines {
     /// Returns `true` if line 0 (A) or 1 (B) is included.
-    pub(crate) fn has(self, side: usize) -> bool {
+    pub(crate) fn has(self, feed_line: usize) -> bool {
         match self {
-            Self::A => side == 0,
-            Self::B => side == 1,
+            Self::A => feed_line == 0,
+            Self::B => feed_line == 1,
             Self::Both => true,
         }
     }
@@ -64,7 +64,7 @@ impl Sides {
 
 /// The fault scenario of a trader during a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ordeal {
+pub(crate) enum Scenario {
     Calm,
     LossOnOneSide,
     LossOnBothSides,
@@ -89,9 +89,9 @@ pub(crate) enum Ordeal {
 }
 
 use Fault::*;
-use Sides::{A, B, Both};
+use Lines::{A, B, Both};
 
-impl Ordeal {
+impl Scenario {
     pub(crate) const ALL: [Self; 21] = [
         Self::Calm,
         Self::LossOnOneSide,
@@ -160,7 +160,7 @@ impl Ordeal {
             Self::Death => &[Death],
             Self::Reset => &[Reset],
             Self::ExchangeTerminates => &[Terminate],
-            Self::ReportsSwallowed => &[Swallow],
+            Self::ReportsSwallowed => &[DropReport],
             Self::SlowOrders => &[StallUp, StallDown, Trickle, Refusal],
             Self::Everything => &[
                 Loss(Both),
@@ -238,7 +238,7 @@ pub(crate) struct Plan {
     pub(crate) loop_period: Duration,
     /// The feed's heartbeat interval.
     pub(crate) heartbeat: Duration,
-    pub(crate) ordeals: [Ordeal; TRADERS],
+    pub(crate) scenarios: [Scenario; TRADERS],
 }
 
 impl Plan {
@@ -249,14 +249,14 @@ impl Plan {
     /// ends lose messages in only a few of them.
     pub(crate) fn new(seed: u64, ticks: u64) -> Self {
         let mut random = Random::new(seed);
-        let first = Ordeal::ALL[(seed % Ordeal::ALL.len() as u64) as usize];
+        let first = Scenario::ALL[(seed % Scenario::ALL.len() as u64) as usize];
         let mut other = || match random.below(4) {
-            0 => Ordeal::Reset,
-            _ => *random.pick(&Ordeal::ALL),
+            0 => Scenario::Reset,
+            _ => *random.pick(&Scenario::ALL),
         };
-        let ordeals = [first, other(), other()];
+        let scenarios = [first, other(), other()];
         // A silence is long: short loop periods and heartbeat intervals would dominate the work.
-        let has_silence = ordeals.contains(&Ordeal::Silence);
+        let has_silence = scenarios.contains(&Scenario::Silence);
         let (loop_millis, heartbeat_millis) =
             if has_silence { (100, 1_000) } else { (*random.pick(&[10, 20, 50]), 100) };
         Self {
@@ -266,7 +266,7 @@ impl Plan {
             bursts: *random.pick(&[Chance::NEVER, Chance::percent(5), Chance::percent(20)]),
             loop_period: Duration::from_millis(loop_millis),
             heartbeat: Duration::from_millis(heartbeat_millis),
-            ordeals,
+            scenarios,
             random,
         }
     }
@@ -277,16 +277,16 @@ impl Plan {
     }
 
     /// Draws the start and end of a scenario's faults.
-    pub(crate) fn schedule(&mut self, ordeal: Ordeal, start: Instant) -> FaultSchedule<Fault> {
-        let faults = ordeal.faults();
-        let (least, most) = match ordeal {
-            Ordeal::Everything => (1, 7),
-            Ordeal::Reset => (2, 6),
+    pub(crate) fn schedule(&mut self, scenario: Scenario, start: Instant) -> FaultSchedule<Fault> {
+        let faults = scenario.faults();
+        let (least, most) = match scenario {
+            Scenario::Everything => (1, 7),
+            Scenario::Reset => (2, 6),
             _ => (1, 3),
         };
         let count = least + self.random.below(most + 1 - least);
         // A connection must be established and used again after a reset.
-        let is_reset = ordeal == Ordeal::Reset;
+        let is_reset = scenario == Scenario::Reset;
         let (span, longest) =
             if is_reset { (self.length() * 3 / 4, 10) } else { (self.length(), 150) };
         let within = start..start + span;
@@ -297,25 +297,25 @@ impl Plan {
 }
 
 /// Returns a trader's faults of one market-data line, with the extra delay `lag`.
-pub(crate) fn line(side: usize, lag: Duration, faults: &[Fault]) -> (Faults, bool) {
+pub(crate) fn line(feed_line: usize, lag: Duration, faults: &[Fault]) -> (Faults, bool) {
     let (min, jitter) = (Duration::from_micros(20) + lag, Duration::from_micros(60));
     let mut line = Faults { delay: Delay { min, jitter, ..LAN }, ..Faults::LAN };
     let mut is_cut = false;
     for fault in faults {
         match *fault {
-            Loss(sides) if sides.has(side) => line.loss = Chance::percent(15),
-            Cut(sides) if sides.has(side) => is_cut = true,
-            Duplicates(sides) if sides.has(side) => line.duplication = Chance::percent(50),
+            Loss(sides) if sides.has(feed_line) => line.loss = Chance::percent(15),
+            Cut(sides) if sides.has(feed_line) => is_cut = true,
+            Duplicates(sides) if sides.has(feed_line) => line.duplication = Chance::percent(50),
             Reordering => {
                 line.reorders = true;
                 line.delay.jitter = Duration::from_millis(5);
             }
-            Late(sides) if sides.has(side) => {
+            Late(sides) if sides.has(feed_line) => {
                 line.reorders = true;
                 line.delay.long_chance = Chance::percent(5);
                 line.delay.long = Duration::from_millis(25);
             }
-            Narrow(sides) if sides.has(side) => {
+            Narrow(sides) if sides.has(feed_line) => {
                 line.rate = Some(Rate { bytes_per_second: 2_000_000, queue_bytes: 1_500 });
             }
             Corruption => line.corruption = Chance::percent(10),

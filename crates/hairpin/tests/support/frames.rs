@@ -26,7 +26,7 @@ impl Frames {
     }
 
     /// Returns the template id of the incomplete frame, or 0 if its headers are incomplete.
-    pub(crate) fn begun(&self) -> Option<u16> {
+    pub(crate) fn partial_template(&self) -> Option<u16> {
         (!self.bytes.is_empty()).then(|| self.bytes.get(..HEADERS).map_or(0, template))
     }
 }

@@ -170,7 +170,7 @@ fn draw_mass_cancel(random: &mut Random) -> MassCancel {
 pub(crate) type Row = (u64, u32, u32);
 
 /// Returns the working orders according to the trader.
-pub(crate) fn believed(orders: &Orders) -> Vec<Row> {
+pub(crate) fn tracked_rows(orders: &Orders) -> Vec<Row> {
     let row = |it: &Order| (it.order_id.expect("the order works"), it.filled, it.leaves);
     let mut rows: Vec<_> = orders.working().map(row).collect();
     rows.sort_unstable();
@@ -178,8 +178,8 @@ pub(crate) fn believed(orders: &Orders) -> Vec<Row> {
 }
 
 /// Returns the first account's orders at the exchange.
-pub(crate) fn held(floor: &exchange::SimulatedMarket) -> Vec<Row> {
-    let matching = floor.matching();
+pub(crate) fn held(market: &exchange::SimulatedMarket) -> Vec<Row> {
+    let matching = market.matching();
     let resting = (0..matching.instruments())
         .flat_map(|instrument| exchange::Side::BOTH.map(|side| matching.orders(instrument, side)))
         .flatten();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hairpin_mapped::{Checksum, Direction, Reader};
 use hairpin_order_entry::{MESSAGE_RECORD, Order, Orders};
 
-use crate::house::House;
+use crate::loopback_exchange::LoopbackExchange;
 
 /// The capacity of the order tracker.
 pub(crate) const CAPACITY: usize = 2_000;
@@ -26,7 +26,7 @@ pub(crate) fn rows(orders: &Orders) -> Vec<(u64, u32, u32)> {
 
 /// The counts of a test run.
 #[derive(Debug, Default)]
-pub(crate) struct Sum {
+pub(crate) struct Counts {
     /// The number of kills with requests that have no response in the journal.
     pub(crate) unacknowledged: u64,
     pub(crate) settled: u64,
@@ -35,18 +35,18 @@ pub(crate) struct Sum {
     pub(crate) not_applied: u64,
     /// Messages that were not applied, whose NotApplied was lost with a process killed during its
     /// logon.
-    pub(crate) unheard: u64,
+    pub(crate) undelivered: u64,
     pub(crate) compared: u64,
 }
 
-impl Sum {
+impl Counts {
     pub(crate) fn add(&mut self, of: &Self) {
         self.unacknowledged += of.unacknowledged;
         self.settled += of.settled;
         self.journaled += of.journaled;
         self.applied += of.applied;
         self.not_applied += of.not_applied;
-        self.unheard += of.unheard;
+        self.undelivered += of.undelivered;
         self.compared += of.compared;
     }
 }
@@ -56,10 +56,10 @@ impl Sum {
 struct Written {
     is_applied: bool,
     /// The processes that received a NotApplied for the message.
-    told: Vec<u64>,
+    reported: Vec<u64>,
 }
 
-pub(crate) struct Judge {
+pub(crate) struct Checker {
     folder: PathBuf,
     reader: Option<Reader>,
     /// The orders, rebuilt from the journal as it grows.
@@ -67,16 +67,16 @@ pub(crate) struct Judge {
     written: BTreeMap<(u64, u32), Written>,
     by_id: BTreeMap<String, (u64, u32)>,
     /// The number of accepted messages that were checked.
-    judged: usize,
+    checked: usize,
     last_applied: (u64, u32),
     /// The last number at the last settled state.
     settled: (u64, u32),
     /// The last process that has settled.
-    life: u64,
-    pub(crate) sum: Sum,
+    process: u64,
+    pub(crate) counts: Counts,
 }
 
-impl Judge {
+impl Checker {
     pub(crate) fn new(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -84,11 +84,11 @@ impl Judge {
             orders: Orders::new(CAPACITY),
             written: BTreeMap::new(),
             by_id: BTreeMap::new(),
-            judged: 0,
+            checked: 0,
             last_applied: (0, 0),
             settled: (0, 0),
-            life: 0,
-            sum: Sum::default(),
+            process: 0,
+            counts: Counts::default(),
         }
     }
 
@@ -114,90 +114,111 @@ impl Judge {
             let before = self.written.insert((uuid, number), Written::default());
             assert!(before.is_none(), "{uuid}: {number} is in the journal twice");
             self.by_id.insert(id, (uuid, number));
-            self.sum.journaled += 1;
+            self.counts.journaled += 1;
         }
     }
 
     /// Checks that each accepted message is in the journal and that numbers are accepted in order.
-    fn judge_taken(&mut self, house: &House) {
-        for id in &house.taken.ids[self.judged..] {
-            let Some(&place) = self.by_id.get(id) else { panic!("{id} is not in the journal") };
+    fn check_accepted(&mut self, exchange: &LoopbackExchange) {
+        for id in &exchange.accepted.ids[self.checked..] {
+            let Some(&message_id) = self.by_id.get(id) else {
+                panic!("{id} is not in the journal")
+            };
             assert!(
-                place > self.last_applied,
-                "{place:?} was accepted after {:?}",
+                message_id > self.last_applied,
+                "{message_id:?} was accepted after {:?}",
                 self.last_applied
             );
-            self.last_applied = place;
-            let written = self.written.get_mut(&place).unwrap();
-            assert!(written.told.is_empty(), "{place:?} was reported as not applied and accepted");
+            self.last_applied = message_id;
+            let written = self.written.get_mut(&message_id).unwrap();
+            assert!(
+                written.reported.is_empty(),
+                "{message_id:?} was reported as not applied and accepted"
+            );
             written.is_applied = true;
-            self.sum.applied += 1;
+            self.counts.applied += 1;
         }
-        self.judged = house.taken.ids.len();
+        self.checked = exchange.accepted.ids.len();
     }
 
     /// Handles a line of a process's report. Returns `true` if the process has settled and waits.
-    pub(crate) fn hear(&mut self, life: u64, line: &str, house: &House) -> bool {
+    pub(crate) fn handle_report_line(
+        &mut self,
+        process: u64,
+        line: &str,
+        exchange: &LoopbackExchange,
+    ) -> bool {
         let mut words = line.split(' ');
         let kind = words.next().unwrap();
         let numbers: Vec<u64> = words.map(|word| word.parse().unwrap()).collect();
         self.read();
-        self.judge_taken(house);
+        self.check_accepted(exchange);
         match (kind, &numbers[..]) {
             ("not-applied", &[uuid, from, last]) => {
                 for number in from..=last {
-                    self.tell(life, (uuid, u32::try_from(number).unwrap()));
+                    self.record_not_applied(process, (uuid, u32::try_from(number).unwrap()));
                 }
                 false
             }
             ("settled", [uuid, last, rows @ ..]) => {
-                self.settle(life, (*uuid, u32::try_from(*last).unwrap()), rows, house);
+                self.check_settled(process, (*uuid, u32::try_from(*last).unwrap()), rows, exchange);
                 true
             }
             _ => panic!("unknown report line: {line}"),
         }
     }
 
-    fn tell(&mut self, life: u64, place: (u64, u32)) {
-        let written = self.written.get_mut(&place).unwrap();
-        assert!(!written.is_applied, "{place:?} was applied and reported as not applied");
-        assert!(!written.told.contains(&life), "{place:?} was reported twice");
-        self.sum.not_applied += u64::from(written.told.is_empty());
-        written.told.push(life);
+    fn record_not_applied(&mut self, process: u64, message_id: (u64, u32)) {
+        let written = self.written.get_mut(&message_id).unwrap();
+        assert!(!written.is_applied, "{message_id:?} was applied and reported as not applied");
+        assert!(!written.reported.contains(&process), "{message_id:?} was reported twice");
+        self.counts.not_applied += u64::from(written.reported.is_empty());
+        written.reported.push(process);
     }
 
     /// Checks that each sent message is applied or reported once as not applied. The trader and the
     /// exchange must have the same working orders.
-    fn settle(&mut self, life: u64, last: (u64, u32), told: &[u64], house: &House) {
+    fn check_settled(
+        &mut self,
+        process: u64,
+        last: (u64, u32),
+        reported: &[u64],
+        exchange: &LoopbackExchange,
+    ) {
         // The NotApplied arrived, and its process was killed before the callback.
-        let may_be_unheard = life > self.life + 1;
+        let may_be_undelivered = process > self.process + 1;
         let first = (self.settled.0, self.settled.1 + 1);
-        for (place, written) in self.written.range(first..=last) {
-            let count = written.told.len();
-            let is_unheard = count == 0 && !written.is_applied;
-            assert!(!is_unheard || may_be_unheard, "{place:?} was not applied and not reported");
-            assert!(count < 2 || may_be_unheard, "{place:?} was reported {count} times");
-            self.sum.unheard += u64::from(is_unheard);
+        for (message_id, written) in self.written.range(first..=last) {
+            let count = written.reported.len();
+            let is_undelivered = count == 0 && !written.is_applied;
+            assert!(
+                !is_undelivered || may_be_undelivered,
+                "{message_id:?} was not applied and not reported"
+            );
+            assert!(count < 2 || may_be_undelivered, "{message_id:?} was reported {count} times");
+            self.counts.undelivered += u64::from(is_undelivered);
         }
-        (self.settled, self.life) = (last, life);
-        let held = house.held();
-        let flat: Vec<u64> =
-            held.iter().flat_map(|&(id, traded, open)| [id, traded.into(), open.into()]).collect();
-        assert_eq!(told, flat, "working orders according to the trader");
-        assert_eq!(rows(&self.orders), held, "working orders according to the journal");
+        (self.settled, self.process) = (last, process);
+        let working_rows = exchange.working_rows();
+        let flat: Vec<u64> = working_rows
+            .iter()
+            .flat_map(|&(id, traded, open)| [id, traded.into(), open.into()])
+            .collect();
+        assert_eq!(reported, flat, "working orders according to the trader");
+        assert_eq!(rows(&self.orders), working_rows, "working orders according to the journal");
         assert_eq!(
             self.orders.in_flight().next(),
             None,
             "the journal contains a request without a response"
         );
-        self.sum.settled += 1;
-        self.sum.compared += held.len() as u64;
+        self.counts.settled += 1;
+        self.counts.compared += working_rows.len() as u64;
     }
 
     /// Handles the end of a killed process whose last bytes the gateway has received.
-    pub(crate) fn bury(&mut self, house: &House) {
+    pub(crate) fn handle_killed(&mut self, exchange: &LoopbackExchange) {
         self.read();
-        self.judge_taken(house);
-        self.sum.unacknowledged += u64::from(self.orders.in_flight().next().is_some());
+        self.check_accepted(exchange);
+        self.counts.unacknowledged += u64::from(self.orders.in_flight().next().is_some());
     }
 }

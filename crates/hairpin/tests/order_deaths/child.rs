@@ -12,12 +12,12 @@ use hairpin_order_entry::*;
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::Duration;
 
-use crate::house::{ACCESS_KEY_ID, KEY};
-use crate::judge::{CAPACITY, id_of, rows};
+use crate::checker::{CAPACITY, id_of, rows};
+use crate::loopback_exchange::{ACCESS_KEY_ID, KEY};
 
 pub(crate) const FOLDER: &str = "HAIRPIN_ORDER_TRADER";
 pub(crate) const GATEWAY: &str = "HAIRPIN_ORDER_GATEWAY";
-pub(crate) const LIFE: &str = "HAIRPIN_ORDER_LIFE";
+pub(crate) const PROCESS: &str = "HAIRPIN_ORDER_LIFE";
 
 const INSTRUMENT: i32 = 1_001;
 /// A price at which no order trades.
@@ -26,19 +26,19 @@ const LOW: i64 = 1_000_000_000;
 const IN_FLIGHT: usize = 16;
 const WORKING: usize = 60;
 
-struct Doomed {
+struct ChildTrader {
     orders: Orders,
     report: File,
     random: Random,
     /// The number that Establish has named.
     named: u32,
     /// The session cannot be resumed.
-    is_spoilt: bool,
+    is_unresumable: bool,
     probe: Option<ClOrdId>,
 }
 
-impl Doomed {
-    fn say(&mut self, line: &str) {
+impl ChildTrader {
+    fn report_line(&mut self, line: &str) {
         self.report.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
@@ -109,13 +109,13 @@ impl Doomed {
     }
 }
 
-impl TrackOrders for Doomed {
+impl TrackOrders for ChildTrader {
     fn orders(&mut self) -> &mut Orders {
         &mut self.orders
     }
 }
 
-impl Listener for Doomed {
+impl Listener for ChildTrader {
     fn on_established(&mut self, sender: &mut Sender<'_>, _: &Established) {
         self.named = sender.progress().next_outgoing;
     }
@@ -125,14 +125,14 @@ impl Listener for Doomed {
         let mut last = (it.from_seq_no + it.count - 1).min(progress.next_outgoing - 1);
         // At logon, the count of messages that are not applied includes that number.
         last -= u32::from(last == self.named && it.from_seq_no < self.named);
-        self.say(&format!("not-applied {} {} {last}", progress.uuid, it.from_seq_no));
+        self.report_line(&format!("not-applied {} {} {last}", progress.uuid, it.from_seq_no));
     }
 
     fn on_terminate(&mut self, _: &mut Sender<'_>, terminated: &Terminated<'_>) {
         let code = terminated.code;
         // A Negotiate was journaled and not sent.
         let unknown = [TerminateCode::INVALID_UUID, TerminateCode::UNNEGOTIATED];
-        self.is_spoilt |= unknown.contains(&code);
+        self.is_unresumable |= unknown.contains(&code);
         assert!(unknown.contains(&code) || code == TerminateCode::OTHER, "terminated: {code}");
     }
 
@@ -147,14 +147,14 @@ impl Listener for Doomed {
 
 /// Returns a limit for every second process, so that some messages are committed and not written
 /// yet.
-fn throttle(life: u64) -> Option<ThrottleSettings> {
+fn throttle(process: u64) -> Option<ThrottleSettings> {
     let rate = Some(Rate { messages: 4, interval: Duration::from_millis(1) });
     let rates = Rates { cancels: rate, quotes: rate, others: rate };
     let beyond = WhenThrottled::Queue;
-    life.is_multiple_of(2).then_some(ThrottleSettings { rates, beyond })
+    process.is_multiple_of(2).then_some(ThrottleSettings { rates, beyond })
 }
 
-fn session(folder: PathBuf, life: u64) -> Session {
+fn session(folder: PathBuf, process: u64) -> Session {
     let logon = Logon {
         access_key_id: ACCESS_KEY_ID.into(),
         secret_key: SecretKey::from_base64url(KEY).unwrap(),
@@ -175,33 +175,33 @@ fn session(folder: PathBuf, life: u64) -> Session {
             Journal::create(folder, 16 << 20).unwrap()
         }
     };
-    let throttle = throttle(life);
+    let throttle = throttle(process);
     Session::new(Settings { throttle, ..Settings::new(gateway, logon) }, journal).unwrap()
 }
 
 /// Writes the report and blocks until the parent allows the process to continue.
-fn report(doomed: &mut Doomed, session: &Session) {
+fn report(child: &mut ChildTrader, session: &Session) {
     let progress = session.progress();
-    let all = rows(&doomed.orders);
+    let all = rows(&child.orders);
     assert_eq!(rows(&Orders::from_journal(session.journal(), CAPACITY)), all);
     let rows: String =
         all.iter().map(|(id, traded, open)| format!(" {id} {traded} {open}")).collect();
-    doomed.say(&format!("settled {} {}{rows}", progress.uuid, progress.next_outgoing - 1));
+    child.report_line(&format!("settled {} {}{rows}", progress.uuid, progress.next_outgoing - 1));
     std::io::stdin().read_exact(&mut [0]).unwrap();
 }
 
 #[test]
 fn trades_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
-    let life: u64 = std::env::var(LIFE).unwrap().parse().unwrap();
-    let file = OpenOptions::new().append(true).open(folder.join(format!("report-{life}")));
-    let mut session = session(folder.join("journal"), life);
-    let mut doomed = Doomed {
+    let process: u64 = std::env::var(PROCESS).unwrap().parse().unwrap();
+    let file = OpenOptions::new().append(true).open(folder.join(format!("report-{process}")));
+    let mut session = session(folder.join("journal"), process);
+    let mut child = ChildTrader {
         orders: Orders::from_journal(session.journal(), CAPACITY),
         report: file.unwrap(),
-        random: Random::new(life),
+        random: Random::new(process),
         named: 0,
-        is_spoilt: false,
+        is_unresumable: false,
         probe: None,
     };
     let (clock, mut reactor) = (Clock::from_kernel(), Reactor::new(Wait::Epoll).unwrap());
@@ -209,26 +209,26 @@ fn trades_until_it_is_killed() {
     loop {
         let now = clock.now();
         if session.state() == State::Disconnected {
-            let may_resume = session.progress().uuid != 0 && !doomed.is_spoilt;
+            let may_resume = session.progress().uuid != 0 && !child.is_unresumable;
             let binding = if may_resume { Binding::Resume } else { Binding::New };
-            doomed.is_spoilt = false;
+            child.is_unresumable = false;
             session.connect(now, binding).unwrap();
         }
-        let look = now.monotonic + Duration::from_millis(1);
-        let ready = reactor.wait(now.monotonic, Some(look)).unwrap();
+        let next_poll = now.monotonic + Duration::from_millis(1);
+        let ready = reactor.wait(now.monotonic, Some(next_poll)).unwrap();
         session
-            .process(clock.now(), ready, &mut reactor, &mut OrderTracking::new(&mut doomed))
+            .process(clock.now(), ready, &mut reactor, &mut OrderTracking::new(&mut child))
             .unwrap();
         if session.state() != State::Established {
             continue;
         }
         let sender = &mut session.sender(clock.now());
         match is_trading {
-            true => doomed.trade(sender),
-            false => doomed.probe(sender),
+            true => child.trade(sender),
+            false => child.probe(sender),
         }
-        if !is_trading && doomed.is_settled() {
-            report(&mut doomed, &session);
+        if !is_trading && child.is_settled() {
+            report(&mut child, &session);
             is_trading = true;
         }
     }

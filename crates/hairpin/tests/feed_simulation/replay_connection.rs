@@ -14,9 +14,9 @@ const TEMPLATE: usize = 16;
 /// The offset of a logout's text: after the packet header, MsgSize and the SBE header.
 const TEXT: usize = 22;
 
-/// One replay connection.
+/// A replay connection.
 #[derive(Debug)]
-pub(crate) struct ReplayCall {
+pub(crate) struct ReplayConnection {
     connection: Connection,
     place: Option<ReplayId>,
     to_send: Vec<u8>,
@@ -34,7 +34,7 @@ fn message(body: &str) -> Vec<u8> {
     bytes
 }
 
-impl ReplayCall {
+impl ReplayConnection {
     pub(crate) fn new(now: Instant, random: &mut Random, (first, last): (u32, u32)) -> Self {
         let (is_refused, breaks) = (random.happens(REFUSED), random.happens(BROKEN));
         let attempt = if is_refused { Connection::refused } else { Connection::open };
@@ -80,7 +80,7 @@ impl ReplayCall {
             assert_eq!(sent, Ok(self.to_send.len()), "a request fits in the window");
             self.to_send.clear();
         }
-        self.serve(now, server);
+        self.run_io(now, server);
         let (connection, received) = (&mut self.connection, &mut self.received);
         let mut is_over = false;
         loop {
@@ -103,7 +103,7 @@ impl ReplayCall {
     }
 
     /// Runs the server's end of the connection.
-    fn serve(&mut self, now: Now, server: &mut ReplayServer) {
+    fn run_io(&mut self, now: Now, server: &mut ReplayServer) {
         let Some(place) = self.place else { return };
         let mut bytes = Vec::new();
         while let Ok(Reading::Bytes(_)) =

@@ -11,16 +11,16 @@ use hairpin_netsim::{Census, Random};
 use hairpin_sbe::Decimal;
 use hairpin_time::{Duration, Instant, Now};
 
+use crate::expected_state::{ExpectedState, FeedPosition, PacketRecord, digest_of_ladders};
 use crate::orders::Orders;
-use crate::plan::{Chapter, Plan, Upheaval};
+use crate::plan::{ChannelEvent, Plan, RatePeriod};
 use crate::trace::trace;
-use crate::truth::{Fact, Stamp, Truth, digest_of_ladders};
-use crate::unnumbered::erase_rpt_seq;
+use crate::without_rpt_seq::erase_rpt_seq;
 
 /// The lowest sequence number after which numbering may restart. Numbers after the restart are then
 /// lower for a while, so that a receiver that has not detected the restart does not accept the
 /// first snapshots as current.
-const LEAST_NUMBER: u32 = 100;
+const MIN_RESTART_NUMBER: u32 = 100;
 
 /// The published state of an instrument's definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,10 +32,10 @@ enum Listing {
 
 /// The exchange and its published data.
 #[derive(Debug)]
-pub(crate) struct Stage {
+pub(crate) struct Exchange {
     settings: SimulatedMarketSettings,
-    floor: SimulatedMarket,
-    pub(crate) truth: Truth,
+    market: SimulatedMarket,
+    pub(crate) expected_state: ExpectedState,
     pub(crate) replay: ReplayServer,
     pub(crate) census: Census,
     /// The packets of one complete, older loop of definitions.
@@ -45,25 +45,25 @@ pub(crate) struct Stage {
     random: Random,
     listings: Vec<Listing>,
     orders: Orders,
-    is_unnumbered: bool,
+    lacks_rpt_seq: bool,
     spacing: Duration,
     ready: Instant,
     next_step: Option<Instant>,
-    chapters: std::vec::IntoIter<Chapter>,
-    chapter: Option<Chapter>,
-    upheavals: std::vec::IntoIter<(Instant, Upheaval)>,
-    next_upheaval: Option<(Instant, Upheaval)>,
+    rate_periods: std::vec::IntoIter<RatePeriod>,
+    rate_period: Option<RatePeriod>,
+    channel_events: std::vec::IntoIter<(Instant, ChannelEvent)>,
+    next_channel_event: Option<(Instant, ChannelEvent)>,
     /// The number of resets before the present exchange, and the number of times that numbering has
     /// started at 1.
     epochs_before: u32,
     numbering: u32,
     /// The packets whose books the present passes of the two snapshot loops contain.
-    passes: [Stamp; 2],
+    passes: [FeedPosition; 2],
     /// The packets of the present loop of definitions.
     definitions: Vec<Vec<u8>>,
 }
 
-impl Stage {
+impl Exchange {
     pub(crate) fn new(plan: &mut Plan, now: Now) -> Self {
         let mut random = plan.random.split();
         let publisher = PublisherSettings {
@@ -84,26 +84,26 @@ impl Stage {
             capacity,
             publisher,
         };
-        let mut chapters = std::mem::take(&mut plan.chapters).into_iter();
-        let mut upheavals = std::mem::take(&mut plan.upheavals).into_iter();
+        let mut rate_periods = std::mem::take(&mut plan.rate_periods).into_iter();
+        let mut channel_events = std::mem::take(&mut plan.channel_events).into_iter();
         let replay = ReplaySettings { packets: 300, sessions: 16, ..ReplaySettings::default() };
-        let mut stage = Self {
-            floor: SimulatedMarket::new(&settings, now),
-            truth: Truth::default(),
+        let mut exchange = Self {
+            market: SimulatedMarket::new(&settings, now),
+            expected_state: ExpectedState::default(),
             replay: ReplayServer::new(replay),
             census: Census::new(),
             cache: Vec::new(),
             replacements: 0,
             listings: Vec::new(),
             orders: Orders::new(random.split()),
-            is_unnumbered: plan.kind.is_unnumbered(),
+            lacks_rpt_seq: plan.kind.lacks_rpt_seq(),
             spacing: plan.spacing,
             ready: now.monotonic,
             next_step: Some(now.monotonic),
-            chapter: chapters.next(),
-            chapters,
-            next_upheaval: upheavals.next(),
-            upheavals,
+            rate_period: rate_periods.next(),
+            rate_periods,
+            next_channel_event: channel_events.next(),
+            channel_events,
             epochs_before: 0,
             numbering: 0,
             passes: Default::default(),
@@ -111,34 +111,34 @@ impl Stage {
             random,
             settings,
         };
-        stage.open(now);
-        stage
+        exchange.open(now);
+        exchange
     }
 
     /// Opens a new market.
     fn open(&mut self, now: Now) {
-        self.floor.publisher_mut().set_pace(Pace::Paced, now.monotonic);
+        self.market.publisher_mut().set_pace(Pace::Paced, now.monotonic);
         let listed = self.settings.instruments.len() - self.settings.publisher.unlisted as usize;
         let listing = |index| if index < listed { Listing::Listed } else { Listing::Unlisted };
         self.listings = (0..self.settings.instruments.len()).map(listing).collect();
-        self.orders.forget();
+        self.orders.clear();
         self.definitions.clear();
     }
 
     /// Returns the time of the next event.
     pub(crate) fn next_at(&self) -> Option<Instant> {
-        let due = self.floor.publisher().poll_timeout().map(|due| due.max(self.ready));
-        let upheaval = self.next_upheaval.map(|(at, _)| at);
-        [due, self.next_step, upheaval].into_iter().flatten().min()
+        let due = self.market.publisher().poll_timeout().map(|due| due.max(self.ready));
+        let channel_event = self.next_channel_event.map(|(at, _)| at);
+        [due, self.next_step, channel_event].into_iter().flatten().min()
     }
 
     /// Handles all due events and passes each sent packet to `send`.
     pub(crate) fn run(&mut self, now: Now, send: &mut impl FnMut(Feed, &[u8])) {
-        if let Some((at, upheaval)) = self.next_upheaval
+        if let Some((at, channel_event)) = self.next_channel_event
             && at <= now.monotonic
         {
-            self.next_upheaval = self.upheavals.next();
-            self.upset(now, upheaval);
+            self.next_channel_event = self.channel_events.next();
+            self.apply_channel_event(now, channel_event);
         }
         if self.next_step.is_some_and(|at| at <= now.monotonic) {
             self.step(now);
@@ -150,13 +150,13 @@ impl Stage {
     }
 
     fn plan_step(&mut self, now: Instant) {
-        while self.chapter.is_some_and(|chapter| chapter.ends <= now) {
-            self.chapter = self.chapters.next();
+        while self.rate_period.is_some_and(|rate_period| rate_period.ends <= now) {
+            self.rate_period = self.rate_periods.next();
         }
         let random = &mut self.random;
-        self.next_step = self.chapter.map(|chapter| {
-            let pause = random.span(Duration::from_nanos(1), chapter.interval * 2);
-            (now + pause).min(chapter.ends)
+        self.next_step = self.rate_period.map(|rate_period| {
+            let pause = random.span(Duration::from_nanos(1), rate_period.interval * 2);
+            (now + pause).min(rate_period.ends)
         });
     }
 
@@ -164,49 +164,52 @@ impl Stage {
     pub(crate) fn listed(&self) -> impl Iterator<Item = (i32, bool)> + '_ {
         let all = (0..).zip(self.listings.iter().zip(&self.settings.instruments));
         all.filter(|(_, (listing, _))| **listing == Listing::Listed).map(|(index, (_, i))| {
-            (i.security_id, self.floor.publisher().published(index).rpt_seq > 0)
+            (i.security_id, self.market.publisher().published(index).rpt_seq > 0)
         })
     }
 
     /// Returns the last packet of the incremental feed.
-    pub(crate) fn last(&self) -> Stamp {
-        let publisher = self.floor.publisher();
-        Stamp { epoch: self.epochs_before + publisher.epoch(), sequence: publisher.sequence() }
+    pub(crate) fn last(&self) -> FeedPosition {
+        let publisher = self.market.publisher();
+        FeedPosition {
+            epoch: self.epochs_before + publisher.epoch(),
+            sequence: publisher.sequence(),
+        }
     }
 
     /// Applies an event that affects the whole channel.
     ///
     /// Pending packets are sent before the event. A replacement drops them.
-    fn upset(&mut self, now: Now, upheaval: Upheaval) {
-        let has_begun = self.floor.publisher().sequence() > LEAST_NUMBER;
-        let upheaval = if has_begun { upheaval } else { Upheaval::Reset };
-        trace!(now, "exchange: {upheaval:?} after {:?}", self.last());
-        let is_done = match upheaval {
-            Upheaval::Reset => self.floor.reset_channel(now, false) != Publication::Deferred,
-            Upheaval::ResetAndRestart => {
-                self.floor.reset_channel(now, true) != Publication::Deferred
+    fn apply_channel_event(&mut self, now: Now, channel_event: ChannelEvent) {
+        let has_begun = self.market.publisher().sequence() > MIN_RESTART_NUMBER;
+        let channel_event = if has_begun { channel_event } else { ChannelEvent::Reset };
+        trace!(now, "exchange: {channel_event:?} after {:?}", self.last());
+        let is_done = match channel_event {
+            ChannelEvent::Reset => self.market.reset_channel(now, false) != Publication::Deferred,
+            ChannelEvent::ResetAndRestart => {
+                self.market.reset_channel(now, true) != Publication::Deferred
             }
-            Upheaval::Replacement => {
+            ChannelEvent::Replacement => {
                 self.replace(now);
                 true
             }
         };
-        let class = match upheaval {
+        let class = match channel_event {
             _ if !is_done => "channel events postponed for lack of numbers",
-            Upheaval::Reset => "resets of the channel, numbering continues",
-            Upheaval::ResetAndRestart => "resets of the channel, numbering restarts",
-            Upheaval::Replacement => "restarts of the numbering without a reset",
+            ChannelEvent::Reset => "resets of the channel, numbering continues",
+            ChannelEvent::ResetAndRestart => "resets of the channel, numbering restarts",
+            ChannelEvent::Replacement => "restarts of the numbering without a reset",
         };
         self.census.count(class);
     }
 
     /// Replaces the exchange with another one that has the same instruments.
     fn replace(&mut self, now: Now) {
-        self.epochs_before += self.floor.publisher().epoch() + 1;
+        self.epochs_before += self.market.publisher().epoch() + 1;
         self.numbering += 1;
         self.replacements += 1;
         self.settings.seed = self.random.any();
-        self.floor = SimulatedMarket::new(&self.settings, now);
+        self.market = SimulatedMarket::new(&self.settings, now);
         self.open(now);
     }
 
@@ -221,7 +224,7 @@ impl Stage {
             40..80 if !is_listed => {}
             0..40 => self.imply(now),
             40..50 => {
-                self.floor.reset_book(now, index);
+                self.market.reset_book(now, index);
                 self.census.count("resets of a book");
             }
             50..62 => self.change_status(now, index),
@@ -229,15 +232,15 @@ impl Stage {
             80..92 => self.change_definition(now, index),
             92..180 => {
                 let instrument = &self.settings.instruments[index as usize];
-                self.orders.act(now, &mut self.floor, (index, instrument));
+                self.orders.act(now, &mut self.market, (index, instrument));
             }
             180..200 => {
                 for _ in 0..10 {
-                    self.floor.step(now);
+                    self.market.step(now);
                 }
             }
             _ => {
-                self.floor.step(now);
+                self.market.step(now);
             }
         }
         self.census.count("steps of the market");
@@ -260,7 +263,7 @@ impl Stage {
                 orders: 0,
             })
             .collect();
-        self.floor.set_implied(now, index as u32, side, &levels);
+        self.market.set_implied(now, index as u32, side, &levels);
         self.census.count("implied levels set");
     }
 
@@ -270,7 +273,7 @@ impl Stage {
         let halted = [TradingStatus::TradingHalt, TradingStatus::PreOpen];
         let is_halt = self.random.below(3) == 0;
         let status = if is_halt { *self.random.pick(&halted) } else { TradingStatus::ReadyToTrade };
-        self.floor.set_status(now, whom, status);
+        self.market.set_status(now, whom, status);
         self.census.count(if whom.is_some() { "statuses" } else { "statuses of the group" });
     }
 
@@ -278,7 +281,7 @@ impl Stage {
         let reference = self.settings.instruments[index as usize].reference;
         let price = Decimal(reference.0 + self.random.below(9) as i64 * 1_000_000_000);
         let choice = self.random.below(4);
-        self.floor.announce(now, |publisher| match choice {
+        self.market.announce(now, |publisher| match choice {
             0 => {
                 let settlement = Settlement { price, final_price: true, actual: false };
                 let daily =
@@ -312,19 +315,19 @@ impl Stage {
         let (publication, next, class) = match listing {
             Listing::Deleted => return,
             Listing::Unlisted => {
-                let publication = self.floor.change_definition(now, index, Add);
+                let publication = self.market.change_definition(now, index, Add);
                 (publication, Listing::Listed, "definitions added")
             }
             Listing::Listed
                 if listed > 2 && !self.is_to_be_replaced() && self.random.below(4) == 0 =>
             {
-                let publication = self.floor.change_definition(now, index, Delete);
+                let publication = self.market.change_definition(now, index, Delete);
                 (publication, Listing::Deleted, "definitions deleted")
             }
             Listing::Listed => {
                 let mut definition = self.settings.instruments[index as usize].clone();
                 definition.symbol = format!("HP{:05}", self.random.below(100_000));
-                let publication = self.floor.announce(now, |p| p.redefine(now, index, definition));
+                let publication = self.market.announce(now, |p| p.redefine(now, index, definition));
                 (publication, Listing::Listed, "definitions modified")
             }
         };
@@ -338,24 +341,24 @@ impl Stage {
     /// Returns `true` if a replacement is planned. The new exchange does not repeat deletions, so
     /// that a receiver would keep a deleted instrument forever.
     fn is_to_be_replaced(&self) -> bool {
-        let to_come = self.next_upheaval.iter().chain(self.upheavals.as_slice());
-        to_come.into_iter().any(|(_, upheaval)| *upheaval == Upheaval::Replacement)
+        let to_come = self.next_channel_event.iter().chain(self.channel_events.as_slice());
+        to_come.into_iter().any(|(_, channel_event)| *channel_event == ChannelEvent::Replacement)
     }
 
     /// Sends the next due packet, if there is one.
     fn transmit(&mut self, now: Now, send: &mut impl FnMut(Feed, &[u8])) -> bool {
         let mut buffer = [0; MAX_PAYLOAD];
         let before = self.last();
-        let Some(transmit) = self.floor.publisher_mut().poll_transmit(now, &mut buffer) else {
+        let Some(transmit) = self.market.publisher_mut().poll_transmit(now, &mut buffer) else {
             return false;
         };
         let bytes = &mut buffer[..transmit.length];
-        if self.is_unnumbered {
+        if self.lacks_rpt_seq {
             erase_rpt_seq(bytes);
         }
         let feed = match transmit.feed {
             Loop::Incremental => {
-                self.note_incremental(now, before, &transmit);
+                self.record_incremental(now, before, &transmit);
                 self.replay.store(transmit.sequence, bytes);
                 Feed::Incremental
             }
@@ -363,30 +366,34 @@ impl Stage {
                 self.keep_definitions(transmit.sequence, bytes);
                 Feed::Instrument
             }
-            Loop::Snapshots => self.note_snapshots(now, Feed::Snapshot, 0, &transmit),
-            Loop::SnapshotOrders => self.note_snapshots(now, Feed::SnapshotOrders, 1, &transmit),
+            Loop::Snapshots => self.record_snapshots(now, Feed::Snapshot, 0, &transmit),
+            Loop::SnapshotOrders => self.record_snapshots(now, Feed::SnapshotOrders, 1, &transmit),
         };
         send(feed, bytes);
         true
     }
 
-    fn note_incremental(&mut self, now: Now, before: Stamp, transmit: &Transmit) {
-        let epoch = self.epochs_before + self.floor.publisher().epoch();
+    fn record_incremental(&mut self, now: Now, before: FeedPosition, transmit: &Transmit) {
+        let epoch = self.epochs_before + self.market.publisher().epoch();
         let is_reset = epoch != before.epoch;
         let (sequence, numbering) = (transmit.sequence, self.numbering);
         // The sequence number is 0 if numbering restarts after the packet: the packet precedes the
         // new numbers.
-        let stamp = Stamp { epoch, sequence: self.floor.publisher().sequence() };
+        let position = FeedPosition { epoch, sequence: self.market.publisher().sequence() };
         let ends_event = transmit.event.is_some_and(|event| event.ends);
-        let fact = Fact { numbering, sequence, stamp, ends_event, is_reset };
-        self.truth.note_packet(sequence, now.utc, fact);
-        trace!(now, "exchange: sends {fact:?} {:?}", transmit.event);
+        let packet_record = PacketRecord { numbering, sequence, position, ends_event, is_reset };
+        self.expected_state.record_packet(sequence, now.utc, packet_record);
+        trace!(now, "exchange: sends {packet_record:?} {:?}", transmit.event);
         self.census.count("packets of the incremental feed");
-        self.numbering += u32::from(stamp.sequence != sequence);
-        while let Some(fingerprint) = self.floor.publisher_mut().poll_fingerprint() {
+        self.numbering += u32::from(position.sequence != sequence);
+        while let Some(fingerprint) = self.market.publisher_mut().poll_fingerprint() {
             let levels = self.levels_of(&fingerprint);
             trace!(now, "exchange: published {fingerprint:?}");
-            self.truth.note(self.epochs_before + fingerprint.epoch, &fingerprint, levels);
+            self.expected_state.record_books(
+                self.epochs_before + fingerprint.epoch,
+                &fingerprint,
+                levels,
+            );
             self.census.count("books published");
         }
     }
@@ -395,7 +402,7 @@ impl Stage {
     fn levels_of(&self, fingerprint: &Fingerprint) -> Option<[Vec<(i64, u64)>; 2]> {
         let is_it = |i: &Instrument| i.security_id == fingerprint.security_id;
         let index = self.settings.instruments.iter().position(is_it)?;
-        let sides = &self.floor.publisher().published(index as u32).sides;
+        let sides = &self.market.publisher().published(index as u32).sides;
         let levels = |ladder: &Ladder| {
             ladder.levels().iter().map(|l| (l.price.0, u64::from(l.quantity))).collect()
         };
@@ -405,11 +412,17 @@ impl Stage {
 
     /// Records the packet whose books a pass contains: the state at the time of the first packet of
     /// the pass.
-    fn note_snapshots(&mut self, now: Now, feed: Feed, place: usize, transmit: &Transmit) -> Feed {
+    fn record_snapshots(
+        &mut self,
+        now: Now,
+        feed: Feed,
+        place: usize,
+        transmit: &Transmit,
+    ) -> Feed {
         if transmit.sequence == 1 {
             self.passes[place] = self.last();
         }
-        self.truth.note_pass(feed, transmit.sequence, now.utc, self.passes[place]);
+        self.expected_state.record_pass(feed, transmit.sequence, now.utc, self.passes[place]);
         feed
     }
 

@@ -14,14 +14,14 @@ use crate::journal::{self, all};
 
 /// The messages under one UUID.
 #[derive(Debug)]
-pub(crate) struct Run {
+pub(crate) struct UuidMessages {
     /// The next sequence number that the gateway accepts.
     pub(crate) expected: u32,
     /// The frames that the gateway has accepted.
     accepted: BTreeMap<u32, Vec<u8>>,
     /// The numbers of messages that the gateway has refused without using their numbers.
     refused: BTreeSet<u32>,
-    /// By number of a committed message: the logons in which the trader was notified that the
+    /// The logons, by number of a committed message, in which the trader was notified that the
     /// message is not applied.
     not_applied: BTreeMap<u32, Vec<u64>>,
     /// The numbers that the gateway has reported as not applied, each with the last logon of such a
@@ -34,7 +34,7 @@ pub(crate) struct Run {
     /// The next number that the trader receives.
     pub(crate) next: u32,
     /// The last number whose callback has run, in any process.
-    told: u32,
+    delivered: u32,
     /// The numbers reported to the trader as lost, which the exchange has never used.
     lost: BTreeSet<u32>,
     /// The numbers of messages whose records were lost in a power cut.
@@ -46,7 +46,7 @@ pub(crate) struct Run {
     may_be_unknown: bool,
 }
 
-impl Default for Run {
+impl Default for UuidMessages {
     fn default() -> Self {
         Self {
             expected: 1,
@@ -57,7 +57,7 @@ impl Default for Run {
             published: 0,
             sent: BTreeMap::new(),
             next: 1,
-            told: 0,
+            delivered: 0,
             lost: BTreeSet::new(),
             forgotten: BTreeSet::new(),
             has_lost_marks: false,
@@ -68,14 +68,14 @@ impl Default for Run {
 
 /// The messages of the trader and of the exchange.
 #[derive(Debug, Default)]
-pub(crate) struct Ledger {
+pub(crate) struct MessageLog {
     /// The messages by week and UUID.
-    runs: BTreeMap<(u32, u64), Run>,
+    by_uuid: BTreeMap<(u32, u64), UuidMessages>,
     week: u32,
     /// The number of journal records of previous weeks.
     week_begins_at: usize,
     /// The week and UUID of the last received message.
-    last_told: (u32, u64),
+    last_delivered: (u32, u64),
     /// The number of logons.
     pub(crate) logon: u64,
     /// The number that the last Establish named, which no message had used yet.
@@ -92,71 +92,74 @@ pub(crate) struct Ledger {
     /// The machine has lost power, and the journal has lost marks.
     has_lost_power: bool,
     /// A published message was never delivered to the trader.
-    lacks_something: bool,
+    lacks_message: bool,
     pub(crate) census: Census,
 }
 
-impl Ledger {
-    pub(crate) fn run(&mut self, uuid: u64) -> &mut Run {
+impl MessageLog {
+    pub(crate) fn uuid_messages(&mut self, uuid: u64) -> &mut UuidMessages {
         // Numbering under UUID 0 restarts each week.
-        self.runs.entry((self.week, uuid)).or_default()
+        self.by_uuid.entry((self.week, uuid)).or_default()
     }
 
     /// Records a frame that the gateway has accepted in sequence.
     pub(crate) fn accept(&mut self, uuid: u64, frame: &[u8]) {
         let (number, only_fills) = (client_number(frame), self.only_fills);
-        let run = self.run(uuid);
-        assert_eq!(number, run.expected, "{uuid}: the gateway accepted a number out of order");
-        run.expected += 1;
-        let told = run.not_applied.contains_key(&number);
+        let messages = self.uuid_messages(uuid);
+        assert_eq!(number, messages.expected, "{uuid}: the gateway accepted a number out of order");
+        messages.expected += 1;
+        let delivered = messages.not_applied.contains_key(&number);
         assert_eq!(
-            run.accepted.insert(number, frame.to_vec()),
+            messages.accepted.insert(number, frame.to_vec()),
             None,
             "{uuid}: {number} was accepted twice"
         );
         // Another message now has the number that the journal has lost.
-        let may_be_taken = !told || !only_fills || run.forgotten.contains(&number);
-        assert!(may_be_taken, "{uuid}: {number} was given up and accepted");
+        let may_be_accepted = !delivered || !only_fills || messages.forgotten.contains(&number);
+        assert!(may_be_accepted, "{uuid}: {number} was given up and accepted");
         if let Some(id) = cl_ord_id(frame) {
             assert!(self.cl_ord_ids.insert(id), "ClOrdID {:?} was applied twice", ClOrdId(id));
         }
         self.census.count("messages accepted");
-        self.census.add("messages accepted after retransmission by the trader", told.into());
+        self.census.add("messages accepted after retransmission by the trader", delivered.into());
     }
 
     /// Records a frame that the gateway has refused without using its number.
     pub(crate) fn refuse(&mut self, uuid: u64, frame: &[u8]) {
         self.census.count("messages refused without using their number");
-        self.run(uuid).refused.insert(client_number(frame));
+        self.uuid_messages(uuid).refused.insert(client_number(frame));
     }
 
     /// Records the gateway's report that a message and those before it are not applied.
     pub(crate) fn declare(&mut self, uuid: u64, number: u32) {
         let logon = self.logon;
-        let run = self.run(uuid);
-        run.declared.extend((run.expected..=number).map(|number| (number, logon)));
+        let messages = self.uuid_messages(uuid);
+        messages.declared.extend((messages.expected..=number).map(|number| (number, logon)));
     }
 
     /// Records that a Sequence of the trader moved the gateway's next number to `next`.
     pub(crate) fn fill(&mut self, uuid: u64, next: u32) {
         self.census.count("gaps filled");
-        self.run(uuid).expected = next;
+        self.uuid_messages(uuid).expected = next;
     }
 
     /// Records that the exchange has published under `uuid` up to `last`.
     pub(crate) fn publish(&mut self, uuid: u64, last: u32) {
-        let run = self.run(uuid);
-        run.published = run.published.max(last);
+        let messages = self.uuid_messages(uuid);
+        messages.published = messages.published.max(last);
     }
 
     /// Records a business message that the exchange has sent.
     pub(crate) fn send(&mut self, frame: &[u8]) {
         let (uuid, number) = exchange_number(frame);
-        let run = self.run(uuid);
-        run.published = run.published.max(number);
-        assert!(!run.lost.contains(&number), "{uuid}: {number} was reported as lost and exists");
+        let messages = self.uuid_messages(uuid);
+        messages.published = messages.published.max(number);
+        assert!(
+            !messages.lost.contains(&number),
+            "{uuid}: {number} was reported as lost and exists"
+        );
         let message = message(frame);
-        let known = run.sent.entry(number).or_insert_with(|| message.to_vec());
+        let known = messages.sent.entry(number).or_insert_with(|| message.to_vec());
         assert!(is_same(known, message), "{uuid}: {number} differs from the message sent before");
     }
 
@@ -164,42 +167,46 @@ impl Ledger {
     pub(crate) fn take(&mut self, it: &Message<'_>) {
         let Message { uuid, seq_num, redelivered, .. } = *it;
         let place = (if redelivered { self.week_of(uuid, seq_num) } else { self.week }, uuid);
-        let run = self.runs.entry(place).or_default();
+        let messages = self.by_uuid.entry(place).or_default();
         if redelivered {
-            assert!(seq_num < run.next, "{uuid}: {seq_num} was never recorded");
+            assert!(seq_num < messages.next, "{uuid}: {seq_num} was never recorded");
             // Only the last callback of a process can have begun without returning.
-            let is_possible = seq_num >= run.told || self.has_lost_power;
+            let is_possible = seq_num >= messages.delivered || self.has_lost_power;
             assert!(
                 is_possible,
                 "{uuid}: {seq_num} was delivered again after its callback had returned"
             );
-            self.census.count(if seq_num <= run.told {
+            self.census.count(if seq_num <= messages.delivered {
                 "messages delivered again"
             } else {
                 "messages delivered by the next process"
             });
-            run.told = run.told.max(seq_num);
-            run.has_lost_marks = false;
+            messages.delivered = messages.delivered.max(seq_num);
+            messages.has_lost_marks = false;
             return;
         }
         // A lost number need not be reported again, because a request may have recorded it.
-        while run.next < seq_num && run.lost.contains(&run.next) {
-            (run.next, run.told) = (run.next + 1, run.told.max(run.next));
+        while messages.next < seq_num && messages.lost.contains(&messages.next) {
+            (messages.next, messages.delivered) =
+                (messages.next + 1, messages.delivered.max(messages.next));
         }
-        assert_eq!(seq_num, run.next, "{uuid}: a message was delivered out of order");
-        let is_complete = seq_num <= run.told + 1 || run.has_lost_marks;
-        assert!(is_complete, "{uuid}: {seq_num} was delivered after {}", run.told);
-        assert!(uuid >= self.last_told.1 || place.0 > self.last_told.0, "UUIDs are out of order");
-        let sent = run.sent.get(&seq_num).expect("the packet was sent");
+        assert_eq!(seq_num, messages.next, "{uuid}: a message was delivered out of order");
+        let is_complete = seq_num <= messages.delivered + 1 || messages.has_lost_marks;
+        assert!(is_complete, "{uuid}: {seq_num} was delivered after {}", messages.delivered);
+        assert!(
+            uuid >= self.last_delivered.1 || place.0 > self.last_delivered.0,
+            "UUIDs are out of order"
+        );
+        let sent = messages.sent.get(&seq_num).expect("the packet was sent");
         let header = it.header.to_bytes();
         assert!(
             is_same(sent, &[&header[..], it.body].concat()),
             "the delivered message differs from the sent one"
         );
-        run.next += 1;
-        run.has_lost_marks = false;
-        run.told = run.told.max(seq_num);
-        self.last_told = place;
+        messages.next += 1;
+        messages.has_lost_marks = false;
+        messages.delivered = messages.delivered.max(seq_num);
+        self.last_delivered = place;
         self.census.count("messages delivered");
         let is_again = it.possible_retransmission;
         self.census.add("messages delivered by retransmission", is_again.into());
@@ -208,74 +215,76 @@ impl Ledger {
     /// Returns the week of a recorded message. The marks of the last messages of the previous week
     /// may have been lost in a power cut.
     fn week_of(&self, uuid: u64, seq_num: u32) -> u32 {
-        let is_of =
-            |week: &u32| self.runs.get(&(*week, uuid)).is_some_and(|run| seq_num < run.next);
+        let is_of = |week: &u32| {
+            self.by_uuid.get(&(*week, uuid)).is_some_and(|messages| seq_num < messages.next)
+        };
         (0..=self.week).rev().find(is_of).unwrap_or(self.week)
     }
 
     /// Checks and records a gap of lost messages: numbers that the gateway skipped.
-    pub(crate) fn lose(&mut self, gap: Gap) {
+    pub(crate) fn record_lost(&mut self, gap: Gap) {
         let Gap { uuid, from, to } = gap;
         assert!(self.skips, "the session reported {gap:?} as lost");
-        let run = self.run(uuid);
+        let messages = self.uuid_messages(uuid);
         // No journal contains the losses that were reported to the previous process.
-        let is_told_again = from < run.next && run.lost.contains(&from);
+        let is_repeated = from < messages.next && messages.lost.contains(&from);
         assert!(
-            from == run.next || is_told_again,
+            from == messages.next || is_repeated,
             "the session reported {gap:?}, and {} is next",
-            run.next
+            messages.next
         );
-        let sent = run.sent.range(from..=to).next();
+        let sent = messages.sent.range(from..=to).next();
         assert!(sent.is_none(), "{gap:?} was reported as lost and exists");
-        (run.next, run.told) = (run.next.max(to + 1), run.told.max(to));
-        run.lost.extend(from..=to);
+        (messages.next, messages.delivered) =
+            (messages.next.max(to + 1), messages.delivered.max(to));
+        messages.lost.extend(from..=to);
         self.census.count("numbers reported as never used");
     }
 
     /// Returns the number of messages that were reported to the trader as lost.
     pub(crate) fn lost(&self) -> u64 {
-        self.runs.values().map(|run| run.lost.len() as u64).sum()
+        self.by_uuid.values().map(|messages| messages.lost.len() as u64).sum()
     }
 
     /// Records the loss of a journal record in a power cut.
-    pub(crate) fn forget(&mut self, tag: Tag) {
+    pub(crate) fn forget_record(&mut self, tag: Tag) {
         if (tag.direction, tag.kind) == (Direction::Outbound, MESSAGE_RECORD) {
-            self.run(tag.uuid).forgotten.insert(tag.seq_num);
+            self.uuid_messages(tag.uuid).forgotten.insert(tag.seq_num);
         }
         if tag.direction == Direction::Control {
             let week = self.week;
-            let here = self.runs.iter_mut().filter(|((of, _), _)| *of == week);
-            here.for_each(|(_, run)| run.may_be_unknown = true);
+            let here = self.by_uuid.iter_mut().filter(|((of, _), _)| *of == week);
+            here.for_each(|(_, messages)| messages.may_be_unknown = true);
         }
     }
 
     /// Returns `true` if the trader may reuse numbers of this session, because the journal has lost
     /// them.
-    pub(crate) fn is_forgetful(&mut self, uuid: u64) -> bool {
-        !self.run(uuid).forgotten.is_empty()
+    pub(crate) fn may_reuse_numbers(&mut self, uuid: u64) -> bool {
+        !self.uuid_messages(uuid).forgotten.is_empty()
     }
 
     /// Checks and records a NotApplied that the trader receives when it has committed up to
     /// `committed`.
-    pub(crate) fn tell(&mut self, uuid: u64, it: NotApplied, committed: u32) {
+    pub(crate) fn record_not_applied(&mut self, uuid: u64, it: NotApplied, committed: u32) {
         self.census.count("NotApplied delivered");
         let (logon, only_fills, named) = (self.logon, self.only_fills, self.named);
-        let run = self.run(uuid);
+        let messages = self.uuid_messages(uuid);
         assert!(it.count > 0, "{it:?} names no message");
         let mut last = (it.from_seq_no + it.count - 1).min(committed);
         // At logon, the count of messages that are not applied includes that number.
         last -= u32::from(last == named && it.from_seq_no < named);
         for number in it.from_seq_no..=last {
             assert!(
-                !only_fills || !run.accepted.contains_key(&number),
+                !only_fills || !messages.accepted.contains_key(&number),
                 "{uuid}: {number} was applied, and the session reported {it:?}"
             );
-            let told = run.not_applied.entry(number).or_default();
+            let delivered = messages.not_applied.entry(number).or_default();
             assert!(
-                !only_fills || !told.contains(&logon),
+                !only_fills || !delivered.contains(&logon),
                 "{uuid}: {number} was reported twice: {it:?}"
             );
-            told.push(logon);
+            delivered.push(logon);
         }
     }
 
@@ -284,10 +293,12 @@ impl Ledger {
     pub(crate) fn begin_process(&mut self, journal: &MemoryStorage, has_lost_power: bool) {
         self.has_lost_power = has_lost_power;
         if has_lost_power {
-            self.last_told = (0, 0);
+            self.last_delivered = (0, 0);
             let week = self.week;
-            let here = self.runs.iter_mut().filter(|((of, _), _)| *of == week);
-            here.for_each(|(_, run)| (run.next, run.told, run.has_lost_marks) = (1, 0, true));
+            let here = self.by_uuid.iter_mut().filter(|((of, _), _)| *of == week);
+            here.for_each(|(_, messages)| {
+                (messages.next, messages.delivered, messages.has_lost_marks) = (1, 0, true)
+            });
         }
         self.read(journal);
     }
@@ -296,7 +307,7 @@ impl Ledger {
     /// session that can be resumed must be resumed, unless the trader `may_begin` another.
     pub(crate) fn log_on(&mut self, uuid: u64, next: u32, may_begin: bool) {
         let before = self.established.replace(uuid).unwrap_or(uuid);
-        let may_begin = may_begin || self.may_begin || self.is_forgetful(before);
+        let may_begin = may_begin || self.may_begin || self.may_reuse_numbers(before);
         assert!(uuid == before || may_begin, "{before} could have been resumed, and {uuid} began");
         self.may_begin = false;
         (self.logon, self.named) = (self.logon + 1, next);
@@ -311,27 +322,27 @@ impl Ledger {
 
     /// Returns the undelivered messages: UUID, next number, last published number.
     pub(crate) fn missing(&self) -> Vec<(u64, u32, u32)> {
-        let here = self.runs.iter().filter(|((week, _), _)| *week == self.week);
-        let here = here.filter(|((_, uuid), run)| !self.is_unknown(*uuid, run));
-        let rows = here.map(|((_, uuid), run)| (*uuid, run.next, run.published));
+        let here = self.by_uuid.iter().filter(|((week, _), _)| *week == self.week);
+        let here = here.filter(|((_, uuid), messages)| !self.is_unknown(*uuid, messages));
+        let rows = here.map(|((_, uuid), messages)| (*uuid, messages.next, messages.published));
         rows.filter(|(_, next, published)| *next != published + 1).collect()
     }
 
     /// Returns `true` if a published message will never be delivered, so that the state of its
     /// order is unknown.
-    pub(crate) fn lacks_something(&mut self) -> bool {
-        let here = self.runs.iter().filter(|((week, _), _)| *week == self.week);
-        let is_short = |run: &Run| run.next != run.published + 1;
-        let mut unknown = here.filter(|((_, uuid), run)| self.is_unknown(*uuid, run));
-        let lacks = unknown.any(|(_, run)| is_short(run));
-        self.lacks_something |= lacks;
-        self.lacks_something
+    pub(crate) fn lacks_message(&mut self) -> bool {
+        let here = self.by_uuid.iter().filter(|((week, _), _)| *week == self.week);
+        let is_short = |messages: &UuidMessages| messages.next != messages.published + 1;
+        let mut unknown = here.filter(|((_, uuid), messages)| self.is_unknown(*uuid, messages));
+        let lacks = unknown.any(|(_, messages)| is_short(messages));
+        self.lacks_message |= lacks;
+        self.lacks_message
     }
 
     /// Returns `true` if the trader has lost the state of a previous UUID and has received no
     /// message of it since.
-    fn is_unknown(&self, uuid: u64, run: &Run) -> bool {
-        run.may_be_unknown && self.established != Some(uuid)
+    fn is_unknown(&self, uuid: u64, messages: &UuidMessages) -> bool {
+        messages.may_be_unknown && self.established != Some(uuid)
     }
 
     /// Returns `true` if the trader has received all published messages.
@@ -341,7 +352,7 @@ impl Ledger {
 
     /// Returns the next number that the trader receives under a UUID.
     pub(crate) fn next(&mut self, uuid: u64) -> u32 {
-        self.run(uuid).next
+        self.uuid_messages(uuid).next
     }
 
     /// Records the journal's messages of this week, whose first delivery is complete.
@@ -350,9 +361,9 @@ impl Ledger {
         let of_this_week = all(journal).filter(|record| record.offset() >= self.week_begins_at);
         for record in of_this_week.filter(|it| it.direction() == Direction::Inbound) {
             let Tag { uuid, seq_num, .. } = journal.tag(record);
-            let run = self.runs.entry((week, uuid)).or_default();
-            run.next = run.next.max(seq_num + 1);
-            self.last_told = self.last_told.max((week, uuid));
+            let messages = self.by_uuid.entry((week, uuid)).or_default();
+            messages.next = messages.next.max(seq_num + 1);
+            self.last_delivered = self.last_delivered.max((week, uuid));
         }
     }
 
@@ -367,34 +378,42 @@ impl Ledger {
     /// number.
     pub(crate) fn check(&mut self, uuid: u64, committed: u32, journal: &MemoryStorage) {
         journal::check(journal);
-        for (&(week, of), run) in &self.runs {
+        for (&(week, of), messages) in &self.by_uuid {
             if week == self.week {
-                let (next, published) = (run.next, run.published);
-                let is_all = next == published + 1 || self.is_unknown(of, run);
+                let (next, published) = (messages.next, messages.published);
+                let is_all = next == published + 1 || self.is_unknown(of, messages);
                 assert!(is_all, "{of}: {next} is next, {published} were published");
-                assert!(run.told < next, "{of}: messages were delivered without a record");
-                let is_told = run.told + 1 == next || run.has_lost_marks;
-                assert!(is_told, "{of}: recorded up to {next}, delivered up to {}", run.told);
+                assert!(
+                    messages.delivered < next,
+                    "{of}: messages were delivered without a record"
+                );
+                let is_delivered = messages.delivered + 1 == next || messages.has_lost_marks;
+                assert!(
+                    is_delivered,
+                    "{of}: recorded up to {next}, delivered up to {}",
+                    messages.delivered
+                );
             }
         }
         let (logon, mut unheard) = (self.logon, 0);
-        let Some(run) = self.runs.get(&(self.week, uuid)) else { return };
-        assert_eq!(run.expected, committed + 1, "{uuid}: the gateway expects another number");
+        let Some(messages) = self.by_uuid.get(&(self.week, uuid)) else { return };
+        assert_eq!(messages.expected, committed + 1, "{uuid}: the gateway expects another number");
         for number in 1..=committed {
-            let is_told = run.not_applied.contains_key(&number) || run.refused.contains(&number);
-            let is_accepted = run.accepted.contains_key(&number);
+            let is_delivered =
+                messages.not_applied.contains_key(&number) || messages.refused.contains(&number);
+            let is_accepted = messages.accepted.contains_key(&number);
             // The exchange's NotApplied may be lost with the connection, and a heartbeat may fill
             // the gap before that.
-            let is_lost = run.declared.get(&number).is_some_and(|of| *of < logon);
-            let is_known = is_accepted || is_told || is_lost;
+            let is_lost = messages.declared.get(&number).is_some_and(|of| *of < logon);
+            let is_known = is_accepted || is_delivered || is_lost;
             assert!(is_known, "{uuid}: {number} was not applied and not reported");
-            unheard += u64::from(!is_accepted && !is_told);
+            unheard += u64::from(!is_accepted && !is_delivered);
         }
         self.census.add("not applied, and the NotApplied lost with its connection", unheard);
         let journaled = journaled(journal, uuid);
-        for (number, frame) in &run.accepted {
+        for (number, frame) in &messages.accepted {
             let is_there = journaled.contains(&(*number, &frame[..]));
-            let is_known = is_there || run.forgotten.contains(number);
+            let is_known = is_there || messages.forgotten.contains(number);
             assert!(is_known, "{uuid}: {number} is not in the journal");
         }
     }

@@ -10,15 +10,15 @@ use hairpin_time::Utc;
 /// A position in the incremental feed. Sequence numbers are comparable only within an epoch, which
 /// a reset ends.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Stamp {
+pub(crate) struct FeedPosition {
     pub(crate) epoch: u32,
     pub(crate) sequence: u32,
 }
 
 /// The state of an instrument's books at the end of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Point {
-    pub(crate) at: Stamp,
+pub(crate) struct BookState {
+    pub(crate) at: FeedPosition,
     pub(crate) rpt_seq: u32,
     pub(crate) book: u64,
     pub(crate) implied: u64,
@@ -29,28 +29,28 @@ pub(crate) struct Point {
 
 /// A packet of the incremental feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Fact {
+pub(crate) struct PacketRecord {
     /// The number of times that numbering started at 1 before the packet.
     pub(crate) numbering: u32,
     pub(crate) sequence: u32,
     /// The position. A reset belongs to the epoch that it begins. If it also restarts the
     /// numbering, its sequence number is 0 here.
-    pub(crate) stamp: Stamp,
+    pub(crate) position: FeedPosition,
     pub(crate) ends_event: bool,
     pub(crate) is_reset: bool,
 }
 
 /// The published data.
 #[derive(Debug, Default)]
-pub(crate) struct Truth {
-    points: BTreeMap<i32, Vec<Point>>,
-    packets: HashMap<(u32, Utc), Fact>,
-    passes: HashMap<(Feed, u32, Utc), Stamp>,
+pub(crate) struct ExpectedState {
+    book_states: BTreeMap<i32, Vec<BookState>>,
+    packets: HashMap<(u32, Utc), PacketRecord>,
+    passes: HashMap<(Feed, u32, Utc), FeedPosition>,
 }
 
 /// The state of an instrument before its first event in an epoch.
-const NOTHING: Point = Point {
-    at: Stamp { epoch: 0, sequence: 0 },
+const EMPTY_STATE: BookState = BookState {
+    at: FeedPosition { epoch: 0, sequence: 0 },
     rpt_seq: 0,
     book: EMPTY,
     implied: EMPTY,
@@ -61,9 +61,9 @@ const NOTHING: Point = Point {
 /// The digest of an empty book.
 pub(crate) const EMPTY: u64 = 0xCBF2_9CE4_8422_2325;
 
-impl Truth {
+impl ExpectedState {
     /// Records the books of a sent event that ends in a packet of `epoch`.
-    pub(crate) fn note(
+    pub(crate) fn record_books(
         &mut self,
         epoch: u32,
         fingerprint: &Fingerprint,
@@ -71,54 +71,73 @@ impl Truth {
     ) {
         let &Fingerprint { sequence, security_id, rpt_seq, book, implied, orders, .. } =
             fingerprint;
-        let at = Stamp { epoch, sequence };
-        let points = self.points.entry(security_id).or_default();
-        let point = Point { at, rpt_seq, book, implied, orders, levels };
-        match points.last_mut() {
+        let at = FeedPosition { epoch, sequence };
+        let book_states = self.book_states.entry(security_id).or_default();
+        let book_state = BookState { at, rpt_seq, book, implied, orders, levels };
+        match book_states.last_mut() {
             // One event may contain two fingerprints of an instrument.
-            Some(last) if last.at == at => *last = point,
+            Some(last) if last.at == at => *last = book_state,
             last => {
                 assert!(last.is_none_or(|last| last.at < at), "fingerprints are out of order");
-                points.push(point);
+                book_states.push(book_state);
             }
         }
     }
 
     /// Records a sent packet of the incremental feed.
-    pub(crate) fn note_packet(&mut self, sequence: u32, sent: Utc, fact: Fact) {
-        let before = self.packets.insert((sequence, sent), fact);
+    pub(crate) fn record_packet(&mut self, sequence: u32, sent: Utc, packet_record: PacketRecord) {
+        let before = self.packets.insert((sequence, sent), packet_record);
         assert_eq!(before, None, "two packets have the same sequence number and time");
     }
 
     /// Records a sent loop packet, which contains the books after packet `as_of`.
-    pub(crate) fn note_pass(&mut self, feed: Feed, sequence: u32, sent: Utc, as_of: Stamp) {
+    pub(crate) fn record_pass(
+        &mut self,
+        feed: Feed,
+        sequence: u32,
+        sent: Utc,
+        as_of: FeedPosition,
+    ) {
         self.passes.insert((feed, sequence, sent), as_of);
     }
 
     /// Returns the packet of the incremental feed with this sequence number and time.
-    pub(crate) fn packet(&self, sequence: u32, sent: Utc) -> Option<Fact> {
+    pub(crate) fn packet(&self, sequence: u32, sent: Utc) -> Option<PacketRecord> {
         self.packets.get(&(sequence, sent)).copied()
     }
 
     /// Returns the packet whose books a snapshot packet contains.
-    pub(crate) fn pass(&self, feed: Feed, sequence: u32, sent: Utc) -> Option<Stamp> {
+    pub(crate) fn pass(&self, feed: Feed, sequence: u32, sent: Utc) -> Option<FeedPosition> {
         self.passes.get(&(feed, sequence, sent)).copied()
     }
 
     /// Returns the last packet after which an instrument had a given state, for failure messages.
-    pub(crate) fn find(&self, security_id: i32, is_it: impl Fn(&Point) -> bool) -> Option<Stamp> {
-        let points = self.points.get(&security_id)?;
-        points.iter().rev().find(|point| is_it(point)).map(|point| point.at)
+    pub(crate) fn find(
+        &self,
+        security_id: i32,
+        is_it: impl Fn(&BookState) -> bool,
+    ) -> Option<FeedPosition> {
+        let book_states = self.book_states.get(&security_id)?;
+        book_states
+            .iter()
+            .rev()
+            .find(|book_state| is_it(book_state))
+            .map(|book_state| book_state.at)
     }
 
     /// Returns the state of an instrument after a packet, and a number that identifies the state.
-    pub(crate) fn at(&self, security_id: i32, stamp: Stamp) -> (usize, &Point) {
-        let Some(points) = self.points.get(&security_id) else { return (0, &NOTHING) };
-        let behind = points.partition_point(|point| point.at <= stamp);
-        let last = behind.checked_sub(1).map(|last| &points[last]);
+    pub(crate) fn at(&self, security_id: i32, position: FeedPosition) -> (usize, &BookState) {
+        let Some(book_states) = self.book_states.get(&security_id) else {
+            return (0, &EMPTY_STATE);
+        };
+        let behind = book_states.partition_point(|book_state| book_state.at <= position);
+        let last = behind.checked_sub(1).map(|last| &book_states[last]);
         // The empty state has a different number in each epoch.
-        let number = behind << 8 | (stamp.epoch as usize & 0xFF);
-        (number, last.filter(|point| point.at.epoch == stamp.epoch).unwrap_or(&NOTHING))
+        let number = behind << 8 | (position.epoch as usize & 0xFF);
+        (
+            number,
+            last.filter(|book_state| book_state.at.epoch == position.epoch).unwrap_or(&EMPTY_STATE),
+        )
     }
 }
 

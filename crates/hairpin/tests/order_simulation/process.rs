@@ -12,35 +12,35 @@ use hairpin_order_entry::{
 use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::{Duration, Instant, Now};
 
+use crate::client_stream::{Dialer, Line};
+use crate::crash_point::Crashed;
 use crate::disk::Disk;
-use crate::fuse::Died;
-use crate::plan::{Keeping, Plan};
+use crate::plan::{Plan, SessionOwner};
 use crate::trader::Trader;
 use crate::venue::{KEY, address};
-use crate::wire::{Dialler, Line};
 
 /// The pause between two logon attempts.
 const PAUSE: Duration = Duration::from_millis(3);
 /// The keep-alive interval in seconds.
 const KEEP_ALIVE: u64 = 5;
 
-type Own = Session<Dialler, Disk>;
+type TraderSession = Session<Dialer, Disk>;
 
 /// The owner of the session, which keeps it connected.
-enum Keeper {
-    Kept(Box<ReconnectingSession<Dialler, Disk, FixedZone>>),
-    Own { session: Box<Own>, connects_at: Instant },
+enum OwnedSession {
+    Reconnecting(Box<ReconnectingSession<Dialer, Disk, FixedZone>>),
+    Plain { session: Box<TraderSession>, connects_at: Instant },
 }
 
 /// The session and the trader that listens to it.
-pub(crate) struct Life {
-    keeper: Keeper,
+pub(crate) struct Process {
+    owned_session: OwnedSession,
     pub(crate) trader: Trader,
     reactor: Reactor,
 }
 
-impl Life {
-    pub(crate) fn new(plan: &Plan, disk: Disk, dial: Dialler, trader: Trader, now: Now) -> Self {
+impl Process {
+    pub(crate) fn new(plan: &Plan, disk: Disk, dial: Dialer, trader: Trader, now: Now) -> Self {
         let logon = Logon {
             access_key_id: "ACCESS".into(),
             secret_key: SecretKey::from_base64url(KEY).expect("the key is valid base64"),
@@ -65,18 +65,22 @@ impl Life {
         let settings =
             Settings { conduct, waiting_max: plan.waiting_max, ..Settings::new(gateway, logon) };
         let session = Session::with_connect(settings, disk, dial).expect("the settings are valid");
-        let keeper = match plan.keeping {
-            Keeping::Kept => Keeper::Kept(Box::new(kept(session, plan.has_backup, now))),
-            Keeping::Own => Keeper::Own { session: Box::new(session), connects_at: now.monotonic },
+        let owned_session = match plan.session_owner {
+            SessionOwner::Reconnecting => {
+                OwnedSession::Reconnecting(Box::new(reconnecting(session, plan.has_backup, now)))
+            }
+            SessionOwner::Trader => {
+                OwnedSession::Plain { session: Box::new(session), connects_at: now.monotonic }
+            }
         };
         let reactor = Reactor::new(Wait::Spin).expect("a busy-polling reactor needs no resources");
-        Self { keeper, trader, reactor }
+        Self { owned_session, trader, reactor }
     }
 
-    pub(crate) fn session(&self) -> &Own {
-        match &self.keeper {
-            Keeper::Kept(kept) => kept.session(),
-            Keeper::Own { session, .. } => session,
+    pub(crate) fn session(&self) -> &TraderSession {
+        match &self.owned_session {
+            OwnedSession::Reconnecting(reconnecting) => reconnecting.session(),
+            OwnedSession::Plain { session, .. } => session,
         }
     }
 
@@ -86,9 +90,9 @@ impl Life {
 
     /// Returns the state of the session on the backup.
     pub(crate) fn backup_state(&self) -> State {
-        match &self.keeper {
-            Keeper::Kept(kept) => kept.backup_state(),
-            Keeper::Own { .. } => State::Disconnected,
+        match &self.owned_session {
+            OwnedSession::Reconnecting(reconnecting) => reconnecting.backup_state(),
+            OwnedSession::Plain { .. } => State::Disconnected,
         }
     }
 
@@ -113,32 +117,32 @@ impl Life {
         &mut self,
         now: Now,
         act: impl FnOnce(&mut Trader, &mut Sender<'_>) -> T,
-    ) -> Result<T, Died> {
-        let Self { keeper, trader, .. } = self;
-        unless_dead(|| {
-            let mut sender = match keeper {
-                Keeper::Kept(kept) => kept.sender(now),
-                Keeper::Own { session, .. } => session.sender(now),
+    ) -> Result<T, Crashed> {
+        let Self { owned_session, trader, .. } = self;
+        unless_crashed(|| {
+            let mut sender = match owned_session {
+                OwnedSession::Reconnecting(reconnecting) => reconnecting.sender(now),
+                OwnedSession::Plain { session, .. } => session.sender(now),
             };
             act(trader, &mut sender)
         })
     }
 
-    /// Lets the session do all work that is due.
+    /// Drives the session until no work is due.
     ///
     /// # Errors
     /// The process crashed.
-    pub(crate) fn drive(&mut self, now: Now, week_began: u64) -> Result<(), Died> {
+    pub(crate) fn drive(&mut self, now: Now, week_began: u64) -> Result<(), Crashed> {
         self.connect(now, week_began);
-        let Self { keeper, trader, reactor } = self;
+        let Self { owned_session, trader, reactor } = self;
         let ready = reactor.wait(now.monotonic, None).expect("busy-polling cannot fail");
-        unless_dead(|| process(keeper, now, ready, reactor, trader))
+        unless_crashed(|| process(owned_session, now, ready, reactor, trader))
     }
 
     /// Connects, unless the reconnecting session does so. Resumes the previous session in most
     /// cases.
     fn connect(&mut self, now: Now, week_began: u64) {
-        let Keeper::Own { session, connects_at } = &mut self.keeper else { return };
+        let OwnedSession::Plain { session, connects_at } = &mut self.owned_session else { return };
         if session.state() != State::Disconnected || *connects_at > now.monotonic {
             return;
         }
@@ -147,7 +151,7 @@ impl Life {
         let prefers_new = trader.random.below(4) == 0;
         let binding = match () {
             () if progress.uuid != 0 && progress.request_timestamp < week_began => Binding::NewWeek,
-            () if progress.uuid == 0 || trader.is_spoilt || prefers_new => Binding::New,
+            () if progress.uuid == 0 || trader.is_unresumable || prefers_new => Binding::New,
             () => Binding::Resume,
         };
         trader.census.count(match binding {
@@ -155,16 +159,16 @@ impl Life {
             Binding::New => "attempts to negotiate again",
             _ => "first logon attempts of a week",
         });
-        trader.is_spoilt = false;
+        trader.is_unresumable = false;
         session.connect(now, binding).expect("the session is disconnected");
         *connects_at = now.monotonic + PAUSE;
     }
 
     /// Returns the time of the next event of the session or its connections.
     pub(crate) fn next_at(&self, now: Instant, lines: &[Line]) -> Option<Instant> {
-        let own = match &self.keeper {
-            Keeper::Kept(kept) => kept.next_deadline(),
-            Keeper::Own { session, connects_at } => {
+        let own = match &self.owned_session {
+            OwnedSession::Reconnecting(reconnecting) => reconnecting.next_deadline(),
+            OwnedSession::Plain { session, connects_at } => {
                 let is_idle = session.state() == State::Disconnected;
                 let attempt = is_idle.then_some(*connects_at);
                 session.next_deadline().into_iter().chain(attempt).min()
@@ -175,16 +179,18 @@ impl Life {
 }
 
 fn process(
-    keeper: &mut Keeper,
+    owned_session: &mut OwnedSession,
     now: Now,
     ready: Ready,
     reactor: &mut Reactor,
     trader: &mut Trader,
 ) {
     let listener = &mut OrderTracking::new(trader);
-    match keeper {
-        Keeper::Kept(kept) => kept.process(now, ready, reactor, listener),
-        Keeper::Own { session, connects_at } => {
+    match owned_session {
+        OwnedSession::Reconnecting(reconnecting) => {
+            reconnecting.process(now, ready, reactor, listener)
+        }
+        OwnedSession::Plain { session, connects_at } => {
             let was_there = session.state() != State::Disconnected;
             let done = session.process(now, ready, reactor, listener);
             if was_there && session.state() == State::Disconnected {
@@ -197,7 +203,11 @@ fn process(
 }
 
 /// Returns a session that stays connected from Sunday to Friday, unless a new week begins.
-fn kept(session: Own, has_backup: bool, now: Now) -> ReconnectingSession<Dialler, Disk, FixedZone> {
+fn reconnecting(
+    session: TraderSession,
+    has_backup: bool,
+    now: Now,
+) -> ReconnectingSession<Dialer, Disk, FixedZone> {
     let at = |day, hour| WeekTime::new(day, hour, 0).expect("the time is valid");
     let (opens, closes) = (at(0, 17), at(5, 16));
     let schedule =
@@ -209,14 +219,14 @@ fn kept(session: Own, has_backup: bool, now: Now) -> ReconnectingSession<Dialler
         interval: PAUSE,
         schedule: Some(schedule),
     };
-    let mut kept = ReconnectingSession::new(session, settings, FixedZone(0));
-    kept.start(now);
-    kept
+    let mut reconnecting = ReconnectingSession::new(session, settings, FixedZone(0));
+    reconnecting.start(now);
+    reconnecting
 }
 
-fn unless_dead<T>(act: impl FnOnce() -> T) -> Result<T, Died> {
-    catch_unwind(AssertUnwindSafe(act)).map_err(|cause| match cause.downcast::<Died>() {
-        Ok(died) => *died,
+fn unless_crashed<T>(act: impl FnOnce() -> T) -> Result<T, Crashed> {
+    catch_unwind(AssertUnwindSafe(act)).map_err(|cause| match cause.downcast::<Crashed>() {
+        Ok(crashed) => *crashed,
         Err(cause) => resume_unwind(cause),
     })
 }

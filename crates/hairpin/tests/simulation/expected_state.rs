@@ -8,29 +8,29 @@ const FIRST_ID: i32 = 1_001;
 
 /// The published books after every event.
 #[derive(Debug)]
-pub(crate) struct Truth {
-    /// By instrument: each event that changed its book, and the book after the event. `None` if two
+pub(crate) struct ExpectedState {
+    /// Each event that changed a book, by instrument, and the book after the event. `None` if two
     /// events came together, so that the book between them is unknown.
     books: Vec<Vec<(u64, Option<Published>)>>,
-    /// By packet of the incremental feed: the event that ended with the packet.
+    /// The event that each packet of the incremental feed ended.
     ends: Vec<Option<u64>>,
     events: u64,
 }
 
-impl Truth {
+impl ExpectedState {
     /// Returns the state of a seeded market: the book of instrument `n` is event `n + 1`.
-    pub(crate) fn new(floor: &SimulatedMarket, instruments: u32) -> Self {
-        let events = floor.publisher().events();
+    pub(crate) fn new(market: &SimulatedMarket, instruments: u32) -> Self {
+        let events = market.publisher().events();
         assert_eq!(events, u64::from(instruments), "each book is seeded by an event of its own");
         let seeded = |instrument| {
-            vec![(u64::from(instrument) + 1, Some(*floor.publisher().published(instrument)))]
+            vec![(u64::from(instrument) + 1, Some(*market.publisher().published(instrument)))]
         };
         Self { books: (0..instruments).map(seeded).collect(), ends: Vec::new(), events }
     }
 
     /// Records the books published since the last call. Returns the number of books that changed.
-    pub(crate) fn record(&mut self, floor: &SimulatedMarket) -> usize {
-        let publisher = floor.publisher();
+    pub(crate) fn record(&mut self, market: &SimulatedMarket) -> usize {
+        let publisher = market.publisher();
         let (before, events) = (self.events, publisher.events());
         self.events = events;
         if events == before {
@@ -52,7 +52,7 @@ impl Truth {
     }
 
     /// Records a sent packet of the incremental feed and the event that it ends, if any.
-    pub(crate) fn note_packet(&mut self, sequence: u32, ends: Option<u64>) {
+    pub(crate) fn record_packet(&mut self, sequence: u32, ends: Option<u64>) {
         let place = sequence as usize;
         if self.ends.len() <= place {
             self.ends.resize(place + 1, None);
@@ -89,9 +89,9 @@ impl Truth {
     }
 
     /// Compares a synchronized book with the published book at the end of `event`.
-    pub(crate) fn judge(&self, book: Book<'_>, event: u64) -> Verdict {
+    pub(crate) fn check(&self, book: Book<'_>, event: u64) -> Verdict {
         let instrument = index_of(book.security_id());
-        let Some(expected) = self.after(instrument, event) else { return Verdict::Unseen };
+        let Some(expected) = self.after(instrument, event) else { return Verdict::Unknown };
         let rpt_seq = book.rpt_seq().unwrap_or(0);
         if rpt_seq < expected.rpt_seq {
             return Verdict::Behind;
@@ -104,7 +104,7 @@ impl Truth {
         match published {
             Some(published) if is_equal(book, published) => verdict,
             Some(_) => Verdict::Different,
-            None => Verdict::Unseen,
+            None => Verdict::Unknown,
         }
     }
 
@@ -130,7 +130,7 @@ pub(crate) enum Verdict {
     /// A book that was never published.
     Different,
     /// Unknown.
-    Unseen,
+    Unknown,
 }
 
 /// Returns the exchange's index of an instrument.

@@ -25,29 +25,29 @@ pub(crate) struct ClientMessage {
 
 /// The kind of a client's frame, as far as the message log needs it.
 #[derive(Debug)]
-enum Kind {
+enum FrameKind {
     LogOn(u64),
     Business(ClientMessage),
     Other,
 }
 
 /// Decodes the fields of a client's frame that the message log needs.
-fn kind_of(frame: &[u8]) -> Option<Kind> {
+fn frame_kind(frame: &[u8]) -> Option<FrameKind> {
     let (header, body) = MessageHeader::decode(frame.get(FRAMING..)?).ok()?;
     let business = |seq_num, cl_ord_id: &[u8]| {
         let mut id = [0; 20];
         id[..cl_ord_id.len()].copy_from_slice(cl_ord_id);
         let (template, frame) = (header.template_id, frame.to_vec());
-        Kind::Business(ClientMessage { template, seq_num, cl_ord_id: id, frame })
+        FrameKind::Business(ClientMessage { template, seq_num, cl_ord_id: id, frame })
     };
     Some(match header.template_id {
         Negotiate500::TEMPLATE_ID => {
             let mut scratch = Negotiate500::SCRATCH;
-            Kind::LogOn(Negotiate500::decode(&header, body, &mut scratch).ok()?.uuid())
+            FrameKind::LogOn(Negotiate500::decode(&header, body, &mut scratch).ok()?.uuid())
         }
         Establish503::TEMPLATE_ID => {
             let mut scratch = Establish503::SCRATCH;
-            Kind::LogOn(Establish503::decode(&header, body, &mut scratch).ok()?.uuid())
+            FrameKind::LogOn(Establish503::decode(&header, body, &mut scratch).ok()?.uuid())
         }
         NewOrderSingle514::TEMPLATE_ID => {
             let mut scratch = NewOrderSingle514::SCRATCH;
@@ -59,7 +59,7 @@ fn kind_of(frame: &[u8]) -> Option<Kind> {
             let cancel = OrderCancelRequest516::decode(&header, body, &mut scratch).ok()?;
             business(cancel.seq_num(), cancel.cl_ord_id().as_bytes())
         }
-        _ => Kind::Other,
+        _ => FrameKind::Other,
     })
 }
 
@@ -87,10 +87,10 @@ impl Frames {
             else {
                 break;
             };
-            match kind_of(frame) {
-                Some(Kind::LogOn(uuid)) => self.uuid = uuid,
-                Some(Kind::Business(message)) => self.waiting.push_back(message),
-                Some(Kind::Other) | None => {}
+            match frame_kind(frame) {
+                Some(FrameKind::LogOn(uuid)) => self.uuid = uuid,
+                Some(FrameKind::Business(message)) => self.waiting.push_back(message),
+                Some(FrameKind::Other) | None => {}
             }
             start += length;
         }
@@ -110,7 +110,7 @@ impl Frames {
 
 /// The messages under one UUID.
 #[derive(Debug, Default)]
-pub(crate) struct Run {
+pub(crate) struct UuidMessages {
     /// The number of messages that the trader has committed.
     pub(crate) sent: u32,
     /// The messages that the gateway has accepted in sequence.
@@ -127,58 +127,63 @@ pub(crate) struct Run {
     /// The number of business messages of the gateway.
     pub(crate) reported: u32,
     /// The number of those messages that the trader has received.
-    pub(crate) told: u32,
-    /// The reason that messages of this run may be lost, if there is one.
+    pub(crate) received: u32,
+    /// The reason that messages of this UUID may be lost, if there is one.
     pub(crate) broken: Option<&'static str>,
 }
 
 /// The message log of one trader.
 #[derive(Debug, Default)]
-pub(crate) struct Ledger {
-    pub(crate) runs: BTreeMap<u64, Run>,
+pub(crate) struct MessageLog {
+    pub(crate) by_uuid: BTreeMap<u64, UuidMessages>,
     /// The acknowledged orders by OrderID, each with `true` if it was canceled later.
     orders: BTreeMap<u64, bool>,
     pub(crate) fills: u64,
     pub(crate) rejects: u64,
 }
 
-impl Ledger {
-    pub(crate) fn run(&mut self, uuid: u64) -> &mut Run {
-        self.runs.entry(uuid).or_default()
+impl MessageLog {
+    pub(crate) fn uuid_messages(&mut self, uuid: u64) -> &mut UuidMessages {
+        self.by_uuid.entry(uuid).or_default()
     }
 
-    /// Allows messages of this run to be lost from now on.
-    pub(crate) fn break_run(&mut self, uuid: u64, why: &'static str) {
+    /// Allows messages of this UUID to be lost from now on.
+    pub(crate) fn allow_loss(&mut self, uuid: u64, why: &'static str) {
         if uuid != 0 {
-            self.run(uuid).broken.get_or_insert(why);
+            self.uuid_messages(uuid).broken.get_or_insert(why);
         }
     }
 
-    /// Returns `true` if no message of this run is in flight.
+    /// Returns `true` if no message of this UUID is in flight.
     pub(crate) fn is_settled(&self, uuid: u64) -> bool {
-        self.runs.get(&uuid).is_none_or(|run| run.is_taken() && run.told == run.reported)
+        self.by_uuid.get(&uuid).is_none_or(|messages| {
+            messages.is_accepted_or_skipped() && messages.received == messages.reported
+        })
     }
 
     /// Checks that each sent message arrived and was answered, or that there is a reason for its
     /// loss. Each received message must be in the journal, byte for byte.
     pub(crate) fn check(&self, journal: &Journal, market: &exchange::Matching) {
         let journaled = messages_of(journal);
-        for (uuid, run) in &self.runs {
-            run.check(*uuid);
-            assert_eq!(run.told, run.reported, "{uuid}: the trader has not received every report");
+        for (uuid, messages) in &self.by_uuid {
+            messages.check(*uuid);
+            assert_eq!(
+                messages.received, messages.reported,
+                "{uuid}: the trader has not received every report"
+            );
             let Some(journaled) = journaled.get(uuid) else {
                 assert!(
-                    run.accepted.is_empty(),
+                    messages.accepted.is_empty(),
                     "{uuid}: the journal has no messages of this UUID"
                 );
                 continue;
             };
             assert_eq!(
                 journaled.len(),
-                run.sent as usize,
+                messages.sent as usize,
                 "{uuid}: the journal lacks sent messages"
             );
-            for message in &run.accepted {
+            for message in &messages.accepted {
                 let place = message.seq_num as usize - 1;
                 assert_eq!(
                     Some(message),
@@ -188,33 +193,30 @@ impl Ledger {
             }
         }
         assert_eq!((self.fills, self.rejects), (0, 0), "fills and rejects");
-        for (order, is_cancelled) in &self.orders {
+        for (order, is_canceled) in &self.orders {
             let rests = market.order(OrderId(*order)).is_some();
-            assert_eq!(
-                rests, !is_cancelled,
-                "order {order} rests although canceled, or is missing"
-            );
+            assert_eq!(rests, !is_canceled, "order {order} rests although canceled, or is missing");
         }
     }
 
     /// Adds the counts to the census.
     pub(crate) fn report(&self, census: &mut Census) {
-        for run in self.runs.values() {
-            census.add("business messages of traders", run.sent.into());
-            census.add("business messages of the exchange", run.reported.into());
-            census.add("NotApplied followed by a Sequence", run.answered);
+        for messages in self.by_uuid.values() {
+            census.add("business messages of traders", messages.sent.into());
+            census.add("business messages of the exchange", messages.reported.into());
+            census.add("NotApplied followed by a Sequence", messages.answered);
             // With a corrupt stream, both ends may have accepted messages that were never sent.
-            let lost = run.sent.saturating_sub(run.accepted.len() as u32);
+            let lost = messages.sent.saturating_sub(messages.accepted.len() as u32);
             census.add("orders and cancels lost with a connection", lost.into());
         }
-        let resting = self.orders.values().filter(|is_cancelled| !**is_cancelled).count();
+        let resting = self.orders.values().filter(|is_canceled| !**is_canceled).count();
         census.add("orders left resting by a lost connection", resting as u64);
     }
 }
 
-impl Run {
+impl UuidMessages {
     /// Returns `true` if each sent message was accepted or given up.
-    pub(crate) fn is_taken(&self) -> bool {
+    pub(crate) fn is_accepted_or_skipped(&self) -> bool {
         self.last_accepted().max(self.skipped) >= self.sent
     }
 
@@ -225,16 +227,19 @@ impl Run {
 
     fn accept(&mut self, message: ClientMessage) {
         let (known, skipped) = (self.last_accepted(), self.skipped);
-        let is_first_behind = known <= skipped && skipped < message.seq_num;
-        self.answered += u64::from(skipped > 0 && is_first_behind);
+        let is_first_after = known <= skipped && skipped < message.seq_num;
+        self.answered += u64::from(skipped > 0 && is_first_after);
         self.accepted.push(message);
     }
 
     fn check(&self, uuid: u64) {
-        let Self { sent, accepted, not_applied, reported, told, broken, .. } = self;
+        let Self { sent, accepted, not_applied, reported, received, broken, .. } = self;
         let count = accepted.len() as u32;
         assert_eq!(*reported, count, "{uuid}: accepted messages and reports differ in number");
-        assert!(count <= *sent && told <= reported, "{uuid}: more messages arrived than were sent");
+        assert!(
+            count <= *sent && received <= reported,
+            "{uuid}: more messages arrived than were sent"
+        );
         let numbers = accepted.iter().map(|message| message.seq_num);
         assert!(
             numbers.clone().is_sorted_by(|a, b| a < b),
@@ -243,12 +248,13 @@ impl Run {
         let last = numbers.clone().next_back().unwrap_or(0);
         let numbers: Vec<_> = numbers.collect();
         for missing in (1..=last).filter(|number| numbers.binary_search(number).is_err()) {
-            let is_told = not_applied.iter().any(|&(from, n)| (from..from + n).contains(&missing));
-            assert!(is_told, "{uuid}: message {missing} was skipped without a NotApplied");
+            let is_reported =
+                not_applied.iter().any(|&(from, n)| (from..from + n).contains(&missing));
+            assert!(is_reported, "{uuid}: message {missing} was skipped without a NotApplied");
         }
         if broken.is_none() {
             assert_eq!(
-                (count, told),
+                (count, received),
                 (*sent, reported),
                 "{uuid}: messages were lost without a fault"
             );
@@ -261,27 +267,27 @@ fn messages_of(journal: &Journal) -> BTreeMap<u64, Vec<ClientMessage>> {
     let (mut uuid, mut messages) = (0, BTreeMap::<u64, Vec<ClientMessage>>::new());
     let ours = journal.records().filter(|(record, _)| record.direction() != Direction::Inbound);
     for (_, frame) in ours {
-        match kind_of(frame) {
-            Some(Kind::LogOn(next)) => uuid = next,
-            Some(Kind::Business(message)) => messages.entry(uuid).or_default().push(message),
-            Some(Kind::Other) | None => {}
+        match frame_kind(frame) {
+            Some(FrameKind::LogOn(next)) => uuid = next,
+            Some(FrameKind::Business(message)) => messages.entry(uuid).or_default().push(message),
+            Some(FrameKind::Other) | None => {}
         }
     }
     messages
 }
 
 /// Records the gateway's callbacks for one connection.
-pub(crate) struct Register<'a> {
-    pub(crate) ledger: &'a mut Ledger,
+pub(crate) struct GatewayRecorder<'a> {
+    pub(crate) message_log: &'a mut MessageLog,
     pub(crate) frames: &'a mut Frames,
     /// The connection may have carried corrupt bytes, so that no check is strict.
     pub(crate) is_lenient: bool,
 }
 
-impl Register<'_> {
+impl GatewayRecorder<'_> {
     fn accept(&mut self, template: u16, cl_ord_id: &[u8]) {
         match self.frames.take(template, cl_ord_id) {
-            Some(message) => self.ledger.run(self.frames.uuid).accept(message),
+            Some(message) => self.message_log.uuid_messages(self.frames.uuid).accept(message),
             None => {
                 assert!(self.is_lenient, "the gateway accepted a message that it had not received")
             }
@@ -289,11 +295,11 @@ impl Register<'_> {
     }
 
     fn report(&mut self) {
-        self.ledger.run(self.frames.uuid).reported += 1;
+        self.message_log.uuid_messages(self.frames.uuid).reported += 1;
     }
 }
 
-impl exchange::Listener for Register<'_> {
+impl exchange::Listener for GatewayRecorder<'_> {
     fn on_order(&mut self, _: exchange::ConnectionId, cl_ord_id: &[u8]) {
         self.accept(NewOrderSingle514::TEMPLATE_ID, cl_ord_id);
     }
@@ -305,7 +311,7 @@ impl exchange::Listener for Register<'_> {
     fn on_acknowledged(&mut self, _: exchange::ConnectionId, _: &[u8], order: OrderId) {
         self.report();
         assert_eq!(
-            self.ledger.orders.insert(order.0, false),
+            self.message_log.orders.insert(order.0, false),
             None,
             "an order was acknowledged twice"
         );
@@ -314,18 +320,18 @@ impl exchange::Listener for Register<'_> {
     fn on_cancelled(&mut self, _: exchange::ConnectionId, _: &[u8], order: OrderId) {
         self.report();
         assert_eq!(
-            self.ledger.orders.insert(order.0, true),
+            self.message_log.orders.insert(order.0, true),
             Some(false),
             "canceled the unknown order {order:?}"
         );
     }
 
     fn on_fill(&mut self, _: exchange::ConnectionId, _: &[u8], _: OrderId, _: u32) {
-        self.ledger.fills += 1;
+        self.message_log.fills += 1;
     }
 
     fn on_rejected(&mut self, _: exchange::ConnectionId, _: exchange::Rejected<'_>) {
         self.report();
-        self.ledger.rejects += 1;
+        self.message_log.rejects += 1;
     }
 }
