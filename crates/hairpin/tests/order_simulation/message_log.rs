@@ -108,20 +108,21 @@ impl MessageLog {
         let messages = self.uuid_messages(uuid);
         assert_eq!(number, messages.expected, "{uuid}: the gateway accepted a number out of order");
         messages.expected += 1;
-        let delivered = messages.not_applied.contains_key(&number);
+        let was_reported = messages.not_applied.contains_key(&number);
         assert_eq!(
             messages.accepted.insert(number, frame.to_vec()),
             None,
             "{uuid}: {number} was accepted twice"
         );
         // Another message now has the number that the journal has lost.
-        let may_be_accepted = !delivered || !only_fills || messages.forgotten.contains(&number);
+        let may_be_accepted = !was_reported || !only_fills || messages.forgotten.contains(&number);
         assert!(may_be_accepted, "{uuid}: {number} was given up and accepted");
         if let Some(id) = cl_ord_id(frame) {
             assert!(self.cl_ord_ids.insert(id), "ClOrdID {:?} was applied twice", ClOrdId(id));
         }
         self.census.count("messages accepted");
-        self.census.add("messages accepted after retransmission by the trader", delivered.into());
+        self.census
+            .add("messages accepted after retransmission by the trader", was_reported.into());
     }
 
     /// Records a frame that the gateway has refused without using its number.
@@ -197,7 +198,7 @@ impl MessageLog {
             uuid >= self.last_delivered.1 || place.0 > self.last_delivered.0,
             "UUIDs are out of order"
         );
-        let sent = messages.sent.get(&seq_num).expect("the packet was sent");
+        let sent = messages.sent.get(&seq_num).expect("the message was sent");
         let header = it.header.to_bytes();
         assert!(
             is_same(sent, &[&header[..], it.body].concat()),
@@ -279,12 +280,12 @@ impl MessageLog {
                 !only_fills || !messages.accepted.contains_key(&number),
                 "{uuid}: {number} was applied, and the session reported {it:?}"
             );
-            let delivered = messages.not_applied.entry(number).or_default();
+            let logons = messages.not_applied.entry(number).or_default();
             assert!(
-                !only_fills || !delivered.contains(&logon),
+                !only_fills || !logons.contains(&logon),
                 "{uuid}: {number} was reported twice: {it:?}"
             );
-            delivered.push(logon);
+            logons.push(logon);
         }
     }
 

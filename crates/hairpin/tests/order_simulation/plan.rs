@@ -197,7 +197,7 @@ impl Plan {
     /// Draws the plan of `seed`. The gateway's fault and the trader's policy rotate with the seed.
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
-        let gateway_fault = GatewayFault::of(seed);
+        let gateway_fault = GatewayFault::from_seed(seed);
         let session_owner =
             if seed.is_multiple_of(2) { SessionOwner::Reconnecting } else { SessionOwner::Trader };
         let has_backup = session_owner == SessionOwner::Reconnecting && random.below(3) > 0;
@@ -255,7 +255,7 @@ impl Phase {
 }
 
 impl GatewayFault {
-    fn of(seed: u64) -> Self {
+    fn from_seed(seed: u64) -> Self {
         const ALL: [GatewayFault; 14] = [
             GatewayFault::None,
             GatewayFault::Drops,

@@ -89,7 +89,7 @@ impl Trader {
         self.id.get()
     }
 
-    fn note(&mut self, sender: &Sender<'_>, sent: Result<Sent, SendError>) {
+    fn count_send(&mut self, sender: &Sender<'_>, sent: Result<Sent, SendError>) {
         trace!(sender.now(), "trader: sends {sent:?}");
         match sent {
             Ok(_) => self.census.count("messages sent"),
@@ -105,7 +105,7 @@ impl Trader {
         let id = self.next_id();
         let Some(request) = Request::draw(&mut self.random, &self.orders, id) else { return };
         let sent = request.send(&mut self.orders, sender);
-        self.note(sender, sent);
+        self.count_send(sender, sent);
     }
 
     /// Sends an order that does not trade. Its report settles the state of all messages before it.
@@ -113,7 +113,7 @@ impl Trader {
         let id = self.next_id().into();
         let order = NewOrder::limit(FIRST, SideReq::BUY, Decimal(LOW), 1, id);
         let sent = self.orders.send(sender, &order);
-        self.note(sender, sent);
+        self.count_send(sender, sent);
         id
     }
 

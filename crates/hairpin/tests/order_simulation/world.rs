@@ -49,7 +49,7 @@ struct World {
     /// The next crash is a power cut.
     cuts_power: bool,
     /// The offset by which the trader's clock is behind.
-    behind: Duration,
+    clock_lag: Duration,
     week_began: u64,
     /// The number of journal records of previous weeks.
     of_earlier_weeks: usize,
@@ -110,7 +110,7 @@ impl World {
             starts_at: start,
             has_lost_power: false,
             cuts_power: false,
-            behind: Duration::ZERO,
+            clock_lag: Duration::ZERO,
             week_began: 0,
             of_earlier_weeks: 0,
             acts_at: None,
@@ -126,7 +126,7 @@ impl World {
     /// Returns the time of the trader's clock.
     fn trader_now(&self) -> Now {
         let now = self.clock.now();
-        Now { utc: now.utc - self.behind, ..now }
+        Now { utc: now.utc - self.clock_lag, ..now }
     }
 
     /// Runs one phase: trading, with all faults of the phase.
@@ -202,7 +202,7 @@ impl World {
             Fault::DayEnds => self.venue.end_day(now),
             Fault::ClockBack(length) => {
                 let most = Duration::from_secs(3);
-                self.behind = (self.behind + length).min(most);
+                self.clock_lag = (self.clock_lag + length).min(most);
                 self.census.count("steps back of the trader's clock");
             }
             Fault::Failover(failover) => self.fail_over(now, failover),
@@ -230,12 +230,12 @@ impl World {
     fn fail_over(&mut self, now: Now, failover: Failover) {
         let Failover { hangs, back_after, ticks, crashes, falls_silent } = failover;
         let failed = address(self.venue.gateway.primary());
-        let goes_on = self.venue.fail_primary(now, hangs);
+        let continues_on_backup = self.venue.fail_primary(now, hangs);
         (0..ticks).for_each(|_| self.venue.tick(now));
         self.dialer_state.borrow_mut().refused = Some(failed);
         self.restores_at = Some(now.monotonic + back_after);
         self.census.count("failures of the primary");
-        if !goes_on {
+        if !continues_on_backup {
             return;
         }
         self.census.count(match hangs {
