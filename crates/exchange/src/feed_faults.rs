@@ -62,7 +62,7 @@ pub struct FaultTally {
     pub silences: u64,
     /// Packets dropped in outages.
     pub silenced: u64,
-    /// Packets that should have been held but were sent at once, because [`HELD_MAX`] were held.
+    /// Packets that should have been held but were sent at once, because `HELD_MAX` were held.
     pub unheld: u64,
 }
 

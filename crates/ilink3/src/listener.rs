@@ -479,7 +479,7 @@ pub trait Listener {
 
     /// Called when the exchange rejects a retransmit request.
     ///
-    /// If the code [is of the range](RetransmitRejectCode::is_of_range), the session requests half
+    /// If the code [is a range error](RetransmitRejectCode::is_range_error), the session requests half
     /// of the messages, then half of those, until a single number is rejected. If the code [is
     /// final](RetransmitRejectCode::is_final), or a single number was requested,
     /// [`on_lost`](Self::on_lost) follows. Otherwise the session repeats the request later.

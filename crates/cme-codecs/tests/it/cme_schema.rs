@@ -4,8 +4,8 @@ use crate::plain_value::PlainValue;
 use crate::test_data::shared;
 use roxmltree::{Document, Node};
 
-pub(crate) const MDP3: &str = "schemas/CmeSchema.Futures.Mdp3.Sbe.v1.13.xml";
-pub(crate) const ILINK3: &str = "schemas/CmeSchema.Futures.iLink3.Sbe.v8.9.xml";
+pub(crate) const MDP3: &str = "schemas/Cme.Futures.Mdp3.Sbe.v1.13.xml";
+pub(crate) const ILINK3: &str = "schemas/Cme.Futures.iLink3.Sbe.v8.9.xml";
 
 /// A CME schema. Its text is leaked, because tests are short-lived.
 pub(crate) struct CmeSchema {

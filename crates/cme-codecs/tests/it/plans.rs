@@ -62,12 +62,12 @@ fn check_made(file: &str, version: u16, ours: &str, codecs: &'static [&'static M
 
 #[test]
 fn plan_matches_codecs_on_generated_market_data() {
-    check_made("schemas/CmeSchema.Futures.Mdp3.Sbe.v1.13.xml", 13, MDP3, mdp3::MESSAGES);
+    check_made("schemas/Cme.Futures.Mdp3.Sbe.v1.13.xml", 13, MDP3, mdp3::MESSAGES);
 }
 
 #[test]
 fn plan_matches_codecs_on_generated_order_entry() {
-    check_made("schemas/CmeSchema.Futures.iLink3.Sbe.v8.9.xml", 9, ILINK3, ilink3::MESSAGES);
+    check_made("schemas/Cme.Futures.iLink3.Sbe.v8.9.xml", 9, ILINK3, ilink3::MESSAGES);
 }
 
 #[test]
@@ -108,12 +108,12 @@ fn plan_matches_getters() {
 #[test]
 fn compiles_every_cme_schema() {
     for (file, id, version, count) in [
-        ("schemas/CmeSchema.Futures.Mdp3.Sbe.v1.9.xml", 1, 9, 29),
-        ("schemas/CmeSchema.Futures.Mdp3.Sbe.v1.12.xml", 1, 12, 31),
-        ("schemas/CmeSchema.Futures.Mdp3.Sbe.v1.13.xml", 1, 13, 31),
-        ("schemas/CmeSchema.Futures.iLink3.Sbe.v8.5.xml", 8, 5, 48),
-        ("schemas/CmeSchema.Futures.iLink3.Sbe.v8.8.xml", 8, 8, 50),
-        ("schemas/CmeSchema.Futures.iLink3.Sbe.v8.9.xml", 8, 9, 56),
+        ("schemas/Cme.Futures.Mdp3.Sbe.v1.9.xml", 1, 9, 29),
+        ("schemas/Cme.Futures.Mdp3.Sbe.v1.12.xml", 1, 12, 31),
+        ("schemas/Cme.Futures.Mdp3.Sbe.v1.13.xml", 1, 13, 31),
+        ("schemas/Cme.Futures.iLink3.Sbe.v8.5.xml", 8, 5, 48),
+        ("schemas/Cme.Futures.iLink3.Sbe.v8.8.xml", 8, 8, 50),
+        ("schemas/Cme.Futures.iLink3.Sbe.v8.9.xml", 8, 9, 56),
     ] {
         let Some(text) = cme(file) else { return };
         let plan = Plan::parse(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
@@ -172,8 +172,8 @@ fn detects_modified_names_and_constants() {
 /// Returns the codecs and CME's newest file for a capture's messages.
 fn newest(sample: &Sample) -> (&'static [&'static Message], Option<String>) {
     match sample.header.schema_id {
-        mdp3::SCHEMA_ID => (mdp3::MESSAGES, cme("schemas/CmeSchema.Futures.Mdp3.Sbe.v1.13.xml")),
-        _ => (ilink3::MESSAGES, cme("schemas/CmeSchema.Futures.iLink3.Sbe.v8.9.xml")),
+        mdp3::SCHEMA_ID => (mdp3::MESSAGES, cme("schemas/Cme.Futures.Mdp3.Sbe.v1.13.xml")),
+        _ => (ilink3::MESSAGES, cme("schemas/Cme.Futures.iLink3.Sbe.v8.9.xml")),
     }
 }
 
@@ -213,9 +213,9 @@ fn plans_of_older_schemas_match_codecs_on_older_captures() {
     let (mut both, mut removed) = (0, Vec::new());
     for sample in samples() {
         let file = match (sample.header.schema_id, sample.header.version) {
-            (1, ..=9) => "schemas/CmeSchema.Futures.Mdp3.Sbe.v1.9.xml",
-            (1, _) => "schemas/CmeSchema.Futures.Mdp3.Sbe.v1.12.xml",
-            _ => "schemas/CmeSchema.Futures.iLink3.Sbe.v8.5.xml",
+            (1, ..=9) => "schemas/Cme.Futures.Mdp3.Sbe.v1.9.xml",
+            (1, _) => "schemas/Cme.Futures.Mdp3.Sbe.v1.12.xml",
+            _ => "schemas/Cme.Futures.iLink3.Sbe.v8.5.xml",
         };
         let text = cme(file).unwrap();
         let plan = Plan::parse(&text).unwrap();
@@ -251,7 +251,7 @@ fn newer(block: &BlockLayout) -> impl Iterator<Item = &'static str> + use<> {
 
 #[test]
 fn fields_missing_in_version_9_are_null() {
-    let text = cme("schemas/CmeSchema.Futures.Mdp3.Sbe.v1.13.xml").unwrap_or_else(|| MDP3.into());
+    let text = cme("schemas/Cme.Futures.Mdp3.Sbe.v1.13.xml").unwrap_or_else(|| MDP3.into());
     let plan = Plan::parse(&text).unwrap();
     let mut nulls = 0;
     for sample in samples().into_iter().filter(|sample| sample.file.contains("v1.9")) {

@@ -41,12 +41,12 @@ fn check(file: &str, version: u16, messages: &[&Message]) -> usize {
 
 #[test]
 fn since_versions_reproduce_older_market_data_blocks() {
-    assert!(check("schemas/CmeSchema.Futures.Mdp3.Sbe.v1.9.xml", 9, mdp3::MESSAGES) > 0);
-    assert!(check("schemas/CmeSchema.Futures.Mdp3.Sbe.v1.12.xml", 12, mdp3::MESSAGES) > 0);
+    assert!(check("schemas/Cme.Futures.Mdp3.Sbe.v1.9.xml", 9, mdp3::MESSAGES) > 0);
+    assert!(check("schemas/Cme.Futures.Mdp3.Sbe.v1.12.xml", 12, mdp3::MESSAGES) > 0);
 }
 
 #[test]
 fn since_versions_reproduce_older_order_entry_blocks() {
-    assert!(check("schemas/CmeSchema.Futures.iLink3.Sbe.v8.5.xml", 5, ilink3::MESSAGES) > 0);
-    assert!(check("schemas/CmeSchema.Futures.iLink3.Sbe.v8.8.xml", 8, ilink3::MESSAGES) > 0);
+    assert!(check("schemas/Cme.Futures.iLink3.Sbe.v8.5.xml", 5, ilink3::MESSAGES) > 0);
+    assert!(check("schemas/Cme.Futures.iLink3.Sbe.v8.8.xml", 8, ilink3::MESSAGES) > 0);
 }

@@ -243,7 +243,7 @@ fn logs_on_again_instead_of_hiding_messages_in_doubt() {
         }
         assert_eq!(trace.sent(), ["Terminate 0"]);
         let events = trace.events();
-        let warning = "messages from 1 on may not have first_missing the failed primary";
+        let warning = "messages from 1 on may not have reached the failed primary";
         assert!(events[0].starts_with(&format!("warning {warning}")), "{events:?}");
         assert!(events.contains(&"state terminating".into()), "{events:?}");
         assert_eq!(trace.session.inbound_counters().settled_by_logon, 1);
