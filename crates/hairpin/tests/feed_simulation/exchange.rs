@@ -195,7 +195,7 @@ impl Exchange {
             }
         };
         let class = match channel_event {
-            _ if !is_done => "channel events postponed for lack of numbers",
+            _ if !is_done => "channel events deferred by the publisher",
             ChannelEvent::Reset => "resets of the channel, numbering continues",
             ChannelEvent::ResetAndRestart => "resets of the channel, numbering restarts",
             ChannelEvent::Replacement => "restarts of the numbering without a reset",
@@ -268,13 +268,13 @@ impl Exchange {
     }
 
     fn change_status(&mut self, now: Now, index: u32) {
-        let whom = (self.random.below(4) > 0).then_some(index);
+        let instrument = (self.random.below(4) > 0).then_some(index);
         // Most status changes continue trading.
         let halted = [TradingStatus::TradingHalt, TradingStatus::PreOpen];
         let is_halt = self.random.below(3) == 0;
         let status = if is_halt { *self.random.pick(&halted) } else { TradingStatus::ReadyToTrade };
-        self.market.set_status(now, whom, status);
-        self.census.count(if whom.is_some() { "statuses" } else { "statuses of the group" });
+        self.market.set_status(now, instrument, status);
+        self.census.count(if instrument.is_some() { "statuses" } else { "statuses of the group" });
     }
 
     fn announce(&mut self, now: Now, index: u32) {

@@ -303,19 +303,19 @@ pub(crate) fn line(feed_line: usize, lag: Duration, faults: &[Fault]) -> (Faults
     let mut is_cut = false;
     for fault in faults {
         match *fault {
-            Loss(sides) if sides.has(feed_line) => line.loss = Chance::percent(15),
-            Cut(sides) if sides.has(feed_line) => is_cut = true,
-            Duplicates(sides) if sides.has(feed_line) => line.duplication = Chance::percent(50),
+            Loss(lines) if lines.has(feed_line) => line.loss = Chance::percent(15),
+            Cut(lines) if lines.has(feed_line) => is_cut = true,
+            Duplicates(lines) if lines.has(feed_line) => line.duplication = Chance::percent(50),
             Reordering => {
                 line.reorders = true;
                 line.delay.jitter = Duration::from_millis(5);
             }
-            Late(sides) if sides.has(feed_line) => {
+            Late(lines) if lines.has(feed_line) => {
                 line.reorders = true;
                 line.delay.long_chance = Chance::percent(5);
                 line.delay.long = Duration::from_millis(25);
             }
-            Narrow(sides) if sides.has(feed_line) => {
+            Narrow(lines) if lines.has(feed_line) => {
                 line.rate = Some(Rate { bytes_per_second: 2_000_000, queue_bytes: 1_500 });
             }
             Corruption => line.corruption = Chance::percent(10),
