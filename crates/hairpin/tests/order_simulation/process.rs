@@ -109,7 +109,7 @@ impl Process {
         &self.session().journal().memory
     }
 
-    /// Calls `use_it` with the session's sender, outside of the session's callbacks.
+    /// Calls `act` with the session's sender, outside of the session's callbacks.
     ///
     /// # Errors
     /// The process crashed.
