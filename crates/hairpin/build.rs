@@ -1,8 +1,7 @@
-//! Tells the command which commit it is built from, where that is known: results files name it.
+//! Sets `HAIRPIN_COMMIT`, the commit of the build, for results files.
 //!
-//! It reads git's own files and runs no program, so that neither a missing git nor a source tree
-//! without a repository is an error. Cargo runs it again when one of the files it read has changed,
-//! and else not.
+//! The script reads git's files and runs no program, so a missing git or a source tree without a
+//! repository is not an error. Cargo runs it again only when one of these files has changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,8 +20,8 @@ fn main() {
     }
 }
 
-/// Git's folder for this working tree; of a linked one the file `.git` names it. Only the root of
-/// the workspace counts: sources unpacked within another repository are of none of its commits.
+/// Returns the git folder of this working tree; in a linked worktree the file `.git` names it. Only
+/// the root of the workspace counts: sources unpacked within another repository have no commit.
 fn folder() -> Option<PathBuf> {
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR")?);
     let named = here.ancestors().nth(2)?.join(".git");
@@ -34,7 +33,7 @@ fn folder() -> Option<PathBuf> {
     Some(named.parent()?.join(folder))
 }
 
-/// What HEAD is, by way of the branch it names.
+/// Returns the commit of HEAD, directly or through the branch that it names.
 fn commit(folder: &Path) -> Option<String> {
     let head = fs::read_to_string(folder.join("HEAD")).ok()?;
     let Some(name) = head.strip_prefix("ref:").map(str::trim) else { return hash(&head) };
@@ -48,14 +47,14 @@ fn commit(folder: &Path) -> Option<String> {
     }
 }
 
-/// A line of `packed-refs` is a hash, a space and a name.
+/// Finds a name in `packed-refs`, whose lines are a hash, a space and a name.
 fn packed(text: &str, name: &str) -> Option<String> {
     let of_name =
         |line: &str| line.split_once(' ').filter(|(_, it)| *it == name).map(|it| it.0.to_owned());
     hash(&text.lines().find_map(of_name)?)
 }
 
-/// Hexadecimal digits of SHA-1 or SHA-256, and nothing else.
+/// Returns the text if it is a SHA-1 or SHA-256 hash in hexadecimal digits.
 fn hash(text: &str) -> Option<String> {
     let text = text.trim();
     let is_hash = matches!(text.len(), 40 | 64) && text.bytes().all(|it| it.is_ascii_hexdigit());

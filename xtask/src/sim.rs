@@ -81,13 +81,11 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     };
     let seeds = arguments.seeds.unwrap_or(default);
     let [package, test, only] = match name {
-        Name::T2t => ["hairpin", "simulation", "nothing_is_lost_that_its_faults_do_not_explain"],
-        Name::Feed => ["hairpin", "feed_simulation", "a_book_called_in_sync_is_what_was_published"],
-        Name::Order => [
-            "hairpin",
-            "order_simulation",
-            "every_message_is_told_once_and_every_order_is_accounted_for",
-        ],
+        Name::T2t => ["hairpin", "simulation", "messages_are_lost_only_through_faults"],
+        Name::Feed => ["hairpin", "feed_simulation", "synchronized_books_equal_published_books"],
+        Name::Order => {
+            ["hairpin", "order_simulation", "messages_are_delivered_once_and_orders_accounted_for"]
+        }
     };
     println!("sim: seeds {from} to {}", from.saturating_add(seeds.max(1) - 1));
     let test = ["test", "--release", "--package", package, "--test", test];
@@ -104,7 +102,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 /// Runs the test that kills a process of a trader `kills` times.
 fn kill(workspace: &Workspace, kills: u64) -> Result<()> {
     let test = ["test", "--package", "hairpin", "--test", "order_deaths", "--"];
-    let only = "what_a_killed_trader_has_sent_is_applied_once_or_told_not_to_be";
+    let only = "killed_trader_messages_are_applied_once_or_reported";
     let rest = ["--exact", only, "--nocapture"];
     let mut command = cargo(&workspace.root, test.into_iter().chain(rest));
     shell(command.env("HAIRPIN_ORDER_DEATHS", kills.to_string()))

@@ -105,9 +105,9 @@ impl Source for Connection {
     }
 }
 
-struct MemoryDial(Rc<RefCell<Wire>>);
+struct MemoryConnect(Rc<RefCell<Wire>>);
 
-impl Connect for MemoryDial {
+impl Connect for MemoryConnect {
     type Stream = Connection;
     fn connect(&mut self, _: SocketAddrV4) -> io::Result<Connection> {
         Ok(Connection { wire: Rc::clone(&self.0), descriptor: File::open("/dev/null")? })
@@ -126,7 +126,7 @@ struct Pair {
     packets: u64,
     is_flat_out: bool,
     channel: Channel,
-    session: Session<MemoryDial>,
+    session: Session<MemoryConnect>,
     reactor: Reactor,
     strategy: Strategy,
 }
@@ -160,7 +160,7 @@ impl Pair {
         let journal = Journal::anonymous(1 << 24).unwrap();
         let when_full = WhenFull::Restart;
         let settings = Settings { when_full, ..Settings::new(nowhere, logon) };
-        let dial = MemoryDial(Rc::clone(&wire));
+        let dial = MemoryConnect(Rc::clone(&wire));
         Self {
             now,
             floor: SimulatedMarket::new(&floor_settings, now),

@@ -30,14 +30,14 @@ pub(super) struct Subject {
 
 pub(super) const FEED: Subject = Subject {
     program: "feed_simulation",
-    test: "a_book_called_in_sync_is_what_was_published",
+    test: "synchronized_books_equal_published_books",
     crates: &["mdp3"],
     others: &["time", "sbe", "cme-codecs", "exchange", "netsim", "testbed"],
     mutants: FEED_MUTANTS,
 };
 pub(super) const ORDER: Subject = Subject {
     program: "order_simulation",
-    test: "every_message_is_told_once_and_every_order_is_accounted_for",
+    test: "messages_are_delivered_once_and_orders_accounted_for",
     crates: &["ilink3", "order-entry", "exchange"],
     others: &["time", "sbe", "cme-codecs", "mapped", "endpoint", "reactor", "netsim", "testbed"],
     mutants: ORDER_MUTANTS,

@@ -9,7 +9,7 @@ use hairpin_feed_handler::{Book, Channel, EndOfEvent, FeedLine, Input, Level, Li
 use hairpin_order_entry::Session;
 
 use crate::recording::{Census, EVENTS, Recording, Section, replay};
-use crate::session::{self, MemoryDial, Wire};
+use crate::session::{self, MemoryConnect, Wire};
 use hairpin::trader::{Reaction, Strategy};
 
 /// The length of an order in bytes: NewOrderSingle514 with its framing header.
@@ -27,8 +27,8 @@ pub(crate) enum Case {
     Duplicate,
     /// The best bid and ask of a book, once for each event of that order flow.
     Best,
-    /// The same order flow, the decision of Hairpin's trader, the claim in the journal, encoding and
-    /// commit: all except the write.
+    /// The same order flow, the decision of Hairpin's trader, the claim in the journal, encoding
+    /// and commit: all except the write.
     TickToOrder,
 }
 
@@ -68,7 +68,7 @@ impl Listener for Seen {
 /// The trader and its session.
 struct Orders {
     strategy: Strategy,
-    session: Session<MemoryDial>,
+    session: Session<MemoryConnect>,
     wire: Rc<Wire>,
 }
 

@@ -1,21 +1,19 @@
-//! Market data on a simulated network: the exchange's publisher, receivers that are the real
-//! channel, and everything that can go wrong between them, by a seed.
+//! Market data on a simulated network: the exchange's publisher, receivers with the real channel,
+//! and network faults drawn from a seed.
 //!
-//! At the end of every event every book that a channel calls in sync is held against what the
-//! exchange had published by then. `docs/design/feed-simulation.md` says what is demanded, and how
-//! to
-//! repeat a seed.
+//! At the end of each event, every synchronized book of a channel is compared with the published
+//! book. `docs/design/feed-simulation.md` lists the rules and describes how to repeat a seed.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-mod hearing;
-mod judge;
+mod checker;
+mod exchange;
+mod expected_state;
 mod orders;
 mod plan;
 mod receiver;
-mod replay_call;
-mod stage;
-mod truth;
-mod unnumbered;
+mod receiver_log;
+mod replay_connection;
+mod without_rpt_seq;
 mod world;
 
 #[path = "../support/seeds.rs"]
@@ -23,13 +21,13 @@ mod seeds;
 #[path = "../support/trace.rs"]
 mod trace;
 
-use plan::{Kind, Way};
+use plan::{GroupKind, ReceiverKind};
 use seeds::{Simulation, setting};
 
-/// Runs unless `HAIRPIN_SIM_SEEDS` says another number.
+/// The number of runs unless `HAIRPIN_SIM_SEEDS` is set.
 const SEEDS: u64 = 200;
 
-/// What must happen in two hundred runs, or they prove less than they seem to.
+/// The classes that two hundred runs must cover.
 const CLASSES: &[&str] = &[
     "steps of the market",
     "books published",
@@ -41,22 +39,22 @@ const CLASSES: &[&str] = &[
     "definitions added",
     "definitions modified",
     "definitions deleted",
-    "resets of the channel, numbers go on",
-    "resets of the channel, numbers begin again",
-    "numbers begin again without a reset",
+    "resets of the channel, numbering continues",
+    "resets of the channel, numbering restarts",
+    "restarts of the numbering without a reset",
     "lost",
     "cut",
     "duplicated",
     "delayed",
     "reordered",
-    "times of loss on A only",
-    "times of loss on B only",
-    "times of loss on both sides",
-    "times of silence on one side",
-    "times of silence on both sides",
-    "times of duplicates",
-    "times of reordering",
-    "times of packets beyond the reorder wait",
+    "periods of loss on A only",
+    "periods of loss on B only",
+    "periods of loss on both lines",
+    "periods of silence on one line",
+    "periods of silence on both lines",
+    "periods of duplicates",
+    "periods of reordering",
+    "periods of packets later than the reorder wait",
     "joins at the start",
     "late joins",
     "joins with instruments from a cache",
@@ -65,30 +63,30 @@ const CLASSES: &[&str] = &[
     "order books checked",
     "order books checked ahead",
     "naturally refreshed levels checked",
-    "changes named",
+    "changes named by an event",
     "gaps",
     "recoveries",
-    "resets told",
-    "restarts seen",
-    "silences told",
-    "packets held for a hole",
+    "channel resets",
+    "restarts detected",
+    "feed silences reported",
+    "packets held for a gap",
     "packets of an older epoch",
     "books from snapshots",
     "order books from snapshots",
-    "order snapshots torn",
-    "books empty by absence",
-    "books found unaffected by a gap",
+    "order snapshots with missing chunks",
+    "books empty because the pass omits them",
+    "books unaffected by a gap",
     "entries withheld",
-    "entries dropped that a snapshot had stated",
-    "orders dropped that a snapshot had stated",
+    "entries dropped that a snapshot contained",
+    "orders dropped that a snapshot contained",
     "snapshots too old",
     "natural refreshes",
     "queue overflows",
-    "replays asked for",
+    "replays requested",
     "replays filled",
     "replays given up",
-    "packets by replay",
-    "top orders restated",
+    "packets received by replay",
+    "top orders sent again",
     "order entries applied",
 ];
 
@@ -98,15 +96,15 @@ fn simulation() -> Simulation {
 }
 
 #[test]
-fn a_book_called_in_sync_is_what_was_published() {
-    let kinds = Kind::ALL.map(Kind::class);
-    let ways = Way::ALL.map(Way::class);
-    let classes: Vec<_> = CLASSES.iter().copied().chain(kinds).chain(ways).collect();
+fn synchronized_books_equal_published_books() {
+    let kinds = GroupKind::ALL.map(GroupKind::class);
+    let receiver_kinds = ReceiverKind::ALL.map(ReceiverKind::class);
+    let classes: Vec<_> = CLASSES.iter().copied().chain(kinds).chain(receiver_kinds).collect();
     simulation().run_all(SEEDS, &classes, world::run);
 }
 
 #[test]
-fn one_seed_is_one_run() {
+fn seed_determines_run() {
     let run = || simulation().run(17, world::run);
     assert_eq!(run(), run());
 }

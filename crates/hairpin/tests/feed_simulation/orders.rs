@@ -1,5 +1,5 @@
-//! Orders of others than the house's flow: far below the market, at the best price, reduced,
-//! moved, cancelled.
+//! The orders of one additional session: far below the market, at the best price, reduced, moved
+//! and canceled.
 
 use hairpin_exchange::{
     Instrument, Market, NewOrder, OrderId, Owner, Replaced, Replacement, Side, SimulatedMarket,
@@ -8,10 +8,10 @@ use hairpin_netsim::Random;
 use hairpin_time::Now;
 
 const OWNER: Owner = Owner(1);
-/// Orders that rest at once, about.
-const MOST: usize = 40;
+/// The approximate maximum number of resting orders.
+const MAX_RESTING: usize = 40;
 
-/// A session's orders.
+/// The orders of one session.
 #[derive(Debug)]
 pub(crate) struct Orders {
     random: Random,
@@ -23,27 +23,27 @@ impl Orders {
         Self { random, resting: Vec::new() }
     }
 
-    /// The floor is another one.
-    pub(crate) fn forget(&mut self) {
+    /// Forgets all orders, because another market has replaced this one.
+    pub(crate) fn clear(&mut self) {
         self.resting.clear();
     }
 
     /// Submits, replaces or cancels an order.
-    pub(crate) fn act(&mut self, now: Now, floor: &mut SimulatedMarket, on: (u32, &Instrument)) {
-        while floor.next_order_event().is_some() {}
-        let is_full = self.resting.len() >= MOST;
+    pub(crate) fn act(&mut self, now: Now, market: &mut SimulatedMarket, on: (u32, &Instrument)) {
+        while market.next_order_event().is_some() {}
+        let is_full = self.resting.len() >= MAX_RESTING;
         match self.random.below(3) {
-            0 if !is_full => self.submit(now, floor, on),
-            1 if !self.resting.is_empty() => self.replace(now, floor),
-            _ if !self.resting.is_empty() => self.cancel(now, floor),
-            _ => self.submit(now, floor, on),
+            0 if !is_full => self.submit(now, market, on),
+            1 if !self.resting.is_empty() => self.replace(now, market),
+            _ if !self.resting.is_empty() => self.cancel(now, market),
+            _ => self.submit(now, market, on),
         }
     }
 
     fn submit(
         &mut self,
         now: Now,
-        floor: &mut SimulatedMarket,
+        market: &mut SimulatedMarket,
         (index, instrument): (u32, &Instrument),
     ) {
         let side = *self.random.pick(&Side::BOTH);
@@ -52,30 +52,30 @@ impl Orders {
         let price = side.improved(instrument.reference, -away * instrument.tick.0);
         let quantity = 1 + self.random.below(12) as u32;
         let order = NewOrder::limit(index, side, price, quantity, OWNER);
-        if let Ok(submitted) = floor.submit(now, &order)
+        if let Ok(submitted) = market.submit(now, &order)
             && submitted.remaining > 0
         {
             self.resting.push(submitted.order);
         }
     }
 
-    fn replace(&mut self, now: Now, floor: &mut SimulatedMarket) {
+    fn replace(&mut self, now: Now, market: &mut SimulatedMarket) {
         let id = *self.random.pick(&self.resting);
-        let Some(&order) = floor.order(id) else {
+        let Some(&order) = market.order(id) else {
             return self.resting.retain(|resting| *resting != id);
         };
         let quantity = 1 + self.random.below(12) as u32;
         let replacement = Replacement { price: order.price, quantity, ..Replacement::default() };
-        let replaced = floor.replace(now, id, OWNER, &replacement);
+        let replaced = market.replace(now, id, OWNER, &replacement);
         if !matches!(replaced, Ok(Replaced::Modified { .. })) {
             self.resting.retain(|resting| *resting != id);
         }
     }
 
-    fn cancel(&mut self, now: Now, floor: &mut SimulatedMarket) {
+    fn cancel(&mut self, now: Now, market: &mut SimulatedMarket) {
         let place = self.random.below(self.resting.len() as u64) as usize;
         let id = self.resting.swap_remove(place);
-        // It may have traded meanwhile.
-        let _ = floor.cancel(now, id, OWNER);
+        // The order may have traded.
+        let _ = market.cancel(now, id, OWNER);
     }
 }

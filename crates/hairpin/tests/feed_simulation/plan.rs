@@ -1,4 +1,5 @@
-//! What a seed has in store: the group and its flow, the receivers, and what each has to bear.
+//! The plan of a run, drawn from its seed: the group and its order flow, the receivers, and the
+//! faults of each receiver.
 
 use hairpin_exchange::{
     BROKERTEC_INTERVAL, EBS_INTERVAL, FullOrders, Group, OrderPath, PublisherSettings,
@@ -7,47 +8,47 @@ use hairpin_mdp3::{FeedLines, Feeds, Filter, LateJoin, OrderBooks, Replay, Setti
 use hairpin_netsim::{Chance, Delay, Faults, Random};
 use hairpin_time::{Duration, Instant};
 
-/// Kinds of group, in turn by the seed.
+/// The kinds of instrument group, which rotate with the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum GroupKind {
     Levels,
-    Unnumbered,
+    WithoutRptSeq,
     Premium,
-    PremiumApart,
+    PremiumSeparateOrders,
     BrokerTec,
     Ebs,
     Segments,
-    UnnumberedTops,
+    TopsWithoutRptSeq,
 }
 
-impl Kind {
+impl GroupKind {
     pub(crate) const ALL: [Self; 8] = [
         Self::Premium,
         Self::BrokerTec,
         Self::Levels,
         Self::Ebs,
-        Self::Unnumbered,
-        Self::PremiumApart,
+        Self::WithoutRptSeq,
+        Self::PremiumSeparateOrders,
         Self::Segments,
-        Self::UnnumberedTops,
+        Self::TopsWithoutRptSeq,
     ];
 
     pub(crate) const fn class(self) -> &'static str {
         match self {
             Self::Levels => "group: every event, price levels",
-            Self::Unnumbered => "group: every event, no RptSeq",
-            Self::Premium => "group: premium, orders beside levels",
-            Self::PremiumApart => "group: premium, orders apart in small chunks",
+            Self::WithoutRptSeq => "group: every event, no RptSeq",
+            Self::Premium => "group: premium, orders with levels",
+            Self::PremiumSeparateOrders => "group: premium, separate orders in small chunks",
             Self::BrokerTec => "group: conflated 50 ms with top orders",
             Self::Ebs => "group: conflated 5 ms with long quantities",
             Self::Segments => "group: conflated, segments of 5 and 50 ms",
-            Self::UnnumberedTops => "group: conflated 5 ms with top orders, no RptSeq",
+            Self::TopsWithoutRptSeq => "group: conflated 5 ms with top orders, no RptSeq",
         }
     }
 
-    /// Whether RptSeq is 0 throughout.
-    pub(crate) const fn is_unnumbered(self) -> bool {
-        matches!(self, Self::Unnumbered | Self::UnnumberedTops)
+    /// Returns `true` if RptSeq is 0 in every entry.
+    pub(crate) const fn lacks_rpt_seq(self) -> bool {
+        matches!(self, Self::WithoutRptSeq | Self::TopsWithoutRptSeq)
     }
 
     pub(crate) fn publisher(self) -> PublisherSettings {
@@ -56,9 +57,9 @@ impl Kind {
             ..PublisherSettings::brokertec()
         };
         match self {
-            Self::Levels | Self::Unnumbered => PublisherSettings::default(),
+            Self::Levels | Self::WithoutRptSeq => PublisherSettings::default(),
             Self::Premium => PublisherSettings::premium(),
-            Self::PremiumApart => {
+            Self::PremiumSeparateOrders => {
                 let orders = Some(FullOrders { path: OrderPath::Separate, chunk: 9 });
                 PublisherSettings {
                     group: Group::Premium { orders },
@@ -68,27 +69,30 @@ impl Kind {
             Self::BrokerTec => PublisherSettings::brokertec(),
             Self::Ebs => PublisherSettings::ebs(),
             Self::Segments => conflated(&[EBS_INTERVAL, BROKERTEC_INTERVAL], true),
-            Self::UnnumberedTops => conflated(&[EBS_INTERVAL], true),
+            Self::TopsWithoutRptSeq => conflated(&[EBS_INTERVAL], true),
         }
     }
 
-    /// The orders that a receiver can have.
+    /// Returns the order books that a receiver of this group can maintain.
     pub(crate) const fn orders(self) -> OrderBooks {
         match self {
-            Self::Levels | Self::Unnumbered | Self::Ebs => OrderBooks::None,
-            Self::Premium | Self::PremiumApart => OrderBooks::Full,
-            Self::BrokerTec | Self::Segments | Self::UnnumberedTops => OrderBooks::Top,
+            Self::Levels | Self::WithoutRptSeq | Self::Ebs => OrderBooks::None,
+            Self::Premium | Self::PremiumSeparateOrders => OrderBooks::Full,
+            Self::BrokerTec | Self::Segments | Self::TopsWithoutRptSeq => OrderBooks::Top,
         }
     }
 
     const fn is_premium(self) -> bool {
-        matches!(self, Self::Levels | Self::Unnumbered | Self::Premium | Self::PremiumApart)
+        matches!(
+            self,
+            Self::Levels | Self::WithoutRptSeq | Self::Premium | Self::PremiumSeparateOrders
+        )
     }
 }
 
-/// How a receiver comes to its books.
+/// The way in which a receiver gets its books.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum ReceiverKind {
     Usual,
     Cached,
     BooksOnly,
@@ -96,7 +100,7 @@ pub(crate) enum Way {
     OnlyB,
     NoInstrumentFeed,
     NoSnapshotFeed,
-    LoopsOnOneSide,
+    LoopsOnOneLine,
     TcpReplay,
     NaturalRefresh,
     Filtered,
@@ -104,7 +108,7 @@ pub(crate) enum Way {
     NarrowWindow,
 }
 
-impl Way {
+impl ReceiverKind {
     pub(crate) const ALL: [Self; 13] = [
         Self::Usual,
         Self::Cached,
@@ -113,7 +117,7 @@ impl Way {
         Self::OnlyB,
         Self::NoInstrumentFeed,
         Self::NoSnapshotFeed,
-        Self::LoopsOnOneSide,
+        Self::LoopsOnOneLine,
         Self::TcpReplay,
         Self::NaturalRefresh,
         Self::Filtered,
@@ -125,12 +129,12 @@ impl Way {
         match self {
             Self::Usual => "receiver: definitions, then books",
             Self::Cached => "receiver: instruments from a cache",
-            Self::BooksOnly => "receiver: books alone",
-            Self::OnlyA => "receiver: side A alone",
-            Self::OnlyB => "receiver: side B alone",
+            Self::BooksOnly => "receiver: books only",
+            Self::OnlyA => "receiver: line A only",
+            Self::OnlyB => "receiver: line B only",
             Self::NoInstrumentFeed => "receiver: no instrument feed",
             Self::NoSnapshotFeed => "receiver: no snapshot feed",
-            Self::LoopsOnOneSide => "receiver: each loop on one side",
+            Self::LoopsOnOneLine => "receiver: each loop on one line",
             Self::TcpReplay => "receiver: TCP replay",
             Self::NaturalRefresh => "receiver: natural refresh",
             Self::Filtered => "receiver: some instruments",
@@ -139,17 +143,17 @@ impl Way {
         }
     }
 
-    /// Whether its books must be in sync whenever the network has been good for long enough.
+    /// Returns `true` if the books must be synchronized a fixed time after the last fault.
     pub(crate) const fn recovers(self) -> bool {
         !matches!(self, Self::NoSnapshotFeed | Self::ShortQueue)
     }
 
-    fn settings(self, kind: Kind, random: &mut Random) -> Settings {
-        let on = |sides| Feeds {
-            incremental: sides,
-            instrument: sides,
-            snapshot: sides,
-            snapshot_orders: sides,
+    fn settings(self, kind: GroupKind, random: &mut Random) -> Settings {
+        let on = |feed_lines| Feeds {
+            incremental: feed_lines,
+            instrument: feed_lines,
+            snapshot: feed_lines,
+            snapshot_orders: feed_lines,
         };
         let usual = Settings {
             max_instruments: 16,
@@ -171,7 +175,7 @@ impl Way {
             Self::NoSnapshotFeed => {
                 Feeds { snapshot: FeedLines::None, snapshot_orders: FeedLines::None, ..Feeds::ALL }
             }
-            Self::LoopsOnOneSide => Feeds {
+            Self::LoopsOnOneLine => Feeds {
                 instrument: FeedLines::B,
                 snapshot: FeedLines::A,
                 snapshot_orders: FeedLines::B,
@@ -202,18 +206,18 @@ impl Way {
     }
 }
 
-/// How long a hole may stay open.
+/// The time after which a missing packet is a gap.
 pub(crate) const REORDER_WAIT: Duration = Duration::from_millis(10);
 const REPLAY: Replay =
     Replay { max_packets: 100, attempts: 2, timeout: Duration::from_millis(20), max_held: 256 };
-/// The long delay of [`Fault::Late`]: more than a channel waits for.
+/// The delay of [`Fault::Late`], which exceeds the channel's reorder wait.
 const LATE: Duration = Duration::from_millis(25);
 
-/// What may be wrong with the lines of one side.
+/// The fault of one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     Nothing,
-    /// In per cent.
+    /// The loss rate in percent.
     Loss(u32),
     Duplicates,
     Reordering,
@@ -233,7 +237,8 @@ impl Fault {
         Self::Cut,
     ];
 
-    /// A line that is usually this far away, under this fault; and whether it is cut.
+    /// Returns the network faults of a line with a normal delay of `distance`, and `true` if the
+    /// line is cut.
     pub(crate) fn line(self, distance: Duration) -> (Faults, bool) {
         let delay = Delay { min: distance, jitter: Duration::from_micros(20), ..Faults::LAN.delay };
         let mut line = Faults { delay, ..Faults::LAN };
@@ -254,75 +259,75 @@ impl Fault {
     }
 }
 
-/// A time in which the lines of a receiver are bad.
+/// A time during which the lines of a receiver have faults.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Trouble {
+pub(crate) struct FaultPeriod {
     pub(crate) begins: Instant,
     pub(crate) ends: Instant,
-    /// Of sides A and B, each with its own.
+    /// The faults of lines A and B.
     pub(crate) faults: [Fault; 2],
-    /// Of the incremental feed alone, or of the loops too.
+    /// The faults also affect the loops, not only the incremental feed.
     pub(crate) reaches_loops: bool,
 }
 
-/// A receiver.
+/// The plan of one receiver.
 #[derive(Debug)]
-pub(crate) struct Audience {
-    pub(crate) way: Way,
+pub(crate) struct ReceiverPlan {
+    pub(crate) receiver_kind: ReceiverKind,
     pub(crate) settings: Settings,
     pub(crate) filter: Filter,
     pub(crate) joins: Instant,
-    /// How far away it is from the incremental feed and the loops, on each side.
+    /// The delay of the incremental feed and of the loops, by line.
     pub(crate) distances: [[Duration; 2]; 2],
-    pub(crate) troubles: Vec<Trouble>,
-    /// How long it may take to be in sync once all is well.
+    pub(crate) fault_periods: Vec<FaultPeriod>,
+    /// The maximum time to synchronize after the last fault.
     pub(crate) recovery: Duration,
     pub(crate) random: Random,
 }
 
-/// A stretch of time and how busy it is.
+/// A period with a constant rate of steps.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Chapter {
+pub(crate) struct RatePeriod {
     pub(crate) ends: Instant,
-    /// Between two steps on the average.
+    /// The average time between two steps.
     pub(crate) interval: Duration,
 }
 
-/// What happens to the whole channel, at some time.
+/// An event that affects the whole channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Upheaval {
+pub(crate) enum ChannelEvent {
     Reset,
     ResetAndRestart,
-    /// The exchange is another one from here on, and says nothing of it.
+    /// Another exchange takes over without a notification.
     Replacement,
 }
 
-/// A run.
+/// The plan of one run.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    pub(crate) kind: Kind,
+    pub(crate) kind: GroupKind,
     pub(crate) instruments: u32,
     pub(crate) unlisted: u32,
     pub(crate) loop_period: Duration,
     pub(crate) heartbeat: Duration,
-    /// Between two packets that are ready at the same time.
+    /// The time between two packets that are ready at the same time.
     pub(crate) spacing: Duration,
-    pub(crate) chapters: Vec<Chapter>,
-    pub(crate) upheavals: Vec<(Instant, Upheaval)>,
-    pub(crate) audiences: Vec<Audience>,
+    pub(crate) rate_periods: Vec<RatePeriod>,
+    pub(crate) channel_events: Vec<(Instant, ChannelEvent)>,
+    pub(crate) receiver_plans: Vec<ReceiverPlan>,
     pub(crate) ends: Instant,
     pub(crate) random: Random,
 }
 
-/// Receivers of a run.
+/// The number of receivers per run.
 const RECEIVERS: u64 = 4;
 
 impl Plan {
-    /// What `seed` has in store from `start` on. Kinds of group and ways of receivers go round with
-    /// the seed.
+    /// Draws the plan of `seed`, which begins at `start`. Group and receiver kinds rotate with the
+    /// seed.
     pub(crate) fn new(seed: u64, start: Instant) -> Self {
         let mut random = Random::new(seed);
-        let kind = Kind::ALL[(seed % Kind::ALL.len() as u64) as usize];
+        let kind = GroupKind::ALL[(seed % GroupKind::ALL.len() as u64) as usize];
         let instruments = 3 + random.below(6) as u32;
         let millis = |random: &mut Random, least, most| {
             random.span(Duration::from_millis(least), Duration::from_millis(most))
@@ -335,76 +340,88 @@ impl Plan {
             loop_period: Duration::from_millis(*random.pick(&[10, 20])),
             heartbeat: Duration::from_millis(*random.pick(&[10, 30])),
             spacing: Duration::from_micros(*random.pick(&[0, 1, 5])),
-            chapters: Vec::new(),
-            upheavals: Vec::new(),
-            audiences: Vec::new(),
+            rate_periods: Vec::new(),
+            channel_events: Vec::new(),
+            receiver_plans: Vec::new(),
             ends: start + length,
             random: random.split(),
         };
-        plan.write_chapters(&mut random, start);
-        plan.plan_upheavals(&mut random, start, length);
+        plan.draw_rate_periods(&mut random, start);
+        plan.draw_channel_events(&mut random, start, length);
         for number in 0..RECEIVERS {
-            let way = Way::ALL[((seed * RECEIVERS + number) % Way::ALL.len() as u64) as usize];
-            // The first is there before the first packet.
+            let receiver_kind = ReceiverKind::ALL
+                [((seed * RECEIVERS + number) % ReceiverKind::ALL.len() as u64) as usize];
+            // The first receiver joins before the first packet.
             let late = if number == 0 { Duration::ZERO } else { length / 2 };
-            let joins = plan.calm_join(start + random.span(Duration::ZERO, late));
-            let audience = plan.audience(way, joins, random.split());
-            plan.audiences.push(audience);
+            let joins = plan.avoid_restart(start + random.span(Duration::ZERO, late));
+            let receiver_plan = plan.receiver_plan(receiver_kind, joins, random.split());
+            plan.receiver_plans.push(receiver_plan);
         }
         plan
     }
 
-    fn write_chapters(&mut self, random: &mut Random, start: Instant) {
+    fn draw_rate_periods(&mut self, random: &mut Random, start: Instant) {
         let mut ends = start;
         while ends < self.ends {
             ends += random.span(Duration::from_millis(30), Duration::from_millis(300));
             ends = ends.min(self.ends);
             let micros = *random.pick(&[300, 1_000, 3_000, 20_000, 60_000]);
-            self.chapters.push(Chapter { ends, interval: Duration::from_micros(micros) });
+            self.rate_periods.push(RatePeriod { ends, interval: Duration::from_micros(micros) });
         }
     }
 
-    fn plan_upheavals(&mut self, random: &mut Random, start: Instant, length: Duration) {
-        // Of two that are less than a second apart, and one side behind, a channel cannot tell
-        // which one a side has come to: numbers begin again once in a run.
-        let mut restart = Some(*random.pick(&[Upheaval::ResetAndRestart, Upheaval::Replacement]));
+    fn draw_channel_events(&mut self, random: &mut Random, start: Instant, length: Duration) {
+        // With two restarts less than a second apart and one line behind, a channel cannot tell
+        // which numbering a line has reached. Numbering therefore restarts once per run.
+        let mut restart =
+            Some(*random.pick(&[ChannelEvent::ResetAndRestart, ChannelEvent::Replacement]));
         for _ in 0..random.below(4) {
             let is_restart = random.below(2) == 0;
-            let upheaval = restart.take_if(|_| is_restart).unwrap_or(Upheaval::Reset);
+            let channel_event = restart.take_if(|_| is_restart).unwrap_or(ChannelEvent::Reset);
             let at =
                 start + Duration::from_millis(20) + random.span(Duration::ZERO, length * 2 / 3);
-            self.upheavals.push((at, upheaval));
+            self.channel_events.push((at, channel_event));
         }
-        self.upheavals.sort_by_key(|(at, _)| *at);
+        self.channel_events.sort_by_key(|(at, _)| *at);
     }
 
-    /// Who joins right before numbers begin again may hear new ones first, and then old ones of the
-    /// very same SendingTime: nobody could tell. So it joins behind that.
-    fn calm_join(&self, at: Instant) -> Instant {
+    /// Returns a join time that avoids a restart of the numbering.
+    ///
+    /// A receiver that joins directly before a restart may receive new numbers first and old
+    /// numbers with the same SendingTime later, which cannot be distinguished.
+    fn avoid_restart(&self, at: Instant) -> Instant {
         let span = Duration::from_millis(50);
         let is_near = |restart: Instant| at <= restart && restart <= at + span;
-        let mut restarts = self.upheavals.iter().filter(|(_, u)| *u != Upheaval::Reset);
+        let mut restarts = self.channel_events.iter().filter(|(_, u)| *u != ChannelEvent::Reset);
         let near = restarts.find(|(restart, _)| is_near(*restart));
         near.map_or(at, |(restart, _)| *restart + span)
     }
 
-    fn audience(&self, way: Way, joins: Instant, mut random: Random) -> Audience {
-        let settings = way.settings(self.kind, &mut random);
+    fn receiver_plan(
+        &self,
+        receiver_kind: ReceiverKind,
+        joins: Instant,
+        mut random: Random,
+    ) -> ReceiverPlan {
+        let settings = receiver_kind.settings(self.kind, &mut random);
         let distance = |random: &mut Random, most: &[u64]| {
             let most = *random.pick(most);
             Duration::from_micros(30 + random.below(1 + most))
         };
-        // Now and then a loop overtakes the stream, or B is far behind A. While numbers begin again
-        // A has to be good then: a snapshot of numbers that are still far away looks like any.
-        let is_far = !matches!(way, Way::OnlyB | Way::OnlyA) && random.below(3) == 0;
+        // In some runs a loop is ahead of the incremental feed, or line B is far behind line A.
+        // Line A must then have no faults during a restart: a snapshot with a distant number looks
+        // like any other.
+        let is_far = !matches!(receiver_kind, ReceiverKind::OnlyB | ReceiverKind::OnlyA)
+            && random.below(3) == 0;
         let a = distance(&mut random, &[50, 50, 7_000]);
         let b = distance(&mut random, if is_far { &[200_000] } else { &[50, 50, 7_000] });
         let near = [a, b];
         let loops = [distance(&mut random, &[50, 6_000]), distance(&mut random, &[50, 6_000])];
         let farthest = near.into_iter().chain(loops).max().unwrap_or_default();
         let replay = settings.replay.map_or(Duration::ZERO, |replay| replay.timeout * 2);
-        // A hole shows by the next heartbeat; then definitions and books, two passes each at most,
-        // and one that an upheaval or a change of definitions has cut short.
+        // The next heartbeat reveals a gap. Recovery then needs at most two passes each of
+        // definitions and books, and one pass that a channel event or a changed definition has cut
+        // short.
         let recovery = self.heartbeat
             + REORDER_WAIT
             + replay
@@ -412,37 +429,57 @@ impl Plan {
             + self.loop_period * 5
             + farthest * 2
             + Duration::from_millis(10);
-        let mut troubles = self.troubles(&mut random, joins, recovery);
-        if is_far && self.upheavals.iter().any(|(_, upheaval)| *upheaval != Upheaval::Reset) {
+        let mut fault_periods = self.fault_periods(&mut random, joins, recovery);
+        if is_far
+            && self
+                .channel_events
+                .iter()
+                .any(|(_, channel_event)| *channel_event != ChannelEvent::Reset)
+        {
             let is_good = |fault| matches!(fault, Fault::Duplicates | Fault::Reordering);
-            let bad = troubles.iter_mut().filter(|trouble| !is_good(trouble.faults[0]));
-            bad.for_each(|trouble| trouble.faults[0] = Fault::Nothing);
+            let bad =
+                fault_periods.iter_mut().filter(|fault_period| !is_good(fault_period.faults[0]));
+            bad.for_each(|fault_period| fault_period.faults[0] = Fault::Nothing);
         }
-        let wanted = match way {
-            Way::Filtered => 1 + random.below(2) as i32,
+        let wanted = match receiver_kind {
+            ReceiverKind::Filtered => 1 + random.below(2) as i32,
             _ => 0,
         };
         let filter = (0..wanted)
             .fold(Filter::default(), |filter, number| filter.with_security_id(1_001 + number));
         let distances = [near, loops];
-        Audience { way, settings, filter, joins, distances, troubles, recovery, random }
+        ReceiverPlan {
+            receiver_kind,
+            settings,
+            filter,
+            joins,
+            distances,
+            fault_periods,
+            recovery,
+            random,
+        }
     }
 
-    fn troubles(&self, random: &mut Random, joins: Instant, recovery: Duration) -> Vec<Trouble> {
-        let mut troubles = Vec::new();
+    fn fault_periods(
+        &self,
+        random: &mut Random,
+        joins: Instant,
+        recovery: Duration,
+    ) -> Vec<FaultPeriod> {
+        let mut fault_periods = Vec::new();
         let mut at = joins;
         let is_troubled_from_the_start = random.below(4) == 0;
         loop {
-            if !(troubles.is_empty() && is_troubled_from_the_start) {
+            if !(fault_periods.is_empty() && is_troubled_from_the_start) {
                 at += random.span(Duration::from_millis(10), recovery * 2);
             }
             let ends = at + random.span(Duration::from_millis(3), Duration::from_millis(200));
             if ends + recovery + Duration::from_millis(50) > self.ends {
-                return troubles;
+                return fault_periods;
             }
             let faults = [*random.pick(&Fault::ALL), *random.pick(&Fault::ALL)];
             let reaches_loops = random.below(3) > 0;
-            troubles.push(Trouble { begins: at, ends, faults, reaches_loops });
+            fault_periods.push(FaultPeriod { begins: at, ends, faults, reaches_loops });
             at = ends;
         }
     }

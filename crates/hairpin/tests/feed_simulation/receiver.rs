@@ -1,23 +1,23 @@
-//! A receiver: the real channel at the end of its lines, and who judges it.
+//! A receiver: the real channel on simulated lines, and its checker.
 
 use hairpin_mdp3::{Action, Channel, ChannelState, Feed, FeedLine, Input, PacketHeader, Settings};
 use hairpin_netsim::{Census, Link, Random};
 use hairpin_time::{Duration, Instant, Now};
 
-use crate::hearing::Hearing;
-use crate::judge::Judge;
-use crate::plan::{Audience, Fault, Trouble, Way};
-use crate::replay_call::ReplayCall;
-use crate::stage::Stage;
+use crate::checker::Checker;
+use crate::exchange::Exchange;
+use crate::plan::{Fault, FaultPeriod, ReceiverKind, ReceiverPlan};
+use crate::receiver_log::ReceiverLog;
+use crate::replay_connection::ReplayConnection;
 use crate::trace::trace;
 
-/// The feeds that come by multicast, each with its place among lines and distances.
+/// The multicast feeds, each with its index into `distances`.
 const FEEDS: [(Feed, usize); 4] =
     [(Feed::Incremental, 0), (Feed::Instrument, 1), (Feed::Snapshot, 1), (Feed::SnapshotOrders, 1)];
 
-/// Time in which nothing was wrong, and in which books were in sync: sums over books.
+/// The time without faults and the synchronized part of it, summed over books, in nanoseconds.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Sum {
+pub(crate) struct SyncTime {
     good: u64,
     in_sync: u64,
 }
@@ -26,214 +26,230 @@ pub(crate) struct Sum {
 #[derive(Debug)]
 pub(crate) struct Receiver {
     pub(crate) name: String,
-    way: Way,
+    receiver_kind: ReceiverKind,
     settings: Settings,
-    audience: Option<Audience>,
+    receiver_plan: Option<ReceiverPlan>,
     joins: Instant,
     channel: Option<Channel>,
-    pub(crate) judge: Judge,
-    /// By feed and side.
+    pub(crate) checker: Checker,
+    /// The lines by feed and A/B line.
     lines: [[Link; 2]; 4],
     distances: [[Duration; 2]; 2],
     joined: [bool; 4],
-    troubles: std::vec::IntoIter<Trouble>,
-    next_trouble: Option<Trouble>,
-    trouble: Option<Trouble>,
+    fault_periods: std::vec::IntoIter<FaultPeriod>,
+    next_fault_period: Option<FaultPeriod>,
+    fault_period: Option<FaultPeriod>,
     recovery: Duration,
-    /// From then on nothing is wrong, unless something is now.
+    /// The end of the recovery time after the last fault.
     good_from: Instant,
     accounted: Instant,
-    /// Price books, order books.
-    sums: [Sum; 2],
+    /// The sums of price books and of order books.
+    sync_times: [SyncTime; 2],
     replacements: u32,
-    call: Option<ReplayCall>,
+    replay_connection: Option<ReplayConnection>,
     random: Random,
     wanted: Vec<i32>,
 }
 
 impl Receiver {
-    pub(crate) fn new(number: usize, mut audience: Audience, is_unnumbered: bool) -> Self {
-        let name = format!("receiver {number}, {:?}", audience.way);
-        let mut random = audience.random.split();
+    pub(crate) fn new(number: usize, mut receiver_plan: ReceiverPlan, lacks_rpt_seq: bool) -> Self {
+        let name = format!("receiver {number}, {:?}", receiver_plan.receiver_kind);
+        let mut random = receiver_plan.random.split();
         let lines = FEEDS.map(|(_, place)| {
-            [0, 1].map(|side| {
-                let (faults, _) = Fault::Nothing.line(audience.distances[place][side]);
+            [0, 1].map(|feed_line| {
+                let (faults, _) = Fault::Nothing.line(receiver_plan.distances[place][feed_line]);
                 Link::new(random.split(), faults)
             })
         });
-        let mut troubles = std::mem::take(&mut audience.troubles).into_iter();
-        let wanted = (1_001..1_010).filter(|id| audience.filter.accepts_id(*id)).collect();
+        let mut fault_periods = std::mem::take(&mut receiver_plan.fault_periods).into_iter();
+        let wanted = (1_001..1_010).filter(|id| receiver_plan.filter.accepts_id(*id)).collect();
         Self {
-            way: audience.way,
-            settings: audience.settings,
-            joins: audience.joins,
+            receiver_kind: receiver_plan.receiver_kind,
+            settings: receiver_plan.settings,
+            joins: receiver_plan.joins,
             channel: None,
-            judge: Judge::new(name.clone(), is_unnumbered),
+            checker: Checker::new(name.clone(), lacks_rpt_seq),
             name,
             lines,
-            distances: audience.distances,
+            distances: receiver_plan.distances,
             joined: [false; 4],
-            next_trouble: troubles.next(),
-            troubles,
-            trouble: None,
-            recovery: audience.recovery,
-            good_from: audience.joins + audience.recovery,
-            accounted: audience.joins,
-            sums: Default::default(),
+            next_fault_period: fault_periods.next(),
+            fault_periods,
+            fault_period: None,
+            recovery: receiver_plan.recovery,
+            good_from: receiver_plan.joins + receiver_plan.recovery,
+            accounted: receiver_plan.joins,
+            sync_times: Default::default(),
             replacements: 0,
-            call: None,
+            replay_connection: None,
             random,
             wanted,
-            audience: Some(audience),
+            receiver_plan: Some(receiver_plan),
         }
     }
 
-    /// A packet leaves the exchange, on both sides.
+    /// Sends a packet of the exchange on both lines.
     pub(crate) fn send(&mut self, now: Instant, feed: Feed, bytes: &[u8]) {
         let place = place_of(feed);
         if !self.joined[place] {
             return;
         }
-        for side in FeedLine::ALL {
-            if self.settings.feeds.lines(feed).contains(side) {
-                self.lines[place][side as usize].send(now, bytes);
+        for feed_line in FeedLine::ALL {
+            if self.settings.feeds.lines(feed).contains(feed_line) {
+                self.lines[place][feed_line as usize].send(now, bytes);
             }
         }
     }
 
-    /// When there is something to do next.
+    /// Returns the time of the next event.
     pub(crate) fn next_at(&self, now: Instant) -> Option<Instant> {
         let Some(channel) = &self.channel else { return Some(self.joins) };
         let lines = self.lines.iter().flatten().filter_map(Link::poll_timeout);
-        let begins = self.next_trouble.map(|trouble| trouble.begins);
-        let ends = self.trouble.map(|trouble| trouble.ends);
-        let call = self.call.as_ref().and_then(|call| call.next_at(now));
-        let others = [channel.poll_timeout(), begins, ends, call];
+        let begins = self.next_fault_period.map(|fault_period| fault_period.begins);
+        let ends = self.fault_period.map(|fault_period| fault_period.ends);
+        let replay_connection = self
+            .replay_connection
+            .as_ref()
+            .and_then(|replay_connection| replay_connection.next_at(now));
+        let others = [channel.poll_timeout(), begins, ends, replay_connection];
         lines.chain(others.into_iter().flatten()).min()
     }
 
-    /// Does what is due.
-    pub(crate) fn run(&mut self, now: Now, stage: &mut Stage) {
-        self.account(now.monotonic, stage);
+    /// Handles all due events.
+    pub(crate) fn run(&mut self, now: Now, exchange: &mut Exchange) {
+        self.account(now.monotonic, exchange);
         if self.channel.is_none() {
             if now.monotonic < self.joins {
                 return;
             }
-            self.join(now, stage);
+            self.join(now, exchange);
         }
         self.change_lines(now);
-        self.receive(now, stage);
-        let channel = self.channel.as_mut().expect("it has joined");
+        self.receive(now, exchange);
+        let channel = self.channel.as_mut().expect("the receiver has joined");
         if channel.poll_timeout().is_some_and(|at| at <= now.monotonic) {
-            let hearing = &mut Hearing { judge: &mut self.judge, truth: &stage.truth, now };
-            channel.handle_timeout(now, hearing);
+            let receiver_log = &mut ReceiverLog {
+                checker: &mut self.checker,
+                expected_state: &exchange.expected_state,
+                now,
+            };
+            channel.handle_timeout(now, receiver_log);
         }
-        self.act(now, stage);
-        self.run_call(now, stage);
-        self.act(now, stage);
+        self.act(now, exchange);
+        self.run_replay(now, exchange);
+        self.act(now, exchange);
     }
 
-    fn join(&mut self, now: Now, stage: &mut Stage) {
+    fn join(&mut self, now: Now, exchange: &mut Exchange) {
         trace!(now, "{} joins", self.name);
-        let Some(Audience { filter, .. }) = self.audience.take() else { return };
+        let Some(ReceiverPlan { filter, .. }) = self.receiver_plan.take() else { return };
         let mut channel = Channel::new_with_filter(self.settings, filter);
-        self.judge.state = Some(channel.state());
-        if self.way == Way::Cached && !stage.cache.is_empty() {
+        self.checker.state = Some(channel.state());
+        if self.receiver_kind == ReceiverKind::Cached && !exchange.cache.is_empty() {
             let input = Input { feed: Feed::Instrument, line: FeedLine::A, received: None };
-            let hearing = &mut Hearing { judge: &mut self.judge, truth: &stage.truth, now };
-            for packet in &stage.cache {
-                channel.handle_packet(now, input, packet, hearing);
+            let receiver_log = &mut ReceiverLog {
+                checker: &mut self.checker,
+                expected_state: &exchange.expected_state,
+                now,
+            };
+            for packet in &exchange.cache {
+                channel.handle_packet(now, input, packet, receiver_log);
             }
             if !channel.is_collecting_definitions() {
-                self.judge.census.count("joins with instruments from a cache");
+                self.checker.census.count("joins with instruments from a cache");
             }
             channel.collect_definitions();
         }
-        let has_begun = stage.last().sequence > 0;
-        self.judge.census.count(if has_begun { "late joins" } else { "joins at the start" });
+        let has_begun = exchange.last().sequence > 0;
+        self.checker.census.count(if has_begun { "late joins" } else { "joins at the start" });
         self.channel = Some(channel);
-        self.replacements = stage.replacements;
-        self.act(now, stage);
+        self.replacements = exchange.replacements;
+        self.act(now, exchange);
     }
 
-    /// Troubles begin and end.
+    /// Starts and ends fault periods.
     fn change_lines(&mut self, now: Now) {
-        let before = self.trouble.is_some();
-        if self.trouble.is_some_and(|trouble| trouble.ends <= now.monotonic) {
-            self.trouble = None;
+        let before = self.fault_period.is_some();
+        if self.fault_period.is_some_and(|fault_period| fault_period.ends <= now.monotonic) {
+            self.fault_period = None;
             self.good_from = now.monotonic + self.recovery;
         }
-        if self.trouble.is_none()
-            && let Some(trouble) = self.next_trouble
-            && trouble.begins <= now.monotonic
+        if self.fault_period.is_none()
+            && let Some(fault_period) = self.next_fault_period
+            && fault_period.begins <= now.monotonic
         {
-            self.trouble = Some(trouble);
-            self.next_trouble = self.troubles.next();
-            self.count_trouble(&trouble);
-        } else if before == self.trouble.is_some() {
+            self.fault_period = Some(fault_period);
+            self.next_fault_period = self.fault_periods.next();
+            self.count_fault_period(&fault_period);
+        } else if before == self.fault_period.is_some() {
             return;
         }
-        trace!(now, "{}: {:?}", self.name, self.trouble);
+        trace!(now, "{}: {:?}", self.name, self.fault_period);
         for (feed, place) in FEEDS {
-            for side in FeedLine::ALL {
-                let distance = self.distances[place][side as usize];
-                let trouble = self.trouble.filter(|t| t.reaches_loops || place == 0);
-                let fault = trouble.map_or(Fault::Nothing, |t| t.faults[side as usize]);
+            for feed_line in FeedLine::ALL {
+                let distance = self.distances[place][feed_line as usize];
+                let fault_period = self.fault_period.filter(|t| t.reaches_loops || place == 0);
+                let fault = fault_period.map_or(Fault::Nothing, |t| t.faults[feed_line as usize]);
                 let (faults, is_cut) = fault.line(distance);
-                let line = &mut self.lines[place_of(feed)][side as usize];
+                let line = &mut self.lines[place_of(feed)][feed_line as usize];
                 line.set_faults(faults);
                 line.set_cut(is_cut);
             }
         }
     }
 
-    fn count_trouble(&mut self, trouble: &Trouble) {
-        let census = &mut self.judge.census;
-        let loses = trouble.faults.map(|fault| matches!(fault, Fault::Loss(_) | Fault::Cut));
+    fn count_fault_period(&mut self, fault_period: &FaultPeriod) {
+        let census = &mut self.checker.census;
+        let loses = fault_period.faults.map(|fault| matches!(fault, Fault::Loss(_) | Fault::Cut));
         match loses {
-            [true, false] => census.count("times of loss on A only"),
-            [false, true] => census.count("times of loss on B only"),
-            [true, true] => census.count("times of loss on both sides"),
+            [true, false] => census.count("periods of loss on A only"),
+            [false, true] => census.count("periods of loss on B only"),
+            [true, true] => census.count("periods of loss on both lines"),
             [false, false] => {}
         }
-        match trouble.faults.map(|fault| fault == Fault::Cut) {
-            [true, true] => census.count("times of silence on both sides"),
+        match fault_period.faults.map(|fault| fault == Fault::Cut) {
+            [true, true] => census.count("periods of silence on both lines"),
             [false, false] => {}
-            _ => census.count("times of silence on one side"),
+            _ => census.count("periods of silence on one line"),
         }
-        for fault in trouble.faults {
+        for fault in fault_period.faults {
             match fault {
-                Fault::Duplicates => census.count("times of duplicates"),
-                Fault::Reordering => census.count("times of reordering"),
-                Fault::Late => census.count("times of packets beyond the reorder wait"),
+                Fault::Duplicates => census.count("periods of duplicates"),
+                Fault::Reordering => census.count("periods of reordering"),
+                Fault::Late => census.count("periods of packets later than the reorder wait"),
                 _ => {}
             }
         }
     }
 
-    /// Takes what has arrived.
-    fn receive(&mut self, now: Now, stage: &Stage) {
-        let Self { channel: Some(channel), judge, lines, .. } = self else { return };
+    /// Passes received packets to the channel.
+    fn receive(&mut self, now: Now, exchange: &Exchange) {
+        let Self { channel: Some(channel), checker, lines, .. } = self else { return };
         for (feed, place) in FEEDS.map(|(feed, _)| (feed, place_of(feed))) {
-            for side in FeedLine::ALL {
-                let input = Input { feed, line: side, received: None };
-                lines[place][side as usize].receive(now.monotonic, |_, bytes| {
-                    let before = left_out(channel);
-                    let hearing = &mut Hearing { judge, truth: &stage.truth, now };
-                    channel.handle_packet(now, input, bytes, hearing);
+            for feed_line in FeedLine::ALL {
+                let input = Input { feed, line: feed_line, received: None };
+                lines[place][feed_line as usize].receive(now.monotonic, |_, bytes| {
+                    let before = unprocessed_packets(channel);
+                    let receiver_log =
+                        &mut ReceiverLog { checker, expected_state: &exchange.expected_state, now };
+                    channel.handle_packet(now, input, bytes, receiver_log);
                     if feed == Feed::Incremental
-                        && left_out(channel) == before
+                        && unprocessed_packets(channel) == before
                         && let Ok((header, _)) = PacketHeader::decode(bytes)
                     {
-                        judge.note_handed(&stage.truth, header.sequence, header.sending_time);
+                        checker.record_passed(
+                            &exchange.expected_state,
+                            header.sequence,
+                            header.sending_time,
+                        );
                     }
                 });
             }
         }
     }
 
-    /// Does what the channel asks for.
-    fn act(&mut self, now: Now, stage: &mut Stage) {
+    /// Performs the channel's actions.
+    fn act(&mut self, now: Now, exchange: &mut Exchange) {
         let Some(channel) = &mut self.channel else { return };
         while let Some(action) = channel.poll_action() {
             match action {
@@ -243,56 +259,78 @@ impl Receiver {
                     self.lines[place_of(feed)].iter_mut().for_each(Link::clear);
                 }
                 Action::Replay { first, last } => {
-                    let call = ReplayCall::new(now.monotonic, &mut self.random, (first, last));
-                    let before = self.call.replace(call);
-                    before.into_iter().for_each(|mut call| call.close(&mut stage.replay));
+                    let replay_connection =
+                        ReplayConnection::new(now.monotonic, &mut self.random, (first, last));
+                    let before = self.replay_connection.replace(replay_connection);
+                    before.into_iter().for_each(|mut replay_connection| {
+                        replay_connection.close(&mut exchange.replay)
+                    });
                 }
                 Action::EndReplay => {
-                    let before = self.call.take();
-                    before.into_iter().for_each(|mut call| call.close(&mut stage.replay));
+                    let before = self.replay_connection.take();
+                    before.into_iter().for_each(|mut replay_connection| {
+                        replay_connection.close(&mut exchange.replay)
+                    });
                 }
                 _ => unreachable!("{action:?}"),
             }
         }
     }
 
-    fn run_call(&mut self, now: Now, stage: &mut Stage) {
-        let Self { channel: Some(channel), judge, call: Some(call), .. } = self else { return };
+    fn run_replay(&mut self, now: Now, exchange: &mut Exchange) {
+        let Self {
+            channel: Some(channel),
+            checker,
+            replay_connection: Some(replay_connection),
+            ..
+        } = self
+        else {
+            return;
+        };
         let input = Input { feed: Feed::Replay, line: FeedLine::A, received: None };
-        let (truth, server) = (&stage.truth, &mut stage.replay);
-        let outcome = call.run(now, server, |packet| {
-            channel.handle_packet(now, input, packet, &mut Hearing { judge, truth, now });
+        let (expected_state, server) = (&exchange.expected_state, &mut exchange.replay);
+        let outcome = replay_connection.run(now, server, |packet| {
+            channel.handle_packet(
+                now,
+                input,
+                packet,
+                &mut ReceiverLog { checker, expected_state, now },
+            );
         });
         if let Some(outcome) = outcome {
-            call.close(server);
-            self.call = None;
+            replay_connection.close(server);
+            self.replay_connection = None;
             trace!(now, "{}: the replay ends: {outcome:?}", self.name);
-            channel.handle_replay_end(now, outcome, &mut Hearing { judge, truth, now });
+            channel.handle_replay_end(
+                now,
+                outcome,
+                &mut ReceiverLog { checker, expected_state, now },
+            );
         }
     }
 
-    /// Adds up the time in which nothing was wrong.
-    fn account(&mut self, now: Instant, stage: &Stage) {
+    /// Adds up the time without faults.
+    fn account(&mut self, now: Instant, exchange: &Exchange) {
         let since = self.accounted.max(self.good_from);
         self.accounted = now;
-        if self.replacements != stage.replacements && self.channel.is_some() {
-            // From now on; until now the books were those of the exchange before.
-            self.replacements = stage.replacements;
+        if self.replacements != exchange.replacements && self.channel.is_some() {
+            // Until now, the books were those of the previous exchange.
+            self.replacements = exchange.replacements;
             self.good_from = now + self.recovery;
         }
-        let is_good = self.trouble.is_none() && self.channel.is_some();
-        self.judge.is_calm = is_good && now >= self.good_from;
+        let is_good = self.fault_period.is_none() && self.channel.is_some();
+        self.checker.forbids_gaps = is_good && now >= self.good_from;
         let span = now.saturating_since(since).as_nanos();
         if !is_good || span == 0 {
             return;
         }
         let keeps_orders = self.settings.order_books != hairpin_mdp3::OrderBooks::None;
-        for (security_id, is_active) in stage.listed() {
+        for (security_id, is_active) in exchange.listed() {
             if !is_active || !(self.wanted.is_empty() || self.wanted.contains(&security_id)) {
                 continue;
             }
-            let in_sync = self.judge.in_sync(security_id);
-            for (kind, sum) in self.sums.iter_mut().enumerate() {
+            let in_sync = self.checker.in_sync(security_id);
+            for (kind, sum) in self.sync_times.iter_mut().enumerate() {
                 if kind == 0 || keeps_orders {
                     sum.good += span;
                     sum.in_sync += if in_sync[kind] { span } else { 0 };
@@ -301,55 +339,62 @@ impl Receiver {
         }
     }
 
-    /// At the end, with nothing wrong for long enough, all books are there and right.
-    pub(crate) fn finish(&mut self, now: Now, stage: &Stage) -> Census {
-        self.account(now.monotonic, stage);
+    /// Checks at the end of the run that all books are synchronized and correct.
+    pub(crate) fn finish(&mut self, now: Now, exchange: &Exchange) -> Census {
+        self.account(now.monotonic, exchange);
         if let Some(channel) = self.channel.take() {
-            if self.way.recovers() {
+            if self.receiver_kind.recovers() {
                 assert_eq!(channel.state(), ChannelState::InSync, "{} at the end", self.name);
-                self.judge_time();
-                self.judge_end(stage);
+                self.check_sync_time();
+                self.check_final_state(exchange);
             }
             let instruments = channel.instruments();
             for instrument in instruments.iter() {
-                let stamp = stage.last();
-                let truth = &stage.truth;
-                self.judge.judge_books(now, truth, instruments, instrument, stamp, true);
+                let position = exchange.last();
+                let expected_state = &exchange.expected_state;
+                self.checker.check_books(
+                    now,
+                    expected_state,
+                    instruments,
+                    instrument,
+                    position,
+                    true,
+                );
             }
-            count_counters(&channel, &mut self.judge.census);
+            count_counters(&channel, &mut self.checker.census);
         }
-        let mut census = std::mem::take(&mut self.judge.census);
+        let mut census = std::mem::take(&mut self.checker.census);
         self.lines.iter().flatten().for_each(|line| line.report(&mut census));
-        census.count(self.way.class());
+        census.count(self.receiver_kind.class());
         census
     }
 
-    /// Books were in sync for nine tenths of the time in which nothing was wrong.
-    fn judge_time(&mut self) {
-        for (sum, what) in self.sums.iter().zip(["books", "order books"]) {
-            let Sum { good, in_sync } = *sum;
+    /// Checks that books were synchronized for nine tenths of the time without faults.
+    fn check_sync_time(&mut self) {
+        for (sum, what) in self.sync_times.iter().zip(["books", "order books"]) {
+            let SyncTime { good, in_sync } = *sum;
             assert!(
                 in_sync >= good / 10 * 9,
-                "{}: {what} were in sync for {in_sync} ns of {good} ns without a fault",
+                "{}: {what} were synchronized for {in_sync} ns of {good} ns without a fault",
                 self.name
             );
         }
-        let class = ["ms in sync without faults", "ms without faults"];
-        let [Sum { good, in_sync }, _] = self.sums;
-        self.judge.census.add(class[0], in_sync / 1_000_000);
-        self.judge.census.add(class[1], good / 1_000_000);
+        let class = ["ms synchronized without faults", "ms without faults"];
+        let [SyncTime { good, in_sync }, _] = self.sync_times;
+        self.checker.census.add(class[0], in_sync / 1_000_000);
+        self.checker.census.add(class[1], good / 1_000_000);
     }
 
-    fn judge_end(&self, stage: &Stage) {
-        for (security_id, is_active) in stage.listed() {
+    fn check_final_state(&self, exchange: &Exchange) {
+        for (security_id, is_active) in exchange.listed() {
             let is_wanted = self.wanted.is_empty() || self.wanted.contains(&security_id);
             if is_active && is_wanted {
-                let [prices, orders] = self.judge.in_sync(security_id);
-                assert!(prices, "{}: at the end {security_id} is not in sync", self.name);
+                let [prices, orders] = self.checker.in_sync(security_id);
+                assert!(prices, "{}: at the end {security_id} is not synchronized", self.name);
                 let keeps = self.settings.order_books != hairpin_mdp3::OrderBooks::None;
                 assert!(
                     orders || !keeps,
-                    "{}: at the end the orders of {security_id} are not in sync",
+                    "{}: at the end the orders of {security_id} are not synchronized",
                     self.name
                 );
             }
@@ -357,9 +402,9 @@ impl Receiver {
     }
 }
 
-/// Packets that the channel has set aside, or not listened to, since their side had not restarted
-/// for certain.
-fn left_out(channel: &Channel) -> u64 {
+/// Returns the number of packets that the channel has set aside or ignored because a restart of
+/// their line was not confirmed.
+fn unprocessed_packets(channel: &Channel) -> u64 {
     let counters = channel.counters();
     counters.doubtful_packets + counters.older_epoch_packets
 }
@@ -370,30 +415,30 @@ fn place_of(feed: Feed) -> usize {
         Feed::Instrument => 1,
         Feed::Snapshot => 2,
         Feed::SnapshotOrders => 3,
-        _ => unreachable!("it comes by TCP"),
+        _ => unreachable!("replay packets arrive over TCP"),
     }
 }
 
-/// What the channel has counted, as far as the census asks for it.
+/// Adds the channel's counters to the census.
 fn count_counters(channel: &Channel, census: &mut Census) {
     let counters = channel.counters();
     for (class, times) in [
         ("books from snapshots", counters.snapshots_applied),
         ("order books from snapshots", counters.order_snapshots_applied),
-        ("books empty by absence", counters.empty_by_absence),
+        ("books empty because the pass omits them", counters.empty_by_absence),
         ("natural refreshes", counters.refreshes),
-        ("books found unaffected by a gap", counters.found_unaffected),
-        ("entries dropped that a snapshot had stated", counters.entries_in_snapshot),
-        ("orders dropped that a snapshot had stated", counters.orders_in_snapshot),
+        ("books unaffected by a gap", counters.found_unaffected),
+        ("entries dropped that a snapshot contained", counters.entries_in_snapshot),
+        ("orders dropped that a snapshot contained", counters.orders_in_snapshot),
         ("entries withheld", counters.withheld_entries),
-        ("packets held for a hole", counters.held_packets),
+        ("packets held for a gap", counters.held_packets),
         ("packets of an older epoch", counters.older_epoch_packets),
-        ("restarts seen", counters.restarts),
+        ("restarts detected", counters.restarts),
         ("snapshots too old", counters.snapshots_too_old),
-        ("order snapshots torn", counters.order_snapshots_torn),
+        ("order snapshots with missing chunks", counters.order_snapshots_torn),
         ("queue overflows", counters.queue_overflows),
-        ("packets by replay", counters.replayed_packets),
-        ("top orders restated", counters.order_overlays),
+        ("packets received by replay", counters.replayed_packets),
+        ("top orders sent again", counters.order_overlays),
         ("order entries applied", counters.order_entries),
     ] {
         census.add(class, times);

@@ -17,7 +17,7 @@ use hairpin_order_entry::{
 use hairpin_sbe::Decimal;
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-use crate::request::{FIRST, LOW, Request, Status, believed, held};
+use crate::request::{FIRST, LOW, Request, Status, held, tracked_rows};
 
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 const UTC: u64 = 1_700_000_000_000_000_000;
@@ -258,7 +258,7 @@ fn tracker_matches_the_books_after_random_runs() {
             pair.step();
         }
         pair.resolve_in_flight();
-        let (believed_now, held_now) = (believed(&pair.strategy.orders), held(&pair.floor));
+        let (believed_now, held_now) = (tracked_rows(&pair.strategy.orders), held(&pair.floor));
         assert_eq!(believed_now, held_now, "seed {seed}");
         assert_eq!(pair.strategy.orders.in_flight().count(), 0, "seed {seed}");
         assert_eq!(pair.strategy.orders.iter().count(), held_now.len(), "seed {seed}");
@@ -266,7 +266,7 @@ fn tracker_matches_the_books_after_random_runs() {
         assert_eq!((counters.unknown, counters.lost, counters.adopted), (0, 0, 0), "seed {seed}");
         // The tracker of the next process must match too.
         let rebuilt = Orders::from_journal(&pair.wire.journal, 500);
-        assert_eq!(believed(&rebuilt), believed_now, "seed {seed}");
+        assert_eq!(tracked_rows(&rebuilt), believed_now, "seed {seed}");
         assert_eq!(rebuilt.in_flight().count(), 0, "seed {seed}");
         assert_eq!(rebuilt.iter().count(), held_now.len(), "seed {seed}");
         held_at_all += held_now.len();
@@ -287,10 +287,10 @@ fn comparison_detects_an_untracked_order() {
     assert_eq!(order.execution_instructions, ExecInst(0));
     pair.send(&order);
     pair.run();
-    let rows = believed(&pair.strategy.orders);
+    let rows = tracked_rows(&pair.strategy.orders);
     assert_eq!((rows[0].1, rows[0].2), (0, 2));
     assert!(pair.strategy.orders.by_cl_ord_id(5.into()).is_some());
     assert_eq!(rows, held(&pair.floor));
     pair.strategy.orders.forget(rows[0].0);
-    assert_ne!(believed(&pair.strategy.orders), held(&pair.floor));
+    assert_ne!(tracked_rows(&pair.strategy.orders), held(&pair.floor));
 }

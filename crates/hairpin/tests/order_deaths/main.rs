@@ -1,13 +1,15 @@
-//! A trader's process that is killed with SIGKILL at random moments while it trades, again and
-//! again, and the exchange's gateway on loopback, which lives on: whatever the moment, the next
-//! process goes on from the journal, and no message is lost, applied twice or untold.
+//! Kills a trader's process with SIGKILL at random times while it trades with a live gateway on
+//! loopback.
 //!
-//! `HAIRPIN_ORDER_DEATHS` says how often; 25 times unless it does.
-#![allow(clippy::unwrap_used, reason = "all of this is tests")]
+//! Each next process continues from the journal. No message may be lost, applied twice or
+//! unreported.
+//!
+//! `HAIRPIN_ORDER_DEATHS` sets the number of kills, 25 by default.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-mod doomed;
-mod house;
-mod judge;
+mod checker;
+mod child;
+mod loopback_exchange;
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -19,16 +21,16 @@ use std::process::{Child, Command, Stdio};
 use hairpin_netsim::Random;
 use hairpin_time::{Duration, Instant};
 
-use house::House;
-use judge::Judge;
+use checker::Checker;
+use loopback_exchange::LoopbackExchange;
 
-const DEATHS: &str = "HAIRPIN_ORDER_DEATHS";
-/// Processes that share a journal and an exchange.
-const LINE: u64 = 50;
-/// Longer than any process takes to be where it is waited for.
-const PATIENCE: Duration = Duration::from_secs(60);
+const KILLS: &str = "HAIRPIN_ORDER_DEATHS";
+/// The number of processes that share a journal and an exchange.
+const PROCESSES_PER_CHAIN: u64 = 50;
+/// The time limit of each wait.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A process, and what it reports.
+/// A process and its report.
 struct Trader {
     child: Child,
     report: File,
@@ -36,14 +38,14 @@ struct Trader {
 }
 
 impl Trader {
-    fn start(folder: &Path, gateway: SocketAddrV4, life: u64) -> Self {
-        let report = folder.join(format!("report-{life}"));
+    fn start(folder: &Path, gateway: SocketAddrV4, process: u64) -> Self {
+        let report = folder.join(format!("report-{process}"));
         File::create_new(&report).unwrap();
         let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "doomed::trades_until_it_is_killed", "--nocapture"])
-            .env(doomed::FOLDER, folder)
-            .env(doomed::GATEWAY, gateway.to_string())
-            .env(doomed::LIFE, life.to_string())
+            .args(["--exact", "child::trades_until_it_is_killed", "--nocapture"])
+            .env(child::FOLDER, folder)
+            .env(child::GATEWAY, gateway.to_string())
+            .env(child::PROCESS, process.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
@@ -51,20 +53,20 @@ impl Trader {
         Self { child, report: File::open(report).unwrap(), text: String::new() }
     }
 
-    /// The next line that it has reported.
+    /// Returns the next line of the report.
     fn line(&mut self) -> Option<String> {
         self.report.read_to_string(&mut self.text).unwrap();
         let end = self.text.find('\n')?;
         Some(self.text.drain(..=end).collect::<String>().trim_end().to_owned())
     }
 
-    fn go_on(&mut self) {
+    fn resume(&mut self) {
         self.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     }
 
     fn assert_alive(&mut self) {
         let status = self.child.try_wait().unwrap();
-        assert_eq!(status, None, "the trader died of itself");
+        assert_eq!(status, None, "the trader exited by itself");
     }
 
     fn kill(mut self) {
@@ -74,7 +76,7 @@ impl Trader {
     }
 }
 
-/// Nobody outlives a test that fails.
+/// Kills the process when a test fails.
 impl Drop for Trader {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -82,60 +84,67 @@ impl Drop for Trader {
     }
 }
 
-/// Processes one after the other, each of which goes on where the one before was killed.
-struct Line {
+/// A chain of processes, each of which continues where the previous one was killed.
+struct ProcessChain {
     folder: tempfile::TempDir,
-    house: House,
-    judge: Judge,
+    exchange: LoopbackExchange,
+    checker: Checker,
     random: Random,
-    lives: u64,
+    processes: u64,
 }
 
-impl Line {
+impl ProcessChain {
     fn new(seed: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let judge = Judge::new(&folder.path().join("journal"));
-        Self { folder, house: House::open(), judge, random: Random::new(seed), lives: 0 }
+        let checker = Checker::new(&folder.path().join("journal"));
+        Self {
+            folder,
+            exchange: LoopbackExchange::open(),
+            checker,
+            random: Random::new(seed),
+            processes: 0,
+        }
     }
 
-    /// One process, until `dies` after its start or after it has settled.
-    fn live(&mut self, dies: Dies) {
-        self.lives += 1;
-        let mut trader = Trader::start(self.folder.path(), self.house.gateway(), self.lives);
-        let start = self.house.now();
-        let mut due = if let Dies::Early(after) = dies { Some(start + after) } else { None };
-        while due.is_none_or(|due| self.house.now() < due) {
-            assert!(self.house.now() < start + PATIENCE, "it has not settled within a minute");
-            self.house.step(due);
+    /// Runs one process and kills it, a time after its start or after it has settled.
+    fn run_process(&mut self, kill_time: KillTime) {
+        self.processes += 1;
+        let mut trader = Trader::start(self.folder.path(), self.exchange.gateway(), self.processes);
+        let start = self.exchange.now();
+        let mut due =
+            if let KillTime::Early(after) = kill_time { Some(start + after) } else { None };
+        while due.is_none_or(|due| self.exchange.now() < due) {
+            assert!(self.exchange.now() < start + TIMEOUT, "not settled within 60 s");
+            self.exchange.step(due);
             trader.assert_alive();
             while let Some(line) = trader.line() {
-                if self.judge.hear(self.lives, &line, &self.house) {
-                    trader.go_on();
-                    due = due.or_else(|| dies.after_settling(self.house.now()));
+                if self.checker.handle_report_line(self.processes, &line, &self.exchange) {
+                    trader.resume();
+                    due = due.or_else(|| kill_time.after_settling(self.exchange.now()));
                 }
             }
         }
         trader.kill();
-        self.house.drain();
-        self.judge.bury(&self.house);
+        self.exchange.drain();
+        self.checker.handle_killed(&self.exchange);
     }
 
-    fn draw(&mut self) -> Dies {
+    fn draw(&mut self) -> KillTime {
         match self.random.below(5) {
-            // While it starts, opens its journal, logs on and is told what was not applied.
-            0 => Dies::Early(Duration::from_micros(self.random.below(40_000))),
-            _ => Dies::Trading(Duration::from_micros(self.random.below(15_000))),
+            // During start, opening of the journal, logon or delivery of the NotApplied.
+            0 => KillTime::Early(Duration::from_micros(self.random.below(40_000))),
+            _ => KillTime::Trading(Duration::from_micros(self.random.below(15_000))),
         }
     }
 }
 
 #[derive(Clone, Copy)]
-enum Dies {
+enum KillTime {
     Early(Duration),
     Trading(Duration),
 }
 
-impl Dies {
+impl KillTime {
     fn after_settling(self, now: Instant) -> Option<Instant> {
         match self {
             Self::Early(_) => None,
@@ -145,23 +154,29 @@ impl Dies {
 }
 
 #[test]
-fn what_a_killed_trader_has_sent_is_applied_once_or_told_not_to_be() {
-    let deaths: u64 = std::env::var(DEATHS).map_or(25, |text| text.parse().unwrap());
-    let (mut done, mut sum) = (0, judge::Sum::default());
-    while done < deaths {
-        let mut line = Line::new(done);
-        let count = LINE.min(deaths - done);
+fn killed_trader_messages_are_applied_once_or_reported() {
+    let kills: u64 = std::env::var(KILLS).map_or(25, |text| text.parse().unwrap());
+    let (mut done, mut counts) = (0, checker::Counts::default());
+    while done < kills {
+        let mut chain = ProcessChain::new(done);
+        let count = PROCESSES_PER_CHAIN.min(kills - done);
         for _ in 0..count {
-            let dies = line.draw();
-            line.live(dies);
+            let kill_time = chain.draw();
+            chain.run_process(kill_time);
         }
-        sum.add(&line.judge.sum);
-        // What the last of them left is settled too.
-        line.live(Dies::Trading(Duration::ZERO));
+        counts.add(&chain.checker.counts);
+        // Messages of the last process are settled too.
+        chain.run_process(KillTime::Trading(Duration::ZERO));
         done += count;
     }
-    println!("{deaths} deaths: {sum:?}");
-    let least = deaths.div_ceil(2);
-    assert!(sum.unacknowledged >= least, "{sum:?}: orders unacknowledged in fewer than {least}");
-    assert!(deaths < 25 || sum.not_applied > 0, "{sum:?}: nothing was ever not applied");
+    println!("{kills} kills: {counts:?}");
+    let least = kills.div_ceil(2);
+    assert!(
+        counts.unacknowledged >= least,
+        "{counts:?}: unacknowledged orders after fewer than {least} kills"
+    );
+    assert!(
+        kills < 25 || counts.not_applied > 0,
+        "{counts:?}: no message was reported as not applied"
+    );
 }

@@ -1,4 +1,5 @@
-//! The journal of a trader, on a disk that the process and the machine can leave at any moment.
+//! A trader's journal on a simulated disk, at which the process or the machine can crash at any
+//! time.
 
 use std::ops::RangeInclusive;
 use std::rc::Rc;
@@ -6,21 +7,21 @@ use std::rc::Rc;
 use hairpin_mapped::{Direction, JournalError, MemoryStorage, Record, Storage, Tag};
 use hairpin_netsim::{Chance, Random};
 
-use crate::fuse::Fuse;
+use crate::crash_point::CrashPoint;
 
-/// A storage in memory, which survives the process, and the machine as far as it was synced.
+/// A journal in memory that survives the process. Its synced records also survive the machine.
 #[derive(Debug)]
 pub(crate) struct Disk {
     pub(crate) memory: MemoryStorage,
-    fuse: Rc<Fuse>,
+    crash_point: Rc<CrashPoint>,
     random: Random,
-    /// How often it is synced when a record is committed; each is waited for otherwise.
+    /// The probability of a sync at each commit, unless the session waits for each record.
     syncs: Chance,
 }
 
 impl Disk {
-    pub(crate) fn new(memory: MemoryStorage, fuse: Rc<Fuse>, random: Random) -> Self {
-        Self { memory, fuse, random, syncs: Chance::percent(10) }
+    pub(crate) fn new(memory: MemoryStorage, crash_point: Rc<CrashPoint>, random: Random) -> Self {
+        Self { memory, crash_point, random, syncs: Chance::percent(10) }
     }
 }
 
@@ -36,17 +37,19 @@ impl Storage for Disk {
     fn commit(&mut self, tag: &Tag, length: usize) -> Record {
         let [before, behind] = match tag.direction {
             Direction::Outbound => ["killed before a commit", "killed between commit and write"],
-            Direction::Inbound => ["killed before a keep", "killed between keep and callback"],
+            Direction::Inbound => {
+                ["killed before recording a message", "killed between recording and callback"]
+            }
             Direction::Control => ["killed before a request", "killed between request and write"],
         };
-        self.fuse.step(before);
+        self.crash_point.step(before);
         if !self.memory.waits() && self.random.happens(self.syncs) {
             self.memory.sync();
         }
         let record = self.memory.commit(tag, length);
-        // Whoever waits for the disk has not been told yet that it may write.
+        // A session that waits for the disk may not write yet.
         if !(self.memory.waits() && tag.direction != Direction::Inbound) {
-            self.fuse.step(behind);
+            self.crash_point.step(behind);
         }
         record
     }
@@ -60,9 +63,9 @@ impl Storage for Disk {
     }
 
     fn mark(&mut self, record: Record) {
-        self.fuse.step("killed between callback and mark");
+        self.crash_point.step("killed between callback and mark");
         self.memory.mark(record);
-        self.fuse.step("killed behind a mark");
+        self.crash_point.step("killed after a mark");
     }
 
     fn is_marked(&self, record: Record) -> bool {
@@ -96,9 +99,9 @@ impl Storage for Disk {
     }
 
     fn wait_durable(&mut self, record: Record) -> Result<(), JournalError> {
-        self.fuse.step("killed between commit and sync");
+        self.crash_point.step("killed between commit and sync");
         self.memory.wait_durable(record)?;
-        self.fuse.step("killed between sync and write");
+        self.crash_point.step("killed between sync and write");
         Ok(())
     }
 

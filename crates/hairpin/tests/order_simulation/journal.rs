@@ -1,18 +1,20 @@
-//! What a journal has to be in itself, whatever is in it.
+//! Checks of a journal that do not depend on its contents.
 
 use std::collections::BTreeMap;
 
 use hairpin_mapped::{Direction, MemoryStorage, Record, Storage};
 use hairpin_order_entry::{MESSAGE_RECORD, snapshot_from_record};
 
-/// All records, the oldest first.
+/// Returns all records, oldest first.
 pub(crate) fn all(journal: &MemoryStorage) -> impl Iterator<Item = Record> + '_ {
     std::iter::successors(journal.next(None), |&record| journal.next(Some(record)))
 }
 
-/// Numbers of ours are contiguous under each UUID, and none stands there twice but that of a
-/// refused message, which another has then; RequestTimestamps rise; no message of the exchange
-/// stands there twice.
+/// Checks the order of a journal's records.
+///
+/// Our numbers are contiguous under each UUID. A number repeats only if its message was refused and
+/// another message reused the number. RequestTimestamps increase. No message of the exchange
+/// repeats.
 pub(crate) fn check(journal: &MemoryStorage) {
     let mut ours: BTreeMap<u64, (u32, &[u8])> = BTreeMap::new();
     let mut theirs: BTreeMap<u64, (u32, &[u8])> = BTreeMap::new();
@@ -24,21 +26,24 @@ pub(crate) fn check(journal: &MemoryStorage) {
             Direction::Outbound if tag.kind == MESSAGE_RECORD => {
                 let (last, known) = ours.insert(uuid, (number, bytes)).unwrap_or((0, &[]));
                 let is_next = number == last + 1 || (number == last && bytes != known);
-                assert!(is_next, "{uuid}: {number} stands behind {last} in the journal");
+                assert!(is_next, "{uuid}: {number} follows {last} in the journal");
             }
             Direction::Outbound => {}
             Direction::Inbound => {
                 let (last, known) = theirs.insert(uuid, (number, bytes)).unwrap_or((0, &[]));
-                // Numbers under UUID 0 begin again each week.
+                // Numbering under UUID 0 restarts each week.
                 let is_next = number > last || (uuid == 0 && bytes != known);
-                assert!(is_next, "{uuid}: the exchange's {number} stands behind {last}");
+                assert!(is_next, "{uuid}: the exchange's {number} follows {last}");
             }
             Direction::Control => {
-                let standing =
-                    snapshot_from_record(bytes).expect("a request says where its session stood");
-                let rises = standing.request_timestamp > request_timestamp;
-                assert!(rises, "a RequestTimestamp behind {request_timestamp}: {standing:?}");
-                request_timestamp = standing.request_timestamp;
+                let snapshot = snapshot_from_record(bytes)
+                    .expect("a request record contains a session snapshot");
+                let rises = snapshot.request_timestamp > request_timestamp;
+                assert!(
+                    rises,
+                    "RequestTimestamp does not exceed {request_timestamp}: {snapshot:?}"
+                );
+                request_timestamp = snapshot.request_timestamp;
             }
         }
     }

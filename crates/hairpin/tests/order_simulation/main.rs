@@ -1,54 +1,54 @@
-//! Order entry on a simulated network: the gateway, a trader that is the real session with its
-//! journal and tracker, and everything that can go wrong between them, by a seed.
+//! Order entry on a simulated network: the gateway, a trader with the real session, journal and
+//! order tracker, and faults drawn from a seed.
 //!
-//! Every message either side takes is held against what the other has sent; after each time of
-//! troubles the journal, the numbers and the working orders of both are compared.
-//! `docs/design/order-simulation.md` says what is demanded, and how to repeat a seed.
+//! Each received message is compared with the message that the other end sent. After each phase of
+//! faults, the journal, sequence numbers and working orders of both ends are compared.
+//! `docs/design/order-simulation.md` lists the rules and describes how to repeat a seed.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod disk;
 mod journal;
-mod ledger;
-mod life;
+mod message_log;
 mod plan;
+mod process;
 mod trader;
 mod venue;
 mod world;
 
+#[path = "../support/client_stream.rs"]
+mod client_stream;
+#[path = "../support/crash_point.rs"]
+mod crash_point;
 #[path = "../support/frames.rs"]
 mod frames;
-#[path = "../support/fuse.rs"]
-mod fuse;
 #[path = "../support/request.rs"]
 mod request;
 #[path = "../support/seeds.rs"]
 mod seeds;
 #[path = "../support/trace.rs"]
 mod trace;
-#[path = "../support/wire.rs"]
-mod wire;
 
 use seeds::{Simulation, setting};
 
-/// Runs unless `HAIRPIN_SIM_SEEDS` says another number.
+/// The number of runs unless `HAIRPIN_SIM_SEEDS` is set.
 const SEEDS: u64 = 200;
 
-/// What must happen in two hundred runs, or they prove less than they seem to.
+/// The classes that two hundred runs must cover.
 const CLASSES: &[&str] = &[
     "NotApplied not replayed",
-    "NotApplied told",
-    "attempts to begin a week",
-    "attempts to begin anew",
+    "NotApplied delivered",
+    "first logon attempts of a week",
+    "attempts to negotiate again",
     "attempts to resume",
     "backup: connections lost",
     "backup: ended with the primary",
-    "backup: logons refused without a primary",
+    "backup: logons refused because of no primary",
     "connections lost",
     "connections to the backup reset",
     "connections refused",
     "connections reset",
-    "connections reset amid",
-    "connections that could not be made",
+    "connections reset within a frame",
+    "failed connection attempts",
     "cut in a NewOrderSingle",
     "cut in a refused cancel or replacement",
     "cut in an ExecutionReportCancel",
@@ -62,14 +62,14 @@ const CLASSES: &[&str] = &[
     "cut in the headers of a frame",
     "cuts while the exchange sends",
     "cuts while the trader sends",
-    "doubled messages found out",
-    "doubts settled by a logon",
+    "doubled messages detected",
+    "unknown messages settled by a logon",
     "failovers",
-    "failovers from a connection that ends",
-    "failovers from a connection that hangs",
-    "failovers that leave messages in doubt",
-    "failovers that lose messages of the exchange",
-    "failovers that lose messages of the trader",
+    "failovers from a closed connection",
+    "failovers from a hanging connection",
+    "failovers with messages of unknown state",
+    "failovers with lost messages of the exchange",
+    "failovers with lost messages of the trader",
     "failovers with requests in flight",
     "failures of the primary",
     "floods",
@@ -77,7 +77,7 @@ const CLASSES: &[&str] = &[
     "gaps filled",
     "gaps of several batches",
     "gaps under UUID 0",
-    "gaps under an earlier UUID",
+    "gaps under a previous UUID",
     "gateway: connections cut",
     "gateway: connections refused",
     "gateway: messages doubled",
@@ -87,59 +87,59 @@ const CLASSES: &[&str] = &[
     "gateway: writes coalesced",
     "gateway: writes delayed",
     "gateway: writes split",
-    "holds overflowed",
+    "hold buffers overflowed",
     "keep-alives lapsed at the exchange",
     "keep-alives lapsed at the trader",
-    "killed amid a failover",
+    "killed during a failover",
     "killed at the end of a callback",
     "killed before a commit",
-    "killed before a keep",
+    "killed before recording a message",
     "killed before a read",
     "killed before a write",
-    "killed behind a mark",
-    "killed behind a write",
+    "killed after a mark",
+    "killed after a write",
     "killed between callback and mark",
     "killed between commit and sync",
     "killed between commit and write",
-    "killed between keep and callback",
+    "killed between recording and callback",
     "killed between sync and write",
-    "killed between two wakes",
+    "killed between two wake-ups",
     "killed in a callback",
     "killed when active on the backup",
     "logons",
     "logons on the backup",
-    "logons with all there",
+    "logons without missing messages",
     "logons with messages missing",
     "messages accepted",
-    "messages accepted that were sent again",
-    "messages refused without their number",
-    "messages told again",
-    "messages told by retransmission",
-    "messages told by the next process",
-    "not applied, and the word lost with its connection",
-    "numbers forgotten",
-    "numbers found never to be used",
+    "messages accepted after retransmission by the trader",
+    "messages refused without using their number",
+    "messages delivered again",
+    "messages delivered by retransmission",
+    "messages delivered by the next process",
+    "not applied, and the NotApplied lost with its connection",
+    "numbers lost with power",
+    "numbers reported as never used",
     "partial writes",
     "phases settled and checked",
     "power cuts",
-    "power cuts amid a failover",
+    "power cuts during a failover",
     "processes killed",
     "processes started",
     "records lost with power",
     "records of ours lost with power",
     "retransmissions dropped",
-    "retransmissions under way for long",
+    "retransmissions delayed for long",
     "sends refused",
     "silences of the exchange",
     "silences of the trader",
     "steps back of the trader's clock",
     "steps of the market",
     "terminates answered",
-    "terminates of the exchange",
-    "times of a narrow line",
-    "times the backup stood by",
+    "terminates by the exchange",
+    "periods of a narrow connection",
+    "periods with a connected backup",
     "trades before the first logon of a week",
-    "trades while the trader was away",
+    "trades while the trader was disconnected",
     "trading days ended",
     "weeks begun",
     "working orders compared",
@@ -151,18 +151,18 @@ fn simulation() -> Simulation {
 }
 
 #[test]
-fn every_message_is_told_once_and_every_order_is_accounted_for() {
+fn messages_are_delivered_once_and_orders_accounted_for() {
     simulation().run_all(SEEDS, CLASSES, world::run);
 }
 
-/// Seed 3898: the connector, which looks between turns, never heard that it was established.
+/// Tests seed 3898: the connector, which polls the state, missed the established state.
 #[test]
-fn a_session_that_is_established_and_lost_within_one_turn_is_resumed() {
+fn session_lost_in_the_turn_it_was_established_is_resumed() {
     simulation().run(3_898, world::run);
 }
 
 #[test]
-fn one_seed_is_one_run() {
+fn seed_determines_run() {
     let run = || simulation().run(17, world::run);
     assert_eq!(run(), run());
 }

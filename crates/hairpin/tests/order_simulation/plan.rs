@@ -1,33 +1,33 @@
-//! What a seed has in store.
+//! The plan of a run, drawn from its seed.
 
 use hairpin_exchange::GatewayFaults;
 use hairpin_netsim::{Chance, Delay, Random, StreamFaults};
 use hairpin_order_entry::NotAppliedAnswer;
 use hairpin_time::Duration;
 
-use crate::trader::Ways;
+use crate::trader::TraderPolicy;
 
-/// Who keeps the session connected.
+/// The owner of the session, which keeps it connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keeping {
-    /// `ReconnectingSession`, with its connector: it resumes whenever it can.
-    Kept,
-    /// The trader itself, which now and then negotiates anew though it need not.
-    Own,
+pub(crate) enum SessionOwner {
+    /// A `ReconnectingSession` with its connector, which resumes whenever possible.
+    Reconnecting,
+    /// The trader, which sometimes negotiates a new session without need.
+    Trader,
 }
 
-/// What is done about messages that were not applied.
+/// The response to messages that were not applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answers {
+pub(crate) enum NotAppliedPolicy {
     Fill,
     Replay,
-    /// The one or the other, each time by chance.
+    /// A random choice between the two for each NotApplied.
     Mixed,
 }
 
-/// What the gateway does wrong all the time, more or less often.
+/// The permanent fault of the gateway, with a random rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Weakness {
+pub(crate) enum GatewayFault {
     None,
     Drops,
     Doubles,
@@ -38,33 +38,33 @@ pub(crate) enum Weakness {
     Silences,
     Cuts,
     Refuses,
-    /// All but doubles, which end the session.
+    /// All faults except doubled messages, which end the session.
     All,
 }
 
-/// What happens once, at some time.
+/// A fault that happens once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trouble {
-    /// The connection ends after so many bytes more from the trader, or to it.
+pub(crate) enum Fault {
+    /// The connection ends after this number of further bytes from the trader, or to it.
     CutUp(usize),
     CutDown(usize),
     Reset,
-    /// What the trader sends, or what it is sent, is under way for so long.
+    /// Bytes from the trader, or to it, are delayed by this duration.
     StallUp(Duration),
     StallDown(Duration),
-    /// The trader's process dies after so many steps.
+    /// The trader's process crashes after this number of steps.
     Kill(u64),
-    /// It dies after so many steps of a class.
+    /// The process crashes after this number of steps of a class.
     KillAt(&'static str, u64),
-    /// And the machine with it.
+    /// The process crashes after this number of steps, and the machine loses power.
     PowerCut(u64),
     ExchangeTerminates,
     TraderTerminates,
-    /// Connections are refused for so long.
+    /// Connections are refused for this duration.
     Refusals(Duration),
-    /// The line takes and brings a few bytes at once.
+    /// The connection transfers a few bytes at a time.
     Trickle,
-    /// The trading day ends: orders good for the day go.
+    /// The trading day ends, which expires day orders.
     DayEnds,
     /// The trader's clock steps back.
     ClockBack(Duration),
@@ -74,19 +74,19 @@ pub(crate) enum Trouble {
     LoseBackup,
 }
 
-/// The primary fails, and the backup takes its place.
+/// A failure of the primary, after which the backup takes over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Failover {
-    /// The primary's connections hang, and do not end.
+    /// The primary's connections hang instead of closing.
     pub(crate) hangs: bool,
-    /// When it takes connections again, as the backup.
+    /// The time after which the failed gateway accepts connections again, as the backup.
     pub(crate) back_after: Duration,
-    /// The rest of the market trades so often in that moment.
+    /// The number of market steps at the time of the failure.
     pub(crate) ticks: u64,
-    /// The trader's process dies after so many steps, or as soon as it is active again, and the
-    /// machine with it or not.
-    pub(crate) dies: Option<(Option<u64>, bool)>,
-    /// The trader sends nothing any more: what is in doubt is settled by a logon.
+    /// The crash of the trader's process: after a number of steps, or as soon as the session is
+    /// active again. `true` if the machine loses power too.
+    pub(crate) crashes: Option<(Option<u64>, bool)>,
+    /// The trader stops sending, so that the next logon settles messages of unknown state.
     pub(crate) falls_silent: bool,
 }
 
@@ -96,7 +96,7 @@ impl Failover {
             hangs: random.below(3) == 0,
             back_after: random.span(Duration::from_millis(1), LENGTH),
             ticks: random.below(6),
-            dies: (random.below(2) == 0).then(|| {
+            crashes: (random.below(2) == 0).then(|| {
                 let steps = (random.below(3) > 0).then(|| random.below(40));
                 (steps, random.below(2) == 0)
             }),
@@ -105,17 +105,17 @@ impl Failover {
     }
 }
 
-/// Where a death is worth more than elsewhere.
-const DELICATE: &[&str] = &[
+/// The classes of crash points that are drawn more often.
+const CRITICAL_STEPS: &[&str] = &[
     "killed between commit and write",
-    "killed behind a write",
-    "killed between keep and callback",
+    "killed after a write",
+    "killed between recording and callback",
     "killed in a callback",
     "killed between callback and mark",
-    "killed behind a mark",
+    "killed after a mark",
 ];
 
-impl Trouble {
+impl Fault {
     fn draw(random: &mut Random, has_backup: bool) -> Self {
         if has_backup && random.below(3) == 0 {
             return match random.below(4) {
@@ -136,7 +136,7 @@ impl Trouble {
             9 if random.below(2) == 0 => Self::StallUp(span(random, 4_000, 14_000)),
             9 => Self::StallDown(span(random, 4_000, 14_000)),
             10..13 => Self::Kill(random.below(160)),
-            13..15 => Self::KillAt(DELICATE[random.below(6) as usize], random.below(8)),
+            13..15 => Self::KillAt(CRITICAL_STEPS[random.below(6) as usize], random.below(8)),
             15..17 => Self::PowerCut(random.below(160)),
             17 => Self::ExchangeTerminates,
             18 => Self::TraderTerminates,
@@ -148,86 +148,92 @@ impl Trouble {
     }
 }
 
-/// What a phase begins with, on top of its troubles.
+/// The start of a phase, before its faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prelude {
     None,
-    /// A new week, and trades before the first logon in it.
+    /// A new week, with trades before the first logon of the week.
     Week,
-    /// Thousands of trades while the trader is away.
+    /// Thousands of trades while the trader is disconnected.
     Flood,
 }
 
-/// A time of troubles, after which all is put right.
+/// A period with faults, after which all faults end.
 #[derive(Debug)]
 pub(crate) struct Phase {
     pub(crate) prelude: Prelude,
     pub(crate) length: Duration,
-    /// When in the phase each begins.
-    pub(crate) troubles: Vec<(Duration, Trouble)>,
+    /// The faults, each with its start relative to the phase.
+    pub(crate) faults: Vec<(Duration, Fault)>,
 }
 
-/// A run.
+/// The plan of one run.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) random: Random,
-    pub(crate) keeping: Keeping,
-    /// The session stands by on the backup too.
+    pub(crate) session_owner: SessionOwner,
+    /// The session is also connected to the backup.
     pub(crate) has_backup: bool,
-    pub(crate) answers: Answers,
-    pub(crate) weakness: Weakness,
+    pub(crate) not_applied_policy: NotAppliedPolicy,
+    pub(crate) gateway_fault: GatewayFault,
     pub(crate) faults: Option<GatewayFaults>,
-    /// Each record of ours is waited for; else the disk is synced now and then.
+    /// The session waits until each of our records is on disk. Otherwise, the disk is synced at
+    /// random.
     pub(crate) waits: bool,
     pub(crate) cancels_on_disconnect: bool,
-    /// Bytes for messages that wait for earlier ones.
+    /// The number of bytes for messages held until earlier ones arrive.
     pub(crate) held_bytes: usize,
-    /// Messages that may wait for the connection.
+    /// The maximum number of messages queued for the connection.
     pub(crate) waiting_max: usize,
-    /// What is sent again is under way for so long that it is asked for anew.
-    pub(crate) dawdles: bool,
+    /// Retransmissions are delayed for so long that the session requests them again.
+    pub(crate) delays_retransmissions: bool,
     pub(crate) phases: Vec<Phase>,
 }
 
-/// How long a phase is, at most.
+/// The maximum length of a phase.
 const LENGTH: Duration = Duration::from_millis(60);
 
 impl Plan {
-    /// What `seed` has in store: the gateway's weakness and the trader's ways go round with it.
+    /// Draws the plan of `seed`. The gateway's fault and the trader's policy rotate with the seed.
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
-        let weakness = Weakness::of(seed);
-        let keeping = if seed.is_multiple_of(2) { Keeping::Kept } else { Keeping::Own };
-        let has_backup = keeping == Keeping::Kept && random.below(3) > 0;
-        let ways = (seed % 25 == 7, has_backup);
+        let gateway_fault = GatewayFault::from_seed(seed);
+        let session_owner =
+            if seed.is_multiple_of(2) { SessionOwner::Reconnecting } else { SessionOwner::Trader };
+        let has_backup = session_owner == SessionOwner::Reconnecting && random.below(3) > 0;
+        let policy = (seed % 25 == 7, has_backup);
         let phases = 3 + random.below(4);
-        let phases = (0..phases).map(|number| Phase::draw(&mut random, number, ways)).collect();
+        let phases = (0..phases).map(|number| Phase::draw(&mut random, number, policy)).collect();
         Self {
-            keeping,
+            session_owner,
             has_backup,
-            answers: [Answers::Fill, Answers::Fill, Answers::Replay, Answers::Mixed]
-                [random.below(4) as usize],
-            faults: weakness.faults(random.any()),
-            weakness,
+            not_applied_policy: [
+                NotAppliedPolicy::Fill,
+                NotAppliedPolicy::Fill,
+                NotAppliedPolicy::Replay,
+                NotAppliedPolicy::Mixed,
+            ][random.below(4) as usize],
+            faults: gateway_fault.faults(random.any()),
+            gateway_fault,
             waits: random.below(2) == 0,
             cancels_on_disconnect: random.below(2) == 0,
             held_bytes: *random.pick(&[64 << 10, 64 << 10, 2_000]),
             waiting_max: *random.pick(&[4, 64, 64]),
-            dawdles: random.below(2) == 0,
+            delays_retransmissions: random.below(2) == 0,
             phases,
             random,
         }
     }
 
-    pub(crate) fn ways(&self) -> Ways {
-        let Self { answers, weakness, keeping, has_backup, .. } = *self;
-        Ways { answers, weakness, keeping, has_backup }
+    pub(crate) fn policy(&self) -> TraderPolicy {
+        let Self { not_applied_policy, gateway_fault, session_owner, has_backup, .. } = *self;
+        TraderPolicy { not_applied_policy, gateway_fault, session_owner, has_backup }
     }
 
     pub(crate) fn preferred(&self) -> NotAppliedAnswer {
-        match self.answers {
-            Answers::Fill => NotAppliedAnswer::FillGap,
-            Answers::Replay | Answers::Mixed => NotAppliedAnswer::Replay,
+        match self.not_applied_policy {
+            NotAppliedPolicy::Fill => NotAppliedAnswer::FillGap,
+            NotAppliedPolicy::Replay | NotAppliedPolicy::Mixed => NotAppliedAnswer::Replay,
         }
     }
 }
@@ -241,32 +247,32 @@ impl Phase {
         };
         let count = random.below(4) + u64::from(has_backup);
         let begins = |random: &mut Random| random.span(Duration::ZERO, LENGTH);
-        let troubles = (0..count).map(|_| (begins(random), Trouble::draw(random, has_backup)));
-        let mut troubles: Vec<_> = troubles.collect();
-        troubles.sort_by_key(|(at, _)| *at);
-        Self { prelude, length: random.span(Duration::from_millis(5), LENGTH), troubles }
+        let faults = (0..count).map(|_| (begins(random), Fault::draw(random, has_backup)));
+        let mut faults: Vec<_> = faults.collect();
+        faults.sort_by_key(|(at, _)| *at);
+        Self { prelude, length: random.span(Duration::from_millis(5), LENGTH), faults }
     }
 }
 
-impl Weakness {
-    fn of(seed: u64) -> Self {
-        const ALL: [Weakness; 14] = [
-            Weakness::None,
-            Weakness::Drops,
-            Weakness::None,
-            Weakness::Doubles,
-            Weakness::Skips,
-            Weakness::None,
-            Weakness::Delays,
-            Weakness::Splits,
-            Weakness::Coalesces,
-            Weakness::Silences,
-            Weakness::None,
-            Weakness::Cuts,
-            Weakness::Refuses,
-            Weakness::All,
+impl GatewayFault {
+    fn from_seed(seed: u64) -> Self {
+        const ALL: [GatewayFault; 14] = [
+            GatewayFault::None,
+            GatewayFault::Drops,
+            GatewayFault::None,
+            GatewayFault::Doubles,
+            GatewayFault::Skips,
+            GatewayFault::None,
+            GatewayFault::Delays,
+            GatewayFault::Splits,
+            GatewayFault::Coalesces,
+            GatewayFault::Silences,
+            GatewayFault::None,
+            GatewayFault::Cuts,
+            GatewayFault::Refuses,
+            GatewayFault::All,
         ];
-        // Another step than that of the trader's ways.
+        // The step differs from the step of the trader's policy.
         ALL[(seed / 2 % ALL.len() as u64) as usize]
     }
 
@@ -300,18 +306,18 @@ impl Weakness {
         })
     }
 
-    /// Whether a message may come twice though nothing was lost.
+    /// Returns `true` if a message may arrive twice without a loss.
     pub(crate) fn doubles(self) -> bool {
         self == Self::Doubles
     }
 
-    /// Whether a number of the exchange's may never be used.
+    /// Returns `true` if the exchange may skip sequence numbers.
     pub(crate) fn skips(self) -> bool {
         matches!(self, Self::Skips | Self::All)
     }
 }
 
-/// A line that is good, and one that takes and brings a few bytes at once.
+/// Returns the faults of a good connection, or of one that transfers a few bytes at a time.
 pub(crate) fn line(is_trickling: bool) -> StreamFaults {
     let good = StreamFaults { window_bytes: 16 << 10, ..StreamFaults::LAN };
     let delay = Delay {

@@ -1,4 +1,4 @@
-//! The trader: what it sends, and what it does about what it is told.
+//! The trader: its requests, and its responses to received messages.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -10,77 +10,77 @@ use hairpin_order_entry::{
     State, Takeover, TerminateCode, Terminated, TrackOrders, Warning,
 };
 
-use crate::fuse::Fuse;
-use crate::ledger::Ledger;
-use crate::plan::{Answers, Keeping, Weakness};
+use crate::crash_point::CrashPoint;
+use crate::message_log::MessageLog;
+use crate::plan::{GatewayFault, NotAppliedPolicy, SessionOwner};
 use crate::request::{FIRST, LOW, Request, Status};
 use crate::trace::{self, trace};
 
-/// Orders that are tracked.
+/// The capacity of the order tracker.
 pub(crate) const CAPACITY: usize = 2_000;
 
-/// What a plan says of the trader.
+/// The trader's part of the plan.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ways {
-    pub(crate) answers: Answers,
-    pub(crate) weakness: Weakness,
-    pub(crate) keeping: Keeping,
+pub(crate) struct TraderPolicy {
+    pub(crate) not_applied_policy: NotAppliedPolicy,
+    pub(crate) gateway_fault: GatewayFault,
+    pub(crate) session_owner: SessionOwner,
     pub(crate) has_backup: bool,
 }
 
-/// What the trader's session has come to.
+/// The state of the trader's session with respect to a failover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// It has logged on last, or is to.
+pub(crate) enum FailoverState {
+    /// The last logon was at this gateway, or the session is not established yet.
     LoggedOn,
-    /// The primary has failed, and the session is to go on over the backup.
+    /// The primary has failed, and the session waits for the backup to take over.
     AwaitsFailover,
-    /// It has gone on, and nothing came since.
+    /// The backup has taken over, and no message has arrived since.
     FailedOver,
 }
 
-/// What one process of the trader knows, and what outlives it.
+/// The state of one process of the trader, and the state shared with later processes.
 pub(crate) struct Trader {
     pub(crate) orders: Orders,
     pub(crate) random: Random,
     pub(crate) census: Census,
-    pub(crate) ledger: Rc<RefCell<Ledger>>,
-    fuse: Rc<Fuse>,
-    /// The next ClOrdID: no process ever uses one again.
+    pub(crate) message_log: Rc<RefCell<MessageLog>>,
+    crash_point: Rc<CrashPoint>,
+    /// The next ClOrdID, which is unique across processes.
     id: Rc<Cell<u64>>,
-    ways: Ways,
+    policy: TraderPolicy,
     /// The session is established.
     is_established: bool,
-    /// It sends in callbacks too.
+    /// The trader also sends in callbacks.
     pub(crate) is_busy: bool,
     /// The session cannot be resumed.
-    pub(crate) is_spoilt: bool,
+    pub(crate) is_unresumable: bool,
     pub(crate) answered: u64,
-    pub(crate) standing: Standing,
+    pub(crate) failover_state: FailoverState,
 }
 
 impl Trader {
     pub(crate) fn new(
         orders: Orders,
         random: Random,
-        ledger: Rc<RefCell<Ledger>>,
-        fuse: Rc<Fuse>,
+        message_log: Rc<RefCell<MessageLog>>,
+        crash_point: Rc<CrashPoint>,
         id: Rc<Cell<u64>>,
-        ways: Ways,
+        policy: TraderPolicy,
     ) -> Self {
         Self {
             orders,
             random,
             census: Census::new(),
-            ledger,
-            fuse,
+            message_log,
+            crash_point,
             id,
-            ways,
+            policy,
             is_established: false,
             is_busy: true,
-            is_spoilt: false,
+            is_unresumable: false,
             answered: 0,
-            standing: Standing::LoggedOn,
+            failover_state: FailoverState::LoggedOn,
         }
     }
 
@@ -89,7 +89,7 @@ impl Trader {
         self.id.get()
     }
 
-    fn note(&mut self, sender: &Sender<'_>, sent: Result<Sent, SendError>) {
+    fn count_send(&mut self, sender: &Sender<'_>, sent: Result<Sent, SendError>) {
         trace!(sender.now(), "trader: sends {sent:?}");
         match sent {
             Ok(_) => self.census.count("messages sent"),
@@ -97,7 +97,7 @@ impl Trader {
         }
     }
 
-    /// Sends something, whatever comes to its mind.
+    /// Sends a random request.
     pub(crate) fn act(&mut self, sender: &mut Sender<'_>) {
         if sender.state() != State::Established {
             return;
@@ -105,21 +105,20 @@ impl Trader {
         let id = self.next_id();
         let Some(request) = Request::draw(&mut self.random, &self.orders, id) else { return };
         let sent = request.send(&mut self.orders, sender);
-        self.note(sender, sent);
+        self.count_send(sender, sent);
     }
 
-    /// Sends an order that stays where it is, after which nothing that was sent before is in
-    /// doubt.
+    /// Sends an order that does not trade. Its report settles the state of all messages before it.
     pub(crate) fn probe(&mut self, sender: &mut Sender<'_>) -> ClOrdId {
         let id = self.next_id().into();
         let order = NewOrder::limit(FIRST, SideReq::BUY, Decimal(LOW), 1, id);
         let sent = self.orders.send(sender, &order);
-        self.note(sender, sent);
+        self.count_send(sender, sent);
         id
     }
 
-    /// A large order, far from the market.
-    pub(crate) fn bait(&mut self, sender: &mut Sender<'_>) -> bool {
+    /// Sends a large order far from the market.
+    pub(crate) fn send_large_order(&mut self, sender: &mut Sender<'_>) -> bool {
         let id = self.next_id().into();
         let order = NewOrder::limit(FIRST, SideReq::BUY, Decimal(LOW), 9_999, id);
         self.orders.send(sender, &order.good_till_cancel()).is_ok()
@@ -140,13 +139,13 @@ impl Listener for Trader {
 
     fn on_established(&mut self, sender: &mut Sender<'_>, established: &Established) {
         trace!(sender.now(), "trader: {established:?}");
-        let mut ledger = self.ledger.borrow_mut();
-        let may_begin = self.ways.keeping == Keeping::Own;
-        ledger.log_on(established.uuid, sender.progress().next_outgoing, may_begin);
-        drop(ledger);
+        let mut message_log = self.message_log.borrow_mut();
+        let may_begin = self.policy.session_owner == SessionOwner::Trader;
+        message_log.log_on(established.uuid, sender.progress().next_outgoing, may_begin);
+        drop(message_log);
         self.is_established = true;
-        self.standing = Standing::LoggedOn;
-        self.fuse.step("killed when established");
+        self.failover_state = FailoverState::LoggedOn;
+        self.crash_point.step("killed when established");
         if self.is_busy && self.random.below(3) == 0 {
             self.act(sender);
         }
@@ -154,20 +153,20 @@ impl Listener for Trader {
 
     fn on_failover(&mut self, sender: &mut Sender<'_>, failover: Failover) {
         trace!(sender.now(), "trader: {failover:?}");
-        // Nothing can be sent before it is active.
+        // The session accepts no message before the takeover.
         let sent = sender.send(&Status(77));
         assert_eq!(sent, Err(SendError::Backup));
-        self.fuse.step("killed when told of a failover");
+        self.crash_point.step("killed in the callback of a failover");
     }
 
     fn on_takeover(&mut self, sender: &mut Sender<'_>, active: Takeover) {
         trace!(sender.now(), "trader: {active:?}");
         assert_eq!(active.next_outgoing, sender.progress().next_outgoing);
-        self.ledger.borrow_mut().fail_over();
+        self.message_log.borrow_mut().fail_over();
         self.census.count("failovers");
-        self.census.add("failovers that leave messages in doubt", active.in_doubt.into());
-        self.fuse.step("killed when active on the backup");
-        self.standing = Standing::FailedOver;
+        self.census.add("failovers with messages of unknown state", active.in_doubt.into());
+        self.crash_point.step("killed when active on the backup");
+        self.failover_state = FailoverState::FailedOver;
         if self.is_busy && self.random.below(2) == 0 {
             self.act(sender);
         }
@@ -178,42 +177,46 @@ impl Listener for Trader {
             println!("                trader: backup: {notice:?}");
         }
         self.census.count(match notice {
-            BackupNotice::State(State::Established) => "times the backup stood by",
+            BackupNotice::State(State::Established) => "periods with a connected backup",
             BackupNotice::State(_) => return,
             BackupNotice::Rejected(rejected) => match rejected.code {
                 RejectCode::INVALID_TIMESTAMP => "backup: logons refused as too old",
-                RejectCode::DESIGNATED_BACKUP => "backup: logons refused without a primary",
-                code => panic!("a logon on the backup is refused: {code}"),
+                RejectCode::DESIGNATED_BACKUP => "backup: logons refused because of no primary",
+                code => panic!("the backup refused a logon: {code}"),
             },
             BackupNotice::Terminated(terminated) if terminated.solicited => {
                 "backup: terminates answered"
             }
             BackupNotice::Terminated(terminated) => match terminated.code {
-                TerminateCode::FINISHED => "backup: terminates of the exchange",
-                TerminateCode::KEEP_ALIVE_INTERVAL_LAPSED => "backup: keep-alives lapsed there",
+                TerminateCode::FINISHED => "backup: terminates by the exchange",
+                TerminateCode::KEEP_ALIVE_INTERVAL_LAPSED => {
+                    "backup: keep-alives lapsed at the exchange"
+                }
                 TerminateCode::PRIMARY_DISCONNECTED => "backup: ended with the primary",
-                // It has become the primary meanwhile.
-                TerminateCode::INVALID_NEXT_SEQ_NO => "backup: none any more",
-                // A week has begun.
-                TerminateCode::UNNEGOTIATED => "backup: UUIDs that are not known",
-                TerminateCode::ALREADY_ESTABLISHED => "backup: requests that came twice",
-                code => panic!("the exchange terminates on the backup: {code}"),
+                // The backup has become the primary.
+                TerminateCode::INVALID_NEXT_SEQ_NO => "backup: became the primary",
+                // A new week has begun.
+                TerminateCode::UNNEGOTIATED => "backup: unknown UUIDs",
+                TerminateCode::ALREADY_ESTABLISHED => "backup: duplicate requests",
+                code => panic!("the backup terminated the session: {code}"),
             },
             BackupNotice::Error(Error::ConnectionLost(State::Connecting)) => {
-                "backup: connections that could not be made"
+                "backup: failed connection attempts"
             }
             BackupNotice::Error(Error::ConnectionLost(_)) => "backup: connections lost",
-            BackupNotice::Error(Error::KeepAliveLapsed) => "backup: keep-alives lapsed here",
+            BackupNotice::Error(Error::KeepAliveLapsed) => {
+                "backup: keep-alives lapsed at the trader"
+            }
             BackupNotice::Error(Error::ResponseTimeout(_)) => "backup: logons not answered",
             BackupNotice::Error(Error::TerminateTimeout) => "backup: terminates not answered",
-            // It hung while the session was resumed on the other gateway.
+            // The message was delayed until the session had been resumed on the other gateway.
             BackupNotice::Error(Error::NextSeqNo { .. } | Error::Uuid { .. }) => {
-                "backup: failovers of the past"
+                "backup: outdated failover messages"
             }
             BackupNotice::Warning(Warning::Silence) => "backup: silences of the exchange",
             BackupNotice::Warning(Warning::SequenceRequested) => "backup: silences of the trader",
             BackupNotice::Warning(Warning::LogonRepeated(_)) => "backup: logons repeated",
-            notice => panic!("the backup: {notice:?}"),
+            notice => panic!("unexpected backup notice: {notice:?}"),
         });
     }
 
@@ -222,35 +225,37 @@ impl Listener for Trader {
         let template = message.header.template_id;
         trace!(
             sender.now(),
-            "trader: told {template}, {seq_num} of {uuid}{}{}",
+            "trader: receives {template}, {seq_num} of {uuid}{}{}",
             if redelivered { ", again" } else { "" },
             if possible_retransmission { ", retransmitted" } else { "" }
         );
-        self.ledger.borrow_mut().take(message);
+        self.message_log.borrow_mut().take(message);
         self.answered += 1;
-        self.fuse.step("killed in a callback");
+        self.crash_point.step("killed in a callback");
         if self.is_busy && self.random.below(4) == 0 {
             self.act(sender);
         }
-        self.fuse.step("killed at the end of a callback");
+        self.crash_point.step("killed at the end of a callback");
     }
 
-    fn answer_not_applied(&mut self, _: NotApplied, given: NotAppliedAnswer) -> NotAppliedAnswer {
-        match self.ways.answers {
-            Answers::Mixed if self.random.below(2) == 0 => NotAppliedAnswer::FillGap,
-            _ => given,
+    fn answer_not_applied(&mut self, _: NotApplied, passed: NotAppliedAnswer) -> NotAppliedAnswer {
+        match self.policy.not_applied_policy {
+            NotAppliedPolicy::Mixed if self.random.below(2) == 0 => NotAppliedAnswer::FillGap,
+            _ => passed,
         }
     }
 
     fn on_not_applied(&mut self, sender: &mut Sender<'_>, not_applied: NotApplied) {
-        trace!(sender.now(), "trader: told {not_applied:?}");
+        trace!(sender.now(), "trader: receives {not_applied:?}");
         let progress = sender.progress();
         let committed = progress.next_outgoing - 1;
-        self.ledger.borrow_mut().tell(progress.uuid, not_applied, committed);
-        if std::mem::replace(&mut self.standing, Standing::LoggedOn) == Standing::FailedOver {
-            self.census.count("failovers that lose messages of the trader");
+        self.message_log.borrow_mut().record_not_applied(progress.uuid, not_applied, committed);
+        if std::mem::replace(&mut self.failover_state, FailoverState::LoggedOn)
+            == FailoverState::FailedOver
+        {
+            self.census.count("failovers with lost messages of the trader");
         }
-        self.fuse.step("killed in the callback of a NotApplied");
+        self.crash_point.step("killed in the callback of a NotApplied");
     }
 
     fn on_gap(&mut self, sender: &mut Sender<'_>, gap: Gap) {
@@ -258,10 +263,10 @@ impl Listener for Trader {
         self.census.count(match gap.uuid {
             0 => "gaps under UUID 0",
             uuid if uuid == sender.progress().uuid => "gaps",
-            _ => "gaps under an earlier UUID",
+            _ => "gaps under a previous UUID",
         });
-        if self.standing == Standing::FailedOver {
-            self.census.count("failovers that lose messages of the exchange");
+        if self.failover_state == FailoverState::FailedOver {
+            self.census.count("failovers with lost messages of the exchange");
         }
         let count = gap.to - gap.from + 1;
         self.census.add("gaps of several batches", u64::from(count > 2_500));
@@ -269,20 +274,20 @@ impl Listener for Trader {
 
     fn on_lost(&mut self, sender: &mut Sender<'_>, gap: Gap) {
         trace!(sender.now(), "trader: lost {gap:?}");
-        self.ledger.borrow_mut().lose(gap);
+        self.message_log.borrow_mut().record_lost(gap);
     }
 
     fn on_reject(&mut self, sender: &mut Sender<'_>, rejected: &Rejected<'_>) {
         trace!(sender.now(), "trader: {rejected:?}");
         self.census.count(match rejected.code {
-            // It has been under way for long, or the trader knows less than it did.
+            // The request was delayed for long, or the trader has lost recent journal records.
             RejectCode::INVALID_TIMESTAMP => "logons refused as too old",
             RejectCode::DESIGNATED_BACKUP | RejectCode::NEGOTIATE_NOT_ALLOWED
-                if self.ways.has_backup =>
+                if self.policy.has_backup =>
             {
                 "logons refused by the backup"
             }
-            code => panic!("a logon is refused: {code}"),
+            code => panic!("the gateway refused a logon: {code}"),
         });
     }
 
@@ -291,42 +296,47 @@ impl Listener for Trader {
         if terminated.solicited {
             return self.census.count("terminates answered");
         }
-        let is_forgetful = self.ledger.borrow_mut().is_forgetful(sender.progress().uuid);
+        let may_reuse_numbers =
+            self.message_log.borrow_mut().may_reuse_numbers(sender.progress().uuid);
         let code = terminated.code;
         self.census.count(match code {
-            TerminateCode::FINISHED => "terminates of the exchange",
+            TerminateCode::FINISHED => "terminates by the exchange",
             TerminateCode::KEEP_ALIVE_INTERVAL_LAPSED => "keep-alives lapsed at the exchange",
-            TerminateCode::OTHER => "connections displaced",
-            // A Negotiate was journaled and never arrived, or it was in vain since a week began.
-            TerminateCode::INVALID_UUID | TerminateCode::UNNEGOTIATED => "UUIDs that are not known",
-            // Of two requests the first came late.
+            TerminateCode::OTHER => "connections replaced by another logon",
+            // A Negotiate was journaled and not received, or a new week has invalidated it.
+            TerminateCode::INVALID_UUID | TerminateCode::UNNEGOTIATED => "unknown UUIDs",
+            // The first of two requests was delayed.
             TerminateCode::ALREADY_NEGOTIATED | TerminateCode::ALREADY_ESTABLISHED => {
-                "requests that came twice"
+                "duplicate requests"
             }
-            TerminateCode::INVALID_NEXT_SEQ_NO if is_forgetful => "numbers forgotten",
-            // While the session is still established on the primary.
-            TerminateCode::INVALID_NEXT_SEQ_NO if self.ways.has_backup && !self.is_established => {
+            TerminateCode::INVALID_NEXT_SEQ_NO if may_reuse_numbers => "numbers lost with power",
+            // The session is still established on the primary.
+            TerminateCode::INVALID_NEXT_SEQ_NO
+                if self.policy.has_backup && !self.is_established =>
+            {
                 "numbers refused by the backup"
             }
-            _ => panic!("the exchange terminates: {code}"),
+            _ => panic!("the exchange terminated the session: {code}"),
         });
         let is_unknown = [TerminateCode::INVALID_UUID, TerminateCode::UNNEGOTIATED].contains(&code);
-        self.ledger.borrow_mut().may_begin |= is_unknown;
-        self.is_spoilt |= is_unknown || code == TerminateCode::INVALID_NEXT_SEQ_NO;
+        self.message_log.borrow_mut().may_begin |= is_unknown;
+        self.is_unresumable |= is_unknown || code == TerminateCode::INVALID_NEXT_SEQ_NO;
     }
 
     fn on_error(&mut self, sender: &mut Sender<'_>, error: &Error) {
         trace!(sender.now(), "trader: {error}");
-        // A number that comes twice ends what could have been resumed.
-        self.ledger.borrow_mut().may_begin |= matches!(error, Error::SeqNum { .. });
+        // A doubled number ends a session that could have been resumed.
+        self.message_log.borrow_mut().may_begin |= matches!(error, Error::SeqNum { .. });
         self.census.count(match error {
-            Error::ConnectionLost(State::Connecting) => "connections that could not be made",
+            Error::ConnectionLost(State::Connecting) => "failed connection attempts",
             Error::ConnectionLost(_) => "connections lost",
             Error::KeepAliveLapsed => "keep-alives lapsed at the trader",
             Error::ResponseTimeout(_) => "logons not answered",
             Error::TerminateTimeout => "terminates not answered",
             Error::Retransmission(_) => "retransmissions given up",
-            Error::SeqNum { .. } if self.ways.weakness.doubles() => "doubled messages found out",
+            Error::SeqNum { .. } if self.policy.gateway_fault.doubles() => {
+                "doubled messages detected"
+            }
             _ => panic!("{error}"),
         });
     }
@@ -338,13 +348,13 @@ impl Listener for Trader {
             Warning::SequenceRequested => "silences of the trader",
             Warning::LogonRepeated(_) => "logons repeated",
             Warning::Retransmitted { .. } => "retransmissions dropped",
-            Warning::UnknownEnd { .. } => "ends unknown",
-            Warning::HeldOverflow { .. } => "holds overflowed",
+            Warning::UnknownEnd { .. } => "terminates with an unknown cause",
+            Warning::HeldOverflow { .. } => "hold buffers overflowed",
             Warning::RetransmissionGap { .. } => "gaps within a retransmission",
             Warning::NotReplayed { .. } => "NotApplied not replayed",
             Warning::RetransmissionStalled(_) => "retransmissions stalled",
-            Warning::Unrequested(_) => "answers unrequested",
-            Warning::InDoubt { .. } => "doubts settled by a logon",
+            Warning::Unrequested(_) => "unsolicited responses",
+            Warning::InDoubt { .. } => "unknown messages settled by a logon",
             _ => panic!("{warning}"),
         });
     }

@@ -1,39 +1,40 @@
-//! The whole system on a simulated network: an exchange, three traders, and everything that can
-//! go wrong between them, by a seed.
+//! The whole system on a simulated network: an exchange, three traders, and network faults drawn
+//! from a seed.
 //!
-//! Exchange, channel, session and strategy are the real ones; only sockets and clocks are not.
-//! Each end of an event and the end of each run is held against what the exchange published, each
-//! order against what the gateway took. `docs/design/testing.md` says how to repeat a seed.
+//! The exchange, channel, session and strategy are the real ones. Only the sockets and clocks are
+//! simulated. At the end of each event and of each run, books are compared with the published books
+//! and orders with the messages that the gateway accepted. `docs/design/testing.md` describes how
+//! to repeat a seed.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-mod desk;
-mod feed_judge;
-mod ledger;
-mod life;
+mod expected_state;
+mod feed_checker;
+mod message_log;
 mod plan;
-mod session_judge;
-mod truth;
+mod process;
+mod session_checker;
+mod trader;
 mod venue;
 mod world;
 
+#[path = "../support/client_stream.rs"]
+mod client_stream;
+#[path = "../support/crash_point.rs"]
+mod crash_point;
 #[path = "../support/frames.rs"]
 mod frames;
-#[path = "../support/fuse.rs"]
-mod fuse;
 #[path = "../support/seeds.rs"]
 mod seeds;
-#[path = "../support/wire.rs"]
-mod wire;
 
-use plan::Ordeal;
+use plan::Scenario;
 use seeds::{Simulation, setting};
 
-/// Ticks of a run unless `HAIRPIN_SIM_TICKS` says another number.
+/// The number of ticks per run unless `HAIRPIN_SIM_TICKS` is set.
 const TICKS: u64 = 150;
-/// Runs unless `HAIRPIN_SIM_SEEDS` says another number.
+/// The number of runs unless `HAIRPIN_SIM_SEEDS` is set.
 const SEEDS: u64 = 100;
 
-/// What must happen in a hundred runs, or they prove less than they seem to.
+/// The classes that a hundred runs must cover.
 const CLASSES: &[&str] = &[
     "ticks",
     "heartbeats",
@@ -49,44 +50,44 @@ const CLASSES: &[&str] = &[
     "gaps",
     "recoveries",
     "late joins in sync",
-    "books found equal",
+    "books equal to the published book",
     "books ahead by a snapshot",
     "books from snapshots",
-    "books found unaffected by a gap",
-    "packets held for a hole",
+    "books unaffected by a gap",
+    "packets held for a gap",
     "traders without a gap though packets were held",
     "entries withheld",
     "snapshots too old",
-    "corrupt datagrams found out",
+    "corrupt datagrams detected",
     "logons",
     "logons that found no connection",
     "sessions resumed",
-    "sessions begun anew",
+    "sessions negotiated again",
     "connections lost",
     "connections reset",
     "connections refused",
     "partial writes",
     "orders refused: too many wait",
-    "orders and cancels lost by a break",
+    "orders and cancels lost with a connection",
     "reports delivered again",
-    "reports missing amid",
-    "reports missing under the UUID before",
+    "reports missing within a stream",
+    "reports missing under the previous UUID",
     "logons resumed with nothing missing",
     "logons resumed with reports missing",
     "logons resumed with orders missing",
-    "reports swallowed",
-    "messages not applied and told so",
-    "NotApplied answered",
-    "orders left resting by a break",
-    "terminates of the exchange",
+    "reports dropped",
+    "messages reported as not applied",
+    "NotApplied followed by a Sequence",
+    "orders left resting by a lost connection",
+    "terminates by the exchange",
     "terminates answered",
     "traders killed",
-    "traders killed amid a callback",
+    "traders killed in a callback",
     "traders restarted",
     "silences of the exchange",
     "silences of the trader",
     "keep-alives lapsed",
-    "corrupt order streams found out",
+    "corrupt order streams detected",
     "books changed by traders' orders",
 ];
 
@@ -95,15 +96,15 @@ fn simulation(ticks: u64) -> Simulation {
 }
 
 #[test]
-fn nothing_is_lost_that_its_faults_do_not_explain() {
+fn messages_are_lost_only_through_faults() {
     let ticks = setting("HAIRPIN_SIM_TICKS").unwrap_or(TICKS);
-    let ordeals = Ordeal::ALL.map(Ordeal::class);
-    let classes: Vec<_> = CLASSES.iter().copied().chain(ordeals).collect();
+    let scenarios = Scenario::ALL.map(Scenario::class);
+    let classes: Vec<_> = CLASSES.iter().copied().chain(scenarios).collect();
     simulation(ticks).run_all(SEEDS, &classes, |seed| world::run(seed, ticks));
 }
 
 #[test]
-fn one_seed_is_one_run() {
+fn seed_determines_run() {
     let run = || simulation(60).run(17, |seed| world::run(seed, 60));
     assert_eq!(run(), run());
 }

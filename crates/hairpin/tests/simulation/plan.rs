@@ -1,35 +1,35 @@
-//! What a seed has in store: the market, and what each trader has to bear.
+//! The plan of a run, drawn from its seed: the market, and the fault scenario of each trader.
 
 use hairpin_netsim::{Chance, Delay, FaultSchedule, Faults, Random, Rate, StreamFaults};
 use hairpin_time::{Duration, Instant};
 
-/// How many traders there are.
+/// The number of traders.
 pub(crate) const TRADERS: usize = 3;
 
-/// Something that is wrong for a while, or happens once.
+/// A fault that lasts for a time or happens once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Datagrams of these sides are lost now and then.
-    Loss(Sides),
-    /// Nothing comes on these sides.
-    Cut(Sides),
-    /// Datagrams of these sides come twice.
-    Duplicates(Sides),
-    /// Datagrams overtake each other, within the time a channel waits for a hole.
+    /// Some datagrams of these lines are lost.
+    Loss(Lines),
+    /// All datagrams of these lines are lost.
+    Cut(Lines),
+    /// Some datagrams of these lines arrive twice.
+    Duplicates(Lines),
+    /// Datagrams are reordered within the channel's reorder wait.
     Reordering,
-    /// Some datagrams of these sides come later than a channel waits.
-    Late(Sides),
-    /// The lines of these sides are slow and their queues short.
-    Narrow(Sides),
+    /// Some datagrams of these lines arrive after the channel's reorder wait.
+    Late(Lines),
+    /// A low rate and short queues on these lines.
+    Narrow(Lines),
     /// Bits of datagrams are flipped.
     Corruption,
     /// Bits of the order stream are flipped.
     CorruptOrders,
-    /// What the trader sends to the gateway does not arrive for a while.
+    /// Bytes from the trader to the gateway are delayed for a time.
     StallUp,
-    /// What the gateway sends does not arrive for a while.
+    /// Bytes from the gateway to the trader are delayed for a time.
     StallDown,
-    /// The windows of the connection are small and its chunks smaller.
+    /// The connection has small windows and smaller chunks.
     Trickle,
     /// New connections are refused.
     Refusal,
@@ -37,34 +37,34 @@ pub(crate) enum Fault {
     Reset,
     /// The exchange terminates the session.
     Terminate,
-    /// A report of the exchange never leaves it.
-    Swallow,
-    /// The trader's process dies, and comes back when this is over.
+    /// A report of the exchange is never sent.
+    DropReport,
+    /// The trader's process crashes and restarts when the fault ends.
     Death,
 }
 
-/// Which side of the market data.
+/// The market-data lines that a fault affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sides {
+pub(crate) enum Lines {
     A,
     B,
     Both,
 }
 
-impl Sides {
-    /// Whether side 0 (A) or 1 (B) is one of them.
-    pub(crate) fn has(self, side: usize) -> bool {
+impl Lines {
+    /// Returns `true` if line 0 (A) or 1 (B) is included.
+    pub(crate) fn has(self, feed_line: usize) -> bool {
         match self {
-            Self::A => side == 0,
-            Self::B => side == 1,
+            Self::A => feed_line == 0,
+            Self::B => feed_line == 1,
             Self::Both => true,
         }
     }
 }
 
-/// What a trader has to bear during a run.
+/// The fault scenario of a trader during a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ordeal {
+pub(crate) enum Scenario {
     Calm,
     LossOnOneSide,
     LossOnBothSides,
@@ -89,9 +89,9 @@ pub(crate) enum Ordeal {
 }
 
 use Fault::*;
-use Sides::{A, B, Both};
+use Lines::{A, B, Both};
 
-impl Ordeal {
+impl Scenario {
     pub(crate) const ALL: [Self; 21] = [
         Self::Calm,
         Self::LossOnOneSide,
@@ -116,34 +116,34 @@ impl Ordeal {
         Self::CorruptOrders,
     ];
 
-    /// Its name in a census, as a class that must have happened.
+    /// Returns the scenario's class in the census.
     pub(crate) const fn class(self) -> &'static str {
         match self {
-            Self::Calm => "ordeal: calm",
-            Self::LossOnOneSide => "ordeal: loss on one side",
-            Self::LossOnBothSides => "ordeal: loss on both sides",
-            Self::OneSideCut => "ordeal: one side cut",
-            Self::BothSidesCut => "ordeal: both sides cut",
-            Self::Duplicates => "ordeal: duplicates",
-            Self::Reordering => "ordeal: reordering",
-            Self::LateOnOneSide => "ordeal: late on one side",
-            Self::LateOnBothSides => "ordeal: late on both sides",
-            Self::NarrowOnOneSide => "ordeal: full queues on one side",
-            Self::NarrowOnBothSides => "ordeal: full queues on both sides",
-            Self::LateJoin => "ordeal: late join",
-            Self::Death => "ordeal: killed and restarted",
-            Self::Reset => "ordeal: connection reset",
-            Self::ExchangeTerminates => "ordeal: exchange terminates",
-            Self::ReportsSwallowed => "ordeal: reports swallowed",
-            Self::SlowOrders => "ordeal: slow and refused connections",
-            Self::Silence => "ordeal: silence beyond the keep-alive interval",
-            Self::Everything => "ordeal: everything at once",
-            Self::CorruptData => "ordeal: corrupt datagrams",
-            Self::CorruptOrders => "ordeal: corrupt order stream",
+            Self::Calm => "scenario: no faults",
+            Self::LossOnOneSide => "scenario: loss on one line",
+            Self::LossOnBothSides => "scenario: loss on both lines",
+            Self::OneSideCut => "scenario: one line cut",
+            Self::BothSidesCut => "scenario: both lines cut",
+            Self::Duplicates => "scenario: duplicates",
+            Self::Reordering => "scenario: reordering",
+            Self::LateOnOneSide => "scenario: late packets on one line",
+            Self::LateOnBothSides => "scenario: late packets on both lines",
+            Self::NarrowOnOneSide => "scenario: full queues on one line",
+            Self::NarrowOnBothSides => "scenario: full queues on both lines",
+            Self::LateJoin => "scenario: late join",
+            Self::Death => "scenario: killed and restarted",
+            Self::Reset => "scenario: connection reset",
+            Self::ExchangeTerminates => "scenario: exchange terminates",
+            Self::ReportsSwallowed => "scenario: reports dropped",
+            Self::SlowOrders => "scenario: slow and refused connections",
+            Self::Silence => "scenario: silence longer than the keep-alive interval",
+            Self::Everything => "scenario: all faults at once",
+            Self::CorruptData => "scenario: corrupt datagrams",
+            Self::CorruptOrders => "scenario: corrupt order stream",
         }
     }
 
-    /// The faults it consists of.
+    /// Returns the faults of the scenario.
     const fn faults(self) -> &'static [Fault] {
         match self {
             Self::Calm | Self::LateJoin | Self::Silence => &[],
@@ -160,7 +160,7 @@ impl Ordeal {
             Self::Death => &[Death],
             Self::Reset => &[Reset],
             Self::ExchangeTerminates => &[Terminate],
-            Self::ReportsSwallowed => &[Swallow],
+            Self::ReportsSwallowed => &[DropReport],
             Self::SlowOrders => &[StallUp, StallDown, Trickle, Refusal],
             Self::Everything => &[
                 Loss(Both),
@@ -181,7 +181,7 @@ impl Ordeal {
         }
     }
 
-    /// Whether market data may be missing on both sides.
+    /// Returns `true` if market data may be missing on both lines.
     pub(crate) const fn may_gap(self) -> bool {
         matches!(
             self,
@@ -194,7 +194,7 @@ impl Ordeal {
         )
     }
 
-    /// Whether a connection may end before its time.
+    /// Returns `true` if a connection may end early.
     pub(crate) const fn may_disconnect(self) -> bool {
         matches!(
             self,
@@ -209,52 +209,54 @@ impl Ordeal {
         )
     }
 
-    /// Whether an order may be refused because too many wait.
+    /// Returns `true` if an order may be refused because too many are queued.
     pub(crate) const fn may_refuse(self) -> bool {
         matches!(self, Self::SlowOrders | Self::Everything | Self::CorruptOrders)
     }
 
-    /// Whether nothing can be expected of the books but that nobody panics.
+    /// Returns `true` if market data is corrupt, so that the only rule is not to panic.
     pub(crate) const fn corrupts_data(self) -> bool {
         matches!(self, Self::CorruptData)
     }
 
-    /// Whether nothing can be expected of the session but that nobody panics.
+    /// Returns `true` if the order stream is corrupt, so that the only rule is not to panic.
     pub(crate) const fn corrupts_orders(self) -> bool {
         matches!(self, Self::CorruptOrders)
     }
 }
 
-/// A run.
+/// The plan of one run.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) random: Random,
     pub(crate) instruments: u32,
     pub(crate) ticks: u64,
-    /// Between two ticks on the average.
+    /// The average time between two ticks.
     pub(crate) interval: Duration,
-    /// How often ticks come in a burst.
+    /// The probability that ticks come in a burst.
     pub(crate) bursts: Chance,
     pub(crate) loop_period: Duration,
-    /// Silence of the feed after which a heartbeat comes.
+    /// The feed's heartbeat interval.
     pub(crate) heartbeat: Duration,
-    pub(crate) ordeals: [Ordeal; TRADERS],
+    pub(crate) scenarios: [Scenario; TRADERS],
 }
 
 impl Plan {
-    /// What `seed` has in store for so many ticks. The first trader's ordeal goes round with the
-    /// seed, so that 21 seeds have all of them; the others' are chance, and every fourth a
-    /// connection that is reset: it takes many for both ends to have lost something.
+    /// Draws the plan of `seed` with a number of ticks.
+    ///
+    /// The first trader's scenario rotates with the seed, so that 21 seeds cover every scenario.
+    /// The other scenarios are random. Every fourth scenario is a connection reset, because both
+    /// ends lose messages in only a few of them.
     pub(crate) fn new(seed: u64, ticks: u64) -> Self {
         let mut random = Random::new(seed);
-        let first = Ordeal::ALL[(seed % Ordeal::ALL.len() as u64) as usize];
+        let first = Scenario::ALL[(seed % Scenario::ALL.len() as u64) as usize];
         let mut other = || match random.below(4) {
-            0 => Ordeal::Reset,
-            _ => *random.pick(&Ordeal::ALL),
+            0 => Scenario::Reset,
+            _ => *random.pick(&Scenario::ALL),
         };
-        let ordeals = [first, other(), other()];
-        // A silence is long: with fast loops and heartbeats it would be most of the work.
-        let has_silence = ordeals.contains(&Ordeal::Silence);
+        let scenarios = [first, other(), other()];
+        // A silence is long: short loop periods and heartbeat intervals would dominate the work.
+        let has_silence = scenarios.contains(&Scenario::Silence);
         let (loop_millis, heartbeat_millis) =
             if has_silence { (100, 1_000) } else { (*random.pick(&[10, 20, 50]), 100) };
         Self {
@@ -264,56 +266,56 @@ impl Plan {
             bursts: *random.pick(&[Chance::NEVER, Chance::percent(5), Chance::percent(20)]),
             loop_period: Duration::from_millis(loop_millis),
             heartbeat: Duration::from_millis(heartbeat_millis),
-            ordeals,
+            scenarios,
             random,
         }
     }
 
-    /// How long ticks go on.
+    /// Returns the duration of all ticks.
     pub(crate) fn length(&self) -> Duration {
         self.interval * self.ticks
     }
 
-    /// When which fault of an ordeal begins and ends.
-    pub(crate) fn schedule(&mut self, ordeal: Ordeal, start: Instant) -> FaultSchedule<Fault> {
-        let faults = ordeal.faults();
-        let (least, most) = match ordeal {
-            Ordeal::Everything => (1, 7),
-            Ordeal::Reset => (2, 6),
+    /// Draws the start and end of a scenario's faults.
+    pub(crate) fn schedule(&mut self, scenario: Scenario, start: Instant) -> FaultSchedule<Fault> {
+        let faults = scenario.faults();
+        let (least, most) = match scenario {
+            Scenario::Everything => (1, 7),
+            Scenario::Reset => (2, 6),
             _ => (1, 3),
         };
         let count = least + self.random.below(most + 1 - least);
-        // What is reset is to come back and be used again.
-        let is_reset = ordeal == Ordeal::Reset;
+        // A connection must be established and used again after a reset.
+        let is_reset = scenario == Scenario::Reset;
         let (span, longest) =
             if is_reset { (self.length() * 3 / 4, 10) } else { (self.length(), 150) };
         let within = start..start + span;
-        // Short ones, and such as outlast several loops of snapshots.
+        // The short faults, and faults that outlast several snapshot loops.
         let length = Duration::from_millis(2)..Duration::from_millis(longest);
         FaultSchedule::new(&mut self.random, within, faults, count, length)
     }
 }
 
-/// A trader's line for one side of the market data, longer by `lag`, under these faults.
-pub(crate) fn line(side: usize, lag: Duration, faults: &[Fault]) -> (Faults, bool) {
+/// Returns a trader's faults of one market-data line, with the extra delay `lag`.
+pub(crate) fn line(feed_line: usize, lag: Duration, faults: &[Fault]) -> (Faults, bool) {
     let (min, jitter) = (Duration::from_micros(20) + lag, Duration::from_micros(60));
     let mut line = Faults { delay: Delay { min, jitter, ..LAN }, ..Faults::LAN };
     let mut is_cut = false;
     for fault in faults {
         match *fault {
-            Loss(sides) if sides.has(side) => line.loss = Chance::percent(15),
-            Cut(sides) if sides.has(side) => is_cut = true,
-            Duplicates(sides) if sides.has(side) => line.duplication = Chance::percent(50),
+            Loss(lines) if lines.has(feed_line) => line.loss = Chance::percent(15),
+            Cut(lines) if lines.has(feed_line) => is_cut = true,
+            Duplicates(lines) if lines.has(feed_line) => line.duplication = Chance::percent(50),
             Reordering => {
                 line.reorders = true;
                 line.delay.jitter = Duration::from_millis(5);
             }
-            Late(sides) if sides.has(side) => {
+            Late(lines) if lines.has(feed_line) => {
                 line.reorders = true;
                 line.delay.long_chance = Chance::percent(5);
                 line.delay.long = Duration::from_millis(25);
             }
-            Narrow(sides) if sides.has(side) => {
+            Narrow(lines) if lines.has(feed_line) => {
                 line.rate = Some(Rate { bytes_per_second: 2_000_000, queue_bytes: 1_500 });
             }
             Corruption => line.corruption = Chance::percent(10),
@@ -325,7 +327,7 @@ pub(crate) fn line(side: usize, lag: Duration, faults: &[Fault]) -> (Faults, boo
 
 const LAN: Delay = Faults::LAN.delay;
 
-/// A trader's order connection under these faults.
+/// Returns the faults of a trader's order connection.
 pub(crate) fn stream(faults: &[Fault]) -> StreamFaults {
     let mut stream = StreamFaults { window_bytes: 8 << 10, ..StreamFaults::LAN };
     for fault in faults {

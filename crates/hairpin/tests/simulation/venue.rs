@@ -1,4 +1,4 @@
-//! The exchange of the simulation: the real floor and gateway, netsim for their sockets.
+//! The simulated exchange: the real market and gateway on simulated sockets.
 
 use hairpin_exchange::{
     Action, Capacity, ConnectionId, Credentials, EventPart, Feed, Gateway, Instrument, MAX_PAYLOAD,
@@ -8,45 +8,45 @@ use hairpin_exchange::{
 use hairpin_netsim::{Census, ConnectionState, End, Group, Link, Random, Reading, ReceiverId};
 use hairpin_time::{Duration, Instant, Now};
 
-use crate::ledger::{Frames, Ledger, Register};
+use crate::client_stream::Shared;
+use crate::expected_state::ExpectedState;
+use crate::message_log::{Frames, GatewayRecorder, MessageLog};
 use crate::plan::{Plan, TRADERS, line};
-use crate::truth::Truth;
-use crate::wire::Shared;
 
 /// The secret key of every trader.
 pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
-/// Bytes read from a connection at once.
+/// The maximum number of bytes per read from a connection.
 const CHUNK: usize = 2_048;
 
-/// A place at every group, by feed and side.
-pub(crate) type Places = [[ReceiverId; 2]; 3];
+/// A receiver's membership of every group, by feed and line.
+pub(crate) type Memberships = [[ReceiverId; 2]; 3];
 
-/// Exchange, its lines out, and its connections.
+/// The exchange, its multicast groups and its connections.
 pub(crate) struct Venue {
-    pub(crate) floor: SimulatedMarket,
+    pub(crate) market: SimulatedMarket,
     pub(crate) gateway: Gateway,
-    pub(crate) truth: Truth,
-    pub(crate) ledgers: [Ledger; TRADERS],
+    pub(crate) expected_state: ExpectedState,
+    pub(crate) message_logs: [MessageLog; TRADERS],
     pub(crate) groups: [[Group; 2]; 3],
     pub(crate) census: Census,
-    /// Whose bytes may be corrupt.
+    /// The traders whose bytes may be corrupt.
     lenient: [bool; TRADERS],
-    visits: Vec<Visit>,
+    peers: Vec<Peer>,
     packet: Box<[u8; MAX_PAYLOAD]>,
     chunk: Vec<u8>,
 }
 
-/// A connection as the exchange sees it.
-struct Visit {
+/// A connection at the exchange's end.
+struct Peer {
     trader: usize,
     connection: Shared,
-    /// Its place at the gateway, once it is established.
+    /// The connection's id at the gateway, once established.
     id: Option<ConnectionId>,
     frames: Frames,
-    /// Bytes of a frame to the trader that are still to be written.
+    /// The number of bytes of a partly written frame that are still to be written.
     frame_left: usize,
-    /// The next business message to the trader never leaves.
-    swallows: bool,
+    /// The next business message to the trader is dropped.
+    drops_next_report: bool,
 }
 
 impl Venue {
@@ -66,41 +66,41 @@ impl Venue {
             publisher,
             ..SimulatedMarketSettings::default()
         };
-        let mut floor = SimulatedMarket::new(&settings, now);
-        floor.publisher_mut().set_pace(Pace::Paced, now.monotonic);
+        let mut market = SimulatedMarket::new(&settings, now);
+        market.publisher_mut().set_pace(Pace::Paced, now.monotonic);
         let accounts = (0..TRADERS).map(|trader| {
             let (key, session) = (format!("ACCESS-{trader}"), format!("TR{trader}"));
-            Credentials::new(&key, KEY, &session, "FIRM").expect("they fit their fields")
+            Credentials::new(&key, KEY, &session, "FIRM").expect("the values fit their fields")
         });
         Self {
             gateway: Gateway::new(accounts.collect(), 6, capacity.orders),
-            truth: Truth::new(&floor, plan.instruments),
-            floor,
-            ledgers: Default::default(),
+            expected_state: ExpectedState::new(&market, plan.instruments),
+            market,
+            message_logs: Default::default(),
             groups: Default::default(),
             census: Census::new(),
-            lenient: plan.ordeals.map(|ordeal| ordeal.corrupts_orders()),
-            visits: Vec::new(),
+            lenient: plan.scenarios.map(|scenario| scenario.corrupts_orders()),
+            peers: Vec::new(),
             packet: Box::new([0; MAX_PAYLOAD]),
             chunk: Vec::with_capacity(CHUNK),
         }
     }
 
-    /// A receiver's place at every group.
-    pub(crate) fn places(&mut self, random: &mut Random) -> Places {
-        let mut place = |feed: usize, side: usize| {
-            let (faults, _) = line(side, Duration::ZERO, &[]);
-            self.groups[feed][side].add(Link::new(random.split(), faults))
+    /// Adds a receiver to every group.
+    pub(crate) fn memberships(&mut self, random: &mut Random) -> Memberships {
+        let mut place = |feed: usize, feed_line: usize| {
+            let (faults, _) = line(feed_line, Duration::ZERO, &[]);
+            self.groups[feed][feed_line].add(Link::new(random.split(), faults))
         };
-        [0, 1, 2].map(|feed| [0, 1].map(|side| place(feed, side)))
+        [0, 1, 2].map(|feed| [0, 1].map(|feed_line| place(feed, feed_line)))
     }
 
-    /// The generator's next event.
+    /// Publishes the generator's next event.
     pub(crate) fn tick(&mut self, now: Now) {
         self.transmit(now);
-        let (_, publication) = self.floor.step(now).expect("there is always something to change");
+        let (_, publication) = self.market.step(now).expect("the market can always change");
         assert!(matches!(publication, Publication::Event(_)), "{publication:?}");
-        assert_eq!(self.truth.record(&self.floor), 1, "a tick is one book's");
+        assert_eq!(self.expected_state.record(&self.market), 1, "a tick changes one book");
         self.census.count("ticks");
         self.transmit(now);
     }
@@ -109,21 +109,22 @@ impl Venue {
     pub(crate) fn transmit(&mut self, now: Now) {
         let monotonic = now.monotonic;
         loop {
-            while let Some(sent) = self.floor.publisher_mut().poll_transmit(now, &mut *self.packet)
+            while let Some(sent) = self.market.publisher_mut().poll_transmit(now, &mut *self.packet)
             {
                 if sent.feed == Feed::Incremental {
                     let ends = sent.event.filter(|event| event.ends);
-                    self.truth.note_packet(sent.sequence, ends.map(|event| event.number));
+                    self.expected_state
+                        .record_packet(sent.sequence, ends.map(|event| event.number));
                     self.count_packet(sent.event);
                 }
-                for side in &mut self.groups[sent.feed as usize] {
-                    side.send(monotonic, &self.packet[..sent.length]);
+                for feed_line in &mut self.groups[sent.feed as usize] {
+                    feed_line.send(monotonic, &self.packet[..sent.length]);
                 }
             }
-            if !self.floor.is_deferred() || self.floor.publish(now) == Publication::Deferred {
+            if !self.market.is_deferred() || self.market.publish(now) == Publication::Deferred {
                 return;
             }
-            self.truth.record(&self.floor);
+            self.expected_state.record(&self.market);
         }
     }
 
@@ -136,65 +137,67 @@ impl Venue {
         }
     }
 
-    /// A trader has dialled.
+    /// Adds a new connection of a trader.
     pub(crate) fn admit(&mut self, trader: usize, connection: Shared) {
-        let (id, frames, frame_left, swallows) = (None, Frames::default(), 0, false);
-        self.visits.push(Visit { trader, connection, id, frames, frame_left, swallows });
+        let (id, frames, frame_left, drops_next_report) = (None, Frames::default(), 0, false);
+        self.peers.push(Peer { trader, connection, id, frames, frame_left, drops_next_report });
     }
 
-    /// Ends a trader's session from this side, if it is established.
+    /// Terminates a trader's session at the exchange's end. Returns `true` if the session was
+    /// established.
     pub(crate) fn terminate(&mut self, now: Now, trader: usize) -> bool {
-        let established = |visit: &&mut Visit| {
+        let established = |peer: &&mut Peer| {
             let is_established = |id| self.gateway.state(id) == SessionState::Established;
-            visit.trader == trader && visit.id.is_some_and(is_established)
+            peer.trader == trader && peer.id.is_some_and(is_established)
         };
-        let Some(visit) = self.visits.iter_mut().find(established) else { return false };
-        let id = visit.id.expect("it is established");
-        let ledger = &mut self.ledgers[trader];
-        let mut register = Register { ledger, frames: &mut visit.frames, is_lenient: false };
-        self.gateway.terminate(now, id, &mut register);
+        let Some(peer) = self.peers.iter_mut().find(established) else { return false };
+        let id = peer.id.expect("the session is established");
+        let message_log = &mut self.message_logs[trader];
+        let mut recorder =
+            GatewayRecorder { message_log, frames: &mut peer.frames, is_lenient: false };
+        self.gateway.terminate(now, id, &mut recorder);
         true
     }
 
-    /// Does all that is to do at the connections and the gateway now.
-    pub(crate) fn pump(&mut self, now: Now) {
-        for place in (0..self.visits.len()).rev() {
-            self.welcome(now, place);
-            if self.visits[place].id.is_some() && !self.serve(now, place) {
-                self.visits.swap_remove(place);
+    /// Handles all due events of the connections and the gateway.
+    pub(crate) fn handle_due_events(&mut self, now: Now) {
+        for place in (0..self.peers.len()).rev() {
+            self.register_peer(now, place);
+            if self.peers[place].id.is_some() && !self.run_io(now, place) {
+                self.peers.swap_remove(place);
             }
         }
         if self.gateway.poll_timeout().is_some_and(|deadline| deadline <= now.monotonic) {
             self.gateway.handle_timeout(now, &mut ());
         }
         while let Some(Action::Close(id)) = self.gateway.poll_action(&mut ()) {
-            if let Some(place) = self.visits.iter().position(|visit| visit.id == Some(id)) {
-                let visit = self.visits.swap_remove(place);
-                visit.connection.borrow_mut().shut(now.monotonic, End::Server);
+            if let Some(place) = self.peers.iter().position(|peer| peer.id == Some(id)) {
+                let peer = self.peers.swap_remove(place);
+                peer.connection.borrow_mut().shut(now.monotonic, End::Server);
             }
         }
-        self.visits.retain(|visit| {
-            let state = visit.connection.borrow().state(now.monotonic);
-            visit.id.is_some()
+        self.peers.retain(|peer| {
+            let state = peer.connection.borrow().state(now.monotonic);
+            peer.id.is_some()
                 || matches!(state, ConnectionState::Connecting | ConnectionState::Open)
         });
         self.transmit(now);
     }
 
-    /// Gives a connection that is established a place at the gateway.
-    fn welcome(&mut self, now: Now, place: usize) {
-        let visit = &mut self.visits[place];
-        let is_open = visit.connection.borrow().state(now.monotonic) == ConnectionState::Open;
-        if visit.id.is_none() && is_open {
-            visit.id = self.gateway.handle_connected(now, &mut ());
-            assert!(visit.id.is_some(), "the gateway has no place left");
+    /// Registers an established connection at the gateway.
+    fn register_peer(&mut self, now: Now, place: usize) {
+        let peer = &mut self.peers[place];
+        let is_open = peer.connection.borrow().state(now.monotonic) == ConnectionState::Open;
+        if peer.id.is_none() && is_open {
+            peer.id = self.gateway.handle_connected(now, &mut ());
+            assert!(peer.id.is_some(), "the gateway refused the connection");
         }
     }
 
-    /// Reads and writes one connection; whether it is still there.
-    fn serve(&mut self, now: Now, place: usize) -> bool {
+    /// Reads and writes one connection. Returns `true` if the connection is still open.
+    fn run_io(&mut self, now: Now, place: usize) -> bool {
         let is_there = self.read(now, place) && self.write(now, place);
-        let id = self.visits[place].id.expect("it is welcome");
+        let id = self.peers[place].id.expect("the connection is registered");
         if !is_there {
             self.gateway.handle_closed(id, &mut ());
         }
@@ -202,15 +205,25 @@ impl Venue {
     }
 
     fn read(&mut self, now: Now, place: usize) -> bool {
-        let Self { floor, gateway, truth, ledgers, visits, chunk, lenient, census, .. } = self;
-        let Visit { trader, connection, id: Some(id), frames, .. } = &mut visits[place] else {
+        let Self {
+            market,
+            gateway,
+            expected_state,
+            message_logs,
+            peers,
+            chunk,
+            lenient,
+            census,
+            ..
+        } = self;
+        let Peer { trader, connection, id: Some(id), frames, .. } = &mut peers[place] else {
             return true;
         };
-        let (ledger, is_lenient) = (&mut ledgers[*trader], lenient[*trader]);
-        let mut register = Register { ledger, frames, is_lenient };
+        let (message_log, is_lenient) = (&mut message_logs[*trader], lenient[*trader]);
+        let mut recorder = GatewayRecorder { message_log, frames, is_lenient };
         if gateway.is_stalled(*id) {
-            gateway.handle_bytes(now, *id, &[], floor, &mut register);
-            truth.record(floor);
+            gateway.handle_bytes(now, *id, &[], market, &mut recorder);
+            expected_state.record(market);
         }
         while gateway.can_receive(*id) {
             chunk.clear();
@@ -219,9 +232,12 @@ impl Venue {
             });
             match read {
                 Ok(Reading::Bytes(_)) => {
-                    register.frames.feed(chunk);
-                    gateway.handle_bytes(now, *id, chunk, floor, &mut register);
-                    census.add("books changed by traders' orders", truth.record(floor) as u64);
+                    recorder.frames.feed(chunk);
+                    gateway.handle_bytes(now, *id, chunk, market, &mut recorder);
+                    census.add(
+                        "books changed by traders' orders",
+                        expected_state.record(market) as u64,
+                    );
                 }
                 Ok(Reading::Nothing) => return true,
                 Ok(Reading::End) | Err(_) => return false,
@@ -231,8 +247,8 @@ impl Venue {
     }
 
     fn write(&mut self, now: Now, place: usize) -> bool {
-        self.swallow(place);
-        let Visit { connection, id: Some(id), frame_left, .. } = &mut self.visits[place] else {
+        self.drop_report(place);
+        let Peer { connection, id: Some(id), frame_left, .. } = &mut self.peers[place] else {
             return true;
         };
         let Some(bytes) = self.gateway.poll_transmit(*id) else { return true };
@@ -254,45 +270,50 @@ impl Venue {
         true
     }
 
-    /// A trader's next report is to be swallowed.
-    pub(crate) fn swallow_next(&mut self, trader: usize) {
-        self.visits.iter_mut().filter(|v| v.trader == trader).for_each(|v| v.swallows = true);
+    /// Drops the next report to a trader.
+    pub(crate) fn drop_next_report(&mut self, trader: usize) {
+        self.peers
+            .iter_mut()
+            .filter(|v| v.trader == trader)
+            .for_each(|v| v.drops_next_report = true);
     }
 
-    /// Takes a whole business message out of what is to be written.
-    fn swallow(&mut self, place: usize) {
+    /// Drops one whole business message from the outgoing bytes.
+    fn drop_report(&mut self, place: usize) {
         const FIRST_BUSINESS: u16 = 514;
-        let visit = &mut self.visits[place];
-        let Some(id) = visit.id.filter(|_| visit.swallows && visit.frame_left == 0) else { return };
+        let peer = &mut self.peers[place];
+        let Some(id) = peer.id.filter(|_| peer.drops_next_report && peer.frame_left == 0) else {
+            return;
+        };
         let Some(bytes) = self.gateway.poll_transmit(id) else { return };
         let template = bytes.get(6..8).map_or(0, |t| u16::from_le_bytes([t[0], t[1]]));
         if template < FIRST_BUSINESS {
             return;
         }
         let length = frame_length(bytes, 0);
-        visit.swallows = false;
-        self.ledgers[visit.trader].break_run(visit.frames.uuid(), "a report swallowed");
-        self.census.count("reports swallowed");
+        peer.drops_next_report = false;
+        self.message_logs[peer.trader].allow_loss(peer.frames.uuid(), "a report was dropped");
+        self.census.count("reports dropped");
         self.gateway.handle_sent(id, length);
     }
 
-    /// When there is something to do next.
+    /// Returns the time of the next event.
     pub(crate) fn next_at(&self, now: Instant) -> Option<Instant> {
-        let visits = self.visits.iter().filter_map(|visit| {
-            let takes = visit.id.is_none_or(|id| self.gateway.can_receive(id));
-            takes.then(|| visit.connection.borrow().poll_timeout(now, End::Server)).flatten()
+        let peers = self.peers.iter().filter_map(|peer| {
+            let takes = peer.id.is_none_or(|id| self.gateway.can_receive(id));
+            takes.then(|| peer.connection.borrow().poll_timeout(now, End::Server)).flatten()
         });
-        let own = [self.floor.publisher().poll_timeout(), self.gateway.poll_timeout()];
-        own.into_iter().flatten().chain(visits).min()
+        let own = [self.market.publisher().poll_timeout(), self.gateway.poll_timeout()];
+        own.into_iter().flatten().chain(peers).min()
     }
 
-    /// The books behind it all.
+    /// Returns the market's order books.
     pub(crate) fn matching(&self) -> &Matching {
-        self.floor.matching()
+        self.market.matching()
     }
 }
 
-/// Length of the frame that begins at `start`.
+/// Returns the length of the frame that begins at `start`.
 fn frame_length(bytes: &[u8], start: usize) -> usize {
     usize::from(u16::from_le_bytes([bytes[start], bytes[start + 1]]))
 }

@@ -1,4 +1,4 @@
-//! Exchange, traders and the network between them, from the first tick to the last logout.
+//! The exchange, the traders and the network between them, from the first tick to the last logout.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -6,41 +6,41 @@ use std::rc::Rc;
 use hairpin_netsim::{Census, Clock, Random};
 use hairpin_time::{Duration, Instant, Utc};
 
-use crate::desk::Desk;
 use crate::plan::{Plan, TRADERS};
+use crate::trader::SimulatedTrader;
 use crate::venue::Venue;
 
-/// Longer than any keep-alive takes to lapse and any trader to come back after it.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// Steps at one time: more is a loop that never ends.
-const MOST_STEPS: u32 = 10_000;
+/// The time limit to settle: longer than any keep-alive lapse and the logon after it.
+const TIMEOUT: Duration = Duration::from_secs(120);
+/// The maximum number of steps at one instant. More steps indicate an endless loop.
+const MAX_STEPS: u32 = 10_000;
 
 /// A run of the simulation.
 struct World {
     plan: Plan,
     clock: Clock,
-    /// The time, for what netsim's connections are behind of.
+    /// The current time, shared with the simulated connections.
     shared_clock: Rc<Cell<Instant>>,
     random: Random,
     venue: Venue,
-    desks: Vec<Desk>,
+    traders: Vec<SimulatedTrader>,
     next_tick: Option<Instant>,
     ticks_left: u64,
     steps: u32,
 }
 
-/// Runs a seed to its end and returns what has happened.
+/// Runs a seed to its end and returns the census.
 ///
 /// # Panics
-/// If anything is not as it should be.
+/// If a check fails.
 pub(crate) fn run(seed: u64, ticks: u64) -> Census {
-    let folder = tempfile::tempdir().expect("a folder for journals");
+    let folder = tempfile::tempdir().expect("cannot create the journals' folder");
     let mut world = World::new(Plan::new(seed, ticks), folder.path());
     world.begin();
     world.trade();
     world.recover();
     world.log_out();
-    world.judge()
+    world.check()
 }
 
 impl World {
@@ -49,58 +49,59 @@ impl World {
         let start = clock.now().monotonic;
         let shared_clock = Rc::new(Cell::new(start));
         let mut venue = Venue::new(&mut plan, clock.now());
-        let mut desk =
-            |trader| Desk::new(trader, &mut plan, &mut venue, start, &shared_clock, folder);
-        let desks = (0..TRADERS).map(&mut desk).collect();
+        let mut trader = |trader| {
+            SimulatedTrader::new(trader, &mut plan, &mut venue, start, &shared_clock, folder)
+        };
+        let traders = (0..TRADERS).map(&mut trader).collect();
         let random = plan.random.split();
         let (next_tick, ticks_left) = (None, 0);
-        Self { plan, clock, shared_clock, random, venue, desks, next_tick, ticks_left, steps: 0 }
+        Self { plan, clock, shared_clock, random, venue, traders, next_tick, ticks_left, steps: 0 }
     }
 
-    /// Mostly trading begins, and faults with it, when everybody is there. Now and then the faults
-    /// are there before.
+    /// Waits until all traders are ready, in most runs, and starts trading and the faults. In the
+    /// other runs, the faults start first.
     fn begin(&mut self) {
         if self.random.below(4) > 0 {
-            self.step_until(|world| world.desks.iter().all(Desk::is_ready));
+            self.step_until(|world| world.traders.iter().all(SimulatedTrader::is_ready));
         }
         let start = self.clock.now().monotonic;
         self.ticks_left = self.plan.ticks;
         self.next_tick = Some(start);
-        self.desks.iter_mut().for_each(|desk| desk.begin_ordeal(&mut self.plan, start));
+        self.traders.iter_mut().for_each(|trader| trader.begin_scenario(&mut self.plan, start));
     }
 
-    /// All ticks, and all faults.
+    /// Runs all ticks and all faults.
     fn trade(&mut self) {
         while self.ticks_left > 0 {
             self.step();
         }
     }
 
-    /// The network is good, and everything that was missed comes in order.
+    /// Ends all faults and waits until every trader has recovered.
     fn recover(&mut self) {
         let now = self.clock.now();
-        self.desks.iter_mut().for_each(|desk| desk.heal(now, &mut self.venue));
-        // A loss at the very end shows by the next heartbeat.
+        self.traders.iter_mut().for_each(|trader| trader.end_faults(now, &mut self.venue));
+        // The next heartbeat reveals a loss at the very end.
         let rested = now.monotonic + self.plan.heartbeat + Duration::from_millis(100);
         let is_settled = |world: &Self| {
             let now = world.clock.now().monotonic;
-            now >= rested && world.desks.iter().all(|desk| desk.is_settled(now, &world.venue))
+            now >= rested && world.traders.iter().all(|trader| trader.is_settled(now, &world.venue))
         };
         self.step_until(is_settled);
     }
 
-    /// Every trader logs out, and is answered.
+    /// Logs out every trader and waits for the response.
     fn log_out(&mut self) {
         let now = self.clock.now();
-        self.desks.iter_mut().for_each(|desk| desk.close(now));
-        self.step_until(|world| world.desks.iter().all(Desk::is_closed));
+        self.traders.iter_mut().for_each(|trader| trader.close(now));
+        self.step_until(|world| world.traders.iter().all(SimulatedTrader::is_closed));
     }
 
-    fn judge(mut self) -> Census {
+    fn check(mut self) -> Census {
         let mut census = Census::new();
-        for desk in &mut self.desks {
-            desk.check(&self.venue);
-            census.merge(&desk.census);
+        for trader in &mut self.traders {
+            trader.check(&self.venue);
+            census.merge(&trader.census);
         }
         for group in self.venue.groups.iter().flatten() {
             group.report(&mut census);
@@ -111,44 +112,44 @@ impl World {
     }
 
     fn step_until(&mut self, is_done: impl Fn(&Self) -> bool) {
-        let end = self.clock.now().monotonic + PATIENCE;
+        let end = self.clock.now().monotonic + TIMEOUT;
         while !is_done(self) {
-            assert!(self.clock.now().monotonic < end, "{}", self.who_is_late());
+            assert!(self.clock.now().monotonic < end, "{}", self.describe_unsettled());
             self.step();
         }
     }
 
-    fn who_is_late(&self) -> String {
+    fn describe_unsettled(&self) -> String {
         let now = self.clock.now().monotonic;
-        let late = self.desks.iter().filter(|desk| !desk.is_settled(now, &self.venue));
-        let late: Vec<_> = late.map(Desk::describe).collect();
+        let late = self.traders.iter().filter(|trader| !trader.is_settled(now, &self.venue));
+        let late: Vec<_> = late.map(SimulatedTrader::describe).collect();
         format!("not settled long after the last fault: {}", late.join("; "))
     }
 
-    /// Time goes on to whatever is due next, and that is done.
+    /// Advances the time to the next event and handles all due events.
     fn step(&mut self) {
         let before = self.clock.now().monotonic;
-        let due = [0, 1, 2].map(|desk: usize| self.desks[desk].next_at(before, &self.venue));
+        let due = [0, 1, 2].map(|trader: usize| self.traders[trader].next_at(before, &self.venue));
         let others = self.venue.next_at(before).into_iter().chain(self.next_tick);
         let next = due.into_iter().flatten().chain(others).min();
-        self.clock.advance_to(next.expect("the loops of the feed never end"));
+        self.clock.advance_to(next.expect("the feed's loops never end"));
         let now = self.clock.now();
         self.steps = if now.monotonic > before { 0 } else { self.steps + 1 };
-        assert!(self.steps < MOST_STEPS, "no time passes any more");
+        assert!(self.steps < MAX_STEPS, "endless loop: time does not advance");
         self.shared_clock.set(now.monotonic);
         if self.next_tick.is_some_and(|at| at <= now.monotonic) {
             self.tick();
         }
         self.venue.transmit(now);
-        for (desk, due) in self.desks.iter_mut().zip(due) {
+        for (trader, due) in self.traders.iter_mut().zip(due) {
             if due.is_some_and(|at| at <= now.monotonic) {
-                desk.run(now, &mut self.venue);
+                trader.run(now, &mut self.venue);
             }
         }
-        self.venue.pump(now);
+        self.venue.handle_due_events(now);
     }
 
-    /// A tick, or a burst of them.
+    /// Publishes one tick or a burst of ticks.
     fn tick(&mut self) {
         let now = self.clock.now();
         let is_burst = self.random.happens(self.plan.bursts);

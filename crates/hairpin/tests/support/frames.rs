@@ -1,13 +1,13 @@
-//! The frames in a stream of bytes.
-#![allow(dead_code, reason = "each simulation uses its part")]
+//! Splits a byte stream into frames.
+#![allow(dead_code, reason = "each simulation uses a part")]
 
-/// Bytes of the framing header, and of it and the SBE header.
+/// The lengths in bytes of the framing header, and of the framing and SBE headers.
 const FRAMING: usize = 4;
 const HEADERS: usize = 12;
-/// The first template that is a business message.
+/// The first template id of a business message.
 pub(crate) const BUSINESS: u16 = 514;
 
-/// Bytes until they are whole frames.
+/// A buffer of received bytes, from which whole frames are taken.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     bytes: Vec<u8>,
@@ -18,15 +18,15 @@ impl Frames {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next frame that is whole.
+    /// Removes and returns the next complete frame.
     pub(crate) fn take(&mut self) -> Option<Vec<u8>> {
         let length = usize::from(u16::from_le_bytes(*self.bytes.first_chunk()?));
-        assert!(length >= HEADERS, "a frame that is none");
+        assert!(length >= HEADERS, "invalid frame");
         (self.bytes.len() >= length).then(|| self.bytes.drain(..length).collect())
     }
 
-    /// The template of the frame that has begun and is not whole; 0 if not even that is there.
-    pub(crate) fn begun(&self) -> Option<u16> {
+    /// Returns the template id of the incomplete frame, or 0 if its headers are incomplete.
+    pub(crate) fn partial_template(&self) -> Option<u16> {
         (!self.bytes.is_empty()).then(|| self.bytes.get(..HEADERS).map_or(0, template))
     }
 }
@@ -35,24 +35,24 @@ pub(crate) fn template(frame: &[u8]) -> u16 {
     u16::from_le_bytes([frame[FRAMING + 2], frame[FRAMING + 3]])
 }
 
-/// The message in a frame, from its SBE header on.
+/// Returns the message in a frame, from its SBE header on.
 pub(crate) fn message(frame: &[u8]) -> &[u8] {
     &frame[FRAMING..]
 }
 
-/// SeqNum of a client's business message.
+/// Returns the SeqNum of a client's business message.
 pub(crate) fn client_number(frame: &[u8]) -> u32 {
-    u32::from_le_bytes(*frame[HEADERS + 17..].first_chunk().expect("it has a number"))
+    u32::from_le_bytes(*frame[HEADERS + 17..].first_chunk().expect("the message has a SeqNum"))
 }
 
-/// UUID and SeqNum of the exchange's business message.
+/// Returns the UUID and SeqNum of a business message of the exchange.
 pub(crate) fn exchange_number(frame: &[u8]) -> (u64, u32) {
     let body = &frame[HEADERS..];
-    let number = u32::from_le_bytes(*body.first_chunk().expect("it has a number"));
-    (u64::from_le_bytes(*body[4..].first_chunk().expect("it has a UUID")), number)
+    let number = u32::from_le_bytes(*body.first_chunk().expect("the message has a SeqNum"));
+    (u64::from_le_bytes(*body[4..].first_chunk().expect("the message has a UUID")), number)
 }
 
-/// What a connection was cut in.
+/// Returns the census class of a connection that was cut within a message.
 pub(crate) fn cut_in(template: Option<u16>) -> &'static str {
     match template {
         None => "cut between frames",

@@ -1,5 +1,5 @@
-//! What the tests of the command share: processes, signals, results.
-#![allow(dead_code, reason = "each test program uses its part")]
+//! Support for tests of the command: processes, signals, results.
+#![allow(dead_code, reason = "each test program uses a part")]
 
 use std::fs;
 use std::path::Path;
@@ -10,31 +10,31 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// `hairpin` with no key but the test key and nothing to read.
+/// Returns the command `hairpin` with the test key and no standard input.
 pub(crate) fn hairpin() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hairpin"));
     command.env_remove("HAIRPIN_SECRET_KEY").stdin(Stdio::null());
     command
 }
 
-/// Serializes the tests of a program that spin on cores or measure: two at once would disturb each
+/// Serializes the tests of a program that busy-poll or measure: two at once would disturb each
 /// other.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Waits for the other such tests of this program; hold the guard for the length of the test.
+/// Waits for the other such tests of this program. Hold the guard during the test.
 pub(crate) fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The rows of a results file.
+/// Returns the rows of a results file.
 pub(crate) fn rows(results: &Path) -> Vec<Value> {
-    let text = fs::read_to_string(results).expect("results were written");
-    let document: Value = serde_json::from_str(&text).expect("results are JSON");
+    let text = fs::read_to_string(results).expect("cannot read the results");
+    let document: Value = serde_json::from_str(&text).expect("the results are not JSON");
     assert_eq!(document["schema"], "hairpin.results/1");
     document["rows"].as_array().expect("rows").clone()
 }
 
-/// Panics with all that was said unless the status is `status`.
+/// Checks the exit status, and panics with all output if it differs.
 pub(crate) fn assert_status(output: &Output, status: i32) {
     assert_eq!(
         output.status.code(),
@@ -45,12 +45,12 @@ pub(crate) fn assert_status(output: &Output, status: i32) {
     );
 }
 
-/// Panics with all that was said unless the command did what it should.
+/// Checks that the command succeeded, and panics with all output if not.
 pub(crate) fn assert_done(output: &Output) {
     assert_status(output, 0);
 }
 
-/// Process ids of the children of `parent` that run `hairpin ROLE`.
+/// Returns the process ids of the children of `parent` that run `hairpin ROLE`.
 pub(crate) fn children(parent: u32, role: &str) -> Vec<u32> {
     let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -64,14 +64,14 @@ pub(crate) fn children(parent: u32, role: &str) -> Vec<u32> {
     .collect()
 }
 
-/// Waits until the child that runs `hairpin ROLE` is there.
+/// Waits for the child that runs `hairpin ROLE`.
 pub(crate) fn wait_for(parent: &mut Child, role: &str) -> u32 {
     let until = Instant::now() + Duration::from_secs(20);
     while Instant::now() < until {
         if let Some(&id) = children(parent.id(), role).first() {
             return id;
         }
-        assert!(parent.try_wait().unwrap().is_none(), "ended before there was a {role}");
+        assert!(parent.try_wait().unwrap().is_none(), "the command ended before {role} started");
         sleep(Duration::from_millis(5));
     }
     panic!("no {role} within 20 s");
@@ -89,7 +89,7 @@ fn is_alive(process: u32) -> bool {
     !matches!(state, None | Some('Z' | 'X'))
 }
 
-/// Waits until none of the processes is there any more.
+/// Waits until every process has exited.
 pub(crate) fn assert_gone(processes: &[u32]) {
     let until = Instant::now() + Duration::from_secs(20);
     while processes.iter().any(|&process| is_alive(process)) {
@@ -98,11 +98,11 @@ pub(crate) fn assert_gone(processes: &[u32]) {
     }
 }
 
-/// A child that does not outlive its test.
+/// A child process that is killed when its test ends.
 pub(crate) struct Process(Option<Child>);
 
 impl Process {
-    /// Starts it with both outputs kept.
+    /// Starts the command with both outputs captured.
     pub(crate) fn start(command: &mut Command) -> Self {
         Self(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
     }
@@ -119,12 +119,12 @@ impl Process {
         signal(name, self.id());
     }
 
-    /// Whether it runs still.
+    /// Returns `true` if the process is running.
     pub(crate) fn runs(&mut self) -> bool {
         self.0.as_mut().unwrap().try_wait().unwrap().is_none()
     }
 
-    /// Waits for its end.
+    /// Waits for the exit of the process.
     pub(crate) fn output(mut self) -> Output {
         self.0.take().unwrap().wait_with_output().unwrap()
     }

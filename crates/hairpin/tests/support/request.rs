@@ -1,5 +1,5 @@
-//! What a trader may send, by chance; and what it believes to work against what the exchange holds.
-#![allow(dead_code, reason = "each test program uses its part")]
+//! Random requests of a trader, and the working orders according to the trader and to the exchange.
+#![allow(dead_code, reason = "each test program uses a part")]
 
 use hairpin_cme_codecs::ilink3::{OrderStatusRequest533, SideNULL, SideReq};
 use hairpin_exchange as exchange;
@@ -12,11 +12,11 @@ use hairpin_order_entry::{
 
 /// The first of two instruments, whose books stay around 1,000.
 pub(crate) const FIRST: i32 = 1_001;
-/// A price that does not trade, and one at which every order to buy does.
+/// A price at which no order trades, and one at which every buy order trades.
 pub(crate) const LOW: i64 = 1_000_000_000;
 const HIGH: i64 = 999_999_000_000_000;
 
-/// Asks how an order stands.
+/// A request for the status of an order.
 pub(crate) struct Status(pub(crate) u64);
 
 impl Outgoing for Status {
@@ -41,7 +41,7 @@ impl OrderRequest for Status {
     }
 }
 
-/// An order that is cut short, and refused without its number.
+/// A truncated order, which the gateway refuses without using its number.
 pub(crate) struct Broken(NewOrder);
 
 impl Outgoing for Broken {
@@ -63,7 +63,7 @@ impl OrderRequest for Broken {
     }
 }
 
-/// One of them.
+/// A request.
 pub(crate) enum Request {
     New(NewOrder),
     Cancel(CancelOrder),
@@ -74,13 +74,13 @@ pub(crate) enum Request {
 }
 
 impl Request {
-    /// Any, with what the trader believes to work; `id` is a ClOrdID of its own. Now and then none.
+    /// Draws a request that fits the trader's working orders, or none. `id` is an unused ClOrdID.
     pub(crate) fn draw(random: &mut Random, orders: &Orders, id: u64) -> Option<Self> {
         match random.below(19) {
             0..8 => Some(Self::New(draw_order(random, id))),
             8..12 => {
                 let order = draw_working(random, orders)?;
-                let order_id = order.order_id.expect("it works");
+                let order_id = order.order_id.expect("the order works");
                 let (security_id, side) = (order.security_id, order.side);
                 Some(Self::Cancel(CancelOrder::new(order_id, security_id, side, id.into())))
             }
@@ -89,7 +89,7 @@ impl Request {
                 let order = draw_working(random, orders)?;
                 let (security_id, side) = (order.security_id, order.side);
                 let terms = NewOrder { security_id, side, ..terms };
-                let order_id = order.order_id.expect("it works");
+                let order_id = order.order_id.expect("the order works");
                 let replace = ReplaceOrder::from_order(order_id, &terms);
                 let is_mitigated = random.below(2) == 0;
                 Some(Self::Replace(if is_mitigated {
@@ -107,7 +107,7 @@ impl Request {
         }
     }
 
-    /// Sends it, and has `orders` know of it.
+    /// Sends the request and tracks it in `orders`.
     ///
     /// # Errors
     /// [`SendError`].
@@ -127,7 +127,7 @@ impl Request {
     }
 }
 
-/// A new order of some kind.
+/// Draws a new order.
 fn draw_order(random: &mut Random, id: u64) -> NewOrder {
     let (id, quantity) = (id.into(), 1 + random.below(20) as u32);
     let security = FIRST + random.below(2) as i32;
@@ -150,7 +150,7 @@ fn draw_order(random: &mut Random, id: u64) -> NewOrder {
     }
 }
 
-/// Some working order, as the trader knows it.
+/// Draws a working order of the trader.
 fn draw_working(random: &mut Random, orders: &Orders) -> Option<Order> {
     let count = orders.working().count() as u64;
     orders.working().nth(random.below(count) as usize).copied()
@@ -166,20 +166,20 @@ fn draw_mass_cancel(random: &mut Random) -> MassCancel {
     MassCancel { side, ..mass }
 }
 
-/// OrderID, contracts traded and open.
+/// OrderID, traded quantity and open quantity.
 pub(crate) type Row = (u64, u32, u32);
 
-/// What the trader believes to work.
-pub(crate) fn believed(orders: &Orders) -> Vec<Row> {
-    let row = |it: &Order| (it.order_id.expect("it works"), it.filled, it.leaves);
+/// Returns the working orders according to the trader.
+pub(crate) fn tracked_rows(orders: &Orders) -> Vec<Row> {
+    let row = |it: &Order| (it.order_id.expect("the order works"), it.filled, it.leaves);
     let mut rows: Vec<_> = orders.working().map(row).collect();
     rows.sort_unstable();
     rows
 }
 
-/// What the exchange holds of the first account.
-pub(crate) fn held(floor: &exchange::SimulatedMarket) -> Vec<Row> {
-    let matching = floor.matching();
+/// Returns the first account's orders at the exchange.
+pub(crate) fn held(market: &exchange::SimulatedMarket) -> Vec<Row> {
+    let matching = market.matching();
     let resting = (0..matching.instruments())
         .flat_map(|instrument| exchange::Side::BOTH.map(|side| matching.orders(instrument, side)))
         .flatten();

@@ -1,16 +1,15 @@
-//! The seeds of a simulation: which of them run, and how one that failed is run again.
+//! The seeds of a simulation: selection, execution, and instructions to repeat a failed seed.
 
 use hairpin_netsim::Census;
 
-/// A simulation, by the words of `cargo xtask sim` that run it: its name, and what else belongs to
-/// a seed that is to fail again.
+/// A simulation, named by the arguments of `cargo xtask sim` that repeat its seeds.
 #[derive(Debug)]
 pub(crate) struct Simulation {
     pub(crate) name: &'static str,
     pub(crate) rest: String,
 }
 
-/// Tells the seed if its run panics.
+/// Prints how to repeat the seed if its run panics.
 struct Seed<'a>(u64, &'a Simulation);
 
 impl Drop for Seed<'_> {
@@ -24,13 +23,14 @@ impl Drop for Seed<'_> {
 }
 
 impl Simulation {
-    /// One seed, and what has happened in it.
+    /// Runs one seed and returns its census.
     pub(crate) fn run(&self, seed: u64, run: impl FnOnce(u64) -> Census) -> Census {
         let _guard = Seed(seed, self);
         run(seed)
     }
 
-    /// So many seeds, unless the environment says others, of which each class must have happened.
+    /// Runs `usual` seeds, or the seeds that the environment selects. Each class must have
+    /// occurred.
     pub(crate) fn run_all(
         &self,
         usual: u64,
@@ -44,15 +44,15 @@ impl Simulation {
             census.merge(&self.run(seed, &run));
         }
         println!("{census}");
-        // A few runs need not have everything.
+        // A small number of runs need not cover every class.
         if count >= usual {
             census.require(classes).unwrap();
         }
     }
 }
 
-/// A number that the environment gives.
+/// Returns a number from the environment.
 pub(crate) fn setting(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
-    Some(value.parse().unwrap_or_else(|_| panic!("{name} is no number: {value}")))
+    Some(value.parse().unwrap_or_else(|_| panic!("{name} is not a number: {value}")))
 }

@@ -1,4 +1,4 @@
-//! What happens, a line each, if it is asked for.
+//! Optional trace output, with one line per event.
 
 use std::cell::Cell;
 
@@ -6,7 +6,7 @@ thread_local! {
     static IS_ON: Cell<bool> = const { Cell::new(false) };
 }
 
-/// From now on what happens on this thread is printed, or no longer.
+/// Enables or disables the trace output of this thread.
 pub(crate) fn set(is_on: bool) {
     IS_ON.with(|cell| cell.set(is_on));
 }
@@ -15,7 +15,7 @@ pub(crate) fn is_on() -> bool {
     IS_ON.with(Cell::get)
 }
 
-/// Prints a line with the time in microseconds since the start, if lines are asked for.
+/// Prints a line with the time in microseconds since the start, if trace output is enabled.
 macro_rules! trace {
     ($now:expr, $($words:tt)*) => {
         if crate::trace::is_on() {

@@ -1,6 +1,6 @@
-//! A trader's connections: netsim's byte streams where a session expects an endpoint, cut after any
-//! byte.
-#![allow(dead_code, reason = "each simulation uses its part")]
+//! A trader's connections: simulated byte streams that implement the session's endpoint and can be
+//! cut after any byte.
+#![allow(dead_code, reason = "each simulation uses a part")]
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -16,30 +16,32 @@ use hairpin_netsim::{
 use hairpin_order_entry::Connect;
 use hairpin_time::{Duration, Instant};
 
+use crate::crash_point::CrashPoint;
 use crate::frames::{Frames, cut_in};
-use crate::fuse::Fuse;
 
-/// The most bytes of one read.
+/// The maximum number of bytes per read.
 const CHUNK: usize = 4_096;
 
-/// One connection, as both ends hold it.
+/// A connection, shared by both ends.
 pub(crate) type Shared = Rc<RefCell<Connection>>;
 
-/// A connection that a trader has or is making.
+/// A trader's connection, established or in progress.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) connection: Shared,
-    /// Where it was made to.
+    /// The address of the gateway.
     pub(crate) gateway: SocketAddrV4,
-    /// The trader knows that it stands.
+    /// The trader knows that the connection is established.
     is_known: Rc<Cell<bool>>,
-    /// Not all that was to leave has.
+    /// The last write was partial.
     is_full: Rc<Cell<bool>>,
 }
 
 impl Line {
-    /// When there is something for the trader at its end: at once if the connection stands or is
-    /// broken and it does not know, or if what waited can leave.
+    /// Returns the time of the next event at the trader's end.
+    ///
+    /// The event is due at once if the trader has not noticed that the connection is established or
+    /// broken, or if queued bytes can leave.
     pub(crate) fn next_at(&self, now: Instant) -> Option<Instant> {
         let connection = self.connection.borrow();
         let is_urgent = match connection.state(now) {
@@ -54,67 +56,72 @@ impl Line {
     }
 }
 
-/// What dials for a trader, and what the rest of the simulation sees of it.
+/// The state shared by a trader's dialer and the rest of the simulation.
 #[derive(Debug)]
-pub(crate) struct Exit {
+pub(crate) struct DialerState {
     clock: Rc<Cell<Instant>>,
     random: Random,
-    fuse: Rc<Fuse>,
-    /// The connection ends when so many bytes more have left.
+    crash_point: Rc<CrashPoint>,
+    /// The connection ends after this number of further bytes.
     pub(crate) cuts_after: Option<usize>,
     pub(crate) census: Census,
     pub(crate) faults: StreamFaults,
-    /// Attempts are refused.
+    /// Connection attempts are refused.
     pub(crate) refuses: bool,
-    /// Attempts to connect to this gateway are.
+    /// The gateway at which connection attempts are refused.
     pub(crate) refused: Option<SocketAddrV4>,
     /// The connections in use.
     pub(crate) lines: Vec<Line>,
-    /// Every connection that was dialled and the exchange has not taken notice of yet.
-    pub(crate) dialled: Vec<Line>,
-    /// All of them, for the census.
+    /// The new connections that the exchange has not accepted yet.
+    pub(crate) dialed: Vec<Line>,
+    /// All connections, for the census.
     pub(crate) all: Vec<Shared>,
 }
 
-impl Exit {
-    pub(crate) fn new(clock: Rc<Cell<Instant>>, random: Random, fuse: Rc<Fuse>) -> Self {
+impl DialerState {
+    pub(crate) fn new(
+        clock: Rc<Cell<Instant>>,
+        random: Random,
+        crash_point: Rc<CrashPoint>,
+    ) -> Self {
         Self {
             clock,
             random,
-            fuse,
+            crash_point,
             cuts_after: None,
             census: Census::new(),
             faults: StreamFaults::LAN,
             refuses: false,
             refused: None,
             lines: Vec::new(),
-            dialled: Vec::new(),
+            dialed: Vec::new(),
             all: Vec::new(),
         }
     }
 
-    /// The connection in use, of a trader that has one at a time.
+    /// Returns the connection of a trader that has one at a time.
     pub(crate) fn current(&self) -> Option<Shared> {
         self.lines.last().map(|line| Rc::clone(&line.connection))
     }
 
-    /// How many of so many bytes still leave.
+    /// Returns the number of bytes that still leave before a cut.
     fn allowed(&self, wanted: usize) -> usize {
         self.cuts_after.map_or(wanted, |left| left.min(wanted))
     }
 }
 
-/// Dials over an [`Exit`].
+/// Connects through a [`DialerState`].
 #[derive(Debug)]
-pub(crate) struct Dialler(pub(crate) Rc<RefCell<Exit>>);
+pub(crate) struct Dialer(pub(crate) Rc<RefCell<DialerState>>);
 
-impl Connect for Dialler {
-    type Stream = Wire;
+impl Connect for Dialer {
+    type Stream = ClientStream;
 
-    fn connect(&mut self, gateway: SocketAddrV4) -> io::Result<Wire> {
-        let mut exit = self.0.borrow_mut();
-        let (now, random, faults) = (exit.clock.get(), exit.random.split(), exit.faults);
-        let connection = match exit.refuses || exit.refused == Some(gateway) {
+    fn connect(&mut self, gateway: SocketAddrV4) -> io::Result<ClientStream> {
+        let mut dialer_state = self.0.borrow_mut();
+        let (now, random, faults) =
+            (dialer_state.clock.get(), dialer_state.random.split(), dialer_state.faults);
+        let connection = match dialer_state.refuses || dialer_state.refused == Some(gateway) {
             true => Connection::refused(now, random, faults),
             false => Connection::open(now, random, faults),
         };
@@ -125,59 +132,60 @@ impl Connect for Dialler {
             is_known: Rc::default(),
             is_full: Rc::default(),
         };
-        exit.lines.push(line.clone());
-        exit.dialled.push(line.clone());
-        exit.all.push(connection);
+        dialer_state.lines.push(line.clone());
+        dialer_state.dialed.push(line.clone());
+        dialer_state.all.push(connection);
         let descriptor = File::open("/dev/null")?;
-        let (clock, fuse) = (Rc::clone(&exit.clock), Rc::clone(&exit.fuse));
-        let exit = Rc::clone(&self.0);
+        let (clock, crash_point) =
+            (Rc::clone(&dialer_state.clock), Rc::clone(&dialer_state.crash_point));
+        let dialer_state = Rc::clone(&self.0);
         let (frames, is_cut) = (Frames::default(), false);
-        Ok(Wire { line, clock, exit, descriptor, fuse, frames, is_cut })
+        Ok(ClientStream { line, clock, dialer_state, descriptor, crash_point, frames, is_cut })
     }
 }
 
 /// The client's end of a connection.
 #[derive(Debug)]
-pub(crate) struct Wire {
+pub(crate) struct ClientStream {
     line: Line,
     clock: Rc<Cell<Instant>>,
-    exit: Rc<RefCell<Exit>>,
+    dialer_state: Rc<RefCell<DialerState>>,
     descriptor: File,
-    fuse: Rc<Fuse>,
-    /// What has left.
+    crash_point: Rc<CrashPoint>,
+    /// The sent bytes.
     frames: Frames,
-    /// It was cut, and the client does not know yet.
+    /// The connection was cut, which the client has not noticed yet.
     is_cut: bool,
 }
 
-impl Wire {
+impl ClientStream {
     fn state(&self) -> ConnectionState {
         self.line.connection.borrow().state(self.clock.get())
     }
 
-    /// Ends the connection if as many bytes have left as were to.
-    fn note_written(&mut self, written: &[u8]) {
+    /// Counts written bytes and ends the connection at the planned cut.
+    fn record_written(&mut self, written: &[u8]) {
         self.frames.feed(written);
         while self.frames.take().is_some() {}
-        let mut exit = self.exit.borrow_mut();
-        let Some(left) = &mut exit.cuts_after else { return };
+        let mut dialer_state = self.dialer_state.borrow_mut();
+        let Some(left) = &mut dialer_state.cuts_after else { return };
         *left -= written.len();
         if *left == 0 {
-            exit.cuts_after = None;
-            exit.census.count(cut_in(self.frames.begun()));
-            exit.census.count("cuts while the trader sends");
+            dialer_state.cuts_after = None;
+            dialer_state.census.count(cut_in(self.frames.partial_template()));
+            dialer_state.census.count("cuts while the trader sends");
             self.is_cut = true;
             self.line.connection.borrow_mut().shut(self.clock.get(), End::Client);
         }
     }
 }
 
-/// The end of the process, or of the session's interest, ends the connection.
-impl Drop for Wire {
+/// Ends the connection when the process or the session drops it.
+impl Drop for ClientStream {
     fn drop(&mut self) {
         let connection = &self.line.connection;
         connection.borrow_mut().shut(self.clock.get(), End::Client);
-        let lines = &mut self.exit.borrow_mut().lines;
+        let lines = &mut self.dialer_state.borrow_mut().lines;
         lines.retain(|line| !Rc::ptr_eq(&line.connection, connection));
     }
 }
@@ -192,7 +200,7 @@ fn error_of(error: StreamError) -> io::Error {
     kind.into()
 }
 
-impl Receive for Wire {
+impl Receive for ClientStream {
     fn receive(&mut self, budget: usize, mut on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
         let meta =
             Meta { source: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1), timestamp: Timestamp::None };
@@ -200,7 +208,7 @@ impl Receive for Wire {
         if self.is_cut {
             return Err(error_of(StreamError::Reset));
         }
-        self.fuse.step("killed before a read");
+        self.crash_point.step("killed before a read");
         while received.count < budget {
             let read = self.line.connection.borrow_mut().read(
                 self.clock.get(),
@@ -218,13 +226,13 @@ impl Receive for Wire {
     }
 }
 
-impl Transmit for Wire {
+impl Transmit for ClientStream {
     fn transmit(&mut self, _: usize, _: impl FnOnce(&mut [u8])) -> io::Result<()> {
-        unreachable!("a session writes from its journal")
+        unreachable!("a session writes single buffers from its journal")
     }
 }
 
-impl Stream for Wire {
+impl Stream for ClientStream {
     fn is_connected(&self) -> bool {
         let is_open = self.state() == ConnectionState::Open;
         self.line.is_known.set(is_open);
@@ -247,15 +255,15 @@ impl Stream for Wire {
         if self.is_cut {
             return Err(error_of(StreamError::Reset));
         }
-        self.fuse.step("killed before a write");
+        self.crash_point.step("killed before a write");
         let whole = bytes.len();
-        let bytes = &bytes[..self.exit.borrow().allowed(whole)];
+        let bytes = &bytes[..self.dialer_state.borrow().allowed(whole)];
         let now = self.clock.get();
         let written = self.line.connection.borrow_mut().write(now, End::Client, bytes);
         let count = written.map_err(error_of)?;
         self.line.is_full.set(count < whole);
-        self.note_written(&bytes[..count]);
-        self.fuse.step("killed behind a write");
+        self.record_written(&bytes[..count]);
+        self.crash_point.step("killed after a write");
         if count == 0 { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(count) }
     }
 
@@ -269,13 +277,13 @@ impl Stream for Wire {
     }
 }
 
-impl AsFd for Wire {
+impl AsFd for ClientStream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }
 }
 
-impl Source for Wire {
+impl Source for ClientStream {
     fn set_blocking(&mut self, _: Option<Duration>) -> io::Result<Option<Blocker>> {
         Ok(None)
     }

@@ -1,4 +1,5 @@
-//! The process that dies: it settles, reports, waits for a word, and trades without end.
+//! The child process that is killed. It waits until its session is settled, reports, waits for
+//! permission, and trades without end.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -11,33 +12,33 @@ use hairpin_order_entry::*;
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::Duration;
 
-use crate::house::{ACCESS_KEY_ID, KEY};
-use crate::judge::{CAPACITY, id_of, rows};
+use crate::checker::{CAPACITY, id_of, rows};
+use crate::loopback_exchange::{ACCESS_KEY_ID, KEY};
 
 pub(crate) const FOLDER: &str = "HAIRPIN_ORDER_TRADER";
 pub(crate) const GATEWAY: &str = "HAIRPIN_ORDER_GATEWAY";
-pub(crate) const LIFE: &str = "HAIRPIN_ORDER_LIFE";
+pub(crate) const PROCESS: &str = "HAIRPIN_ORDER_LIFE";
 
 const INSTRUMENT: i32 = 1_001;
-/// A price that does not trade.
+/// A price at which no order trades.
 const LOW: i64 = 1_000_000_000;
-/// Requests that are unanswered at a time, and orders that work.
+/// The maximum numbers of unanswered requests and of working orders.
 const IN_FLIGHT: usize = 16;
 const WORKING: usize = 60;
 
-struct Doomed {
+struct ChildTrader {
     orders: Orders,
     report: File,
     random: Random,
     /// The number that Establish has named.
     named: u32,
     /// The session cannot be resumed.
-    is_spoilt: bool,
+    is_unresumable: bool,
     probe: Option<ClOrdId>,
 }
 
-impl Doomed {
-    fn say(&mut self, line: &str) {
+impl ChildTrader {
+    fn report_line(&mut self, line: &str) {
         self.report.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
@@ -47,7 +48,7 @@ impl Doomed {
         ClOrdId(*id.as_bytes().first_chunk().unwrap())
     }
 
-    /// Sends an order that stays where it is, unless one is under way or works.
+    /// Sends an order that does not trade, unless one is in flight or working.
     fn probe(&mut self, sender: &mut Sender<'_>) {
         let is_there = |id| self.orders.by_cl_ord_id(id).is_some();
         if self.probe.is_some_and(is_there) {
@@ -60,7 +61,7 @@ impl Doomed {
         }
     }
 
-    /// Whether the order works, and with it everything before it is known.
+    /// Returns `true` if the order works, so that the state of every earlier message is known.
     fn is_settled(&self) -> bool {
         let probe = self.probe.and_then(|id| self.orders.by_cl_ord_id(id));
         probe.is_some_and(Order::is_working) && self.orders.in_flight().next().is_none()
@@ -108,13 +109,13 @@ impl Doomed {
     }
 }
 
-impl TrackOrders for Doomed {
+impl TrackOrders for ChildTrader {
     fn orders(&mut self) -> &mut Orders {
         &mut self.orders
     }
 }
 
-impl Listener for Doomed {
+impl Listener for ChildTrader {
     fn on_established(&mut self, sender: &mut Sender<'_>, _: &Established) {
         self.named = sender.progress().next_outgoing;
     }
@@ -122,21 +123,21 @@ impl Listener for Doomed {
     fn on_not_applied(&mut self, sender: &mut Sender<'_>, it: NotApplied) {
         let progress = sender.progress();
         let mut last = (it.from_seq_no + it.count - 1).min(progress.next_outgoing - 1);
-        // What is not applied when the session is established is counted through that number.
+        // At logon, the count of messages that are not applied includes that number.
         last -= u32::from(last == self.named && it.from_seq_no < self.named);
-        self.say(&format!("not-applied {} {} {last}", progress.uuid, it.from_seq_no));
+        self.report_line(&format!("not-applied {} {} {last}", progress.uuid, it.from_seq_no));
     }
 
     fn on_terminate(&mut self, _: &mut Sender<'_>, terminated: &Terminated<'_>) {
         let code = terminated.code;
-        // A Negotiate was journaled, and never left.
+        // A Negotiate was journaled and not sent.
         let unknown = [TerminateCode::INVALID_UUID, TerminateCode::UNNEGOTIATED];
-        self.is_spoilt |= unknown.contains(&code);
+        self.is_unresumable |= unknown.contains(&code);
         assert!(unknown.contains(&code) || code == TerminateCode::OTHER, "terminated: {code}");
     }
 
     fn on_reject(&mut self, _: &mut Sender<'_>, rejected: &Rejected<'_>) {
-        panic!("a logon is refused: {}", rejected.code);
+        panic!("the gateway refused a logon: {}", rejected.code);
     }
 
     fn on_lost(&mut self, _: &mut Sender<'_>, gap: Gap) {
@@ -144,15 +145,16 @@ impl Listener for Doomed {
     }
 }
 
-/// Of every other life messages wait a little behind a limit: committed, and not written.
-fn throttle(life: u64) -> Option<ThrottleSettings> {
+/// Returns a limit for every second process, so that some messages are committed and not written
+/// yet.
+fn throttle(process: u64) -> Option<ThrottleSettings> {
     let rate = Some(Rate { messages: 4, interval: Duration::from_millis(1) });
     let rates = Rates { cancels: rate, quotes: rate, others: rate };
     let beyond = WhenThrottled::Queue;
-    life.is_multiple_of(2).then_some(ThrottleSettings { rates, beyond })
+    process.is_multiple_of(2).then_some(ThrottleSettings { rates, beyond })
 }
 
-fn session(folder: PathBuf, life: u64) -> Session {
+fn session(folder: PathBuf, process: u64) -> Session {
     let logon = Logon {
         access_key_id: ACCESS_KEY_ID.into(),
         secret_key: SecretKey::from_base64url(KEY).unwrap(),
@@ -168,38 +170,38 @@ fn session(folder: PathBuf, life: u64) -> Session {
     let journal = match folder.join("0000000001.segment").exists() {
         true => Journal::open(folder).unwrap(),
         false => {
-            // The process before died before its journal was whole.
+            // The previous process was killed before its journal was complete.
             let _ = std::fs::remove_dir_all(&folder);
             Journal::create(folder, 16 << 20).unwrap()
         }
     };
-    let throttle = throttle(life);
+    let throttle = throttle(process);
     Session::new(Settings { throttle, ..Settings::new(gateway, logon) }, journal).unwrap()
 }
 
-/// The report is there, and nobody goes on before the word to do so.
-fn report(doomed: &mut Doomed, session: &Session) {
+/// Writes the report and blocks until the parent allows the process to continue.
+fn report(child: &mut ChildTrader, session: &Session) {
     let progress = session.progress();
-    let all = rows(&doomed.orders);
+    let all = rows(&child.orders);
     assert_eq!(rows(&Orders::from_journal(session.journal(), CAPACITY)), all);
     let rows: String =
         all.iter().map(|(id, traded, open)| format!(" {id} {traded} {open}")).collect();
-    doomed.say(&format!("settled {} {}{rows}", progress.uuid, progress.next_outgoing - 1));
+    child.report_line(&format!("settled {} {}{rows}", progress.uuid, progress.next_outgoing - 1));
     std::io::stdin().read_exact(&mut [0]).unwrap();
 }
 
 #[test]
 fn trades_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
-    let life: u64 = std::env::var(LIFE).unwrap().parse().unwrap();
-    let file = OpenOptions::new().append(true).open(folder.join(format!("report-{life}")));
-    let mut session = session(folder.join("journal"), life);
-    let mut doomed = Doomed {
+    let process: u64 = std::env::var(PROCESS).unwrap().parse().unwrap();
+    let file = OpenOptions::new().append(true).open(folder.join(format!("report-{process}")));
+    let mut session = session(folder.join("journal"), process);
+    let mut child = ChildTrader {
         orders: Orders::from_journal(session.journal(), CAPACITY),
         report: file.unwrap(),
-        random: Random::new(life),
+        random: Random::new(process),
         named: 0,
-        is_spoilt: false,
+        is_unresumable: false,
         probe: None,
     };
     let (clock, mut reactor) = (Clock::from_kernel(), Reactor::new(Wait::Epoll).unwrap());
@@ -207,26 +209,26 @@ fn trades_until_it_is_killed() {
     loop {
         let now = clock.now();
         if session.state() == State::Disconnected {
-            let may_resume = session.progress().uuid != 0 && !doomed.is_spoilt;
+            let may_resume = session.progress().uuid != 0 && !child.is_unresumable;
             let binding = if may_resume { Binding::Resume } else { Binding::New };
-            doomed.is_spoilt = false;
+            child.is_unresumable = false;
             session.connect(now, binding).unwrap();
         }
-        let look = now.monotonic + Duration::from_millis(1);
-        let ready = reactor.wait(now.monotonic, Some(look)).unwrap();
+        let next_poll = now.monotonic + Duration::from_millis(1);
+        let ready = reactor.wait(now.monotonic, Some(next_poll)).unwrap();
         session
-            .process(clock.now(), ready, &mut reactor, &mut OrderTracking::new(&mut doomed))
+            .process(clock.now(), ready, &mut reactor, &mut OrderTracking::new(&mut child))
             .unwrap();
         if session.state() != State::Established {
             continue;
         }
         let sender = &mut session.sender(clock.now());
         match is_trading {
-            true => doomed.trade(sender),
-            false => doomed.probe(sender),
+            true => child.trade(sender),
+            false => child.probe(sender),
         }
-        if !is_trading && doomed.is_settled() {
-            report(&mut doomed, &session);
+        if !is_trading && child.is_settled() {
+            report(&mut child, &session);
             is_trading = true;
         }
     }

@@ -13,46 +13,46 @@ use hairpin_time::{Duration, Instant};
 
 pub(crate) const ACCESS_KEY_ID: &str = "ACCESS-KEY-ID-123456";
 pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
-/// Between two looks at the trader.
-const LOOK: Duration = Duration::from_micros(300);
+/// The interval between two polls of the trader.
+const POLL_INTERVAL: Duration = Duration::from_micros(300);
 
-/// The ClOrdIDs that the gateway has taken, in turn.
+/// The ClOrdIDs that the gateway has accepted, in order.
 #[derive(Default)]
-pub(crate) struct Taken {
+pub(crate) struct AcceptedIds {
     pub(crate) ids: Vec<String>,
     known: BTreeSet<String>,
 }
 
-impl Taken {
-    fn take(&mut self, id: &[u8]) {
+impl AcceptedIds {
+    fn accept(&mut self, id: &[u8]) {
         let id = String::from_utf8(id.to_vec()).unwrap();
-        assert!(self.known.insert(id.clone()), "ClOrdID {id} is applied twice");
+        assert!(self.known.insert(id.clone()), "ClOrdID {id} was applied twice");
         self.ids.push(id);
     }
 }
 
-impl Listener for Taken {
+impl Listener for AcceptedIds {
     fn on_order(&mut self, _: ConnectionId, cl_ord_id: &[u8]) {
-        self.take(cl_ord_id);
+        self.accept(cl_ord_id);
     }
 
     fn on_replace(&mut self, _: ConnectionId, cl_ord_id: &[u8]) {
-        self.take(cl_ord_id);
+        self.accept(cl_ord_id);
     }
 
     fn on_cancel(&mut self, _: ConnectionId, cl_ord_id: &[u8]) {
-        self.take(cl_ord_id);
+        self.accept(cl_ord_id);
     }
 }
 
-pub(crate) struct House {
+pub(crate) struct LoopbackExchange {
     clock: Clock,
     reactor: Reactor,
     exchange: Exchange,
-    pub(crate) taken: Taken,
+    pub(crate) accepted: AcceptedIds,
 }
 
-impl House {
+impl LoopbackExchange {
     pub(crate) fn open() -> Self {
         let clock = Clock::from_kernel();
         let instruments = Instrument::numbered(2);
@@ -69,7 +69,7 @@ impl House {
         let mut reactor = Reactor::new(Wait::Epoll).unwrap();
         let mut exchange = Exchange::new(settings, clock.now(), &mut reactor).unwrap();
         exchange.set_pace(Pace::Paced, clock.now());
-        Self { clock, reactor, exchange, taken: Taken::default() }
+        Self { clock, reactor, exchange, accepted: AcceptedIds::default() }
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -80,29 +80,29 @@ impl House {
         self.exchange.gateway_address()
     }
 
-    /// Does what there is to do, and waits a little for more.
+    /// Handles all due events, and waits a short time for more.
     pub(crate) fn step(&mut self, until: Option<Instant>) {
         let now = self.clock.now();
-        let look = now.monotonic + LOOK;
+        let next_poll = now.monotonic + POLL_INTERVAL;
         let due = self.exchange.poll_timeout().into_iter().chain(until);
-        let deadline = due.fold(look, Instant::min);
+        let deadline = due.fold(next_poll, Instant::min);
         let ready = self.reactor.wait(now.monotonic, Some(deadline)).unwrap();
         let now = self.clock.now();
-        self.exchange.step(now, ready, &mut self.reactor, &mut self.taken).unwrap();
+        self.exchange.step(now, ready, &mut self.reactor, &mut self.accepted).unwrap();
     }
 
-    /// The trader is dead: takes what it has written, until nobody is connected.
+    /// Reads the remaining bytes of a killed trader until no connection is left.
     pub(crate) fn drain(&mut self) {
         let end = self.now() + Duration::from_secs(60);
         self.step(None);
         while self.exchange.has_connections() {
-            assert!(self.now() < end, "a dead trader is still connected after a minute");
+            assert!(self.now() < end, "a killed trader is still connected after 60 s");
             self.step(None);
         }
     }
 
-    /// OrderID, contracts traded and open of the trader's orders.
-    pub(crate) fn held(&self) -> Vec<(u64, u32, u32)> {
+    /// Returns OrderID, traded quantity and open quantity of the trader's orders.
+    pub(crate) fn working_rows(&self) -> Vec<(u64, u32, u32)> {
         let matching = self.exchange.market().matching();
         let sides = (0..matching.instruments())
             .flat_map(|instrument| Side::BOTH.map(|side| matching.orders(instrument, side)));

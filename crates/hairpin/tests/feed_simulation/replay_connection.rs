@@ -5,28 +5,28 @@ use hairpin_mdp3::ReplayOutcome;
 use hairpin_netsim::{Chance, Connection, ConnectionState, End, Random, Reading, StreamFaults};
 use hairpin_time::{Instant, Now};
 
-/// What becomes of one attempt in so many: it is refused, or breaks off.
+/// The probability that an attempt is refused or breaks off.
 const REFUSED: Chance = Chance::percent(15);
 const BROKEN: Chance = Chance::percent(10);
-/// Template of AdminLogout, and where in a packet a template stands.
+/// The template id of AdminLogout, and the offset of the template id in a packet.
 const LOGOUT: u16 = 16;
 const TEMPLATE: usize = 16;
-/// The text of a logout: behind the packet's header, MsgSize and the SBE header.
+/// The offset of a logout's text: after the packet header, MsgSize and the SBE header.
 const TEXT: usize = 22;
 
-/// A call.
+/// A replay connection.
 #[derive(Debug)]
-pub(crate) struct ReplayCall {
+pub(crate) struct ReplayConnection {
     connection: Connection,
     place: Option<ReplayId>,
     to_send: Vec<u8>,
     received: Vec<u8>,
     breaks: bool,
-    /// The server has said all it will.
+    /// The server has sent its last byte.
     is_done: bool,
 }
 
-/// A message of FIX with this body, `|` for the end of a field.
+/// Returns a FIX message with this body, in which `|` ends a field.
 fn message(body: &str) -> Vec<u8> {
     let mut bytes = format!("9={}|{body}", body.len()).replace('|', "\u{1}").into_bytes();
     let sum = bytes.iter().fold(0_u8, |sum, &byte| sum.wrapping_add(byte));
@@ -34,7 +34,7 @@ fn message(body: &str) -> Vec<u8> {
     bytes
 }
 
-impl ReplayCall {
+impl ReplayConnection {
     pub(crate) fn new(now: Instant, random: &mut Random, (first, last): (u32, u32)) -> Self {
         let (is_refused, breaks) = (random.happens(REFUSED), random.happens(BROKEN));
         let attempt = if is_refused { Connection::refused } else { Connection::open };
@@ -55,14 +55,14 @@ impl ReplayCall {
         ends.into_iter().flatten().min()
     }
 
-    /// Gives up the connection, and its place at the server.
+    /// Closes the connection and its session at the server.
     pub(crate) fn close(&mut self, server: &mut ReplayServer) {
         if let Some(place) = self.place.take() {
             server.handle_closed(place);
         }
     }
 
-    /// Does what is due; every packet goes to `on`. How it has ended, if it has.
+    /// Handles all due events and passes each packet to `on`. Returns the outcome after the end.
     pub(crate) fn run(
         &mut self,
         now: Now,
@@ -80,7 +80,7 @@ impl ReplayCall {
             assert_eq!(sent, Ok(self.to_send.len()), "a request fits in the window");
             self.to_send.clear();
         }
-        self.serve(now, server);
+        self.run_io(now, server);
         let (connection, received) = (&mut self.connection, &mut self.received);
         let mut is_over = false;
         loop {
@@ -102,8 +102,8 @@ impl ReplayCall {
         outcome.or(is_over.then_some(ReplayOutcome::Failed))
     }
 
-    /// The server's end.
-    fn serve(&mut self, now: Now, server: &mut ReplayServer) {
+    /// Runs the server's end of the connection.
+    fn run_io(&mut self, now: Now, server: &mut ReplayServer) {
         let Some(place) = self.place else { return };
         let mut bytes = Vec::new();
         while let Ok(Reading::Bytes(_)) =
@@ -125,7 +125,7 @@ impl ReplayCall {
         }
     }
 
-    /// Hands over whole packets; the outcome if one of them is a logout.
+    /// Passes complete packets to `on`. Returns the outcome if a packet is a logout.
     fn take_packets(&mut self, on: &mut impl FnMut(&[u8])) -> Option<ReplayOutcome> {
         let mut outcome = None;
         while let Some((length, rest)) = self.received.split_first_chunk::<2>() {

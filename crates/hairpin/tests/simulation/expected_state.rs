@@ -1,4 +1,4 @@
-//! What the exchange has published, event by event: what every book is held against.
+//! The published data by event, which is the expected state of every book.
 
 use hairpin_exchange::{Published, SimulatedMarket};
 use hairpin_feed_handler::Book;
@@ -8,29 +8,29 @@ const FIRST_ID: i32 = 1_001;
 
 /// The published books after every event.
 #[derive(Debug)]
-pub(crate) struct Truth {
-    /// By instrument: each event that changed its book, and the book after it. `None` where two
-    /// events came at once, so that nobody saw what was between them.
+pub(crate) struct ExpectedState {
+    /// Each event that changed a book, by instrument, and the book after the event. `None` if two
+    /// events came together, so that the book between them is unknown.
     books: Vec<Vec<(u64, Option<Published>)>>,
-    /// By packet of the incremental feed: the event that ended with it.
+    /// The event that each packet of the incremental feed ended.
     ends: Vec<Option<u64>>,
     events: u64,
 }
 
-impl Truth {
-    /// The floor as it was seeded: instrument `n` is event `n + 1`.
-    pub(crate) fn new(floor: &SimulatedMarket, instruments: u32) -> Self {
-        let events = floor.publisher().events();
+impl ExpectedState {
+    /// Returns the state of a seeded market: the book of instrument `n` is event `n + 1`.
+    pub(crate) fn new(market: &SimulatedMarket, instruments: u32) -> Self {
+        let events = market.publisher().events();
         assert_eq!(events, u64::from(instruments), "each book is seeded by an event of its own");
         let seeded = |instrument| {
-            vec![(u64::from(instrument) + 1, Some(*floor.publisher().published(instrument)))]
+            vec![(u64::from(instrument) + 1, Some(*market.publisher().published(instrument)))]
         };
         Self { books: (0..instruments).map(seeded).collect(), ends: Vec::new(), events }
     }
 
-    /// Notes what was published since the last time; returns how many books that changed.
-    pub(crate) fn record(&mut self, floor: &SimulatedMarket) -> usize {
-        let publisher = floor.publisher();
+    /// Records the books published since the last call. Returns the number of books that changed.
+    pub(crate) fn record(&mut self, market: &SimulatedMarket) -> usize {
+        let publisher = market.publisher();
         let (before, events) = (self.events, publisher.events());
         self.events = events;
         if events == before {
@@ -51,8 +51,8 @@ impl Truth {
         changed
     }
 
-    /// Packet `sequence` of the incremental feed leaves; it ends an event, or none.
-    pub(crate) fn note_packet(&mut self, sequence: u32, ends: Option<u64>) {
+    /// Records a sent packet of the incremental feed and the event that it ends, if any.
+    pub(crate) fn record_packet(&mut self, sequence: u32, ends: Option<u64>) {
         let place = sequence as usize;
         if self.ends.len() <= place {
             self.ends.resize(place + 1, None);
@@ -60,39 +60,38 @@ impl Truth {
         self.ends[place] = ends;
     }
 
-    /// The event that ends with packet `sequence`.
+    /// Returns the event that ends with packet `sequence`.
     pub(crate) fn event_at(&self, sequence: u32) -> Option<u64> {
         self.ends.get(sequence as usize).copied().flatten()
     }
 
-    /// Events published so far.
+    /// Returns the number of published events.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }
 
-    /// How many instruments there are.
+    /// Returns the number of instruments.
     pub(crate) fn instruments(&self) -> usize {
         self.books.len()
     }
 
-    /// The book of an instrument after an event; `None` if nobody saw it.
+    /// Returns the book of an instrument after an event, or `None` if it is unknown.
     pub(crate) fn after(&self, instrument: usize, event: u64) -> Option<&Published> {
         let history = &self.books[instrument];
         let later = history.partition_point(|(number, _)| *number <= event);
         history[..later].last().and_then(|(_, book)| book.as_ref())
     }
 
-    /// The book of an instrument when its last entry had this RptSeq, if that was the last of an
-    /// event.
+    /// Returns the book of an instrument at a RptSeq, if that RptSeq was the last of an event.
     fn at_rpt_seq(&self, instrument: usize, rpt_seq: u32) -> Option<&Published> {
         let seen = self.books[instrument].iter().rev().filter_map(|(_, book)| book.as_ref());
         seen.take_while(|book| book.rpt_seq >= rpt_seq).find(|book| book.rpt_seq == rpt_seq)
     }
 
-    /// Holds a book in sync against what was published by the end of `event`.
-    pub(crate) fn judge(&self, book: Book<'_>, event: u64) -> Verdict {
+    /// Compares a synchronized book with the published book at the end of `event`.
+    pub(crate) fn check(&self, book: Book<'_>, event: u64) -> Verdict {
         let instrument = index_of(book.security_id());
-        let Some(expected) = self.after(instrument, event) else { return Verdict::Unseen };
+        let Some(expected) = self.after(instrument, event) else { return Verdict::Unknown };
         let rpt_seq = book.rpt_seq().unwrap_or(0);
         if rpt_seq < expected.rpt_seq {
             return Verdict::Behind;
@@ -105,11 +104,11 @@ impl Truth {
         match published {
             Some(published) if is_equal(book, published) => verdict,
             Some(_) => Verdict::Different,
-            None => Verdict::Unseen,
+            None => Verdict::Unknown,
         }
     }
 
-    /// Whether an event changed the best price of an instrument; `None` if nobody saw.
+    /// Returns whether an event changed the best price of an instrument, or `None` if unknown.
     pub(crate) fn changes_best_price(&self, instrument: usize, event: u64) -> Option<bool> {
         let best = |event| {
             let book = self.after(instrument, event)?;
@@ -119,22 +118,22 @@ impl Truth {
     }
 }
 
-/// What a book is, held against what was published.
+/// The result of a comparison between a book and the published data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// What was published.
+    /// The published book.
     Equal,
-    /// What was published later: a snapshot overtook the feed.
+    /// A book published later, because a snapshot was ahead of the feed.
     Ahead,
-    /// Something that was published earlier.
+    /// A book published earlier.
     Behind,
-    /// Nothing that was ever published.
+    /// A book that was never published.
     Different,
-    /// Nobody knows.
-    Unseen,
+    /// Unknown.
+    Unknown,
 }
 
-/// The exchange's index of an instrument.
+/// Returns the exchange's index of an instrument.
 pub(crate) fn index_of(security_id: i32) -> usize {
     (security_id - FIRST_ID) as usize
 }

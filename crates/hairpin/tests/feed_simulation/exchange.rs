@@ -1,4 +1,4 @@
-//! The exchange: a floor with its order flow, and all that it says besides.
+//! The exchange: a simulated market, its order flow and its other messages.
 
 use hairpin_exchange::{
     BackgroundFlow, Capacity, Collateral, DailyStatistic, Feed as Loop, Fingerprint, Instrument,
@@ -11,17 +11,18 @@ use hairpin_netsim::{Census, Random};
 use hairpin_sbe::Decimal;
 use hairpin_time::{Duration, Instant, Now};
 
+use crate::expected_state::{ExpectedState, FeedPosition, PacketRecord, digest_of_ladders};
 use crate::orders::Orders;
-use crate::plan::{Chapter, Plan, Upheaval};
+use crate::plan::{ChannelEvent, Plan, RatePeriod};
 use crate::trace::trace;
-use crate::truth::{Fact, Stamp, Truth, digest_of_ladders};
-use crate::unnumbered::erase_rpt_seq;
+use crate::without_rpt_seq::erase_rpt_seq;
 
-/// Numbers begin again only behind this one: those of the new numbering are lower for a while, so
-/// that its first snapshots are not taken for present ones by who has not heard of it yet.
-const LEAST_NUMBER: u32 = 100;
+/// The lowest sequence number after which numbering may restart. Numbers after the restart are then
+/// lower for a while, so that a receiver that has not detected the restart does not accept the
+/// first snapshots as current.
+const MIN_RESTART_NUMBER: u32 = 100;
 
-/// What is known of an instrument's definition.
+/// The published state of an instrument's definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Listing {
     Unlisted,
@@ -29,39 +30,40 @@ enum Listing {
     Deleted,
 }
 
-/// The exchange and what it has published.
+/// The exchange and its published data.
 #[derive(Debug)]
-pub(crate) struct Stage {
+pub(crate) struct Exchange {
     settings: SimulatedMarketSettings,
-    floor: SimulatedMarket,
-    pub(crate) truth: Truth,
+    market: SimulatedMarket,
+    pub(crate) expected_state: ExpectedState,
     pub(crate) replay: ReplayServer,
     pub(crate) census: Census,
-    /// The packets of a whole loop of definitions, some time ago.
+    /// The packets of one complete, older loop of definitions.
     pub(crate) cache: Vec<Vec<u8>>,
-    /// How often another exchange has taken the place of this one.
+    /// The number of times that another exchange has replaced this one.
     pub(crate) replacements: u32,
     random: Random,
     listings: Vec<Listing>,
     orders: Orders,
-    is_unnumbered: bool,
+    lacks_rpt_seq: bool,
     spacing: Duration,
     ready: Instant,
     next_step: Option<Instant>,
-    chapters: std::vec::IntoIter<Chapter>,
-    chapter: Option<Chapter>,
-    upheavals: std::vec::IntoIter<(Instant, Upheaval)>,
-    next_upheaval: Option<(Instant, Upheaval)>,
-    /// Resets before the present exchange, and how often numbers have begun at 1.
+    rate_periods: std::vec::IntoIter<RatePeriod>,
+    rate_period: Option<RatePeriod>,
+    channel_events: std::vec::IntoIter<(Instant, ChannelEvent)>,
+    next_channel_event: Option<(Instant, ChannelEvent)>,
+    /// The number of resets before the present exchange, and the number of times that numbering has
+    /// started at 1.
     epochs_before: u32,
     numbering: u32,
-    /// What the passes of the two loops of snapshots under way state: books after this packet.
-    passes: [Stamp; 2],
-    /// The loop of definitions under way.
+    /// The packets whose books the present passes of the two snapshot loops contain.
+    passes: [FeedPosition; 2],
+    /// The packets of the present loop of definitions.
     definitions: Vec<Vec<u8>>,
 }
 
-impl Stage {
+impl Exchange {
     pub(crate) fn new(plan: &mut Plan, now: Now) -> Self {
         let mut random = plan.random.split();
         let publisher = PublisherSettings {
@@ -82,26 +84,26 @@ impl Stage {
             capacity,
             publisher,
         };
-        let mut chapters = std::mem::take(&mut plan.chapters).into_iter();
-        let mut upheavals = std::mem::take(&mut plan.upheavals).into_iter();
+        let mut rate_periods = std::mem::take(&mut plan.rate_periods).into_iter();
+        let mut channel_events = std::mem::take(&mut plan.channel_events).into_iter();
         let replay = ReplaySettings { packets: 300, sessions: 16, ..ReplaySettings::default() };
-        let mut stage = Self {
-            floor: SimulatedMarket::new(&settings, now),
-            truth: Truth::default(),
+        let mut exchange = Self {
+            market: SimulatedMarket::new(&settings, now),
+            expected_state: ExpectedState::default(),
             replay: ReplayServer::new(replay),
             census: Census::new(),
             cache: Vec::new(),
             replacements: 0,
             listings: Vec::new(),
             orders: Orders::new(random.split()),
-            is_unnumbered: plan.kind.is_unnumbered(),
+            lacks_rpt_seq: plan.kind.lacks_rpt_seq(),
             spacing: plan.spacing,
             ready: now.monotonic,
             next_step: Some(now.monotonic),
-            chapter: chapters.next(),
-            chapters,
-            next_upheaval: upheavals.next(),
-            upheavals,
+            rate_period: rate_periods.next(),
+            rate_periods,
+            next_channel_event: channel_events.next(),
+            channel_events,
             epochs_before: 0,
             numbering: 0,
             passes: Default::default(),
@@ -109,34 +111,34 @@ impl Stage {
             random,
             settings,
         };
-        stage.open(now);
-        stage
+        exchange.open(now);
+        exchange
     }
 
-    /// A new floor opens.
+    /// Opens a new market.
     fn open(&mut self, now: Now) {
-        self.floor.publisher_mut().set_pace(Pace::Paced, now.monotonic);
+        self.market.publisher_mut().set_pace(Pace::Paced, now.monotonic);
         let listed = self.settings.instruments.len() - self.settings.publisher.unlisted as usize;
         let listing = |index| if index < listed { Listing::Listed } else { Listing::Unlisted };
         self.listings = (0..self.settings.instruments.len()).map(listing).collect();
-        self.orders.forget();
+        self.orders.clear();
         self.definitions.clear();
     }
 
-    /// When there is something to do next.
+    /// Returns the time of the next event.
     pub(crate) fn next_at(&self) -> Option<Instant> {
-        let due = self.floor.publisher().poll_timeout().map(|due| due.max(self.ready));
-        let upheaval = self.next_upheaval.map(|(at, _)| at);
-        [due, self.next_step, upheaval].into_iter().flatten().min()
+        let due = self.market.publisher().poll_timeout().map(|due| due.max(self.ready));
+        let channel_event = self.next_channel_event.map(|(at, _)| at);
+        [due, self.next_step, channel_event].into_iter().flatten().min()
     }
 
-    /// Does what is due; `send` gets every packet that leaves.
+    /// Handles all due events and passes each sent packet to `send`.
     pub(crate) fn run(&mut self, now: Now, send: &mut impl FnMut(Feed, &[u8])) {
-        if let Some((at, upheaval)) = self.next_upheaval
+        if let Some((at, channel_event)) = self.next_channel_event
             && at <= now.monotonic
         {
-            self.next_upheaval = self.upheavals.next();
-            self.upset(now, upheaval);
+            self.next_channel_event = self.channel_events.next();
+            self.apply_channel_event(now, channel_event);
         }
         if self.next_step.is_some_and(|at| at <= now.monotonic) {
             self.step(now);
@@ -148,66 +150,70 @@ impl Stage {
     }
 
     fn plan_step(&mut self, now: Instant) {
-        while self.chapter.is_some_and(|chapter| chapter.ends <= now) {
-            self.chapter = self.chapters.next();
+        while self.rate_period.is_some_and(|rate_period| rate_period.ends <= now) {
+            self.rate_period = self.rate_periods.next();
         }
         let random = &mut self.random;
-        self.next_step = self.chapter.map(|chapter| {
-            let pause = random.span(Duration::from_nanos(1), chapter.interval * 2);
-            (now + pause).min(chapter.ends)
+        self.next_step = self.rate_period.map(|rate_period| {
+            let pause = random.span(Duration::from_nanos(1), rate_period.interval * 2);
+            (now + pause).min(rate_period.ends)
         });
     }
 
-    /// SecurityIDs of instruments that are listed, with whether they were ever active.
+    /// Returns the SecurityIDs of the listed instruments, each with `true` if it was ever active.
     pub(crate) fn listed(&self) -> impl Iterator<Item = (i32, bool)> + '_ {
         let all = (0..).zip(self.listings.iter().zip(&self.settings.instruments));
         all.filter(|(_, (listing, _))| **listing == Listing::Listed).map(|(index, (_, i))| {
-            (i.security_id, self.floor.publisher().published(index).rpt_seq > 0)
+            (i.security_id, self.market.publisher().published(index).rpt_seq > 0)
         })
     }
 
-    /// The last packet of the incremental feed.
-    pub(crate) fn last(&self) -> Stamp {
-        let publisher = self.floor.publisher();
-        Stamp { epoch: self.epochs_before + publisher.epoch(), sequence: publisher.sequence() }
+    /// Returns the last packet of the incremental feed.
+    pub(crate) fn last(&self) -> FeedPosition {
+        let publisher = self.market.publisher();
+        FeedPosition {
+            epoch: self.epochs_before + publisher.epoch(),
+            sequence: publisher.sequence(),
+        }
     }
 
-    /// Something happens to the whole channel. What is still to be sent comes before it, but for a
-    /// replacement: then it is never sent.
-    fn upset(&mut self, now: Now, upheaval: Upheaval) {
-        let has_begun = self.floor.publisher().sequence() > LEAST_NUMBER;
-        let upheaval = if has_begun { upheaval } else { Upheaval::Reset };
-        trace!(now, "exchange: {upheaval:?} behind {:?}", self.last());
-        let is_done = match upheaval {
-            Upheaval::Reset => self.floor.reset_channel(now, false) != Publication::Deferred,
-            Upheaval::ResetAndRestart => {
-                self.floor.reset_channel(now, true) != Publication::Deferred
+    /// Applies an event that affects the whole channel.
+    ///
+    /// Pending packets are sent before the event. A replacement drops them.
+    fn apply_channel_event(&mut self, now: Now, channel_event: ChannelEvent) {
+        let has_begun = self.market.publisher().sequence() > MIN_RESTART_NUMBER;
+        let channel_event = if has_begun { channel_event } else { ChannelEvent::Reset };
+        trace!(now, "exchange: {channel_event:?} after {:?}", self.last());
+        let is_done = match channel_event {
+            ChannelEvent::Reset => self.market.reset_channel(now, false) != Publication::Deferred,
+            ChannelEvent::ResetAndRestart => {
+                self.market.reset_channel(now, true) != Publication::Deferred
             }
-            Upheaval::Replacement => {
+            ChannelEvent::Replacement => {
                 self.replace(now);
                 true
             }
         };
-        let class = match upheaval {
-            _ if !is_done => "upheavals that had no room",
-            Upheaval::Reset => "resets of the channel, numbers go on",
-            Upheaval::ResetAndRestart => "resets of the channel, numbers begin again",
-            Upheaval::Replacement => "numbers begin again without a reset",
+        let class = match channel_event {
+            _ if !is_done => "channel events deferred by the publisher",
+            ChannelEvent::Reset => "resets of the channel, numbering continues",
+            ChannelEvent::ResetAndRestart => "resets of the channel, numbering restarts",
+            ChannelEvent::Replacement => "restarts of the numbering without a reset",
         };
         self.census.count(class);
     }
 
-    /// Another exchange with the same instruments.
+    /// Replaces the exchange with another one that has the same instruments.
     fn replace(&mut self, now: Now) {
-        self.epochs_before += self.floor.publisher().epoch() + 1;
+        self.epochs_before += self.market.publisher().epoch() + 1;
         self.numbering += 1;
         self.replacements += 1;
         self.settings.seed = self.random.any();
-        self.floor = SimulatedMarket::new(&self.settings, now);
+        self.market = SimulatedMarket::new(&self.settings, now);
         self.open(now);
     }
 
-    /// One step of the market.
+    /// Runs one step of the market.
     fn step(&mut self, now: Now) {
         let count = self.settings.instruments.len() as u64;
         let index = self.random.below(count) as u32;
@@ -218,7 +224,7 @@ impl Stage {
             40..80 if !is_listed => {}
             0..40 => self.imply(now),
             40..50 => {
-                self.floor.reset_book(now, index);
+                self.market.reset_book(now, index);
                 self.census.count("resets of a book");
             }
             50..62 => self.change_status(now, index),
@@ -226,15 +232,15 @@ impl Stage {
             80..92 => self.change_definition(now, index),
             92..180 => {
                 let instrument = &self.settings.instruments[index as usize];
-                self.orders.act(now, &mut self.floor, (index, instrument));
+                self.orders.act(now, &mut self.market, (index, instrument));
             }
             180..200 => {
                 for _ in 0..10 {
-                    self.floor.step(now);
+                    self.market.step(now);
                 }
             }
             _ => {
-                self.floor.step(now);
+                self.market.step(now);
             }
         }
         self.census.count("steps of the market");
@@ -257,25 +263,25 @@ impl Stage {
                 orders: 0,
             })
             .collect();
-        self.floor.set_implied(now, index as u32, side, &levels);
+        self.market.set_implied(now, index as u32, side, &levels);
         self.census.count("implied levels set");
     }
 
     fn change_status(&mut self, now: Now, index: u32) {
-        let whom = (self.random.below(4) > 0).then_some(index);
-        // Mostly trading goes on.
+        let instrument = (self.random.below(4) > 0).then_some(index);
+        // Most status changes continue trading.
         let halted = [TradingStatus::TradingHalt, TradingStatus::PreOpen];
         let is_halt = self.random.below(3) == 0;
         let status = if is_halt { *self.random.pick(&halted) } else { TradingStatus::ReadyToTrade };
-        self.floor.set_status(now, whom, status);
-        self.census.count(if whom.is_some() { "statuses" } else { "statuses of the group" });
+        self.market.set_status(now, instrument, status);
+        self.census.count(if instrument.is_some() { "statuses" } else { "statuses of the group" });
     }
 
     fn announce(&mut self, now: Now, index: u32) {
         let reference = self.settings.instruments[index as usize].reference;
         let price = Decimal(reference.0 + self.random.below(9) as i64 * 1_000_000_000);
         let choice = self.random.below(4);
-        self.floor.announce(now, |publisher| match choice {
+        self.market.announce(now, |publisher| match choice {
             0 => {
                 let settlement = Settlement { price, final_price: true, actual: false };
                 let daily =
@@ -309,19 +315,19 @@ impl Stage {
         let (publication, next, class) = match listing {
             Listing::Deleted => return,
             Listing::Unlisted => {
-                let publication = self.floor.change_definition(now, index, Add);
+                let publication = self.market.change_definition(now, index, Add);
                 (publication, Listing::Listed, "definitions added")
             }
             Listing::Listed
                 if listed > 2 && !self.is_to_be_replaced() && self.random.below(4) == 0 =>
             {
-                let publication = self.floor.change_definition(now, index, Delete);
+                let publication = self.market.change_definition(now, index, Delete);
                 (publication, Listing::Deleted, "definitions deleted")
             }
             Listing::Listed => {
                 let mut definition = self.settings.instruments[index as usize].clone();
                 definition.symbol = format!("HP{:05}", self.random.below(100_000));
-                let publication = self.floor.announce(now, |p| p.redefine(now, index, definition));
+                let publication = self.market.announce(now, |p| p.redefine(now, index, definition));
                 (publication, Listing::Listed, "definitions modified")
             }
         };
@@ -332,27 +338,27 @@ impl Stage {
         }
     }
 
-    /// Whether another exchange is to come, which knows of no deletion; who has only heard of that
-    /// would go on believing it.
+    /// Returns `true` if a replacement is planned. The new exchange does not repeat deletions, so
+    /// that a receiver would keep a deleted instrument forever.
     fn is_to_be_replaced(&self) -> bool {
-        let to_come = self.next_upheaval.iter().chain(self.upheavals.as_slice());
-        to_come.into_iter().any(|(_, upheaval)| *upheaval == Upheaval::Replacement)
+        let to_come = self.next_channel_event.iter().chain(self.channel_events.as_slice());
+        to_come.into_iter().any(|(_, channel_event)| *channel_event == ChannelEvent::Replacement)
     }
 
-    /// Sends the next packet that is due, if one is.
+    /// Sends the next due packet, if there is one.
     fn transmit(&mut self, now: Now, send: &mut impl FnMut(Feed, &[u8])) -> bool {
         let mut buffer = [0; MAX_PAYLOAD];
         let before = self.last();
-        let Some(transmit) = self.floor.publisher_mut().poll_transmit(now, &mut buffer) else {
+        let Some(transmit) = self.market.publisher_mut().poll_transmit(now, &mut buffer) else {
             return false;
         };
         let bytes = &mut buffer[..transmit.length];
-        if self.is_unnumbered {
+        if self.lacks_rpt_seq {
             erase_rpt_seq(bytes);
         }
         let feed = match transmit.feed {
             Loop::Incremental => {
-                self.note_incremental(now, before, &transmit);
+                self.record_incremental(now, before, &transmit);
                 self.replay.store(transmit.sequence, bytes);
                 Feed::Incremental
             }
@@ -360,38 +366,43 @@ impl Stage {
                 self.keep_definitions(transmit.sequence, bytes);
                 Feed::Instrument
             }
-            Loop::Snapshots => self.note_snapshots(now, Feed::Snapshot, 0, &transmit),
-            Loop::SnapshotOrders => self.note_snapshots(now, Feed::SnapshotOrders, 1, &transmit),
+            Loop::Snapshots => self.record_snapshots(now, Feed::Snapshot, 0, &transmit),
+            Loop::SnapshotOrders => self.record_snapshots(now, Feed::SnapshotOrders, 1, &transmit),
         };
         send(feed, bytes);
         true
     }
 
-    fn note_incremental(&mut self, now: Now, before: Stamp, transmit: &Transmit) {
-        let epoch = self.epochs_before + self.floor.publisher().epoch();
+    fn record_incremental(&mut self, now: Now, before: FeedPosition, transmit: &Transmit) {
+        let epoch = self.epochs_before + self.market.publisher().epoch();
         let is_reset = epoch != before.epoch;
         let (sequence, numbering) = (transmit.sequence, self.numbering);
-        // 0 if numbers begin again behind it: it is before them.
-        let stamp = Stamp { epoch, sequence: self.floor.publisher().sequence() };
+        // The sequence number is 0 if numbering restarts after the packet: the packet precedes the
+        // new numbers.
+        let position = FeedPosition { epoch, sequence: self.market.publisher().sequence() };
         let ends_event = transmit.event.is_some_and(|event| event.ends);
-        let fact = Fact { numbering, sequence, stamp, ends_event, is_reset };
-        self.truth.note_packet(sequence, now.utc, fact);
-        trace!(now, "exchange: sends {fact:?} {:?}", transmit.event);
+        let packet_record = PacketRecord { numbering, sequence, position, ends_event, is_reset };
+        self.expected_state.record_packet(sequence, now.utc, packet_record);
+        trace!(now, "exchange: sends {packet_record:?} {:?}", transmit.event);
         self.census.count("packets of the incremental feed");
-        self.numbering += u32::from(stamp.sequence != sequence);
-        while let Some(fingerprint) = self.floor.publisher_mut().poll_fingerprint() {
+        self.numbering += u32::from(position.sequence != sequence);
+        while let Some(fingerprint) = self.market.publisher_mut().poll_fingerprint() {
             let levels = self.levels_of(&fingerprint);
             trace!(now, "exchange: published {fingerprint:?}");
-            self.truth.note(self.epochs_before + fingerprint.epoch, &fingerprint, levels);
+            self.expected_state.record_books(
+                self.epochs_before + fingerprint.epoch,
+                &fingerprint,
+                levels,
+            );
             self.census.count("books published");
         }
     }
 
-    /// The levels that a fingerprint is of, unless the book has gone on since.
+    /// Returns the levels of a fingerprint, unless the book has changed since.
     fn levels_of(&self, fingerprint: &Fingerprint) -> Option<[Vec<(i64, u64)>; 2]> {
         let is_it = |i: &Instrument| i.security_id == fingerprint.security_id;
         let index = self.settings.instruments.iter().position(is_it)?;
-        let sides = &self.floor.publisher().published(index as u32).sides;
+        let sides = &self.market.publisher().published(index as u32).sides;
         let levels = |ladder: &Ladder| {
             ladder.levels().iter().map(|l| (l.price.0, u64::from(l.quantity))).collect()
         };
@@ -399,19 +410,26 @@ impl Stage {
         is_present.then(|| sides.each_ref().map(levels))
     }
 
-    /// All packets of a pass state what was so when its first one left.
-    fn note_snapshots(&mut self, now: Now, feed: Feed, place: usize, transmit: &Transmit) -> Feed {
+    /// Records the packet whose books a pass contains: the state at the time of the first packet of
+    /// the pass.
+    fn record_snapshots(
+        &mut self,
+        now: Now,
+        feed: Feed,
+        place: usize,
+        transmit: &Transmit,
+    ) -> Feed {
         if transmit.sequence == 1 {
             self.passes[place] = self.last();
         }
-        self.truth.note_pass(feed, transmit.sequence, now.utc, self.passes[place]);
+        self.expected_state.record_pass(feed, transmit.sequence, now.utc, self.passes[place]);
         feed
     }
 
     fn keep_definitions(&mut self, sequence: u32, bytes: &[u8]) {
         if sequence == 1 {
             let whole = std::mem::take(&mut self.definitions);
-            // Now and then, so that it is outdated.
+            // The cache is replaced rarely, so that it is outdated.
             if !whole.is_empty() && (self.cache.is_empty() || self.random.below(40) == 0) {
                 self.cache = whole;
             }
@@ -420,7 +438,7 @@ impl Stage {
     }
 }
 
-/// Instruments of all kinds, some with an implied book.
+/// Returns instruments of all kinds, some with an implied book.
 fn instruments(count: u32, random: &mut Random) -> Vec<Instrument> {
     let mut instruments = Instrument::numbered(count);
     let first = (instruments[0].security_id, instruments[0].symbol.clone());

@@ -1,4 +1,4 @@
-//! A feed without RptSeq (tag 83): 0 throughout, as CME's Conflated TCP has it.
+//! A feed without RptSeq (tag 83): the field is 0 in every entry, like in CME's Conflated TCP feed.
 
 use hairpin_cme_codecs::mdp3::MESSAGES;
 use hairpin_mdp3::PacketHeader;
@@ -16,7 +16,7 @@ pub(crate) fn erase_rpt_seq(packet: &mut [u8]) {
     }
 }
 
-/// The same of a message from its SBE header on.
+/// Sets every RptSeq of a message to 0. The slice begins with the SBE header.
 fn erase_in_message(message: &mut [u8]) {
     let template = u16_at(message, 2);
     let Some(layout) = MESSAGES.iter().find(|layout| layout.template_id == template) else {

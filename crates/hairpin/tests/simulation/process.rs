@@ -1,4 +1,4 @@
-//! One process of a trader, from its start to its end.
+//! A process of a trader, from start to exit.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -13,42 +13,42 @@ use hairpin_order_entry::{
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now};
 
-use crate::feed_judge::{FeedJudge, Watch};
-use crate::ledger::Ledger;
-use crate::plan::Ordeal;
-use crate::session_judge::{Clerk, Died, SessionJudge};
-use crate::truth::{Truth, Verdict};
-use crate::venue::{KEY, Places, Venue};
-use crate::wire::{Dialler, Shared};
+use crate::client_stream::{Dialer, Shared};
+use crate::expected_state::{ExpectedState, Verdict};
+use crate::feed_checker::{CheckedFeedListener, FeedChecker};
+use crate::message_log::MessageLog;
+use crate::plan::Scenario;
+use crate::session_checker::{CheckedSessionListener, Crashed, SessionChecker};
+use crate::venue::{KEY, Memberships, Venue};
 use hairpin::trader::{Reaction, Strategy};
 
-/// Between two attempts to log on.
+/// The pause between two logon attempts.
 const PAUSE: Duration = Duration::from_millis(3);
 
-/// Channel, session and strategy side by side, and a judge for each of the first two.
-pub(crate) struct Life {
+/// A channel, a session and a strategy, and a checker for the channel and for the session.
+pub(crate) struct Process {
     pub(crate) channel: Channel,
-    pub(crate) session: Session<Dialler>,
+    pub(crate) session: Session<Dialer>,
     pub(crate) connects_at: Instant,
-    ordeal: Ordeal,
+    scenario: Scenario,
     reactor: Reactor,
     strategy: Strategy,
-    feed: FeedJudge,
-    orders: SessionJudge,
+    feed: FeedChecker,
+    orders: SessionChecker,
 }
 
-impl Life {
+impl Process {
     pub(crate) fn new(
         trader: usize,
-        ordeal: Ordeal,
+        scenario: Scenario,
         journal: Journal,
-        dial: Dialler,
+        dial: Dialer,
         instruments: usize,
         now: Now,
     ) -> Self {
         let logon = Logon {
             access_key_id: format!("ACCESS-{trader}"),
-            secret_key: SecretKey::from_base64url(KEY).expect("it is base64"),
+            secret_key: SecretKey::from_base64url(KEY).expect("the key is valid base64"),
             session: format!("TR{trader}"),
             firm: "FIRM".into(),
             trading_system_name: "Hairpin".into(),
@@ -66,25 +66,25 @@ impl Life {
                 max_loop_packets: 64,
                 ..Default::default()
             }),
-            session: session.expect("the settings are sound"),
+            session: session.expect("the settings are valid"),
             connects_at: now.monotonic,
-            ordeal,
-            reactor: Reactor::new(Wait::Spin).expect("spinning needs nothing"),
+            scenario,
+            reactor: Reactor::new(Wait::Spin).expect("a busy-polling reactor needs no resources"),
             strategy: Strategy::default(),
-            feed: FeedJudge::new(ordeal, instruments),
-            orders: SessionJudge::new(ordeal),
+            feed: FeedChecker::new(scenario, instruments),
+            orders: SessionChecker::new(scenario),
         }
     }
 
-    /// Joins and leaves groups as the channel wants.
-    pub(crate) fn join(&mut self, groups: &mut [[Group; 2]; 3], places: &Places) {
+    /// Joins and leaves multicast groups as the channel requests.
+    pub(crate) fn join(&mut self, groups: &mut [[Group; 2]; 3], memberships: &Memberships) {
         while let Some(action) = self.channel.poll_action() {
             let (feed, is_joined) = match action {
                 Action::Join(feed) => (feed as usize, true),
                 Action::Leave(feed) => (feed as usize, false),
-                _ => unreachable!("a channel joins and leaves"),
+                _ => unreachable!("unexpected channel action"),
             };
-            for (group, place) in groups[feed].iter_mut().zip(places[feed]) {
+            for (group, place) in groups[feed].iter_mut().zip(memberships[feed]) {
                 group.set_joined(place, is_joined);
             }
         }
@@ -95,33 +95,41 @@ impl Life {
         now: Now,
         input: Input,
         bytes: &[u8],
-        truth: &Truth,
-        ledger: &mut Ledger,
+        expected_state: &ExpectedState,
+        message_log: &mut MessageLog,
     ) {
-        let Self { channel, session, strategy, feed: judge, .. } = self;
+        let Self { channel, session, strategy, feed: checker, .. } = self;
         let reaction = Reaction { strategy, session, now };
-        let mut watch = Watch { reaction, judge, truth, ledger };
-        channel.handle_packet(now, input, bytes, &mut watch);
+        let mut listener = CheckedFeedListener { reaction, checker, expected_state, message_log };
+        channel.handle_packet(now, input, bytes, &mut listener);
     }
 
-    pub(crate) fn handle_timeout(&mut self, now: Now, truth: &Truth, ledger: &mut Ledger) {
-        let Self { channel, session, strategy, feed: judge, .. } = self;
+    pub(crate) fn handle_timeout(
+        &mut self,
+        now: Now,
+        expected_state: &ExpectedState,
+        message_log: &mut MessageLog,
+    ) {
+        let Self { channel, session, strategy, feed: checker, .. } = self;
         if channel.poll_timeout().is_some_and(|at| at <= now.monotonic) {
             let reaction = Reaction { strategy, session, now };
-            channel.handle_timeout(now, &mut Watch { reaction, judge, truth, ledger });
+            channel.handle_timeout(
+                now,
+                &mut CheckedFeedListener { reaction, checker, expected_state, message_log },
+            );
         }
     }
 
-    /// A trader logs on once its books are in sync, and again when it has lost its session.
+    /// Returns `true` if the trader has synchronized books and no session.
     pub(crate) fn wants_to_connect(&self, is_closing: bool) -> bool {
-        let is_wanted = self.feed.was_in_sync && !is_closing && !self.ordeal.corrupts_data();
+        let is_wanted = self.feed.was_in_sync && !is_closing && !self.scenario.corrupts_data();
         is_wanted && self.session.state() == State::Disconnected
     }
 
-    /// Logs on: resumes, if there is a session to resume and that is preferred.
+    /// Logs on. Resumes the previous session if possible and preferred.
     pub(crate) fn connect(&mut self, now: Now, prefers_to_resume: bool) {
         let orders = &mut self.orders;
-        let is_known = orders.established != 0 && !orders.is_spoilt;
+        let is_known = orders.established != 0 && !orders.is_unresumable;
         let binding = match is_known && prefers_to_resume {
             true => Binding::Resume,
             false => Binding::New,
@@ -129,17 +137,17 @@ impl Life {
         if is_known {
             orders.census.count(match binding {
                 Binding::Resume => "sessions resumed",
-                _ => "sessions begun anew",
+                _ => "sessions negotiated again",
             });
         }
         if binding == Binding::New {
-            (orders.established, orders.is_spoilt) = (0, false);
+            (orders.established, orders.is_unresumable) = (0, false);
         }
         orders.resumes = orders.established;
-        self.session.connect(now, binding).expect("it is disconnected");
+        self.session.connect(now, binding).expect("the session is disconnected");
     }
 
-    /// Whether there is anything for the session to do.
+    /// Returns `true` if the session has work to do.
     pub(crate) fn is_due(&self, now: Instant, connection: Option<&Shared>) -> bool {
         let has_come = connection.is_some_and(|connection| {
             connection.borrow().poll_timeout(now, End::Client).is_some_and(|at| at <= now)
@@ -149,8 +157,8 @@ impl Life {
             || self.session.next_deadline().is_some_and(|at| at <= now)
     }
 
-    /// Whether there is something at the connection that has no time of its own: it stands or is
-    /// broken, or what waited can leave.
+    /// Returns `true` if the connection has an event without a time: it is established or broken,
+    /// or queued bytes can leave.
     pub(crate) fn is_urgent(&self, now: Instant, connection: Option<&Shared>) -> bool {
         connection.is_some_and(|connection| {
             let connection = connection.borrow();
@@ -164,23 +172,23 @@ impl Life {
         })
     }
 
-    /// The process dies in the callback of the next report.
-    pub(crate) fn doom(&mut self) {
-        self.orders.is_doomed = true;
+    /// Makes the process crash in the callback of the next report.
+    pub(crate) fn crash_in_callback(&mut self) {
+        self.orders.crashes_in_callback = true;
     }
 
-    /// Lets the session do all that there is to do now.
+    /// Drives the session until no work is due.
     ///
     /// # Errors
-    /// The process died in a callback.
-    pub(crate) fn drive(&mut self, now: Now, ledger: &mut Ledger) -> Result<(), Died> {
-        let Self { session, reactor, strategy, orders: judge, .. } = self;
+    /// The process crashed in a callback.
+    pub(crate) fn drive(&mut self, now: Now, message_log: &mut MessageLog) -> Result<(), Crashed> {
+        let Self { session, reactor, strategy, orders: checker, .. } = self;
         let was_connected = session.state() != State::Disconnected;
-        let ready = reactor.wait(now.monotonic, None).expect("spinning cannot fail");
-        let mut clerk = Clerk { strategy, judge, ledger };
-        let turn = AssertUnwindSafe(|| session.process(now, ready, reactor, &mut clerk));
+        let ready = reactor.wait(now.monotonic, None).expect("busy-polling cannot fail");
+        let mut listener = CheckedSessionListener { strategy, checker, message_log };
+        let turn = AssertUnwindSafe(|| session.process(now, ready, reactor, &mut listener));
         match catch_unwind(turn) {
-            Ok(done) => done.expect("spinning cannot fail"),
+            Ok(done) => done.expect("busy-polling cannot fail"),
             Err(cause) => {
                 return cause.downcast().map_or_else(|cause| resume_unwind(cause), |it| Err(*it));
             }
@@ -191,28 +199,28 @@ impl Life {
         Ok(())
     }
 
-    /// Every book is what the exchange published last.
+    /// Checks that every book equals the last published book.
     pub(crate) fn check_books(&self, venue: &Venue) {
         let instruments = self.channel.instruments();
-        assert_eq!(instruments.iter().count(), venue.truth.instruments(), "instruments");
+        assert_eq!(instruments.iter().count(), venue.expected_state.instruments(), "instruments");
         for instrument in instruments.iter() {
             let book = self.channel.book(instrument);
-            let verdict = venue.truth.judge(book, venue.truth.events());
-            assert!(book.is_in_sync() && verdict == Verdict::Equal, "in the end: {verdict:?}");
+            let verdict = venue.expected_state.check(book, venue.expected_state.events());
+            assert!(book.is_in_sync() && verdict == Verdict::Equal, "final book: {verdict:?}");
         }
     }
 
-    /// Session and gateway have counted to the same numbers.
-    pub(crate) fn check_numbers(&self, ledger: &Ledger) {
+    /// Checks that session and gateway agree on the next sequence numbers.
+    pub(crate) fn check_numbers(&self, message_log: &MessageLog) {
         let progress = self.session.progress();
-        if let Some(run) = ledger.runs.get(&progress.uuid) {
-            assert_eq!(progress.next_outgoing, run.sent + 1, "the next number out");
-            assert_eq!(progress.next_incoming, run.told + 1, "the next number in");
+        if let Some(run) = message_log.by_uuid.get(&progress.uuid) {
+            assert_eq!(progress.next_outgoing, run.sent + 1, "next outgoing sequence number");
+            assert_eq!(progress.next_incoming, run.received + 1, "next incoming sequence number");
         }
     }
 
-    /// What the strategy has counted is what it was seen to do.
-    pub(crate) fn check_sums(&self, census: &mut Census) {
+    /// Checks the strategy's counters against the observed events.
+    pub(crate) fn check_counters(&self, census: &mut Census) {
         let Self { strategy, feed, orders, .. } = self;
         let counts = &strategy.counts;
         let counted =
@@ -220,7 +228,7 @@ impl Life {
         let seen = [feed.orders, orders.acknowledgements, orders.cancels, feed.gaps, feed.unsynced];
         assert_eq!(counted, seen, "orders, acknowledgements, cancels, gaps, books unsynced");
         let explained = feed.refused + feed.errors + orders.refused + orders.gaps + orders.errors;
-        assert_eq!(counts.errors, explained, "{:?}: {:?}", self.ordeal, counts.first_error);
+        assert_eq!(counts.errors, explained, "{:?}: {:?}", self.scenario, counts.first_error);
         assert_eq!(counts.rejects, orders.rejects, "rejects");
         census.add("orders refused: too many wait", feed.refused);
         census.add("cancels refused", orders.refused);
@@ -230,13 +238,13 @@ impl Life {
     }
 
     fn report(&self, counters: &Counters, census: &mut Census) {
-        census.add("packets held for a hole", counters.held_packets);
-        census.add("books found unaffected by a gap", counters.found_unaffected);
+        census.add("packets held for a gap", counters.held_packets);
+        census.add("books unaffected by a gap", counters.found_unaffected);
         census.add("books from snapshots", counters.snapshots_applied);
         census.add("entries withheld", counters.withheld_entries);
         census.add("snapshots too old", counters.snapshots_too_old);
-        census.add("packets of both sides", counters.duplicates);
-        let holes_filled = counters.held_packets > 0 && counters.gaps == 0;
-        census.add("traders without a gap though packets were held", u64::from(holes_filled));
+        census.add("packets of both lines", counters.duplicates);
+        let gaps_filled = counters.held_packets > 0 && counters.gaps == 0;
+        census.add("traders without a gap though packets were held", u64::from(gaps_filled));
     }
 }
