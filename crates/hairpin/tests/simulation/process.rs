@@ -213,7 +213,7 @@ impl Process {
     /// Checks that session and gateway agree on the next sequence numbers.
     pub(crate) fn check_numbers(&self, message_log: &MessageLog) {
         let progress = self.session.progress();
-        if let Some(run) = message_log.runs.get(&progress.uuid) {
+        if let Some(run) = message_log.by_uuid.get(&progress.uuid) {
             assert_eq!(progress.next_outgoing, run.sent + 1, "next outgoing sequence number");
             assert_eq!(progress.next_incoming, run.received + 1, "next incoming sequence number");
         }
