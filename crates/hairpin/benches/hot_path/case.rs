@@ -9,7 +9,7 @@ use hairpin_feed_handler::{Book, Channel, EndOfEvent, FeedLine, Input, Level, Li
 use hairpin_order_entry::Session;
 
 use crate::recording::{Census, EVENTS, Recording, Section, replay};
-use crate::session::{self, MemoryDial, Wire};
+use crate::session::{self, MemoryConnect, Wire};
 use hairpin::trader::{Reaction, Strategy};
 
 /// The length of an order in bytes: NewOrderSingle514 with its framing header.
@@ -68,7 +68,7 @@ impl Listener for Seen {
 /// The trader and its session.
 struct Orders {
     strategy: Strategy,
-    session: Session<MemoryDial>,
+    session: Session<MemoryConnect>,
     wire: Rc<Wire>,
 }
 
