@@ -140,7 +140,7 @@ fn logon() -> Logon {
 /// Carries bytes between the session and a gateway until both are established.
 fn log_on(session: &mut Session<MemoryConnect>, wire: &Wire, now: Now) {
     let settings = SimulatedMarketSettings::default();
-    let mut floor = SimulatedMarket::new(&settings, now);
+    let mut market = SimulatedMarket::new(&settings, now);
     let account = Credentials::new("HAIRPIN", KEY, "ABC", "DEFGH").expect("credentials");
     let mut gateway = Gateway::new(vec![account], 1, settings.capacity.orders);
     let id = gateway.handle_connected(now, &mut ()).expect("a free connection slot");
@@ -151,7 +151,7 @@ fn log_on(session: &mut Session<MemoryConnect>, wire: &Wire, now: Now) {
         session
             .process(now, ready, &mut reactor, &mut strategy)
             .expect("the session processes its events");
-        gateway.handle_bytes(now, id, &wire.to_gateway.take(), &mut floor, &mut ());
+        gateway.handle_bytes(now, id, &wire.to_gateway.take(), &mut market, &mut ());
         while let Some(bytes) = gateway.poll_transmit(id) {
             wire.to_trader.borrow_mut().extend_from_slice(bytes);
             let count = bytes.len();

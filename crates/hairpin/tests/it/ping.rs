@@ -246,7 +246,7 @@ fn host_checks_are_printed_with_the_results() {
     let watched: Vec<&Value> = cores.iter().map(|core| &core["core"]).collect();
     assert_eq!(watched, pinned.iter().collect::<Vec<_>>());
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-    for expected in ["clock: step", "floor: ", "core 0: interrupted", "backlogs"] {
+    for expected in ["clock: step", "floor: ", "core 0: ", " interruptions in ", "backlogs"] {
         assert!(stdout.contains(expected), "{expected}: {stdout}");
     }
 }

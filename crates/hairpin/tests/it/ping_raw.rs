@@ -267,7 +267,7 @@ fn pong_is_found_by_broadcast_or_by_address() {
     for peer in [String::new(), format!("--peer {}", pong.mac)] {
         let (rows, _) = measured(Some(theirs), &format!("{args} {peer}"));
         assert_complete(&rows[0], 50);
-        assert_eq!(rows[0]["ground"], "this host and who is behind veth0");
+        assert_eq!(rows[0]["ground"], "this host and the peer at veth0");
     }
     // Two rounds of each. Each has 200 warm-up pings.
     assert_eq!(pong.end(), "900 answered, 0 answers refused\n");

@@ -398,7 +398,7 @@ fn commands_check_capabilities_before_creating_hosts() {
         let output = as_unprivileged(&command, folder.path(), &[]).output().unwrap();
         assert_status(&output, 1);
         let text = stderr(&output);
-        assert!(text.contains("lacks CAP_NET_ADMIN") && text.lines().count() == 1, "{text}");
+        assert!(text.contains("missing CAP_NET_ADMIN") && text.lines().count() == 1, "{text}");
         // The hosts of an ordinary user are in a user namespace, where XDP programs cannot be
         // loaded.
         let able = ["net_admin", "net_raw", "bpf"];
