@@ -195,3 +195,18 @@ fn engine_feeds_a_channel_from_standard_input() {
     assert!(output.status.success());
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "CollectingDefinitions\n");
 }
+
+#[test]
+fn readme_sample_is_in_best_prices() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let (readme, example) = (read("../README.md"), read("best_prices.rs"));
+    let sample = readme.split("```rust\n").nth(1).unwrap().split("```").next().unwrap();
+    let lines = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
+    let (sample, example) = (lines(sample), lines(&example));
+    let mut rest = example.iter();
+    for line in &sample {
+        assert!(rest.any(|other| other == line), "not in best_prices.rs, or not in order: {line}");
+    }
+    assert_eq!(sample.len(), 12, "the sample has twelve lines");
+}
