@@ -182,7 +182,7 @@ fn ignores_other_framings() {
 }
 
 #[test]
-fn everything_wrong_is_a_line_and_a_count() {
+fn counts_and_reports_each_error() {
     let whole = datagram();
     let mut long = whole.clone();
     long.extend_from_slice(&[0; 8]);
@@ -216,8 +216,8 @@ fn everything_wrong_is_a_line_and_a_count() {
     let (_, err, counts) = capture.decode(None, Format::Text);
     assert_eq!(
         err,
-        "hairpin: packet 3: 78 bytes of a stream never came\n\
-         hairpin: packet 3: 257 bytes of a stream never came\n\
+        "hairpin: packet 3: 78 bytes of a stream missing\n\
+         hairpin: packet 3: 257 bytes of a stream missing\n\
          hairpin: packet 3: no frame begins here\n"
     );
     assert_eq!((counts.messages, counts.errors), (1, 3));
@@ -391,7 +391,7 @@ fn skips_tags_options_and_padding_and_counts_fragments() {
     capture.packet(&ethernet(1, &[], true, &datagram()));
     let (_, err, counts) = capture.decode(None, Format::Text);
     assert_eq!((err.lines().count(), counts.messages, counts.errors), (2, 0, 2));
-    assert!(err.starts_with("hairpin: packet 1: fragment of an IP packet"), "{err}");
+    assert!(err.starts_with("hairpin: packet 1: IP fragment: fragments are not reassembled"), "{err}");
 }
 
 #[test]
