@@ -391,7 +391,10 @@ fn skips_tags_options_and_padding_and_counts_fragments() {
     capture.packet(&ethernet(1, &[], true, &datagram()));
     let (_, err, counts) = capture.decode(None, Format::Text);
     assert_eq!((err.lines().count(), counts.messages, counts.errors), (2, 0, 2));
-    assert!(err.starts_with("hairpin: packet 1: IP fragment: fragments are not reassembled"), "{err}");
+    assert!(
+        err.starts_with("hairpin: packet 1: IP fragment: fragments are not reassembled"),
+        "{err}"
+    );
 }
 
 #[test]
