@@ -181,13 +181,13 @@ fn ended(mut child: Child) {
 /// the overflow beyond the window in pixels, and one line with the readout under the pointer.
 const PROBE: &str = r"<pre id='probe'></pre><script>
 var lines = [];
-document.querySelectorAll('svg.picture').forEach(function (svg) {
+document.querySelectorAll('svg.chart').forEach(function (svg) {
   var box = svg.getBoundingClientRect();
   lines.push('picture ' + svg.closest('figure').id + ' ' + box.width + ' ' + box.height);
 });
 var root = document.documentElement;
 lines.push('beyond ' + (root.scrollWidth - root.clientWidth));
-var svg = document.querySelector('svg.picture'), line = svg.querySelector('.plot .line');
+var svg = document.querySelector('svg.chart'), line = svg.querySelector('.plot .line');
 var at = line.getBoundingClientRect();
 svg.dispatchEvent(new PointerEvent('pointermove',
   { clientX: at.left + at.width / 2, clientY: at.top + at.height / 2 }));
@@ -214,7 +214,7 @@ fn browser_shows_the_page_without_console_errors() {
     let (_folder, page) = full_report(20_000);
     let RenderedPage { dom, console } = open(&chromium, &page, 1_280);
     assert!(console.is_empty(), "{console:#?}");
-    let ids = ["glance", "compared", "rows", "machine", "reading"].map(str::to_owned);
+    let ids = ["overview", "compared", "rows", "machine", "reading"].map(str::to_owned);
     let cells = ["multicast", "tcp"].into_iter().flat_map(|feed| {
         INTERVALS_US.into_iter().map(move |interval| format!("{feed}-{interval}"))
     });
