@@ -14,7 +14,7 @@ pub enum Transport {
     #[default]
     Kernel,
     /// Kernel bypass over AF_XDP, on the one interface of a stack. Traffic that AF_XDP cannot carry
-    /// falls back to the kernel. The stack reports this ([`Stack::event`]) or, in strict mode,
+    /// falls back to the kernel. The stack reports this ([`Stack::next_event`]) or, in strict mode,
     /// returns an error.
     Xdp(Stack),
 }

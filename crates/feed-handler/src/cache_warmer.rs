@@ -37,9 +37,10 @@ const NO_ADDRESS: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0);
 /// instruments 1 to 4. With `()` only the path up to the callbacks is warmer.
 ///
 /// Only real packets may change the real channel's data. [`CacheWarmer::prefetch`] reads that data,
-/// one instrument per call. For several channels on one engine, [`FeedHandlers::keep_warm`] does
-/// both, and its packets also pass the dispatch from lines to channels. Under a wait that sleeps,
-/// warming has no effect. Measure the benefit on the target machine.
+/// one instrument per call. For several channels on one engine,
+/// [`FeedHandlers::keep_warm`](crate::FeedHandlers::keep_warm) does both, and its packets also pass
+/// the dispatch from lines to channels. Under a wait that sleeps, warming has no effect. Measure
+/// the benefit on the target machine.
 #[derive(Debug)]
 pub struct CacheWarmer {
     /// The synthetic channel and its line.
