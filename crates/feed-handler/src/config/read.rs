@@ -43,7 +43,7 @@ impl FromStr for Config {
     fn from_str(text: &str) -> Result<Self, ConfigError> {
         let options = ParsingOptions { nodes_limit: MAX_NODES, ..ParsingOptions::default() };
         let document = Document::parse_with_options(text, options)
-            .map_err(|error| ConfigError::Xml(error.to_string()))?;
+            .map_err(|error| ConfigError::Xml(one_line(&error)))?;
         let root = document.root_element();
         if root.tag_name().name() != "configuration" {
             let found = truncate(root.tag_name().name());
@@ -137,6 +137,13 @@ fn text<'a>(node: Node<'a, '_>) -> &'a str {
 fn invalid(node: Node<'_, '_>, expected: &'static str) -> ConfigError {
     let element = truncate(node.tag_name().name());
     ConfigError::InvalidValue { line: line(node), element, expected, text: truncate(text(node)) }
+}
+
+/// Returns the parser's message with control characters escaped: the message quotes the character
+/// and the names of the file.
+fn one_line(error: &roxmltree::Error) -> String {
+    let escape = |c: char| if c.is_control() { c.escape_default().collect() } else { vec![c] };
+    error.to_string().chars().flat_map(escape).collect()
 }
 
 fn truncate(text: &str) -> String {

@@ -214,6 +214,13 @@ fn rejects_duplicate_ids_and_unicast_groups() {
 }
 
 #[test]
+fn xml_error_is_one_line() {
+    let error = |text: &str| text.parse::<Config>().unwrap_err().to_string();
+    assert_eq!(error("<a/\n>"), r"expected '>' not '\n' at 1:4");
+    assert_eq!(error("<a b=\n\u{1}>").lines().count(), 1);
+}
+
+#[test]
 fn limits_length_depth_and_width_of_a_document() {
     let deep = "<a>".repeat(500_000) + &"</a>".repeat(500_000);
     assert!(deep.parse::<Config>().is_err());
