@@ -188,6 +188,34 @@ impl Socket {
         self.congested
     }
 
+    /// Returns `true` if the socket has state of a peer.
+    #[inline]
+    pub fn is_known(&mut self, peer: SocketAddr) -> bool {
+        self.peers.find(peer.ip(), peer.port()).is_some()
+    }
+
+    /// Returns `true` for an address to which the socket can send: unicast and of the family of the
+    /// bound address.
+    #[must_use]
+    pub fn is_valid_destination(&self, to: SocketAddr) -> bool {
+        let is_same_family = self.local.is_some_and(|local| local.is_ipv4() == to.is_ipv4());
+        is_same_family && is_unicast(to.ip()) && to.port() != 0
+    }
+
+    /// Returns `true` if [`poll_transmit`](Self::poll_transmit) may have a packet.
+    #[inline]
+    #[must_use]
+    pub fn has_pending_transmit(&self) -> bool {
+        self.first_ready != NIL || !self.replies.is_empty()
+    }
+
+    /// Returns `true` if no message is queued.
+    #[inline]
+    #[must_use]
+    pub fn is_receive_queue_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
     /// Returns the next event. Events precede the messages received after them.
     pub fn poll_event(&mut self) -> Option<Event> {
         let event = self.events.pop_front()?;

@@ -4,7 +4,7 @@ use core::net::{IpAddr, SocketAddr};
 
 use hairpin_time::Instant;
 
-use super::{Socket, is_unicast};
+use super::Socket;
 use crate::packet::{Flags, HEADER, LENGTH_PREFIX};
 use crate::pool::{NIL, Queue};
 use crate::{Event, MessageId, Outcome, SendError};
@@ -72,6 +72,12 @@ impl Socket {
     #[must_use]
     pub fn has_send_buffer(&self) -> bool {
         self.send_pool.free_count() >= self.config.fragments(self.config.message_max)
+    }
+
+    /// Returns `true` if no message waits for an acknowledgment.
+    #[must_use]
+    pub fn is_acknowledged(&self) -> bool {
+        self.send_pool.is_unused()
     }
 
     #[inline]
@@ -153,8 +159,7 @@ impl Socket {
 
     #[cold]
     fn insert_destination(&mut self, now: Instant, to: SocketAddr) -> Result<u32, SendError> {
-        let is_v4 = self.local.is_some_and(|local| local.is_ipv4());
-        if !is_unicast(to.ip()) || to.is_ipv4() != is_v4 || to.port() == 0 {
+        if !self.is_valid_destination(to) {
             return Err(SendError::InvalidDestination);
         }
         self.insert_peer(now, to).ok_or(SendError::TooManyPeers)
