@@ -3,6 +3,7 @@
 
 mod bypass_host;
 mod loopback;
+mod rds;
 mod tcp;
 mod timestamps;
 mod udp;
