@@ -66,6 +66,12 @@ pub struct Socket {
     challenge_until: Instant,
     last_timestamp: u32,
 
+    /// The buffers that a longest message needs.
+    fragments_max: usize,
+    /// Below this number of free buffers, the sender requests acknowledgments more often.
+    send_low_water: usize,
+    /// The number of queued buffers above which the socket is congested.
+    receive_limit: usize,
     send_pool: Pool,
     receive_pool: Pool,
     /// The messages that are not yet read: the first buffers of the first and the last one.
@@ -116,6 +122,9 @@ impl Socket {
             wheel: TimerWheel::new(config.peers, now),
             challenge_until: now,
             last_timestamp: 0,
+            fragments_max: config.fragments(config.message_max),
+            send_low_water: config.send_limit() / 2,
+            receive_limit: config.receive_limit(),
             send_pool: Pool::new(send_buffers, config.packet_max),
             receive_pool: Pool::new(receive_buffers, config.packet_max),
             messages: Queue::EMPTY,

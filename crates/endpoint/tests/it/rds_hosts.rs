@@ -32,9 +32,9 @@ impl Kind {
     fn transport(self, host: &Host) -> RdsTransport {
         match self {
             Self::Kernel => RdsTransport::Kernel,
-            Self::Xdp => RdsTransport::Xdp(
-                Stack::open(host.interface(), &StackSettings::default()).unwrap(),
-            ),
+            Self::Xdp => {
+                RdsTransport::Xdp(Stack::open(host.interface(), &StackSettings::default()).unwrap())
+            }
             Self::Ethernet => RdsTransport::Ethernet {
                 interface: host.interface().to_owned(),
                 settings: InterfaceSettings::default(),
@@ -137,8 +137,7 @@ fn run(kind: Kind, is_v6: bool, faults: Faults) {
                     println!("{}", socket.describe().unwrap());
                     // Both sockets must exist before the first message.
                     thread::sleep(std::time::Duration::from_millis(500));
-                    let hashes =
-                        exchange(&mut socket, SocketAddr::new(address(peer), PORT), count);
+                    let hashes = exchange(&mut socket, SocketAddr::new(address(peer), PORT), count);
                     (hashes, *socket.counters())
                 };
                 host.run(run).unwrap()

@@ -71,7 +71,7 @@ impl Socket {
     /// Returns `true` if the send buffer accepts a message of any length.
     #[must_use]
     pub fn has_send_buffer(&self) -> bool {
-        self.send_pool.free_count() >= self.config.fragments(self.config.message_max)
+        self.send_pool.free_count() >= self.fragments_max
     }
 
     /// Returns `true` if no message waits for an acknowledgment.

@@ -62,7 +62,7 @@ impl Socket {
 
     #[inline]
     fn transmit_new(&mut self, now: Instant, index: u32) -> Transmit<'_> {
-        let half_full = self.send_pool.free_count() < self.config.send_limit() / 2;
+        let half_full = self.send_pool.free_count() < self.send_low_water;
         let send = &mut self.peers.peer_mut(index).send;
         let buffer = send.unsent;
         let slot = self.send_pool.slot_mut(buffer);
@@ -122,6 +122,7 @@ impl Socket {
         let crc32c = self.config.crc32c;
         let packet = self.send_pool.bytes_mut(buffer, HEADER + usize::from(slot.length));
         header.encode(packet, crc32c);
+        self.counters.packets_sent += 1;
         Transmit { to: address, slot: Some(index), packet }
     }
 
@@ -157,6 +158,7 @@ impl Socket {
         }
         self.last_sent = Some((index, NIL));
         header.encode(&mut self.control[..length], self.config.crc32c);
+        self.counters.packets_sent += 1;
         Transmit { to: address, slot: Some(index), packet: &self.control[..length] }
     }
 
@@ -180,6 +182,7 @@ impl Socket {
             echo: reply.echo,
         };
         header.encode(&mut self.control[..HEADER], self.config.crc32c);
+        self.counters.packets_sent += 1;
         Some(Transmit { to: reply.to, slot: None, packet: &self.control[..HEADER] })
     }
 
