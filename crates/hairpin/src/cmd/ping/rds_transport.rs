@@ -13,6 +13,7 @@ use hairpin_endpoint::{
     Transport,
 };
 use hairpin_host::Clock;
+use hairpin_mapped::CounterWriter;
 use hairpin_time::{Duration, Instant};
 
 use super::ping_transport::PingTransport;
@@ -166,6 +167,10 @@ impl PingTransport for RdsTransport {
         self.handle_timeout(now)?;
         self.socket.process(now, BATCH)?;
         Ok(self.socket.is_acknowledged())
+    }
+
+    fn write_counters(&self, part: &str, writer: &mut CounterWriter<'_>) {
+        writer.counters(part, self.socket.counters().iter());
     }
 }
 

@@ -98,12 +98,7 @@ fn serve(
     let options = options(size, batch);
     match setup.protocol {
         Protocol::Udp => {
-            let datapath = OpenTransport::open(
-                &setup.transport,
-                &setup.device,
-                BufferSize::Default,
-                ReceiveStamps::Off,
-            )?;
+            let datapath = open_datapath(setup, &setup.transport)?;
             let socket = UdpSocket::bind_with(datapath.transport(), address, options)?;
             let at = PongReady::new(socket.local_address());
             let server = PongServer::new(wait, state, |reactor| {
@@ -113,12 +108,7 @@ fn serve(
             finish(server, title, at, listening, stop_requested, flooded)
         }
         Protocol::Multicast => {
-            let datapath = OpenTransport::open(
-                &setup.transport,
-                &setup.device,
-                BufferSize::Default,
-                ReceiveStamps::Off,
-            )?;
+            let datapath = open_datapath(setup, &setup.transport)?;
             let (answers, interface) = (answers_to(address), setup.interface);
             let socket =
                 Multicast::open(address, answers, interface, datapath.transport(), options)?;
@@ -136,18 +126,8 @@ fn serve(
             finish(server, title, at, listening, stop_requested, flooded)
         }
         Protocol::Rds | Protocol::RdsEthernet => {
+            let (socket, datapath) = open_rds(setup)?;
             let is_ethernet = setup.protocol == Protocol::RdsEthernet;
-            let kernel = TransportArgs::default();
-            let udp = if is_ethernet { &kernel } else { &setup.transport };
-            let datapath =
-                OpenTransport::open(udp, &setup.device, BufferSize::Default, ReceiveStamps::Off)?;
-            let carrier = rds_transport::carrier(
-                is_ethernet,
-                &setup.transport,
-                &setup.device,
-                datapath.transport(),
-            );
-            let socket = RdsTransport::bind(&carrier, address, size)?;
             let place = PongAddress::from(socket.local_address());
             let at = PongReady { place, datapath: is_ethernet.then(|| socket.describe()) };
             let server = PongServer::new(wait, state, |reactor| {
@@ -165,6 +145,22 @@ fn serve(
             finish(server, title, at, listening, stop_requested, flooded)
         }
     }
+}
+
+/// Opens the datapath of a pong's datagrams.
+fn open_datapath(setup: &PongSetup, transport: &TransportArgs) -> Result<OpenTransport> {
+    OpenTransport::open(transport, &setup.device, BufferSize::Default, ReceiveStamps::Off)
+}
+
+/// Opens the socket of a pong for reliable datagrams, and the datapath below it.
+fn open_rds(setup: &PongSetup) -> Result<(RdsTransport, OpenTransport)> {
+    let PongSetup { transport, device, .. } = setup;
+    let is_ethernet = setup.protocol == Protocol::RdsEthernet;
+    let kernel = TransportArgs::default();
+    let udp = if is_ethernet { &kernel } else { transport };
+    let datapath = open_datapath(setup, udp)?;
+    let carrier = rds_transport::carrier(is_ethernet, transport, device, datapath.transport());
+    Ok((RdsTransport::bind(&carrier, setup.address, setup.size_max)?, datapath))
 }
 
 fn finish<S: Responder>(
