@@ -10,7 +10,7 @@ use hairpin_rds::{Counters, Delivery, Event, Message, MessageId, SendError, Sock
 use hairpin_time::{Duration, Instant};
 use thiserror::Error;
 
-use super::carrier::{AnyCarrier, Carrier};
+use super::carrier::{AnyCarrier, Carrier, is_full};
 use super::ethernet_carrier::EthernetCarrier;
 use super::kernel_carrier::{KernelCarrier, udp_address};
 use super::options::{RdsOptions, RdsTransport};
@@ -385,15 +385,13 @@ fn transmit_pending(
             return Err(error);
         }
         if is_full(&error) {
-            return Ok(());
+            break;
         }
     }
+    if carrier.has_reports() {
+        report_undeliverable(protocol, carrier);
+    }
     Ok(())
-}
-
-/// Returns `true` if this host has no room for the packet now.
-fn is_full(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(libc::ENOBUFS)
 }
 
 /// Processes a failed transmission. Returns `false` if the carrier cannot be used.
