@@ -82,16 +82,17 @@ pub use flow_generator::{
 };
 pub use gateway::{
     Action, BusinessReason, ConnectionId, Credentials, CredentialsError, Designation, Gateway,
-    GatewayCounters, GatewayFaultTally, GatewayFaults, GatewaySettings, LogonReject,
+    GatewayCounters, GatewayFaultTally, GatewayFaults, GatewayKind, GatewaySettings, LogonReject,
     MassActionReason, OrderReason, QuoteReason, RateLimit, RateLimits, Rejected, RetransmitReason,
-    SessionState, TerminateCode,
+    SessionState, TerminateCode, Venue,
 };
 pub use instrument::{Instrument, InstrumentKind, Leg, OptionRight};
 pub use listener::{EventPacket, Listener, Tick};
 pub use market::{Market, OrderEvent, SessionElimination, SessionFill};
 pub use matching::{
     Accumulator, Capacity, Fill, Matching, NewOrder, Order, OrderId, OrderKind, Owner, PriceLevel,
-    Rejection, Replaced, Replacement, Side, StopOrder, Submitted, Terms, TimeInForce, Trade,
+    Rejection, Replaced, Replacement, SelfMatchCancel, SelfMatchInstruction, SelfMatchPrevention,
+    Side, StopOrder, Submitted, Terms, TimeInForce, Trade,
 };
 pub use publisher::{
     BROKERTEC_INTERVAL, Collateral, DEPTH, Daily, DailyStatistic, DefinitionChange, Digest,

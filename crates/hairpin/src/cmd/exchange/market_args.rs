@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use clap::ValueEnum;
 use hairpin_exchange::{
-    Capacity, Credentials, FaultSettings, FeedFaults, GatewaySettings, Group, Groups, Instrument,
-    LineFaults, PublisherSettings, ReplaySettings, SimulatedMarketSettings,
+    Capacity, Credentials, FaultSettings, FeedFaults, GatewayKind, GatewaySettings, Group, Groups,
+    Instrument, LineFaults, PublisherSettings, ReplaySettings, SimulatedMarketSettings, Venue,
 };
 use hairpin_time::Duration;
 
@@ -54,6 +54,28 @@ impl GatewayRules {
     }
 }
 
+/// The kind of the gateway.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GatewayKindArg {
+    /// Market segment gateway: no status request for all orders
+    #[default]
+    Msgw,
+    /// Convenience gateway
+    Cgw,
+}
+
+/// The venue whose rules for single fields the gateway enforces.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VenueArg {
+    /// Futures and options
+    #[default]
+    Futures,
+    /// BrokerTec: replacements and cancels require the OrderID
+    Brokertec,
+    /// EBS: operators have three characters
+    Ebs,
+}
+
 /// The arguments for the market, its gateway, and network faults.
 #[derive(clap::Args, Debug, Clone, Default)]
 #[group(skip)]
@@ -70,6 +92,14 @@ pub(crate) struct MarketArgs {
     /// CME rules that the gateway enforces
     #[arg(long, value_enum, default_value_t = GatewayRules::Unlimited)]
     pub(super) gateway_rules: GatewayRules,
+
+    /// Kind of the gateway
+    #[arg(long, value_enum, default_value_t = GatewayKindArg::Msgw)]
+    gateway_kind: GatewayKindArg,
+
+    /// Venue whose rules for single fields the gateway enforces
+    #[arg(long, value_enum, default_value_t = VenueArg::Futures)]
+    venue: VenueArg,
 
     /// Reports kept per session for retransmission
     #[arg(long, value_name = "N", default_value_t = KEPT_MESSAGES,
@@ -110,7 +140,16 @@ impl MarketArgs {
             _ => GatewaySettings::new(accounts, connections, orders),
         };
         let limits = settings.limits.filter(|_| self.gateway_rules == GatewayRules::Cme);
-        GatewaySettings { limits, kept_messages: self.kept_messages, ..settings }
+        let kind = match self.gateway_kind {
+            GatewayKindArg::Msgw => GatewayKind::Msgw,
+            GatewayKindArg::Cgw => GatewayKind::Cgw,
+        };
+        let venue = match self.venue {
+            VenueArg::Futures => Venue::FuturesAndOptions,
+            VenueArg::Brokertec => Venue::BrokerTec,
+            VenueArg::Ebs => Venue::Ebs,
+        };
+        GatewaySettings { limits, kind, venue, kept_messages: self.kept_messages, ..settings }
     }
 
     /// Returns the settings of the simulated market.
