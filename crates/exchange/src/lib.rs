@@ -95,14 +95,14 @@ pub use matching::{
     Side, StopOrder, Submitted, Terms, TimeInForce, Trade,
 };
 pub use publisher::{
-    BROKERTEC_INTERVAL, Collateral, DEPTH, Daily, DailyStatistic, DefinitionChange, Digest,
-    EBS_INTERVAL, EventPart, Feed, Fingerprint, FullOrders, Group, IMPLIED_DEPTH, Ladder, Limits,
-    MAX_PAYLOAD, OrderPath, Pace, Publication, Published, PublishedOrder, Publisher,
-    PublisherSettings, QuoteRequest, Session, Settlement, Statistics, TOP_ORDERS, TopOrders,
-    TradingStatus, Transmit, Workup, WorkupOrder,
+    BROKERTEC_INTERVAL, Collateral, DEPTH, Daily, DailyStatistic, DefinitionChange,
+    DefinitionCount, Digest, EBS_INTERVAL, EventPart, Feed, Fingerprint, FullOrders, Group,
+    IMPLIED_DEPTH, Ladder, Limits, MAX_PAYLOAD, OrderPath, Pace, Publication, Published,
+    PublishedOrder, Publisher, PublisherSettings, QuoteRequest, SETTLEMENTS_MAX, Session,
+    Settlement, Statistics, TOP_ORDERS, TopOrders, TradingStatus, Transmit, Workup, WorkupOrder,
 };
 pub use replay::{
-    REPLAY_MAX, ReplayCounters, ReplayId, ReplayReject, ReplayServer, ReplaySettings,
+    REPLAY_MAX, ReplayCounters, ReplayId, ReplayReject, ReplaySchema, ReplayServer, ReplaySettings,
 };
 pub use simulated_market::{SimulatedMarket, SimulatedMarketSettings};
 

@@ -208,6 +208,17 @@ impl SimulatedMarket {
         }
     }
 
+    /// Resets the session statistics; see [`Publisher::reset_statistics`].
+    ///
+    /// # Panics
+    /// If the instrument does not exist.
+    pub fn reset_statistics(&mut self, now: Now, instrument: Option<u32>) -> Publication {
+        match self.publish(now) {
+            Publication::Deferred => Publication::Deferred,
+            _ => self.publisher.reset_statistics(now, instrument, &self.matching),
+        }
+    }
+
     /// Sets and publishes the implied levels of a side; see [`Publisher::set_implied`].
     ///
     /// # Panics

@@ -5,7 +5,8 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use clap::ValueEnum;
 use hairpin_exchange::{
     Capacity, Credentials, FaultSettings, FeedFaults, GatewayKind, GatewaySettings, Group, Groups,
-    Instrument, LineFaults, PublisherSettings, ReplaySettings, SimulatedMarketSettings, Venue,
+    Instrument, LineFaults, PublisherSettings, ReplaySchema, ReplaySettings,
+    SimulatedMarketSettings, Venue,
 };
 use hairpin_time::Duration;
 
@@ -13,6 +14,8 @@ use hairpin_time::Duration;
 const INSTRUMENTS_MAX: i64 = 20_000;
 /// The default number of reports kept per session.
 const KEPT_MESSAGES: u32 = 4_096;
+/// The default rate of a loop: a hundred definitions take about 15 ms.
+const LOOP_RATE: u32 = 2_000;
 /// The default number of instruments.
 const INSTRUMENTS: u32 = 100;
 
@@ -62,6 +65,16 @@ pub(crate) enum GatewayKindArg {
     Msgw,
     /// Convenience gateway
     Cgw,
+}
+
+/// The schema of the replay service's logins and logouts.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReplaySchemaArg {
+    /// The core schema
+    #[default]
+    Core,
+    /// A schema of its own with made-up ids, like CME's Global TCP Recovery schema
+    Foreign,
 }
 
 /// The venue whose rules for single fields the gateway enforces.
@@ -122,6 +135,15 @@ pub(crate) struct MarketArgs {
     /// Port of the TCP replay service, 0 for a free one [default: no replay service]
     #[arg(long, value_name = "PORT")]
     replay_port: Option<u16>,
+
+    /// Schema of the replay service's logins and logouts
+    #[arg(long, value_enum, default_value_t = ReplaySchemaArg::Core)]
+    replay_schema: ReplaySchemaArg,
+
+    /// Highest rate of each feed loop until the traders are in sync, in packets per second
+    #[arg(long, value_name = "N", default_value_t = LOOP_RATE,
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    loop_rate: u32,
 }
 
 impl MarketArgs {
@@ -129,7 +151,14 @@ impl MarketArgs {
     pub(crate) fn benchmark() -> Self {
         let gateway_rules = GatewayRules::Lenient;
         let kept_messages = KEPT_MESSAGES;
-        Self { instruments: INSTRUMENTS, gateway_rules, kept_messages, ..Self::default() }
+        let loop_rate = LOOP_RATE;
+        Self {
+            instruments: INSTRUMENTS,
+            gateway_rules,
+            kept_messages,
+            loop_rate,
+            ..Self::default()
+        }
     }
 
     /// Returns the gateway settings for these accounts and this number of connections.
@@ -160,6 +189,7 @@ impl MarketArgs {
             GroupKind::Brokertec => PublisherSettings::brokertec(),
             GroupKind::Ebs => PublisherSettings::ebs(),
         };
+        let publisher = PublisherSettings { loop_rate: Some(self.loop_rate), ..publisher };
         // A seeded book has about 80 orders on 40 levels.
         let Capacity { orders, levels } = Capacity::default();
         let capacity = Capacity {
@@ -198,7 +228,12 @@ impl MarketArgs {
     /// Returns the configured replay service and its address.
     pub(crate) fn replay(&self, interface: Ipv4Addr) -> Option<(ReplaySettings, SocketAddrV4)> {
         let port = self.replay_port?;
-        Some((ReplaySettings::default(), SocketAddrV4::new(interface, port)))
+        let schema = match self.replay_schema {
+            ReplaySchemaArg::Core => ReplaySchema::Core,
+            ReplaySchemaArg::Foreign => ReplaySchema::Foreign,
+        };
+        let settings = ReplaySettings { schema, ..ReplaySettings::default() };
+        Some((settings, SocketAddrV4::new(interface, port)))
     }
 }
 
