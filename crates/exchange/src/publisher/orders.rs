@@ -198,8 +198,8 @@ impl OrderBooks {
         }
     }
 
-    /// Returns the orders of an instrument as a snapshot lists them: bids and offers alternate, each
-    /// from the highest to the lowest priority, then the rest of the longer side.
+    /// Returns the orders of an instrument as a snapshot lists them: bids and offers alternate,
+    /// each from the highest to the lowest priority, then the rest of the longer side.
     fn alternating(&self, instrument: u32) -> impl Iterator<Item = &PublishedOrder> + '_ {
         let [mut bids, mut offers] = Side::BOTH.map(|side| self.side(instrument, side));
         let mut is_bid = false;

@@ -204,8 +204,8 @@ fn append_top(
     orders::append(packet, source.header, &chunk, (top.count(), &each))
 }
 
-/// Appends the snapshots from `position` that fit: for each instrument the price book (52), then its
-/// orders (53), up to `chunk_max` in each message. Returns the same as [`fill`].
+/// Appends the snapshots from `position` that fit: for each instrument the price book (52), then
+/// its orders (53), up to `chunk_max` in each message. Returns the same as [`fill`].
 ///
 /// CME's page on MBP and MBOFD market recovery: a receiver of orders needs this loop only.
 pub(super) fn fill_orders(

@@ -54,8 +54,8 @@ impl Definitions {
     }
 }
 
-/// Checks that bids and offers alternate, each from the highest to the lowest priority, and that the
-/// rest of the longer side follows.
+/// Checks that bids and offers alternate, each from the highest to the lowest priority, and that
+/// the rest of the longer side follows.
 fn assert_alternating(orders: &[Order]) {
     let sides = [b'0', b'1'].map(|side| {
         orders.iter().filter(|order| order.entry_type == side).copied().collect::<Vec<_>>()

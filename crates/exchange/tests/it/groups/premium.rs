@@ -196,8 +196,8 @@ fn empty_instrument_stays_in_the_order_loop() {
     assert!(harness.loops[2] > loops + 1);
 }
 
-/// CME's page on MBP and MBOFD market recovery: the loop of orders has the price books too, and bids
-/// alternate with offers. The follower checks the order of the entries.
+/// CME's page on MBP and MBOFD market recovery: the loop of orders has the price books too, and
+/// bids alternate with offers. The follower checks the order of the entries.
 #[test]
 fn order_loop_contains_price_books_before_the_orders() {
     let mut harness = Harness::new(settings(OrderPath::WithLevels, 7), instruments(), 9);
