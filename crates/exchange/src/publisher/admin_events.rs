@@ -84,8 +84,8 @@ impl Publisher {
         self.queue_single_message(now.utc, Content::Status { security_id, notice })
     }
 
-    /// Queues a reset of the session statistics of an instrument, or of all with `None`: template 30
-    /// with SecurityTradingEvent (tag 1174) 4, after all conflated changes. The last trade, the
+    /// Queues a reset of the session statistics of an instrument, or of all with `None`: template
+    /// 30 with SecurityTradingEvent (tag 1174) 4, after all conflated changes. The last trade, the
     /// session's volume, and all [`Session`] statistics leave the snapshots (CME, "Session
     /// Statistics Reset"). The cumulative volume restarts at 0.
     ///

@@ -87,8 +87,12 @@ fn channel_reset_resends_session_statistics_only() {
     harness.drain();
     let before = harness.follower.books[&1_001].clone();
     assert_eq!((before.limits, before.statistics[&b'6']), ([5, 0, 0], 1_000_250_000_000));
+    harness.follower.take_seen();
     harness.market.reset_channel(now, true);
-    harness.drain();
+    // All messages after the reset are marked as resent (0x20).
+    let sent = sent_messages(&mut harness);
+    assert_eq!(sent[0], (4, 0x80));
+    assert!(sent.len() > 4 && sent[1..].iter().all(|(_, indicator)| indicator & 0x20 != 0));
     let after = &harness.follower.books[&1_001];
     assert_eq!((after.limits, after.statistics.get(&b'6')), ([0; 3], None));
     for kind in *b"478NO" {

@@ -309,7 +309,8 @@ mod tests {
         let floor = MarketArgs::benchmark().floor(7);
         let usual = SimulatedMarketSettings { seed: 7, ..SimulatedMarketSettings::default() };
         assert_eq!(floor.instruments, usual.instruments);
-        assert_eq!((floor.capacity, floor.publisher), (usual.capacity, usual.publisher));
+        let publisher = PublisherSettings { loop_rate: Some(LOOP_RATE), ..usual.publisher };
+        assert_eq!((floor.capacity, floor.publisher), (usual.capacity, publisher));
     }
 
     #[test]
