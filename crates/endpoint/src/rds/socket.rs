@@ -55,8 +55,8 @@ pub struct RdsSocket {
     protocol: Socket,
     carrier: Option<AnyCarrier>,
     options: RdsOptions,
-    /// The error for the next receive to return, because it occurred in a send or timeout.
-    failure: Option<io::Error>,
+    /// The destination that was checked last.
+    checked: Option<SocketAddr>,
 }
 
 /// The most packets that one turn of a receive takes from the carrier.
@@ -68,7 +68,7 @@ impl RdsSocket {
     pub fn new(now: Instant, options: RdsOptions) -> Self {
         let protocol = Socket::new(options.protocol, now);
         let options = RdsOptions { protocol: *protocol.config(), ..options };
-        Self { protocol, carrier: None, options, failure: None }
+        Self { protocol, carrier: None, options, checked: None }
     }
 
     /// Binds the socket to an address of this host and an RDS port. Port 0 chooses a free port.
@@ -183,11 +183,19 @@ impl RdsSocket {
     /// Checks the path to a peer to which nothing was sent before.
     #[inline]
     fn check_new_peer(&mut self, to: SocketAddr) -> io::Result<()> {
-        if self.protocol.is_known(to) {
-            return Ok(());
-        }
+        if self.checked == Some(to) { Ok(()) } else { self.check_path(to) }
+    }
+
+    #[cold]
+    fn check_path(&mut self, to: SocketAddr) -> io::Result<()> {
         match &mut self.carrier {
-            Some(carrier) if self.protocol.is_valid_destination(to) => carrier.check_path(to),
+            Some(carrier) if self.protocol.is_valid_destination(to) => {
+                if !self.protocol.is_known(to) {
+                    carrier.check_path(to)?;
+                }
+                self.checked = Some(to);
+                Ok(())
+            }
             // The protocol reports the error.
             _ => Ok(()),
         }
@@ -204,12 +212,9 @@ impl RdsSocket {
         budget: usize,
         mut on: impl FnMut(Message<'_>),
     ) -> io::Result<Received> {
-        let Self { protocol, carrier: Some(carrier), failure, .. } = self else {
+        let Self { protocol, carrier: Some(carrier), .. } = self else {
             return Err(io::ErrorKind::NotConnected.into());
         };
-        if let Some(failure) = failure.take() {
-            return Err(failure);
-        }
         transmit_pending(protocol, carrier, now)?;
         let mut count = 0;
         while count < budget && protocol.receive(&mut on) {
