@@ -320,7 +320,6 @@ fn assert_refused(output: &Output, expected: &str) {
 
 #[test]
 fn missing_pong_is_reported_in_one_line() {
-    let _turn = turn();
     let ping_unanswered = |args: &str| ping(args).2.output().unwrap();
     // The discard port has no listener in this test.
     assert_refused(

@@ -211,10 +211,10 @@ fn outage_of_one_feed_line_is_not_a_gap() {
     for side in ["--mute-a", "--mute-b"] {
         // During the outage each packet has one copy, so a packet dropped by a full socket buffer
         // would be a gap. At this interval the buffer holds one second of packets.
-        let args = ["--wait", "epoll", "--interval-us", "5000", "--samples", "300"];
+        let args = ["--wait", "epoll", "--interval-us", "5000", "--samples", "150"];
         let (_folder, results, mut command) = t2t(&args);
-        assert_done(&command.args([side, "50,200"]).output().unwrap());
-        assert!(rows(&results).iter().all(|row| row["samples"] == 300 && row["lost"] == 0));
+        assert_done(&command.args([side, "50,100"]).output().unwrap());
+        assert!(rows(&results).iter().all(|row| row["samples"] == 150 && row["lost"] == 0));
     }
 }
 
@@ -312,7 +312,8 @@ fn killed_run_leaves_no_process() {
 #[test]
 fn killed_trader_fails_the_row_with_a_message() {
     let _turn = turn();
-    let (_folder, _results, mut command) = t2t(&["--wait", "epoll", "--interval-us", "10000"]);
+    let args = ["--feed", "multicast", "--wait", "epoll", "--interval-us", "10000"];
+    let (_folder, _results, mut command) = t2t(&args);
     let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let trader = wait_for(&mut parent, "t2t-trader");
     sleep(Duration::from_millis(300));
