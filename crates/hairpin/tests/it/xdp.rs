@@ -127,6 +127,22 @@ impl Market {
         self.folder.path().join("results.json")
     }
 
+    /// Waits until the exchange's counters show that it sends ticks.
+    fn wait_for_ticks(&self) {
+        let begin = format!("{} exchange run.ticking ", self.exchange.id());
+        let until = Instant::now() + Duration::from_secs(20);
+        let is_ticking = || {
+            let stat = command(["stat", "--name", "run.ticking"]).output().unwrap();
+            let stat = stdout(&stat);
+            let line = stat.lines().find(|line| line.trim_start().starts_with(&begin));
+            line.is_some_and(|line| line.ends_with(" 1 flag"))
+        };
+        while !is_ticking() {
+            assert!(Instant::now() < until, "the exchange sends no ticks");
+            sleep(Duration::from_millis(10));
+        }
+    }
+
     fn feed<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = command(["feed", "--interface", "veth0"]);
         command.args(["--format", "json", "--stats"]).args(args);
@@ -449,7 +465,8 @@ fn interrupted_run_prints_and_saves_completed_rounds() {
     let _turn = turn();
     let market = Market::open(STRICT.into_iter().chain(["--interval-us", "1000"]));
     let trader = market.trader(STRICT);
-    sleep(Duration::from_millis(1_500));
+    market.wait_for_ticks();
+    sleep(Duration::from_millis(500));
     market.exchange.signal("INT");
     let results = market.results();
     let exchange = market.exchange.output();
