@@ -256,14 +256,16 @@ impl Socket {
 
     /// Replaces the incarnation of a peer: everything in flight in both directions is void.
     fn restart(&mut self, now: Instant, index: u32, header: &Header) {
-        let count = self.drop_messages(index, Dropped::Sent);
+        // The new socket has refused the packet that it challenges.
+        let is_challenge = header.kind == Kind::Challenge;
+        let refused = self.refused(index, |slot| is_challenge && slot.sent_at == header.echo);
+        let count = self.drop_messages(index, Dropped::Received { refused });
         self.counters.messages_dropped += count as u64;
         self.counters.peers_restarted += 1;
         self.release_received(index);
         let peer = self.peers.peer_mut(index);
         let address = peer.address;
         let send = &mut peer.send;
-        send.acknowledged = send.next;
         send.recovery_end = send.next;
         send.window = WINDOW;
         send.since_request = 0;
@@ -277,6 +279,9 @@ impl Socket {
         self.report(Event::PeerRestarted(address));
         if was_refused {
             self.report(Event::Writable(address));
+        }
+        if self.peers.peer(index).is_waiting() {
+            self.start_waiting(now, index);
         }
         if self.peers.peer(index).has_work() {
             self.make_ready(index);

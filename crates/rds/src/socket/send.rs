@@ -4,7 +4,7 @@ use core::net::{IpAddr, SocketAddr};
 
 use hairpin_time::Instant;
 
-use super::{Socket, is_unicast};
+use super::Socket;
 use crate::packet::{Flags, HEADER, LENGTH_PREFIX};
 use crate::pool::{NIL, Queue};
 use crate::{Event, MessageId, Outcome, SendError};
@@ -71,7 +71,13 @@ impl Socket {
     /// Returns `true` if the send buffer accepts a message of any length.
     #[must_use]
     pub fn has_send_buffer(&self) -> bool {
-        self.send_pool.free_count() >= self.config.fragments(self.config.message_max)
+        self.send_pool.free_count() >= self.fragments_max
+    }
+
+    /// Returns `true` if no message waits for an acknowledgment.
+    #[must_use]
+    pub fn is_acknowledged(&self) -> bool {
+        self.send_pool.is_unused()
     }
 
     #[inline]
@@ -153,8 +159,7 @@ impl Socket {
 
     #[cold]
     fn insert_destination(&mut self, now: Instant, to: SocketAddr) -> Result<u32, SendError> {
-        let is_v4 = self.local.is_some_and(|local| local.is_ipv4());
-        if !is_unicast(to.ip()) || to.is_ipv4() != is_v4 || to.port() == 0 {
+        if !self.is_valid_destination(to) {
             return Err(SendError::InvalidDestination);
         }
         self.insert_peer(now, to).ok_or(SendError::TooManyPeers)
@@ -214,42 +219,71 @@ impl Socket {
     }
 
     /// Drops messages to a peer, concludes those whose outcome was requested, and returns their
-    /// number.
+    /// number. Messages that are kept are sent again.
     pub(super) fn drop_messages(&mut self, index: u32, dropped: Dropped) -> usize {
-        let mut queue =
-            core::mem::replace(&mut self.peers.peer_mut(index).send.queue, Queue::EMPTY);
-        let unsent = self.peers.peer(index).send.unsent;
+        let send = &mut self.peers.peer_mut(index).send;
+        let mut queue = core::mem::replace(&mut send.queue, Queue::EMPTY);
+        let (unsent, next) = (send.unsent, send.next);
         let mut kept = Queue::EMPTY;
+        let (mut first_kept, mut first_unsent, mut in_flight) = (next, NIL, 0);
         let mut count = 0;
         // `true` after the first packet that was never sent.
         let mut is_unsent = false;
-        // A message whose first packets were acknowledged and released.
-        let mut was_sent = true;
-        let mut was_refused = false;
+        // A message whose first packets were acknowledged and released may have been received.
+        let mut may_be_received = true;
         while let Some(buffer) = queue.pop(&self.send_pool) {
             is_unsent |= buffer == unsent;
-            let slot = *self.send_pool.slot(buffer);
+            let slot = self.send_pool.slot_mut(buffer);
             if slot.flags.has(Flags::FIRST) {
-                was_sent = !is_unsent;
-                was_refused = dropped.is_refused_from(&slot);
+                may_be_received = !is_unsent && !dropped.is_refused(slot.sequence);
             }
-            if !was_sent && dropped == Dropped::Sent {
+            if !may_be_received && matches!(dropped, Dropped::Received { .. }) {
+                if is_unsent {
+                    first_unsent = if first_unsent == NIL { buffer } else { first_unsent };
+                } else {
+                    first_kept = if in_flight == 0 { slot.sequence } else { first_kept };
+                    in_flight += 1;
+                    (slot.lost, slot.received) = (true, false);
+                }
                 kept.push(&mut self.send_pool, buffer);
                 continue;
             }
+            let slot = *slot;
             if slot.flags.has(Flags::LAST) {
                 count += 1;
-                let is_seen = was_sent && !was_refused;
-                let outcome = if is_seen { Outcome::Unknown } else { Outcome::NotDelivered };
+                let outcome =
+                    if may_be_received { Outcome::Unknown } else { Outcome::NotDelivered };
                 self.conclude(slot.tracked, slot.owner, outcome);
             }
             self.send_pool.release(buffer);
         }
         let send = &mut self.peers.peer_mut(index).send;
         send.queue = kept;
-        send.unsent = kept.head;
-        (send.in_flight, send.lost) = (0, 0);
+        send.unsent = first_unsent;
+        (send.in_flight, send.lost) = (in_flight, in_flight);
+        if let Dropped::Received { .. } = dropped {
+            send.acknowledged = first_kept;
+        }
         count
+    }
+
+    /// Returns the number of a packet if the packet was transmitted once. An error about this
+    /// packet then shows that the receiver has not got it, nor passed on any later one.
+    pub(super) fn refused(
+        &self,
+        index: u32,
+        is_refused: impl Fn(&crate::pool::Slot) -> bool,
+    ) -> Option<u32> {
+        let send = &self.peers.peer(index).send;
+        let mut buffer = send.queue.head;
+        while buffer != send.unsent && buffer != NIL {
+            let slot = self.send_pool.slot(buffer);
+            if is_refused(slot) {
+                return (slot.transmissions == 1).then_some(slot.sequence);
+            }
+            buffer = slot.next;
+        }
+        None
     }
 
     /// Processes an error of the network: no socket is bound at the peer's address (ICMP
@@ -267,7 +301,8 @@ impl Socket {
         if self.peers.peer(index).send.queue.is_empty() {
             return;
         }
-        let count = self.drop_messages(index, Dropped::All { refused: sequence });
+        let refused = self.refused(index, |slot| Some(slot.sequence) == sequence);
+        let count = self.drop_messages(index, Dropped::All { refused });
         let send = &mut self.peers.peer_mut(index).send;
         // No receiver waits for the dropped packets.
         send.acknowledged = send.next;
@@ -278,24 +313,20 @@ impl Socket {
     }
 }
 
-/// The messages that [`Socket::drop_messages`] drops.
+/// The messages that [`Socket::drop_messages`] drops. The packet `refused` and later ones were
+/// certainly not received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dropped {
-    /// All messages. The packet `refused` has found no socket.
+    /// All messages.
     All { refused: Option<u32> },
-    /// The messages of which at least one packet was transmitted.
-    Sent,
+    /// The messages that may have been received.
+    Received { refused: Option<u32> },
 }
 
 impl Dropped {
-    /// Returns `true` if a message that starts with this packet was certainly not received: the
-    /// receiver has refused this packet or an earlier one that was transmitted once.
-    fn is_refused_from(self, first: &crate::pool::Slot) -> bool {
-        match self {
-            Self::All { refused: Some(refused) } => {
-                first.transmissions == 1 && !crate::sequence::is_before(first.sequence, refused)
-            }
-            _ => false,
-        }
+    /// Returns `true` if a message that starts with this number was certainly not received.
+    fn is_refused(self, first: u32) -> bool {
+        let (Self::All { refused } | Self::Received { refused }) = self;
+        refused.is_some_and(|refused| !crate::sequence::is_before(first, refused))
     }
 }
