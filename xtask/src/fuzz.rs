@@ -41,8 +41,9 @@ const FOLDER: &str = "fuzz";
 /// The folder of programs, working corpora, logs and findings, relative to the root.
 const OUTPUT: &str = "target/fuzz";
 
-/// The limits for libFuzzer: an input that needs more memory, allocates more at once or takes longer
-/// is a finding. Leak detection is off: safe code may leak, and detection fails in some containers.
+/// The limits for libFuzzer: an input that needs more memory, allocates more at once or takes
+/// longer is a finding. Leak detection is off: safe code may leak, and detection fails in some
+/// containers.
 const LIMITS: [&str; 5] = [
     "-rss_limit_mb=1024",
     "-malloc_limit_mb=256",
