@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::support::{Process, assert_done, assert_status, hairpin, rows, turn};
+use crate::support::{Process, assert_done, assert_status, copy_hairpin, hairpin, rows, turn};
 use hairpin_reactor::Wait;
 use hairpin_testbed::{Host, Testbed};
 use serde_json::Value;
@@ -349,7 +349,7 @@ fn later_group_member_ends_strict_mode() {
 /// Copies the command so that every user can run it, and lets every user write to the folder.
 fn copy_for_all_users(folder: &Path) -> PathBuf {
     let program = folder.join("hairpin");
-    fs::copy(env!("CARGO_BIN_EXE_hairpin"), &program).unwrap();
+    copy_hairpin(&program);
     for path in [folder, &program] {
         fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
     }
