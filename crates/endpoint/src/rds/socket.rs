@@ -10,7 +10,7 @@ use hairpin_rds::{Counters, Delivery, Event, Message, MessageId, SendError, Sock
 use hairpin_time::{Duration, Instant};
 use thiserror::Error;
 
-use super::carrier::{AnyCarrier, Carrier};
+use super::carrier::{AnyCarrier, Carrier, is_full};
 use super::ethernet_carrier::EthernetCarrier;
 use super::kernel_carrier::{KernelCarrier, udp_address};
 use super::options::{RdsOptions, RdsTransport};
@@ -215,11 +215,11 @@ impl RdsSocket {
         let Self { protocol, carrier: Some(carrier), .. } = self else {
             return Err(io::ErrorKind::NotConnected.into());
         };
-        transmit_pending(protocol, carrier, now)?;
-        let mut count = 0;
-        while count < budget && protocol.receive(&mut on) {
-            count += 1;
+        // A spinning owner mostly finds nothing to do here.
+        if protocol.has_pending_transmit() {
+            transmit_pending(protocol, carrier, now)?;
         }
+        let mut count = deliver_queued(protocol, budget, &mut on);
         let mut drained = false;
         while count < budget && !drained {
             let wanted = (budget - count).min(BATCH);
@@ -238,12 +238,10 @@ impl RdsSocket {
                 }
                 Err(error) => return Err(error),
             }
-            while count < budget && protocol.receive(&mut on) {
-                count += 1;
-            }
+            count += deliver_queued(protocol, budget - count, &mut on);
         }
         // After a message, acknowledgments wait for the owner's answer, which carries them.
-        if count == 0 {
+        if count == 0 && protocol.has_pending_transmit() {
             transmit_pending(protocol, carrier, now)?;
         }
         Ok(Received { count, drained: drained && protocol.is_receive_queue_empty(), closed: false })
@@ -372,6 +370,16 @@ impl RdsSocket {
     }
 }
 
+/// Passes queued messages to `on` and returns their number.
+#[inline]
+fn deliver_queued(protocol: &mut Socket, budget: usize, on: &mut impl FnMut(Message<'_>)) -> usize {
+    let mut count = 0;
+    while count < budget && !protocol.is_receive_queue_empty() && protocol.receive(&mut *on) {
+        count += 1;
+    }
+    count
+}
+
 /// Sends what the protocol has to send, until the carrier has no room.
 #[inline]
 fn transmit_pending(
@@ -385,15 +393,13 @@ fn transmit_pending(
             return Err(error);
         }
         if is_full(&error) {
-            return Ok(());
+            break;
         }
     }
+    if carrier.has_reports() {
+        report_undeliverable(protocol, carrier);
+    }
     Ok(())
-}
-
-/// Returns `true` if this host has no room for the packet now.
-fn is_full(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(libc::ENOBUFS)
 }
 
 /// Processes a failed transmission. Returns `false` if the carrier cannot be used.
