@@ -23,7 +23,7 @@
 //!     trading_system_version: "1.0".into(),
 //!     trading_system_vendor: "Example".into(),
 //!     keep_alive_interval: Duration::from_secs(10),
-//!     operator: Operator::automated("TRADER", "US,IL"),
+//!     operator: Operator::automated("TRADER", "US,IL")?,
 //! };
 //! let mut session = Session::new(settings, Progress::default())?;
 //! let now = Now { monotonic: Instant::ZERO, utc: Utc::from_nanos(1_700_000_000_000_000_000) };
@@ -79,13 +79,14 @@
 //! | `sender.rs` | [`Sender`], [`OutboundSink`], [`Outgoing`]: sending business messages |
 //! | `listener.rs` | [`Listener`]: the callbacks and their arguments |
 //! | `state.rs` | [`State`], [`Progress`], [`Binding`], [`Action`] |
-//! | `settings.rs`, `session_policy.rs` | [`Settings`] (credentials, operator), [`SessionPolicy`] |
+//! | `settings.rs`, `session_policy.rs` | [`Settings`] (credentials), [`SessionPolicy`] |
+//! | `operator.rs` | [`Operator`], [`SenderId`], [`Location`] |
 //! | `error.rs`, `error_codes.rs` | [`Error`], [`Warning`]; CME's codes with descriptions |
 //! | `counters.rs` | [`InboundCounters`], [`OutboundCounters`]; add a counter here |
 //! | `new_order.rs`, `replace_order.rs`, `cancel_order.rs` | requests for one order |
 //! | `mass_cancel.rs`, `mass_status.rs` | requests for many orders |
 //! | `pricing.rs`, `order_time_in_force.rs`, `order_terms.rs` | order terms, validation |
-//! | `party_details.rs`, `cl_ord_id.rs` | party details; ClOrdID |
+//! | `party_details.rs`, `cl_ord_id.rs`, `text.rs` | party details; ClOrdID; text fields |
 //! | `batch.rs`, `warm_up.rs`, `throttle.rs` | batches, cache warm-up, rate limits |
 //! | `replay.rs` | replay of messages that were not applied |
 //! | `connector.rs`, `schedule.rs` | [`Connector`]: attempts, hosts, schedule, failover |
@@ -117,6 +118,7 @@ mod listener;
 mod mass_cancel;
 mod mass_status;
 mod new_order;
+mod operator;
 mod order_terms;
 mod order_time_in_force;
 mod party_details;
@@ -131,6 +133,7 @@ mod session;
 mod session_policy;
 mod settings;
 mod state;
+mod text;
 mod throttle;
 mod version;
 mod warm_up;
@@ -158,9 +161,10 @@ pub use listener::{
 pub use mass_cancel::MassCancel;
 pub use mass_status::MassStatus;
 pub use new_order::NewOrder;
+pub use operator::{Location, Operator, OperatorError, SENDER_ID_MAX, SenderId};
 pub use order_terms::RequestError;
 pub use order_time_in_force::OrderTimeInForce;
-pub use party_details::{PARTIES_MAX, Party, PartyDetails};
+pub use party_details::{PARTIES_MAX, PUBLICATIONS_MAX, Party, PartyDetails, TrdRegPublication};
 pub use pricing::Pricing;
 pub use reassembly::{
     ENCODING_TYPE, FRAME_MAX, FRAME_MIN, FRAMING_HEADER_LENGTH, FramingError, Reassembly,
@@ -172,10 +176,9 @@ pub use sender::{
     Delivery, OutboundError, OutboundSink, Outgoing, SEQ_NUM_MAX, SendError, Sender, Sent, Stamp,
 };
 pub use session::{CONTROL_LENGTH, ConnectError, REQUEST_MAX, Session};
-pub use session_policy::{HELD_BYTES_DEFAULT, NotAppliedAnswer, SessionPolicy};
-pub use settings::{
-    KEEP_ALIVE_DEFAULT, KEEP_ALIVE_MAX, KEEP_ALIVE_MIN, Operator, Settings, SettingsError,
-};
+pub use session_policy::{HELD_BYTES_DEFAULT, NotAppliedAnswer, OnFault, SessionPolicy};
+pub use settings::{KEEP_ALIVE_DEFAULT, KEEP_ALIVE_MAX, KEEP_ALIVE_MIN, Settings, SettingsError};
 pub use state::{Action, Binding, PreviousUuids, Progress, State, Stream};
+pub use text::Text;
 pub use throttle::{MessageClass, RATE_INTERVAL, Rate, Rates, Throttle};
 pub use version::Version;

@@ -27,6 +27,12 @@ pub enum RequestError {
     /// Party details contain no party, or more than [`PARTIES_MAX`](crate::PARTIES_MAX).
     #[error("party details need 1 to {} parties", crate::PARTIES_MAX)]
     Parties,
+    /// Party details contain more publications than [`PUBLICATIONS_MAX`](crate::PUBLICATIONS_MAX).
+    #[error("party details can have {} publications", crate::PUBLICATIONS_MAX)]
+    Publications,
+    /// PartyDetailsListReqID is 0, which belongs to party details on demand.
+    #[error("PartyDetailsListReqID is 0, the id of party details on demand")]
+    PartyDetailsId,
     /// OrderID equals the schema's null.
     #[error("OrderID is the schema's null")]
     OrderId,

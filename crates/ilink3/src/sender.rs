@@ -9,9 +9,7 @@ use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
 use crate::replay::{AdvertisedSeqNums, Replay};
 use crate::throttle::{MessageClass, Throttle};
 use crate::version::{self, Version};
-use crate::{
-    Operator, OutboundCounters, PartyDetails, Progress, RequestError, State, TerminateCode,
-};
+use crate::{Operator, OutboundCounters, Progress, RequestError, State};
 
 /// The greatest SeqNum. Continuing requires a new UUID.
 pub const SEQ_NUM_MAX: u32 = 999_999_999;
@@ -89,6 +87,16 @@ pub trait OutboundSink {
     /// # Panics
     /// May panic if `length` is greater than the claimed size.
     fn commit(&mut self, length: usize, seq_num: Option<u32>) -> Delivery;
+
+    /// Checks that `messages` more messages of `bytes` bytes in total can be kept, so that several
+    /// messages are sent together or not at all. By default there is no limit.
+    ///
+    /// # Errors
+    /// [`OutboundError`], if a claim would fail before all of them are committed.
+    fn reserve(&mut self, messages: usize, bytes: usize) -> Result<(), OutboundError> {
+        let _ = (messages, bytes);
+        Ok(())
+    }
 
     /// Starts a batch: until [`end_batch`](Self::end_batch), messages are kept but not written.
     /// Batches may be nested; only the outermost one counts. By default there are no batches, and
@@ -353,6 +361,24 @@ impl Outbound {
         Ok(())
     }
 
+    /// Checks that two messages, of the classes of `A` and `B`, may be sent now.
+    pub(crate) fn check_pair<A: Outgoing, B: Outgoing>(
+        &mut self,
+        now: Now,
+    ) -> Result<(), SendError> {
+        if self.progress.next_outgoing >= SEQ_NUM_MAX {
+            self.counters.refused_without_number += 1;
+            return Err(SendError::NumbersExhausted);
+        }
+        let count = 1 + u32::from(A::CLASS == B::CLASS);
+        let throttle = self.throttle.as_ref();
+        let blocked = throttle.and_then(|it| it.blocked_until_nth(B::CLASS, count, now.monotonic));
+        blocked.map_or(Ok(()), |until| {
+            self.counters.refused_throttled += 1;
+            Err(SendError::Throttled { until })
+        })
+    }
+
     /// Returns `true` if nothing prevents sending business messages.
     fn may_send(&self) -> bool {
         let blocked = self.backup || self.replay.is_some() || self.throttle.is_some();
@@ -417,7 +443,7 @@ impl Outbound {
             State::Negotiating if self.pending.is_queued(Queued::NEGOTIATE) => self.pending.close(),
             State::Negotiating | State::Establishing | State::Established => {
                 let deadline = now.monotonic + self.keep_alive_interval;
-                self.pending.terminate(TerminateCode::FINISHED, deadline);
+                self.pending.terminate(deadline);
             }
         }
         if self.state != State::Disconnected {
@@ -500,29 +526,42 @@ impl Sender<'_> {
         Ok(Sent { seq_num, delivery })
     }
 
-    /// Sends party details immediately followed by the message they belong to. Both carry the
-    /// on-demand id of [`SessionPolicy`](crate::SessionPolicy).
+    /// Sends `message` like [`send`](Self::send), for `operator` instead of the session's.
     ///
     /// # Errors
-    /// [`SendError`], like [`send`](Self::send). If the sink has room for the details only, they
-    /// are still sent: CME pairs them with the next message.
-    pub fn send_with_party<M: Outgoing>(
+    /// [`SendError`], like [`send`](Self::send).
+    pub fn send_as<M: Outgoing>(
         &mut self,
-        party: &PartyDetails<'_>,
+        operator: &Operator,
         message: &M,
     ) -> Result<Sent, SendError> {
-        self.outbound.check(self.now, message, false)?;
-        if self.outbound.progress.next_outgoing >= SEQ_NUM_MAX {
-            self.outbound.counters.refused_without_number += 1;
-            return Err(SendError::NumbersExhausted);
-        }
-        let list_req_id = self.outbound.on_demand_party_id;
-        self.send(&PartyDetails { list_req_id, ..*party })?;
-        let operator = &mut self.outbound.operator;
-        let usual = core::mem::replace(&mut operator.party_details_list_req_id, list_req_id);
-        let sent = self.send(message);
-        self.outbound.operator.party_details_list_req_id = usual;
-        sent
+        self.with_operator(operator, |sender| sender.send(message))
+    }
+
+    /// Runs `send` with `operator` in place of the session's: for party details on demand, batches,
+    /// and requests sent through an order tracker.
+    ///
+    /// ```
+    /// # use hairpin_ilink3::{NewOrder, Operator, SendError, Sender, Sent};
+    /// # fn send(sender: &mut Sender, order: &NewOrder) -> Result<Sent, SendError> {
+    /// let account = Operator { party_details_list_req_id: 7, ..*sender.operator() };
+    /// sender.with_operator(&account, |sender| sender.send(order))
+    /// # }
+    /// ```
+    pub fn with_operator<T>(
+        &mut self,
+        operator: &Operator,
+        send: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let usual = core::mem::replace(&mut self.outbound.operator, *operator);
+        let scope = OperatorScope { sender: self, usual };
+        send(scope.sender)
+    }
+
+    /// Returns the operator of the messages sent now.
+    #[must_use]
+    pub fn operator(&self) -> &Operator {
+        &self.outbound.operator
     }
 
     /// Starts a graceful termination: messages already sent are written, then a Terminate, and
@@ -547,5 +586,17 @@ impl Sender<'_> {
     #[must_use]
     pub fn now(&self) -> Now {
         self.now
+    }
+}
+
+/// The scope of another operator. Dropping it restores the session's, also on a panic.
+struct OperatorScope<'a, 'b> {
+    sender: &'a mut Sender<'b>,
+    usual: Operator,
+}
+
+impl Drop for OperatorScope<'_, '_> {
+    fn drop(&mut self) {
+        self.sender.outbound.operator = self.usual;
     }
 }

@@ -145,13 +145,14 @@ pub use hairpin_endpoint::{Meta, TcpOptions, Timestamp, Timestamping};
 pub use hairpin_ilink3::{
     BackupNotice, Batched, Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId,
     ConnectError, Delivery, Error, Established, Failover, Gap, InFlightMitigation, InboundCounters,
-    KEEP_ALIVE_DEFAULT, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Listener, MassCancel, MassStatus,
-    Message, MessageClass, NewOrder, NotApplied, NotAppliedAnswer, Operator, OrderRejectReason,
-    OrderTimeInForce, OutboundCounters, OutboundError, Outgoing, Pricing, Progress, RATE_INTERVAL,
-    Rate, Rates, RejectCode, Rejected, ReplaceOrder, ReplaceRejectReason, RequestError,
-    RetransmitRejectCode, RetransmitRejected, SecretKey, SecretKeyError, SendError, Sender, Sent,
-    SessionPolicy, Settings as Logon, SettingsError, Stamp, State, Takeover, TerminateCode,
-    Terminated, Throttle, Warning,
+    KEEP_ALIVE_DEFAULT, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Listener, Location, MassCancel,
+    MassStatus, Message, MessageClass, NewOrder, NotApplied, NotAppliedAnswer, OnFault, Operator,
+    OperatorError, OrderRejectReason, OrderTimeInForce, OutboundCounters, OutboundError, Outgoing,
+    PARTIES_MAX, PUBLICATIONS_MAX, Party, PartyDetails, Pricing, Progress, RATE_INTERVAL, Rate,
+    Rates, RejectCode, Rejected, ReplaceOrder, ReplaceRejectReason, RequestError,
+    RetransmitRejectCode, RetransmitRejected, SecretKey, SecretKeyError, SendError, Sender,
+    SenderId, Sent, SessionPolicy, Settings as Logon, SettingsError, Stamp, State, Takeover,
+    TerminateCode, Terminated, Text, Throttle, TrdRegPublication, Version, Warning,
 };
 /// The connector of a [`ReconnectingSession`], with its settings.
 pub use hairpin_ilink3::{

@@ -190,7 +190,7 @@ struct Pair {
 
 impl Pair {
     fn new(key: &str, piece: usize) -> Self {
-        Self::with_operator(Operator::automated("TRADER", "US,IL"), key, piece)
+        Self::with_operator(Operator::automated("TRADER", "US,IL").unwrap(), key, piece)
     }
 
     fn with_operator(operator: Operator, key: &str, piece: usize) -> Self {
@@ -577,8 +577,10 @@ impl Outgoing for PartyListRequest {
 #[test]
 fn party_details_are_registered_listed_and_sent() {
     const UNKNOWN: &str = "1 (PartyDetailsListReqID is unknown)";
-    let operator =
-        Operator { party_details_list_req_id: 77, ..Operator::automated("TRADER", "US,IL") };
+    let operator = Operator {
+        party_details_list_req_id: 77,
+        ..Operator::automated("TRADER", "US,IL").unwrap()
+    };
     for piece in [1, 100_000] {
         let mut pair = Pair::with_operator(operator, KEY, piece);
         pair.log_on(Binding::New);

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use hairpin_cme_codecs::ilink3::ManualOrdIndReq;
 use hairpin_ilink3::{
-    self as ilink3, ConnectorSettings, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, NotAppliedAnswer,
-    Operator, RATE_INTERVAL, Rate, Rates, Schedule, SecretKey, SessionPolicy, Version, WeekTime,
+    self as ilink3, ConnectorSettings, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Location,
+    NotAppliedAnswer, OnFault, Operator, RATE_INTERVAL, Rate, Rates, Schedule, SecretKey, SenderId,
+    SessionPolicy, Version, WeekTime,
 };
 use hairpin_mapped::{JournalSettings, Retention, SyncPolicy};
 use hairpin_time::{Duration, Utc};
@@ -90,6 +91,9 @@ struct OperatorTable {
     party_details_id: Option<u64>,
     #[serde(default)]
     manual: bool,
+    /// The session trades on EBS, where a SenderID has three characters.
+    #[serde(default)]
+    ebs: bool,
 }
 
 #[derive(Deserialize, Default)]
@@ -102,6 +106,7 @@ struct ConductTable {
     retransmission_attempts: Option<u32>,
     logon_attempts: Option<u32>,
     not_applied: Option<NotAppliedName>,
+    on_fault: Option<OnFaultName>,
 }
 
 #[derive(Deserialize, Default)]
@@ -149,6 +154,13 @@ struct ScheduleTable {
 enum NotAppliedName {
     FillGap,
     Replay,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+enum OnFaultName {
+    Close,
+    Terminate,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -377,17 +389,14 @@ fn key_in_variable(place: String) -> Result<SecretKey, ConfigError> {
 
 impl OperatorTable {
     fn read(self, source: &Source<'_>) -> Result<Operator, ConfigError> {
-        for (text, name, max) in
-            [(&self.sender_id, "sender_id", 20), (&self.location, "location", 5)]
-        {
-            let value = text.as_ref();
-            let fits = (1..=max).contains(&value.len());
-            if !fits || !value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-                let message = format!("`{name}` must be 1 to {max} characters of printable ASCII");
-                return Err(source.error_at(text, message));
-            }
-        }
-        let operator = Operator::automated(self.sender_id.as_ref(), self.location.as_ref());
+        let text = self.sender_id.as_ref();
+        let sender_id = if self.ebs { SenderId::ebs(text) } else { SenderId::new(text) };
+        let sender_id =
+            sender_id.map_err(|error| source.error_at(&self.sender_id, error.to_string()))?;
+        let location = Location::new(self.location.as_ref());
+        let location =
+            location.map_err(|error| source.error_at(&self.location, error.to_string()))?;
+        let operator = Operator::with(sender_id, location);
         let indicator = operator.manual_order_indicator;
         Ok(Operator {
             party_details_list_req_id: self
@@ -421,6 +430,10 @@ impl ConductTable {
             not_applied: match self.not_applied {
                 Some(NotAppliedName::Replay) => NotAppliedAnswer::Replay,
                 Some(NotAppliedName::FillGap) | None => NotAppliedAnswer::FillGap,
+            },
+            on_fault: match self.on_fault {
+                Some(OnFaultName::Terminate) => OnFault::Terminate,
+                Some(OnFaultName::Close) | None => OnFault::Close,
             },
             key_expires: None,
         })
