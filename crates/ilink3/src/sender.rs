@@ -9,7 +9,7 @@ use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
 use crate::replay::{AdvertisedSeqNums, Replay};
 use crate::throttle::{MessageClass, Throttle};
 use crate::version::{self, Version};
-use crate::{Operator, OutboundCounters, Progress, RequestError, State};
+use crate::{GatewayKind, Operator, OutboundCounters, Progress, RequestError, State};
 
 /// The greatest SeqNum. Continuing requires a new UUID.
 pub const SEQ_NUM_MAX: u32 = 999_999_999;
@@ -21,9 +21,10 @@ const PARTY_DETAILS_LIST_REQUEST: u16 = 537;
 
 /// A business message that a client sends.
 ///
-/// [`NewOrder`](crate::NewOrder), [`ReplaceOrder`](crate::ReplaceOrder) and
-/// [`CancelOrder`](crate::CancelOrder) implement it. Implement it to send any other message or
-/// field with the generated encoders.
+/// A type of this crate implements it for each business message of clients, from
+/// [`NewOrder`](crate::NewOrder) to
+/// [`SecurityDefinitionRequest`](crate::SecurityDefinitionRequest). Implement it to send other
+/// bytes with the generated encoders.
 pub trait Outgoing {
     /// The maximum number of bytes that [`encode`](Self::encode) writes, SBE header included.
     const MAX_LENGTH: usize;
@@ -37,6 +38,16 @@ pub trait Outgoing {
     /// [`RequestError`] with the first invalid value.
     #[inline]
     fn check(&self) -> Result<(), RequestError> {
+        Ok(())
+    }
+
+    /// Checks that a gateway of this kind accepts the message. Called after [`check`](Self::check).
+    ///
+    /// # Errors
+    /// [`RequestError`].
+    #[inline]
+    fn check_gateway(&self, kind: GatewayKind) -> Result<(), RequestError> {
+        let _ = kind;
         Ok(())
     }
 
@@ -70,6 +81,19 @@ pub struct Stamp<'a> {
     /// The sender of the message.
     pub operator: &'a Operator,
 }
+
+/// Writes SenderID, Location, ManualOrderIndicator and SendingTimeEpoch of a request.
+macro_rules! set_sender_fields {
+    ($root:ident, $stamp:ident) => {
+        $root
+            .set_sender_id($stamp.operator.sender_id)
+            .set_location($stamp.operator.location)
+            .set_manual_order_indicator($stamp.operator.manual_order_indicator)
+            .set_sending_time_epoch($stamp.sending_time.as_nanos());
+    };
+}
+
+pub(crate) use set_sender_fields;
 
 /// The destination of committed messages: a journal followed by a connection.
 pub trait OutboundSink {
@@ -247,6 +271,7 @@ pub(crate) struct Outbound {
     pub(crate) operator: Operator,
     pub(crate) on_demand_party_id: u64,
     pub(crate) version: Version,
+    pub(crate) gateway_kind: GatewayKind,
     pub(crate) pending: Pending,
     /// The replay in progress. Nothing else is sent before it ends.
     pub(crate) replay: Option<Replay>,
@@ -319,7 +344,8 @@ impl Outbound {
             self.counters.refused_without_number += 1;
             return Err(SendError::NumbersExhausted);
         }
-        message.check().map_err(|error| {
+        let checked = message.check().and_then(|()| message.check_gateway(self.gateway_kind));
+        checked.map_err(|error| {
             self.counters.refused_requests += 1;
             SendError::Request(error)
         })

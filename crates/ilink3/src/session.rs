@@ -155,6 +155,7 @@ impl Session {
                 operator: settings.operator,
                 on_demand_party_id: policy.on_demand_party_id,
                 version: policy.version,
+                gateway_kind: policy.gateway_kind,
                 pending: Pending::default(),
                 replay: None,
                 advertised: AdvertisedSeqNums::default(),

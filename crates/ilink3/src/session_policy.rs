@@ -19,6 +19,8 @@ pub const HELD_BYTES_DEFAULT: usize = 1 << 20;
 pub struct SessionPolicy {
     /// The schema version of the messages sent: 9 or an older one.
     pub version: Version,
+    /// The kind of gateway that the session is on.
+    pub gateway_kind: GatewayKind,
     /// PartyDetailsListReqID (1505) of on-demand party details and of the message they belong to:
     /// 0, as CME's pages require (46209693, 46210232). Only descriptions in the schema mention
     /// "FFFFFFFF".
@@ -49,6 +51,20 @@ pub struct SessionPolicy {
     /// The expiry date of the secret key, for warnings in advance. `None` (the default) disables
     /// the warnings.
     pub key_expires: Option<KeyExpiry>,
+}
+
+/// The kind of CME's gateway.
+///
+/// Source: CME Client Systems Wiki 457220437, 46215155, 46469098.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum GatewayKind {
+    /// A market segment gateway (MSGW): one session for each segment, each with its own limits. CME
+    /// delays a session whose messages span packets.
+    #[default]
+    MarketSegment,
+    /// A convenience gateway (CGW): one session for all segments, with limits over all of them. Only
+    /// here the status of all orders can be requested. New sessions have cancel-on-disconnect.
+    Convenience,
 }
 
 /// The response to a NotApplied: what the session does with messages the exchange did not apply.
@@ -87,6 +103,7 @@ impl Default for SessionPolicy {
     fn default() -> Self {
         Self {
             version: Version::NEWEST,
+            gateway_kind: GatewayKind::default(),
             on_demand_party_id: 0,
             held_bytes: HELD_BYTES_DEFAULT,
             retransmission_timeout: Duration::from_secs(10),

@@ -109,6 +109,7 @@ mod config;
 mod connect;
 mod counters;
 mod journaled_connection;
+mod msgw_config;
 mod orders;
 mod reconnecting_session;
 mod record;
@@ -143,15 +144,20 @@ pub use hairpin_cme_codecs::ilink3::{
 /// Options and receive timestamps of connections.
 pub use hairpin_endpoint::{Meta, TcpOptions, Timestamp, Timestamping};
 pub use hairpin_ilink3::{
-    BackupNotice, Batched, Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId,
-    ConnectError, Delivery, Error, Established, Failover, Gap, InFlightMitigation, InboundCounters,
-    KEEP_ALIVE_DEFAULT, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Listener, Location, MassCancel,
-    MassStatus, Message, MessageClass, NewOrder, NotApplied, NotAppliedAnswer, OnFault, Operator,
-    OperatorError, OrderRejectReason, OrderTimeInForce, OutboundCounters, OutboundError, Outgoing,
-    PARTIES_MAX, PUBLICATIONS_MAX, Party, PartyDetails, Pricing, Progress, RATE_INTERVAL, Rate,
-    Rates, RejectCode, Rejected, ReplaceOrder, ReplaceRejectReason, RequestError,
-    RetransmitRejectCode, RetransmitRejected, SecretKey, SecretKeyError, SendError, Sender,
-    SenderId, Sent, SessionPolicy, Settings as Logon, SettingsError, Stamp, State, Takeover,
+    BackupNotice, Batched, Binding, BrokenDate, BusinessRejectReason, CancelOrder,
+    CancelRejectReason, ClOrdId, ConnectError, CrossSide, Delivery, ENTRIES_MAX, Error,
+    Established, ExecutionAck, Failover, Gap, GatewayKind, InFlightMitigation, InboundCounters,
+    KEEP_ALIVE_DEFAULT, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Leg, Listener, Location, MassCancel,
+    MassQuote, MassQuoteRequest, MassStatus, Message, MessageClass, NewOrder, NewOrderCross,
+    NotApplied, NotAppliedAnswer, OnFault, Operator, OperatorError, OrderId, OrderRejectReason,
+    OrderStatusRequest, OrderTimeInForce, OutboundCounters, OutboundError, Outgoing, PARTIES_MAX,
+    PUBLICATIONS_MAX, Party, PartyDetails, PartyDetailsListRequest, Pricing, Progress, QUOTES_MAX,
+    Quote, QuoteCancel, QuoteCancelByGroup, QuoteCancelByInstrument, QuoteCancelBySet,
+    QuoteCancelEntry, QuoteCancelSet, RATE_INTERVAL, Rate, Rates, RejectCode, Rejected, RelatedSym,
+    ReplaceOrder, ReplaceRejectReason, RequestError, RequestForCross, RequestForQuote,
+    RequestedParty, RequestingParty, RetransmitRejectCode, RetransmitRejected, SENDER_ID_MAX,
+    SecretKey, SecretKeyError, SecurityDefinitionRequest, SecurityId, SendError, Sender, SenderId,
+    Sent, SessionPolicy, Settings as Logon, SettingsError, SideQuote, Stamp, State, Takeover,
     TerminateCode, Terminated, Text, Throttle, TrdRegPublication, Version, Warning,
 };
 /// The connector of a [`ReconnectingSession`], with its settings.
@@ -162,6 +168,7 @@ pub use hairpin_ilink3::{
 /// Types for threads and their errors.
 pub use hairpin_reactor::{CallError, Panic, SpawnError, SpinError};
 pub use hairpin_sbe::{Decimal, EncodeError};
+pub use msgw_config::{MsgwConfigError, msgw_schema_version};
 pub use orders::{
     Download, DownloadError, DownloadResult, Downloaded, InFlight, Intent, Order, OrderRequest,
     OrderState, OrderTracking, Orders, OrdersCounters, RequestKind, TrackOrders,

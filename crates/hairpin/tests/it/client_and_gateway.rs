@@ -459,7 +459,7 @@ fn invalid_orders_are_rejected_with_a_known_reason() {
     refused(quantity, pair.answer(&buy(9, LOW, 99_999)));
     let value = "business Some(4): 100 (value is out of range for its tag)";
     refused(value, pair.answer(&buy(9, LOW, 100_000)));
-    let unknown = NewOrder { security_id: 1, ..order };
+    let unknown = NewOrder { security_id: 1.into(), ..order };
     refused("refused 9: 2047 (instrument is unknown)", pair.answer(&unknown));
     let qualifier = "refused 9: 1013 (order qualifier is invalid)";
     refused(qualifier, pair.answer(&order.good_till_date(0)));
@@ -468,7 +468,7 @@ fn invalid_orders_are_rejected_with_a_known_reason() {
     refused(qualifier, pair.answer(&stop.fill_and_kill()));
 
     let canceled = "replacement 9 refused: 2045 (order is not on the book)";
-    refused(canceled, pair.answer(&ReplaceOrder { order_id: 1, ..replace }));
+    refused(canceled, pair.answer(&ReplaceOrder { order_id: Some(1.into()), ..replace }));
     let side = "replacement 9 refused: 2051 (side differs from the order's)";
     refused(side, pair.answer(&ReplaceOrder { side: SideReq::SELL, ..replace }));
     refused("modified 9 1 leaves 1", pair.answer(&replace.with_in_flight_mitigation()));

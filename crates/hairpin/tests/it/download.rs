@@ -195,7 +195,7 @@ impl Pair {
 
 #[test]
 fn download_tracks_all_orders_that_outlive_the_day() {
-    let mut pair = Pair::new(Download::new(TIMEOUT));
+    let mut pair = Pair::new(Download::new(64, TIMEOUT));
     pair.log_on();
     pair.trade(2, 40, 3);
     pair.restart();
@@ -210,7 +210,7 @@ fn download_tracks_all_orders_that_outlive_the_day() {
 
 #[test]
 fn download_of_one_order_completes() {
-    let mut pair = Pair::new(Download::new(TIMEOUT));
+    let mut pair = Pair::new(Download::new(64, TIMEOUT));
     pair.log_on();
     pair.trade(2, 0, 1);
     pair.restart();
@@ -245,7 +245,7 @@ fn rejected_download_reports_the_reason() {
 
 #[test]
 fn unanswered_download_times_out() {
-    let mut pair = Pair::new(Download::new(TIMEOUT));
+    let mut pair = Pair::new(Download::new(64, TIMEOUT));
     pair.log_on();
     pair.wire.loses = true;
     let mut sender = pair.session.sender(pair.now, &mut pair.wire);
@@ -265,7 +265,7 @@ fn unanswered_download_times_out() {
 
 #[test]
 fn lost_request_or_connection_ends_the_download() {
-    let mut pair = Pair::new(Download::new(TIMEOUT));
+    let mut pair = Pair::new(Download::new(64, TIMEOUT));
     pair.log_on();
     pair.wire.loses = true;
     let mut sender = pair.session.sender(pair.now, &mut pair.wire);

@@ -137,7 +137,7 @@ impl Listener for Trader {
         _: ExecutionReportCancel534<'_>,
         _: &Message<'_>,
     ) {
-        sender.send(&NewOrder { security_id: 7, ..Self::buy(4, 1_000_000_000) }).unwrap();
+        sender.send(&NewOrder { security_id: 7.into(), ..Self::buy(4, 1_000_000_000) }).unwrap();
     }
     fn on_execution_report_reject(
         &mut self,

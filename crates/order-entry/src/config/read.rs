@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hairpin_cme_codecs::ilink3::ManualOrdIndReq;
 use hairpin_ilink3::{
-    self as ilink3, ConnectorSettings, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Location,
+    self as ilink3, ConnectorSettings, GatewayKind, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Location,
     NotAppliedAnswer, OnFault, Operator, RATE_INTERVAL, Rate, Rates, Schedule, SecretKey, SenderId,
     SessionPolicy, Version, WeekTime,
 };
@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 use super::{Config, ConfigError, JournalLocation};
 use crate::{
     BATCH_BYTES_DEFAULT, NamedZone, Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull,
-    WhenThrottled,
+    WhenThrottled, msgw_schema_version,
 };
 
 #[derive(Deserialize)]
@@ -100,6 +100,9 @@ struct OperatorTable {
 #[serde(deny_unknown_fields)]
 struct ConductTable {
     version: Option<Spanned<u16>>,
+    msgw_config: Option<Spanned<PathBuf>>,
+    market_segment: Option<u8>,
+    gateway_kind: Option<GatewayName>,
     on_demand_party_id: Option<u64>,
     held_bytes: Option<usize>,
     retransmission_timeout_ms: Option<u64>,
@@ -154,6 +157,13 @@ struct ScheduleTable {
 enum NotAppliedName {
     FillGap,
     Replay,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+enum GatewayName {
+    Msgw,
+    Cgw,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -276,6 +286,7 @@ impl Config {
             if let Some(journal) = &mut file.journal {
                 journal.folder.push(id.to_string());
             }
+            file.conduct.market_segment = Some(id);
             let SegmentTable { primary, backup, attempts, interval_ms, .. } = segment;
             let gateway = Gateway { primary, backup, attempts, interval_ms };
             configs.push((id, Self::from_file(file, gateway, &source)?));
@@ -408,20 +419,43 @@ impl OperatorTable {
     }
 }
 
+/// Returns the schema version of a market segment in CME's `MSGW_Config.xml`.
+fn version_in_file(path: PathBuf, segment: u8) -> Result<Version, ConfigError> {
+    match fs::read_to_string(&path) {
+        Err(error) => Err(ConfigError::File { path, error }),
+        Ok(text) => {
+            msgw_schema_version(&text, segment).map_err(|error| ConfigError::Msgw { path, error })
+        }
+    }
+}
+
 impl ConductTable {
     fn read(self, source: &Source<'_>) -> Result<SessionPolicy, ConfigError> {
         let default = SessionPolicy::default();
-        let version = match self.version {
-            None => default.version,
-            Some(number) => Version::new(*number.as_ref()).ok_or_else(|| {
+        let version = match (self.version, self.msgw_config) {
+            (None, None) => default.version,
+            (Some(number), None) => Version::new(*number.as_ref()).ok_or_else(|| {
                 let (oldest, newest) = (Version::OLDEST.number(), Version::NEWEST.number());
                 source.error_at(&number, format!("`version` must be {oldest} to {newest}"))
             })?,
+            (Some(number), Some(_)) => {
+                let message = "give either `version` or `msgw_config`";
+                return Err(source.error_at(&number, message));
+            }
+            (None, Some(file)) => {
+                let message = "`msgw_config` needs `market_segment`";
+                let segment = self.market_segment.ok_or_else(|| source.error_at(&file, message))?;
+                version_in_file(source.folder.join(file.as_ref()), segment)?
+            }
         };
         let timeout = self.retransmission_timeout_ms.map(Duration::from_millis);
         let attempts = self.retransmission_attempts;
         Ok(SessionPolicy {
             version,
+            gateway_kind: match self.gateway_kind {
+                Some(GatewayName::Cgw) => GatewayKind::Convenience,
+                Some(GatewayName::Msgw) | None => GatewayKind::MarketSegment,
+            },
             on_demand_party_id: self.on_demand_party_id.unwrap_or(default.on_demand_party_id),
             held_bytes: self.held_bytes.unwrap_or(default.held_bytes),
             retransmission_timeout: timeout.unwrap_or(default.retransmission_timeout),

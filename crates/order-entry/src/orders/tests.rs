@@ -262,7 +262,7 @@ fn replaced_order_has_the_id_of_its_replacement() {
     harness.receive(modified(1, 7, seq_num, 3));
     assert_eq!(harness.book(), [(7, Working, 0, 3)]);
     let order = *harness.orders.by_cl_ord_id(7.into()).unwrap();
-    assert_eq!((order.order_id, order.price), (Some(1), Some(Decimal(6))));
+    assert_eq!((order.order_id, order.price), (Some(OrderId(1)), Some(Decimal(6))));
     assert_eq!(harness.orders.by_cl_ord_id(1.into()), None);
     assert!(harness.in_flight().is_empty());
 }

@@ -242,3 +242,37 @@ fn reports_segment_errors_with_their_line() {
     let missing = read(&format!("[logon]{rest}")).unwrap_err().to_string();
     assert_eq!(missing, "line 1: missing `[gateway]`");
 }
+
+/// CME's file with segment 64, which accepts versions 5 and 8.
+const MSGW_CONFIG: &str = "<configuration><marketsegment id='64'>\
+    <ToCMESchemaVersion>5,8</ToCMESchemaVersion></marketsegment></configuration>";
+
+/// Reads the sample with `lines` added to `[conduct]`, beside CME's file.
+fn with_msgw_config(lines: &str) -> Result<Config, ConfigError> {
+    let folder = folder();
+    fs::write(folder.path().join("MSGW_Config.xml"), MSGW_CONFIG).unwrap();
+    let text = sample().replacen("[conduct]", &format!("[conduct]\n{lines}"), 1);
+    Config::from_toml_in(&text, folder.path())
+}
+
+#[test]
+fn schema_version_comes_from_msgw_config() {
+    let file = "msgw_config = \"MSGW_Config.xml\"";
+    let config = with_msgw_config(&format!("{file}\nmarket_segment = 64")).unwrap();
+    assert_eq!(config.session.conduct.version, Version::new(8).unwrap());
+    let error = |lines: &str| with_msgw_config(lines).unwrap_err().to_string();
+    let missing = error(&format!("{file}\nmarket_segment = 65"));
+    assert!(missing.starts_with("cannot use "), "{missing}");
+    assert!(missing.ends_with("MSGW_Config.xml: no market segment 65"), "{missing}");
+    assert!(error(file).contains("`msgw_config` needs `market_segment`"));
+    let both = format!("{file}\nmarket_segment = 64\nversion = 8");
+    assert!(error(&both).contains("give either `version` or `msgw_config`"));
+    assert!(error("msgw_config = \"other.xml\"\nmarket_segment = 64").contains("cannot read"));
+}
+
+#[test]
+fn gateway_kind_is_msgw_unless_set() {
+    let kind = |lines| with_msgw_config(lines).unwrap().session.conduct.gateway_kind;
+    assert_eq!(kind(""), GatewayKind::MarketSegment);
+    assert_eq!(kind("gateway_kind = \"cgw\""), GatewayKind::Convenience);
+}
