@@ -58,10 +58,11 @@
 //! use hairpin_order_entry::*;
 //!
 //! // The quantity is missing.
-//! let order = NewOrder::limit(42, SideReq::BUY, Decimal(4_500_250_000_000), ClOrdId::from(1));
+//! let order = NewOrder::limit(42, SideReq::BUY, Decimal(450_025_000_000_000), ClOrdId::from(1));
 //! ```
 //!
-//! Prices are CME wire prices (PRICE9): an integer mantissa with the implied exponent -9.
+//! Prices are CME wire prices (PRICE9): an integer mantissa with the implied exponent -9. The display
+//! price is the wire price times the instrument's DisplayFactor (9787).
 //!
 //! ```no_run
 //! use hairpin_mapped::Journal;
@@ -73,7 +74,7 @@
 //!
 //! impl Listener for Buyer {
 //!     fn on_established(&mut self, sender: &mut Sender<'_>, _: &Established) {
-//!         let price = Decimal(4_500_250_000_000); // mantissa of 4500.25
+//!         let price = Decimal(450_025_000_000_000); // ES at 4500.25, DisplayFactor 0.01
 //!         let order = NewOrder::limit(42, SideReq::BUY, price, 1, ClOrdId::from(1));
 //!         if let Err(error) = sender.send(&order) {
 //!             eprintln!("not sent: {error}");

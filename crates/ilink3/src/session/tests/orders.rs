@@ -226,3 +226,13 @@ fn status_of_all_orders_needs_a_convenience_gateway() {
         assert!(sender.send(&segment).is_ok(), "every gateway");
     }
 }
+
+#[test]
+fn es_at_4500_25_has_the_wire_price_450025() {
+    // The display price 4500.25 divided by DisplayFactor 0.01, in units of 10^-9.
+    let price = Decimal(450_025 * 1_000_000_000);
+    let frame = sent(&NewOrder::limit(42, SideReq::BUY, price, 1, id()));
+    decode!(frame => NewOrderSingle514 as order);
+    assert_eq!(order.price().map(|price| price.to_string()).as_deref(), Some("450025"));
+    assert_eq!(frame[12..20], 450_025_000_000_000_i64.to_le_bytes());
+}

@@ -178,6 +178,29 @@ fn two_operators_interleave_on_one_session() {
     assert_eq!(sent, [usual.clone(), theirs.clone(), usual, theirs]);
 }
 
+/// Creates an acknowledgment of party details on demand.
+fn acknowledgment(seq_num: u32) -> Vec<u8> {
+    let length = 8 + 159 + 3 + 3;
+    frame(length, |buffer| {
+        let (mut root, groups) = PartyDetailsDefinitionRequestAck519::encode(buffer).unwrap();
+        root.set_uuid(UUID).set_seq_num(seq_num).set_party_details_list_req_id(0);
+        root.set_poss_retrans_flag(BooleanFlag::FALSE);
+        assert_eq!(groups.finish().unwrap(), length);
+    })
+}
+
+#[test]
+fn acknowledgment_before_or_after_the_report_is_delivered() {
+    let mut trace = Trace::established();
+    send_on_demand(&mut trace).unwrap();
+    trace.receive(&[acknowledgment(1), report(2)].concat());
+    assert_eq!(trace.events(), ["message 1 of 519", "new 2"]);
+    send_on_demand(&mut trace).unwrap();
+    trace.receive(&[report(3), acknowledgment(4)].concat());
+    assert_eq!(trace.events(), ["new 3", "message 4 of 519"]);
+    assert_eq!(trace.session.inbound_counters().errors(), 0);
+}
+
 #[test]
 fn another_operator_sends_details_on_demand() {
     let mut trace = Trace::established();
