@@ -5,8 +5,8 @@ use thiserror::Error;
 
 use crate::{FramingError, Gap, State, TerminateCode};
 
-/// A fault that ends the connection, as [`OnFault`](crate::OnFault) selects. Each variant is counted in
-/// [`InboundCounters`](crate::InboundCounters).
+/// A fault that ends the connection, as [`OnFault`](crate::OnFault) selects. Each variant is
+/// counted in [`InboundCounters`](crate::InboundCounters).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -89,8 +89,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the code under which CME lists the same fault in its own Terminates, or `None` if the
-    /// fault is not one of the protocol. The session never sends the code.
+    /// Returns the code under which CME lists the same fault in its own Terminates, or `None` if
+    /// the fault is not one of the protocol. The session never sends the code.
     pub(crate) const fn code(&self) -> Option<TerminateCode> {
         match self {
             Self::Framing(_) => Some(TerminateCode::INVALID_SOFH),

@@ -31,8 +31,8 @@ pub struct Message<'a> {
     pub seq_num: u32,
     /// UUID (39001) under which the exchange published the message.
     pub uuid: u64,
-    /// PossRetransFlag (9765): the exchange may have sent the message before. For an unknown template
-    /// the session derives it from the number.
+    /// PossRetransFlag (9765): the exchange may have sent the message before. For an unknown
+    /// template the session derives the flag from the number.
     pub possible_retransmission: bool,
     /// The message was received by a previous process that ended before its callback returned: see
     /// [`Session::redeliver`](crate::Session::redeliver).

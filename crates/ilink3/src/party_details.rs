@@ -212,6 +212,7 @@ impl Sender<'_> {
         let details = OnDemand(PartyDetails { list_req_id, ..*party });
         let operator =
             Operator { party_details_list_req_id: list_req_id, ..self.outbound.operator };
+        self.outbound.check(self.now, message, false)?;
         self.outbound.check_pair::<OnDemand<'_>, M>(self.now)?;
         let bytes = 2 * FRAMING_HEADER_LENGTH + OnDemand::MAX_LENGTH + M::MAX_LENGTH;
         self.sink.reserve(2, bytes).map_err(|error| {

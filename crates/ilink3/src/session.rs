@@ -92,7 +92,7 @@ pub struct Session {
     unknown_templates: [u16; UNKNOWN_TEMPLATES_MAX],
     /// A fault ends this connection. Of the messages received since, only a Terminate matters.
     faulted: bool,
-    /// Frames on this connection can no longer be told apart.
+    /// The boundaries of frames on this connection are unknown.
     framing_lost: bool,
     /// The reason for the end of the connection, known or expected.
     disconnect_reason: DisconnectReason,
@@ -397,13 +397,13 @@ impl Session {
         &self.settings
     }
 
-    /// Reports a fault and ends the connection as [`SessionPolicy::on_fault`] selects. Never sends a
-    /// Terminate with a code other than 0.
+    /// Reports a fault and ends the connection as [`SessionPolicy::on_fault`] selects. Never sends
+    /// a Terminate with a code other than 0.
     #[cold]
     fn fail<L: Listener>(&mut self, context: &mut Context<'_, L>, error: Error) {
         self.inbound.counters.count(&error);
         let code = error.code();
-        // A fault after a fault, such as a missing response to Terminate, does not change the cause.
+        // A later fault, such as a missing response to Terminate, does not change the cause.
         if !self.faulted {
             // An invalid number has the same consequence, no matter which side detects it.
             self.disconnect_reason =

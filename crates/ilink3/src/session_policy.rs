@@ -62,8 +62,8 @@ pub enum GatewayKind {
     /// delays a session whose messages span packets.
     #[default]
     MarketSegment,
-    /// A convenience gateway (CGW): one session for all segments, with limits over all of them. Only
-    /// here the status of all orders can be requested. New sessions have cancel-on-disconnect.
+    /// A convenience gateway (CGW): one session for all segments, with limits over all of them.
+    /// Only a CGW accepts a request for the status of all orders. New sessions have cancel-on-disconnect.
     Convenience,
 }
 

@@ -6,7 +6,8 @@ use hairpin_sbe::CharArray;
 
 use crate::ascii::is_printable;
 
-/// Printable ASCII in a field of `LENGTH` bytes, NUL-padded. The default is empty, the field's null.
+/// Printable ASCII in a field of `LENGTH` bytes, NUL-padded. The default is empty: the field's
+/// null.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Text<const LENGTH: usize>([u8; LENGTH]);
 

@@ -137,8 +137,8 @@ impl Throttle {
         self.blocked_until_nth(class, 1, now)
     }
 
-    /// Returns the time at which `count` messages of this class, at least 1, may be sent at once, or
-    /// `None` if now. [`Instant::MAX`] means never.
+    /// Returns the time at which `count` messages of this class, at least 1, may be sent at once,
+    /// or `None` if now. [`Instant::MAX`] means never.
     #[must_use]
     pub fn blocked_until_nth(
         &self,

@@ -61,8 +61,8 @@
 //! let order = NewOrder::limit(42, SideReq::BUY, Decimal(450_025_000_000_000), ClOrdId::from(1));
 //! ```
 //!
-//! Prices are CME wire prices (PRICE9): an integer mantissa with the implied exponent -9. The display
-//! price is the wire price times the instrument's DisplayFactor (9787).
+//! Prices are CME wire prices (PRICE9): an integer mantissa with the implied exponent -9. The
+//! display price is the wire price times the instrument's DisplayFactor (9787).
 //!
 //! ```no_run
 //! use hairpin_mapped::Journal;

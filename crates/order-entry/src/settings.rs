@@ -29,8 +29,8 @@ pub struct Settings {
     /// [`WAITING_DEFAULT`].
     pub waiting_max: usize,
     /// The bytes per write of a [batch](crate::Sender::batch): whole messages, at least one. A
-    /// larger batch takes several writes. A write is also never larger than the connection's segment
-    /// size, as far as the endpoint reports the size. See [`BATCH_BYTES_DEFAULT`].
+    /// larger batch takes several writes. A write is also never larger than the connection's
+    /// segment size, as far as the endpoint reports the size. See [`BATCH_BYTES_DEFAULT`].
     pub batch_bytes: usize,
     /// The action when the journal is full.
     pub when_full: WhenFull,

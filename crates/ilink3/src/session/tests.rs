@@ -153,7 +153,7 @@ fn template_only(template_id: u16, schema_id: u16, block: usize) -> Vec<u8> {
     })
 }
 
-/// Creates a message of template 572, schema version 10, which nobody knows yet.
+/// Creates a message of template 572, schema version 10, which is not in the schema.
 fn unknown(uuid: u64, seq_num: u32) -> Vec<u8> {
     let mut frame = template_only(572, 8, 20);
     frame[10..12].copy_from_slice(&10_u16.to_le_bytes());

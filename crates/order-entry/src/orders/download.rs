@@ -73,8 +73,8 @@ pub enum DownloadError {
 pub type DownloadResult = Result<Downloaded, DownloadError>;
 
 impl Download {
-    /// Creates a download of the orders of one market segment. `timeout` is the longest time between
-    /// two reports.
+    /// Creates a download of the orders of one market segment. `timeout` is the longest time
+    /// between two reports.
     #[must_use]
     pub const fn new(market_segment_id: u8, timeout: Duration) -> Self {
         Self::with_request(MassStatus::market_segment(market_segment_id), timeout)

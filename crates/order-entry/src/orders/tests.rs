@@ -279,6 +279,20 @@ fn rejected_replacement_changes_nothing() {
 }
 
 #[test]
+fn pending_order_is_canceled_by_its_cl_ord_id() {
+    let mut harness = TrackerHarness::new();
+    let order = buy(5);
+    let entered = harness.send(&order);
+    let cancel = CancelOrder::by_cl_ord_id(order.cl_ord_id, order.security_id, order.side);
+    let seq_num = harness.send(&cancel);
+    assert_eq!(harness.in_flight(), [entered, seq_num]);
+    harness.receive(new(9, 5, entered));
+    assert_eq!((harness.book(), harness.in_flight()), (vec![(9, Working, 0, 10)], vec![seq_num]));
+    harness.receive(canceled(9, 5, seq_num));
+    assert_eq!((harness.book(), harness.in_flight()), (vec![], vec![]));
+}
+
+#[test]
 fn canceled_order_is_removed() {
     let mut harness = TrackerHarness::new();
     (1..5).for_each(|id| assert_eq!(harness.working(id), id));
