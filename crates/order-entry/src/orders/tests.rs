@@ -287,7 +287,7 @@ fn pending_order_is_canceled_by_its_cl_ord_id() {
     let seq_num = harness.send(&cancel);
     assert_eq!(harness.in_flight(), [entered, seq_num]);
     harness.receive(new(9, 5, entered));
-    assert_eq!((harness.book(), harness.in_flight()), (vec![(9, Working, 0, 10)], vec![seq_num]));
+    assert_eq!((harness.book(), harness.in_flight()), (vec![(5, Working, 0, 10)], vec![seq_num]));
     harness.receive(canceled(9, 5, seq_num));
     assert_eq!((harness.book(), harness.in_flight()), (vec![], vec![]));
 }
