@@ -63,7 +63,8 @@ pub enum GatewayKind {
     #[default]
     MarketSegment,
     /// A convenience gateway (CGW): one session for all segments, with limits over all of them.
-    /// Only a CGW accepts a request for the status of all orders. New sessions have cancel-on-disconnect.
+    /// Only a CGW accepts a request for the status of all orders. New sessions have
+    /// cancel-on-disconnect.
     Convenience,
 }
 
