@@ -215,11 +215,11 @@ impl RdsSocket {
         let Self { protocol, carrier: Some(carrier), .. } = self else {
             return Err(io::ErrorKind::NotConnected.into());
         };
-        transmit_pending(protocol, carrier, now)?;
-        let mut count = 0;
-        while count < budget && protocol.receive(&mut on) {
-            count += 1;
+        // A spinning owner mostly finds nothing to do here.
+        if protocol.has_pending_transmit() {
+            transmit_pending(protocol, carrier, now)?;
         }
+        let mut count = deliver_queued(protocol, budget, &mut on);
         let mut drained = false;
         while count < budget && !drained {
             let wanted = (budget - count).min(BATCH);
@@ -238,12 +238,10 @@ impl RdsSocket {
                 }
                 Err(error) => return Err(error),
             }
-            while count < budget && protocol.receive(&mut on) {
-                count += 1;
-            }
+            count += deliver_queued(protocol, budget - count, &mut on);
         }
         // After a message, acknowledgments wait for the owner's answer, which carries them.
-        if count == 0 {
+        if count == 0 && protocol.has_pending_transmit() {
             transmit_pending(protocol, carrier, now)?;
         }
         Ok(Received { count, drained: drained && protocol.is_receive_queue_empty(), closed: false })
@@ -370,6 +368,16 @@ impl RdsSocket {
             None => Ok(()),
         }
     }
+}
+
+/// Passes queued messages to `on` and returns their number.
+#[inline]
+fn deliver_queued(protocol: &mut Socket, budget: usize, on: &mut impl FnMut(Message<'_>)) -> usize {
+    let mut count = 0;
+    while count < budget && !protocol.is_receive_queue_empty() && protocol.receive(&mut *on) {
+        count += 1;
+    }
+    count
 }
 
 /// Sends what the protocol has to send, until the carrier has no room.

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 /// The time limit of an example.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Builds the examples once, like `cargo run`, into the target folder of the tests.
+/// Returns the program of an example, from the folder `HAIRPIN_EXAMPLES`. Without that variable,
+/// builds the examples once, like `cargo run`, into the target folder of the tests.
 fn program(name: &str) -> PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     let build = || {
@@ -22,7 +23,8 @@ fn program(name: &str) -> PathBuf {
         assert!(cargo.status().unwrap().success(), "cannot build the examples");
         profile.join("examples")
     };
-    FOLDER.get_or_init(build).join(name)
+    let folder = || std::env::var_os("HAIRPIN_EXAMPLES").map_or_else(build, PathBuf::from);
+    FOLDER.get_or_init(folder).join(name)
 }
 
 /// Returns the lines printed by an example. Numbers of more than eight digits are replaced by `N`.
