@@ -154,7 +154,7 @@ impl Pair {
             trading_system_version: "1".into(),
             trading_system_vendor: "Hairpin".into(),
             keep_alive_interval: KEEP_ALIVE_DEFAULT,
-            operator: Operator::automated("TRADER", "US,IL"),
+            operator: Operator::automated("TRADER", "US,IL").unwrap(),
         };
         let nowhere = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
         // Messages of both directions fill this memory repeatedly.
