@@ -7,6 +7,7 @@ pub(crate) mod datagram_buffer;
 pub(crate) mod icmp_errors;
 pub(crate) mod receiver;
 pub(crate) mod recv_batch;
+pub(crate) mod send_batch;
 pub(crate) mod send_buffer;
 pub(crate) mod sender;
 pub(crate) mod socket_option;

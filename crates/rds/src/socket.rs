@@ -50,6 +50,9 @@ pub struct Transmit<'a> {
     pub slot: Option<u32>,
     /// The packet.
     pub packet: &'a [u8],
+    /// `true` if [`Socket::poll_transmit`] may return another packet now, so that a carrier can
+    /// send several together.
+    pub has_more: bool,
 }
 
 /// A socket: sends messages to any peer and receives messages from all of them.

@@ -19,7 +19,8 @@ pub(crate) trait Carrier: AsFd {
     /// The kernel's, such as `NetworkUnreachable`.
     fn check_path(&mut self, to: SocketAddr) -> io::Result<()>;
 
-    /// Sends a packet. The packet is lost if the network has no room for it.
+    /// Sends a packet, at the latest together with the one of which `has_more` is `false`. The
+    /// packet is lost if the network has no room for it.
     ///
     /// # Errors
     /// `WouldBlock` if this host has no room for the packet. Other errors concern the carrier or
@@ -31,6 +32,9 @@ pub(crate) trait Carrier: AsFd {
     /// # Errors
     /// The kernel's.
     fn receive(&mut self, budget: usize, on: impl FnMut(IpAddr, &[u8])) -> io::Result<Received>;
+
+    /// Returns `true` if [`undeliverable`](Self::undeliverable) may have reports.
+    fn has_reports(&mut self) -> bool;
 
     /// Calls `on` with the peer and the quoted packet of each report that no socket is bound.
     fn undeliverable(&mut self, on: impl FnMut(SocketAddr, &[u8]));
@@ -76,6 +80,10 @@ impl Carrier for AnyCarrier {
         dispatch!(self, it => it.receive(budget, on))
     }
 
+    fn has_reports(&mut self) -> bool {
+        dispatch!(self, it => it.has_reports())
+    }
+
     fn undeliverable(&mut self, on: impl FnMut(SocketAddr, &[u8])) {
         dispatch!(self, it => it.undeliverable(on));
     }
@@ -93,4 +101,9 @@ impl AsFd for AnyCarrier {
     fn as_fd(&self) -> BorrowedFd<'_> {
         dispatch!(self, it => it.as_fd())
     }
+}
+
+/// Returns `true` if this host has no room for a packet now.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(libc::ENOBUFS)
 }

@@ -246,6 +246,10 @@ impl Carrier for EthernetCarrier {
         Ok(Received { count: budget, drained: false, closed: false })
     }
 
+    fn has_reports(&mut self) -> bool {
+        false
+    }
+
     /// Does nothing: answers to unbound ports are packets of the protocol.
     fn undeliverable(&mut self, _on: impl FnMut(SocketAddr, &[u8])) {}
 

@@ -8,12 +8,13 @@ use std::os::fd::{AsFd, BorrowedFd};
 use hairpin_rds::Transmit;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-use super::carrier::Carrier;
+use super::carrier::{Carrier, is_full};
 use super::options::RdsOptions;
 use crate::Received;
 use crate::error_context::is_idle;
 use crate::kernel::icmp_errors::IcmpErrors;
 use crate::kernel::recv_batch::RecvBatch;
+use crate::kernel::send_batch::SendBatch;
 use crate::kernel::socket_option::set_receive_buffer;
 
 /// The most packets of one system call.
@@ -26,6 +27,9 @@ pub(crate) struct KernelCarrier {
     socket: Socket,
     batch: RecvBatch,
     icmp_errors: IcmpErrors,
+    /// `true` if a send has returned an ICMP error about an earlier packet.
+    has_reports: bool,
+    send_batch: SendBatch,
     /// The kernel's form of the peers' addresses, by slot, with the address it was made from.
     paths: Vec<Option<(SocketAddr, SockAddr)>>,
     udp_port_offset: u16,
@@ -44,6 +48,8 @@ impl KernelCarrier {
         let bound = socket.local_addr()?.as_socket();
         Ok(Self {
             icmp_errors: IcmpErrors::enable(socket.as_fd(), local.is_ipv4())?,
+            has_reports: false,
+            send_batch: SendBatch::new(options.protocol.packet_max),
             batch: RecvBatch::new(BATCH, options.protocol.packet_max),
             paths: vec![None; options.protocol.peers],
             udp_port_offset: options.udp_port_offset,
@@ -57,15 +63,53 @@ impl KernelCarrier {
         self.local
     }
 
-    #[cold]
-    fn send_to_new(&mut self, transmit: &Transmit<'_>) -> io::Result<()> {
-        let path = SockAddr::from(udp_address(transmit.to, self.udp_port_offset)?);
-        let sent = self.socket.send_to_with_flags(transmit.packet, &path, FLAGS);
-        if let Some(slot) = transmit.slot {
-            self.paths[slot as usize] = Some((transmit.to, path));
+    /// Returns the kernel's form of a destination.
+    #[inline]
+    fn path(&mut self, to: SocketAddr, slot: Option<u32>) -> io::Result<SockAddr> {
+        if let Some((address, path)) = slot.and_then(|slot| self.paths[slot as usize].as_ref())
+            && *address == to
+        {
+            return Ok(path.clone());
         }
-        sent.map(drop)
+        let path = SockAddr::from(udp_address(to, self.udp_port_offset)?);
+        if let Some(slot) = slot {
+            self.paths[slot as usize] = Some((to, path.clone()));
+        }
+        Ok(path)
     }
+
+    /// Sends one packet. The kernel returns an ICMP error about an earlier packet instead of
+    /// sending; the packet is then sent again.
+    #[inline]
+    fn send(&mut self, packet: &[u8], to: &SockAddr) -> io::Result<()> {
+        loop {
+            match self.socket.send_to_with_flags(packet, to, FLAGS) {
+                Ok(_) => return Ok(()),
+                Err(error) if is_refusal(&error) => self.has_reports = true,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    #[cold]
+    fn send_together(&mut self, transmit: &Transmit<'_>, to: &SockAddr) -> io::Result<()> {
+        self.send_batch.push(transmit.packet, to);
+        if transmit.has_more && !self.send_batch.is_full() {
+            return Ok(());
+        }
+        let Self { send_batch, socket, has_reports, .. } = self;
+        let sent = send_batch.send(socket.as_fd(), FLAGS, |error| {
+            *has_reports |= is_refusal(error);
+            is_refusal(error)
+        });
+        // The rest is lost, as if the network had no room. Other errors concern the path.
+        sent.or_else(|error| if is_full(&error) { Ok(()) } else { Err(error) })
+    }
+}
+
+/// Returns `true` if the error is an ICMP error about an earlier packet.
+fn is_refusal(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::ConnectionRefused
 }
 
 /// Returns the UDP address of an RDS address.
@@ -95,13 +139,11 @@ impl Carrier for KernelCarrier {
 
     #[inline]
     fn transmit(&mut self, transmit: &Transmit<'_>) -> io::Result<()> {
-        let path = transmit.slot.and_then(|slot| self.paths[slot as usize].as_ref());
-        match path {
-            Some((address, path)) if *address == transmit.to => {
-                self.socket.send_to_with_flags(transmit.packet, path, FLAGS).map(drop)
-            }
-            _ => self.send_to_new(transmit),
+        let path = self.path(transmit.to, transmit.slot)?;
+        if transmit.has_more || !self.send_batch.is_empty() {
+            return self.send_together(transmit, &path);
         }
+        self.send(transmit.packet, &path)
     }
 
     #[inline]
@@ -129,6 +171,10 @@ impl Carrier for KernelCarrier {
             }
         }
         Ok(Received { count, drained: false, closed: false })
+    }
+
+    fn has_reports(&mut self) -> bool {
+        std::mem::take(&mut self.has_reports)
     }
 
     fn undeliverable(&mut self, mut on: impl FnMut(SocketAddr, &[u8])) {

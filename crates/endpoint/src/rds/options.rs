@@ -41,7 +41,7 @@ pub struct RdsOptions {
 impl Default for RdsOptions {
     fn default() -> Self {
         Self {
-            protocol: Config::new(crc32c::crc32c_append),
+            protocol: Config::new(super::crc32c::fastest()),
             udp_port_offset: 0,
             receive_buffer: Some(4 << 20),
         }

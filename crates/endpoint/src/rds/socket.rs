@@ -10,7 +10,7 @@ use hairpin_rds::{Counters, Delivery, Event, Message, MessageId, SendError, Sock
 use hairpin_time::{Duration, Instant};
 use thiserror::Error;
 
-use super::carrier::{AnyCarrier, Carrier};
+use super::carrier::{AnyCarrier, Carrier, is_full};
 use super::ethernet_carrier::EthernetCarrier;
 use super::kernel_carrier::{KernelCarrier, udp_address};
 use super::options::{RdsOptions, RdsTransport};
@@ -55,8 +55,8 @@ pub struct RdsSocket {
     protocol: Socket,
     carrier: Option<AnyCarrier>,
     options: RdsOptions,
-    /// The error for the next receive to return, because it occurred in a send or timeout.
-    failure: Option<io::Error>,
+    /// The destination that was checked last.
+    checked: Option<SocketAddr>,
 }
 
 /// The most packets that one turn of a receive takes from the carrier.
@@ -68,7 +68,7 @@ impl RdsSocket {
     pub fn new(now: Instant, options: RdsOptions) -> Self {
         let protocol = Socket::new(options.protocol, now);
         let options = RdsOptions { protocol: *protocol.config(), ..options };
-        Self { protocol, carrier: None, options, failure: None }
+        Self { protocol, carrier: None, options, checked: None }
     }
 
     /// Binds the socket to an address of this host and an RDS port. Port 0 chooses a free port.
@@ -183,11 +183,19 @@ impl RdsSocket {
     /// Checks the path to a peer to which nothing was sent before.
     #[inline]
     fn check_new_peer(&mut self, to: SocketAddr) -> io::Result<()> {
-        if self.protocol.is_known(to) {
-            return Ok(());
-        }
+        if self.checked == Some(to) { Ok(()) } else { self.check_path(to) }
+    }
+
+    #[cold]
+    fn check_path(&mut self, to: SocketAddr) -> io::Result<()> {
         match &mut self.carrier {
-            Some(carrier) if self.protocol.is_valid_destination(to) => carrier.check_path(to),
+            Some(carrier) if self.protocol.is_valid_destination(to) => {
+                if !self.protocol.is_known(to) {
+                    carrier.check_path(to)?;
+                }
+                self.checked = Some(to);
+                Ok(())
+            }
             // The protocol reports the error.
             _ => Ok(()),
         }
@@ -204,17 +212,14 @@ impl RdsSocket {
         budget: usize,
         mut on: impl FnMut(Message<'_>),
     ) -> io::Result<Received> {
-        let Self { protocol, carrier: Some(carrier), failure, .. } = self else {
+        let Self { protocol, carrier: Some(carrier), .. } = self else {
             return Err(io::ErrorKind::NotConnected.into());
         };
-        if let Some(failure) = failure.take() {
-            return Err(failure);
+        // A spinning owner mostly finds nothing to do here.
+        if protocol.has_pending_transmit() {
+            transmit_pending(protocol, carrier, now)?;
         }
-        transmit_pending(protocol, carrier, now)?;
-        let mut count = 0;
-        while count < budget && protocol.receive(&mut on) {
-            count += 1;
-        }
+        let mut count = deliver_queued(protocol, budget, &mut on);
         let mut drained = false;
         while count < budget && !drained {
             let wanted = (budget - count).min(BATCH);
@@ -233,12 +238,10 @@ impl RdsSocket {
                 }
                 Err(error) => return Err(error),
             }
-            while count < budget && protocol.receive(&mut on) {
-                count += 1;
-            }
+            count += deliver_queued(protocol, budget - count, &mut on);
         }
         // After a message, acknowledgments wait for the owner's answer, which carries them.
-        if count == 0 {
+        if count == 0 && protocol.has_pending_transmit() {
             transmit_pending(protocol, carrier, now)?;
         }
         Ok(Received { count, drained: drained && protocol.is_receive_queue_empty(), closed: false })
@@ -367,6 +370,16 @@ impl RdsSocket {
     }
 }
 
+/// Passes queued messages to `on` and returns their number.
+#[inline]
+fn deliver_queued(protocol: &mut Socket, budget: usize, on: &mut impl FnMut(Message<'_>)) -> usize {
+    let mut count = 0;
+    while count < budget && !protocol.is_receive_queue_empty() && protocol.receive(&mut *on) {
+        count += 1;
+    }
+    count
+}
+
 /// Sends what the protocol has to send, until the carrier has no room.
 #[inline]
 fn transmit_pending(
@@ -380,15 +393,13 @@ fn transmit_pending(
             return Err(error);
         }
         if is_full(&error) {
-            return Ok(());
+            break;
         }
     }
+    if carrier.has_reports() {
+        report_undeliverable(protocol, carrier);
+    }
     Ok(())
-}
-
-/// Returns `true` if this host has no room for the packet now.
-fn is_full(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(libc::ENOBUFS)
 }
 
 /// Processes a failed transmission. Returns `false` if the carrier cannot be used.

@@ -82,6 +82,11 @@ impl Carrier for XdpCarrier {
         Ok(Received { count: received.count, drained: received.drained, closed: false })
     }
 
+    /// Returns `false`: the kernel's socket reports the error to the next receive.
+    fn has_reports(&mut self) -> bool {
+        false
+    }
+
     fn undeliverable(&mut self, mut on: impl FnMut(SocketAddr, &[u8])) {
         let offset = self.udp_port_offset;
         self.icmp_errors.drain(self.socket.kernel_socket(), |mut peer, quote| {

@@ -119,11 +119,12 @@ impl Socket {
             self.make_ready(index);
         }
         self.last_sent = Some((index, buffer));
+        let has_more = self.has_pending_transmit();
         let crc32c = self.config.crc32c;
         let packet = self.send_pool.bytes_mut(buffer, HEADER + usize::from(slot.length));
         header.encode(packet, crc32c);
         self.counters.packets_sent += 1;
-        Transmit { to: address, slot: Some(index), packet }
+        Transmit { to: address, slot: Some(index), packet, has_more }
     }
 
     fn transmit_ack(&mut self, now: Instant, index: u32) -> Transmit<'_> {
@@ -157,9 +158,10 @@ impl Socket {
             self.make_ready(index);
         }
         self.last_sent = Some((index, NIL));
+        let has_more = self.has_pending_transmit();
         header.encode(&mut self.control[..length], self.config.crc32c);
         self.counters.packets_sent += 1;
-        Transmit { to: address, slot: Some(index), packet: &self.control[..length] }
+        Transmit { to: address, slot: Some(index), packet: &self.control[..length], has_more }
     }
 
     #[cold]
@@ -183,7 +185,8 @@ impl Socket {
         };
         header.encode(&mut self.control[..HEADER], self.config.crc32c);
         self.counters.packets_sent += 1;
-        Some(Transmit { to: reply.to, slot: None, packet: &self.control[..HEADER] })
+        let has_more = self.has_pending_transmit();
+        Some(Transmit { to: reply.to, slot: None, packet: &self.control[..HEADER], has_more })
     }
 
     /// Returns a header with everything but the packet's own sequence number and flags.

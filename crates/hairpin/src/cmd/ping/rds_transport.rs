@@ -29,6 +29,8 @@ pub(crate) struct RdsTransport {
     socket: RdsSocket,
     clock: Clock,
     peer: SocketAddr,
+    /// The time of the last receive.
+    now: Instant,
     next_timeout: Instant,
 }
 
@@ -44,7 +46,7 @@ impl RdsTransport {
         let now = clock.instant();
         let mut socket = RdsSocket::new(now, options);
         socket.bind(now, carrier, local.into())?;
-        Ok(Self { socket, clock, peer: local.into(), next_timeout: now })
+        Ok(Self { socket, clock, peer: local.into(), now, next_timeout: now })
     }
 
     /// Returns the bound address.
@@ -68,7 +70,8 @@ impl RdsTransport {
         length: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> io::Result<()> {
-        match self.socket.send(self.clock.instant(), to, length, fill) {
+        // A spinning loop has received a moment ago: one clock reading less.
+        match self.socket.send(self.now, to, length, fill) {
             Ok(_) => Ok(()),
             Err(RdsError::Protocol(ProtocolError::WouldBlock | ProtocolError::Congested)) => {
                 Err(io::ErrorKind::WouldBlock.into())
@@ -131,7 +134,8 @@ fn v4(address: SocketAddr) -> SocketAddrV4 {
 impl Receive for RdsTransport {
     #[inline]
     fn receive(&mut self, budget: usize, mut on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
-        let now = self.clock.instant();
+        self.now = self.clock.instant();
+        let now = self.now;
         self.handle_timeout(now)?;
         let received = self.socket.receive(now, budget, |message| {
             on(Meta { source: v4(message.source), timestamp: Timestamp::None }, message.bytes);
@@ -163,7 +167,8 @@ impl PingTransport for RdsTransport {
 
     /// Processes acknowledgments; returns `true` if the peer has acknowledged everything.
     fn flush(&mut self) -> io::Result<bool> {
-        let now = self.clock.instant();
+        self.now = self.clock.instant();
+        let now = self.now;
         self.handle_timeout(now)?;
         self.socket.process(now, BATCH)?;
         Ok(self.socket.is_acknowledged())

@@ -98,7 +98,7 @@ fn serve(
     let options = options(size, batch);
     match setup.protocol {
         Protocol::Udp => {
-            let datapath = open_datapath(setup, &setup.transport)?;
+            let datapath = open_transport(&setup.transport, &setup.device)?;
             let socket = UdpSocket::bind_with(datapath.transport(), address, options)?;
             let at = PongReady::new(socket.local_address());
             let server = PongServer::new(wait, state, |reactor| {
@@ -108,7 +108,7 @@ fn serve(
             finish(server, title, at, listening, stop_requested, flooded)
         }
         Protocol::Multicast => {
-            let datapath = open_datapath(setup, &setup.transport)?;
+            let datapath = open_transport(&setup.transport, &setup.device)?;
             let (answers, interface) = (answers_to(address), setup.interface);
             let socket =
                 Multicast::open(address, answers, interface, datapath.transport(), options)?;
@@ -126,10 +126,7 @@ fn serve(
             finish(server, title, at, listening, stop_requested, flooded)
         }
         Protocol::Rds | Protocol::RdsEthernet => {
-            let (socket, datapath) = open_rds(setup)?;
-            let is_ethernet = setup.protocol == Protocol::RdsEthernet;
-            let place = PongAddress::from(socket.local_address());
-            let at = PongReady { place, datapath: is_ethernet.then(|| socket.describe()) };
+            let (socket, datapath, at) = open_rds(setup)?;
             let server = PongServer::new(wait, state, |reactor| {
                 Ok(UdpResponder::new(socket, size, reactor)?)
             })?;
@@ -147,20 +144,29 @@ fn serve(
     }
 }
 
-/// Opens the datapath of a pong's datagrams.
-fn open_datapath(setup: &PongSetup, transport: &TransportArgs) -> Result<OpenTransport> {
-    OpenTransport::open(transport, &setup.device, BufferSize::Default, ReceiveStamps::Off)
+/// Opens a transport without receive timestamps.
+///
+/// # Errors
+/// Those of the stack.
+fn open_transport(args: &TransportArgs, device: &str) -> Result<OpenTransport> {
+    OpenTransport::open(args, device, BufferSize::Default, ReceiveStamps::Off)
 }
 
-/// Opens the socket of a pong for reliable datagrams, and the datapath below it.
-fn open_rds(setup: &PongSetup) -> Result<(RdsTransport, OpenTransport)> {
-    let PongSetup { transport, device, .. } = setup;
+/// Opens a socket for reliable datagrams, and describes where it listens.
+///
+/// # Errors
+/// Those of the carrier.
+fn open_rds(setup: &PongSetup) -> Result<(RdsTransport, OpenTransport, PongReady)> {
     let is_ethernet = setup.protocol == Protocol::RdsEthernet;
     let kernel = TransportArgs::default();
-    let udp = if is_ethernet { &kernel } else { transport };
-    let datapath = open_datapath(setup, udp)?;
-    let carrier = rds_transport::carrier(is_ethernet, transport, device, datapath.transport());
-    Ok((RdsTransport::bind(&carrier, setup.address, setup.size_max)?, datapath))
+    let udp = if is_ethernet { &kernel } else { &setup.transport };
+    let datapath = open_transport(udp, &setup.device)?;
+    let carrier =
+        rds_transport::carrier(is_ethernet, &setup.transport, &setup.device, datapath.transport());
+    let socket = RdsTransport::bind(&carrier, setup.address, setup.size_max)?;
+    let place = PongAddress::from(socket.local_address());
+    let at = PongReady { place, datapath: is_ethernet.then(|| socket.describe()) };
+    Ok((socket, datapath, at))
 }
 
 fn finish<S: Responder>(
