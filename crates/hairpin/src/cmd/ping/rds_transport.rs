@@ -139,11 +139,14 @@ impl Receive for RdsTransport {
         self.handle_timeout(now)?;
         let received = self.socket.receive(now, budget, |message| {
             on(Meta { source: v4(message.source), timestamp: Timestamp::None }, message.bytes);
-        });
-        if let Some(Event::Undeliverable(_)) = self.socket.poll_event() {
+        })?;
+        // A received message must be answered first: an error would drop it.
+        if received.count == 0
+            && let Some(Event::Undeliverable(_)) = self.socket.poll_event()
+        {
             return Err(io::ErrorKind::ConnectionRefused.into());
         }
-        received
+        Ok(received)
     }
 }
 
