@@ -72,8 +72,10 @@ counters! {
     messages,
     /// AdminHeartbeat messages.
     heartbeats,
-    /// Events ended by a message with MatchEventIndicator bit 0x80.
+    /// Events ended by MatchEventIndicator bit 0x80, by another TransactTime or by a gap.
     events,
+    /// Events among them without bit 0x80: ended by another TransactTime or by a gap.
+    unfinished_events,
     /// Price level entries of the incremental feed that changed a direct book.
     book_entries,
     /// Price level entries of the incremental feed that changed an implied book.

@@ -134,10 +134,11 @@ pub use instrument::statistic_update::{LimitsUpdate, Statistic};
 pub use instrument::statistics::{InstrumentStatistics, PriceLimits, StatisticValue};
 pub use instrument::status::{InstrumentStatus, StatusScope};
 pub use listener::{
-    BookUpdate, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Gap,
-    InstrumentStateChange, Listener, SecurityStatus, Trade, UpdateSource, Volume,
+    BookEntryUpdate, BookUpdate, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent,
+    EventEnd, Gap, InstrumentStateChange, Listener, SecurityStatus, Trade, UpdateSource, Volume,
 };
 pub use message::collateral::{Collateral, CollateralValue};
+pub use message::match_event::MatchEvent;
 pub use message::packet::{Message, Messages, Packet, PacketHeader};
 pub use message::quote_request::{QuoteRequest, QuoteRequestEntry};
 pub use message::template_ids::TemplateIds;

@@ -77,6 +77,9 @@ pub(crate) struct Market {
     /// The instruments whose books the message, and the event, have changed.
     pub(crate) changed_in_message: Vec<InstrumentIndex>,
     pub(crate) changed_in_event: Vec<InstrumentIndex>,
+    /// TransactTime of the last message with entries, and the last packet that left an event open.
+    pub(crate) event_time: Utc,
+    pub(crate) event_packet: Packet,
     /// The number of instruments that need a snapshot.
     pub(crate) out_of_sync: usize,
     pub(crate) definition_loop: DefinitionLoop,
@@ -142,6 +145,8 @@ impl Market {
             reset_seen: false,
             changed_in_message: Vec::with_capacity(capacity),
             changed_in_event: Vec::with_capacity(capacity),
+            event_time: Utc::EPOCH,
+            event_packet: Packet::NONE,
             out_of_sync: 0,
             definition_loop: DefinitionLoop::new(settings.max_loop_packets, definitions_first),
             snapshot_loop: SnapshotLoop::new(

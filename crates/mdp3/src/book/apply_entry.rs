@@ -6,7 +6,7 @@ use crate::book::book_slot::{BookSlot, DirectBookSlot};
 use crate::book::ladder::BookAction;
 use crate::book::levels::Level;
 use crate::market::Market;
-use crate::message::entries::BookEntry;
+use crate::message::entries::{BookEntry, Root};
 use crate::recovery::sync_state::State;
 use crate::{BookSide, Changes, Error, InstrumentIndex, LateJoin, Listener, Packet, Warning};
 
@@ -127,8 +127,8 @@ impl Market {
     /// Applies any book entry that passed the RptSeq check.
     pub(crate) fn apply_book_entry(
         &mut self,
-        packet: &Packet,
-        instrument: InstrumentIndex,
+        (packet, root): (&Packet, Root),
+        (instrument, rpt_seq): (InstrumentIndex, u32),
         entry: &BookEntry,
         listener: &mut impl Listener,
     ) {
@@ -150,6 +150,9 @@ impl Market {
                 _ => self.counters.book_entries += 1,
             }
             self.record_book_change(instrument, changes);
+            let security_id = self.instruments.direct[index].head.security_id;
+            let ids = (instrument, security_id, rpt_seq);
+            listener.on_book_entry(&entry.to_update(packet, root, ids));
         }
     }
 

@@ -13,13 +13,13 @@ use crate::instrument::definition_details::{
 };
 use crate::instrument::lot_type_rules::LotSize;
 use crate::instrument::related::{Leg, Related, Underlying};
-use crate::{Definition, DefinitionAction, Text};
+use crate::{Definition, DefinitionAction, MatchEvent, Text};
 
 /// A decoded definition, and the fields that concern the message rather than the instrument.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DecodedDefinition {
     pub(crate) definition: Definition,
-    pub(crate) match_event_indicator: u8,
+    pub(crate) match_event: MatchEvent,
     /// TotNumReports (911): the number of definitions in a complete loop.
     pub(crate) total_reports: Option<u32>,
 }
@@ -134,7 +134,7 @@ macro_rules! decoder {
             $lists
             Ok(DecodedDefinition {
                 definition,
-                match_event_indicator: $decoded.match_event_indicator().0,
+                match_event: MatchEvent($decoded.match_event_indicator().0),
                 total_reports: $decoded.tot_num_reports(),
             })
         }

@@ -230,7 +230,13 @@ impl Market {
         self.apply_definition_status(instrument, is_live.then_some(packet.sequence));
         let updated = &self.instruments.definitions[instrument.as_usize()];
         let instruments = &self.instruments;
-        let update = DefinitionUpdate { packet, instrument, definition: updated, instruments };
+        let update = DefinitionUpdate {
+            packet,
+            match_event: decoded.match_event,
+            instrument,
+            definition: updated,
+            instruments,
+        };
         listener.on_definition(&update);
         let current = instruments.user_data(instrument);
         self.instruments.user_data[instrument.as_usize()] = listener.user_data(&update, current);

@@ -8,7 +8,7 @@ use crate::market::{InstrumentRecovery, Market};
 use crate::message::entries::BookEntry;
 use crate::recovery::recovery_queue::QueueEntry;
 use crate::recovery::sync_state::State;
-use crate::{BookUpdate, InstrumentIndex, Listener, Packet, UpdateSource};
+use crate::{BookUpdate, InstrumentIndex, Listener, MatchEvent, Packet, UpdateSource};
 
 /// An entry that waits for its instrument's snapshot.
 #[derive(Debug, Clone, Copy)]
@@ -75,6 +75,7 @@ impl Market {
         listener.on_book_update(&BookUpdate {
             packet,
             transact_time,
+            match_event: MatchEvent::NONE,
             instrument,
             book: self.instruments.book(instrument),
             instruments: &self.instruments,

@@ -8,6 +8,7 @@ mod definitions;
 mod deletions;
 mod epochs;
 mod errors;
+mod event_parts;
 mod feed_skew;
 mod feeds;
 mod filter;
