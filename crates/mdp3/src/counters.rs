@@ -80,6 +80,11 @@ counters! {
     book_entries,
     /// Price level entries of the incremental feed that changed an implied book.
     implied_entries,
+    /// Price level entries with MDUpdateAction DeleteThru (3) or DeleteFrom (4). CME does not state
+    /// their exact meaning, and no public capture contains any.
+    level_range_deletes,
+    /// Entries of the best market prices (MDEntryType `w` and `x`) applied.
+    market_best_entries,
     /// BookReset entries applied, each of which empties both books of one instrument.
     book_resets,
     /// SecurityStatus messages.

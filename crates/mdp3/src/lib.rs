@@ -101,6 +101,7 @@ pub use book::changes::Changes;
 pub use book::consolidated_book::{ConsolidatedBook, ConsolidatedLevel};
 pub use book::implied_book::ImpliedBook;
 pub use book::levels::{Level, Levels, LevelsIter, MAX_DEPTH, MAX_IMPLIED_DEPTH};
+pub use book::market_best::{MarketBest, MarketBestUpdate, MarketPrice};
 pub use book::orders::{
     MAX_TOP_ORDERS, Order, OrderBook, OrderBookStateChange, OrderBooks, OrderChange, OrderIter,
     OrderUpdate,

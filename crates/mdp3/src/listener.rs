@@ -8,9 +8,9 @@ use hairpin_time::{Now, Utc};
 use crate::message::entries::TradePosition;
 use crate::{
     Book, BookSide, Changes, Collateral, ConsolidatedBook, Definition, Error, ImpliedBook,
-    InstrumentIndex, Instruments, Leg, LimitsUpdate, MatchEvent, Message, OrderBookStateChange,
-    OrderUpdate, Packet, Price9, QuoteRequest, Related, ReplayUpdate, Silence, Statistic,
-    StatusScope, SyncState, Underlying, Warning, Workup,
+    InstrumentIndex, Instruments, Leg, LimitsUpdate, MarketBestUpdate, MatchEvent, Message,
+    OrderBookStateChange, OrderUpdate, Packet, Price9, QuoteRequest, Related, ReplayUpdate,
+    Silence, Statistic, StatusScope, SyncState, Underlying, Warning, Workup,
 };
 
 /// The callbacks of a channel, in stream order. All methods do nothing by default.
@@ -56,6 +56,13 @@ pub trait Listener {
     /// book may still be crossed, or contain a level that the event will delete. The book is in
     /// sync, except with `Settings::natural_refresh`; then check [`Book::sync_state`].
     fn on_book_update(&mut self, update: &BookUpdate<'_>) {
+        let _ = update;
+    }
+
+    /// Called when an entry or a snapshot has changed the best prices of the whole market, which EBS
+    /// publishes in addition to its books. [`Instruments::market_best`] has the present ones. A
+    /// BookReset and a ChannelReset clear them without this call.
+    fn on_market_best(&mut self, update: &MarketBestUpdate<'_>) {
         let _ = update;
     }
 

@@ -35,6 +35,8 @@ pub(crate) struct InstrumentRecovery {
     pub(crate) accept_any_rpt_seq: bool,
     /// The snapshot replaced a naturally refreshed book.
     pub(crate) replaced_refresh: bool,
+    /// The snapshot, or an entry after it, has changed the best prices of the market.
+    pub(crate) market_best_changed: bool,
     /// The last pass of the snapshot loop that named the instrument.
     pub(crate) snapshot_pass: u32,
     /// The last collection of definitions that named the instrument.
@@ -184,7 +186,7 @@ impl Market {
 
     /// Warns if books need snapshots but there is no snapshot feed.
     fn warn_without_snapshots(&mut self, listener: &mut impl Listener) {
-        if !self.settings.feeds.has(Feed::Snapshot) {
+        if self.settings.price_feed().is_none() {
             self.warn(&Warning::MissingFeed { feed: Feed::Snapshot }, listener);
         }
     }
@@ -199,16 +201,17 @@ impl Market {
             Feed::Incremental => true,
             Feed::Replay => false,
             Feed::Instrument => self.definition_loop.is_collecting(),
-            Feed::Snapshot => {
-                self.settings.late_join != LateJoin::Nothing
-                    && !self.definition_loop.is_first()
-                    && (self.out_of_sync > 0
-                        || self.snapshot_loop.is_joining()
-                        || self.statuses_suspect
-                        || self.needs_order_feed(feed))
+            Feed::Snapshot | Feed::SnapshotOrders => {
+                self.needs_order_feed(feed)
+                    || (self.settings.price_feed() == Some(feed) && self.needs_price_feed())
             }
-            Feed::SnapshotOrders => self.needs_order_feed(feed),
         }
+    }
+
+    fn needs_price_feed(&self) -> bool {
+        self.settings.late_join != LateJoin::Nothing
+            && !self.definition_loop.is_first()
+            && (self.out_of_sync > 0 || self.snapshot_loop.is_joining() || self.statuses_suspect)
     }
 
     pub(crate) fn state(&self) -> ChannelState {

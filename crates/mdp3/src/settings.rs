@@ -122,6 +122,12 @@ impl Settings {
         }
     }
 
+    /// Returns the feed that provides snapshots of price books. Without a loop of their own, they
+    /// come from the loop of order books, which CME documents to carry both.
+    pub(crate) fn price_feed(&self) -> Option<Feed> {
+        [Feed::Snapshot, Feed::SnapshotOrders].into_iter().find(|feed| self.feeds.has(*feed))
+    }
+
     /// Returns the depth of books without a definition, within the limits of a book.
     pub(crate) fn depth_unless_defined(&self) -> u8 {
         self.undefined_depth.clamp(1, crate::MAX_DEPTH as u8)

@@ -34,8 +34,8 @@ pub(crate) enum EntryTarget {
     Implied(BookSide),
     /// `J`: empties both books.
     Reset,
-    /// `w` and `x`: the best price of the whole market, not a level of either book.
-    MarketBest,
+    /// `x` and `w`: the best price of the whole market, not a level of either book.
+    MarketBest(BookSide),
     /// An entry type that no book has.
     Invalid,
 }
@@ -49,7 +49,8 @@ impl EntryTarget {
             b'E' => Self::Implied(BookSide::Bid),
             b'F' => Self::Implied(BookSide::Ask),
             b'J' => Self::Reset,
-            b'w' | b'x' => Self::MarketBest,
+            b'x' => Self::MarketBest(BookSide::Bid),
+            b'w' => Self::MarketBest(BookSide::Ask),
             _ => Self::Invalid,
         }
     }
@@ -133,6 +134,9 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         let index = instrument.as_usize();
+        if matches!(entry.action, 3 | 4) {
+            self.counters.level_range_deletes += 1;
+        }
         let (outcome, changes) = match EntryTarget::from_entry_type(entry.entry_type) {
             EntryTarget::Direct(side) => {
                 (apply(&mut self.instruments.direct[index], side, entry), Changes::BOOK)
@@ -141,7 +145,13 @@ impl Market {
                 (apply(&mut self.instruments.implied[index], side, entry), Changes::IMPLIED)
             }
             EntryTarget::Reset => return self.reset_book(instrument, listener),
-            EntryTarget::MarketBest => return,
+            EntryTarget::MarketBest(side) => {
+                let source = (packet, root);
+                if self.apply_market_best(source, instrument, (side, entry), listener) {
+                    return;
+                }
+                (EntryOutcome::Invalid, Changes::NONE)
+            }
             EntryTarget::Invalid => (EntryOutcome::Invalid, Changes::NONE),
         };
         if self.handle_outcome(packet, instrument, outcome, (entry.action, entry.level), listener) {

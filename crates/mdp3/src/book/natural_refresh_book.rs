@@ -14,7 +14,7 @@ use crate::book::levels::{Level, MAX_DEPTH};
 use crate::market::Market;
 use crate::message::entries::{BookEntry, Entry, EntryKind, Root};
 use crate::recovery::sync_state::State;
-use crate::{BookSide, BookUpdate, Changes, Feed, InstrumentIndex, Listener, Packet, UpdateSource};
+use crate::{BookSide, BookUpdate, Changes, InstrumentIndex, Listener, Packet, UpdateSource};
 
 /// The known levels of one side, best first.
 #[derive(Debug, Clone, Copy)]
@@ -114,7 +114,7 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         let depth = usize::from(self.instruments.direct[instrument.as_usize()].head.depth);
-        let is_possible = depth == 1 || self.settings.feeds.has(Feed::Snapshot);
+        let is_possible = depth == 1 || self.settings.price_feed().is_some();
         let Some(natural) = self.natural.get_mut(instrument.as_usize()) else { return };
         if !is_possible {
             return;

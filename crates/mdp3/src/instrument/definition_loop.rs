@@ -1,7 +1,7 @@
 //! Definitions from the instrument feed's loop and from the incremental feed.
 
 use crate::book::levels::{MAX_DEPTH, MAX_IMPLIED_DEPTH};
-use crate::feed::loop_tracker::{LoopTracker, PassPosition};
+use crate::feed::loop_tracker::{LoopTracker, PassPosition, WholePass};
 use crate::instrument::definition_decoder::{self, DecodedDefinition};
 use crate::instrument::instruments::DEFAULT_IMPLIED_DEPTH;
 use crate::instrument::status::InstrumentStatus;
@@ -14,8 +14,10 @@ use crate::{
 
 /// The progress of a collection of definitions.
 ///
-/// A collection is complete when as many distinct instruments were named as each definition's
-/// TotNumReports states. They may come from different passes of the loop, so losses only delay it.
+/// TotNumReports (911) counts messages by one CME page and instruments by another. A collection is
+/// complete when as many distinct instruments were named as TotNumReports states; they may come from
+/// different passes of the loop, so losses only delay it. It is also complete after a whole pass
+/// without a gap, see [`WholePass`].
 #[derive(Debug)]
 pub(crate) struct DefinitionLoop {
     tracker: LoopTracker,
@@ -31,6 +33,7 @@ pub(crate) struct DefinitionLoop {
     collection: u32,
     total: u32,
     distinct: u32,
+    whole_pass: WholePass,
 }
 
 impl DefinitionLoop {
@@ -44,6 +47,7 @@ impl DefinitionLoop {
             collection: 1,
             total: 0,
             distinct: 0,
+            whole_pass: WholePass::default(),
         }
     }
 
@@ -62,6 +66,7 @@ impl DefinitionLoop {
         if !self.collecting {
             self.collecting = true;
             self.pass_started = false;
+            self.whole_pass = WholePass::default();
             self.tracker.abandon();
             self.begin_count(0);
         }
@@ -82,6 +87,7 @@ impl DefinitionLoop {
     /// Counts an instrument, given its last collection. Does nothing if the definitions do not
     /// state their total.
     fn count(&mut self, total: Option<u32>, last_collection: &mut u32) {
+        self.whole_pass.count();
         let Some(total) = total.filter(|_| self.pass_started) else { return };
         if total != self.total {
             self.begin_count(total);
@@ -115,12 +121,20 @@ impl Market {
     ) {
         self.counters.instrument_packets += 1;
         let tracker = &mut self.definition_loop.tracker;
+        let was_whole = tracker.is_complete();
         let position = tracker.observe(packet.line, packet.sequence, packet.sending_time);
         if tracker.is_too_long() {
             self.warn(&Warning::LoopTooLong { feed: Feed::Instrument }, listener);
         }
         match position {
-            PassPosition::First => self.definition_loop.pass_started = true,
+            PassPosition::First => {
+                let definitions = &mut self.definition_loop;
+                let is_whole = definitions.whole_pass.end(was_whole, definitions.total);
+                if definitions.collecting && definitions.pass_started && is_whole {
+                    self.end_collection();
+                }
+                self.definition_loop.pass_started = self.definition_loop.collecting;
+            }
             PassPosition::New => {}
             PassPosition::Duplicate => {
                 self.counters.loop_duplicates += 1;
@@ -141,9 +155,14 @@ impl Market {
         // Unwanted instruments without a slot are counted too.
         let room = if self.filtering { usize::MAX } else { self.settings.max_instruments };
         if self.definition_loop.collecting && self.definition_loop.is_complete(room) {
-            self.definition_loop.end_collection();
+            self.end_collection();
         }
         listener.on_end_of_packet(packet);
+    }
+
+    /// Ends a complete collection.
+    fn end_collection(&mut self) {
+        self.definition_loop.end_collection();
     }
 
     fn apply_loop_message(

@@ -11,7 +11,7 @@ use crate::instrument::instrument_index::{IdTable, InstrumentIndex};
 use crate::instrument::related::{Leg, Related, RelatedLists, Underlying};
 use crate::instrument::statistics::{InstrumentStatistics, PriceLimits};
 use crate::instrument::status::InstrumentStatus;
-use crate::{Book, Changes, Definition, Settings};
+use crate::{Book, Changes, Definition, MarketBest, Settings};
 
 /// The depth of an implied book without a stated depth: CME's common one.
 pub(crate) const DEFAULT_IMPLIED_DEPTH: u8 = 2;
@@ -29,6 +29,7 @@ pub struct Instruments {
     pub(crate) related: RelatedLists,
     pub(crate) statuses: Vec<InstrumentStatus>,
     pub(crate) statistics: Vec<InstrumentStatistics>,
+    pub(crate) market_best: Vec<MarketBest>,
     pub(crate) user_data: Vec<u64>,
     pub(crate) orders: OrderArena,
     count: usize,
@@ -57,6 +58,7 @@ impl Instruments {
             related: RelatedLists::new(capacity, settings.max_related),
             statuses: vec![InstrumentStatus::UNKNOWN; capacity],
             statistics: vec![InstrumentStatistics::UNKNOWN; capacity],
+            market_best: vec![MarketBest::default(); capacity],
             user_data: vec![0; capacity],
             orders: OrderArena::new(settings),
             count: 0,
@@ -226,10 +228,22 @@ impl Instruments {
         }
     }
 
-    /// Empties both books of an instrument.
+    /// Returns the best prices of the whole market for an instrument (EBS; CME Client Systems Wiki,
+    /// page 46210500). Empty on other groups.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the index belongs to a larger channel.
+    #[must_use]
+    pub fn market_best(&self, instrument: InstrumentIndex) -> MarketBest {
+        self.market_best[instrument.as_usize()]
+    }
+
+    /// Empties both books of an instrument, and removes the best prices of the market.
     pub(crate) fn clear_books(&mut self, instrument: InstrumentIndex) {
         self.direct[instrument.as_usize()].clear();
         self.implied[instrument.as_usize()].clear();
+        self.market_best[instrument.as_usize()] = MarketBest::default();
     }
 
     /// Copies the best levels of both books to their heads. Returns what has changed.

@@ -91,7 +91,7 @@ impl Market {
         if let Some(instrument) = instrument {
             let exists = entry.action != MDUpdateAction::DELETE;
             let statistics = &mut self.instruments.statistics[instrument.as_usize()];
-            statistics.record(packet.sequence, kind, exists.then_some(&entry.value));
+            statistics.record(packet.sequence, kind, &entry.value, exists);
         }
         listener.on_statistic(&Statistic {
             packet,
@@ -128,8 +128,7 @@ impl Market {
         if let Some(instrument) = instrument {
             let statistics = &mut self.instruments.statistics[instrument.as_usize()];
             for (kind, value) in limits.statistics() {
-                let value = value.price.is_some().then_some(&value);
-                statistics.record(packet.sequence, kind, value);
+                statistics.record(packet.sequence, kind, &value, value.price.is_some());
             }
         }
         listener.on_limits(&LimitsUpdate {

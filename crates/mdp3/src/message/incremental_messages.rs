@@ -53,9 +53,6 @@ impl Market {
         while let Some(message) = messages.next_valid() {
             self.apply_incremental_message(packet, message, listener);
         }
-        if !self.changed_in_event.is_empty() {
-            self.event_packet = *packet;
-        }
         if let Some(error) = messages.error() {
             self.mark_contents_lost(packet, &error, listener);
         }
@@ -328,8 +325,10 @@ impl Market {
             }
         }
         self.changed_in_message.clear();
-        self.event_time = transact_time;
         self.end_parts(packet, root, listener);
+        if !root.ends_event() {
+            (self.event_time, self.event_packet) = (transact_time, *packet);
+        }
     }
 
     /// Ends the parts of the event that a message is the last of, and the event.

@@ -1,7 +1,7 @@
 //! Tracks a pass of the loop with order snapshots, to find order books that it does not name.
 
 use crate::Packet;
-use crate::feed::loop_tracker::{LoopTracker, PassPosition};
+use crate::feed::loop_tracker::{LoopTracker, PassPosition, WholePass};
 
 /// The state of the current pass.
 ///
@@ -16,6 +16,9 @@ pub(super) struct OrderPass {
     pub(super) joining: bool,
     orders: ReportCount,
     prices: ReportCount,
+    /// The whole passes by their order snapshots. TotNumReports counts no chunks, so only a
+    /// repeated pass is whole.
+    whole_pass: WholePass,
     /// The lowest LastMsgSeqNumProcessed (369) of the pass.
     lowest: u32,
     /// The pass contained messages other than heartbeats.
@@ -48,6 +51,7 @@ impl OrderPass {
             joining,
             orders: ReportCount::default(),
             prices: ReportCount::default(),
+            whole_pass: WholePass::default(),
             lowest: u32::MAX,
             has_contents: false,
             sequence_before: None,
@@ -57,6 +61,7 @@ impl OrderPass {
     /// Discards the current pass. Only a pass that starts after this call counts as complete.
     pub(super) fn abandon(&mut self) {
         self.tracker.abandon();
+        self.whole_pass = WholePass::default();
         self.start();
     }
 
@@ -95,6 +100,18 @@ impl OrderPass {
         is_without.then_some(self.lowest)
     }
 
+    /// Ends the pass before a packet that starts another. Returns its lowest 369 if the pass was
+    /// whole without having named as many instruments as stated.
+    pub(super) fn end(&mut self, was_gapless: bool) -> Option<u32> {
+        let is_whole = self.whole_pass.end(was_gapless, 0);
+        (is_whole && !self.orders.concluded).then_some(self.lowest)
+    }
+
+    /// Returns `true` if the pass began with packet 1 and has no gap.
+    pub(super) fn is_gapless(&self) -> bool {
+        self.tracker.is_complete()
+    }
+
     /// Counts a snapshot as of packet `sequence` in a pass with `total` snapshots of its kind.
     /// `mark` is the last pass that named the instrument with this kind; without memory for it,
     /// `Err` with whether to count the snapshot.
@@ -105,6 +122,9 @@ impl OrderPass {
         mark: Result<&mut u32, bool>,
     ) {
         self.lowest = self.lowest.min(sequence);
+        if kind == SnapshotKind::Orders {
+            self.whole_pass.count();
+        }
         let count = match kind {
             SnapshotKind::Orders => &mut self.orders,
             SnapshotKind::Prices => &mut self.prices,
@@ -133,7 +153,7 @@ impl OrderPass {
         for (kind, count) in
             [(SnapshotKind::Orders, &mut self.orders), (SnapshotKind::Prices, &mut self.prices)]
         {
-            if !count.concluded && count.total > 0 && count.distinct == count.total {
+            if !count.concluded && count.total > 0 && count.distinct >= count.total {
                 count.concluded = true;
                 return Some((kind, self.lowest));
             }
