@@ -156,7 +156,8 @@ pub use hairpin_mdp3::{
 };
 pub use hairpin_reactor::{CallError, Panic, SpawnError, SpinError};
 pub use replay::{
-    ReplayClient, ReplayCompletion, ReplayError, ReplayRequest, ReplayServer, ReplaySettings,
+    AdminTemplates, ReplayClient, ReplayCompletion, ReplayError, ReplayRequest, ReplayServer,
+    ReplaySettings,
 };
 pub use statistics::Statistics;
 pub use tcp_connection::ConnectionStatistics;
