@@ -105,6 +105,8 @@ counters! {
     collaterals,
     /// Instrument definitions, including repetitions.
     definitions,
+    /// Slots of deleted instruments reused for others, because all slots were in use.
+    slots_reused,
     /// Definitions of instruments that the filter rejects.
     unwanted_definitions,
     /// Entries of instruments that the filter rejects, or cannot accept before their definition.

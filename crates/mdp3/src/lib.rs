@@ -136,7 +136,8 @@ pub use instrument::statistics::{InstrumentStatistics, PriceLimits, StatisticVal
 pub use instrument::status::{InstrumentStatus, StatusScope};
 pub use listener::{
     BookEntryUpdate, BookUpdate, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent,
-    EventEnd, Gap, InstrumentStateChange, Listener, SecurityStatus, Trade, UpdateSource, Volume,
+    EventEnd, Gap, InstrumentReplaced, InstrumentStateChange, Listener, SecurityStatus, Trade,
+    UpdateSource, Volume,
 };
 pub use message::collateral::{Collateral, CollateralValue};
 pub use message::match_event::MatchEvent;

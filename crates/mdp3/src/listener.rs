@@ -34,6 +34,13 @@ pub trait Listener {
         let _ = update;
     }
 
+    /// Called when the slot of a deleted instrument is reused for another, because no unused slot is
+    /// left. The index now belongs to the new instrument; discard what is stored under it. Its user
+    /// data is 0.
+    fn on_instrument_replaced(&mut self, replaced: &InstrumentReplaced) {
+        let _ = replaced;
+    }
+
     /// Returns the user data of an instrument that was added, changed or deleted. Called right
     /// after [`Self::on_definition`]; `current` is the present value, initially 0. Later callbacks
     /// read it from [`Instruments::user_data`]. Between packets, use
@@ -491,6 +498,20 @@ pub struct Gap {
     pub first: u32,
     /// The number of missing packets.
     pub count: u32,
+}
+
+/// The reuse of a deleted instrument's slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InstrumentReplaced {
+    /// The index of both instruments.
+    pub instrument: InstrumentIndex,
+    /// SecurityID (48) of the deleted instrument.
+    pub before: i32,
+    /// SecurityID (48) of the new instrument.
+    pub security_id: i32,
+    /// How often the slot was reused; see [`Instruments::generation`].
+    pub generation: u32,
 }
 
 /// A change of an instrument's sync state.

@@ -13,6 +13,7 @@ use crate::book::natural_refresh_book::NaturalRefreshBook;
 use crate::book::orders::OrderState;
 use crate::instrument::definition_loop::DefinitionLoop;
 use crate::instrument::filter::{Filter, UnwantedInstruments};
+use crate::instrument::free_slots::FreeSlots;
 use crate::instrument::related::{MAX_RELATED, Related};
 use crate::recovery::queued_entry::QueuedEntry;
 use crate::recovery::recovery_queue::RecoveryQueue;
@@ -41,6 +42,8 @@ pub(crate) struct InstrumentRecovery {
     pub(crate) snapshot_pass: u32,
     /// The last collection of definitions that named the instrument.
     pub(crate) collection: u32,
+    /// The last week in which the instrument was defined; see [`Market::week`].
+    pub(crate) defined_in: u32,
     /// Definitions were collected because of this instrument.
     pub(crate) definitions_requested: bool,
     /// The incremental packet up to which the status is known.
@@ -61,6 +64,12 @@ pub(crate) struct Market {
     pub(crate) settings: Settings,
     /// The recovery state of each instrument.
     pub(crate) recovery: Vec<InstrumentRecovery>,
+    pub(crate) free_slots: FreeSlots,
+    /// The number of restarts of packet numbering that a ChannelReset does not explain, as between
+    /// two weeks.
+    pub(crate) week: u32,
+    /// Instruments of earlier weeks may remain until the first collection of this week is complete.
+    pub(crate) has_earlier_instruments: bool,
     /// The naturally refreshed book of each instrument; empty if natural refresh is off.
     pub(crate) natural: Vec<NaturalRefreshBook>,
     /// The queued entries of instruments that are not in sync.
@@ -135,6 +144,9 @@ impl Market {
             counters: Counters::default(),
             settings,
             recovery: vec![InstrumentRecovery::default(); capacity],
+            free_slots: FreeSlots::new(capacity),
+            week: 0,
+            has_earlier_instruments: false,
             natural: vec![
                 NaturalRefreshBook::UNKNOWN;
                 if settings.natural_refresh { capacity } else { 0 }
@@ -335,7 +347,9 @@ impl Market {
         if found.is_some() {
             return found;
         }
-        let inserted = self.instruments.insert(security_id, self.settings.depth_unless_defined());
+        let depth = self.settings.depth_unless_defined();
+        let unused = self.instruments.insert(security_id, depth);
+        let inserted = unused.or_else(|| self.reuse_slot(security_id, listener));
         match inserted {
             Some(instrument) => self.init_order_book(instrument, listener),
             None => self.warn(&Warning::InstrumentsOverCapacity { security_id }, listener),

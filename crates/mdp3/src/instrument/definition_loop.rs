@@ -131,7 +131,7 @@ impl Market {
                 let definitions = &mut self.definition_loop;
                 let is_whole = definitions.whole_pass.end(was_whole, definitions.total);
                 if definitions.collecting && definitions.pass_started && is_whole {
-                    self.end_collection();
+                    self.end_collection(listener);
                 }
                 self.definition_loop.pass_started = self.definition_loop.collecting;
             }
@@ -155,14 +155,18 @@ impl Market {
         // Unwanted instruments without a slot are counted too.
         let room = if self.filtering { usize::MAX } else { self.settings.max_instruments };
         if self.definition_loop.collecting && self.definition_loop.is_complete(room) {
-            self.end_collection();
+            self.end_collection(listener);
         }
         listener.on_end_of_packet(packet);
     }
 
     /// Ends a complete collection.
-    fn end_collection(&mut self) {
+    fn end_collection(&mut self, listener: &mut impl Listener) {
         self.definition_loop.end_collection();
+        // A collection that a loss has outdated is followed by another.
+        if !self.definition_loop.collecting && core::mem::take(&mut self.has_earlier_instruments) {
+            self.remove_undefined_instruments(listener);
+        }
     }
 
     fn apply_loop_message(
@@ -230,6 +234,7 @@ impl Market {
         }
         self.counters.definitions += 1;
         let instrument = self.find_or_insert(definition.security_id, listener)?;
+        self.recovery[instrument.as_usize()].defined_in = self.week;
         let known = &self.instruments.definitions[instrument.as_usize()];
         let repeats = if is_live {
             known.has_same_content(&definition)
@@ -263,6 +268,7 @@ impl Market {
             self.start_instrument(instrument, is_live, definition.action, listener);
         } else {
             self.remove_instrument(instrument, listener);
+            self.free_slot(instrument, is_live);
         }
         Some(instrument)
     }
@@ -321,7 +327,11 @@ impl Market {
     }
 
     /// Removes a deleted instrument.
-    fn remove_instrument(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
+    pub(crate) fn remove_instrument(
+        &mut self,
+        instrument: InstrumentIndex,
+        listener: &mut impl Listener,
+    ) {
         let slot = &mut self.instruments.direct[instrument.as_usize()];
         if slot.head.state == State::Unknown {
             return;

@@ -199,6 +199,8 @@ impl Market {
             }
         }
         if !keeps_books {
+            self.week = self.week.wrapping_add(1);
+            self.has_earlier_instruments = true;
             self.statuses_suspect = true;
             self.recollect_definitions();
         }

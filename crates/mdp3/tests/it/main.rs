@@ -25,6 +25,7 @@ mod recovery;
 mod resets;
 mod silence;
 mod simulation;
+mod slot_reuse;
 mod status;
 #[path = "../support/mod.rs"]
 mod support;

@@ -282,6 +282,15 @@ impl PacketBuilder {
         })
     }
 
+    /// Adds a definition that does not end its event.
+    pub fn definition_in_event(self, id: i32, action: SecurityUpdateAction) -> Self {
+        let start = self.0.len();
+        let mut packet = self.definition_with(id, None, 10, action);
+        // MatchEventIndicator is the first field of the root block.
+        packet.0[start + 10] = 0;
+        packet
+    }
+
     /// Adds a future as `definition` does, with another symbol and LastUpdateTime.
     pub fn renamed(self, id: i32, total: u32, symbol: &str, updated: u64) -> Self {
         self.future_named(id, total, [10, 2], (symbol, updated))
