@@ -116,20 +116,23 @@ pub use feed::silence::{Silence, SilenceScope, SilenceState};
 pub use feed::{Feed, FeedLine};
 pub use hairpin_cme_codecs::mdp3::{
     AggressorFlag, AggressorSide, DecimalQty, HaltReason, InstAttribValue, LegSide, MDUpdateAction,
-    OpenCloseSettlFlag, Price9, PriceSource, PutOrCall, RepoSubType, SecurityAltIDSource,
-    SecurityTradingEvent, SecurityTradingStatus, SettlPriceType,
+    MoneyOrPar, OpenCloseSettlFlag, Price9, PriceSource, PutOrCall, RepoSubType,
+    SecurityAltIDSource, SecurityTradingEvent, SecurityTradingStatus, SettlPriceType,
 };
 pub use hairpin_sbe::MonthYear;
 pub use instrument::definition::{Definition, DefinitionAction};
 pub use instrument::definition_details::{
-    Details, FixedIncomeDetails, FxDetails, OptionDetails, RepoDetails, SpreadDetails,
+    Details, FixedIncomeDetails, FutureDetails, FxDetails, OptionDetails, RepoDetails,
+    SpreadDetails,
 };
 pub use instrument::display_price::DisplayPrice;
 pub use instrument::filter::Filter;
 pub use instrument::instrument_index::InstrumentIndex;
 pub use instrument::instruments::Instruments;
 pub use instrument::lot_type_rules::{LotTypeRule, LotTypeRules};
-pub use instrument::related::{Leg, Related, Underlying};
+pub use instrument::related::{
+    BrokenDate, Leg, Related, TradingSession, Underlying, UnderlyingSecurity,
+};
 pub use instrument::statistic_kind::StatisticKind;
 pub use instrument::statistic_update::{LimitsUpdate, Statistic};
 pub use instrument::statistics::{InstrumentStatistics, PriceLimits, StatisticValue};
