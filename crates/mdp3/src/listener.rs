@@ -34,9 +34,9 @@ pub trait Listener {
         let _ = update;
     }
 
-    /// Called when the slot of a deleted instrument is reused for another, because no unused slot is
-    /// left. The index now belongs to the new instrument; discard what is stored under it. Its user
-    /// data is 0.
+    /// Called when the slot of a deleted instrument is reused for another, because no unused slot
+    /// is left. The index now belongs to the new instrument; discard what is stored under it. Its
+    /// user data is 0.
     fn on_instrument_replaced(&mut self, replaced: &InstrumentReplaced) {
         let _ = replaced;
     }
@@ -66,9 +66,9 @@ pub trait Listener {
         let _ = update;
     }
 
-    /// Called when an entry or a snapshot has changed the best prices of the whole market, which EBS
-    /// publishes in addition to its books. [`Instruments::market_best`] has the present ones. A
-    /// BookReset and a ChannelReset clear them without this call.
+    /// Called when an entry or a snapshot has changed the best prices of the whole market, which
+    /// EBS publishes in addition to its books. [`Instruments::market_best`] has the present ones.
+    /// A BookReset and a ChannelReset clear them without this call.
     fn on_market_best(&mut self, update: &MarketBestUpdate<'_>) {
         let _ = update;
     }

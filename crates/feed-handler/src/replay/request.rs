@@ -109,8 +109,8 @@ impl ReplayRequest {
     /// range to `on`, in order of arrival.
     ///
     /// # Errors
-    /// [`ReplayError::NoLogin`], [`ReplayError::LoginRefused`], [`ReplayError::Refused`], [`ReplayError::Frame`]: the connection
-    /// cannot be used any more.
+    /// [`ReplayError::NoLogin`], [`ReplayError::LoginRefused`], [`ReplayError::Refused`],
+    /// [`ReplayError::Frame`]: the connection cannot be used any more.
     pub fn handle_bytes(
         &mut self,
         now: Instant,

@@ -213,9 +213,10 @@ impl Pair {
         );
         let credentials =
             exchange::Credentials::new("ACCESS-KEY-ID-123456", KEY, "ABC", "DEFGH").unwrap();
+        let policy = SessionPolicy { on_demand_party_id: 0, ..SessionPolicy::default() };
         Self {
             now,
-            session: Session::new(settings, Progress::default()).unwrap(),
+            session: Session::with_policy(settings, Progress::default(), policy).unwrap(),
             events: EventLog::default(),
             wire: Wire::default(),
             gateway: exchange::Gateway::new(vec![credentials], 2, 32_768),
@@ -602,7 +603,7 @@ fn party_details_are_registered_listed_and_sent() {
         let mut sender = pair.session.sender(pair.now, &mut pair.wire);
         sender.send_with_party(&PartyDetails::new(0, &parties[..1]), &buy(3, LOW, 1)).unwrap();
         pair.run();
-        assert_eq!(pair.take_events(), ["new 3 1", "parties 4294967295: 1"]);
+        assert_eq!(pair.take_events(), ["parties 0: 1", "new 3 1"]);
         assert_eq!(pair.answer(&buy(4, LOW, 1)), ["new 4 1"]);
     }
 }

@@ -105,6 +105,8 @@ impl Pair {
         let credentials = exchange::Credentials::new("ACCESS-KEY-ID-123456", KEY, "ABC", "DEFGH");
         let mut gateway = exchange::GatewaySettings::lenient(vec![credentials.unwrap()], 2, 1_024);
         gateway.cancels_on_disconnect = false;
+        // Status requests for all orders.
+        gateway.kind = exchange::GatewayKind::Cgw;
         Self {
             now,
             session: Session::new(settings, Progress::default()).unwrap(),

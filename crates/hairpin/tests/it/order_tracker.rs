@@ -135,6 +135,8 @@ impl Pair {
         let credentials = exchange::Credentials::new("ACCESS-KEY-ID-123456", KEY, "ABC", "DEFGH");
         let mut gateway = exchange::GatewaySettings::lenient(vec![credentials.unwrap()], 2, 32_768);
         gateway.cancels_on_disconnect = seed.is_multiple_of(2);
+        // Status requests for all orders.
+        gateway.kind = exchange::GatewayKind::Cgw;
         let answer = match seed % 3 {
             0 => NotAppliedAnswer::Replay,
             _ => NotAppliedAnswer::FillGap,

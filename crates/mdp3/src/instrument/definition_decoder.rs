@@ -3,7 +3,10 @@
 use alloc::vec::Vec;
 
 use hairpin_cme_codecs::mdp3 as codec;
-use hairpin_cme_codecs::mdp3::{EventType, InstAttribValue};
+use hairpin_cme_codecs::mdp3::{
+    EventType, InstAttribValue, md_instrument_definition_fx63 as fx63,
+    md_instrument_definition_repo58 as repo58,
+};
 use hairpin_sbe::{DecodeError, MessageHeader};
 use hairpin_time::Utc;
 
@@ -314,7 +317,7 @@ decoder!(
         party_role_clearing_org: text!(repo.party_role_clearing_org())
     },
     |related| {
-        each!(repo.no_underlyings(), codec::md_instrument_definition_repo58::NoUnderlyings, |entry| {
+        each!(repo.no_underlyings(), repo58::NoUnderlyings, |entry| {
             let symbol = text!(entry.underlying_symbol());
             let underlying = Underlying {
                 instrument_guid: entry.underlying_instrument_guid(),
@@ -335,7 +338,7 @@ decoder!(
         });
         each!(
             repo.no_related_instruments(),
-            codec::md_instrument_definition_repo58::NoRelatedInstruments,
+            repo58::NoRelatedInstruments,
             |entry| {
                 let symbol = text!(entry.related_symbol());
                 related.push(Related::Instrument(Underlying {
@@ -344,7 +347,7 @@ decoder!(
                 }));
             }
         );
-        each!(repo.no_broken_dates(), codec::md_instrument_definition_repo58::NoBrokenDates, |entry| {
+        each!(repo.no_broken_dates(), repo58::NoBrokenDates, |entry| {
             related.push(Related::BrokenDate(BrokenDate {
                 guid: entry.broken_date_guid(),
                 security_id: entry.broken_date_security_id(),
@@ -383,7 +386,7 @@ decoder!(
         unit_of_measure_qty: fx.unit_of_measure_qty()
     },
     |related| {
-        each!(fx.no_trading_sessions(), codec::md_instrument_definition_fx63::NoTradingSessions, |entry| {
+        each!(fx.no_trading_sessions(), fx63::NoTradingSessions, |entry| {
             related.push(Related::TradingSession(TradingSession {
                 trade_date: entry.trade_date(),
                 settl_date: entry.settl_date(),

@@ -15,9 +15,9 @@ use crate::{
 /// The progress of a collection of definitions.
 ///
 /// TotNumReports (911) counts messages by one CME page and instruments by another. A collection is
-/// complete when as many distinct instruments were named as TotNumReports states; they may come from
-/// different passes of the loop, so losses only delay it. It is also complete after a whole pass
-/// without a gap, see [`WholePass`].
+/// complete when as many distinct instruments were named as TotNumReports states; they may come
+/// from different passes of the loop, so losses only delay it. It is also complete after a whole
+/// pass without a gap, see [`WholePass`].
 #[derive(Debug)]
 pub(crate) struct DefinitionLoop {
     tracker: LoopTracker,

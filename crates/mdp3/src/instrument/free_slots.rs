@@ -1,8 +1,9 @@
 //! The slots of deleted instruments, and their reuse for others.
 //!
-//! CME does not reuse a SecurityID before the next trade date (Client Systems Wiki, page 457640217),
-//! and user-defined instruments come and go all week. A deleted instrument keeps its slot, with its
-//! last definition, until no unused slot is left. The slot deleted first is reused first.
+//! CME does not reuse a SecurityID before the next trade date (Client Systems Wiki, page
+//! 457640217), and user-defined instruments come and go all week. A deleted instrument keeps its
+//! slot, with its last definition, until no unused slot is left. The slot deleted first is reused
+//! first.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -52,13 +53,15 @@ impl FreeSlots {
 }
 
 impl Market {
-    /// Allows the reuse of a deleted instrument's slot, if it was deleted in an event after its end.
+    /// Allows the reuse of a deleted instrument's slot: after the event, if the deletion is part of
+    /// one.
     pub(crate) fn free_slot(&mut self, instrument: InstrumentIndex, in_event: bool) {
         let from_event = self.counters.events + u64::from(in_event);
         self.free_slots.add(instrument, from_event);
     }
 
-    /// Gives the slot of a deleted instrument to another. Returns `None` if there is none.
+    /// Gives the slot of a deleted instrument to another. Returns `None` if all
+    /// instruments are in force.
     #[cold]
     pub(crate) fn reuse_slot(
         &mut self,
@@ -90,8 +93,8 @@ impl Market {
         Some(instrument)
     }
 
-    /// Removes the instruments of an earlier week: those without a definition since packet numbering
-    /// restarted.
+    /// Removes the instruments of an earlier week: those without a definition since packet
+    /// numbering restarted.
     #[cold]
     pub(crate) fn remove_undefined_instruments(&mut self, listener: &mut impl Listener) {
         for instrument in self.instruments.iter() {

@@ -33,7 +33,8 @@ pub struct Underlying {
     pub security_id: Option<i32>,
     /// UnderlyingSymbol (311) or RelatedSymbol (1649).
     pub symbol: Text<20>,
-    /// UnderlyingInstrumentGUID (37519, since version 11) or RelatedInstrumentGUID (37724), of repos.
+    /// UnderlyingInstrumentGUID (37519, since version 11) or RelatedInstrumentGUID (37724), of
+    /// repos.
     pub instrument_guid: Option<u64>,
     /// The other fields of a repo's underlying.
     pub security: UnderlyingSecurity,

@@ -78,8 +78,8 @@ pub(crate) const ALL: [StatisticKind; KINDS] = {
     ]
 };
 
-/// The kinds that SecurityTradingEvent (1174) `ResetStatistics` clears: 4 with either flag, 7, 8, N,
-/// O, e and 2 (CME Globex Notices, "Session Statistics Reset"). Averages (9) are not among them.
+/// The kinds that SecurityTradingEvent (1174) `ResetStatistics` clears: 4 with either flag, 7, 8,
+/// N, O, e and 2 (CME's older wiki, "Session Statistics Reset"). Averages (9) are not among them.
 pub(crate) const SESSION: [StatisticKind; 8] = {
     use StatisticKind::*;
     [Open, IndicativeOpen, High, Low, HighestBid, LowestOffer, Volume, LastTrade]

@@ -2,9 +2,9 @@
 
 /// MatchEventIndicator (5799), a set of bits (CME Client Systems Wiki, page 46476679).
 ///
-/// The exchange sends an event in the order trades, volume, quotes, statistics, implied quotes. Each
-/// bit marks the last message of one part, so that part is final before the event ends. A message
-/// of a snapshot has no bit.
+/// The exchange sends an event in the order trades, volume, quotes, statistics, implied quotes.
+/// Each bit marks the last message of one part, so that part is final before the event ends. A
+/// message of a snapshot has no bit.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MatchEvent(pub u8);
 

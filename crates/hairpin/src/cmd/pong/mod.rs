@@ -28,6 +28,7 @@ use server::{PongServer, PongState, Responder};
 use tcp_responder::TcpResponder;
 use udp_responder::{FLOOD_BATCH, UdpResponder};
 
+use crate::cmd::ping::rds_transport::{self, RdsTransport};
 use crate::cmd::ping::{
     Multicast, PongAddress, PongOutcome, PongReady, PongSetup, Protocol, answers_to,
     datagrams as options, raw_frame,
@@ -35,6 +36,7 @@ use crate::cmd::ping::{
 use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::raw_port::RawPort;
 use crate::harness::signals::Signals;
+use crate::harness::transport::TransportArgs;
 
 /// Serves until a signal.
 ///
@@ -131,6 +133,27 @@ fn serve(
             let at = PongReady::new(listener.local_address());
             let server =
                 PongServer::new(wait, state, |reactor| Ok(TcpResponder::new(listener, reactor)?))?;
+            finish(server, title, at, listening, stop_requested, flooded)
+        }
+        Protocol::Rds | Protocol::RdsEthernet => {
+            let is_ethernet = setup.protocol == Protocol::RdsEthernet;
+            let kernel = TransportArgs::default();
+            let udp = if is_ethernet { &kernel } else { &setup.transport };
+            let datapath =
+                OpenTransport::open(udp, &setup.device, BufferSize::Default, ReceiveStamps::Off)?;
+            let carrier = rds_transport::carrier(
+                is_ethernet,
+                &setup.transport,
+                &setup.device,
+                datapath.transport(),
+            );
+            let socket = RdsTransport::bind(&carrier, address, size)?;
+            let place = PongAddress::from(socket.local_address());
+            let at = PongReady { place, datapath: is_ethernet.then(|| socket.describe()) };
+            let server = PongServer::new(wait, state, |reactor| {
+                Ok(UdpResponder::new(socket, size, reactor)?)
+            })?;
+            let server = server.with_transport(datapath);
             finish(server, title, at, listening, stop_requested, flooded)
         }
         Protocol::Raw => {

@@ -52,26 +52,18 @@ impl Market {
         let lowest_if_without_orders = self.orders.pass.lowest_if_without_orders();
         let position = self.orders.pass.observe(packet);
         self.counters.order_snapshot_packets += u64::from(packet.feed == Feed::SnapshotOrders);
-        if is_own {
-            if self.orders.pass.is_too_long() {
-                self.warn(&Warning::LoopTooLong { feed: packet.feed }, listener);
-            }
+        if is_own && self.orders.pass.is_too_long() {
+            self.warn(&Warning::LoopTooLong { feed: packet.feed }, listener);
         }
         match position {
             PassPosition::First => {
-                let whole = self.orders.pass.end(was_gapless);
-                if let Some(lowest) = whole {
-                    let source = (packet, packet.sending_time);
-                    self.conclude_order_pass(
-                        source,
-                        (SnapshotKind::Orders, number),
-                        lowest,
-                        listener,
-                    );
+                let source = (packet, packet.sending_time);
+                if let Some(lowest) = self.orders.pass.end(was_gapless) {
+                    let orders = (SnapshotKind::Orders, number);
+                    self.conclude_order_pass(source, orders, lowest, listener);
                 } else if was_empty {
                     self.conclude_pass_without_orders(packet, listener);
                 } else if let Some(lowest) = lowest_if_without_orders {
-                    let source = (packet, packet.sending_time);
                     self.clear_unnamed(source, lowest, |_| false, listener);
                 }
                 self.start_order_pass();

@@ -1,0 +1,320 @@
+//! The socket.
+
+mod association;
+mod receive;
+mod send;
+mod timeout;
+mod transmit;
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec;
+use core::fmt;
+use core::net::{IpAddr, SocketAddr};
+use core::num::NonZeroU32;
+
+use hairpin_time::Instant;
+
+use crate::packet::HEADER;
+use crate::peer_table::PeerTable;
+use crate::pool::{NIL, Pool, Queue};
+use crate::timer_wheel::TimerWheel;
+use crate::{BindError, Config, Counters, Event, MESSAGE_MAX, Outcome};
+use association::Reply;
+
+/// A received message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// The sender's address and RDS port.
+    pub source: SocketAddr,
+    /// The message, which may be empty.
+    pub bytes: &'a [u8],
+}
+
+/// The treatment of a message that a packet completes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// Return the message from [`Socket::handle_packet`] if possible, in the packet's own bytes.
+    InPlace,
+    /// Copy the message to the receive queue.
+    Queue,
+}
+
+/// A packet to transmit.
+#[derive(Debug, Clone, Copy)]
+pub struct Transmit<'a> {
+    /// The destination's address and RDS port.
+    pub to: SocketAddr,
+    /// The slot of the destination, below [`Config::peers`], for a table of paths beside the
+    /// socket. A slot is used again for another address. `None` for an answer to an unknown sender.
+    pub slot: Option<u32>,
+    /// The packet.
+    pub packet: &'a [u8],
+    /// `true` if [`Socket::poll_transmit`] may return another packet now, so that a carrier can
+    /// send several together.
+    pub has_more: bool,
+}
+
+/// A socket: sends messages to any peer and receives messages from all of them.
+///
+/// See the [crate] for the contract and an example.
+pub struct Socket {
+    config: Config,
+    local: Option<SocketAddr>,
+    incarnation: u32,
+    peers: PeerTable,
+    wheel: TimerWheel,
+    /// Until this time a sender that does not know this socket must first prove its incarnation:
+    /// its packet may be a copy of one that an earlier socket or an evicted peer has received.
+    challenge_until: Instant,
+    last_timestamp: u32,
+
+    /// The buffers that a longest message needs.
+    fragments_max: usize,
+    /// Below this number of free buffers, the sender requests acknowledgments more often.
+    send_low_water: usize,
+    /// The number of queued buffers above which the socket is congested.
+    receive_limit: usize,
+    send_pool: Pool,
+    receive_pool: Pool,
+    /// The messages that are not yet read: the first buffers of the first and the last one.
+    messages: Queue,
+    /// The buffers of these messages.
+    queued_buffers: usize,
+    /// A fragmented message in one piece.
+    assembly: Box<[u8]>,
+    congested: bool,
+
+    /// Peers with something to transmit, linked by `Peer::next_ready`.
+    first_ready: u32,
+    last_ready: u32,
+    /// The slot and buffer of the packet that `poll_transmit` returned last.
+    last_sent: Option<(u32, u32)>,
+    /// Answers to unknown senders.
+    replies: VecDeque<Reply>,
+    /// The buffer of packets without data.
+    control: [u8; HEADER + 8],
+
+    /// Unconfirmed peers, linked by `Peer::older` and `Peer::newer`.
+    oldest_unconfirmed: u32,
+    newest_unconfirmed: u32,
+    unconfirmed: usize,
+
+    events: VecDeque<Event>,
+    tracked: usize,
+    next_message: u64,
+    counters: Counters,
+}
+
+/// The number of answers to unknown senders that can wait; further ones are dropped, and the
+/// senders repeat their packets.
+const REPLIES: usize = 64;
+
+impl Socket {
+    /// Allocates a socket, which is not yet bound.
+    #[must_use]
+    pub fn new(config: Config, now: Instant) -> Self {
+        let config = config.clamped();
+        let largest = config.message_max.div_ceil(config.packet_max).max(1);
+        let send_buffers = config.send_limit() + config.fragments(config.message_max);
+        let receive_buffers = 2 * config.receive_limit() + largest;
+        Self {
+            local: None,
+            incarnation: 0,
+            peers: PeerTable::new(config.peers, now),
+            wheel: TimerWheel::new(config.peers, now),
+            challenge_until: now,
+            last_timestamp: 0,
+            fragments_max: config.fragments(config.message_max),
+            send_low_water: config.send_limit() / 2,
+            receive_limit: config.receive_limit(),
+            send_pool: Pool::new(send_buffers, config.packet_max),
+            receive_pool: Pool::new(receive_buffers, config.packet_max),
+            messages: Queue::EMPTY,
+            queued_buffers: 0,
+            assembly: vec![0; config.message_max].into_boxed_slice(),
+            congested: false,
+            first_ready: NIL,
+            last_ready: NIL,
+            last_sent: None,
+            replies: VecDeque::with_capacity(REPLIES),
+            control: [0; HEADER + 8],
+            oldest_unconfirmed: NIL,
+            newest_unconfirmed: NIL,
+            unconfirmed: 0,
+            events: VecDeque::with_capacity(config.tracked_messages + 4 * config.peers),
+            tracked: 0,
+            next_message: 1,
+            counters: Counters::default(),
+            config,
+        }
+    }
+
+    /// Binds the socket to an address of this host and an RDS port.
+    ///
+    /// `incarnation` is a random number. It distinguishes this socket from an earlier one with the
+    /// same address.
+    ///
+    /// # Errors
+    /// See [`BindError`].
+    pub fn bind(
+        &mut self,
+        now: Instant,
+        local: SocketAddr,
+        incarnation: NonZeroU32,
+    ) -> Result<(), BindError> {
+        if self.local.is_some() {
+            return Err(BindError::AlreadyBound);
+        }
+        if !is_unicast(local.ip()) {
+            return Err(BindError::InvalidAddress);
+        }
+        self.local = Some(local);
+        self.incarnation = incarnation.get();
+        self.peers.set_seed(incarnation.get());
+        self.challenge_until = now + crate::config::PACKET_LIFETIME;
+        Ok(())
+    }
+
+    /// Returns the bound address and RDS port.
+    #[must_use]
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        self.local
+    }
+
+    /// Returns the counters.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Returns the sizes in effect.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Returns `true` if the receive buffer is full, as peers are notified.
+    #[must_use]
+    pub fn is_congested(&self) -> bool {
+        self.congested
+    }
+
+    /// Returns `true` if the socket has state of a peer.
+    #[inline]
+    pub fn is_known(&mut self, peer: SocketAddr) -> bool {
+        self.peers.find(peer.ip(), peer.port()).is_some()
+    }
+
+    /// Returns `true` for an address to which the socket can send: unicast and of the family of the
+    /// bound address.
+    #[must_use]
+    pub fn is_valid_destination(&self, to: SocketAddr) -> bool {
+        let is_same_family = self.local.is_some_and(|local| local.is_ipv4() == to.is_ipv4());
+        is_same_family && is_unicast(to.ip()) && to.port() != 0
+    }
+
+    /// Returns `true` if [`poll_transmit`](Self::poll_transmit) may have a packet.
+    #[inline]
+    #[must_use]
+    pub fn has_pending_transmit(&self) -> bool {
+        self.first_ready != NIL || !self.replies.is_empty()
+    }
+
+    /// Returns `true` if no message is queued.
+    #[inline]
+    #[must_use]
+    pub fn is_receive_queue_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Returns the next event. Events precede the messages received after them.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        let event = self.events.pop_front()?;
+        if matches!(event, Event::Outcome { .. }) {
+            self.tracked -= 1;
+        }
+        Some(event)
+    }
+
+    /// Records an event. Outcomes always have room, because tracked messages are limited.
+    fn report(&mut self, event: Event) {
+        if self.events.len() < self.events.capacity() {
+            self.events.push_back(event);
+        } else {
+            self.counters.events_dropped += 1;
+        }
+    }
+
+    /// Adds a peer to the list of peers with something to transmit.
+    #[inline]
+    fn make_ready(&mut self, index: u32) {
+        let peer = self.peers.peer_mut(index);
+        if peer.ready {
+            return;
+        }
+        peer.ready = true;
+        peer.next_ready = NIL;
+        match self.last_ready {
+            NIL => self.first_ready = index,
+            last => self.peers.peer_mut(last).next_ready = index,
+        }
+        self.last_ready = index;
+    }
+
+    /// Returns the first peer of that list.
+    #[inline]
+    fn pop_ready(&mut self) -> Option<u32> {
+        let index = self.first_ready;
+        if index == NIL {
+            return None;
+        }
+        let peer = self.peers.peer_mut(index);
+        peer.ready = false;
+        self.first_ready = peer.next_ready;
+        if self.first_ready == NIL {
+            self.last_ready = NIL;
+        }
+        Some(index)
+    }
+
+    /// Removes a peer from that list: the list is short when peers are removed.
+    fn remove_ready(&mut self, index: u32) {
+        if !self.peers.peer(index).ready {
+            return;
+        }
+        let count_first = self.first_ready;
+        self.first_ready = NIL;
+        self.last_ready = NIL;
+        let mut at = count_first;
+        while at != NIL {
+            let next = self.peers.peer(at).next_ready;
+            self.peers.peer_mut(at).ready = false;
+            if at != index {
+                self.make_ready(at);
+            }
+            at = next;
+        }
+    }
+
+    /// Records the outcome of a message if it was requested.
+    fn conclude(&mut self, tracked: bool, id: u64, outcome: Outcome) {
+        if tracked {
+            self.report(Event::Outcome { id: crate::MessageId(id), outcome });
+        }
+    }
+}
+
+/// Returns `true` for an address that can be an endpoint.
+fn is_unicast(address: IpAddr) -> bool {
+    let is_broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
+    !address.is_unspecified() && !address.is_multicast() && !is_broadcast
+}
+
+const _: () = assert!(MESSAGE_MAX < u32::MAX as usize);
+
+impl fmt::Debug for Socket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Socket").field("local", &self.local).finish_non_exhaustive()
+    }
+}

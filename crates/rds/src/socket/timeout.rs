@@ -1,0 +1,87 @@
+//! Probes of peers that owe an answer.
+
+use hairpin_time::{Duration, Instant};
+
+use super::Socket;
+use crate::pool::NIL;
+use crate::{Event, timestamp};
+
+/// The interval between probes of a peer that was reported as unreachable.
+const UNREACHABLE_INTERVAL: Duration = Duration::from_secs(1);
+/// The time without an answer after which transmission times are renewed, before they wrap.
+const RENEW_AFTER: Duration = Duration::from_secs(60);
+
+impl Socket {
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) has something to do.
+    #[inline]
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.wheel.next_deadline()
+    }
+
+    /// Processes expired deadlines: peers whose answer is late are probed.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while let Some(index) = self.wheel.pop(now) {
+            let peer = self.peers.peer_mut(index);
+            if !peer.is_waiting() {
+                continue;
+            }
+            let deadline = peer.deadline;
+            if now < deadline {
+                self.wheel.insert(index, deadline);
+                continue;
+            }
+            self.probe(now, index);
+        }
+    }
+
+    fn probe(&mut self, now: Instant, index: u32) {
+        let unreachable_after = self.config.unreachable_after;
+        let peer = self.peers.peer_mut(index);
+        peer.probe_due = true;
+        peer.probes = peer.probes.saturating_add(1);
+        let waited = now.saturating_since(peer.waiting_since);
+        let is_unreachable = unreachable_after.is_some_and(|limit| waited >= limit);
+        let interval = match peer.is_reported_unreachable {
+            true => UNREACHABLE_INTERVAL,
+            false => peer.round_trip.backoff(peer.probes),
+        };
+        peer.deadline = now + interval;
+        let (deadline, address) = (peer.deadline, peer.address);
+        let is_new = is_unreachable && !peer.is_reported_unreachable;
+        peer.is_reported_unreachable |= is_unreachable;
+        if waited >= RENEW_AFTER {
+            self.renew_transmission_times(now, index);
+        }
+        self.wheel.insert(index, deadline);
+        self.make_ready(index);
+        if is_new {
+            self.counters.peers_unreachable += 1;
+            self.report(Event::Unreachable(address));
+        }
+    }
+
+    fn renew_transmission_times(&mut self, now: Instant, index: u32) {
+        let send = &self.peers.peer(index).send;
+        let (mut buffer, end) = (send.queue.head, send.unsent);
+        while buffer != end && buffer != NIL {
+            let slot = self.send_pool.slot_mut(buffer);
+            slot.sent_at = timestamp::from_instant(now);
+            buffer = slot.next;
+        }
+    }
+
+    /// Starts to wait for an answer: the peer owed none so far, or has just made progress.
+    #[inline]
+    pub(super) fn start_waiting(&mut self, now: Instant, index: u32) {
+        let peer = self.peers.peer_mut(index);
+        peer.waiting_since = now;
+        peer.probes = 0;
+        peer.is_reported_unreachable = false;
+        peer.deadline = now + peer.round_trip.timeout();
+        let deadline = peer.deadline;
+        if !self.wheel.is_present(index) {
+            self.wheel.insert(index, deadline);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Deadlines of peers, one per peer, in a hashed timer wheel.
+
+use alloc::boxed::Box;
+use alloc::vec;
+
+use hairpin_time::Instant;
+
+use crate::pool::NIL;
+
+/// The width of a slot in nanoseconds, as a power of two: 65 µs. Shorter than the shortest probe
+/// timeout, so that a deadline is at most this late.
+const TICK_BITS: u32 = 16;
+/// The number of slots: together 16.8 ms. Later deadlines move on once per turn.
+const SLOTS: usize = 256;
+
+/// A hashed timer wheel (Varghese and Lauck, scheme 6). An entry that fires too early is inserted
+/// again by its owner, so a deadline can be postponed without touching the wheel.
+#[derive(Debug)]
+pub(crate) struct TimerWheel {
+    heads: [u32; SLOTS],
+    occupied: [u64; SLOTS / 64],
+    /// For each peer: the next peer of the same slot.
+    next: Box<[u32]>,
+    /// For each peer: `true` if it is in the wheel.
+    present: Box<[bool]>,
+    /// The tick up to which everything has fired.
+    tick: u64,
+    count: usize,
+}
+
+impl TimerWheel {
+    pub(crate) fn new(peers: usize, now: Instant) -> Self {
+        Self {
+            heads: [NIL; SLOTS],
+            occupied: [0; SLOTS / 64],
+            next: vec![NIL; peers].into_boxed_slice(),
+            present: vec![false; peers].into_boxed_slice(),
+            tick: now.as_nanos() >> TICK_BITS,
+            count: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_present(&self, peer: u32) -> bool {
+        self.present[peer as usize]
+    }
+
+    /// Inserts a peer that is not in the wheel.
+    #[inline]
+    pub(crate) fn insert(&mut self, peer: u32, deadline: Instant) {
+        let tick = (deadline.as_nanos() >> TICK_BITS) + 1;
+        let tick = tick.clamp(self.tick + 1, self.tick + SLOTS as u64 - 1);
+        let slot = (tick % SLOTS as u64) as usize;
+        self.next[peer as usize] = self.heads[slot];
+        self.heads[slot] = peer;
+        self.occupied[slot / 64] |= 1 << (slot % 64);
+        self.present[peer as usize] = true;
+        self.count += 1;
+    }
+
+    /// Returns the time at which the next slot fires.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        if self.count == 0 {
+            return None;
+        }
+        let first = ((self.tick + 1) % SLOTS as u64) as usize;
+        let distance = (0..SLOTS).step_by(64).find_map(|skip| {
+            // 64 slots from `first + skip` on, across the border of two words.
+            let at = (first + skip) % SLOTS;
+            let (word, bit) = (at / 64, at % 64);
+            let low = self.occupied[word] >> bit;
+            let high = match bit {
+                0 => 0,
+                bit => self.occupied[(word + 1) % (SLOTS / 64)] << (64 - bit),
+            };
+            let bits = low | high;
+            (bits != 0).then(|| skip as u64 + u64::from(bits.trailing_zeros()))
+        })?;
+        Some(Instant::from_nanos((self.tick + 1 + distance) << TICK_BITS))
+    }
+
+    /// Removes and returns a peer whose slot has fired by `now`.
+    pub(crate) fn pop(&mut self, now: Instant) -> Option<u32> {
+        let current = now.as_nanos() >> TICK_BITS;
+        while self.tick < current {
+            if self.count == 0 {
+                self.tick = current;
+                return None;
+            }
+            let slot = ((self.tick + 1) % SLOTS as u64) as usize;
+            let peer = self.heads[slot];
+            if peer != NIL {
+                self.heads[slot] = self.next[peer as usize];
+                if self.heads[slot] == NIL {
+                    self.occupied[slot / 64] &= !(1 << (slot % 64));
+                }
+                self.present[peer as usize] = false;
+                self.count -= 1;
+                return Some(peer);
+            }
+            self.tick += 1;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hairpin_time::Duration;
+
+    use super::*;
+
+    /// The longest time by which a deadline fires late.
+    const LATENESS: Duration = Duration::from_nanos(2 << TICK_BITS);
+
+    #[test]
+    fn fires_each_deadline_once_and_on_time() {
+        let start = Instant::from_nanos(123_456_789);
+        let mut wheel = TimerWheel::new(400, start);
+        let deadline = |peer: u32| start + Duration::from_micros(u64::from(peer) * 40 + 1);
+        (0..400).for_each(|peer| wheel.insert(peer, deadline(peer)));
+        let mut fired = alloc::vec::Vec::new();
+        let mut now = start;
+        while let Some(next) = wheel.next_deadline() {
+            assert!(next > now, "time moves");
+            now = next;
+            while let Some(peer) = wheel.pop(now) {
+                assert!(deadline(peer) <= now && now - deadline(peer) <= LATENESS, "{peer}");
+                fired.push(peer);
+            }
+        }
+        fired.sort_unstable();
+        assert_eq!(fired, (0..400).collect::<alloc::vec::Vec<_>>());
+    }
+
+    #[test]
+    fn deadline_beyond_the_wheel_fires_early() {
+        let start = Instant::from_nanos(0);
+        let mut wheel = TimerWheel::new(1, start);
+        wheel.insert(0, start + Duration::from_secs(5));
+        let next = wheel.next_deadline().unwrap();
+        assert!(next < start + Duration::from_millis(20));
+        assert_eq!((wheel.pop(next), wheel.pop(next)), (Some(0), None));
+        assert!(!wheel.is_present(0));
+    }
+}
