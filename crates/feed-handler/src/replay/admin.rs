@@ -2,9 +2,9 @@
 //!
 //! Replayed packets are of the core schema. The session's own messages are either of the core
 //! schema (templates 15 and 16) or of the Global TCP Recovery schema (CME Client Systems Wiki,
-//! pages 457640512 and 46182625). CME publishes that schema to customers only. Unless the ids are set,
-//! its messages are recognized by their root blocks: a heartbeat has none, a logout has a text of
-//! 180 bytes, a login has anything between.
+//! pages 457640512 and 46182625). CME publishes that schema to customers only. Unless the ids are
+//! set, its messages are recognized by their root blocks: a heartbeat has none, a logout has a text
+//! of 180 bytes, a login has anything between.
 
 use hairpin_cme_codecs::mdp3::{AdminLogin15, AdminLogout16, SCHEMA_ID};
 use hairpin_mdp3::Message;

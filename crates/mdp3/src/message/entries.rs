@@ -58,7 +58,7 @@ impl BookEntry {
     /// Returns the entry for the listener, given its instrument, SecurityID and RptSeq.
     #[inline(always)]
     pub(crate) fn to_update<'a>(
-        &self,
+        self,
         packet: &'a Packet,
         root: Root,
         (instrument, security_id, rpt_seq): (InstrumentIndex, i32, u32),

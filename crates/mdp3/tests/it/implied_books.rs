@@ -169,7 +169,7 @@ fn market_best_entry_is_no_level() {
 
 /// Returns the best market prices of instrument 7: `quantity@price` of bid and ask.
 fn market_best(trace: &Trace) -> [Option<(i64, Option<u64>)>; 2] {
-    let best = trace.channel.instruments().market_best(trace.channel.find(7).unwrap());
+    let best = trace.channel.instruments().market_best(trace.channel.find(7).expect("known"));
     [best.bid, best.ask].map(|side| side.map(|side| (side.price.0 / 1_000_000_000, side.quantity)))
 }
 

@@ -104,12 +104,12 @@ impl Market {
         for (id, (price, _)) in &self.books {
             let book = self.channel.book_of(*id).expect("in force");
             assert!(book.is_in_sync(), "{id}");
-            assert_eq!(book.best_bid().unwrap().price.0, price * 1_000_000_000, "{id}");
+            assert_eq!(book.best_bid().expect("a bid").price.0, price * 1_000_000_000, "{id}");
         }
     }
 
     fn counter(&self, name: &str) -> u64 {
-        self.channel.counters().iter().find(|(counter, _)| *counter == name).unwrap().1
+        self.channel.counters().iter().find(|(counter, _)| *counter == name).expect("a counter").1
     }
 }
 
@@ -184,7 +184,7 @@ fn run_weeks(weeks: u32, instruments: i32, slots: usize) {
             if in_force.len() + LASTING.len() == slots {
                 // One in four of the deleted is not the oldest.
                 let place = if n % 4 == 0 { in_force.len() / 2 } else { 0 };
-                let deleted = in_force.remove(place).unwrap();
+                let deleted = in_force.remove(place).expect("in force");
                 market.delete(deleted);
             }
             market.create(id);
