@@ -171,12 +171,12 @@ impl WholePass {
         self.reports += 1;
     }
 
-    /// Ends the pass. Returns `true` if it was whole.
-    pub(crate) fn end(&mut self, was_gapless: bool, total: u32) -> bool {
+    /// Ends the pass. Returns `true` if it was whole; with `repeats`, also by its repetition.
+    pub(crate) fn end(&mut self, was_gapless: bool, total: u32, repeats: bool) -> bool {
         let reports = core::mem::take(&mut self.reports);
         let before = core::mem::replace(&mut self.before, was_gapless.then_some(reports));
         let is_total = total > 0 && reports >= total;
-        was_gapless && reports > 0 && (is_total || before == Some(reports))
+        was_gapless && reports > 0 && (is_total || (repeats && before == Some(reports)))
     }
 }
 
@@ -267,7 +267,7 @@ mod tests {
         let mut pass = WholePass::default();
         let mut end = |reports, was_gapless, total| {
             (0..reports).for_each(|_| pass.count());
-            pass.end(was_gapless, total)
+            pass.end(was_gapless, total, true)
         };
         assert!(end(3, true, 3), "as many as stated");
         assert!(!end(3, false, 3), "with a gap");

@@ -129,7 +129,7 @@ impl Market {
         match position {
             PassPosition::First => {
                 let definitions = &mut self.definition_loop;
-                let is_whole = definitions.whole_pass.end(was_whole, definitions.total);
+                let is_whole = definitions.whole_pass.end(was_whole, definitions.total, true);
                 if definitions.collecting && definitions.pass_started && is_whole {
                     self.end_collection(listener);
                 }

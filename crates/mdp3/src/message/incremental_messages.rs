@@ -1,6 +1,8 @@
 //! The messages of in-sequence incremental packets.
 
-use hairpin_cme_codecs::mdp3::MDUpdateAction;
+use hairpin_cme_codecs::mdp3::{
+    MDIncrementalRefreshBook46, MDIncrementalRefreshBookLongQty64, MDUpdateAction,
+};
 
 use crate::book::apply_entry::{self, record_change};
 use crate::book::book_slot::DirectBookSlot;
@@ -24,9 +26,16 @@ struct EntryApplier<'a, L> {
 
 impl<L: Listener> entries::EntryVisitor for EntryApplier<'_, L> {
     #[inline(always)]
-    fn begin(&mut self, root: Root) {
+    fn begin(&mut self, template_id: u16, root: Root) {
         let market = &mut *self.market;
-        if !market.changed_in_event.is_empty() && market.event_time != root.transact_time {
+        // On conflated feeds a trade has the time of its match.
+        let is_book = matches!(
+            template_id,
+            MDIncrementalRefreshBook46::TEMPLATE_ID
+                | MDIncrementalRefreshBookLongQty64::TEMPLATE_ID
+        );
+        if is_book && !market.changed_in_event.is_empty() && market.event_time != root.transact_time
+        {
             market.end_unfinished_event(self.packet, EventEnd::TransactTime, self.listener);
         }
     }

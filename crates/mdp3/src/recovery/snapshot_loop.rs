@@ -129,7 +129,7 @@ impl Market {
         match position {
             PassPosition::First => {
                 let ended = &mut self.snapshot_loop;
-                let is_whole = ended.whole_pass.end(was_gapless, ended.total);
+                let is_whole = ended.whole_pass.end(was_gapless, ended.total, false);
                 if was_empty {
                     self.conclude_empty_pass(packet, listener);
                 } else if is_whole && !self.snapshot_loop.concluded {

@@ -1,7 +1,7 @@
 //! Tracks a pass of the loop with order snapshots, to find order books that it does not name.
 
 use crate::Packet;
-use crate::feed::loop_tracker::{LoopTracker, PassPosition, WholePass};
+use crate::feed::loop_tracker::{LoopTracker, PassPosition};
 
 /// The state of the current pass.
 ///
@@ -16,9 +16,6 @@ pub(super) struct OrderPass {
     pub(super) joining: bool,
     orders: ReportCount,
     prices: ReportCount,
-    /// The whole passes by their order snapshots. TotNumReports counts no chunks, so only a
-    /// repeated pass is whole.
-    whole_pass: WholePass,
     /// The lowest LastMsgSeqNumProcessed (369) of the pass.
     lowest: u32,
     /// The pass contained messages other than heartbeats.
@@ -51,7 +48,6 @@ impl OrderPass {
             joining,
             orders: ReportCount::default(),
             prices: ReportCount::default(),
-            whole_pass: WholePass::default(),
             lowest: u32::MAX,
             has_contents: false,
             sequence_before: None,
@@ -61,7 +57,6 @@ impl OrderPass {
     /// Discards the current pass. Only a pass that starts after this call counts as complete.
     pub(super) fn abandon(&mut self) {
         self.tracker.abandon();
-        self.whole_pass = WholePass::default();
         self.start();
     }
 
@@ -100,18 +95,6 @@ impl OrderPass {
         is_without.then_some(self.lowest)
     }
 
-    /// Ends the pass before a packet that starts another. Returns its lowest 369 if the pass was
-    /// whole without having named as many instruments as stated.
-    pub(super) fn end(&mut self, was_gapless: bool) -> Option<u32> {
-        let is_whole = self.whole_pass.end(was_gapless, 0);
-        (is_whole && !self.orders.concluded).then_some(self.lowest)
-    }
-
-    /// Returns `true` if the pass began with packet 1 and has no gap.
-    pub(super) fn is_gapless(&self) -> bool {
-        self.tracker.is_complete()
-    }
-
     /// Counts a snapshot as of packet `sequence` in a pass with `total` snapshots of its kind.
     /// `mark` is the last pass that named the instrument with this kind; without memory for it,
     /// `Err` with whether to count the snapshot.
@@ -122,9 +105,6 @@ impl OrderPass {
         mark: Result<&mut u32, bool>,
     ) {
         self.lowest = self.lowest.min(sequence);
-        if kind == SnapshotKind::Orders {
-            self.whole_pass.count();
-        }
         let count = match kind {
             SnapshotKind::Orders => &mut self.orders,
             SnapshotKind::Prices => &mut self.prices,

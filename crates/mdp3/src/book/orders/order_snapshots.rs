@@ -47,7 +47,6 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         let is_own = self.settings.price_feed() != Some(packet.feed);
-        let (number, was_gapless) = (self.orders.pass.number(), self.orders.pass.is_gapless());
         let was_empty = self.orders.pass.was_empty();
         let lowest_if_without_orders = self.orders.pass.lowest_if_without_orders();
         let position = self.orders.pass.observe(packet);
@@ -58,10 +57,7 @@ impl Market {
         match position {
             PassPosition::First => {
                 let source = (packet, packet.sending_time);
-                if let Some(lowest) = self.orders.pass.end(was_gapless) {
-                    let orders = (SnapshotKind::Orders, number);
-                    self.conclude_order_pass(source, orders, lowest, listener);
-                } else if was_empty {
+                if was_empty {
                     self.conclude_pass_without_orders(packet, listener);
                 } else if let Some(lowest) = lowest_if_without_orders {
                     self.clear_unnamed(source, lowest, |_| false, listener);
