@@ -55,6 +55,7 @@ mod logon;
 mod mass_action;
 mod message_controls;
 mod one_sided_quotes;
+mod order_parties;
 mod order_requests;
 mod party_details;
 mod party_requests;
@@ -96,7 +97,7 @@ use account::Account;
 use dispatch::FrameHandler;
 use faults::Faults;
 use frame::Inbound;
-use party_details::PartyDetails;
+use order_parties::OrderParties;
 use request::ClientOrder;
 use session::Session;
 use settings::Rules;
@@ -168,8 +169,7 @@ pub struct Gateway {
     accounts: Box<[Account]>,
     connections: Box<[Connection]>,
     orders: Box<[ClientOrder]>,
-    /// The party details of each order that may rest beyond its week.
-    order_parties: Box<[PartyDetails]>,
+    order_parties: OrderParties,
     /// Execution reports published so far, over all accounts.
     executions: u64,
     rules: Rules,
@@ -228,7 +228,7 @@ impl Gateway {
             accounts,
             connections: (0..connections).map(connection).collect(),
             orders: vec![ClientOrder::default(); orders as usize].into(),
-            order_parties: vec![PartyDetails::empty(0); orders as usize].into(),
+            order_parties: OrderParties::new(),
             executions: 0,
             rules,
             primary: Designation::Primary,

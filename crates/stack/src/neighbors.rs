@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use hairpin_xdp::Device;
 
 use crate::StackError;
+use crate::destination::is_local_to_link;
 use crate::netlink::{Netlink, RouteKind};
 
 /// Reads the Ethernet addresses of hosts on the interface's network segment from the kernel's
@@ -53,7 +54,9 @@ impl Neighbors {
     /// # Errors
     /// `NetworkUnreachable` with the reason; the kernel's.
     pub fn check_on_link(&mut self, address: IpAddr) -> io::Result<()> {
-        let route = self.netlink.route(address, None, Some(self.interface))?;
+        // With an interface, IPv4 takes any address without a route for one on the link.
+        let interface = is_local_to_link(address).then_some(self.interface);
+        let route = self.netlink.route(address, None, interface)?;
         let is_on_link = route.gateway.is_none() && route.interface == self.interface;
         if is_on_link && route.kind == RouteKind::Unicast {
             return Ok(());

@@ -14,8 +14,8 @@ use hairpin_time::Now;
 use super::account::Account;
 use super::check::{self, RejectCause};
 use super::faults::Faults;
+use super::order_parties::OrderParties;
 use super::order_requests::SEQUENCE_MAX;
-use super::party_details::PartyDetails;
 use super::party_requests::OnDemand;
 use super::reason_codes::{BusinessReason, TerminateCode};
 use super::request::{ClientOrder, Request};
@@ -30,8 +30,7 @@ pub(super) struct FrameHandler<'a, L> {
     pub(super) session: &'a mut Session,
     pub(super) accounts: &'a mut [Account],
     pub(super) orders: &'a mut [ClientOrder],
-    /// The party details of each order that may rest beyond its week.
-    pub(super) order_parties: &'a mut [PartyDetails],
+    pub(super) order_parties: &'a mut OrderParties,
     pub(super) executions: &'a mut u64,
     pub(super) counters: &'a mut GatewayCounters,
     pub(super) rules: &'a Rules,

@@ -104,8 +104,8 @@ impl<L: Listener> FrameHandler<'_, L> {
         let slot = order.order.slot() as usize;
         self.orders[slot] = *order;
         if order.outlasts_week() {
-            self.order_parties[slot] =
-                self.details_of(account, order.request.party_details_list_req_id);
+            let details = self.details_of(account, order.request.party_details_list_req_id);
+            self.orders[slot].details = self.order_parties.store(&details);
         }
     }
 

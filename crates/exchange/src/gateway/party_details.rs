@@ -25,7 +25,7 @@ const ACCEPTED: u8 = 0;
 type Party = ([u8; 20], PartyDetailRole);
 
 /// A definition of party details. Its acknowledgement and reports repeat all fields.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PartyDetails {
     /// PartyDetailsListReqID (tag 1505).
     pub(super) id: u64,
@@ -230,9 +230,15 @@ impl PartyDetails {
         self.self_match_prevention_id
     }
 
-    /// Returns the same details under another id.
-    pub(super) fn with_id(&self, id: u64) -> Self {
-        Self { id, action: ListUpdAct::ADD, ..*self }
+    /// Returns the same details under id 0, for messages that no definition precedes.
+    pub(super) fn carried(&self) -> Self {
+        Self { id: 0, sequence: 0, action: ListUpdAct::ADD, ..*self }
+    }
+
+    /// Creates details with an executor only.
+    #[cfg(test)]
+    pub(super) fn with_executor(id: u64, executor: u64) -> Self {
+        Self { executor: Some(executor), ..Self::empty(id) }
     }
 
     /// Returns `true` for a deletion.

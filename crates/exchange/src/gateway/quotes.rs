@@ -206,7 +206,7 @@ impl<L: Listener> FrameHandler<'_, L> {
 
     /// Records the fields of a quote message that unsolicited cancels repeat.
     pub(super) fn record_quote_source(&mut self, account: usize, request: &Request, quote_id: u32) {
-        let details = self.details_of(account, request.party_details_list_req_id).with_id(0);
+        let details = self.details_of(account, request.party_details_list_req_id).carried();
         let request = *request;
         self.accounts[account].quote_source = QuoteSource { request, quote_id, details };
     }

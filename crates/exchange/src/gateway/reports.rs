@@ -105,7 +105,7 @@ impl<L: Listener> FrameHandler<'_, L> {
     /// Sends the PartyDetailsDefinitionRequestAck519 that precedes a report of a carried order.
     pub(super) fn send_carried_details(&mut self, account: usize, order: &ClientOrder) {
         if order.carried {
-            let details = self.order_parties[order.order.slot() as usize];
+            let details = *self.order_parties.at(order.details);
             self.publish(account, |buffer, stamp| details.encode_ack(buffer, stamp));
         }
     }

@@ -32,6 +32,8 @@ pub(super) struct ClientOrder {
     /// The order was accepted in an earlier week. A PartyDetailsDefinitionRequestAck519 precedes
     /// each of its reports, and both have PartyDetailsListReqID 0.
     pub(super) carried: bool,
+    /// The index of the order's party details, if the order may rest beyond its week.
+    pub(super) details: u32,
     pub(super) security_id: i32,
     pub(super) side: SideReq,
     pub(super) ord_type: OrderType,
@@ -63,6 +65,7 @@ impl Default for ClientOrder {
             order: OrderId::NONE,
             request: Request::UNDECODED,
             carried: false,
+            details: 0,
             security_id: 0,
             side: SideReq::BUY,
             ord_type: OrderType::LIMIT,
@@ -125,6 +128,7 @@ macro_rules! client_order {
             order: OrderId::NONE,
             request: request!($message),
             carried: false,
+            details: 0,
             security_id: $message.security_id(),
             side: $message.side(),
             ord_type: OrderType($message.ord_type().0),

@@ -181,7 +181,7 @@ impl Gateway {
             {
                 let (recipient, faults) = (Some(&mut *session), faults.as_deref_mut());
                 publish(recipient, account, executions, faults, counters, now, |buffer, stamp| {
-                    order_parties[slot].encode_ack(buffer, stamp)
+                    order_parties.at(orders[slot].details).encode_ack(buffer, stamp)
                 });
             }
             let (recipient, faults) = (Some(&mut *session), faults.as_deref_mut());

@@ -17,11 +17,10 @@ impl Gateway {
             self.terminate(now, ConnectionId(slot as u32), listener);
         }
         self.accounts.iter_mut().for_each(super::account::Account::begin_week);
-        for (order, details) in self.orders.iter_mut().zip(&mut self.order_parties) {
+        for order in &mut self.orders {
             if order.outlasts_week() {
                 order.carried = true;
                 order.request.party_details_list_req_id = 0;
-                *details = details.with_id(0);
             }
         }
     }

@@ -25,6 +25,10 @@ pub(super) enum CancelReason {
     Disconnect = b'A',
     /// The session has exceeded the reject limit of quote messages.
     MassQuoteThreshold = b'B',
+    /// The exchange has eliminated all quotes.
+    Eliminated = b'C',
+    /// The exchange has eliminated the quotes of an instrument group.
+    GroupEliminated = b'D',
     /// The instrument has left continuous trading.
     LeftTrading = b'E',
 }
@@ -113,6 +117,34 @@ impl Gateway {
         if count > 0 {
             self.report_removed(now, account, &Removed::all(CancelReason::Disconnect, count));
         }
+    }
+
+    /// Eliminates an account's quotes, as the exchange may do: all, or those of the market's
+    /// instrument group. `account` is the index in
+    /// [`GatewaySettings::accounts`](crate::GatewaySettings::accounts); an invalid index has no
+    /// effect.
+    pub fn eliminate_quotes(
+        &mut self,
+        now: Now,
+        account: usize,
+        group_only: bool,
+        market: &mut impl Market,
+    ) {
+        let Some(state) = self.accounts.get_mut(account) else { return };
+        let count = remove_quotes(now, owner_of(account), &mut state.quotes, market, |_| true);
+        if count == 0 {
+            return;
+        }
+        let all = Removed::all(CancelReason::Eliminated, count);
+        let removed = match group_only {
+            false => all,
+            true => Removed {
+                reason: CancelReason::GroupEliminated,
+                scope: QuoteCxlStatus::CANCELPER_INSTRUMENTGROUP,
+                ..all
+            },
+        };
+        self.report_removed(now, account, &removed);
     }
 
     /// Records a side of a quote that has left the market. Returns `false` for another order.

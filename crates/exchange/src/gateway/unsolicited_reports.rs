@@ -130,7 +130,7 @@ impl Gateway {
         let connection = session.as_ref().map(|session| session.id);
         counters.unreported += u64::from(connection.is_none());
         if entry.carried {
-            let details = &order_parties[order.slot() as usize];
+            let details = order_parties.at(entry.details);
             let (session, faults) = (session.as_deref_mut(), faults.as_deref_mut());
             publish(session, account, executions, faults, counters, now, |buffer, stamp| {
                 details.encode_ack(buffer, stamp)

@@ -88,11 +88,13 @@ pub(super) struct LoopHeader {
 }
 
 impl<T: Copy + Default> Books<T> {
-    pub(super) fn new(instruments: usize) -> Self {
-        let preserved = || vec![Preserved::default(); instruments].into();
+    /// Creates default states. `has_order_loop` allocates the copies for the second loop.
+    pub(super) fn new(instruments: usize, has_order_loop: bool) -> Self {
+        let preserved = |count| vec![Preserved::default(); count].into();
+        let second = if has_order_loop { instruments } else { 0 };
         Self {
             current: vec![T::default(); instruments].into(),
-            preserved: [preserved(), preserved()],
+            preserved: [preserved(instruments), preserved(second)],
         }
     }
 

@@ -128,7 +128,7 @@ impl Pair {
             trading_system_version: "1".into(),
             trading_system_vendor: "Test".into(),
             keep_alive_interval: KEEP_ALIVE_DEFAULT,
-            operator: Operator::automated("TRADER", "US,IL"),
+            operator: Operator::automated("TRADER", "US,IL").unwrap(),
         };
         let instruments = exchange::Instrument::numbered(2);
         let floor = exchange::SimulatedMarketSettings { instruments, seed, ..Default::default() };

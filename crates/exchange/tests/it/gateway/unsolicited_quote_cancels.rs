@@ -142,3 +142,17 @@ fn instrument_that_leaves_trading_loses_its_quotes_only() {
     assert_eq!((resting(&harness, 0), resting(&harness, 1)), (1, 1));
     assert_eq!(harness.counters().unsolicited_quote_cancels, 1);
 }
+
+#[test]
+fn exchange_eliminates_quotes_for_reasons_c_and_d() {
+    for (group_only, reason, scope) in [
+        (false, 'C', QuoteCxlStatus::CANCELALLQUOTES),
+        (true, 'D', QuoteCxlStatus::CANCELPER_INSTRUMENTGROUP),
+    ] {
+        let (mut harness, id) = with_quotes(|_| {});
+        let (now, market) = (harness.now, &mut harness.market);
+        harness.gateway.eliminate_quotes(now, 0, group_only, market);
+        assert_eq!(cancels(&harness.read(id)), [(reason, scope, 2, vec![])]);
+        assert_eq!((resting(&harness, 0), resting(&harness, 1)), (1, 0));
+    }
+}

@@ -98,12 +98,7 @@ fn serve(
     let options = options(size, batch);
     match setup.protocol {
         Protocol::Udp => {
-            let datapath = OpenTransport::open(
-                &setup.transport,
-                &setup.device,
-                BufferSize::Default,
-                ReceiveStamps::Off,
-            )?;
+            let datapath = open_transport(&setup.transport, &setup.device)?;
             let socket = UdpSocket::bind_with(datapath.transport(), address, options)?;
             let at = PongReady::new(socket.local_address());
             let server = PongServer::new(wait, state, |reactor| {
@@ -113,12 +108,7 @@ fn serve(
             finish(server, title, at, listening, stop_requested, flooded)
         }
         Protocol::Multicast => {
-            let datapath = OpenTransport::open(
-                &setup.transport,
-                &setup.device,
-                BufferSize::Default,
-                ReceiveStamps::Off,
-            )?;
+            let datapath = open_transport(&setup.transport, &setup.device)?;
             let (answers, interface) = (answers_to(address), setup.interface);
             let socket =
                 Multicast::open(address, answers, interface, datapath.transport(), options)?;
@@ -136,20 +126,7 @@ fn serve(
             finish(server, title, at, listening, stop_requested, flooded)
         }
         Protocol::Rds | Protocol::RdsEthernet => {
-            let is_ethernet = setup.protocol == Protocol::RdsEthernet;
-            let kernel = TransportArgs::default();
-            let udp = if is_ethernet { &kernel } else { &setup.transport };
-            let datapath =
-                OpenTransport::open(udp, &setup.device, BufferSize::Default, ReceiveStamps::Off)?;
-            let carrier = rds_transport::carrier(
-                is_ethernet,
-                &setup.transport,
-                &setup.device,
-                datapath.transport(),
-            );
-            let socket = RdsTransport::bind(&carrier, address, size)?;
-            let place = PongAddress::from(socket.local_address());
-            let at = PongReady { place, datapath: is_ethernet.then(|| socket.describe()) };
+            let (socket, datapath, at) = open_rds(setup)?;
             let server = PongServer::new(wait, state, |reactor| {
                 Ok(UdpResponder::new(socket, size, reactor)?)
             })?;
@@ -165,6 +142,31 @@ fn serve(
             finish(server, title, at, listening, stop_requested, flooded)
         }
     }
+}
+
+/// Opens a transport without receive timestamps.
+///
+/// # Errors
+/// Those of the stack.
+fn open_transport(args: &TransportArgs, device: &str) -> Result<OpenTransport> {
+    OpenTransport::open(args, device, BufferSize::Default, ReceiveStamps::Off)
+}
+
+/// Opens a socket for reliable datagrams, and describes where it listens.
+///
+/// # Errors
+/// Those of the carrier.
+fn open_rds(setup: &PongSetup) -> Result<(RdsTransport, OpenTransport, PongReady)> {
+    let is_ethernet = setup.protocol == Protocol::RdsEthernet;
+    let kernel = TransportArgs::default();
+    let udp = if is_ethernet { &kernel } else { &setup.transport };
+    let datapath = open_transport(udp, &setup.device)?;
+    let carrier =
+        rds_transport::carrier(is_ethernet, &setup.transport, &setup.device, datapath.transport());
+    let socket = RdsTransport::bind(&carrier, setup.address, setup.size_max)?;
+    let place = PongAddress::from(socket.local_address());
+    let at = PongReady { place, datapath: is_ethernet.then(|| socket.describe()) };
+    Ok((socket, datapath, at))
 }
 
 fn finish<S: Responder>(
