@@ -107,10 +107,12 @@ impl Socket {
                 return self.challenge(from, header, true);
             }
             self.adopt(now, index, header);
+            self.peers.peer_mut(index).knows_us = is_to_us;
             return Some(index);
         }
         if is_to_us && self.is_answer(now, header.echo, peer.accepted) {
             self.restart(now, index, header, None);
+            self.peers.peer_mut(index).knows_us = true;
             return Some(index);
         }
         self.challenge(from, header, true)
@@ -147,7 +149,11 @@ impl Socket {
             let has_forgotten = peer.knows_us || !header.flags.has(Flags::HAS_STATE);
             match has_forgotten && peer.is_newest(now, header.timestamp) {
                 true => self.handle_forgotten(now, index, header, Some(evicted)),
-                false => _ = self.probe_first(now, index, header),
+                false => {
+                    let count = self.drop_sent_before(now, index, evicted);
+                    self.counters.messages_dropped += count as u64;
+                    self.probe_first(now, index, header);
+                }
             }
         } else {
             self.restart(now, index, header, Some(bound));
@@ -234,8 +240,9 @@ impl Socket {
             return None;
         };
         self.adopt(now, index, header);
-        if !is_proven {
-            self.link_unconfirmed(index);
+        match is_proven {
+            true => self.peers.peer_mut(index).knows_us = true,
+            false => self.link_unconfirmed(index),
         }
         Some(index)
     }
