@@ -131,7 +131,7 @@ fn session(gateway: SocketAddrV4) -> Result<Session> {
         trading_system_version: env!("CARGO_PKG_VERSION").to_owned(),
         trading_system_vendor: "Hairpin".to_owned(),
         keep_alive_interval: KEEP_ALIVE_DEFAULT,
-        operator: Operator::automated("TRADER", "US,IL"),
+        operator: Operator::automated("TRADER", "US,IL")?,
     };
     let settings = order_entry::Settings::new(gateway, logon);
     // A full journal rejects orders unless it may overwrite the oldest ones.

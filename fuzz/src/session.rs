@@ -32,7 +32,7 @@ impl CheckedSession {
             trading_system_version: "1".into(),
             trading_system_vendor: "Fuzz".into(),
             keep_alive_interval: KEEP_ALIVE_DEFAULT,
-            operator: Operator::automated("TRADER", "US,IL"),
+            operator: Operator::automated("TRADER", "US,IL").expect("the operator is valid"),
         };
         Self {
             session: Session::new(settings, Progress::default()).expect("settings are valid"),

@@ -42,8 +42,8 @@ const FOLDER: &str = "fuzz";
 const OUTPUT: &str = "target/fuzz";
 
 /// The limits for libFuzzer: an input that needs more memory, allocates more at once or takes
-/// longer
-/// is a finding. Leak detection is off: safe code may leak, and detection fails in some containers.
+/// longer is a finding. Leak detection is off: safe code may leak, and detection fails in some
+/// containers.
 const LIMITS: [&str; 5] = [
     "-rss_limit_mb=1024",
     "-malloc_limit_mb=256",
@@ -83,15 +83,20 @@ impl fmt::Display for Extent {
 /// the same in every run, so the result does not depend on the speed of the machine.
 pub(crate) fn run_ci(workspace: &Workspace) -> Result<()> {
     let runs = Some(outcome::FEWEST);
-    run(workspace, &Arguments { name: "all".to_owned(), seconds: 0, runs, stable: true })
+    let arguments = Arguments { name: "all".to_owned(), seconds: 0, runs, stable: true };
+    search(&workspace.root, &arguments, "ci")
 }
 
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let root = &workspace.root;
-    if arguments.name == "seeds" {
-        return write_seeds(root);
+    match arguments.name.as_str() {
+        "seeds" => write_seeds(&workspace.root),
+        _ => search(&workspace.root, arguments, "release"),
     }
+}
+
+/// Builds the targets with a profile and runs them.
+fn search(root: &Path, arguments: &Arguments, profile: &str) -> Result<()> {
     let all = targets(root)?;
     let is_chosen = |name: &&String| arguments.name == "all" || arguments.name == **name;
     let chosen: Vec<&String> = all.iter().filter(is_chosen).collect();
@@ -105,8 +110,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let seconds = (arguments.seconds / chosen.len() as u64).max(1);
     let extent = arguments.runs.map_or(Extent::Seconds(seconds), Extent::Runs);
     println!("fuzz: {} targets, {extent}, {toolchain}", chosen.len());
-    shell(&mut toolchain.build(root, &chosen))?;
-    let programs = toolchain.programs(root);
+    shell(&mut toolchain.build(root, &chosen, profile))?;
+    let programs = toolchain.programs(root, profile);
     let mut outcomes = Vec::new();
     for name in chosen {
         let outcome = fuzz(root, &programs, name, extent).with_context(|| name.clone())?;

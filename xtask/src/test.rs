@@ -14,6 +14,7 @@ mod programs;
 mod schedule;
 mod watch;
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -27,6 +28,7 @@ use crate::shell::cargo;
 use crate::workspace::Workspace;
 use counts::TestCounts;
 use programs::TestProgram;
+use schedule::Shares;
 use watch::{Limits, ProgramRun};
 
 /// The number of slowest programs in the report.
@@ -36,7 +38,7 @@ const SLOWEST: usize = 10;
 pub(crate) struct Selection<'a> {
     /// cargo's own arguments: `--workspace`, or `--package NAME` for each package.
     pub(crate) packages: &'a [&'a str],
-    /// `true` if one of the packages is a library. Otherwise cargo rejects `--lib` and `--doc`.
+    /// `true` if one of the packages is a library. Otherwise cargo rejects `--doc`.
     pub(crate) has_library: bool,
 }
 
@@ -69,6 +71,8 @@ pub(crate) struct Report {
     /// The programs with a failed test.
     failed: Vec<String>,
     data: Option<PathBuf>,
+    /// The folder of the built examples.
+    examples: Option<PathBuf>,
     is_root: bool,
 }
 
@@ -80,31 +84,43 @@ impl Report {
             programs: Vec::new(),
             failed: Vec::new(),
             data: data_folder(&workspace.root)?,
+            examples: None,
             is_root: is_root()?,
         };
         let begun = Instant::now();
-        let programs = programs::build(workspace, selection)?;
+        let built = programs::build(workspace, selection)?;
         report.build_time = begun.elapsed();
+        report.examples = built.examples;
         let limits = Limits::default();
-        let (alone, side_by_side): (Vec<_>, Vec<_>) =
-            programs.iter().partition(|program| schedule::runs_alone(program));
-        for (programs, at_once) in [(side_by_side, schedule::PROGRAMS_AT_ONCE), (alone, 1)] {
-            let commands = programs.iter().map(|it| (it.name.clone(), report.command(it)));
-            let commands = commands.collect();
-            schedule::run(commands, at_once, &limits, |name, run| report.add(name, &run))?;
-        }
+        let (mut side_by_side, mut alone) = (VecDeque::new(), VecDeque::new());
         if selection.has_library {
-            let arguments = ["test", "--no-fail-fast", "--doc"].iter().chain(selection.packages);
-            let mut command = cargo(&workspace.root, arguments.copied());
-            set_data(&mut command, report.data.as_deref());
-            report.add("doc tests", &watch::watch(command, &limits)?)?;
+            side_by_side
+                .push_back(("doc tests".to_owned(), report.doc_tests(workspace, selection)));
+        }
+        for program in schedule::slowest_first(&built.programs) {
+            let Shares { side_by_side: shared, alone: exclusive } = schedule::divide(&program.name);
+            let command = |tests: Vec<_>| report.command(program, &tests);
+            side_by_side.extend(shared.map(|it| (program.name.clone(), command(it))));
+            alone.extend(exclusive.map(|it| (format!("{} (alone)", program.name), command(it))));
+        }
+        for (commands, at_once) in [(side_by_side, schedule::PROGRAMS_AT_ONCE), (alone, 1)] {
+            schedule::run(commands, at_once, &limits, |name, run| report.add(name, &run))?;
         }
         Ok(report)
     }
 
-    fn command(&self, program: &TestProgram) -> Command {
-        let mut command = program.command(self.is_root);
+    fn doc_tests(&self, workspace: &Workspace, selection: &Selection<'_>) -> Command {
+        let arguments = ["test", "--no-fail-fast", "--doc"].iter().chain(selection.packages);
+        let mut command = cargo(&workspace.root, arguments.copied());
         set_data(&mut command, self.data.as_deref());
+        command
+    }
+
+    fn command(&self, program: &TestProgram, tests: &[&str]) -> Command {
+        let mut command = program.command(tests, self.is_root);
+        set_data(&mut command, self.data.as_deref());
+        // The tests of the examples run these instead of building their own.
+        command.envs(self.examples.iter().map(|folder| ("HAIRPIN_EXAMPLES", folder)));
         command
     }
 

@@ -43,6 +43,7 @@
 //! | `timestamps/` | receive and transmit timestamps, the error queue, NIC capabilities |
 //! | `xdp.rs`, `xdp/` | kernel-bypass sockets on `hairpin-stack` |
 //! | `capture.rs`, `capture/` | capture files: reader, replay, writer, recorder |
+//! | `rds.rs`, `rds/` | reliable datagram sockets over kernel UDP, AF_XDP and raw Ethernet |
 //! | `memory.rs` | in-memory endpoints for tests |
 //!
 //! ```no_run
@@ -72,6 +73,7 @@ pub mod memory;
 mod meta;
 mod multicast;
 mod raw_array;
+pub mod rds;
 mod recv_buffer;
 mod source;
 mod tcp_listener;

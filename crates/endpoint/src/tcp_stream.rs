@@ -203,6 +203,11 @@ impl Stream for TcpStream {
         self.connected
     }
 
+    /// Returns the kernel's `TCP_MAXSEG`, which excludes the TCP timestamp option.
+    fn segment_size(&self) -> Option<usize> {
+        self.socket.tcp_mss().ok().map(|size| size as usize)
+    }
+
     fn finish_connect(&mut self) -> io::Result<bool> {
         if self.connected {
             return Ok(true);

@@ -46,6 +46,12 @@ pub trait Stream: Receive + Transmit {
     /// The reason why the attempt failed. The endpoint cannot be used any more.
     fn finish_connect(&mut self) -> io::Result<bool>;
 
+    /// Returns the connection's segment size now: the most payload bytes that leave in one packet.
+    /// `None` if the connection has no segments or the size is unknown.
+    fn segment_size(&self) -> Option<usize> {
+        None
+    }
+
     /// Sends as many of `bytes` as fit in the send buffer, without copying them first, and returns
     /// the number sent.
     ///

@@ -24,7 +24,7 @@
 //! | QuoteCancel528, and 568 to 570 | 563 |
 //! | RequestForQuote543 | 546 |
 //! | NewOrderCross544, RequestForCross566 | 522 for each side, 525 for trades; or 523 for each |
-//! | PartyDetailsDefinitionRequest518 | 519; if on demand, after the answer to its message |
+//! | PartyDetailsDefinitionRequest518 | 519; if on demand, before the answer to its message |
 //! | PartyDetailsListRequest537 | one or more 538 |
 //! | OrderStatusRequest533 | 532 |
 //! | OrderMassStatusRequest530 | 532 for each order |
@@ -33,11 +33,11 @@
 //! Orders are limit, market with protection, market-limit, stop limit and stop with protection.
 //! Their time in force is day, GTD, GTC, fill and kill, or fill or kill. A minimum quantity is
 //! optional. Reports for a disconnected session are numbered and stored, and are retransmitted on
-//! request. There is **no self-match prevention**: a session's orders trade with each other like
-//! any others, and both sides are reported.
+//! request. Self-match prevention applies between orders of one firm whose party details have the
+//! same SelfMatchPreventionID; other orders of a session trade with each other like any others.
 //!
-//! Not supported: display quantity, orders good for the session, requests that name an order by
-//! ClOrdID only, and all other messages (BusinessReject 3).
+//! Not supported: display quantity, orders good for the session, and all other messages
+//! (BusinessReject 3).
 //!
 //! Accounts and connections are tables: many sessions are served at once.
 
@@ -55,6 +55,7 @@ mod logon;
 mod mass_action;
 mod message_controls;
 mod one_sided_quotes;
+mod order_parties;
 mod order_requests;
 mod party_details;
 mod party_requests;
@@ -75,6 +76,7 @@ mod session;
 mod settings;
 mod status;
 mod trading_week;
+mod unsolicited_quote_cancel;
 mod unsolicited_reports;
 
 pub use account::{Credentials, CredentialsError};
@@ -86,7 +88,7 @@ pub use reason_codes::{
     BusinessReason, LogonReject, MassActionReason, OrderReason, QuoteReason, RetransmitReason,
     TerminateCode,
 };
-pub use settings::GatewaySettings;
+pub use settings::{GatewayKind, GatewaySettings, Venue};
 
 use hairpin_time::{Instant, Now};
 
@@ -95,6 +97,7 @@ use account::Account;
 use dispatch::FrameHandler;
 use faults::Faults;
 use frame::Inbound;
+use order_parties::OrderParties;
 use request::ClientOrder;
 use session::Session;
 use settings::Rules;
@@ -166,6 +169,7 @@ pub struct Gateway {
     accounts: Box<[Account]>,
     connections: Box<[Connection]>,
     orders: Box<[ClientOrder]>,
+    order_parties: OrderParties,
     /// Execution reports published so far, over all accounts.
     executions: u64,
     rules: Rules,
@@ -177,6 +181,8 @@ pub struct Gateway {
     has_orphans: bool,
     /// Set when orders of a lost session have to be canceled.
     has_lost_sessions: bool,
+    /// Set when quotes have left the market and their sessions are not notified yet.
+    has_lost_quotes: bool,
     faults: Option<Box<Faults>>,
     counters: GatewayCounters,
 }
@@ -211,19 +217,25 @@ impl Gateway {
             inbound: Inbound::new(),
             session: Session::new(ConnectionId(index)),
         };
+        let mut accounts: Box<[Account]> =
+            accounts.into_iter().map(|of| Account::new(of, retransmit_buffer, lists)).collect();
+        for index in 0..accounts.len() {
+            let first = accounts.iter().position(|of| of.is_same_firm(&accounts[index]));
+            // The number of accounts fits in a `u32`.
+            accounts[index].firm = first.unwrap_or(index) as u32;
+        }
         Self {
-            accounts: accounts
-                .into_iter()
-                .map(|of| Account::new(of, retransmit_buffer, lists))
-                .collect(),
+            accounts,
             connections: (0..connections).map(connection).collect(),
             orders: vec![ClientOrder::default(); orders as usize].into(),
+            order_parties: OrderParties::new(),
             executions: 0,
             rules,
             primary: Designation::Primary,
             failed: None,
             has_orphans: false,
             has_lost_sessions: false,
+            has_lost_quotes: false,
             faults: faults.map(|faults| Box::new(Faults::new(faults))),
             counters: GatewayCounters::default(),
         }
@@ -499,6 +511,7 @@ impl Gateway {
             session,
             accounts: &mut self.accounts,
             orders: &mut self.orders,
+            order_parties: &mut self.order_parties,
             executions: &mut self.executions,
             counters: &mut self.counters,
             rules: &self.rules,

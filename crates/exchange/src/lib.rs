@@ -82,26 +82,27 @@ pub use flow_generator::{
 };
 pub use gateway::{
     Action, BusinessReason, ConnectionId, Credentials, CredentialsError, Designation, Gateway,
-    GatewayCounters, GatewayFaultTally, GatewayFaults, GatewaySettings, LogonReject,
+    GatewayCounters, GatewayFaultTally, GatewayFaults, GatewayKind, GatewaySettings, LogonReject,
     MassActionReason, OrderReason, QuoteReason, RateLimit, RateLimits, Rejected, RetransmitReason,
-    SessionState, TerminateCode,
+    SessionState, TerminateCode, Venue,
 };
 pub use instrument::{Instrument, InstrumentKind, Leg, OptionRight};
 pub use listener::{EventPacket, Listener, Tick};
 pub use market::{Market, OrderEvent, SessionElimination, SessionFill};
 pub use matching::{
     Accumulator, Capacity, Fill, Matching, NewOrder, Order, OrderId, OrderKind, Owner, PriceLevel,
-    Rejection, Replaced, Replacement, Side, StopOrder, Submitted, Terms, TimeInForce, Trade,
+    Rejection, Replaced, Replacement, SelfMatchCancel, SelfMatchInstruction, SelfMatchPrevention,
+    Side, StopOrder, Submitted, Terms, TimeInForce, Trade,
 };
 pub use publisher::{
-    BROKERTEC_INTERVAL, Collateral, DEPTH, Daily, DailyStatistic, DefinitionChange, Digest,
-    EBS_INTERVAL, EventPart, Feed, Fingerprint, FullOrders, Group, IMPLIED_DEPTH, Ladder, Limits,
-    MAX_PAYLOAD, OrderPath, Pace, Publication, Published, PublishedOrder, Publisher,
-    PublisherSettings, QuoteRequest, Session, Settlement, Statistics, TOP_ORDERS, TopOrders,
-    TradingStatus, Transmit, Workup, WorkupOrder,
+    BROKERTEC_INTERVAL, Collateral, DEPTH, Daily, DailyStatistic, DefinitionChange,
+    DefinitionCount, Digest, EBS_INTERVAL, EventPart, Feed, Fingerprint, FullOrders, Group,
+    IMPLIED_DEPTH, Ladder, Limits, MAX_PAYLOAD, OrderPath, Pace, Publication, Published,
+    PublishedOrder, Publisher, PublisherSettings, QuoteRequest, SETTLEMENTS_MAX, Session,
+    Settlement, Statistics, TOP_ORDERS, TopOrders, TradingStatus, Transmit, Workup, WorkupOrder,
 };
 pub use replay::{
-    REPLAY_MAX, ReplayCounters, ReplayId, ReplayReject, ReplayServer, ReplaySettings,
+    REPLAY_MAX, ReplayCounters, ReplayId, ReplayReject, ReplaySchema, ReplayServer, ReplaySettings,
 };
 pub use simulated_market::{SimulatedMarket, SimulatedMarketSettings};
 

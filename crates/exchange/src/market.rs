@@ -3,7 +3,7 @@
 use hairpin_time::Now;
 
 use crate::matching::{
-    NewOrder, Order, OrderId, Owner, Rejection, Replaced, Replacement, Submitted,
+    NewOrder, Order, OrderId, Owner, Rejection, Replaced, Replacement, SelfMatchCancel, Submitted,
 };
 use crate::{Price, QuoteRequest};
 
@@ -47,8 +47,11 @@ pub struct SessionElimination {
 pub enum OrderEvent {
     /// The order has traded.
     Fill(SessionFill),
-    /// The order has been eliminated.
+    /// The order has been eliminated, or is a quote that has left the market.
     Elimination(SessionElimination),
+    /// The order has been canceled by self-match prevention. The owner is never
+    /// [`Owner::BACKGROUND`].
+    SelfMatch(SelfMatchCancel),
     /// A stop order has been triggered and has entered the book.
     Trigger {
         /// The order.

@@ -23,8 +23,11 @@
 //! Stop orders are stored outside the books until a trade triggers them; see [`StopOrder`].
 //!
 //! A replaced order keeps its priority if its price and kind stay and its open quantity does not
-//! grow. Otherwise it enters the book again, and may trade. Orders of one owner trade with each
-//! other like any others: there is no self-match prevention.
+//! grow. Otherwise it enters the book again, and may trade.
+//!
+//! Two orders with the same [`SelfMatchPrevention`] never trade with each other. Where they would,
+//! the resting order or the rest of the aggressor is canceled, as the aggressor's instruction says.
+//! Other orders of one owner trade with each other like any others.
 
 mod accumulator;
 mod order;
@@ -32,9 +35,10 @@ mod replace;
 mod stop_orders;
 mod trading_session;
 
-pub use accumulator::{Accumulator, Fill, Trade};
+pub use accumulator::{Accumulator, Fill, SelfMatchCancel, Trade};
 pub use order::{
-    NewOrder, Order, OrderId, OrderKind, Owner, Rejection, Replacement, Side, TimeInForce,
+    NewOrder, Order, OrderId, OrderKind, Owner, Rejection, Replacement, SelfMatchInstruction,
+    SelfMatchPrevention, Side, TimeInForce,
 };
 pub use replace::Replaced;
 pub use stop_orders::StopOrder;
@@ -62,7 +66,8 @@ impl Default for Capacity {
     }
 }
 
-/// The result of a new order. Contracts that neither rest nor were eliminated have traded.
+/// The result of a new order. Contracts that neither rest nor were eliminated or canceled have
+/// traded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Submitted {
     /// The id of the order.
@@ -73,6 +78,8 @@ pub struct Submitted {
     pub remaining: u32,
     /// The contracts that did not trade and may not rest.
     pub eliminated: u32,
+    /// The contracts canceled by self-match prevention. The accumulator lists the cancel.
+    pub prevented: u32,
 }
 
 /// The trading rules of one instrument.
@@ -203,6 +210,8 @@ impl Matching {
             traded: 0,
             time_in_force: new.time_in_force,
             owner: new.owner,
+            self_match: new.self_match,
+            quote: new.quote,
             priority: 0,
             mitigates: None,
             level: NONE,
@@ -340,8 +349,9 @@ impl Matching {
     /// Matches an order with a reserved slot, then rests or eliminates its remainder.
     fn execute(&mut self, mut order: Order, minimum: u32, events: &mut Accumulator) -> Submitted {
         let slot = order.id.slot();
+        let mut prevented = 0;
         if minimum == 0 || self.can_fill(&order, minimum) {
-            self.match_order(&mut order, events);
+            prevented = self.match_order(&mut order, events);
         } else {
             order.time_in_force = TimeInForce::FillAndKill;
         }
@@ -355,11 +365,14 @@ impl Matching {
         events.touch_order(slot);
         let (remaining, eliminated) =
             if is_fill_and_kill { (0, order.remaining) } else { (order.remaining, 0) };
-        Submitted { order: order.id, price: order.price, remaining, eliminated }
+        Submitted { order: order.id, price: order.price, remaining, eliminated, prevented }
     }
 
     /// Returns `true` if the opposite side has `minimum` contracts within the limit of `order`.
     fn can_fill(&self, order: &Order, minimum: u32) -> bool {
+        if order.self_match.is_some() {
+            return self.can_fill_without_self_match(order, minimum);
+        }
         let mut found = 0;
         self.levels(order.instrument, order.side.opposite())
             .take_while(|level| !order.side.is_better(level.price, order.price))
@@ -369,8 +382,28 @@ impl Matching {
             })
     }
 
-    /// Matches an incoming order against the opposite side.
-    fn match_order(&mut self, order: &mut Order, events: &mut Accumulator) {
+    /// Returns `true` if the orders that may trade with `order` have `minimum` contracts.
+    fn can_fill_without_self_match(&self, order: &Order, minimum: u32) -> bool {
+        let mut found = 0;
+        let resting = self
+            .orders(order.instrument, order.side.opposite())
+            .take_while(|resting| !order.side.is_better(resting.price, order.price));
+        for resting in resting {
+            match prevented(order, resting) {
+                None => found += resting.remaining,
+                Some(SelfMatchInstruction::CancelResting) => {}
+                Some(SelfMatchInstruction::CancelAggressor) => return false,
+            }
+            if found >= minimum {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Matches an incoming order against the opposite side. Returns the contracts of the order that
+    /// self-match prevention has canceled.
+    fn match_order(&mut self, order: &mut Order, events: &mut Accumulator) -> u32 {
         let (instrument, side) = (order.instrument, order.side);
         while order.remaining > 0 {
             let best = self.books[instrument as usize].best[side.opposite().index()];
@@ -380,6 +413,17 @@ impl Matching {
             let price = self.levels[best].view.price;
             let slot = self.levels[best].first;
             let resting = self.orders[slot];
+            if let Some(instruction) = prevented(order, &resting) {
+                if instruction == SelfMatchInstruction::CancelAggressor {
+                    events.record_self_match(order, instruction);
+                    return core::mem::take(&mut order.remaining);
+                }
+                self.detach(slot);
+                self.free(slot);
+                events.touch_order(slot);
+                events.record_self_match(&resting, instruction);
+                continue;
+            }
             let quantity = resting.remaining.min(order.remaining);
             order.remaining -= quantity;
             order.traded = order.traded.saturating_add(quantity);
@@ -402,6 +446,7 @@ impl Matching {
                 &mut self.numbers,
             );
         }
+        0
     }
 
     /// Adds an order at the end of the queue at its price.
@@ -522,6 +567,14 @@ impl Matching {
         let worse = |&slot: &u32| Some(self.levels[slot].worse).filter(|&slot| slot != NONE);
         core::iter::successors(Some(best).filter(|&slot| slot != NONE), worse)
     }
+}
+
+/// Returns the aggressor's instruction if the two orders may not trade with each other.
+#[inline]
+fn prevented(aggressor: &Order, resting: &Order) -> Option<SelfMatchInstruction> {
+    let own = aggressor.self_match.as_ref()?;
+    let is_prevented = resting.self_match.as_ref().is_some_and(|other| own.prevents(other));
+    is_prevented.then_some(own.instruction)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@
 //! - **instruments**: a loop of definitions;
 //! - **snapshots**: a loop of snapshots (52, and 53 in a conflated group) of the published state.
 //!   While no instrument was ever active, a heartbeat (12) per loop shows that the feed is alive;
-//! - **order snapshots** (53, in chunks), if a Premium group publishes orders.
+//! - **order snapshots** (52, then 53 in chunks), if a Premium group publishes orders.
 //!
 //! With [`PublisherSettings::long_quantities`], templates 64, 65, 66, 67 and 69 replace 46, 48, 37,
 //! 51 and 52. Each call of [`Publisher::poll_transmit`] writes one packet; incremental packets
@@ -57,10 +57,13 @@ pub use orders::PublishedOrder;
 pub use packet::MAX_PAYLOAD;
 pub(crate) use packet::Packet;
 pub use settings::{
-    BROKERTEC_INTERVAL, EBS_INTERVAL, FullOrders, Group, OrderPath, PublisherSettings,
+    BROKERTEC_INTERVAL, DefinitionCount, EBS_INTERVAL, FullOrders, Group, OrderPath,
+    PublisherSettings,
 };
 pub use snapshots::Published;
-pub use statistics::{Daily, DailyStatistic, Limits, Session, Settlement, Statistics};
+pub use statistics::{
+    Daily, DailyStatistic, Limits, SETTLEMENTS_MAX, Session, Settlement, Statistics,
+};
 pub use status::TradingStatus;
 pub use top_orders::{TOP_ORDERS, TopOrders};
 
@@ -154,6 +157,8 @@ pub struct Publisher {
     conflation: Option<Conflation>,
     /// The current session statistics by instrument, if they are published.
     sessions: Box<[Session]>,
+    /// The volume of each instrument before the last reset of its session statistics.
+    earlier_volumes: Box<[u64]>,
     /// The last event of each instrument with entries of its book, and their range in the queue.
     entries: Box<[(u64, usize, usize)]>,
     fingerprints: Option<Fingerprints>,
@@ -190,7 +195,11 @@ impl Publisher {
         assert!(settings.is_valid(), "invalid settings");
         let count = instruments.len();
         let total = u32::try_from(count).unwrap_or(u32::MAX);
-        let pacer = || LoopPacer::new(total, settings.loop_period, now.monotonic);
+        let pacer_of = |total| {
+            LoopPacer::new(total, settings.loop_period, now.monotonic).with_rate(settings.loop_rate)
+        };
+        let pacer = || pacer_of(total);
+        let definitions = total.saturating_add(definitions::repeats(&settings, total));
         let (has_orders, has_tops) = (settings.orders().is_some(), settings.has_top_orders());
         let slots = accumulator.order_capacity();
         assert!(!has_orders || slots > 0, "accumulator was created without orders");
@@ -199,12 +208,13 @@ impl Publisher {
             channel: Channel::new(&settings, now.utc),
             instruments: instruments.into(),
             listings: Listings::new(count, settings.unlisted as usize, now.utc),
-            books: Books::new(count),
+            books: Books::new(count, has_orders),
             implied: Implied::new(count),
             orders: has_orders.then(|| OrderBooks::new(count, slots)),
-            tops: has_tops.then(|| Books::new(count)),
+            tops: has_tops.then(|| Books::new(count, false)),
             conflation: Conflation::new(&settings, count, accumulator, now.monotonic),
             sessions: vec![Session::default(); if settings.statistics { count } else { 0 }].into(),
+            earlier_volumes: vec![0; count].into(),
             entries: vec![(0, 0, 0); if has_orders { count } else { 0 }].into(),
             fingerprints: settings.fingerprints.then(Fingerprints::default),
             queue: Queue::new(&settings, count, accumulator),
@@ -214,7 +224,7 @@ impl Publisher {
             started: false,
             last_sent: now.monotonic,
             pace: Pace::FlatOut,
-            definitions: pacer(),
+            definitions: pacer_of(definitions),
             snapshots: pacer(),
             snapshot_header: LoopHeader::default(),
             order_snapshots: pacer(),

@@ -11,6 +11,8 @@
 //! 9=…|35=5|10=…|                                →     AdminLogout16, if it was not sent yet
 //! ```
 //!
+//! With [`ReplaySchema::Foreign`], login and logout are of another schema.
+//!
 //! A rejected request is answered by AdminLogout16 with the reason as its text. The latest packets
 //! are stored in a ring, of the current packet sequence only. Packets from before a channel reset
 //! cannot be requested by number.
@@ -29,6 +31,29 @@ use session::Session;
 /// The maximum number of packets in a request.
 pub const REPLAY_MAX: u32 = 2_000;
 
+/// The schema of the administrative answers: login and logout.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReplaySchema {
+    /// The core schema's AdminLogin15 and AdminLogout16.
+    #[default]
+    Core,
+    /// A schema of its own, like CME's Global TCP Recovery schema (page 467992896), with blocks of
+    /// the same lengths: 1 byte for a login, 180 for a logout. CME's file is not public, so the ids
+    /// are made up: [`ReplaySchema::FOREIGN_SCHEMA_ID`] and the template ids next to it.
+    Foreign,
+}
+
+impl ReplaySchema {
+    /// The schema id of [`ReplaySchema::Foreign`], made up.
+    pub const FOREIGN_SCHEMA_ID: u16 = 9_999;
+    /// The template id of a login of [`ReplaySchema::Foreign`], made up.
+    pub const FOREIGN_LOGIN_ID: u16 = 9_915;
+    /// The template id of a logout of [`ReplaySchema::Foreign`], made up.
+    pub const FOREIGN_LOGOUT_ID: u16 = 9_916;
+    /// The version of [`ReplaySchema::Foreign`], made up.
+    pub const FOREIGN_VERSION: u16 = 1;
+}
+
 /// The settings of a replay server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplaySettings {
@@ -42,14 +67,18 @@ pub struct ReplaySettings {
     pub packets: u32,
     /// The maximum number of connections.
     pub sessions: u32,
+    /// The schema of the administrative answers.
+    pub schema: ReplaySchema,
 }
 
 impl Default for ReplaySettings {
     /// Returns channel 310, user and password `CME`, 65,536 packets (about 90 MiB), eight
-    /// connections.
+    /// connections, the core schema.
     fn default() -> Self {
         let name = || "CME".to_owned();
-        Self { channel: 310, user: name(), password: name(), packets: 65_536, sessions: 8 }
+        let schema = ReplaySchema::Core;
+        let (packets, sessions) = (65_536, 8);
+        Self { channel: 310, user: name(), password: name(), packets, sessions, schema }
     }
 }
 
@@ -127,8 +156,9 @@ impl ReplayServer {
 
     /// Returns the next bytes to write to a connection, or `None`.
     pub fn poll_transmit(&mut self, now: Now, id: ReplayId) -> Option<&[u8]> {
-        let Self { history, sessions, counters, .. } = self;
-        sessions.get_mut(id.0 as usize)?.as_mut()?.poll_transmit(now, history, counters)
+        let Self { settings, history, sessions, counters } = self;
+        let session = sessions.get_mut(id.0 as usize)?.as_mut()?;
+        session.poll_transmit((now, settings.schema), history, counters)
     }
 
     /// Removes the first `count` bytes, which have been written.

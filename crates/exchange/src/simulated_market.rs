@@ -52,6 +52,8 @@ pub struct SimulatedMarket {
     order_events: VecDeque<OrderEvent>,
     /// The number of fills of `events` that are already in `order_events`.
     queued_fills: usize,
+    /// The number of self-match cancels of `events` that are already in `order_events`.
+    queued_self_matches: usize,
     /// The number of trades of `events` already checked for triggered stop orders.
     checked_trades: usize,
 }
@@ -77,14 +79,16 @@ impl SimulatedMarket {
         let mut market = Self {
             publisher: Publisher::new(settings.publisher, instruments, &events, now),
             generator: FlowGenerator::with_flow(settings.seed, instruments, settings.flow),
-            // Room for every possible fill, and for every order being triggered and eliminated.
+            // Room for every possible fill, and for every order being triggered, canceled by
+            // self-match prevention, and eliminated.
             order_events: VecDeque::with_capacity(
-                events.capacity().1 + 2 * settings.capacity.orders as usize,
+                events.capacity().1 + 3 * settings.capacity.orders as usize,
             ),
             matching,
             events,
             securities,
             queued_fills: 0,
+            queued_self_matches: 0,
             checked_trades: 0,
         };
         let all = market.matching.instruments();
@@ -115,6 +119,7 @@ impl SimulatedMarket {
         let publication = self.publisher.publish(now, &self.matching, &mut self.events);
         if publication != Publication::Deferred {
             self.queued_fills = 0;
+            self.queued_self_matches = 0;
             self.checked_trades = 0;
         }
         publication
@@ -140,7 +145,8 @@ impl SimulatedMarket {
 
     /// Halts, closes or opens an instrument, or the whole group with `None`, and publishes the
     /// status. Orders are accepted and the background flow runs only while an instrument is
-    /// [`TradingStatus::ReadyToTrade`]. Otherwise only cancels are accepted. Resting orders stay.
+    /// [`TradingStatus::ReadyToTrade`]. Otherwise only cancels are accepted. Resting orders stay,
+    /// quotes leave the book (CME, page 689537025, reason E).
     /// An unlisted instrument does not trade, regardless of its group's status.
     ///
     /// If the result is [`Publication::Deferred`], nothing has changed.
@@ -163,8 +169,24 @@ impl SimulatedMarket {
             for instrument in range.filter(|&instrument| self.publisher.is_listed(instrument)) {
                 self.matching.set_open(instrument, status.is_open());
             }
+            if !status.is_open() {
+                self.remove_closed_quotes(now);
+            }
         }
         publication
+    }
+
+    /// Removes the quotes of closed instruments and publishes their books.
+    fn remove_closed_quotes(&mut self, now: Now) {
+        let order_events = &mut self.order_events;
+        self.matching.remove_closed_quotes(&mut self.events, |order| {
+            let &Order { id: order, owner, traded, .. } = order;
+            let elimination = SessionElimination { order, owner, traded };
+            order_events.push_back(OrderEvent::Elimination(elimination));
+        });
+        if !self.events.is_empty() {
+            self.publish(now);
+        }
     }
 
     /// Publishes an empty book, then its contents; see [`Publisher::reset_book`].
@@ -183,6 +205,17 @@ impl SimulatedMarket {
         match self.publish(now) {
             Publication::Deferred => Publication::Deferred,
             _ => self.publisher.reset_channel(now, &self.matching, restarts),
+        }
+    }
+
+    /// Resets the session statistics; see [`Publisher::reset_statistics`].
+    ///
+    /// # Panics
+    /// If the instrument does not exist.
+    pub fn reset_statistics(&mut self, now: Now, instrument: Option<u32>) -> Publication {
+        match self.publish(now) {
+            Publication::Deferred => Publication::Deferred,
+            _ => self.publisher.reset_statistics(now, instrument, &self.matching),
         }
     }
 
@@ -232,6 +265,9 @@ impl SimulatedMarket {
             return publication;
         }
         self.matching.set_open(instrument, change == DefinitionChange::Add);
+        if change == DefinitionChange::Delete {
+            self.remove_closed_quotes(now);
+        }
         let is_empty = Side::BOTH.iter().all(|&side| self.matching.depth(instrument, side) == 0);
         if change == DefinitionChange::Add && is_empty {
             self.seed(now, instrument);
@@ -275,11 +311,18 @@ impl SimulatedMarket {
         }
     }
 
-    /// Queues an order event for each client session's fill in the latest trades.
+    /// Queues an order event for each client session's fill in the latest trades, then for each
+    /// order that self-match prevention has canceled.
     fn queue_fills(&mut self) {
-        if self.events.fills().len() == self.queued_fills {
-            return;
+        if self.events.fills().len() > self.queued_fills {
+            self.queue_new_fills();
         }
+        if self.events.self_matches().len() > self.queued_self_matches {
+            self.queue_self_matches();
+        }
+    }
+
+    fn queue_new_fills(&mut self) {
         let mut first = 0;
         for trade in self.events.trades() {
             let fills = self.events.fills_of(trade);
@@ -302,6 +345,16 @@ impl SimulatedMarket {
             first += fills.len();
         }
         self.queued_fills = self.events.fills().len();
+    }
+
+    fn queue_self_matches(&mut self) {
+        let cancels = &self.events.self_matches()[self.queued_self_matches..];
+        for &cancel in cancels {
+            if cancel.owner != Owner::BACKGROUND {
+                self.order_events.push_back(OrderEvent::SelfMatch(cancel));
+            }
+        }
+        self.queued_self_matches += cancels.len();
     }
 
     /// Queues an order event if `eliminated` contracts of a session's order were eliminated.
@@ -361,7 +414,8 @@ impl Market for SimulatedMarket {
     fn submit(&mut self, now: Now, order: &NewOrder) -> Result<Submitted, Rejection> {
         let submitted = self.matching.submit(order, &mut self.events)?;
         self.publish(now);
-        self.queue_elimination(&submitted, order.owner, order.quantity - submitted.eliminated);
+        let traded = order.quantity - submitted.eliminated;
+        self.queue_elimination(&submitted, order.owner, traded);
         Ok(submitted)
     }
 
@@ -379,7 +433,8 @@ impl Market for SimulatedMarket {
         let replaced = self.matching.replace(order, replacement, &mut self.events)?;
         self.publish(now);
         if let Replaced::Modified { order, submitted } = &replaced {
-            let traded_now = order.remaining - submitted.remaining - submitted.eliminated;
+            let untraded = submitted.remaining + submitted.eliminated + submitted.prevented;
+            let traded_now = order.remaining - untraded;
             self.queue_elimination(submitted, owner, order.traded.saturating_add(traded_now));
         }
         Ok(replaced)

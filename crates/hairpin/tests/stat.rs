@@ -27,7 +27,7 @@ use hairpin_feed_handler::{Addresses, Lines, Multicast};
 use hairpin_mapped::CounterPages;
 use hairpin_testbed::{Host, Testbed};
 use serde_json::Value;
-use support::{Process, assert_done, assert_status, hairpin, rows, turn};
+use support::{Process, assert_done, assert_status, copy_hairpin, hairpin, rows, turn};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 const GATEWAY_PORT: u16 = 9_100;
@@ -450,7 +450,7 @@ fn copy_for_all_users() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let path = folder.path().join("hairpin");
-    fs::copy(env!("CARGO_BIN_EXE_hairpin"), &path).unwrap();
+    copy_hairpin(&path);
     (folder, path)
 }
 

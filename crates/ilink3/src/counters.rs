@@ -71,6 +71,9 @@ counters! {
     retransmissions_dropped,
     /// Warnings: responses that match no pending request.
     unrequested,
+    /// Warnings: business messages of unknown templates, delivered to
+    /// [`Listener::on_message`](crate::Listener::on_message).
+    unknown_messages,
     /// Warnings: frames longer than their message.
     trailing_bytes,
     /// Errors: sequence gaps reported.

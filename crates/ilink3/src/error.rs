@@ -5,18 +5,18 @@ use thiserror::Error;
 
 use crate::{FramingError, Gap, State, TerminateCode};
 
-/// A fault that ends the connection. Each variant is counted in
-/// [`InboundCounters`](crate::InboundCounters).
+/// A fault that ends the connection, as [`OnFault`](crate::OnFault) selects. Each variant is
+/// counted in [`InboundCounters`](crate::InboundCounters).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An invalid framing header. The session sends Terminate 18.
+    /// An invalid framing header.
     #[error("invalid frame: {0}")]
     Framing(FramingError),
-    /// A message of another schema. The session sends Terminate 19.
+    /// A message of another schema.
     #[error("SchemaID {0} is not 8")]
     Schema(u16),
-    /// A message that does not match its template. The session sends Terminate 19.
+    /// A message that does not match its template.
     #[error("template {template_id}: {error}")]
     Decode {
         /// The message's template; 0 if the SBE header is incomplete.
@@ -24,11 +24,10 @@ pub enum Error {
         /// The decoding error.
         error: DecodeError,
     },
-    /// A template that the exchange never sends. The session sends Terminate 19.
+    /// A template that the exchange never sends: of a client, or an unknown one below 519.
     #[error("the exchange never sends template {0}")]
     UnknownTemplate(u16),
-    /// A message that is not allowed in this state. The session sends Terminate 3 before it is
-    /// established, and 23 afterwards.
+    /// A message that is not allowed in this state.
     #[error("template {template_id} is not allowed while {state}")]
     Unexpected {
         /// The message's template.
@@ -36,7 +35,7 @@ pub enum Error {
         /// The state in which the message arrived.
         state: State,
     },
-    /// A UUID that is not the session's. The session sends Terminate 13.
+    /// A UUID that is not the session's.
     #[error("UUID is {received}, expected {expected}")]
     Uuid {
         /// The session's UUID.
@@ -44,7 +43,7 @@ pub enum Error {
         /// The message's UUID.
         received: u64,
     },
-    /// A response to an unknown or older request. The session sends Terminate 14.
+    /// A response to an unknown or older request.
     #[error("RequestTimestamp is {received}, expected {expected}")]
     RequestTimestamp {
         /// The RequestTimestamp of the last request.
@@ -52,8 +51,7 @@ pub enum Error {
         /// The RequestTimestamp in the response.
         received: u64,
     },
-    /// A SeqNum that was used before (without PossRetransFlag) or exceeds 999,999,999. The session
-    /// sends Terminate 11.
+    /// A SeqNum that was used before (without PossRetransFlag) or exceeds 999,999,999.
     #[error("SeqNum is {received}, expected {expected}")]
     SeqNum {
         /// The next expected SeqNum.
@@ -61,7 +59,7 @@ pub enum Error {
         /// The message's SeqNum.
         received: u32,
     },
-    /// A NextSeqNo below the expected number, or above the maximum. The session sends Terminate 10.
+    /// A NextSeqNo below the expected number, or above the maximum.
     #[error("NextSeqNo is {received}, expected {expected}")]
     NextSeqNo {
         /// The next expected SeqNum.
@@ -70,16 +68,16 @@ pub enum Error {
         received: u32,
     },
     /// Missing messages did not arrive after the number of requests that
-    /// [`SessionPolicy`](crate::SessionPolicy) allows. The session sends Terminate 23 and requests
-    /// them again when it is resumed: without limit under the current UUID, on three consecutive
-    /// connections under a previous one.
+    /// [`SessionPolicy`](crate::SessionPolicy) allows. The session requests them again when it is
+    /// resumed: without limit under the current UUID, on three consecutive connections under a
+    /// previous one.
     #[error("messages {} to {} of {} did not arrive after retries", .0.from, .0.to, .0.uuid)]
     Retransmission(Gap),
     /// No connection or response within two keep-alive intervals.
     #[error("no response while {0}")]
     ResponseTimeout(State),
     /// No message within 1.1 keep-alive intervals, and none within a further interval after our
-    /// request for a Sequence. The session sends Terminate 20.
+    /// request for a Sequence.
     #[error("nothing received for two keep-alive intervals")]
     KeepAliveLapsed,
     /// No response to our Terminate within one keep-alive interval.
@@ -91,13 +89,9 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the code of the Terminate that the session sends, or `None` if the session sends
-    /// none.
-    ///
-    /// CME documents these codes for its own Terminates and asks clients for 0 in a graceful one.
-    /// The session uses them only in a Terminate that needs no response.
-    #[must_use]
-    pub const fn terminate_code(&self) -> Option<TerminateCode> {
+    /// Returns the code under which CME lists the same fault in its own Terminates, or `None` if
+    /// the fault is not one of the protocol. The session never sends the code.
+    pub(crate) const fn code(&self) -> Option<TerminateCode> {
         match self {
             Self::Framing(_) => Some(TerminateCode::INVALID_SOFH),
             Self::Schema(_) | Self::Decode { .. } | Self::UnknownTemplate(_) => {
@@ -213,6 +207,16 @@ pub enum Warning {
     KeyExpires {
         /// The whole days left; 0 also after the expiry.
         days_left: u32,
+    },
+    /// A business message of a template that this version does not know. The session numbers it,
+    /// keeps it and delivers it to [`Listener::on_message`](crate::Listener::on_message). Reported
+    /// once per template.
+    #[error("template {template_id} of schema version {version} is unknown")]
+    UnknownTemplate {
+        /// The message's template.
+        template_id: u16,
+        /// The message's schema version.
+        version: u16,
     },
     /// A response that matches no pending request. The session ignores it.
     #[error("template {0} matches no pending request")]

@@ -23,7 +23,7 @@
 //!     trading_system_version: "1.0".into(),
 //!     trading_system_vendor: "Example".into(),
 //!     keep_alive_interval: Duration::from_secs(10),
-//!     operator: Operator::automated("TRADER", "US,IL"),
+//!     operator: Operator::automated("TRADER", "US,IL")?,
 //! };
 //! let mut session = Session::new(settings, Progress::default())?;
 //! let now = Now { monotonic: Instant::ZERO, utc: Utc::from_nanos(1_700_000_000_000_000_000) };
@@ -79,13 +79,17 @@
 //! | `sender.rs` | [`Sender`], [`OutboundSink`], [`Outgoing`]: sending business messages |
 //! | `listener.rs` | [`Listener`]: the callbacks and their arguments |
 //! | `state.rs` | [`State`], [`Progress`], [`Binding`], [`Action`] |
-//! | `settings.rs`, `session_policy.rs` | [`Settings`] (credentials, operator), [`SessionPolicy`] |
+//! | `settings.rs`, `session_policy.rs` | [`Settings`] (credentials), [`SessionPolicy`] |
+//! | `operator.rs` | [`Operator`], [`SenderId`], [`Location`] |
 //! | `error.rs`, `error_codes.rs` | [`Error`], [`Warning`]; CME's codes with descriptions |
 //! | `counters.rs` | [`InboundCounters`], [`OutboundCounters`]; add a counter here |
 //! | `new_order.rs`, `replace_order.rs`, `cancel_order.rs` | requests for one order |
 //! | `mass_cancel.rs`, `mass_status.rs` | requests for many orders |
+//! | `mass_quote.rs`, `quote_cancel.rs`, `cross.rs` | quotes, quote cancels and crosses |
+//! | `other_requests.rs` | status, party list, acknowledgment, request for quote, definitions |
 //! | `pricing.rs`, `order_time_in_force.rs`, `order_terms.rs` | order terms, validation |
-//! | `party_details.rs`, `cl_ord_id.rs` | party details; ClOrdID |
+//! | `party_details.rs` | party details, registered or on demand |
+//! | `ids.rs`, `cl_ord_id.rs`, `text.rs` | [`OrderId`], [`SecurityId`]; [`ClOrdId`]; text fields |
 //! | `batch.rs`, `warm_up.rs`, `throttle.rs` | batches, cache warm-up, rate limits |
 //! | `replay.rs` | replay of messages that were not applied |
 //! | `connector.rs`, `schedule.rs` | [`Connector`]: attempts, hosts, schedule, failover |
@@ -110,18 +114,24 @@ mod cancel_order;
 mod cl_ord_id;
 mod connector;
 mod counters;
+mod cross;
 mod error;
 mod error_codes;
+mod ids;
 mod key_expiry;
 mod listener;
 mod mass_cancel;
+mod mass_quote;
 mod mass_status;
 mod new_order;
+mod operator;
 mod order_terms;
 mod order_time_in_force;
+mod other_requests;
 mod party_details;
 mod pending;
 mod pricing;
+mod quote_cancel;
 mod reassembly;
 mod replace_order;
 mod replay;
@@ -131,6 +141,7 @@ mod session;
 mod session_policy;
 mod settings;
 mod state;
+mod text;
 mod throttle;
 mod version;
 mod warm_up;
@@ -145,23 +156,35 @@ pub use connector::{
     BAD_LOGONS_MAX, Connector, ConnectorSettings, DisconnectReason, PORT_CLOSURE_WINDOW, Role, Step,
 };
 pub use counters::{InboundCounters, OutboundCounters};
+pub use cross::{CrossSide, NewOrderCross, RequestForCross};
 pub use error::{Error, Warning};
 pub use error_codes::{
     BusinessRejectReason, CancelRejectReason, OrderRejectReason, RejectCode, ReplaceRejectReason,
     RetransmitRejectCode, TerminateCode,
 };
+pub use ids::{OrderId, SecurityId};
 pub use key_expiry::{KEY_WARNING_DAYS_DEFAULT, KeyExpiry};
 pub use listener::{
     BackupNotice, Established, Failover, Gap, Listener, Message, NotApplied, Rejected,
     RetransmitRejected, Takeover, Terminated,
 };
 pub use mass_cancel::MassCancel;
+pub use mass_quote::{MassQuote, MassQuoteRequest, QUOTES_MAX, Quote, SideQuote};
 pub use mass_status::MassStatus;
 pub use new_order::NewOrder;
+pub use operator::{Location, Operator, OperatorError, SENDER_ID_MAX, SenderId};
 pub use order_terms::RequestError;
 pub use order_time_in_force::OrderTimeInForce;
-pub use party_details::{PARTIES_MAX, Party, PartyDetails};
+pub use other_requests::{
+    BrokenDate, ENTRIES_MAX, ExecutionAck, Leg, OrderStatusRequest, PartyDetailsListRequest,
+    RelatedSym, RequestForQuote, RequestedParty, RequestingParty, SecurityDefinitionRequest,
+};
+pub use party_details::{PARTIES_MAX, PUBLICATIONS_MAX, Party, PartyDetails, TrdRegPublication};
 pub use pricing::Pricing;
+pub use quote_cancel::{
+    QuoteCancel, QuoteCancelByGroup, QuoteCancelByInstrument, QuoteCancelBySet, QuoteCancelEntry,
+    QuoteCancelSet,
+};
 pub use reassembly::{
     ENCODING_TYPE, FRAME_MAX, FRAME_MIN, FRAMING_HEADER_LENGTH, FramingError, Reassembly,
     write_framing_header,
@@ -172,10 +195,11 @@ pub use sender::{
     Delivery, OutboundError, OutboundSink, Outgoing, SEQ_NUM_MAX, SendError, Sender, Sent, Stamp,
 };
 pub use session::{CONTROL_LENGTH, ConnectError, REQUEST_MAX, Session};
-pub use session_policy::{HELD_BYTES_DEFAULT, NotAppliedAnswer, SessionPolicy};
-pub use settings::{
-    KEEP_ALIVE_DEFAULT, KEEP_ALIVE_MAX, KEEP_ALIVE_MIN, Operator, Settings, SettingsError,
+pub use session_policy::{
+    GatewayKind, HELD_BYTES_DEFAULT, NotAppliedAnswer, OnFault, SessionPolicy,
 };
+pub use settings::{KEEP_ALIVE_DEFAULT, KEEP_ALIVE_MAX, KEEP_ALIVE_MIN, Settings, SettingsError};
 pub use state::{Action, Binding, PreviousUuids, Progress, State, Stream};
+pub use text::Text;
 pub use throttle::{MessageClass, RATE_INTERVAL, Rate, Rates, Throttle};
 pub use version::Version;

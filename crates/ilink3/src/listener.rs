@@ -24,13 +24,15 @@ use crate::{
 pub struct Message<'a> {
     /// The SBE header.
     pub header: MessageHeader,
-    /// The bytes after the header: root block, groups and data. Their structure has been validated.
+    /// The bytes after the header: root block, groups and data. Their structure has been validated,
+    /// unless the template is unknown.
     pub body: &'a [u8],
     /// SeqNum (9726).
     pub seq_num: u32,
     /// UUID (39001) under which the exchange published the message.
     pub uuid: u64,
-    /// PossRetransFlag (9765): the exchange may have sent the message before.
+    /// PossRetransFlag (9765): the exchange may have sent the message before. For an unknown
+    /// template the session derives the flag from the number.
     pub possible_retransmission: bool,
     /// The message was received by a previous process that ended before its callback returned: see
     /// [`Session::redeliver`](crate::Session::redeliver).
@@ -432,8 +434,8 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// Called with a business message whose own callback is not implemented. Select a generated
-    /// decoder by its template.
+    /// Called with a business message whose own callback is not implemented, or whose template is
+    /// unknown ([`Warning::UnknownTemplate`]). Select a generated decoder by its template.
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {}
 
     /// Chooses the response to messages that were not applied; `preferred` is the one in

@@ -1,29 +1,32 @@
 //! Mass cancellation: OrderMassActionRequest529.
 
 use hairpin_cme_codecs::ilink3::{
-    MassActionOrdTyp, MassActionScope, MassCancelTIF, OrderMassActionRequest529, SideNULL,
+    MassActionOrdTyp, MassActionScope, MassCancelTIF, MassCxlReqTyp, OrderMassActionRequest529,
+    SideNULL,
 };
 use hairpin_sbe::EncodeError;
 
+use crate::order_terms::boolean;
 use crate::sender::{Outgoing, Stamp};
 use crate::throttle::MessageClass;
+use crate::{SecurityId, Text};
 
 /// An OrderMassActionRequest529: cancels all orders of the session, or those of a part of the
 /// market. Optional filters select one side, order type or time in force.
 ///
 /// ```
 /// use hairpin_cme_codecs::ilink3::SideNULL;
-/// use hairpin_ilink3::MassCancel;
+/// use hairpin_ilink3::{MassCancel, SecurityId};
 ///
 /// let bids = MassCancel { side: Some(SideNULL::BUY), ..MassCancel::instrument(42) };
-/// assert_eq!(bids.security_id, Some(42));
+/// assert_eq!(bids.security_id, Some(SecurityId(42)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MassCancel {
     /// MassActionScope (1374): selects which of the next three fields applies.
     pub scope: MassActionScope,
     /// SecurityID (48) of an instrument.
-    pub security_id: Option<i32>,
+    pub security_id: Option<SecurityId>,
     /// SecurityGroup (1151) of a product group, NUL-padded.
     pub security_group: [u8; 6],
     /// MarketSegmentID (1300).
@@ -34,6 +37,12 @@ pub struct MassCancel {
     pub order_type: Option<MassActionOrdTyp>,
     /// TimeInForce (59); `None` for any.
     pub time_in_force: Option<MassCancelTIF>,
+    /// MassCancelRequestType (6115): only the orders of the request's SenderID or account.
+    pub request_type: Option<MassCxlReqTyp>,
+    /// LiquidityFlag (9373), for BrokerTec and EBS in the EU.
+    pub liquidity_flag: Option<bool>,
+    /// OrigOrderUser (9937): the owner of orders canceled on behalf; since schema version 8.
+    pub orig_order_user: Text<8>,
     /// OrderRequestID (2422), echoed in the report. `None` sends the request's SeqNum.
     pub order_request_id: Option<u64>,
 }
@@ -50,15 +59,18 @@ impl MassCancel {
             side: None,
             order_type: None,
             time_in_force: None,
+            request_type: None,
+            liquidity_flag: None,
+            orig_order_user: Text::EMPTY,
             order_request_id: None,
         }
     }
 
     /// Creates a cancel of the orders of one instrument.
     #[must_use]
-    pub const fn instrument(security_id: i32) -> Self {
+    pub fn instrument(security_id: impl Into<SecurityId>) -> Self {
         let scope = MassActionScope::INSTRUMENT;
-        Self { scope, security_id: Some(security_id), ..Self::all() }
+        Self { scope, security_id: Some(security_id.into()), ..Self::all() }
     }
 
     /// Creates a cancel of the orders of one product group, NUL-padded.
@@ -92,12 +104,15 @@ impl Outgoing for MassCancel {
             .set_sending_time_epoch(stamp.sending_time.as_nanos())
             .set_security_group(self.security_group)
             .set_location(stamp.operator.location)
-            .set_security_id(self.security_id)
+            .set_security_id(self.security_id.map(|id| id.0))
             .set_mass_action_scope(self.scope)
             .set_market_segment_id(self.market_segment_id)
+            .set_mass_cancel_request_type(self.request_type)
             .set_side(self.side)
             .set_ord_type(self.order_type)
-            .set_time_in_force(self.time_in_force);
+            .set_time_in_force(self.time_in_force)
+            .set_liquidity_flag(boolean(self.liquidity_flag))
+            .set_orig_order_user(self.orig_order_user);
         Ok(Self::MAX_LENGTH)
     }
 }

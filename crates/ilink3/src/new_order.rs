@@ -1,25 +1,32 @@
 //! New orders: NewOrderSingle514.
 
-use hairpin_cme_codecs::ilink3::{ExecInst, ExecMode, NewOrderSingle514, Price9, SideReq};
+use hairpin_cme_codecs::ilink3::{
+    ExecInst, ExecMode, NewOrderSingle514, Price9, ShortSaleType, SideReq,
+};
 use hairpin_sbe::EncodeError;
 
-use crate::order_terms::{check_terms, order_setters};
+use crate::order_terms::{boolean, check_prices, check_terms, order_setters};
 use crate::sender::{Outgoing, Stamp};
-use crate::{ClOrdId, OrderTimeInForce, Pricing, RequestError};
+use crate::{ClOrdId, OrderTimeInForce, Pricing, RequestError, SecurityId};
 
 /// A NewOrderSingle514. The constructors take the fields that every order, or every order of the
 /// type, requires. All other fields have the schema's null, or the value for a plain day order,
 /// until set.
 ///
 /// The session's [`Operator`](crate::Operator) provides SenderID, Location, PartyDetailsListReqID
-/// and ManualOrderIndicator.
+/// and ManualOrderIndicator, unless the order is [sent as](crate::Sender::send_as) another one.
+///
+/// Prices are wire prices in units of 10⁻⁹. The display price is the wire price times the
+/// instrument's DisplayFactor (9787): with factor 0.01, ES at 4500.25 has the wire price 450025 and
+/// the mantissa 450,025 × 10⁹.
 ///
 /// ```
 /// use hairpin_ilink3::{ClOrdId, NewOrder, OrderTimeInForce};
 /// use hairpin_cme_codecs::ilink3::SideReq;
 /// use hairpin_sbe::Decimal;
 ///
-/// let price = Decimal(4_500_250_000_000);
+/// // ES at 4500.25, with DisplayFactor 0.01.
+/// let price = Decimal(450_025_000_000_000);
 /// let day = NewOrder::limit(42, SideReq::BUY, price, 3, ClOrdId::from(1));
 /// assert_eq!(day.time_in_force, OrderTimeInForce::Day);
 /// let iceberg = day.good_till_cancel().with_display_quantity(1);
@@ -29,7 +36,7 @@ use crate::{ClOrdId, OrderTimeInForce, Pricing, RequestError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewOrder {
     /// SecurityID (48).
-    pub security_id: i32,
+    pub security_id: SecurityId,
     /// Side (54).
     pub side: SideReq,
     /// OrdType (40), with Price (44) and StopPx (99).
@@ -50,14 +57,24 @@ pub struct NewOrder {
     pub execution_instructions: ExecInst,
     /// ExecutionMode (5906).
     pub execution_mode: Option<ExecMode>,
+    /// LiquidityFlag (9373), for BrokerTec and EBS in the EU.
+    pub liquidity_flag: Option<bool>,
+    /// ManagedOrder (6881). Rejected for futures and options.
+    pub managed_order: Option<bool>,
+    /// ShortSaleType (5409).
+    pub short_sale_type: Option<ShortSaleType>,
+    /// DiscretionPrice (845), for EBS; since schema version 6.
+    pub discretion_price: Option<Price9>,
+    /// ReservationPrice (9562); since schema version 8.
+    pub reservation_price: Option<Price9>,
 }
 
 impl NewOrder {
     /// Creates a limit order for the day.
     #[inline]
     #[must_use]
-    pub const fn limit(
-        security_id: i32,
+    pub fn limit(
+        security_id: impl Into<SecurityId>,
         side: SideReq,
         price: Price9,
         quantity: u32,
@@ -69,7 +86,12 @@ impl NewOrder {
     /// Creates a market order with protection for the day. CME has no other market orders.
     #[inline]
     #[must_use]
-    pub const fn market(security_id: i32, side: SideReq, quantity: u32, id: ClOrdId) -> Self {
+    pub fn market(
+        security_id: impl Into<SecurityId>,
+        side: SideReq,
+        quantity: u32,
+        id: ClOrdId,
+    ) -> Self {
         Self::new(security_id, side, Pricing::Market, quantity, id)
     }
 
@@ -77,7 +99,12 @@ impl NewOrder {
     /// fill rests at that price.
     #[inline]
     #[must_use]
-    pub const fn market_limit(security_id: i32, side: SideReq, quantity: u32, id: ClOrdId) -> Self {
+    pub fn market_limit(
+        security_id: impl Into<SecurityId>,
+        side: SideReq,
+        quantity: u32,
+        id: ClOrdId,
+    ) -> Self {
         Self::new(security_id, side, Pricing::MarketLimit, quantity, id)
     }
 
@@ -85,8 +112,8 @@ impl NewOrder {
     /// traded.
     #[inline]
     #[must_use]
-    pub const fn stop(
-        security_id: i32,
+    pub fn stop(
+        security_id: impl Into<SecurityId>,
         side: SideReq,
         stop_price: Price9,
         quantity: u32,
@@ -99,8 +126,8 @@ impl NewOrder {
     /// traded.
     #[inline]
     #[must_use]
-    pub const fn stop_limit(
-        security_id: i32,
+    pub fn stop_limit(
+        security_id: impl Into<SecurityId>,
         side: SideReq,
         stop_price: Price9,
         price: Price9,
@@ -114,15 +141,15 @@ impl NewOrder {
     /// Creates an order for the day with any pricing.
     #[inline]
     #[must_use]
-    pub const fn new(
-        security_id: i32,
+    pub fn new(
+        security_id: impl Into<SecurityId>,
         side: SideReq,
         pricing: Pricing,
         quantity: u32,
         cl_ord_id: ClOrdId,
     ) -> Self {
         Self {
-            security_id,
+            security_id: security_id.into(),
             side,
             pricing,
             quantity,
@@ -133,6 +160,11 @@ impl NewOrder {
             display_quantity: None,
             execution_instructions: ExecInst(0),
             execution_mode: None,
+            liquidity_flag: None,
+            managed_order: None,
+            short_sale_type: None,
+            discretion_price: None,
+            reservation_price: None,
         }
     }
 }
@@ -150,7 +182,8 @@ impl Outgoing for NewOrder {
             self.quantity,
             self.min_quantity,
             self.display_quantity,
-        )
+        )?;
+        check_prices(self.discretion_price, self.reservation_price)
     }
 
     #[inline]
@@ -165,7 +198,7 @@ impl Outgoing for NewOrder {
         order
             .set_price(self.pricing.price())
             .set_order_qty(self.quantity)
-            .set_security_id(self.security_id)
+            .set_security_id(self.security_id.0)
             .set_side(self.side)
             .set_sender_id(stamp.operator.sender_id)
             .set_cl_ord_id(self.cl_ord_id.0)
@@ -181,7 +214,12 @@ impl Outgoing for NewOrder {
             .set_time_in_force(self.time_in_force.code())
             .set_manual_order_indicator(stamp.operator.manual_order_indicator)
             .set_exec_inst(self.execution_instructions)
-            .set_execution_mode(self.execution_mode);
+            .set_execution_mode(self.execution_mode)
+            .set_liquidity_flag(boolean(self.liquidity_flag))
+            .set_managed_order(boolean(self.managed_order))
+            .set_short_sale_type(self.short_sale_type)
+            .set_discretion_price(self.discretion_price)
+            .set_reservation_price(self.reservation_price);
         Ok(Self::MAX_LENGTH)
     }
 }

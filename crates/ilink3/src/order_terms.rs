@@ -1,9 +1,9 @@
 //! Validation and setters that new orders and replacements share.
 
-use hairpin_cme_codecs::ilink3::Price9;
+use hairpin_cme_codecs::ilink3::{BooleanNULL, Price9};
 use thiserror::Error;
 
-use crate::{OrderTimeInForce, Pricing};
+use crate::{OrderId, OrderTimeInForce, Pricing};
 
 /// An invalid or contradictory value in a request. Nothing was sent and no SeqNum was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -12,8 +12,8 @@ pub enum RequestError {
     /// OrderQty is 0.
     #[error("OrderQty is 0")]
     Quantity,
-    /// Price or StopPx equals the schema's null.
-    #[error("Price or StopPx is the schema's null")]
+    /// A price equals the schema's null.
+    #[error("a price is the schema's null")]
     Price,
     /// MinQty is 0 or more than OrderQty.
     #[error("MinQty is 0 or more than OrderQty")]
@@ -27,6 +27,23 @@ pub enum RequestError {
     /// Party details contain no party, or more than [`PARTIES_MAX`](crate::PARTIES_MAX).
     #[error("party details need 1 to {} parties", crate::PARTIES_MAX)]
     Parties,
+    /// Party details contain more publications than [`PUBLICATIONS_MAX`](crate::PUBLICATIONS_MAX).
+    #[error("party details can have {} publications", crate::PUBLICATIONS_MAX)]
+    Publications,
+    /// MassStatusReqType is 7, all orders, which CME accepts on a convenience gateway only.
+    #[error("MassStatusReqType is 7 on a market segment gateway: request one market segment")]
+    AllOrders,
+    /// A group has too few or too many entries.
+    #[error("the request needs {min} to {max} entries")]
+    Entries {
+        /// The minimum.
+        min: usize,
+        /// The maximum.
+        max: usize,
+    },
+    /// PartyDetailsListReqID is 0, which belongs to party details on demand.
+    #[error("PartyDetailsListReqID is 0, the id of party details on demand")]
+    PartyDetailsId,
     /// OrderID equals the schema's null.
     #[error("OrderID is the schema's null")]
     OrderId,
@@ -37,7 +54,7 @@ const NULL_PRICE: i64 = i64::MAX;
 /// The null of ExpireDate.
 const NULL_DATE: u16 = u16::MAX;
 /// The null of OrderID.
-const NULL_ORDER_ID: u64 = u64::MAX;
+const NULL_ORDER_ID: OrderId = OrderId(u64::MAX);
 
 /// Checks that the pricing, time in force and quantities are valid together.
 #[inline]
@@ -72,8 +89,32 @@ pub(crate) fn check_terms(
 
 /// Checks that `order_id` is not null.
 #[inline]
-pub(crate) fn check_order_id(order_id: u64) -> Result<(), RequestError> {
-    if order_id == NULL_ORDER_ID { Err(RequestError::OrderId) } else { Ok(()) }
+pub(crate) fn check_order_id(order_id: Option<OrderId>) -> Result<(), RequestError> {
+    if order_id == Some(NULL_ORDER_ID) { Err(RequestError::OrderId) } else { Ok(()) }
+}
+
+/// Checks that the optional prices are not null.
+#[inline]
+pub(crate) fn check_prices(
+    discretion_price: Option<Price9>,
+    reservation_price: Option<Price9>,
+) -> Result<(), RequestError> {
+    let is_null = |price: Option<Price9>| price == Some(hairpin_sbe::Decimal(NULL_PRICE));
+    if is_null(discretion_price) || is_null(reservation_price) {
+        return Err(RequestError::Price);
+    }
+    Ok(())
+}
+
+/// Checks the number of entries of a group.
+pub(crate) fn check_count(count: usize, min: usize, max: usize) -> Result<(), RequestError> {
+    if (min..=max).contains(&count) { Ok(()) } else { Err(RequestError::Entries { min, max }) }
+}
+
+/// Returns a flag as encoded on the wire.
+#[inline]
+pub(crate) fn boolean(flag: Option<bool>) -> Option<BooleanNULL> {
+    flag.map(|flag| BooleanNULL(flag.into()))
 }
 
 /// Defines builder methods for the optional fields of an order request.

@@ -1,16 +1,19 @@
 //! Party details of orders: PartyDetailsDefinitionRequest518.
 
 use hairpin_cme_codecs::ilink3::{
-    ClearingAcctType, CustOrdHandlInst, CustOrderCapacity, ListUpdAct, PartyDetailRole,
-    PartyDetailsDefinitionRequest518,
+    AvgPxInd, ClearingAcctType, CmtaGiveUpCD, CustOrdHandlInst, CustOrderCapacity, ListUpdAct,
+    PartyDetailRole, PartyDetailsDefinitionRequest518, SLEDS, SMPI,
 };
 use hairpin_sbe::EncodeError;
 
-use crate::RequestError;
+use crate::reassembly::FRAMING_HEADER_LENGTH;
 use crate::sender::{Outgoing, Stamp};
+use crate::{Operator, RequestError, SendError, Sender, Sent, Text};
 
 /// The maximum number of parties in one definition. CME defines five roles.
 pub const PARTIES_MAX: usize = 8;
+/// The maximum number of regulatory publications in one definition.
+pub const PUBLICATIONS_MAX: usize = 8;
 
 /// A party and its role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,31 +36,63 @@ impl Party {
     }
 }
 
+/// A regulatory publication of trades (group 2668).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TrdRegPublication {
+    /// TrdRegPublicationType (2669).
+    pub kind: u8,
+    /// TrdRegPublicationReason (2670).
+    pub reason: u8,
+}
+
 /// Party details, either registered or sent on demand with one message.
 ///
 /// Registered details have an id chosen by the caller. Send them
 /// ([`Sender::send`](crate::Sender::send)) on the service gateway before the orders that refer to
 /// them. The response is
 /// [`on_party_details_definition_ack`](crate::Listener::on_party_details_definition_ack). On-demand
-/// details precede the message they belong to:
-/// [`Sender::send_with_party`](crate::Sender::send_with_party).
+/// details precede the message they belong to: [`Sender::send_with_party`].
 ///
-/// Source: CME's schema, template 518. Use the generated encoder to set other fields.
+/// CME counts each definition in the limit of common messages, so details on demand halve the order
+/// rate. CME acknowledges them before the report on their message, and also if it rejects the
+/// message. Accept either order.
+///
+/// Source: CME's schema, template 518; CME Client Systems Wiki 46209693, 457324477, 457317540.
+/// ListUpdateAction (1324) is always A: CME lists D as not defined yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartyDetails<'a> {
-    /// PartyDetailsListReqID (1505) of the registration. On demand,
+    /// PartyDetailsListReqID (1505) of the registration, not 0. On demand,
     /// [`SessionPolicy`](crate::SessionPolicy) provides the id.
     pub list_req_id: u64,
     /// The parties, 1 to [`PARTIES_MAX`].
     pub parties: &'a [Party],
+    /// Memo (5149).
+    pub memo: Text<75>,
+    /// AvgPxGroupID (1731).
+    pub avg_px_group_id: Text<20>,
+    /// SelfMatchPreventionID (2362), registered at CME.
+    pub self_match_prevention_id: Option<u64>,
+    /// SelfMatchPreventionInstruction (8000) of the aggressor: cancel its order, or the resting
+    /// one. `None` cancels the resting one. It has no effect on a resting order.
+    pub self_match_prevention_instruction: Option<SMPI>,
+    /// CmtaGiveupCD (9708).
+    pub cmta_giveup: Option<CmtaGiveUpCD>,
     /// CustOrderCapacity (582).
     pub capacity: Option<CustOrderCapacity>,
     /// ClearingAccountType (1816).
     pub account_type: Option<ClearingAcctType>,
+    /// AvgPxIndicator (819).
+    pub avg_px_indicator: Option<AvgPxInd>,
+    /// ClearingTradePriceType (1598).
+    pub clearing_trade_price_type: Option<SLEDS>,
     /// CustOrderHandlingInst (1031).
     pub handling: Option<CustOrdHandlInst>,
-    /// SelfMatchPreventionID (2362).
-    pub self_match_prevention_id: Option<u64>,
+    /// Executor (5290).
+    pub executor: Option<u64>,
+    /// IDMShortCode (36023).
+    pub idm_short_code: Option<u64>,
+    /// NoTrdRegPublications (2668), at most [`PUBLICATIONS_MAX`].
+    pub publications: &'a [TrdRegPublication],
 }
 
 impl<'a> PartyDetails<'a> {
@@ -67,24 +102,43 @@ impl<'a> PartyDetails<'a> {
         Self {
             list_req_id,
             parties,
+            memo: Text::EMPTY,
+            avg_px_group_id: Text::EMPTY,
+            self_match_prevention_id: None,
+            self_match_prevention_instruction: None,
+            cmta_giveup: None,
             capacity: None,
             account_type: None,
+            avg_px_indicator: None,
+            clearing_trade_price_type: None,
             handling: None,
-            self_match_prevention_id: None,
+            executor: None,
+            idm_short_code: None,
+            publications: &[],
+        }
+    }
+
+    /// Checks everything except the id.
+    fn check_lists(&self) -> Result<(), RequestError> {
+        if !(1..=PARTIES_MAX).contains(&self.parties.len()) {
+            Err(RequestError::Parties)
+        } else if self.publications.len() > PUBLICATIONS_MAX {
+            Err(RequestError::Publications)
+        } else {
+            Ok(())
         }
     }
 }
 
 impl Outgoing for PartyDetails<'_> {
     /// The SBE header, the root block, and two groups with three-byte headers.
-    const MAX_LENGTH: usize = 8 + 147 + 3 + 22 * PARTIES_MAX + 3;
+    const MAX_LENGTH: usize = 8 + 147 + 3 + 22 * PARTIES_MAX + 3 + 2 * PUBLICATIONS_MAX;
 
     fn check(&self) -> Result<(), RequestError> {
-        if (1..=PARTIES_MAX).contains(&self.parties.len()) {
-            Ok(())
-        } else {
-            Err(RequestError::Parties)
+        if self.list_req_id == 0 {
+            return Err(RequestError::PartyDetailsId);
         }
+        self.check_lists()
     }
 
     fn request_id(&self, _: u32) -> Option<u64> {
@@ -96,15 +150,82 @@ impl Outgoing for PartyDetails<'_> {
         root.set_party_details_list_req_id(self.list_req_id)
             .set_sending_time_epoch(stamp.sending_time.as_nanos())
             .set_list_update_action(ListUpdAct::ADD)
+            .set_memo(self.memo)
+            .set_avg_px_group_id(self.avg_px_group_id)
+            .set_self_match_prevention_id(self.self_match_prevention_id)
+            .set_cmta_giveup_cd(self.cmta_giveup)
             .set_cust_order_capacity(self.capacity)
             .set_clearing_account_type(self.account_type)
+            .set_self_match_prevention_instruction(self.self_match_prevention_instruction)
+            .set_avg_px_indicator(self.avg_px_indicator)
+            .set_clearing_trade_price_type(self.clearing_trade_price_type)
             .set_cust_order_handling_inst(self.handling)
-            .set_self_match_prevention_id(self.self_match_prevention_id);
+            .set_executor(self.executor)
+            .set_idm_short_code(self.idm_short_code);
         let mut entries = groups.no_party_details()?;
         for party in self.parties {
             entries.push()?.set_party_detail_id(party.id).set_party_detail_role(party.role);
         }
+        let mut entries = groups.no_trd_reg_publications()?;
+        for publication in self.publications {
+            entries
+                .push()?
+                .set_trd_reg_publication_type(publication.kind)
+                .set_trd_reg_publication_reason(publication.reason);
+        }
         groups.finish()
+    }
+}
+
+/// Party details on demand: any id, because the policy provides it.
+struct OnDemand<'a>(PartyDetails<'a>);
+
+impl Outgoing for OnDemand<'_> {
+    const MAX_LENGTH: usize = PartyDetails::MAX_LENGTH;
+
+    fn check(&self) -> Result<(), RequestError> {
+        self.0.check_lists()
+    }
+
+    fn request_id(&self, seq_num: u32) -> Option<u64> {
+        self.0.request_id(seq_num)
+    }
+
+    fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
+        self.0.encode(stamp, buffer)
+    }
+}
+
+impl Sender<'_> {
+    /// Sends party details immediately followed by the message they belong to, in one write. Both
+    /// carry the on-demand id of [`SessionPolicy`](crate::SessionPolicy).
+    ///
+    /// # Errors
+    /// [`SendError`], like [`send`](Self::send), if both cannot be sent. Neither is sent then. A
+    /// throttle needs room for both.
+    pub fn send_with_party<M: Outgoing>(
+        &mut self,
+        party: &PartyDetails<'_>,
+        message: &M,
+    ) -> Result<Sent, SendError> {
+        let list_req_id = self.outbound.on_demand_party_id;
+        let details = OnDemand(PartyDetails { list_req_id, ..*party });
+        let operator =
+            Operator { party_details_list_req_id: list_req_id, ..self.outbound.operator };
+        self.outbound.check(self.now, message, false)?;
+        self.outbound.check_pair::<OnDemand<'_>, M>(self.now)?;
+        let bytes = 2 * FRAMING_HEADER_LENGTH + OnDemand::MAX_LENGTH + M::MAX_LENGTH;
+        self.sink.reserve(2, bytes).map_err(|error| {
+            self.outbound.counters.refused_by_outlet += 1;
+            SendError::Sink(error)
+        })?;
+        self.encode_for_warm_up(&details)?;
+        self.with_operator(&operator, |sender| sender.encode_for_warm_up(message))?;
+        let batched = self.batch(|sender| {
+            sender.send(&details)?;
+            sender.with_operator(&operator, |sender| sender.send(message))
+        });
+        batched.value.map(|sent| Sent { delivery: batched.delivery, ..sent })
     }
 }
 
@@ -129,5 +250,24 @@ mod tests {
         assert_eq!(check(0), Err(RequestError::Parties));
         assert_eq!((check(1), check(PARTIES_MAX)), (Ok(()), Ok(())));
         assert_eq!(check(PARTIES_MAX + 1), Err(RequestError::Parties));
+    }
+
+    #[test]
+    fn zero_cannot_be_registered() {
+        let parties = [Party::new(PartyDetailRole::OPERATOR, "ABC").unwrap()];
+        let check = |id| PartyDetails::new(id, &parties).check();
+        assert_eq!((check(0), check(1)), (Err(RequestError::PartyDetailsId), Ok(())));
+    }
+
+    #[test]
+    fn definition_has_at_most_8_publications() {
+        let parties = [Party::new(PartyDetailRole::OPERATOR, "ABC").unwrap()];
+        let publications = [TrdRegPublication { kind: 1, reason: 2 }; PUBLICATIONS_MAX + 1];
+        let check = |count: usize| {
+            let publications = &publications[..count];
+            PartyDetails { publications, ..PartyDetails::new(5, &parties) }.check()
+        };
+        assert_eq!(check(PUBLICATIONS_MAX), Ok(()));
+        assert_eq!(check(PUBLICATIONS_MAX + 1), Err(RequestError::Publications));
     }
 }

@@ -2,7 +2,7 @@
 
 use hairpin_time::Instant;
 
-use crate::{Action, TerminateCode};
+use crate::Action;
 
 /// The queue of session messages to send and actions to execute.
 #[derive(Debug, Default)]
@@ -48,10 +48,10 @@ impl Queued {
     }
 }
 
-/// A Terminate507 to send.
+/// A Terminate507 to send. Its code is always 0: CME treats any other code as an error of the
+/// client.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terminate {
-    pub(crate) code: TerminateCode,
     /// The RequestTimestamp of the Terminate that this one confirms.
     pub(crate) confirms: Option<u64>,
 }
@@ -109,14 +109,13 @@ impl Pending {
     }
 
     /// Queues a Terminate. Its confirmation is expected before `deadline`.
-    pub(crate) fn terminate(&mut self, code: TerminateCode, deadline: Instant) {
-        self.replace_with(Terminate { code, confirms: None }, deadline);
+    pub(crate) fn terminate(&mut self, deadline: Instant) {
+        self.replace_with(Terminate { confirms: None }, deadline);
     }
 
-    /// Queues a Terminate, or the confirmation of one. The connection closes once the message is
-    /// sent.
-    pub(crate) fn terminate_and_close(&mut self, terminate: Terminate, deadline: Instant) {
-        self.replace_with(terminate, deadline);
+    /// Queues the confirmation of a Terminate. The connection closes once it is sent.
+    pub(crate) fn confirm_and_close(&mut self, request_timestamp: u64, deadline: Instant) {
+        self.replace_with(Terminate { confirms: Some(request_timestamp) }, deadline);
         self.queue(Queued::CLOSE);
         self.close = Close::AfterTransmit;
     }

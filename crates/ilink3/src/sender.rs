@@ -9,9 +9,7 @@ use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
 use crate::replay::{AdvertisedSeqNums, Replay};
 use crate::throttle::{MessageClass, Throttle};
 use crate::version::{self, Version};
-use crate::{
-    Operator, OutboundCounters, PartyDetails, Progress, RequestError, State, TerminateCode,
-};
+use crate::{GatewayKind, Operator, OutboundCounters, Progress, RequestError, State};
 
 /// The greatest SeqNum. Continuing requires a new UUID.
 pub const SEQ_NUM_MAX: u32 = 999_999_999;
@@ -23,9 +21,10 @@ const PARTY_DETAILS_LIST_REQUEST: u16 = 537;
 
 /// A business message that a client sends.
 ///
-/// [`NewOrder`](crate::NewOrder), [`ReplaceOrder`](crate::ReplaceOrder) and
-/// [`CancelOrder`](crate::CancelOrder) implement it. Implement it to send any other message or
-/// field with the generated encoders.
+/// A type of this crate implements it for each business message of clients, from
+/// [`NewOrder`](crate::NewOrder) to
+/// [`SecurityDefinitionRequest`](crate::SecurityDefinitionRequest). Implement it to send other
+/// bytes with the generated encoders.
 pub trait Outgoing {
     /// The maximum number of bytes that [`encode`](Self::encode) writes, SBE header included.
     const MAX_LENGTH: usize;
@@ -39,6 +38,16 @@ pub trait Outgoing {
     /// [`RequestError`] with the first invalid value.
     #[inline]
     fn check(&self) -> Result<(), RequestError> {
+        Ok(())
+    }
+
+    /// Checks that a gateway of this kind accepts the message. Called after [`check`](Self::check).
+    ///
+    /// # Errors
+    /// [`RequestError`].
+    #[inline]
+    fn check_gateway(&self, kind: GatewayKind) -> Result<(), RequestError> {
+        let _ = kind;
         Ok(())
     }
 
@@ -73,6 +82,19 @@ pub struct Stamp<'a> {
     pub operator: &'a Operator,
 }
 
+/// Writes SenderID, Location, ManualOrderIndicator and SendingTimeEpoch of a request.
+macro_rules! set_sender_fields {
+    ($root:ident, $stamp:ident) => {
+        $root
+            .set_sender_id($stamp.operator.sender_id)
+            .set_location($stamp.operator.location)
+            .set_manual_order_indicator($stamp.operator.manual_order_indicator)
+            .set_sending_time_epoch($stamp.sending_time.as_nanos());
+    };
+}
+
+pub(crate) use set_sender_fields;
+
 /// The destination of committed messages: a journal followed by a connection.
 pub trait OutboundSink {
     /// Reserves a buffer of at least `max` bytes for one frame: a business message, or the Sequence
@@ -89,6 +111,16 @@ pub trait OutboundSink {
     /// # Panics
     /// May panic if `length` is greater than the claimed size.
     fn commit(&mut self, length: usize, seq_num: Option<u32>) -> Delivery;
+
+    /// Checks that `messages` more messages of `bytes` bytes in total can be kept, so that several
+    /// messages are sent together or not at all. By default there is no limit.
+    ///
+    /// # Errors
+    /// [`OutboundError`], if a claim would fail before all of them are committed.
+    fn reserve(&mut self, messages: usize, bytes: usize) -> Result<(), OutboundError> {
+        let _ = (messages, bytes);
+        Ok(())
+    }
 
     /// Starts a batch: until [`end_batch`](Self::end_batch), messages are kept but not written.
     /// Batches may be nested; only the outermost one counts. By default there are no batches, and
@@ -239,6 +271,7 @@ pub(crate) struct Outbound {
     pub(crate) operator: Operator,
     pub(crate) on_demand_party_id: u64,
     pub(crate) version: Version,
+    pub(crate) gateway_kind: GatewayKind,
     pub(crate) pending: Pending,
     /// The replay in progress. Nothing else is sent before it ends.
     pub(crate) replay: Option<Replay>,
@@ -311,7 +344,8 @@ impl Outbound {
             self.counters.refused_without_number += 1;
             return Err(SendError::NumbersExhausted);
         }
-        message.check().map_err(|error| {
+        let checked = message.check().and_then(|()| message.check_gateway(self.gateway_kind));
+        checked.map_err(|error| {
             self.counters.refused_requests += 1;
             SendError::Request(error)
         })
@@ -351,6 +385,24 @@ impl Outbound {
             throttle.record(class, now.monotonic);
         }
         Ok(())
+    }
+
+    /// Checks that two messages, of the classes of `A` and `B`, may be sent now.
+    pub(crate) fn check_pair<A: Outgoing, B: Outgoing>(
+        &mut self,
+        now: Now,
+    ) -> Result<(), SendError> {
+        if self.progress.next_outgoing >= SEQ_NUM_MAX {
+            self.counters.refused_without_number += 1;
+            return Err(SendError::NumbersExhausted);
+        }
+        let count = 1 + u32::from(A::CLASS == B::CLASS);
+        let throttle = self.throttle.as_ref();
+        let blocked = throttle.and_then(|it| it.blocked_until_nth(B::CLASS, count, now.monotonic));
+        blocked.map_or(Ok(()), |until| {
+            self.counters.refused_throttled += 1;
+            Err(SendError::Throttled { until })
+        })
     }
 
     /// Returns `true` if nothing prevents sending business messages.
@@ -417,7 +469,7 @@ impl Outbound {
             State::Negotiating if self.pending.is_queued(Queued::NEGOTIATE) => self.pending.close(),
             State::Negotiating | State::Establishing | State::Established => {
                 let deadline = now.monotonic + self.keep_alive_interval;
-                self.pending.terminate(TerminateCode::FINISHED, deadline);
+                self.pending.terminate(deadline);
             }
         }
         if self.state != State::Disconnected {
@@ -500,29 +552,42 @@ impl Sender<'_> {
         Ok(Sent { seq_num, delivery })
     }
 
-    /// Sends party details immediately followed by the message they belong to. Both carry the
-    /// on-demand id of [`SessionPolicy`](crate::SessionPolicy).
+    /// Sends `message` like [`send`](Self::send), for `operator` instead of the session's.
     ///
     /// # Errors
-    /// [`SendError`], like [`send`](Self::send). If the sink has room for the details only, they
-    /// are still sent: CME pairs them with the next message.
-    pub fn send_with_party<M: Outgoing>(
+    /// [`SendError`], like [`send`](Self::send).
+    pub fn send_as<M: Outgoing>(
         &mut self,
-        party: &PartyDetails<'_>,
+        operator: &Operator,
         message: &M,
     ) -> Result<Sent, SendError> {
-        self.outbound.check(self.now, message, false)?;
-        if self.outbound.progress.next_outgoing >= SEQ_NUM_MAX {
-            self.outbound.counters.refused_without_number += 1;
-            return Err(SendError::NumbersExhausted);
-        }
-        let list_req_id = self.outbound.on_demand_party_id;
-        self.send(&PartyDetails { list_req_id, ..*party })?;
-        let operator = &mut self.outbound.operator;
-        let usual = core::mem::replace(&mut operator.party_details_list_req_id, list_req_id);
-        let sent = self.send(message);
-        self.outbound.operator.party_details_list_req_id = usual;
-        sent
+        self.with_operator(operator, |sender| sender.send(message))
+    }
+
+    /// Runs `send` with `operator` in place of the session's: for party details on demand, batches,
+    /// and requests sent through an order tracker.
+    ///
+    /// ```
+    /// # use hairpin_ilink3::{NewOrder, Operator, SendError, Sender, Sent};
+    /// # fn send(sender: &mut Sender, order: &NewOrder) -> Result<Sent, SendError> {
+    /// let account = Operator { party_details_list_req_id: 7, ..*sender.operator() };
+    /// sender.with_operator(&account, |sender| sender.send(order))
+    /// # }
+    /// ```
+    pub fn with_operator<T>(
+        &mut self,
+        operator: &Operator,
+        send: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let usual = core::mem::replace(&mut self.outbound.operator, *operator);
+        let scope = OperatorScope { sender: self, usual };
+        send(scope.sender)
+    }
+
+    /// Returns the operator of the messages sent now.
+    #[must_use]
+    pub fn operator(&self) -> &Operator {
+        &self.outbound.operator
     }
 
     /// Starts a graceful termination: messages already sent are written, then a Terminate, and
@@ -547,5 +612,17 @@ impl Sender<'_> {
     #[must_use]
     pub fn now(&self) -> Now {
         self.now
+    }
+}
+
+/// The scope of another operator. Dropping it restores the session's, also on a panic.
+struct OperatorScope<'a, 'b> {
+    sender: &'a mut Sender<'b>,
+    usual: Operator,
+}
+
+impl Drop for OperatorScope<'_, '_> {
+    fn drop(&mut self) {
+        self.sender.outbound.operator = self.usual;
     }
 }

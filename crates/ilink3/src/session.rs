@@ -24,12 +24,12 @@ use core::ops::ControlFlow;
 use hairpin_time::{Instant, Now};
 
 use crate::listener::Failover;
-use crate::pending::{Pending, Terminate};
+use crate::pending::{Pending, Queued};
 use crate::reassembly::split_frame;
 use crate::replay::AdvertisedSeqNums;
 use crate::sender::{Outbound, Outgoing, Sender};
 use crate::{
-    Action, Binding, DisconnectReason, Error, InboundCounters, Listener, OutboundCounters,
+    Action, Binding, DisconnectReason, Error, InboundCounters, Listener, OnFault, OutboundCounters,
     OutboundSink, Progress, Rates, Reassembly, SendError, SessionPolicy, Settings, SettingsError,
     State, Throttle, Warning,
 };
@@ -40,6 +40,9 @@ use recovery::Recovery;
 pub use connection::ConnectError;
 pub use recovery::REQUEST_MAX;
 pub use transmit::CONTROL_LENGTH;
+
+/// The number of unknown business templates with a warning. More templates are only counted.
+const UNKNOWN_TEMPLATES_MAX: usize = 32;
 
 /// The client side of an iLink 3 session, without I/O.
 ///
@@ -85,6 +88,12 @@ pub struct Session {
     last_reported_state: State,
     /// A message of a previous process is being delivered.
     redelivering: bool,
+    /// The unknown business templates that caused a warning; 0 for none.
+    unknown_templates: [u16; UNKNOWN_TEMPLATES_MAX],
+    /// A fault ends this connection. Of the messages received since, only a Terminate matters.
+    faulted: bool,
+    /// The boundaries of frames on this connection are unknown.
+    framing_lost: bool,
     /// The reason for the end of the connection, known or expected.
     disconnect_reason: DisconnectReason,
 }
@@ -146,6 +155,7 @@ impl Session {
                 operator: settings.operator,
                 on_demand_party_id: policy.on_demand_party_id,
                 version: policy.version,
+                gateway_kind: policy.gateway_kind,
                 pending: Pending::default(),
                 replay: None,
                 advertised: AdvertisedSeqNums::default(),
@@ -179,6 +189,9 @@ impl Session {
             key_check_at: None,
             last_reported_state: State::Disconnected,
             redelivering: false,
+            unknown_templates: [0; UNKNOWN_TEMPLATES_MAX],
+            faulted: false,
+            framing_lost: false,
             disconnect_reason: DisconnectReason::Lost,
             was_established: false,
         })
@@ -220,7 +233,7 @@ impl Session {
     ) {
         self.report_state(context);
         let connected = !matches!(self.state(), State::Disconnected | State::Connecting);
-        if !connected || self.outbound.pending.is_closing() {
+        if !connected || self.outbound.pending.is_closing() || self.framing_lost {
             // Bytes after a message that ended the session are not counted.
             if is_all {
                 self.inbound.counters.bytes_discarded += bytes.len() as u64;
@@ -384,20 +397,29 @@ impl Session {
         &self.settings
     }
 
-    /// Reports a fault, sends a Terminate if the fault has a code, and closes.
+    /// Reports a fault and ends the connection as [`SessionPolicy::on_fault`] selects. Never sends
+    /// a Terminate with a code other than 0.
     #[cold]
     fn fail<L: Listener>(&mut self, context: &mut Context<'_, L>, error: Error) {
         self.inbound.counters.count(&error);
-        // An invalid number has the same consequence, no matter which side detects it.
-        self.disconnect_reason =
-            error.terminate_code().map_or(DisconnectReason::Lost, DisconnectReason::Terminated);
-        let deadline = context.now.monotonic + self.settings.keep_alive_interval;
-        let pending = &mut self.outbound.pending;
-        // Nothing may be sent after our own Terminate.
-        match error.terminate_code().filter(|_| !pending.awaiting_confirmation) {
-            Some(code) => pending.terminate_and_close(Terminate { code, confirms: None }, deadline),
-            None => pending.close(),
+        let code = error.code();
+        // A later fault, such as a missing response to Terminate, does not change the cause.
+        if !self.faulted {
+            // An invalid number has the same consequence, no matter which side detects it.
+            self.disconnect_reason =
+                code.map_or(DisconnectReason::Lost, DisconnectReason::Terminated);
         }
+        let may_terminate = self.policy.on_fault == OnFault::Terminate && !self.faulted;
+        let pending = &mut self.outbound.pending;
+        // Nothing may be sent after our own Terminate, and nothing may precede Negotiate.
+        let has_session = !pending.awaiting_confirmation && !pending.is_queued(Queued::NEGOTIATE);
+        if may_terminate && code.is_some() && has_session {
+            pending.terminate(context.now.monotonic + self.settings.keep_alive_interval);
+        } else {
+            pending.close();
+        }
+        self.faulted = true;
+        self.framing_lost |= matches!(error, Error::Framing(_));
         self.notify(context, |listener, sender| listener.on_error(sender, &error));
         self.enter(context, State::Terminating);
     }

@@ -19,9 +19,11 @@ pub const HELD_BYTES_DEFAULT: usize = 1 << 20;
 pub struct SessionPolicy {
     /// The schema version of the messages sent: 9 or an older one.
     pub version: Version,
-    /// PartyDetailsListReqID (1505) of on-demand party details and of the message they belong to.
-    /// CME's schema documents "FFFFFFFF" without defining it: 0xFFFF_FFFF (the default) or the
-    /// field's null, `u64::MAX`.
+    /// The kind of gateway that the session is on.
+    pub gateway_kind: GatewayKind,
+    /// PartyDetailsListReqID (1505) of on-demand party details and of the message they belong to:
+    /// 0, as CME's pages require (46209693, 46210232). Only descriptions in the schema mention
+    /// "FFFFFFFF".
     pub on_demand_party_id: u64,
     /// The buffer size in bytes for messages received while a gap before them is open. The buffer
     /// is allocated with the session. Messages that do not fit are requested again. See
@@ -44,9 +46,26 @@ pub struct SessionPolicy {
     /// The response to NotApplied, unless the listener [overrides
     /// it](crate::Listener::answer_not_applied).
     pub not_applied: NotAppliedAnswer,
+    /// The end of the connection after a fault.
+    pub on_fault: OnFault,
     /// The expiry date of the secret key, for warnings in advance. `None` (the default) disables
     /// the warnings.
     pub key_expires: Option<KeyExpiry>,
+}
+
+/// The kind of CME's gateway.
+///
+/// Source: CME Client Systems Wiki 457220437, 46215155, 46469098.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum GatewayKind {
+    /// A market segment gateway (MSGW): one session for each segment, each with its own limits. CME
+    /// delays a session whose messages span packets.
+    #[default]
+    MarketSegment,
+    /// A convenience gateway (CGW): one session for all segments, with limits over all of them.
+    /// Only a CGW accepts a request for the status of all orders. New sessions have
+    /// cancel-on-disconnect.
+    Convenience,
 }
 
 /// The response to a NotApplied: what the session does with messages the exchange did not apply.
@@ -66,16 +85,33 @@ pub enum NotAppliedAnswer {
     Replay,
 }
 
+/// The end of the connection after a [fault](crate::Error). A client's Terminate with a code other
+/// than 0 is itself an error at CME (code 23), so the session never sends one.
+///
+/// Source: CME Client Systems Wiki 46440124, 714735639, 46203696.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum OnFault {
+    /// Closes the connection at once. CME may cancel the day orders, if the session is registered
+    /// for cancel-on-disconnect.
+    #[default]
+    Close,
+    /// Sends Terminate 0 and waits for the response for one keep-alive interval. Orders stay.
+    /// Without a logon request on the connection, closes at once.
+    Terminate,
+}
+
 impl Default for SessionPolicy {
     fn default() -> Self {
         Self {
             version: Version::NEWEST,
-            on_demand_party_id: 0xFFFF_FFFF,
+            gateway_kind: GatewayKind::default(),
+            on_demand_party_id: 0,
             held_bytes: HELD_BYTES_DEFAULT,
             retransmission_timeout: Duration::from_secs(10),
             retransmission_attempts: 3,
             logon_attempts: 2,
             not_applied: NotAppliedAnswer::default(),
+            on_fault: OnFault::default(),
             key_expires: None,
         }
     }

@@ -3,12 +3,11 @@
 use alloc::string::String;
 use core::fmt;
 
-use hairpin_cme_codecs::ilink3::ManualOrdIndReq;
 use hairpin_time::Duration;
 use thiserror::Error;
 
-use crate::SecretKey;
 use crate::ascii::is_printable;
+use crate::{Operator, SecretKey};
 
 /// The credentials of a session and the operator of its orders.
 ///
@@ -33,8 +32,8 @@ pub struct Settings {
     /// KeepAliveInterval (39014), whole milliseconds from 5,000 to 60,000. See
     /// [`KEEP_ALIVE_DEFAULT`].
     pub keep_alive_interval: Duration,
-    /// The sender fields of all orders: see [`NewOrder`](crate::NewOrder) and
-    /// [`CancelOrder`](crate::CancelOrder).
+    /// The sender fields of all requests, unless
+    /// [`Sender::send_as`](crate::Sender::send_as) sends them for another operator.
     pub operator: Operator,
 }
 
@@ -44,40 +43,6 @@ pub const KEEP_ALIVE_MIN: Duration = Duration::from_millis(5_000);
 pub const KEEP_ALIVE_MAX: Duration = Duration::from_millis(60_000);
 /// The default KeepAliveInterval: ten seconds.
 pub const KEEP_ALIVE_DEFAULT: Duration = Duration::from_millis(10_000);
-
-/// The operator that enters the orders of a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Operator {
-    /// SenderID (5392): the operator's id, NUL-padded.
-    pub sender_id: [u8; 20],
-    /// Location (9537): country and, in the US and Canada, state, NUL-padded.
-    pub location: [u8; 5],
-    /// PartyDetailsListReqID (1505): the registered party details of the orders.
-    pub party_details_list_req_id: u64,
-    /// ManualOrderIndicator (1028): automated or manual.
-    pub manual_order_indicator: ManualOrdIndReq,
-}
-
-impl Operator {
-    /// Creates an automated operator with party details 1. Longer text is truncated.
-    #[must_use]
-    pub fn automated(sender_id: &str, location: &str) -> Self {
-        Self {
-            sender_id: padded(sender_id),
-            location: padded(location),
-            party_details_list_req_id: 1,
-            manual_order_indicator: ManualOrdIndReq::AUTOMATED,
-        }
-    }
-}
-
-/// Pads `text` with NULs to a field of fixed length. Longer text is truncated.
-fn padded<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
-    let mut field = [0; LENGTH];
-    let length = text.len().min(LENGTH);
-    field[..length].copy_from_slice(&text.as_bytes()[..length]);
-    field
-}
 
 /// An invalid setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -160,7 +125,7 @@ pub(crate) mod tests {
             trading_system_version: "1.0".to_string(),
             trading_system_vendor: "TestVendor".to_string(),
             keep_alive_interval: KEEP_ALIVE_DEFAULT,
-            operator: Operator::automated("TRADER", "US,IL"),
+            operator: Operator::automated("TRADER", "US,IL").unwrap(),
         }
     }
 

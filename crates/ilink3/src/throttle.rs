@@ -107,8 +107,13 @@ impl SendTimes {
         Self { interval: rate.interval, sent_at, oldest: 0 }
     }
 
-    fn blocked_until(&self) -> Option<Instant> {
-        self.sent_at[self.oldest].map(|sent_at| sent_at + self.interval)
+    /// Returns the time at which `count` messages may be sent at once; `None` if any time.
+    fn blocked_until(&self, count: usize) -> Option<Instant> {
+        if count > self.sent_at.len() {
+            return Some(Instant::MAX);
+        }
+        let last = (self.oldest + count - 1) % self.sent_at.len();
+        self.sent_at[last].map(|sent_at| sent_at + self.interval)
     }
 
     fn record(&mut self, now: Instant) {
@@ -129,12 +134,24 @@ impl Throttle {
     /// Returns the time at which a message of this class may be sent, or `None` if now.
     #[must_use]
     pub fn blocked_until(&self, class: MessageClass, now: Instant) -> Option<Instant> {
+        self.blocked_until_nth(class, 1, now)
+    }
+
+    /// Returns the time at which `count` messages of this class, at least 1, may be sent at once,
+    /// or `None` if now. [`Instant::MAX`] means never.
+    #[must_use]
+    pub fn blocked_until_nth(
+        &self,
+        class: MessageClass,
+        count: u32,
+        now: Instant,
+    ) -> Option<Instant> {
         let ring = match class {
             MessageClass::Cancel => &self.cancels,
             MessageClass::Quote => &self.quotes,
             MessageClass::Other => &self.others,
         };
-        ring.as_ref()?.blocked_until().filter(|&free| free > now)
+        ring.as_ref()?.blocked_until(count as usize).filter(|&free| free > now)
     }
 
     /// Records a message of this class sent at `now`. Calls must be in time order.
@@ -173,6 +190,16 @@ mod tests {
                 throttle.record(Other, at(now));
             }
         }
+    }
+
+    #[test]
+    fn several_messages_wait_for_the_last_of_them() {
+        let mut throttle = throttle();
+        throttle.record(Other, at(0));
+        assert_eq!(throttle.blocked_until_nth(Other, 1, at(1)), None);
+        assert_eq!(throttle.blocked_until_nth(Other, 2, at(1)), Some(at(100)));
+        assert_eq!(throttle.blocked_until_nth(Other, 2, at(100)), None);
+        assert_eq!(throttle.blocked_until_nth(Other, 3, at(100)), Some(Instant::MAX));
     }
 
     #[test]

@@ -21,7 +21,9 @@ impl Sender<'_> {
         result
     }
 
-    fn encode_for_warm_up<M: Outgoing>(&mut self, message: &M) -> Result<(), SendError> {
+    /// Encodes like [`send`](Self::send) in the sink's buffer, without visible effects except for
+    /// the counters of refused messages.
+    pub(crate) fn encode_for_warm_up<M: Outgoing>(&mut self, message: &M) -> Result<(), SendError> {
         self.outbound.check(self.now, message, false)?;
         let room = self.sink.warm_up(FRAMING_HEADER_LENGTH + M::MAX_LENGTH);
         let length = self.outbound.encode(self.now, message, room.map_err(SendError::Sink)?)?;

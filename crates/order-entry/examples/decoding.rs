@@ -37,8 +37,9 @@ fn main() -> Result<(), Box<dyn AnyError>> {
         .set_security_id(1_001)
         .set_side(SideReq::BUY)
         .set_order_qty(5)
-        // CME wire price (PRICE9): integer mantissa, implied exponent -9. This is 4500.25.
-        .set_price(Decimal(4_500_250_000_000))
+        // CME wire price (PRICE9): integer mantissa, implied exponent -9. ES at the display price
+        // 4500.25 with DisplayFactor 0.01 has the wire price 450025.
+        .set_price(Decimal(450_025_000_000_000))
         .set_poss_retrans_flag(BooleanFlag::FALSE);
 
     // The header has template id, block length and schema version.

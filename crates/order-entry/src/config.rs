@@ -16,7 +16,7 @@ use hairpin_ilink3::{ConnectorSettings, SecretKeyError, SettingsError};
 use hairpin_mapped::{Journal, JournalError, JournalSettings};
 use thiserror::Error;
 
-use crate::{NamedZone, Settings};
+use crate::{MsgwConfigError, NamedZone, Settings};
 
 /// The configuration of a session on a real gateway.
 #[derive(Debug, Clone)]
@@ -80,6 +80,14 @@ pub enum ConfigError {
     /// The environment variable for the secret key is not set, or is not text.
     #[error("cannot read the secret key: environment variable {0} is not set")]
     NoVariable(String),
+    /// CME's `MSGW_Config.xml` does not have a usable schema version for the market segment.
+    #[error("cannot use {}: {error}", path.display())]
+    Msgw {
+        /// The file's path.
+        path: PathBuf,
+        /// The cause.
+        error: MsgwConfigError,
+    },
     /// CME would reject a setting of the logon.
     #[error("[logon]: {0}")]
     Logon(SettingsError),

@@ -21,6 +21,9 @@ use crate::{Connect, Counters, Settings, WhenFull, WhenThrottled};
 
 use batch::Batch;
 
+/// An upper limit for the bytes of a journal record besides its payload: header and padding.
+const RECORD_OVERHEAD_MAX: usize = 64;
+
 /// A journal and its connection. Writes in this order: the rest of a control message, queued
 /// records, new control messages.
 #[derive(Debug)]
@@ -80,6 +83,20 @@ impl<D: Connect, J: Storage> OutboundSink for JournaledConnection<D, J> {
             return self.write_record(record);
         }
         self.commit_slow(record)
+    }
+
+    /// Starts a journal segment, or restarts the journal, if the messages do not fit in this one.
+    #[cold]
+    fn reserve(&mut self, messages: usize, bytes: usize) -> Result<(), OutboundError> {
+        self.check_room_slow()?;
+        if !self.queue.has_room(messages) {
+            return Err(OutboundError::WouldBlock { waiting: self.waiting() });
+        }
+        let bytes = bytes + messages * RECORD_OVERHEAD_MAX;
+        if !self.journal.has_room(bytes) {
+            self.make_room();
+        }
+        self.journal.claim(bytes).map(drop).map_err(|_| OutboundError::Full)
     }
 
     fn begin_batch(&mut self) {
@@ -258,6 +275,7 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
     /// Sets an established connection.
     pub(crate) fn set_stream(&mut self, stream: D::Stream) {
         self.counters.connected += 1;
+        self.batch.set_segment_size(stream.segment_size());
         self.stream = Some(stream);
         self.update_fast_path();
     }
@@ -363,6 +381,7 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
 
     /// Takes over a connection with the unwritten rest of a control message.
     pub(crate) fn take_over(&mut self, stream: Option<D::Stream>, rest: &[u8]) {
+        self.batch.set_segment_size(stream.as_ref().and_then(Stream::segment_size));
         self.stream = stream;
         self.control[..rest.len()].copy_from_slice(rest);
         self.control_left = 0..rest.len();

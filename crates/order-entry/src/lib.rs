@@ -58,10 +58,11 @@
 //! use hairpin_order_entry::*;
 //!
 //! // The quantity is missing.
-//! let order = NewOrder::limit(42, SideReq::BUY, Decimal(4_500_250_000_000), ClOrdId::from(1));
+//! let order = NewOrder::limit(42, SideReq::BUY, Decimal(450_025_000_000_000), ClOrdId::from(1));
 //! ```
 //!
-//! Prices are CME wire prices (PRICE9): an integer mantissa with the implied exponent -9.
+//! Prices are CME wire prices (PRICE9): an integer mantissa with the implied exponent -9. The
+//! display price is the wire price times the instrument's DisplayFactor (9787).
 //!
 //! ```no_run
 //! use hairpin_mapped::Journal;
@@ -73,7 +74,7 @@
 //!
 //! impl Listener for Buyer {
 //!     fn on_established(&mut self, sender: &mut Sender<'_>, _: &Established) {
-//!         let price = Decimal(4_500_250_000_000); // mantissa of 4500.25
+//!         let price = Decimal(450_025_000_000_000); // ES at 4500.25, DisplayFactor 0.01
 //!         let order = NewOrder::limit(42, SideReq::BUY, price, 1, ClOrdId::from(1));
 //!         if let Err(error) = sender.send(&order) {
 //!             eprintln!("not sent: {error}");
@@ -109,6 +110,7 @@ mod config;
 mod connect;
 mod counters;
 mod journaled_connection;
+mod msgw_config;
 mod orders;
 mod reconnecting_session;
 mod record;
@@ -143,15 +145,21 @@ pub use hairpin_cme_codecs::ilink3::{
 /// Options and receive timestamps of connections.
 pub use hairpin_endpoint::{Meta, TcpOptions, Timestamp, Timestamping};
 pub use hairpin_ilink3::{
-    BackupNotice, Batched, Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId,
-    ConnectError, Delivery, Error, Established, Failover, Gap, InFlightMitigation, InboundCounters,
-    KEEP_ALIVE_DEFAULT, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Listener, MassCancel, MassStatus,
-    Message, MessageClass, NewOrder, NotApplied, NotAppliedAnswer, Operator, OrderRejectReason,
-    OrderTimeInForce, OutboundCounters, OutboundError, Outgoing, Pricing, Progress, RATE_INTERVAL,
-    Rate, Rates, RejectCode, Rejected, ReplaceOrder, ReplaceRejectReason, RequestError,
-    RetransmitRejectCode, RetransmitRejected, SecretKey, SecretKeyError, SendError, Sender, Sent,
-    SessionPolicy, Settings as Logon, SettingsError, Stamp, State, Takeover, TerminateCode,
-    Terminated, Throttle, Warning,
+    BackupNotice, Batched, Binding, BrokenDate, BusinessRejectReason, CancelOrder,
+    CancelRejectReason, ClOrdId, ConnectError, CrossSide, Delivery, ENTRIES_MAX, Error,
+    Established, ExecutionAck, Failover, Gap, GatewayKind, InFlightMitigation, InboundCounters,
+    KEEP_ALIVE_DEFAULT, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Leg, Listener, Location, MassCancel,
+    MassQuote, MassQuoteRequest, MassStatus, Message, MessageClass, NewOrder, NewOrderCross,
+    NotApplied, NotAppliedAnswer, OnFault, Operator, OperatorError, OrderId, OrderRejectReason,
+    OrderStatusRequest, OrderTimeInForce, OutboundCounters, OutboundError, Outgoing, PARTIES_MAX,
+    PUBLICATIONS_MAX, Party, PartyDetails, PartyDetailsListRequest, Pricing, Progress, QUOTES_MAX,
+    Quote, QuoteCancel, QuoteCancelByGroup, QuoteCancelByInstrument, QuoteCancelBySet,
+    QuoteCancelEntry, QuoteCancelSet, RATE_INTERVAL, Rate, Rates, RejectCode, Rejected, RelatedSym,
+    ReplaceOrder, ReplaceRejectReason, RequestError, RequestForCross, RequestForQuote,
+    RequestedParty, RequestingParty, RetransmitRejectCode, RetransmitRejected, SENDER_ID_MAX,
+    SecretKey, SecretKeyError, SecurityDefinitionRequest, SecurityId, SendError, Sender, SenderId,
+    Sent, SessionPolicy, Settings as Logon, SettingsError, SideQuote, Stamp, State, Takeover,
+    TerminateCode, Terminated, Text, Throttle, TrdRegPublication, Version, Warning,
 };
 /// The connector of a [`ReconnectingSession`], with its settings.
 pub use hairpin_ilink3::{
@@ -161,6 +169,7 @@ pub use hairpin_ilink3::{
 /// Types for threads and their errors.
 pub use hairpin_reactor::{CallError, Panic, SpawnError, SpinError};
 pub use hairpin_sbe::{Decimal, EncodeError};
+pub use msgw_config::{MsgwConfigError, msgw_schema_version};
 pub use orders::{
     Download, DownloadError, DownloadResult, Downloaded, InFlight, Intent, Order, OrderRequest,
     OrderState, OrderTracking, Orders, OrdersCounters, RequestKind, TrackOrders,

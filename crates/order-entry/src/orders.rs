@@ -13,7 +13,7 @@ mod request;
 use std::collections::VecDeque;
 
 use hairpin_ilink3::{
-    ClOrdId, Gap, Message, NotApplied, NotAppliedAnswer, SendError, Sender, Sent,
+    ClOrdId, Gap, Message, NotApplied, NotAppliedAnswer, OrderId, SendError, Sender, Sent,
 };
 
 pub use counters::OrdersCounters;
@@ -96,8 +96,8 @@ impl Orders {
     /// Returns the working order with this OrderID (37).
     #[inline]
     #[must_use]
-    pub fn by_order_id(&self, order_id: u64) -> Option<&Order> {
-        self.orders.order(self.orders.by_order_id(order_id)?)
+    pub fn by_order_id(&self, order_id: impl Into<OrderId>) -> Option<&Order> {
+        self.orders.order(self.orders.by_order_id(order_id.into())?)
     }
 
     /// Returns the order with this ClOrdID (11): the order's own, or that of its last accepted
@@ -197,7 +197,8 @@ impl Orders {
 
     /// Removes an order and its requests in flight, independent of the exchange. Returns the order.
     /// Use for orders whose end was reported by other means than the exchange's messages.
-    pub fn forget(&mut self, order_id: u64) -> Option<Order> {
+    pub fn forget(&mut self, order_id: impl Into<OrderId>) -> Option<Order> {
+        let order_id = order_id.into();
         self.in_flight.retain(|it| it.order_id != Some(order_id));
         self.remove(order_id)
     }
@@ -209,12 +210,8 @@ impl Orders {
         self.counters.requests += 1;
         let (kind, cl_ord_id, order_id) = match intent {
             Intent::New(order) => (RequestKind::New, order.cl_ord_id, None),
-            Intent::Replace { order_id, cl_ord_id } => {
-                (RequestKind::Replace, cl_ord_id, Some(order_id))
-            }
-            Intent::Cancel { order_id, cl_ord_id } => {
-                (RequestKind::Cancel, cl_ord_id, Some(order_id))
-            }
+            Intent::Replace { order_id, cl_ord_id } => (RequestKind::Replace, cl_ord_id, order_id),
+            Intent::Cancel { order_id, cl_ord_id } => (RequestKind::Cancel, cl_ord_id, order_id),
             Intent::MassAction => (RequestKind::MassAction, ClOrdId([0; 20]), None),
             Intent::Other => return,
         };
@@ -245,7 +242,7 @@ impl Orders {
         slot
     }
 
-    fn remove(&mut self, order_id: u64) -> Option<Order> {
+    fn remove(&mut self, order_id: OrderId) -> Option<Order> {
         self.orders.remove(self.orders.by_order_id(order_id)?)
     }
 

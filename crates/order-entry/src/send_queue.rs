@@ -27,7 +27,12 @@ impl SendQueue {
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.records.len() == self.max
+        !self.has_room(1)
+    }
+
+    /// Returns `true` if `count` more records fit.
+    pub(crate) fn has_room(&self, count: usize) -> bool {
+        self.records.len() + count <= self.max
     }
 
     /// Returns the number of records that are not completely advance.

@@ -8,10 +8,12 @@ use hairpin_ilink3::{self as ilink3, Rates};
 /// orders, and few enough that no message is stale when it is sent.
 pub const WAITING_DEFAULT: usize = 64;
 
-/// The default number of bytes per write of a batch: a TCP segment on Ethernet, less 12 bytes for
-/// the TCP timestamp option. CME delays a session whose message spans packets, and tolerates a
-/// limited number of them.
-pub const BATCH_BYTES_DEFAULT: usize = 1_448;
+/// The default number of bytes per write of a batch: nine orders of 144 bytes. CME's MTU is 1,420
+/// bytes; 40 are for the IPv4 and TCP headers and 12 for the TCP timestamp option. CME delays a
+/// session whose message spans packets, and tolerates a limited number of them.
+///
+/// Source: CME Client Systems Wiki 46175517.
+pub const BATCH_BYTES_DEFAULT: usize = 1_368;
 
 /// The gateway, the logon, and limits of the send queue.
 #[derive(Debug, Clone)]
@@ -23,10 +25,12 @@ pub struct Settings {
     /// The choices that CME leaves to the client; see [`SessionPolicy`](crate::SessionPolicy).
     pub conduct: ilink3::SessionPolicy,
     /// The number of committed messages that can wait for a blocked connection, at least 1. A send
-    /// beyond it is refused. See [`WAITING_DEFAULT`].
+    /// beyond it is refused. Party details on demand with their message need 2. See
+    /// [`WAITING_DEFAULT`].
     pub waiting_max: usize,
     /// The bytes per write of a [batch](crate::Sender::batch): whole messages, at least one. A
-    /// larger batch takes several writes. See [`BATCH_BYTES_DEFAULT`].
+    /// larger batch takes several writes. A write is also never larger than the connection's
+    /// segment size, as far as the endpoint reports the size. See [`BATCH_BYTES_DEFAULT`].
     pub batch_bytes: usize,
     /// The action when the journal is full.
     pub when_full: WhenFull,

@@ -5,26 +5,26 @@
 //! ```text
 //!  0               1               2               3
 //!  0 1 2 3 4 5 6 7 0 1 2 3 4 5 6 7 0 1 2 3 4 5 6 7 0 1 2 3 4 5 6 7
+//! +---------------------------------------------------------------+
+//! |                            CRC-32C                            |   0
 //! +-------+-------+---------------+-------------------------------+
-//! |version| type  |     flags     |            length             |   0
+//! |version| type  |     flags     |            length             |   4
 //! +-------+-------+---------------+-------------------------------+
-//! |          source port          |       destination port        |   4
+//! |          source port          |       destination port        |   8
 //! +-------------------------------+-------------------------------+
-//! |                      source incarnation                       |   8
+//! |                      source incarnation                       |  12
 //! +---------------------------------------------------------------+
-//! |         destination incarnation (0: not known yet)            |  12
+//! |         destination incarnation (0: not known yet)            |  16
 //! +---------------------------------------------------------------+
-//! |                           sequence                            |  16
+//! |                           sequence                            |  20
 //! +---------------------------------------------------------------+
-//! |                             floor                             |  20
+//! |                             floor                             |  24
 //! +---------------------------------------------------------------+
-//! |                        acknowledgment                         |  24
+//! |                        acknowledgment                         |  28
 //! +---------------------------------------------------------------+
-//! |                           timestamp                           |  28
+//! |                           timestamp                           |  32
 //! +---------------------------------------------------------------+
-//! |                             echo                              |  32
-//! +---------------------------------------------------------------+
-//! |                            CRC-32C                            |  36
+//! |                             echo                              |  36
 //! +---------------------------------------------------------------+
 //! |                     payload (length bytes)                    |  40
 //! ```
@@ -40,7 +40,7 @@
 //! | acknowledgment | the lowest number not yet received |
 //! | timestamp | the sender's clock in units of 64 ns, different in every packet |
 //! | echo | the newest timestamp received from the peer; for `Challenge` and `Reject` the timestamp of the packet answered |
-//! | CRC-32C | over the packet with this field zero |
+//! | CRC-32C | over the rest of the packet, from offset 4 to the end of the payload |
 //!
 //! A `Challenge` has other contents in two fields, in units of 64 ns and at most 2^32 - 1: `floor`
 //! is the time since the socket was bound, `acknowledgment` the time since it last evicted a peer.
@@ -60,7 +60,8 @@ pub(crate) const LENGTH_PREFIX: usize = 4;
 pub(crate) const BITMAP: usize = 8;
 
 const VERSION: u8 = 1;
-const CRC_AT: usize = 36;
+/// The length of the checksum, which is in front of everything that it covers.
+const CRC: usize = 4;
 
 /// The type of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,13 +163,13 @@ impl Header {
     /// See [`PacketError`].
     #[inline]
     pub fn decode(packet: &[u8], crc32c: Crc32c) -> Result<(Self, &[u8]), PacketError> {
-        let Some((bytes, payload)) = packet.split_first_chunk::<HEADER>() else {
+        let Some(bytes) = packet.first_chunk::<HEADER>() else {
             return Err(PacketError::Malformed);
         };
-        if bytes[0] >> 4 != VERSION {
+        if bytes[4] >> 4 != VERSION {
             return Err(PacketError::Version);
         }
-        let kind = match bytes[0] & 0xF {
+        let kind = match bytes[4] & 0xF {
             1 => Kind::Data,
             2 => Kind::Ack,
             3 => Kind::Probe,
@@ -177,17 +178,17 @@ impl Header {
             _ => return Err(PacketError::Malformed),
         };
         // Ethernet pads short frames, so the payload may be followed by padding.
-        let length = usize::from(u16_at(bytes, 2));
-        let Some(payload) = payload.get(..length) else {
+        let length = usize::from(u16_at(bytes, 6));
+        let Some(packet) = packet.get(..HEADER + length) else {
             return Err(PacketError::Malformed);
         };
         if kind == Kind::Ack && length != BITMAP {
             return Err(PacketError::Malformed);
         }
-        if u32_at(bytes, CRC_AT) != checksum(bytes, payload, crc32c) {
+        if u32_at(bytes, 0) != crc32c(0, &packet[CRC..]) {
             return Err(PacketError::Checksum);
         }
-        Ok((Self::parse(bytes, kind), payload))
+        Ok((Self::parse(bytes, kind), &packet[HEADER..]))
     }
 
     /// Decodes the header of a packet that this socket has sent, as quoted by an ICMP error.
@@ -195,23 +196,23 @@ impl Header {
     #[must_use]
     pub fn decode_quoted(quote: &[u8]) -> Option<Self> {
         let bytes = quote.first_chunk::<HEADER>()?;
-        (bytes[0] == VERSION << 4 | Kind::Data as u8).then(|| Self::parse(bytes, Kind::Data))
+        (bytes[4] == VERSION << 4 | Kind::Data as u8).then(|| Self::parse(bytes, Kind::Data))
     }
 
     #[inline]
     fn parse(bytes: &[u8; HEADER], kind: Kind) -> Self {
         Self {
             kind,
-            flags: Flags(bytes[1]),
-            source_port: u16_at(bytes, 4),
-            destination_port: u16_at(bytes, 6),
-            source_incarnation: u32_at(bytes, 8),
-            destination_incarnation: u32_at(bytes, 12),
-            sequence: u32_at(bytes, 16),
-            floor: u32_at(bytes, 20),
-            acknowledgment: u32_at(bytes, 24),
-            timestamp: u32_at(bytes, 28),
-            echo: u32_at(bytes, 32),
+            flags: Flags(bytes[5]),
+            source_port: u16_at(bytes, 8),
+            destination_port: u16_at(bytes, 10),
+            source_incarnation: u32_at(bytes, 12),
+            destination_incarnation: u32_at(bytes, 16),
+            sequence: u32_at(bytes, 20),
+            floor: u32_at(bytes, 24),
+            acknowledgment: u32_at(bytes, 28),
+            timestamp: u32_at(bytes, 32),
+            echo: u32_at(bytes, 36),
         }
     }
 
@@ -224,27 +225,21 @@ impl Header {
         let (bytes, payload) =
             packet.split_first_chunk_mut::<HEADER>().expect("the buffer holds a header");
         let length = u16::try_from(payload.len()).expect("a payload has at most 65,535 bytes");
-        bytes[0] = VERSION << 4 | self.kind as u8;
-        bytes[1] = self.flags.0;
-        bytes[2..4].copy_from_slice(&length.to_be_bytes());
-        bytes[4..6].copy_from_slice(&self.source_port.to_be_bytes());
-        bytes[6..8].copy_from_slice(&self.destination_port.to_be_bytes());
-        bytes[8..12].copy_from_slice(&self.source_incarnation.to_be_bytes());
-        bytes[12..16].copy_from_slice(&self.destination_incarnation.to_be_bytes());
-        bytes[16..20].copy_from_slice(&self.sequence.to_be_bytes());
-        bytes[20..24].copy_from_slice(&self.floor.to_be_bytes());
-        bytes[24..28].copy_from_slice(&self.acknowledgment.to_be_bytes());
-        bytes[28..32].copy_from_slice(&self.timestamp.to_be_bytes());
-        bytes[32..36].copy_from_slice(&self.echo.to_be_bytes());
-        let crc = checksum(bytes, payload, crc32c);
-        bytes[CRC_AT..].copy_from_slice(&crc.to_be_bytes());
+        bytes[4] = VERSION << 4 | self.kind as u8;
+        bytes[5] = self.flags.0;
+        bytes[6..8].copy_from_slice(&length.to_be_bytes());
+        bytes[8..10].copy_from_slice(&self.source_port.to_be_bytes());
+        bytes[10..12].copy_from_slice(&self.destination_port.to_be_bytes());
+        bytes[12..16].copy_from_slice(&self.source_incarnation.to_be_bytes());
+        bytes[16..20].copy_from_slice(&self.destination_incarnation.to_be_bytes());
+        bytes[20..24].copy_from_slice(&self.sequence.to_be_bytes());
+        bytes[24..28].copy_from_slice(&self.floor.to_be_bytes());
+        bytes[28..32].copy_from_slice(&self.acknowledgment.to_be_bytes());
+        bytes[32..36].copy_from_slice(&self.timestamp.to_be_bytes());
+        bytes[36..40].copy_from_slice(&self.echo.to_be_bytes());
+        let crc = crc32c(0, &packet[CRC..]);
+        packet[..CRC].copy_from_slice(&crc.to_be_bytes());
     }
-}
-
-#[inline]
-fn checksum(bytes: &[u8; HEADER], payload: &[u8], crc32c: Crc32c) -> u32 {
-    let header = crc32c(0, &bytes[..CRC_AT]);
-    if payload.is_empty() { header } else { crc32c(header, payload) }
 }
 
 /// Writes the answer of a host that has no socket bound to the packet's destination port. Returns
@@ -276,5 +271,5 @@ pub fn reject(packet: &[u8], answer: &mut [u8; HEADER], crc32c: Crc32c) -> Optio
 /// serves several sockets.
 #[must_use]
 pub fn destination_port(packet: &[u8]) -> Option<u16> {
-    packet.first_chunk::<HEADER>().map(|bytes| u16_at(bytes, 6))
+    packet.first_chunk::<HEADER>().map(|bytes| u16_at(bytes, 10))
 }

@@ -80,6 +80,10 @@ impl Pool {
         self.free_count
     }
 
+    pub(crate) fn is_unused(&self) -> bool {
+        self.free_count == self.slots.len()
+    }
+
     #[inline]
     pub(crate) fn allocate(&mut self) -> Option<u32> {
         let index = self.free;

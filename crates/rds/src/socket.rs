@@ -51,6 +51,9 @@ pub struct Transmit<'a> {
     pub slot: Option<u32>,
     /// The packet.
     pub packet: &'a [u8],
+    /// `true` if [`Socket::poll_transmit`] may return another packet now, so that a carrier can
+    /// send several together.
+    pub has_more: bool,
 }
 
 /// A socket: sends messages to any peer and receives messages from all of them.
@@ -70,6 +73,12 @@ pub struct Socket {
     cleared: Moment,
     last_transmission: Moment,
 
+    /// The buffers that a longest message needs.
+    fragments_max: usize,
+    /// Below this number of free buffers, the sender requests acknowledgments more often.
+    send_low_water: usize,
+    /// The number of queued buffers above which the socket is congested.
+    receive_limit: usize,
     send_pool: Pool,
     receive_pool: Pool,
     /// The messages that are not yet read: the first buffers of the first and the last one.
@@ -133,6 +142,9 @@ impl Socket {
             evicted_at: None,
             cleared: Moment { at: now, timestamp: 0 },
             last_transmission: Moment { at: now, timestamp: 0 },
+            fragments_max: config.fragments(config.message_max),
+            send_low_water: config.send_limit() / 2,
+            receive_limit: config.receive_limit(),
             send_pool: Pool::new(send_buffers, config.packet_max),
             receive_pool: Pool::new(receive_buffers, config.packet_max),
             messages: Queue::EMPTY,
@@ -206,6 +218,34 @@ impl Socket {
     #[must_use]
     pub fn is_congested(&self) -> bool {
         self.congested
+    }
+
+    /// Returns `true` if the socket has state of a peer.
+    #[inline]
+    pub fn is_known(&mut self, peer: SocketAddr) -> bool {
+        self.peers.find(peer.ip(), peer.port()).is_some()
+    }
+
+    /// Returns `true` for an address to which the socket can send: unicast and of the family of the
+    /// bound address.
+    #[must_use]
+    pub fn is_valid_destination(&self, to: SocketAddr) -> bool {
+        let is_same_family = self.local.is_some_and(|local| local.is_ipv4() == to.is_ipv4());
+        is_same_family && is_unicast(to.ip()) && to.port() != 0
+    }
+
+    /// Returns `true` if [`poll_transmit`](Self::poll_transmit) may have a packet.
+    #[inline]
+    #[must_use]
+    pub fn has_pending_transmit(&self) -> bool {
+        self.first_ready != NIL || !self.replies.is_empty()
+    }
+
+    /// Returns `true` if no message is queued.
+    #[inline]
+    #[must_use]
+    pub fn is_receive_queue_empty(&self) -> bool {
+        self.messages.is_empty()
     }
 
     /// Returns the next event. Events precede the messages received after them.

@@ -105,6 +105,7 @@ mod error;
 mod filter_entries;
 mod groups;
 mod memberships;
+mod neighbors;
 mod netlink;
 mod owned_engine;
 mod path_event;
@@ -120,8 +121,10 @@ mod watcher;
 pub use destination::Destination;
 pub use error::StackError;
 pub use hairpin_xdp::{
-    InterfaceSettings, Mode, Packet, ReceiveStamps, Stamp, StampSource, UmemSettings,
+    InterfaceError, InterfaceSettings, Mode, Packet, ReceiveStamps, Stamp, StampSource,
+    UmemSettings,
 };
+pub use neighbors::Neighbors;
 pub use path_event::{FallbackReason, PathEvent};
 pub use poller::Poller;
 pub use raw_frames::RawFrames;

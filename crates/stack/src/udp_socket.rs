@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
 use hairpin_netstack::{Address, SocketId};
@@ -268,6 +268,13 @@ impl UdpSocket {
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.shared.data_plane().queue(self.id).map_or(0, |queue| queue.dropped())
+    }
+
+    /// Returns the kernel socket that owns the port and receives ICMP errors: to set options that
+    /// this crate does not know, and to read the error queue.
+    #[must_use]
+    pub fn kernel_socket(&self) -> BorrowedFd<'_> {
+        self.backing.as_fd()
     }
 
     pub(crate) fn shared(&self) -> &Arc<Owner> {

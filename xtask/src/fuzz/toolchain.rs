@@ -40,8 +40,8 @@ impl Toolchain {
         if is_new_enough(&text) { Self::Nightly(text) } else { Self::Stable }
     }
 
-    /// Returns the command that builds these targets.
-    pub(super) fn build(&self, root: &Path, names: &[&String]) -> Command {
+    /// Returns the command that builds these targets with a profile of `fuzz/Cargo.toml`.
+    pub(super) fn build(&self, root: &Path, names: &[&String], profile: &str) -> Command {
         let mut command = match self {
             Self::Stable => cargo(root, []),
             Self::Nightly(_) => {
@@ -53,16 +53,16 @@ impl Toolchain {
             }
         };
         let manifest = format!("{FOLDER}/Cargo.toml");
-        command.args(["build", "--locked", "--release", "--manifest-path", &manifest]);
+        command.args(["build", "--locked", "--profile", profile, "--manifest-path", &manifest]);
         command.args(["--target", &triple()]).arg("--target-dir").arg(self.target_folder(root));
         command.args(names.iter().flat_map(|name| ["--bin", name.as_str()]));
         command.env("RUSTFLAGS", self.flags().join(" ")).env_remove("CARGO_ENCODED_RUSTFLAGS");
         command
     }
 
-    /// Returns the folder of the built programs.
-    pub(super) fn programs(&self, root: &Path) -> PathBuf {
-        self.target_folder(root).join(triple()).join("release")
+    /// Returns the folder of the programs built with a profile.
+    pub(super) fn programs(&self, root: &Path, profile: &str) -> PathBuf {
+        self.target_folder(root).join(triple()).join(profile)
     }
 
     /// Returns the compiler's own target folder, so that neither compiler rebuilds the programs of

@@ -80,8 +80,8 @@ pub(super) const RDS_MUTANTS: &[Mutant] = &[
         name: "congestion never ends",
         changes: &[change(
             "rds/src/socket/receive.rs",
-            "if self.congested && self.queued_buffers < self.config.receive_limit().div_ceil(2) {",
-            "if self.congested && self.queued_buffers > self.config.receive_limit() {",
+            "if self.congested && self.queued_buffers < self.receive_limit.div_ceil(2) {",
+            "if self.congested && self.queued_buffers > self.receive_limit {",
         )],
     },
     Mutant {
@@ -144,8 +144,8 @@ pub(super) const RDS_MUTANTS: &[Mutant] = &[
         name: "CRC-32C not checked",
         changes: &[change(
             "rds/src/packet.rs",
-            "if u32_at(bytes, CRC_AT) != checksum(bytes, payload, crc32c) {",
-            "if u32_at(bytes, CRC_AT) != checksum(bytes, payload, crc32c) && length == 0xFFFF {",
+            "if u32_at(bytes, 0) != crc32c(0, &packet[CRC..]) {",
+            "if u32_at(bytes, 0) != crc32c(0, &packet[CRC..]) && length == 0xFFFF {",
         )],
     },
 ];

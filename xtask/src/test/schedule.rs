@@ -12,19 +12,76 @@ use super::programs::TestProgram;
 use super::watch::{Limits, ProgramRun, watch};
 
 /// The number of programs that run at a time. Many tests sleep until a timeout or wait for the
-/// kernel, so
-/// two cores serve more than two programs.
+/// kernel, so two cores serve more than two programs.
 pub(super) const PROGRAMS_AT_ONCE: usize = 3;
 
-/// The programs that need the machine for themselves, with the reason. They run last.
-const ALONE: &[(&str, &str)] = &[
-    ("hairpin tests/it", "benchmarks with two spinning processes, each pinned to a core"),
-    ("hairpin-testbed tests/relay_thread", "measures the CPU time of an idle thread"),
+/// Tests that need the machine for themselves. They run last.
+struct Alone {
+    program: &'static str,
+    /// The modules of these tests, as prefixes of test names. Empty: all tests of the program.
+    modules: &'static [&'static str],
+    #[expect(dead_code, reason = "for the reader of the list")]
+    reason: &'static str,
+}
+
+const ALONE: &[Alone] = &[
+    Alone {
+        program: "hairpin tests/it",
+        modules: &[
+            "bench::",
+            "bench_feed::",
+            "bench_order::",
+            "exchange_and_trader::",
+            "ping::",
+            "ping_raw::",
+            "t2t::",
+            "two_hosts::",
+            "xdp::",
+        ],
+        reason: "benchmarks with two processes, each pinned to a core, one of them spinning",
+    },
+    Alone {
+        program: "hairpin-testbed tests/relay_thread",
+        modules: &[],
+        reason: "measures the CPU time of an idle thread",
+    },
 ];
 
-/// Returns `true` if the program must not share the machine with other tests.
-pub(super) fn runs_alone(program: &TestProgram) -> bool {
-    ALONE.iter().any(|(name, _)| program.name == *name)
+/// The longest of the programs that run side by side, so that none of them is left for the end.
+const SLOWEST: &[&str] = &[
+    "hairpin-stack tests/it",
+    "hairpin tests/it",
+    "hairpin tests/feed_simulation",
+    "hairpin-xdp tests/process",
+    "hairpin-measure tests/it",
+];
+
+/// Returns the programs in the order in which they start.
+pub(super) fn slowest_first(programs: &[TestProgram]) -> Vec<&TestProgram> {
+    let rank = |it: &&TestProgram| SLOWEST.iter().position(|name| it.name == *name);
+    let mut ordered: Vec<&TestProgram> = programs.iter().collect();
+    ordered.sort_by_key(|it| rank(it).unwrap_or(SLOWEST.len()));
+    ordered
+}
+
+/// The tests of a program that share the machine with other programs, and those that do not.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Shares {
+    /// libtest's arguments that select the tests of the first kind, if there are any.
+    pub(super) side_by_side: Option<Vec<&'static str>>,
+    /// libtest's arguments that select the tests of the second kind, if there are any.
+    pub(super) alone: Option<Vec<&'static str>>,
+}
+
+/// Divides the tests of a program. Every test is in one of the two shares.
+pub(super) fn divide(program: &str) -> Shares {
+    let Some(Alone { modules, .. }) = ALONE.iter().find(|it| it.program == program) else {
+        return Shares { side_by_side: Some(Vec::new()), alone: None };
+    };
+    // libtest runs a test if its name contains a filter, and excludes it by the same comparison.
+    let others = modules.iter().flat_map(|module| ["--skip", module]).collect();
+    let has_others = !modules.is_empty();
+    Shares { side_by_side: has_others.then_some(others), alone: Some(modules.to_vec()) }
 }
 
 /// Runs named commands, at most `at_once` at a time, and passes each result to `finished` in the
@@ -76,14 +133,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_that_run_alone_exist() {
-        for (name, _) in ALONE {
-            let (package, target) = name.split_once(' ').expect("package and target");
+    fn listed_programs_exist() {
+        let whole = SLOWEST.iter().map(|program| (program, &[][..]));
+        let alone = ALONE.iter().map(|it| (&it.program, it.modules));
+        for (program, modules) in whole.chain(alone) {
+            let (package, target) = program.split_once(' ').expect("package and target");
             let folder = package.strip_prefix("hairpin-").unwrap_or(package);
             let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../crates")).join(folder);
             let file = path.join(target);
-            assert!(file.with_extension("rs").exists() || file.join("main.rs").exists(), "{name}");
+            let is_file = file.with_extension("rs").exists();
+            assert!(is_file || file.join("main.rs").exists(), "{program}");
+            for module in modules {
+                let name = module.strip_suffix("::").expect("a module");
+                assert!(file.join(name).with_extension("rs").exists(), "{program} {name}");
+            }
         }
+    }
+
+    #[test]
+    fn tests_run_either_side_by_side_or_alone() {
+        let Shares { side_by_side, alone } = divide("hairpin tests/it");
+        let alone = alone.expect("benchmarks run alone");
+        assert!(alone.contains(&"t2t::"));
+        let skipped = alone.iter().flat_map(|module| ["--skip", module]).collect();
+        assert_eq!(side_by_side, Some(skipped));
+        let whole = Some(Vec::new());
+        let expected = Shares { side_by_side: None, alone: whole.clone() };
+        assert_eq!(divide("hairpin-testbed tests/relay_thread"), expected);
+        let expected = Shares { side_by_side: whole, alone: None };
+        assert_eq!(divide("hairpin-testbed tests/it"), expected);
     }
 
     fn shell(script: &str) -> Command {

@@ -1,7 +1,7 @@
 //! Conversion of the kernel's IPv4 socket addresses.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
 use socket2::{SockAddr, Socket};
 
@@ -9,6 +9,20 @@ use socket2::{SockAddr, Socket};
 pub(crate) fn from_kernel(address: &libc::sockaddr_in) -> SocketAddrV4 {
     let ip = Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr));
     SocketAddrV4::new(ip, u16::from_be(address.sin_port))
+}
+
+/// Converts an address of either family. The first bytes of a `sockaddr_in` are family, port and
+/// address; those of a `sockaddr_in6` family, port, flow information and address.
+#[inline]
+pub(crate) fn from_kernel_v6(address: &libc::sockaddr_in6) -> SocketAddr {
+    let port = u16::from_be(address.sin6_port);
+    if libc::c_int::from(address.sin6_family) == libc::AF_INET6 {
+        let ip = Ipv6Addr::from(address.sin6_addr.s6_addr);
+        return SocketAddrV6::new(ip, port, 0, address.sin6_scope_id).into();
+    }
+    // A `sockaddr_in` has its address where a `sockaddr_in6` has the flow information.
+    let ip = Ipv4Addr::from(u32::from_be(address.sin6_flowinfo));
+    SocketAddrV4::new(ip, port).into()
 }
 
 /// Converts the bytes of a `sockaddr_in`: family, port, address. Returns the unspecified address if

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::{self, NonNull};
 
@@ -33,7 +34,8 @@ pub(crate) struct RecvBatch {
 #[repr(C)]
 struct Slot {
     iovec: libc::iovec,
-    source: libc::sockaddr_in,
+    /// An address of either family: a `sockaddr_in` occupies the first bytes.
+    source: libc::sockaddr_in6,
     control: AncillaryBuffer,
 }
 
@@ -148,6 +150,17 @@ impl RecvBatch {
         }
     }
 
+    /// Returns the sender of a datagram, of either family.
+    #[inline]
+    pub(crate) fn source(&self, index: usize) -> SocketAddr {
+        assert!(index < self.used, "the index must be below the number of received datagrams");
+        // SAFETY: same as in `datagram`. The kernel has written an address of the socket's family.
+        let name = unsafe {
+            &*self.headers.element(index).as_ref().msg_hdr.msg_name.cast::<libc::sockaddr_in6>()
+        };
+        address::from_kernel_v6(name)
+    }
+
     /// Restores the lengths in the headers, which the kernel has overwritten with the lengths used.
     #[inline]
     fn reset(&mut self) {
@@ -162,7 +175,7 @@ impl RecvBatch {
     }
 }
 
-const ADDRESS_LENGTH: libc::socklen_t = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+const ADDRESS_LENGTH: libc::socklen_t = size_of::<libc::sockaddr_in6>() as libc::socklen_t;
 
 fn header(slot: NonNull<Slot>) -> libc::mmsghdr {
     let slot = slot.as_ptr();
@@ -181,7 +194,7 @@ fn header(slot: NonNull<Slot>) -> libc::mmsghdr {
     header
 }
 
-fn zero_address() -> libc::sockaddr_in {
+fn zero_address() -> libc::sockaddr_in6 {
     // SAFETY: an address consists of integers, for which zero is valid.
     unsafe { MaybeUninit::zeroed().assume_init() }
 }

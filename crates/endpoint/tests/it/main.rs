@@ -3,6 +3,8 @@
 
 mod bypass_host;
 mod loopback;
+mod rds;
+mod rds_hosts;
 mod tcp;
 mod timestamps;
 mod udp;

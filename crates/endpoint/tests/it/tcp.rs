@@ -321,3 +321,15 @@ fn blocking_receive_keeps_error() {
     assert_eq!(outcome.unwrap().kind(), io::ErrorKind::ConnectionReset);
     assert!(server.as_fd().try_clone_to_owned().is_ok());
 }
+
+#[test]
+fn reports_the_segment_size_of_the_connection() {
+    let listener = std::net::TcpListener::bind((LOCALHOST, 0)).unwrap();
+    SockRef::from(&listener).set_tcp_mss(500).unwrap();
+    let std::net::SocketAddr::V4(address) = listener.local_addr().unwrap() else {
+        panic!("an IPv4 listener")
+    };
+    let stream = connect(address, TcpOptions::default());
+    let size = stream.segment_size().unwrap();
+    assert!((400..=500).contains(&size), "{size}");
+}

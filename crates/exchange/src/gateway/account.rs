@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 use super::cross::CrossIds;
 use super::party_details::PartyDetails;
 use super::port_closure::BadLogons;
-use super::quotes::{QUOTES_MAX, Quote};
+use super::quotes::{QUOTES_MAX, Quote, QuoteSource};
 use super::rate_limits::Windows;
 use super::retransmit_buffer::RetransmitBuffer;
 
@@ -124,8 +124,12 @@ pub(super) struct Account {
     /// The session is lost, and its orders have to be canceled.
     pub(super) lost: bool,
     pub(super) windows: Windows,
+    /// The session's firm, as the index of the first account of that firm.
+    pub(super) firm: u32,
     /// The session's current and former quotes.
     pub(super) quotes: Vec<Quote>,
+    /// The latest quote message, for unsolicited cancels.
+    pub(super) quote_source: QuoteSource,
     pub(super) crosses: CrossIds,
     /// The registered party details. Their number is limited by the capacity.
     pub(super) party_details: Vec<PartyDetails>,
@@ -149,7 +153,9 @@ impl Account {
             ports_closed: false,
             lost: false,
             windows: Windows::default(),
+            firm: 0,
             quotes: Vec::with_capacity(QUOTES_MAX),
+            quote_source: QuoteSource::NONE,
             crosses: CrossIds::new(),
             party_details: Vec::with_capacity(party_details.into()),
         }
@@ -161,6 +167,11 @@ impl Account {
 
     pub(super) fn has_session(&self, session: &[u8], firm: &[u8]) -> bool {
         self.credentials.session.as_bytes() == session && self.has_firm(firm)
+    }
+
+    /// Returns `true` if both accounts belong to the same firm.
+    pub(super) fn is_same_firm(&self, other: &Self) -> bool {
+        self.has_firm(other.credentials.firm.as_bytes())
     }
 
     pub(super) fn has_firm(&self, firm: &[u8]) -> bool {
@@ -189,11 +200,12 @@ impl Account {
     }
 
     /// Starts a trading week. Until the next logon, published messages have UUID 0. Messages of the
-    /// previous week are dropped.
+    /// previous week are dropped, and party details have to be registered again.
     pub(super) fn begin_week(&mut self) {
         self.restart(0);
         self.previous = Previous::default();
         self.retransmit_buffer.clear();
+        self.party_details.clear();
         self.open_ports();
     }
 

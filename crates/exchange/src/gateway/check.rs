@@ -7,6 +7,7 @@
 use hairpin_cme_codecs::ilink3::{OrderTypeReq, SideReq, TimeInForce};
 use hairpin_sbe::CharArray;
 
+use super::Venue;
 use super::party_requests::KnownParties;
 use super::reason_codes::{BusinessReason, OrderReason, QuoteReason};
 use super::request::{ClientOrder, Request};
@@ -22,7 +23,7 @@ pub(super) mod tag {
     pub(crate) const SECURITY_GROUP: u16 = 1151;
     pub(super) const CL_ORD_ID: u16 = 11;
     pub(super) const EXEC_INST: u16 = 18;
-    pub(super) const ORDER_ID: u16 = 37;
+    pub(crate) const ORDER_ID: u16 = 37;
     pub(crate) const ORDER_QTY: u16 = 38;
     pub(super) const ORD_TYPE: u16 = 40;
     pub(super) const PRICE: u16 = 44;
@@ -40,7 +41,13 @@ pub(super) mod tag {
     pub(crate) const PARTY_DETAIL_ID: u16 = 1691;
     pub(crate) const PARTY_DETAIL_ROLE: u16 = 1693;
     pub(crate) const NO_TRD_REG_PUBLICATIONS: u16 = 2668;
+    pub(crate) const AVG_PX_INDICATOR: u16 = 819;
+    pub(crate) const CLEARING_TRADE_PRICE_TYPE: u16 = 1598;
+    pub(crate) const SELF_MATCH_PREVENTION_ID: u16 = 2362;
     pub(super) const SENDER_ID: u16 = 5392;
+    pub(crate) const EXECUTION_MODE: u16 = 5906;
+    pub(crate) const SMPI: u16 = 8000;
+    pub(crate) const CMTA_GIVEUP_CD: u16 = 9708;
     pub(crate) const QUOTE_ENTRY_OPEN: u16 = 9182;
     pub(super) const LOCATION: u16 = 9537;
     pub(crate) const QUOTE_ENTRY_CONTROL: u16 = 39_034;
@@ -140,12 +147,57 @@ pub(super) fn check_texts(texts: &[(&[u8], u16)]) -> Result<(), RejectCause> {
     Ok(())
 }
 
+/// Creates the reject of a character with another null value than 0x00, which is not decoded.
+pub(super) const fn text_null(tag: u16) -> RejectCause {
+    business(BusinessReason::CouldNotBeDecoded, tag, "Null of a character is 0x00")
+}
+
+/// Checks a character that may be null, which is 0x00 on the wire.
+pub(super) fn check_char(value: Option<u8>, defined: &[u8], tag: u16) -> Result<(), RejectCause> {
+    match value {
+        None => Ok(()),
+        Some(u8::MAX) => Err(text_null(tag)),
+        Some(value) if defined.contains(&value) => Ok(()),
+        Some(_) => Err(undefined_value(tag)),
+    }
+}
+
+/// The longest operator (tag 5392) in the audit trail's format (CME, page 46441910).
+const OPERATOR_MAX: usize = 18;
+
+/// The length of an EBS operator.
+const EBS_OPERATOR: usize = 3;
+
+/// Checks the operator: up to 18 letters, digits and `_-:@.+`; for EBS exactly 3.
+fn check_operator(request: &Request, venue: Venue) -> Result<(), RejectCause> {
+    let operator = trimmed(&request.sender_id);
+    if operator.is_empty() {
+        return Err(missing(tag::SENDER_ID));
+    }
+    let is_allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-:@.+".contains(byte);
+    let is_long_enough = match venue {
+        Venue::Ebs => operator.len() == EBS_OPERATOR,
+        Venue::FuturesAndOptions | Venue::BrokerTec => operator.len() <= OPERATOR_MAX,
+    };
+    if is_long_enough && operator.iter().all(is_allowed) {
+        return Ok(());
+    }
+    let text = match venue {
+        Venue::Ebs => "SenderID is not 3 letters, digits or _-:@.+",
+        Venue::FuturesAndOptions | Venue::BrokerTec => {
+            "SenderID is not up to 18 letters, digits or _-:@.+"
+        }
+    };
+    Err(business(BusinessReason::IncorrectDataFormat, tag::SENDER_ID, text))
+}
+
 /// Checks the fields that all requests have in common.
 pub(super) fn check_sender(
     request: &Request,
     parties: &KnownParties<'_>,
 ) -> Result<(), RejectCause> {
-    check_texts(&[(&request.sender_id, tag::SENDER_ID), (&request.location, tag::LOCATION)])?;
+    check_operator(request, parties.venue)?;
+    check_texts(&[(&request.location, tag::LOCATION)])?;
     check_manual(request)?;
     parties.check(request.party_details_list_req_id)
 }
@@ -164,11 +216,8 @@ pub(super) fn check_named_request(
     side: SideReq,
     parties: &KnownParties<'_>,
 ) -> Result<Side, RejectCause> {
-    check_texts(&[
-        (&request.sender_id, tag::SENDER_ID),
-        (&request.cl_ord_id, tag::CL_ORD_ID),
-        (&request.location, tag::LOCATION),
-    ])?;
+    check_operator(request, parties.venue)?;
+    check_texts(&[(&request.cl_ord_id, tag::CL_ORD_ID), (&request.location, tag::LOCATION)])?;
     check_manual(request)?;
     parties.check(request.party_details_list_req_id)?;
     match side {
@@ -181,7 +230,8 @@ pub(super) fn check_named_request(
 /// A validated order without its owner, and the trigger price of a stop order.
 pub(super) type ValidatedOrder = (NewOrder, Option<Price>);
 
-/// Validates an order. `today` is in days since 1970-01-01.
+/// Validates an order, without its owner and self-match prevention. `today` is in days since
+/// 1970-01-01.
 pub(super) fn check_order(
     order: &ClientOrder,
     parties: &KnownParties<'_>,
@@ -189,6 +239,8 @@ pub(super) fn check_order(
     today: u16,
 ) -> Result<ValidatedOrder, RejectCause> {
     let side = check_named_request(&order.request, order.side, parties)?;
+    let execution_mode = order.execution_mode.map(|mode| mode.0);
+    check_char(execution_mode, b"AP", tag::EXECUTION_MODE)?;
     let (kind, is_stop) = check_kind(order)?;
     let extras = [
         (order.stop_px.is_some() && !is_stop, tag::STOP_PX),
@@ -214,8 +266,16 @@ pub(super) fn check_order(
     let (time_in_force, minimum) = check_time_in_force(order, today)?;
     let instrument = market.instrument(order.security_id).ok_or(OrderReason::UnknownContract)?;
     let quantity = order.quantity;
-    let owner = Owner::BACKGROUND;
-    let new = NewOrder { instrument, side, kind, price, quantity, minimum, time_in_force, owner };
+    let new = NewOrder {
+        instrument,
+        side,
+        kind,
+        price,
+        quantity,
+        minimum,
+        time_in_force,
+        ..NewOrder::default()
+    };
     Ok((new, trigger))
 }
 
@@ -272,11 +332,6 @@ pub(super) fn check_cancel(
     parties: &KnownParties<'_>,
 ) -> Result<Side, RejectCause> {
     check_named_request(request, side, parties)
-}
-
-/// Validates the id of an order to replace or cancel.
-pub(super) fn check_order_id(order_id: Option<u64>) -> Result<matching::OrderId, RejectCause> {
-    order_id.map(matching::OrderId).ok_or(missing(tag::ORDER_ID))
 }
 
 /// Checks that `owner` has this order on this side.

@@ -126,6 +126,10 @@ counters! {
     eliminations,
     /// Triggered stop orders reported to sessions.
     triggers,
+    /// Orders of sessions canceled by self-match prevention.
+    self_match_cancels,
+    /// Warnings: QuoteCancelAcks sent for quotes that the exchange has removed.
+    unsolicited_quote_cancels,
     /// Warnings: reports of trades, eliminations, triggers and cancels for disconnected sessions.
     /// They are stored for retransmission.
     unreported,

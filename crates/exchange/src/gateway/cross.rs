@@ -147,6 +147,7 @@ impl<L: Listener> FrameHandler<'_, L> {
             return;
         }
         self.counters.crosses += 1;
+        let cross = &Cross { request: cross.request.echoed(self.rules.venue), ..*cross };
         let today = self.today();
         let checked = self.check_cross(account, cross).and_then(|sides| {
             self.accounts[account].crosses.consume(today, cross.id).map(|()| sides)

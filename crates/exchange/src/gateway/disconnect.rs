@@ -1,7 +1,8 @@
 //! Cancel on disconnect: the orders of a lost session are canceled.
 //!
 //! A session is lost if it ends without a Terminate handshake: its connection closes, or the
-//! gateway ends it for an error. GTC and GTD orders stay.
+//! gateway ends it for an error. GTC and GTD orders stay. Quotes are reported together, by a
+//! QuoteCancelAck563.
 
 use hairpin_cme_codecs::ilink3::{ExecReason, TimeInForce};
 use hairpin_sbe::CharArray;
@@ -9,7 +10,7 @@ use hairpin_time::Now;
 
 use super::Gateway;
 use super::order_requests::owner_of;
-use super::reports::encode_cancelled;
+use super::reports::{CanceledState, encode_cancelled};
 use crate::{Listener, Market};
 
 impl Gateway {
@@ -43,6 +44,7 @@ impl Gateway {
         market: &mut impl Market,
         listener: &mut impl Listener,
     ) {
+        self.remove_lost_quotes(now, account, market);
         let owner = owner_of(account);
         for slot in 0..self.orders.len() {
             let (order, time_in_force) = (self.orders[slot].order, self.orders[slot].time_in_force);
@@ -55,7 +57,8 @@ impl Gateway {
             let Some(canceled) = market.cancel(now, order, owner) else { continue };
             let reason = Some(ExecReason::CANCEL_ON_DISCONNECT);
             let reported = self.report(now, owner, order, |buffer, stamp, entry| {
-                encode_cancelled(buffer, stamp, (&entry.request, &[]), (entry, &canceled), reason)
+                let canceled = CanceledState::from(&canceled);
+                encode_cancelled(buffer, stamp, (&entry.request, &[]), (entry, canceled), reason)
             });
             if let Some((connection, text)) = reported {
                 self.counters.cancelled += 1;

@@ -12,8 +12,9 @@ use hairpin_sbe::MessageHeader;
 use hairpin_time::Now;
 
 use super::account::Account;
-use super::check::RejectCause;
+use super::check::{self, RejectCause};
 use super::faults::Faults;
+use super::order_parties::OrderParties;
 use super::order_requests::SEQUENCE_MAX;
 use super::party_requests::OnDemand;
 use super::reason_codes::{BusinessReason, TerminateCode};
@@ -29,6 +30,7 @@ pub(super) struct FrameHandler<'a, L> {
     pub(super) session: &'a mut Session,
     pub(super) accounts: &'a mut [Account],
     pub(super) orders: &'a mut [ClientOrder],
+    pub(super) order_parties: &'a mut OrderParties,
     pub(super) executions: &'a mut u64,
     pub(super) counters: &'a mut GatewayCounters,
     pub(super) rules: &'a Rules,
@@ -60,6 +62,22 @@ pub(super) fn number_offset(template: u16) -> Option<usize> {
             .find(|(unsupported, _)| *unsupported == template)
             .map(|(_, offset)| *offset),
     }
+}
+
+/// Returns the tag of a character that contains the text `0`. The schema's null value of characters
+/// reads like that, but the null on the wire is 0x00, and CME refuses `0`.
+fn text_null(header: &MessageHeader, body: &[u8]) -> Option<u16> {
+    let fields: &[(usize, u16)] = match header.template_id {
+        NewOrderSingle514::TEMPLATE_ID => &[(112, check::tag::EXECUTION_MODE)],
+        OrderCancelReplaceRequest515::TEMPLATE_ID => &[(121, check::tag::EXECUTION_MODE)],
+        PartyDetailsDefinitionRequest518::TEMPLATE_ID => {
+            &[(124, check::tag::CMTA_GIVEUP_CD), (127, check::tag::SMPI)]
+        }
+        _ => return None,
+    };
+    let block = body.get(..usize::from(header.block_length))?;
+    let found = fields.iter().find(|(offset, _)| block.get(*offset) == Some(&b'0'))?;
+    Some(found.1)
 }
 
 /// Reads the sequence number at `offset` of a message's block, if the block is long enough.
@@ -132,7 +150,7 @@ impl<L: Listener> FrameHandler<'_, L> {
         if self.session.backup && self.reject_on_backup(header, body) {
             return;
         }
-        if self.rules.limits.is_some() && self.exceeds_rate_limits(account, header, body) {
+        if self.rules.limits.is_some() && self.exceeds_rate_limits(account, header, body, market) {
             return;
         }
         if self.session.on_demand != OnDemand::None {
@@ -149,6 +167,9 @@ impl<L: Listener> FrameHandler<'_, L> {
         body: &[u8],
         market: &mut impl Market,
     ) {
+        if let Some(tag) = text_null(header, body) {
+            return self.reject_text_null(account, header, body, tag);
+        }
         match header.template_id {
             NewOrderSingle514::TEMPLATE_ID => {
                 let mut scratch = NewOrderSingle514::SCRATCH;
@@ -320,6 +341,21 @@ impl<L: Listener> FrameHandler<'_, L> {
         self.session.send_terminate(self.now, timestamp, TerminateCode::Finished);
         self.session.enter(SessionState::Terminating, self.listener);
         self.session.close(self.now);
+    }
+
+    /// Rejects a message with a character that contains the text `0`. The message consumes its
+    /// sequence number.
+    #[cold]
+    fn reject_text_null(&mut self, account: usize, header: &MessageHeader, body: &[u8], tag: u16) {
+        let message_type = message_type(header);
+        let number = number_offset(header.template_id);
+        let Some(number) = number.and_then(|offset| number_at(header, body, offset)) else {
+            return self.reject_undecodable(account, message_type.as_bytes());
+        };
+        if self.consume_number(account, number) {
+            let refusal = check::text_null(tag);
+            self.reject(account, &Request::UNDECODED, message_type.as_bytes(), number, refusal);
+        }
     }
 
     /// Rejects a business message that the schema defines and this gateway does not support. The

@@ -9,6 +9,7 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_sbe::{CharArray, EncodeError};
 
+use super::Venue;
 use super::check;
 use super::dispatch::FrameHandler;
 use super::order_requests::owner_of;
@@ -49,7 +50,7 @@ impl<L: Listener> FrameHandler<'_, L> {
             return;
         }
         self.counters.mass_actions += 1;
-        let request = Request::from_mass_action(message);
+        let request = Request::from_mass_action(message).echoed(self.rules.venue);
         if let Err(cause) = check::check_sender(&request, &self.parties(account)) {
             return self.reject(account, &request, b"CA", message.seq_num(), cause);
         }
@@ -110,9 +111,9 @@ impl<L: Listener> FrameHandler<'_, L> {
         outcome: Outcome,
         affected: &[AffectedOrder],
     ) {
-        let report = *self.executions + 1;
+        let ids = (*self.executions + 1, self.rules.venue);
         self.publish(account, |buffer, stamp| {
-            encode(buffer, stamp, (message, report), outcome, affected)
+            encode(buffer, stamp, (message, ids), outcome, affected)
         });
     }
 }
@@ -150,7 +151,7 @@ fn select(
 fn encode(
     buffer: &mut [u8],
     stamp: &Stamp,
-    (message, report): (&OrderMassActionRequest529<'_>, u64),
+    (message, (report, venue)): (&OrderMassActionRequest529<'_>, (u64, Venue)),
     Outcome { reject, total, last }: Outcome,
     affected: &[AffectedOrder],
 ) -> Result<usize, EncodeError> {
@@ -161,7 +162,7 @@ fn encode(
     let (mut root, mut groups) = OrderMassActionReport562::encode(buffer)?;
     root.set_seq_num(stamp.number)
         .set_uuid(stamp.uuid)
-        .set_sender_id(message.sender_id().raw())
+        .set_sender_id(Request::from_mass_action(message).echoed(venue).sender_id)
         .set_party_details_list_req_id(message.party_details_list_req_id())
         .set_transact_time(stamp.utc)
         .set_sending_time_epoch(stamp.utc)

@@ -6,11 +6,11 @@ use hairpin_time::Now;
 
 use super::Rejected;
 use super::dispatch::{FrameHandler, message_type, number_at, number_offset};
-use super::rate_limits::Verdict;
+use super::rate_limits::{Verdict, Windows};
 use super::reason_codes::{BusinessReason, TerminateCode};
 use super::request::Request;
 use super::session::Session;
-use crate::Listener;
+use crate::{Listener, Market};
 
 impl<L: Listener> FrameHandler<'_, L> {
     /// Rejects a business message on the backup, where its sequence number has to be 0. Returns
@@ -37,6 +37,7 @@ impl<L: Listener> FrameHandler<'_, L> {
         account: usize,
         header: &MessageHeader,
         body: &[u8],
+        market: &mut impl Market,
     ) -> bool {
         let (Some(limits), Some(offset)) = (&self.rules.limits, number_offset(header.template_id))
         else {
@@ -55,6 +56,10 @@ impl<L: Listener> FrameHandler<'_, L> {
                 let Some(number) = number_at(header, body, offset) else { return false };
                 if self.consume_number(account, number) {
                     self.reject_throttled(account, header, number);
+                    // CME, confluence page 78446970: the reject limit of quotes removes them all.
+                    if Windows::counts_as_quote(header.template_id) {
+                        self.remove_throttled_quotes(account, market);
+                    }
                 }
             }
         }

@@ -35,12 +35,13 @@ impl<L: Listener> FrameHandler<'_, L> {
             return;
         }
         self.counters.mass_quotes += 1;
-        let request = Request::from_mass_quote_request(message);
+        let request = Request::from_mass_quote_request(message).echoed(self.rules.venue);
         let checked = check::check_sender(&request, &self.parties(account))
             .and_then(|()| check_control(message));
         if let Err(refusal) = checked {
             return self.reject(account, &request, b"i", message.seq_num(), refusal);
         }
+        self.record_quote_source(account, &request, message.quote_id());
         let (mut entries, mut scratch) = (message.no_quote_entries(), NoQuoteEntries::SCRATCH);
         let mut results = [Err(QuoteReason::ExceedsLimit); ENTRIES_MAX];
         let entry_count = entries.len();
@@ -65,8 +66,9 @@ impl<L: Listener> FrameHandler<'_, L> {
     ) -> EntryResult {
         let (side, security) = (side_of(entry.side())?, entry.security_id());
         let instrument = market.instrument(security).ok_or(QuoteReason::UnknownSecurity)?;
+        let ids = (entry.quote_entry_id(), security);
         let slot = self
-            .quote_slot(account, instrument, entry.quote_set_id(), market)
+            .quote_slot(account, instrument, (entry.quote_set_id(), ids), market)
             .ok_or(QuoteReason::ExceedsLimit)?;
         let orders = self.accounts[account].quotes[slot].orders;
         let mut both = [None; 2];
@@ -74,7 +76,6 @@ impl<L: Listener> FrameHandler<'_, L> {
         self.cancel_crossed_sides(orders, both, market);
         let previous = orders[side.index()];
         let change = (instrument, side, previous, both[side.index()]);
-        let ids = (entry.quote_entry_id(), security);
         let result = self.quote_side(account, request, ids, change, market);
         if result.is_err() {
             market.cancel(self.now, previous, owner_of(account));

@@ -5,11 +5,11 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_sbe::CharArray;
 
-use super::Rejected;
 use super::check::{self, RejectCause};
 use super::dispatch::FrameHandler;
 use super::reason_codes::{OrderReason, TerminateCode};
 use super::request::{ClientOrder, Request};
+use super::{Rejected, Venue};
 use crate::matching::{NewOrder, Order, OrderId, Owner, Replaced, Replacement, Submitted};
 use crate::{Listener, Market, Price};
 
@@ -60,7 +60,7 @@ impl<L: Listener> FrameHandler<'_, L> {
         let cl_ord_id = message.cl_ord_id().as_bytes();
         self.counters.orders += 1;
         self.listener.on_order(self.session.id, cl_ord_id);
-        let order = ClientOrder::from_order(message);
+        let order = ClientOrder::from_order(message).echoed(self.rules.venue);
         match self.submit(account, &order, market) {
             Ok((id, price)) => self.acknowledge(account, &order.accepted(id, price)),
             Err(RejectCause::Order(reason)) => self.reject_order(account, &order, reason),
@@ -79,7 +79,8 @@ impl<L: Listener> FrameHandler<'_, L> {
     ) -> Result<(OrderId, Price), RejectCause> {
         let (new, trigger) =
             check::check_order(order, &self.parties(account), market, self.today())?;
-        let new = NewOrder { owner: owner_of(account), ..new };
+        let self_match = self.self_match(account, order.request.party_details_list_req_id);
+        let new = NewOrder { owner: owner_of(account), self_match, ..new };
         let accepted = match trigger {
             None => market.submit(self.now, &new).map(|new| (new.order, new.price)),
             Some(trigger) => {
@@ -91,11 +92,21 @@ impl<L: Listener> FrameHandler<'_, L> {
 
     /// Stores and reports an accepted order.
     pub(super) fn acknowledge(&mut self, account: usize, order: &ClientOrder) {
-        self.orders[order.order.slot() as usize] = *order;
+        self.store(account, order);
         self.send_new(account, order);
         self.counters.acknowledgements += 1;
         let cl_ord_id = check::trimmed(&order.request.cl_ord_id);
         self.listener.on_acknowledged(self.session.id, cl_ord_id, order.order);
+    }
+
+    /// Stores an accepted order, and its party details if later weeks may need them.
+    fn store(&mut self, account: usize, order: &ClientOrder) {
+        let slot = order.order.slot() as usize;
+        self.orders[slot] = *order;
+        if order.outlasts_week() {
+            let details = self.details_of(account, order.request.party_details_list_req_id);
+            self.orders[slot].details = self.order_parties.store(&details);
+        }
     }
 
     /// Reports a rejected order by ExecutionReportReject523.
@@ -109,6 +120,33 @@ impl<L: Listener> FrameHandler<'_, L> {
         self.counters.order_rejects += 1;
         let cl_ord_id = check::trimmed(&order.request.cl_ord_id);
         self.listener.on_rejected(self.session.id, Rejected::Order { cl_ord_id, reason });
+    }
+
+    /// Returns the order that a replacement or a cancel names. Without an OrderID, the order's
+    /// ClOrdID names it, except at BrokerTec (CME, page 46473084).
+    fn target(
+        &self,
+        account: usize,
+        order_id: Option<u64>,
+        request: &Request,
+        market: &impl Market,
+    ) -> Result<OrderId, RejectCause> {
+        match order_id {
+            Some(id) => Ok(OrderId(id)),
+            None if self.rules.venue == Venue::BrokerTec => {
+                Err(check::missing(check::tag::ORDER_ID))
+            }
+            None => {
+                let owner = owner_of(account);
+                let is_named = |entry: &&ClientOrder| {
+                    entry.request.cl_ord_id == request.cl_ord_id
+                        && !entry.quote
+                        && market.order(entry.order).is_some_and(|order| order.owner == owner)
+                };
+                let named = self.orders.iter().find(is_named);
+                named.map(|entry| entry.order).ok_or(OrderReason::NotOnBook.into())
+            }
+        }
     }
 
     /// Rejects requests for quotes: only quotes and quote cancels change a quote.
@@ -137,12 +175,14 @@ impl<L: Listener> FrameHandler<'_, L> {
         let cl_ord_id = message.cl_ord_id().as_bytes();
         self.counters.replaces += 1;
         self.listener.on_replace(self.session.id, cl_ord_id);
-        let id = OrderId(message.order_id().unwrap_or(0));
-        let order = ClientOrder { order: id, ..ClientOrder::from_replace(message) };
+        let named = message.order_id().map(OrderId);
+        let order = ClientOrder::from_replace(message).echoed(self.rules.venue);
+        let order = ClientOrder { order: named.unwrap_or(OrderId::NONE), ..order };
         match self.replace(account, message, &order, market) {
             Ok(Replaced::Modified { order: resting, .. }) => {
+                let id = resting.id;
                 let order = order.accepted(id, resting.price);
-                self.orders[id.slot() as usize] = order;
+                self.store(account, &order);
                 self.send_modified(account, &order, &resting);
                 self.counters.replaced += 1;
                 self.listener.on_replaced(self.session.id, cl_ord_id, id);
@@ -170,7 +210,7 @@ impl<L: Listener> FrameHandler<'_, L> {
     ) -> Result<Replaced, RejectCause> {
         let (new, trigger) =
             check::check_order(order, &self.parties(account), market, self.today())?;
-        let id = check::check_order_id(message.order_id())?;
+        let id = self.target(account, message.order_id(), &order.request, market)?;
         let owner = owner_of(account);
         self.check_is_not_quote(id)?;
         let resting = check::check_target(market, id, owner, new.side)?;
@@ -182,13 +222,16 @@ impl<L: Listener> FrameHandler<'_, L> {
         }
         let NewOrder { kind, price, quantity, minimum, time_in_force, .. } = new;
         let mitigates = message.ofm_override() == OFMOverrideReq::ENABLED;
-        let replacement = Replacement { kind, price, quantity, minimum, time_in_force, mitigates };
+        let self_match = self.self_match(account, order.request.party_details_list_req_id);
+        let replacement =
+            Replacement { kind, price, quantity, minimum, time_in_force, mitigates, self_match };
         let replaced = match trigger {
             None => market.replace(self.now, id, owner, &replacement),
             Some(trigger) => {
                 market.replace_stop(self.now, id, owner, (&replacement, trigger)).map(|order| {
                     let (price, remaining) = (order.price, order.remaining);
-                    let submitted = Submitted { order: id, price, remaining, eliminated: 0 };
+                    let submitted =
+                        Submitted { order: id, price, remaining, eliminated: 0, prevented: 0 };
                     Replaced::Modified { order, submitted }
                 })
             }
@@ -208,14 +251,14 @@ impl<L: Listener> FrameHandler<'_, L> {
         let cl_ord_id = message.cl_ord_id().as_bytes();
         self.counters.cancels += 1;
         self.listener.on_cancel(self.session.id, cl_ord_id);
-        let request = Request::from_cancel(message);
+        let request = Request::from_cancel(message).echoed(self.rules.venue);
         match self.cancel(account, message, &request, market) {
             Ok(cancelled) => {
                 let user = message.orig_order_user();
                 self.confirm_cancel(account, &request, &cancelled, user.raw());
             }
             Err(RejectCause::Order(reason)) => {
-                self.send_cancel_reject(account, message, reason);
+                self.send_cancel_reject(account, (message, &request), reason);
                 self.counters.cancel_rejects += 1;
                 self.listener.on_rejected(self.session.id, Rejected::Cancel { cl_ord_id, reason });
             }
@@ -231,7 +274,7 @@ impl<L: Listener> FrameHandler<'_, L> {
         market: &mut impl Market,
     ) -> Result<Order, RejectCause> {
         let side = check::check_cancel(request, message.side(), &self.parties(account))?;
-        let id = check::check_order_id(message.order_id())?;
+        let id = self.target(account, message.order_id(), request, market)?;
         let owner = owner_of(account);
         self.check_is_not_quote(id)?;
         check::check_target(market, id, owner, side)?;

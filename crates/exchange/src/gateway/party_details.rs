@@ -13,6 +13,7 @@ use hairpin_sbe::EncodeError;
 use super::check::{self, RejectCause, tag};
 use super::publish::Stamp;
 use super::reason_codes::BusinessReason;
+use crate::{SelfMatchInstruction, SelfMatchPrevention};
 
 /// The maximum number of parties per definition: the schema has five roles, each at most once.
 const PARTIES_MAX: usize = 5;
@@ -24,7 +25,7 @@ const ACCEPTED: u8 = 0;
 type Party = ([u8; 20], PartyDetailRole);
 
 /// A definition of party details. Its acknowledgement and reports repeat all fields.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PartyDetails {
     /// PartyDetailsListReqID (tag 1505).
     pub(super) id: u64,
@@ -149,9 +150,27 @@ impl PartyDetails {
             idm_short_code: message.idm_short_code(),
             ..Self::empty(message.party_details_list_req_id())
         };
+        details.check_values()?;
         details.decode_parties(message)?;
         details.decode_publication(message)?;
         Ok(details)
+    }
+
+    /// Checks the fields with listed values.
+    fn check_values(&self) -> Result<(), RejectCause> {
+        check::check_char(self.self_match_prevention_instruction.map(|of| of.0), b"NO", tag::SMPI)?;
+        check::check_char(self.cmta_giveup_cd.map(|of| of.0), b"GS", tag::CMTA_GIVEUP_CD)?;
+        let undefined = [
+            (self.avg_px_indicator.is_some_and(|of| of.name().is_none()), tag::AVG_PX_INDICATOR),
+            (
+                self.clearing_trade_price_type.is_some_and(|of| of.name().is_none()),
+                tag::CLEARING_TRADE_PRICE_TYPE,
+            ),
+        ];
+        match undefined.into_iter().find(|(is_undefined, _)| *is_undefined) {
+            Some((_, tag)) => Err(check::undefined_value(tag)),
+            None => Ok(()),
+        }
     }
 
     fn decode_parties(
@@ -194,6 +213,32 @@ impl PartyDetails {
             .next(&mut scratch)
             .map(|of| (of.trd_reg_publication_type(), of.trd_reg_publication_reason()));
         Ok(())
+    }
+
+    /// Returns the self-match prevention of an order of `firm` with these details.
+    pub(super) fn self_match(&self, firm: u32) -> Option<SelfMatchPrevention> {
+        let instruction = match self.self_match_prevention_instruction {
+            Some(SMPI::CANCEL_NEWEST) => SelfMatchInstruction::CancelAggressor,
+            _ => SelfMatchInstruction::CancelResting,
+        };
+        let id = self.self_match_prevention_id?;
+        Some(SelfMatchPrevention { firm, id, instruction })
+    }
+
+    /// Returns SelfMatchPreventionID (tag 2362).
+    pub(super) fn self_match_id(&self) -> Option<u64> {
+        self.self_match_prevention_id
+    }
+
+    /// Returns the same details under id 0, for messages that no definition precedes.
+    pub(super) fn carried(&self) -> Self {
+        Self { id: 0, sequence: 0, action: ListUpdAct::ADD, ..*self }
+    }
+
+    /// Creates details with an executor only.
+    #[cfg(test)]
+    pub(super) fn with_executor(id: u64, executor: u64) -> Self {
+        Self { executor: Some(executor), ..Self::empty(id) }
     }
 
     /// Returns `true` for a deletion.

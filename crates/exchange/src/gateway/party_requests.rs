@@ -1,9 +1,10 @@
 //! Party details: registered for later orders, or on demand for the next message.
 //!
 //! A PartyDetailsDefinitionRequest518 registers party details under an id chosen by the client.
-//! Orders refer to this id until it is deleted. With the on-demand id, the details apply only to
-//! the next business message, which carries the same id. Their acknowledgement or reject depends on
-//! the result of that message and follows it.
+//! Orders refer to this id until it is deleted or the week ends. With the on-demand id, the details
+//! apply only to the next business message, which carries the same id. Their acknowledgement
+//! precedes the answer to that message, also if the answer rejects an order. A BusinessReject of
+//! the message rejects the details too, after it.
 
 use hairpin_cme_codecs::ilink3::party_details_list_request537::{NoPartyIDs, NoRequestingPartyIDs};
 use hairpin_cme_codecs::ilink3::{
@@ -11,12 +12,13 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_sbe::MessageHeader;
 
+use super::Venue;
 use super::check::{self, RejectCause};
 use super::dispatch::{FrameHandler, number_at, number_offset};
 use super::party_details::{ListReport, PartyDetails};
 use super::reason_codes::BusinessReason;
 use super::request::Request;
-use crate::{Listener, Market};
+use crate::{Listener, Market, SelfMatchPrevention};
 
 /// The maximum number of RequestingPartyIDs in one request.
 const REQUESTING_PARTIES_MAX: usize = 10;
@@ -34,6 +36,17 @@ pub(super) enum OnDemand {
     Interrupted,
 }
 
+/// The progress of the answer to on-demand party details and their message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnDemandAnswer {
+    /// No message with on-demand party details is being handled.
+    None,
+    /// The acknowledgement precedes the next message to the client.
+    AckDue,
+    /// The message has been rejected as a business message.
+    Rejected,
+}
+
 /// The party details that a message may refer to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KnownParties<'a> {
@@ -41,6 +54,8 @@ pub(super) struct KnownParties<'a> {
     pub(super) on_demand_id: u64,
     pub(super) on_demand: OnDemand,
     pub(super) party_details: &'a [PartyDetails],
+    /// The venue, which decides the format of the operator.
+    pub(super) venue: Venue,
 }
 
 impl KnownParties<'_> {
@@ -83,7 +98,7 @@ const fn business_reject(reason: BusinessReason, text: &'static str) -> RejectCa
 
 /// Returns `true` if on-demand party details may apply to this business message.
 fn has_parties(template: u16) -> bool {
-    matches!(template, 514..=517 | 528..=530 | 533 | 543 | 567..=570)
+    matches!(template, 514..=517 | 528..=530 | 533 | 539 | 543 | 560 | 567..=570)
 }
 
 impl<L: Listener> FrameHandler<'_, L> {
@@ -94,6 +109,7 @@ impl<L: Listener> FrameHandler<'_, L> {
             on_demand_id: self.rules.on_demand_party,
             on_demand: self.session.on_demand,
             party_details: &self.accounts[account].party_details,
+            venue: self.rules.venue,
         }
     }
 
@@ -124,21 +140,53 @@ impl<L: Listener> FrameHandler<'_, L> {
             }
             return self.handle_message(account, header, body, market);
         }
-        let rejects =
-            |handler: &Self| handler.counters.business_rejects + handler.counters.undecodable;
-        let before = rejects(self);
+        if is_pending {
+            self.session.on_demand_answer = OnDemandAnswer::AckDue;
+        }
         self.handle_message(account, header, body, market);
         self.session.on_demand = OnDemand::None;
-        if !is_pending || !self.session.is_established() {
+        let answer = core::mem::replace(&mut self.session.on_demand_answer, OnDemandAnswer::None);
+        if !self.session.is_established() {
             return;
         }
-        if rejects(self) == before {
-            self.publish(account, |buffer, stamp| details.encode_ack(buffer, stamp));
-        } else {
-            let text = "Message with the on-demand party details was rejected";
-            let why = business_reject(BusinessReason::OnDemandDefinitionRejected, text);
-            self.reject_party_details(account, ids, why);
+        match answer {
+            OnDemandAnswer::None => {}
+            // The answer is sent later, such as the reports about many orders.
+            OnDemandAnswer::AckDue => self.acknowledge_details(account),
+            OnDemandAnswer::Rejected => {
+                let text = "Message with the on-demand party details was rejected";
+                let why = business_reject(BusinessReason::OnDemandDefinitionRejected, text);
+                self.reject_party_details(account, ids, why);
+            }
         }
+    }
+
+    /// Acknowledges on-demand party details.
+    #[cold]
+    pub(super) fn acknowledge_details(&mut self, account: usize) {
+        self.session.on_demand_answer = OnDemandAnswer::None;
+        let details = self.session.on_demand_details;
+        self.publish(account, |buffer, stamp| details.encode_ack(buffer, stamp));
+    }
+
+    /// Returns the party details that a checked request refers to.
+    pub(super) fn details_of(&self, account: usize, id: u64) -> PartyDetails {
+        if self.session.on_demand == OnDemand::Pending && id == self.rules.on_demand_party {
+            return self.session.on_demand_details;
+        }
+        let known = &self.accounts[account].party_details;
+        let found = known.iter().find(|known| known.id == id);
+        found.copied().unwrap_or(PartyDetails::empty(id))
+    }
+
+    /// Returns the self-match prevention of an order with these party details.
+    pub(super) fn self_match(&self, account: usize, id: u64) -> Option<SelfMatchPrevention> {
+        let is_plain = Some(id) == self.rules.registered_party
+            && self.accounts[account].party_details.is_empty();
+        if is_plain && self.session.on_demand == OnDemand::None {
+            return None;
+        }
+        self.details_of(account, id).self_match(self.accounts[account].firm)
     }
 
     /// Rejects the definition with this id and SeqNum.
@@ -160,7 +208,13 @@ impl<L: Listener> FrameHandler<'_, L> {
         let read = match message.party_details_list_req_id() {
             // The null value is invalid unless it is the on-demand id.
             u64::MAX if !is_on_demand => Err(check::missing(check::tag::PARTY_DETAILS_LIST_REQ_ID)),
-            _ => PartyDetails::from_message(message),
+            // 0 is the id of on-demand details (CME, page 76841026) and cannot be registered.
+            0 if !is_on_demand => Err(check::business_reject(
+                BusinessReason::ValueOutOfRange,
+                Some(check::tag::PARTY_DETAILS_LIST_REQ_ID),
+                "PartyDetailsListReqID 0 cannot be registered",
+            )),
+            _ => PartyDetails::from_message(message).and_then(|of| self.check_self_match(of)),
         };
         if is_on_demand {
             // On-demand details cannot be deleted: they apply to one message only.
@@ -183,6 +237,21 @@ impl<L: Listener> FrameHandler<'_, L> {
                 let ids = (message.party_details_list_req_id(), message.seq_num());
                 self.reject_party_details(account, ids, why);
             }
+        }
+    }
+
+    /// Checks that the SelfMatchPreventionID is registered, if the gateway has a list.
+    fn check_self_match(&self, details: PartyDetails) -> Result<PartyDetails, RejectCause> {
+        let known = self.rules.self_match_ids.as_ref();
+        match details.self_match_id() {
+            Some(id) if known.is_some_and(|known| !known.contains(&id)) => {
+                Err(check::business_reject(
+                    BusinessReason::Other,
+                    Some(check::tag::SELF_MATCH_PREVENTION_ID),
+                    "SelfMatchPreventionID is not registered",
+                ))
+            }
+            _ => Ok(details),
         }
     }
 

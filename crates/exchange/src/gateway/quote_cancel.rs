@@ -19,6 +19,7 @@ use super::quotes::{ENTRIES_MAX, Quote};
 use super::reason_codes::QuoteReason;
 use super::request::Request;
 use super::selection::is_group;
+use super::unsolicited_quote_cancel::remove_quotes;
 use crate::{Listener, Market};
 
 /// A quote cancel, decoded from any of the four messages.
@@ -96,8 +97,8 @@ impl<L: Listener> FrameHandler<'_, L> {
         message: &QuoteCancel528<'_>,
         market: &mut impl Market,
     ) {
-        let cancel = cancel!(message, message.quote_cancel_type().0);
-        if !self.start_quote_cancel(account, &cancel) {
+        let mut cancel = cancel!(message, message.quote_cancel_type().0);
+        if !self.start_quote_cancel(account, &mut cancel) {
             return;
         }
         let mut result = CancelResult::new();
@@ -147,8 +148,8 @@ impl<L: Listener> FrameHandler<'_, L> {
         message: &QuoteCancelBySet568<'_>,
         market: &mut impl Market,
     ) {
-        let cancel = cancel!(message, QuoteCxlStatus::CANCELPER_QUOTE_SET.0);
-        if !self.start_quote_cancel(account, &cancel) {
+        let mut cancel = cancel!(message, QuoteCxlStatus::CANCELPER_QUOTE_SET.0);
+        if !self.start_quote_cancel(account, &mut cancel) {
             return;
         }
         let mut result = CancelResult::new();
@@ -166,8 +167,8 @@ impl<L: Listener> FrameHandler<'_, L> {
         message: &QuoteCancelByGroup569<'_>,
         market: &mut impl Market,
     ) {
-        let cancel = cancel!(message, QuoteCxlStatus::CANCELPER_INSTRUMENTGROUP.0);
-        if !self.start_quote_cancel(account, &cancel) {
+        let mut cancel = cancel!(message, QuoteCxlStatus::CANCELPER_INSTRUMENTGROUP.0);
+        if !self.start_quote_cancel(account, &mut cancel) {
             return;
         }
         let mut result = CancelResult::new();
@@ -185,8 +186,8 @@ impl<L: Listener> FrameHandler<'_, L> {
         message: &QuoteCancelByInstrument570<'_>,
         market: &mut impl Market,
     ) {
-        let cancel = cancel!(message, QuoteCxlStatus::CANCELPER_INSTRUMENT.0);
-        if !self.start_quote_cancel(account, &cancel) {
+        let mut cancel = cancel!(message, QuoteCxlStatus::CANCELPER_INSTRUMENT.0);
+        if !self.start_quote_cancel(account, &mut cancel) {
             return;
         }
         let mut result = CancelResult::new();
@@ -200,7 +201,8 @@ impl<L: Listener> FrameHandler<'_, L> {
 
     /// Consumes the sequence number of a quote cancel and checks its common fields. Returns `false`
     /// if the message has been rejected.
-    fn start_quote_cancel(&mut self, account: usize, cancel: &QuoteCancel) -> bool {
+    fn start_quote_cancel(&mut self, account: usize, cancel: &mut QuoteCancel) -> bool {
+        cancel.request = cancel.request.echoed(self.rules.venue);
         if !self.consume_number(account, cancel.number) {
             return false;
         }
@@ -269,17 +271,8 @@ impl<L: Listener> FrameHandler<'_, L> {
         market: &mut impl Market,
         matches: impl Fn(&Quote) -> bool,
     ) -> u32 {
-        let (now, owner) = (self.now, owner_of(account));
-        let mut cancelled = 0;
-        self.accounts[account].quotes.retain(|quote| {
-            if !matches(quote) {
-                return true;
-            }
-            let sides = quote.orders.map(|id| market.cancel(now, id, owner).is_some());
-            cancelled += u32::from(sides.contains(&true));
-            false
-        });
-        cancelled
+        let quotes = &mut self.accounts[account].quotes;
+        remove_quotes(self.now, owner_of(account), quotes, market, matches)
     }
 
     fn finish_quote_cancel(&mut self, account: usize, cancel: &QuoteCancel, result: &CancelResult) {

@@ -32,7 +32,7 @@ impl<L: Listener> FrameHandler<'_, L> {
             return;
         }
         self.counters.quote_requests += 1;
-        let request = Request::from_request_for_quote(message);
+        let request = Request::from_request_for_quote(message).echoed(self.rules.venue);
         if let Err(refusal) = check::check_sender(&request, &self.parties(account)) {
             return self.reject(account, &request, b"R", message.seq_num(), refusal);
         }

@@ -15,11 +15,12 @@ use super::ascii_int::AsciiInt;
 use super::check;
 use super::dispatch::FrameHandler;
 use super::order_requests::owner_of;
+use super::party_details::PartyDetails;
 use super::publish::Stamp;
 use super::reason_codes::QuoteReason;
 use super::request::{ClientOrder, Request};
 use crate::matching::{NewOrder, OrderId, Replaced, Replacement, Side};
-use crate::{Listener, Market, Price};
+use crate::{Listener, Market, Price, SelfMatchInstruction, SelfMatchPrevention};
 
 /// The maximum number of quotes of a session.
 pub(super) const QUOTES_MAX: usize = 1_024;
@@ -34,6 +35,25 @@ pub(super) struct Quote {
     pub(super) set: u16,
     /// The bid and the offer. They may no longer be in the book.
     pub(super) orders: [OrderId; 2],
+    /// QuoteEntryID of the latest entry.
+    pub(super) entry_id: u32,
+    pub(super) security_id: i32,
+    /// The quote has left the market, and its session is not notified yet.
+    pub(super) lost: bool,
+}
+
+/// A session's latest quote message: the fields that unsolicited cancels repeat.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct QuoteSource {
+    pub(super) request: Request,
+    pub(super) quote_id: u32,
+    /// The party details, under id 0.
+    pub(super) details: PartyDetails,
+}
+
+impl QuoteSource {
+    pub(super) const NONE: Self =
+        Self { request: Request::UNDECODED, quote_id: 0, details: PartyDetails::empty(0) };
 }
 
 /// The rejected entries of a MassQuote.
@@ -57,10 +77,11 @@ impl<L: Listener> FrameHandler<'_, L> {
             return;
         }
         self.counters.mass_quotes += 1;
-        let request = Request::from_mass_quote(message);
+        let request = Request::from_mass_quote(message).echoed(self.rules.venue);
         if let Err(refusal) = check::check_sender(&request, &self.parties(account)) {
             return self.reject(account, &request, b"i", message.seq_num(), refusal);
         }
+        self.record_quote_source(account, &request, message.quote_id());
         let (mut entries, mut scratch) = (message.no_quote_entries(), NoQuoteEntries::SCRATCH);
         let entry_count = entries.len();
         let mut rejected = RejectedEntries { entries: [(0, 0, 0, 0); ENTRIES_MAX], count: 0 };
@@ -90,8 +111,9 @@ impl<L: Listener> FrameHandler<'_, L> {
     ) -> Result<(), QuoteReason> {
         let instrument =
             market.instrument(entry.security_id()).ok_or(QuoteReason::UnknownSecurity)?;
+        let ids = (entry.quote_entry_id(), entry.security_id());
         let slot = self
-            .quote_slot(account, instrument, entry.quote_set_id(), market)
+            .quote_slot(account, instrument, (entry.quote_set_id(), ids), market)
             .ok_or(QuoteReason::ExceedsLimit)?;
         let terms = [
             side_terms(entry.bid_px(), entry.bid_size()),
@@ -103,7 +125,6 @@ impl<L: Listener> FrameHandler<'_, L> {
         if result.is_ok() {
             self.cancel_crossed_sides(orders, terms, market);
             for side in Side::BOTH {
-                let ids = (entry.quote_entry_id(), entry.security_id());
                 let change = (instrument, side, orders[side.index()], terms[side.index()]);
                 match self.quote_side(account, request, ids, change, market) {
                     Ok(id) => orders[side.index()] = id,
@@ -148,19 +169,23 @@ impl<L: Listener> FrameHandler<'_, L> {
         market: &mut impl Market,
     ) -> Result<OrderId, QuoteReason> {
         let owner = owner_of(account);
+        // Self-match prevention never cancels a quote that is the aggressor (CME, page 457640025).
+        let self_match = self.self_match(account, request.party_details_list_req_id);
+        let instruction = SelfMatchInstruction::CancelResting;
+        let self_match = self_match.map(|of| SelfMatchPrevention { instruction, ..of });
         let Some((price, quantity)) = terms else {
             market.cancel(self.now, previous, owner);
             return Ok(OrderId::NONE);
         };
         let id = if market.order(previous).is_some_and(|order| order.owner == owner) {
-            let replacement = Replacement { price, quantity, ..Replacement::default() };
+            let replacement = Replacement { price, quantity, self_match, ..Replacement::default() };
             match market.replace(self.now, previous, owner, &replacement)? {
                 Replaced::Modified { order, .. } => order.id,
                 Replaced::Cancelled(_) => return Ok(OrderId::NONE),
             }
         } else {
             let new = NewOrder::limit(instrument, side, price, quantity, owner);
-            market.submit(self.now, &new)?.order
+            market.submit(self.now, &NewOrder { self_match, quote: true, ..new })?.order
         };
         let mut cl_ord_id = [0; 20];
         let digits = AsciiInt::new(entry.into());
@@ -179,17 +204,25 @@ impl<L: Listener> FrameHandler<'_, L> {
         Ok(id)
     }
 
+    /// Records the fields of a quote message that unsolicited cancels repeat.
+    pub(super) fn record_quote_source(&mut self, account: usize, request: &Request, quote_id: u32) {
+        let details = self.details_of(account, request.party_details_list_req_id).carried();
+        let request = *request;
+        self.accounts[account].quote_source = QuoteSource { request, quote_id, details };
+    }
+
     /// Returns the index of a session's quote in an instrument, adding one if needed.
     pub(super) fn quote_slot(
         &mut self,
         account: usize,
         instrument: u32,
-        set: u16,
+        (set, (entry_id, security_id)): (u16, (u32, i32)),
         market: &impl Market,
     ) -> Option<usize> {
         let quotes = &mut self.accounts[account].quotes;
         let is_same = |quote: &Quote| quote.instrument == instrument && quote.set == set;
         if let Some(slot) = quotes.iter().position(is_same) {
+            quotes[slot].entry_id = entry_id;
             return Some(slot);
         }
         if quotes.len() == QUOTES_MAX {
@@ -199,7 +232,8 @@ impl<L: Listener> FrameHandler<'_, L> {
         if quotes.len() == QUOTES_MAX {
             return None;
         }
-        quotes.push(Quote { instrument, set, orders: [OrderId::NONE; 2] });
+        let orders = [OrderId::NONE; 2];
+        quotes.push(Quote { instrument, set, orders, entry_id, security_id, lost: false });
         Some(quotes.len() - 1)
     }
 }

@@ -80,6 +80,11 @@ pub(super) struct Windows {
 }
 
 impl Windows {
+    /// Returns `true` for a quote or a quote cancel.
+    pub(super) const fn counts_as_quote(template: u16) -> bool {
+        matches!(template, 517 | 528 | 567..=570)
+    }
+
     /// Counts a message.
     pub(super) fn count(
         &mut self,
@@ -92,7 +97,7 @@ impl Windows {
             OrderCancelRequest516::TEMPLATE_ID | OrderMassActionRequest529::TEMPLATE_ID => {
                 (&mut self.cancels, limits.cancels)
             }
-            517 | 528 | 567..=570 => (&mut self.quotes, limits.quotes),
+            _ if Self::counts_as_quote(template) => (&mut self.quotes, limits.quotes),
             // Message types D, G, H, R and s.
             514 | 515 | 533 | 543 | 544 | 566 if pre_open => (&mut self.orders, limits.pre_open),
             _ => (&mut self.orders, limits.orders),

@@ -256,6 +256,8 @@ pub enum BusinessReason {
     RepeatedEntry = 110,
     /// The session has registered its maximum number of party details.
     TooManyDefinitions = 111,
+    /// A status request for all orders on a market segment gateway.
+    OrderStatusNotAvailable = 114,
     /// The field has an undefined value.
     EnumNotSupported = 115,
     /// A request names too many firms.

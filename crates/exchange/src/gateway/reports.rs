@@ -8,11 +8,12 @@ use hairpin_cme_codecs::ilink3::{
 use hairpin_sbe::EncodeError;
 
 use super::dispatch::FrameHandler;
+use super::party_requests::OnDemandAnswer;
 use super::publish::{Stamp, publish};
 use super::reason_codes::{BusinessReason, OrderReason};
 use super::request::{ClientOrder, Request};
-use crate::Listener;
-use crate::matching::Order;
+use crate::matching::{Order, OrderId};
+use crate::{Listener, Price};
 
 /// CrossType (tag 549) of a NewOrderCross544.
 pub(super) const CROSS_TYPE: u8 = 3;
@@ -101,6 +102,14 @@ impl<L: Listener> FrameHandler<'_, L> {
         });
     }
 
+    /// Sends the PartyDetailsDefinitionRequestAck519 that precedes a report of a carried order.
+    pub(super) fn send_carried_details(&mut self, account: usize, order: &ClientOrder) {
+        if order.carried {
+            let details = *self.order_parties.at(order.details);
+            self.publish(account, |buffer, stamp| details.encode_ack(buffer, stamp));
+        }
+    }
+
     /// Sends an ExecutionReportCancel534. `order` is the state when the order was last accepted.
     pub(super) fn send_cancelled(
         &mut self,
@@ -110,7 +119,14 @@ impl<L: Listener> FrameHandler<'_, L> {
         resting: &Order,
         orig_order_user: &[u8],
     ) {
+        self.send_carried_details(account, order);
+        let mut request = *request;
+        if order.carried {
+            request.party_details_list_req_id = order.request.party_details_list_req_id;
+        }
+        let request = &request;
         self.publish(account, |buffer, stamp| {
+            let resting = CanceledState::from(resting);
             encode_cancelled(buffer, stamp, (request, orig_order_user), (order, resting), None)
         });
     }
@@ -118,10 +134,9 @@ impl<L: Listener> FrameHandler<'_, L> {
     pub(super) fn send_cancel_reject(
         &mut self,
         account: usize,
-        message: &OrderCancelRequest516<'_>,
+        (message, request): (&OrderCancelRequest516<'_>, &Request),
         reason: OrderReason,
     ) {
-        let request = Request::from_cancel(message);
         self.publish(account, |buffer, stamp| {
             let mut reject = OrderCancelReject535::encode(buffer)?;
             execution_report!(reject, stamp, request)
@@ -162,6 +177,9 @@ impl<L: Listener> FrameHandler<'_, L> {
         ref_seq_num: Option<u32>,
         (reason, tag, text): (BusinessReason, Option<u16>, &str),
     ) {
+        if self.session.on_demand_answer == OnDemandAnswer::AckDue {
+            self.session.on_demand_answer = OnDemandAnswer::Rejected;
+        }
         self.publish(account, |buffer, stamp| {
             BusinessReject521::encode(buffer)?
                 .set_seq_num(stamp.number)
@@ -188,6 +206,9 @@ impl<L: Listener> FrameHandler<'_, L> {
         account: usize,
         encode: impl FnOnce(&mut [u8], &Stamp) -> Result<usize, EncodeError>,
     ) {
+        if self.session.on_demand_answer == OnDemandAnswer::AckDue {
+            self.acknowledge_details(account);
+        }
         let Self { now, session, accounts, executions, faults, counters, .. } = self;
         let faults = faults.as_deref_mut();
         publish(Some(session), &mut accounts[account], executions, faults, counters, *now, encode);
@@ -209,12 +230,26 @@ pub(super) fn encode_new(
     Ok(ExecutionReportNew522::ENCODED_LENGTH)
 }
 
+/// The state of an order when it was canceled.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CanceledState {
+    pub(super) id: OrderId,
+    pub(super) price: Price,
+    pub(super) traded: u32,
+}
+
+impl From<&Order> for CanceledState {
+    fn from(&Order { id, price, traded, .. }: &Order) -> Self {
+        Self { id, price, traded }
+    }
+}
+
 /// Encodes the report of an order canceled by a request, or by the exchange for a `reason`.
 pub(super) fn encode_cancelled(
     buffer: &mut [u8],
     stamp: &Stamp,
     (request, orig_order_user): (&Request, &[u8]),
-    (order, resting): (&ClientOrder, &Order),
+    (order, resting): (&ClientOrder, CanceledState),
     reason: Option<ExecReason>,
 ) -> Result<usize, EncodeError> {
     let mut report = ExecutionReportCancel534::encode(buffer)?;

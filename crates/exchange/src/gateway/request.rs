@@ -8,6 +8,7 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_sbe::CharArray;
 
+use super::Venue;
 use super::reports::CROSS_TYPE;
 use crate::Price;
 use crate::matching::OrderId;
@@ -28,6 +29,11 @@ pub(super) struct Request {
 pub(super) struct ClientOrder {
     pub(super) order: OrderId,
     pub(super) request: Request,
+    /// The order was accepted in an earlier week. A PartyDetailsDefinitionRequestAck519 precedes
+    /// each of its reports, and both have PartyDetailsListReqID 0.
+    pub(super) carried: bool,
+    /// The index of the order's party details, if the order may rest beyond its week.
+    pub(super) details: u32,
     pub(super) security_id: i32,
     pub(super) side: SideReq,
     pub(super) ord_type: OrderType,
@@ -58,6 +64,8 @@ impl Default for ClientOrder {
         Self {
             order: OrderId::NONE,
             request: Request::UNDECODED,
+            carried: false,
+            details: 0,
             security_id: 0,
             side: SideReq::BUY,
             ord_type: OrderType::LIMIT,
@@ -119,6 +127,8 @@ macro_rules! client_order {
         ClientOrder {
             order: OrderId::NONE,
             request: request!($message),
+            carried: false,
+            details: 0,
             security_id: $message.security_id(),
             side: $message.side(),
             ord_type: OrderType($message.ord_type().0),
@@ -151,6 +161,14 @@ impl Request {
         order_request_id: u64::MAX,
         manual_order_indicator: u8::MAX,
     };
+
+    /// Returns the request as reports repeat it: EBS reports have the operator in upper case.
+    pub(super) fn echoed(mut self, venue: Venue) -> Self {
+        if venue == Venue::Ebs {
+            self.sender_id.make_ascii_uppercase();
+        }
+        self
+    }
 
     pub(super) fn from_status(message: &OrderStatusRequest533<'_>) -> Self {
         request_without_cl_ord_id!(message, u64::MAX)
@@ -197,6 +215,16 @@ impl Request {
 }
 
 impl ClientOrder {
+    /// Returns `true` for an order that may rest beyond its week.
+    pub(super) fn outlasts_week(&self) -> bool {
+        matches!(self.time_in_force, TimeInForce::GOOD_TILL_CANCEL | TimeInForce::GOOD_TILL_DATE)
+    }
+
+    /// Returns the order with its request as reports repeat it.
+    pub(super) fn echoed(self, venue: Venue) -> Self {
+        Self { request: self.request.echoed(venue), ..self }
+    }
+
     /// Returns the accepted order as reports describe it. Reports have no type for a stop order
     /// with protection, so it is reported as a stop limit order with its assigned limit.
     pub(super) fn accepted(self, order: OrderId, price: Price) -> Self {

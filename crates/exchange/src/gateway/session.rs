@@ -11,7 +11,7 @@ use super::account::Account;
 use super::faults::Hold;
 use super::frame::Outbound;
 use super::party_details::PartyDetails;
-use super::party_requests::OnDemand;
+use super::party_requests::{OnDemand, OnDemandAnswer};
 use super::port_closure::BadLogons;
 use super::reason_codes::{LogonReject, RetransmitReason, TerminateCode};
 use super::retransmit_buffer::Retransmission;
@@ -64,6 +64,8 @@ pub(super) struct Session {
     pub(super) on_demand: OnDemand,
     /// The on-demand party details, while they are pending.
     pub(super) on_demand_details: PartyDetails,
+    /// The progress of the answer to on-demand party details.
+    pub(super) on_demand_answer: OnDemandAnswer,
     /// Bad logons that named no account.
     pub(super) bad_logons: BadLogons,
     /// The mass status request being answered.
@@ -101,6 +103,7 @@ impl Session {
             out_of_order: false,
             on_demand: OnDemand::None,
             on_demand_details: PartyDetails::empty(0),
+            on_demand_answer: OnDemandAnswer::None,
             bad_logons: BadLogons::default(),
             mass_status: None,
             pending_reports: 0,
@@ -129,6 +132,7 @@ impl Session {
         self.queued_behind_split = None;
         self.out_of_order = false;
         self.on_demand = OnDemand::None;
+        self.on_demand_answer = OnDemandAnswer::None;
         self.bad_logons = BadLogons::default();
         self.mass_status = None;
         self.pending_reports = 0;

@@ -4,6 +4,29 @@ use super::Credentials;
 use super::faults::GatewayFaults;
 use super::rate_limits::RateLimits;
 
+/// The kind of a gateway (CME, page 457220437).
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum GatewayKind {
+    /// A market segment gateway: one session per market segment.
+    #[default]
+    Msgw,
+    /// A convenience gateway: one session for all market segments. It answers status requests for
+    /// all orders (tag 585 = 7), and has no split-message safeguard.
+    Cgw,
+}
+
+/// The venue, which decides some fields of requests.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Venue {
+    /// Futures and options.
+    #[default]
+    FuturesAndOptions,
+    /// BrokerTec: replacements and cancels require the OrderID (tag 37).
+    BrokerTec,
+    /// EBS: an operator (tag 5392) has exactly three characters; reports repeat it in upper case.
+    Ebs,
+}
+
 /// The settings of a [`Gateway`](crate::Gateway).
 #[derive(Debug, Clone)]
 pub struct GatewaySettings {
@@ -20,7 +43,8 @@ pub struct GatewaySettings {
     pub kept_messages: u32,
     /// A PartyDetailsListReqID that every session may use without registering it, if any.
     pub registered_party: Option<u64>,
-    /// The PartyDetailsListReqID of on-demand party details. CME's documents specify `FFFFFFFF`.
+    /// The PartyDetailsListReqID of on-demand party details. CME specifies 0 (page 46209693); the
+    /// schema's descriptions have `FFFFFFFF`.
     pub on_demand_party: u64,
     /// The maximum number of party details that a session may register, about 400 bytes each.
     pub party_definitions: u16,
@@ -36,6 +60,13 @@ pub struct GatewaySettings {
     /// Exceeding the maximum ends the session by Terminate 29; with 0, the first queued message
     /// ends it by Terminate 28.
     pub split_queue_max: Option<u32>,
+    /// The kind of the gateway.
+    pub kind: GatewayKind,
+    /// The venue.
+    pub venue: Venue,
+    /// The registered SelfMatchPreventionIDs (tag 2362): party details with another one are
+    /// rejected. `None` accepts every id.
+    pub self_match_ids: Option<Vec<u64>>,
     /// The faults to inject for tests and simulations, if any.
     pub faults: Option<GatewayFaults>,
 }
@@ -63,19 +94,22 @@ impl GatewaySettings {
             orders,
             kept_messages: 4_096,
             registered_party: Some(1),
-            on_demand_party: 0xFFFF_FFFF,
+            on_demand_party: 0,
             party_definitions: 256,
             closes_ports: false,
             cancels_on_disconnect: false,
             limits: None,
             split_queue_max: None,
+            kind: GatewayKind::Msgw,
+            venue: Venue::FuturesAndOptions,
+            self_match_ids: None,
             faults: None,
         }
     }
 }
 
 /// The settings that are protocol rules.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Rules {
     pub(super) closes_ports: bool,
     pub(super) cancels_on_disconnect: bool,
@@ -83,6 +117,9 @@ pub(super) struct Rules {
     pub(super) split_queue_max: Option<u32>,
     pub(super) registered_party: Option<u64>,
     pub(super) on_demand_party: u64,
+    pub(super) kind: GatewayKind,
+    pub(super) venue: Venue,
+    pub(super) self_match_ids: Option<Vec<u64>>,
     /// The market is in the pre-open state.
     pub(super) pre_open: bool,
 }
@@ -93,9 +130,15 @@ impl From<&GatewaySettings> for Rules {
             closes_ports: settings.closes_ports,
             cancels_on_disconnect: settings.cancels_on_disconnect,
             limits: settings.limits,
-            split_queue_max: settings.split_queue_max,
+            // A convenience gateway has no safeguard (page 46175517).
+            split_queue_max: settings
+                .split_queue_max
+                .filter(|_| settings.kind == GatewayKind::Msgw),
             registered_party: settings.registered_party,
             on_demand_party: settings.on_demand_party,
+            kind: settings.kind,
+            venue: settings.venue,
+            self_match_ids: settings.self_match_ids.clone(),
             pre_open: false,
         }
     }

@@ -19,7 +19,7 @@ use super::reason_codes::BusinessReason;
 use super::reports::{execution_report, order_terms};
 use super::request::{ClientOrder, Request};
 use super::selection::{Selection, is_group};
-use super::{Connection, Gateway};
+use super::{Connection, Gateway, GatewayKind};
 use crate::matching::{Order, OrderId};
 use crate::{Listener, Market};
 
@@ -52,7 +52,7 @@ impl<L: Listener> FrameHandler<'_, L> {
             return;
         }
         self.counters.status_requests += 1;
-        let request = Request::from_status(message);
+        let request = Request::from_status(message).echoed(self.rules.venue);
         if let Err(refusal) = check::check_sender(&request, &self.parties(account)) {
             return self.reject(account, &request, b"H", message.seq_num(), refusal);
         }
@@ -62,6 +62,9 @@ impl<L: Listener> FrameHandler<'_, L> {
         let query =
             StatusQuery { order: Some(message.ord_status_req_id()), mass: None, last: true };
         let entry = found.map(|order| (self.orders[order.id.slot() as usize], order));
+        if let Some((entry, _)) = &entry {
+            self.send_carried_details(account, entry);
+        }
         self.publish(account, |buffer, stamp| match &entry {
             Some((entry, order)) => encode_status(buffer, stamp, entry, order, query),
             None => encode_unknown(buffer, stamp, &request, id, query),
@@ -78,7 +81,7 @@ impl<L: Listener> FrameHandler<'_, L> {
             return;
         }
         self.counters.status_requests += 1;
-        let request = Request::from_mass_status(message);
+        let request = Request::from_mass_status(message).echoed(self.rules.venue);
         match self.select_for_status(account, &request, message, market) {
             Ok(selection) => {
                 let id = message.mass_status_req_id();
@@ -124,6 +127,13 @@ impl<L: Listener> FrameHandler<'_, L> {
                     ));
                 }
             }
+            MassStatusReqTyp::ALL_ORDERS if self.rules.kind == GatewayKind::Msgw => {
+                return Err(check::business_reject(
+                    BusinessReason::OrderStatusNotAvailable,
+                    Some(check::tag::MASS_STATUS_REQ_TYPE),
+                    "Order Status for all Orders Not Available on Market Segment Session",
+                ));
+            }
             MassStatusReqTyp::ALL_ORDERS | MassStatusReqTyp::MARKET_SEGMENT => {}
             _ => return Err(check::undefined_value(check::tag::MASS_STATUS_REQ_TYPE)),
         }
@@ -141,7 +151,9 @@ impl Gateway {
     /// Sends status reports for as many further orders as there is room for.
     #[cold]
     pub(super) fn send_mass_status(&mut self, now: Now, slot: usize, market: &impl Market) {
-        let Self { accounts, connections, orders, executions, faults, counters, .. } = self;
+        let Self {
+            accounts, connections, orders, order_parties, executions, faults, counters, ..
+        } = self;
         let Connection { session, .. } = &mut connections[slot];
         let Some(account) = session.account else { return };
         let Some(mut pending) = session.mass_status.take() else { return };
@@ -163,8 +175,16 @@ impl Gateway {
                 Some((slot, order)) => encode_status(buffer, stamp, &orders[*slot], order, query),
                 None => encode_unknown(buffer, stamp, &pending.request, OrderId(0), query),
             };
-            let (account, faults) = (&mut accounts[account], faults.as_deref_mut());
-            let recipient = Some(&mut *session);
+            let account = &mut accounts[account];
+            if let Some((slot, _)) = found
+                && orders[slot].carried
+            {
+                let (recipient, faults) = (Some(&mut *session), faults.as_deref_mut());
+                publish(recipient, account, executions, faults, counters, now, |buffer, stamp| {
+                    order_parties.at(orders[slot].details).encode_ack(buffer, stamp)
+                });
+            }
+            let (recipient, faults) = (Some(&mut *session), faults.as_deref_mut());
             publish(recipient, account, executions, faults, counters, now, encode);
             if query.last {
                 return;

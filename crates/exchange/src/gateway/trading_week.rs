@@ -8,13 +8,21 @@ use crate::Listener;
 impl Gateway {
     /// Ends the trading week and starts a new one. All sessions end, and sequence numbers restart
     /// at 1. Messages of the old week can no longer be requested. Until the next logon, published
-    /// messages have UUID 0. Closed ports open. Orders are not affected; the market handles them.
+    /// messages have UUID 0. Closed ports open. Party details have to be registered again. Orders
+    /// are not affected, since the market handles them; later reports of those that stay are
+    /// preceded by their party details under id 0 (CME, page 46210865).
     pub fn begin_week(&mut self, now: Now, listener: &mut impl Listener) {
         for slot in 0..self.connections.len() {
             // The number of slots fits in a `u32`.
             self.terminate(now, ConnectionId(slot as u32), listener);
         }
         self.accounts.iter_mut().for_each(super::account::Account::begin_week);
+        for order in &mut self.orders {
+            if order.outlasts_week() {
+                order.carried = true;
+                order.request.party_details_list_req_id = 0;
+            }
+        }
     }
 
     /// Opens the ports of an account that were closed for bad logons. `account` is the index in

@@ -1,17 +1,20 @@
 //! Unsolicited reports: trades, eliminations and triggered stop orders.
 
 use hairpin_cme_codecs::ilink3::{
-    BooleanFlag, ExecInst, ExecutionReportElimination524, ExecutionReportTradeOutright525,
-    ManualOrdIndReq, OrdStatusTrd,
+    BooleanFlag, ExecInst, ExecReason, ExecutionReportElimination524,
+    ExecutionReportTradeOutright525, ManualOrdIndReq, OrdStatusTrd,
 };
 use hairpin_sbe::{CharArray, EncodeError};
 use hairpin_time::Now;
 
 use super::publish::{Stamp, publish};
-use super::reports::{encode_new, execution_report, order_terms};
+use super::reports::{CanceledState, encode_cancelled, encode_new, execution_report, order_terms};
 use super::request::ClientOrder;
 use super::{Connection, ConnectionId, Gateway};
-use crate::{Listener, Market, OrderEvent, OrderId, Owner, SessionElimination, SessionFill};
+use crate::{
+    Listener, Market, OrderEvent, OrderId, Owner, SelfMatchCancel, SelfMatchInstruction,
+    SessionElimination, SessionFill,
+};
 
 /// The value of FillYieldType and Ownership in a trade without them.
 const NONE: u8 = 0;
@@ -47,6 +50,10 @@ impl Gateway {
                         );
                     }
                 }
+                OrderEvent::SelfMatch(cancel) => self.report_self_match(now, &cancel, listener),
+                // Removed quotes are reported together, below.
+                OrderEvent::Elimination(SessionElimination { owner, order, .. })
+                    if self.record_lost_quote(owner, order) => {}
                 OrderEvent::Elimination(elimination) => {
                     let encode = |buffer: &mut [u8], stamp: &Stamp, entry: &ClientOrder| {
                         encode_elimination(buffer, stamp, entry, &elimination)
@@ -69,6 +76,37 @@ impl Gateway {
                 }
             }
         }
+        if self.has_lost_quotes {
+            self.report_lost_quotes(now);
+        }
+    }
+
+    /// Reports an order canceled by self-match prevention.
+    #[cold]
+    fn report_self_match(
+        &mut self,
+        now: Now,
+        cancel: &SelfMatchCancel,
+        listener: &mut impl Listener,
+    ) {
+        let &SelfMatchCancel { order: id, owner, price, traded, .. } = cancel;
+        let reason = match cancel.instruction {
+            SelfMatchInstruction::CancelResting => {
+                ExecReason::SELF_MATCH_PREVENTION_OLDEST_ORDER_CANCELLED
+            }
+            SelfMatchInstruction::CancelAggressor => {
+                ExecReason::SELF_MATCH_PREVENTION_NEWEST_ORDER_CANCELLED
+            }
+        };
+        let state = CanceledState { id, price, traded };
+        let reported = self.report(now, owner, id, |buffer, stamp, entry| {
+            let request = (&entry.request, &[][..]);
+            encode_cancelled(buffer, stamp, request, (entry, state), Some(reason))
+        });
+        self.counters.self_match_cancels += 1;
+        if let Some((connection, cl_ord_id)) = reported {
+            listener.on_cancelled(connection, CharArray::new(&cl_ord_id).as_bytes(), id);
+        }
     }
 
     /// Publishes a report of an order. Returns the connection and the ClOrdID if the session is
@@ -80,15 +118,24 @@ impl Gateway {
         order: OrderId,
         encode: impl FnOnce(&mut [u8], &Stamp, &ClientOrder) -> Result<usize, EncodeError>,
     ) -> Option<(ConnectionId, [u8; 20])> {
-        let Self { accounts, connections, orders, executions, faults, counters, .. } = self;
+        let Self {
+            accounts, connections, orders, order_parties, executions, faults, counters, ..
+        } = self;
         let entry = orders.get(order.slot() as usize).filter(|entry| entry.order == order)?;
         let account = accounts.get_mut(owner.0.checked_sub(1)? as usize)?;
         let connection = account.connection.and_then(|slot| connections.get_mut(slot as usize));
-        let session = connection
+        let mut session = connection
             .map(|Connection { session, .. }| session)
             .filter(|session| session.is_established());
         let connection = session.as_ref().map(|session| session.id);
         counters.unreported += u64::from(connection.is_none());
+        if entry.carried {
+            let details = order_parties.at(entry.details);
+            let (session, faults) = (session.as_deref_mut(), faults.as_deref_mut());
+            publish(session, account, executions, faults, counters, now, |buffer, stamp| {
+                details.encode_ack(buffer, stamp)
+            });
+        }
         let faults = faults.as_deref_mut();
         publish(session, account, executions, faults, counters, now, |buffer, stamp| {
             encode(buffer, stamp, entry)

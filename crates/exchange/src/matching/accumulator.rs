@@ -1,5 +1,6 @@
 //! The results of matching, collected until the next publication.
 
+use super::{Order, SelfMatchInstruction};
 use crate::{OrderId, Owner, Price, Side};
 
 /// The trade of an aggressor at one price.
@@ -36,6 +37,23 @@ pub struct Fill {
     pub side_trade: u32,
 }
 
+/// An order canceled by self-match prevention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SelfMatchCancel {
+    /// The order.
+    pub order: OrderId,
+    /// The owner of the order.
+    pub owner: Owner,
+    /// The limit of the order.
+    pub price: Price,
+    /// The contracts canceled.
+    pub remaining: u32,
+    /// The contracts of the order traded so far.
+    pub traded: u32,
+    /// The aggressor's instruction: it shows whether the order was resting or the aggressor.
+    pub instruction: SelfMatchInstruction,
+}
+
 /// The trades and changed books between two publications.
 ///
 /// The matching engine appends; the publisher reads and clears. The size is fixed at the start: an
@@ -44,6 +62,7 @@ pub struct Fill {
 pub struct Accumulator {
     trades: Vec<Trade>,
     fills: Vec<Fill>,
+    self_matches: Vec<SelfMatchCancel>,
     touched: Vec<u32>,
     is_touched: Box<[bool]>,
     /// The slots of changed orders, each once. Empty unless enabled by
@@ -73,6 +92,7 @@ impl Accumulator {
         Self {
             trades: Vec::with_capacity(fills / 2),
             fills: Vec::with_capacity(fills),
+            self_matches: Vec::with_capacity(fills / 2),
             touched: Vec::with_capacity(instruments as usize),
             is_touched: vec![false; instruments as usize].into(),
             orders: Vec::new(),
@@ -108,6 +128,12 @@ impl Accumulator {
         &self.fills
     }
 
+    /// Returns the orders canceled by self-match prevention, oldest first.
+    #[must_use]
+    pub fn self_matches(&self) -> &[SelfMatchCancel] {
+        &self.self_matches
+    }
+
     /// Returns the instruments whose book changed, each once, in order of their first change.
     #[must_use]
     pub fn touched(&self) -> &[u32] {
@@ -130,6 +156,7 @@ impl Accumulator {
         }
         self.trades.clear();
         self.fills.clear();
+        self.self_matches.clear();
     }
 
     /// Returns the slots of added, changed and removed orders, each once. Empty unless enabled by
@@ -153,6 +180,21 @@ impl Accumulator {
     pub(super) fn has_room(&self, orders: u32) -> bool {
         self.fills.capacity() - self.fills.len() >= Self::fills_of_one_submission(orders)
             && self.trades.capacity() - self.trades.len() > orders as usize
+            && self.self_matches.capacity() - self.self_matches.len() > orders as usize
+    }
+
+    /// Records the cancel of an order by self-match prevention, with its state before the cancel.
+    #[cold]
+    pub(super) fn record_self_match(&mut self, order: &Order, instruction: SelfMatchInstruction) {
+        let &Order { id, owner, price, remaining, traded, .. } = order;
+        self.self_matches.push(SelfMatchCancel {
+            order: id,
+            owner,
+            price,
+            remaining,
+            traded,
+            instruction,
+        });
     }
 
     pub(super) fn touch(&mut self, instrument: u32) {

@@ -111,6 +111,37 @@ pub enum TimeInForce {
     FillAndKill,
 }
 
+/// Self-match prevention of an order (CME, page 46140175). Two orders of the same firm with the
+/// same id do not trade with each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SelfMatchPrevention {
+    /// The firm of the order's session, as a number that the gateway chooses.
+    pub firm: u32,
+    /// SelfMatchPreventionID (tag 2362).
+    pub id: u64,
+    /// The order to cancel while this order is the aggressor.
+    pub instruction: SelfMatchInstruction,
+}
+
+impl SelfMatchPrevention {
+    /// Returns `true` if an order with this prevention may not trade with `other`.
+    #[must_use]
+    pub fn prevents(&self, other: &Self) -> bool {
+        self.firm == other.firm && self.id == other.id
+    }
+}
+
+/// SelfMatchPreventionInstruction (tag 8000). The aggressor's instruction decides; on a resting
+/// order it means nothing.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SelfMatchInstruction {
+    /// Cancels the resting order (`O`, also if the field is absent).
+    #[default]
+    CancelResting,
+    /// Cancels the rest of the aggressor (`N`).
+    CancelAggressor,
+}
+
 /// A new order.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct NewOrder {
@@ -131,6 +162,10 @@ pub struct NewOrder {
     pub time_in_force: TimeInForce,
     /// The owner of the order.
     pub owner: Owner,
+    /// The self-match prevention, if any.
+    pub self_match: Option<SelfMatchPrevention>,
+    /// The order is one side of a quote.
+    pub quote: bool,
 }
 
 impl NewOrder {
@@ -163,14 +198,27 @@ pub struct Replacement {
     /// The
     /// first replacement of an order decides for all later ones.
     pub mitigates: bool,
+    /// The self-match prevention, if any.
+    pub self_match: Option<SelfMatchPrevention>,
 }
 
 impl Replacement {
     /// Returns the order `old` with the new terms, as a new order.
     pub(super) fn applied_to(&self, old: &Order) -> NewOrder {
-        let &Self { kind, price, quantity, minimum, time_in_force, .. } = self;
-        let &Order { instrument, side, owner, .. } = old;
-        NewOrder { instrument, side, kind, price, quantity, minimum, time_in_force, owner }
+        let &Self { kind, price, quantity, minimum, time_in_force, self_match, .. } = self;
+        let &Order { instrument, side, owner, quote, .. } = old;
+        NewOrder {
+            instrument,
+            side,
+            kind,
+            price,
+            quantity,
+            minimum,
+            time_in_force,
+            owner,
+            self_match,
+            quote,
+        }
     }
 }
 
@@ -198,6 +246,10 @@ pub struct Order {
     pub time_in_force: TimeInForce,
     /// The owner of the order.
     pub owner: Owner,
+    /// The self-match prevention, if any.
+    pub self_match: Option<SelfMatchPrevention>,
+    /// The order is one side of a quote.
+    pub quote: bool,
     /// The priority (MDOrderPriority, tag 37707): the lowest value at a price trades first. An
     /// order that enters the book again gets a new value.
     pub priority: u64,

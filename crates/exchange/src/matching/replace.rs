@@ -43,7 +43,8 @@ impl Matching {
         if old.mitigates.is_some_and(|mitigates| mitigates != replacement.mitigates) {
             return Err(Rejection::Mitigation);
         }
-        let &Replacement { kind, quantity, minimum, time_in_force, mitigates, .. } = replacement;
+        let &Replacement { kind, quantity, minimum, time_in_force, mitigates, self_match, .. } =
+            replacement;
         let new = replacement.applied_to(&old);
         self.check(&new)?;
         let remaining = quantity.saturating_sub(if mitigates { old.traded } else { 0 });
@@ -57,13 +58,14 @@ impl Matching {
             remaining,
             time_in_force,
             mitigates: Some(mitigates),
+            self_match,
             ..old
         };
         let submitted = if keeps_priority(&old, &order, minimum) {
             self.reduce_to(&order);
             events.touch(old.instrument);
             events.touch_order(id.slot());
-            Submitted { order: id, price: order.price, remaining, eliminated: 0 }
+            Submitted { order: id, price: order.price, remaining, eliminated: 0, prevented: 0 }
         } else if !self.has_room_for_reentry(&old, events) {
             return Err(Rejection::Full);
         } else {
@@ -89,6 +91,7 @@ impl Matching {
         resting.quantity = order.quantity;
         resting.time_in_force = order.time_in_force;
         resting.mitigates = order.mitigates;
+        resting.self_match = order.self_match;
     }
 }
 

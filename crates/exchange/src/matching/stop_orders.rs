@@ -53,6 +53,7 @@ impl Matching {
             remaining: new.quantity,
             time_in_force: new.time_in_force,
             owner: new.owner,
+            self_match: new.self_match,
             level: NONE,
             ahead: NONE,
             behind: NONE,
@@ -77,11 +78,13 @@ impl Matching {
         if old.mitigates.is_some_and(|mitigates| mitigates != replacement.mitigates) {
             return Err(Rejection::Mitigation);
         }
-        let &Replacement { quantity, time_in_force, mitigates, .. } = replacement;
+        let &Replacement { quantity, time_in_force, mitigates, self_match, .. } = replacement;
         let new = replacement.applied_to(&old);
         let price = self.check_stop(&new, trigger)?;
         let mitigates = Some(mitigates);
-        let order = Order { price, quantity, remaining: quantity, time_in_force, mitigates, ..old };
+        let remaining = quantity;
+        let order =
+            Order { price, quantity, remaining, time_in_force, mitigates, self_match, ..old };
         self.stops.remove(index);
         self.stops.push(StopOrder { order, trigger });
         Ok(order)

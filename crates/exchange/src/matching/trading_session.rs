@@ -44,6 +44,26 @@ impl Matching {
         self.expire(events, is_expired, on_expired);
     }
 
+    /// Removes the quotes of the instruments that are closed. `on_removed` receives each side as it
+    /// rested.
+    pub fn remove_closed_quotes(
+        &mut self,
+        events: &mut Accumulator,
+        mut on_removed: impl FnMut(&Order),
+    ) {
+        for slot in 0..self.orders.capacity() {
+            let order = self.orders[slot];
+            if order.id == OrderId::NONE || !order.quote || self.is_open(order.instrument) {
+                continue;
+            }
+            self.detach(slot);
+            self.free(slot);
+            events.touch(order.instrument);
+            events.touch_order(slot);
+            on_removed(&order);
+        }
+    }
+
     fn expire(
         &mut self,
         events: &mut Accumulator,

@@ -3,7 +3,8 @@
 use hairpin_time::{Now, Utc};
 
 use super::queue::{BookEntry, BookKind, Change, Content, Ending};
-use super::{IMPLIED_DEPTH, Ladder, Publication, Publisher, TopOrders, TradingStatus};
+use super::status::StatusNotice;
+use super::{IMPLIED_DEPTH, Ladder, Publication, Publisher, Session, TopOrders, TradingStatus};
 use crate::matching::{Matching, PriceLevel, Side};
 
 /// The implied levels to publish, and the instruments with unpublished changes.
@@ -79,7 +80,43 @@ impl Publisher {
                 .for_each(|index| self.published_mut(index).status = status),
         }
         let security_id = instrument.map(|instrument| self.security_id(instrument));
-        self.queue_single_message(now.utc, Content::Status { security_id, status })
+        let notice = StatusNotice::Status(status);
+        self.queue_single_message(now.utc, Content::Status { security_id, notice })
+    }
+
+    /// Queues a reset of the session statistics of an instrument, or of all with `None`: template
+    /// 30 with SecurityTradingEvent (tag 1174) 4, after all conflated changes. The last trade, the
+    /// session's volume, and all [`Session`] statistics leave the snapshots (CME, "Session
+    /// Statistics Reset"). The cumulative volume restarts at 0.
+    ///
+    /// # Panics
+    /// If the instrument does not exist.
+    pub fn reset_statistics(
+        &mut self,
+        now: Now,
+        instrument: Option<u32>,
+        matching: &Matching,
+    ) -> Publication {
+        if !self.flush(now.monotonic) || !self.queue.has_room_for(1, 0, 0) {
+            return Publication::Deferred;
+        }
+        let range = match instrument {
+            Some(instrument) => instrument..instrument + 1,
+            None => self.instrument_indices(),
+        };
+        for instrument in range {
+            self.earlier_volumes[instrument as usize] = matching.volume(instrument);
+            if let Some(session) = self.sessions.get_mut(instrument as usize) {
+                *session = Session::default();
+            }
+            let published = self.published_mut(instrument);
+            published.volume = 0;
+            published.last_trade = None;
+            published.statistics.session = Session::default();
+        }
+        let security_id = instrument.map(|instrument| self.security_id(instrument));
+        let notice = StatusNotice::StatisticsReset;
+        self.queue_single_message(now.utc, Content::Status { security_id, notice })
     }
 
     /// Queues a book reset (entry type J), which clears levels, implied levels and orders, and the
@@ -103,6 +140,7 @@ impl Publisher {
         published.transact_time = now.utc;
         published.sides = Default::default();
         published.implied = Default::default();
+        published.market_best = Default::default();
         let rpt_seq = published.rpt_seq;
         let entries = &mut self.queue.books[BookKind::Direct as usize];
         entries.push(BookEntry { security_id, change: Change::Reset, rpt_seq, orders: 0 });
@@ -192,10 +230,9 @@ impl Publisher {
         if let Some(orders) = &mut self.orders {
             orders.clear(instrument);
         }
-        let awaits_snapshot = self.awaits_snapshot(instrument);
+        let awaited = self.awaited(instrument);
         if let Some(tops) = &mut self.tops {
-            *tops.change(instrument, self.snapshots.number(), awaits_snapshot) =
-                TopOrders::default();
+            *tops.change(instrument, awaited) = TopOrders::default();
         }
     }
 
@@ -226,8 +263,8 @@ impl Publisher {
     pub(super) fn queue_implied(&mut self, instrument: u32) {
         self.preserve_orders(instrument);
         let security_id = self.security_id(instrument);
-        let awaits_snapshot = self.awaits_snapshot(instrument);
-        let published = self.books.change(instrument, self.snapshots.number(), awaits_snapshot);
+        let awaited = self.awaited(instrument);
+        let published = self.books.change(instrument, awaited);
         let targets = &self.implied.targets[instrument as usize];
         for side in Side::BOTH {
             let target = targets[side.index()].levels().iter().copied();

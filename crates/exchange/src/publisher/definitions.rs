@@ -30,7 +30,7 @@ use hairpin_time::Utc;
 
 use super::packet::{MAX_PAYLOAD, PACKET_HEADER, Packet};
 use super::snapshots::Books;
-use super::{Channel, TradingStatus};
+use super::{Channel, DefinitionCount, PublisherSettings, TradingStatus};
 use crate::instrument::MAX_LEGS;
 use crate::{Instrument, InstrumentKind};
 
@@ -97,12 +97,24 @@ pub(super) fn is_valid(instrument: &Instrument) -> bool {
     instrument.symbol.len() <= 20 && is_kind_valid
 }
 
-/// Appends the definitions from index `first` that fit, and returns the index after the last.
-pub(super) fn fill(packet: &mut Packet<'_>, source: &Source<'_>, first: u32) -> u32 {
-    let total = Some(source.listings.count());
+/// Returns the number of definitions that a loop over `instruments` instruments repeats.
+pub(super) fn repeats(settings: &PublisherSettings, instruments: u32) -> u32 {
+    u32::from(settings.definition_count == DefinitionCount::Messages && instruments > 0)
+}
+
+/// Appends the definitions from place `first` of the loop that fit, and returns the place after the
+/// last. The last `repeats` places repeat the first instruments.
+pub(super) fn fill(packet: &mut Packet<'_>, source: &Source<'_>, repeats: u32, first: u32) -> u32 {
+    // The first instrument of a loop with definitions need not have one.
+    let repeated = (0..repeats).filter(|&index| source.listings.at(index).is_some()).count();
+    let total = Some(source.listings.count() + repeated as u32);
+    // The number was given as a `u32`.
+    let instruments = source.instruments.len() as u32;
     let mut next = first;
-    while let Some(instrument) = source.instruments.get(next as usize) {
-        if let Some(context) = source.context(next, total) {
+    while next < instruments + repeats {
+        let index = next % instruments;
+        let instrument = &source.instruments[index as usize];
+        if let Some(context) = source.context(index, total) {
             if packet.room() < length(instrument) {
                 break;
             }

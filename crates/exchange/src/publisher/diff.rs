@@ -3,11 +3,13 @@
 use hairpin_time::Utc;
 
 use super::incremental::ATTACHED_MAX;
+use super::loop_pacer::LoopPacer;
 use super::orders::PublishedOrder;
 use super::queue::{
     BookEntry, BookKind, Change, Content, Ending, Event, Lengths, OrderEntry, StatisticEntry,
     TopEntry, TradeEntry, TradeOrder, VolumeEntry,
 };
+use super::snapshots::AwaitedLoops;
 use super::{OrderPath, Published, Publisher, TopOrders};
 use crate::matching::{Accumulator, Matching, PriceLevel, Side};
 
@@ -38,7 +40,10 @@ impl Publisher {
         self.queue.trades.push(TradeEntry { rpt_seq, ..entry });
     }
 
+    /// Queues the volume of the session: `volume` without the part before the last reset of the
+    /// session's statistics.
     pub(super) fn queue_volume(&mut self, instrument: u32, volume: u64) {
+        let volume = volume - self.earlier_volumes[instrument as usize];
         if self.books.at(instrument).volume == volume {
             return;
         }
@@ -58,8 +63,8 @@ impl Publisher {
     ) {
         self.preserve_orders(instrument);
         let security_id = self.security_id(instrument);
-        let awaits_snapshot = self.awaits_snapshot(instrument);
-        let published = self.books.change(instrument, self.snapshots.number(), awaits_snapshot);
+        let awaited = self.awaited(instrument);
+        let published = self.books.change(instrument, awaited);
         let entries = &mut self.queue.books[BookKind::Direct as usize];
         let first = entries.len();
         for side in Side::BOTH {
@@ -139,10 +144,10 @@ impl Publisher {
     /// Queues the top orders of an instrument if they differ from the published ones.
     pub(super) fn queue_top_orders(&mut self, instrument: u32, orders: &TopOrders) {
         let security_id = self.security_id(instrument);
-        let awaits_snapshot = self.awaits_snapshot(instrument);
+        let awaited = self.awaited(instrument);
         let Some(tops) = &mut self.tops else { return };
         if tops.at(instrument) != orders {
-            *tops.change(instrument, self.snapshots.number(), awaits_snapshot) = *orders;
+            *tops.change(instrument, awaited) = *orders;
             self.queue.top_orders.push(TopEntry { security_id, orders: *orders });
         }
     }
@@ -196,8 +201,8 @@ impl Publisher {
     /// Returns the published state of an instrument for a change.
     pub(super) fn published_mut(&mut self, instrument: u32) -> &mut Published {
         self.preserve_orders(instrument);
-        let awaits_snapshot = self.awaits_snapshot(instrument);
-        self.books.change(instrument, self.snapshots.number(), awaits_snapshot)
+        let awaited = self.awaited(instrument);
+        self.books.change(instrument, awaited)
     }
 
     /// Preserves the orders of an instrument for the order snapshot loop that has not sent them
@@ -211,9 +216,14 @@ impl Publisher {
         }
     }
 
-    /// Returns `true` if the current snapshot loop has not sent this instrument yet.
-    pub(super) fn awaits_snapshot(&self, instrument: u32) -> bool {
-        !self.snapshots.is_at_start() && instrument >= self.snapshots.next()
+    /// Returns the current snapshot loops that have not sent this instrument yet.
+    pub(super) fn awaited(&self, instrument: u32) -> AwaitedLoops {
+        let awaited = |pacer: &LoopPacer| {
+            let is_awaited = !pacer.is_at_start() && instrument >= pacer.next();
+            is_awaited.then_some(pacer.number())
+        };
+        let orders = self.orders.as_ref().and_then(|_| awaited(&self.order_snapshots));
+        [awaited(&self.snapshots), orders]
     }
 
     pub(super) fn security_id(&self, instrument: u32) -> i32 {

@@ -22,7 +22,7 @@ use super::Channel;
 use super::encode::{self, Heading};
 use super::packet::Packet;
 use super::queue::{BookKind, Content, Ending, Event, Queue};
-use super::status::{self, TradingStatus};
+use super::status::{self, StatusNotice};
 
 /// The length of MsgSize, SBE header, root block and the dimension of the first group.
 const FIXED: usize = 2 + 8 + 11 + 3;
@@ -51,7 +51,7 @@ const PROOF: &str = "the length was compared with the room";
 /// Bits of MatchEventIndicator (tag 5799).
 const LAST_TRADE: u8 = 0x01;
 const LAST_VOLUME: u8 = 0x02;
-const LAST_QUOTE: u8 = 0x04;
+pub(super) const LAST_QUOTE: u8 = 0x04;
 const LAST_STATISTIC: u8 = 0x08;
 const LAST_IMPLIED: u8 = 0x10;
 /// Indexed by [`BookKind`].
@@ -76,8 +76,8 @@ pub(super) fn fill(queue: &mut Queue, packet: &mut Packet<'_>, channel: &Channel
     let Some(&event) = queue.current() else { return false };
     match event.content {
         Content::Market { .. } => append_market(queue, &event, packet, channel),
-        Content::Status { security_id, status } => {
-            append_status(&event, security_id, status, packet, channel)
+        Content::Status { security_id, notice } => {
+            append_status(&event, security_id, notice, packet, channel)
         }
         Content::Reset { .. } => append_reset(&event, packet, channel),
         Content::Message => append_messages(queue, &event, packet),
@@ -306,7 +306,7 @@ fn append_statistics(
 fn append_status(
     event: &Event,
     security_id: Option<i32>,
-    status: TradingStatus,
+    notice: StatusNotice,
     packet: &mut Packet<'_>,
     channel: &Channel,
 ) -> bool {
@@ -314,7 +314,7 @@ fn append_status(
         return false;
     }
     packet
-        .append(|buffer| status::encode(buffer, event.transact_time, security_id, status, channel))
+        .append(|buffer| status::encode(buffer, event.transact_time, security_id, notice, channel))
         .expect(PROOF);
     true
 }

@@ -7,7 +7,8 @@
 //! the others, so they are treated the same.
 
 use hairpin_cme_codecs::mdp3::{
-    AggressorFlag, CollateralMarketValue62, HaltReason, MDEntryTypeDailyStatistics,
+    AggressorFlag, CollateralMarketValue62, HaltReason, MDEntryTypeBook,
+    MDEntryTypeDailyStatistics, MDIncrementalRefreshBookLongQty64,
     MDIncrementalRefreshDailyStatistics49, MDIncrementalRefreshLimitsBanding50, MDUpdateAction,
     MatchEventIndicator, PriceSource, QuoteRequest39, SecurityAltIDSource, SecurityStatusWorkup60,
     SecurityTradingEvent, SettlPriceType, WorkupTradingStatus,
@@ -16,7 +17,7 @@ use hairpin_sbe::EncodeError;
 use hairpin_time::Now;
 
 use super::encode::{AttachedOrders, Heading, book, size};
-use super::incremental::END_OF_EVENT;
+use super::incremental::{END_OF_EVENT, LAST_QUOTE};
 use super::packet::{MAX_PAYLOAD, Packet};
 use super::queue::{BookKind, Content, Ending};
 use super::{DailyStatistic, DefinitionChange, Limits, Publication, Publisher, definitions};
@@ -128,6 +129,7 @@ impl Publisher {
                 use MDEntryTypeDailyStatistics as Kind;
                 match statistic {
                     DailyStatistic::Settlement(settlement) => entry
+                        .set_trading_reference_date(settlement.date.unwrap_or(trade_date))
                         .set_md_entry_px(settlement.price)
                         .set_settl_price_type(SettlPriceType(settlement.kind()))
                         .set_md_entry_type(Kind::SETTLEMENT_PRICE),
@@ -169,6 +171,56 @@ impl Publisher {
                 .set_max_price_variation(limits.max_variation)
                 .set_security_id(security_id)
                 .set_rpt_seq(rpt_seq);
+            groups.finish()
+        });
+        self.record_fingerprints(self.events + 1, &[instrument]);
+        self.queue_written(now)
+    }
+
+    /// Queues the market best price of a side (entry type x for a bid, w for an offer), with its
+    /// quantity if known, or its deletion. Receivers keep it next to the book. It is of EBS's
+    /// templates 64 and 69 only; a book or channel reset clears it.
+    ///
+    /// # Panics
+    /// If the instrument does not exist, or the group has no long quantities.
+    pub fn set_market_best(
+        &mut self,
+        now: Now,
+        instrument: u32,
+        side: Side,
+        best: Option<(Price, Option<u32>)>,
+    ) -> Publication {
+        assert!(self.settings.long_quantities, "market best prices require long quantities");
+        if !self.has_room_for_messages(now, 1) {
+            return Publication::Deferred;
+        }
+        let (security_id, rpt_seq) = (self.security_id(instrument), self.next_rpt_seq(instrument));
+        let published = self.published_mut(instrument);
+        published.transact_time = now.utc;
+        let old = core::mem::replace(&mut published.market_best[side.index()], best);
+        let (action, entry) = match (old, best) {
+            (_, None) => (MDUpdateAction::DELETE, old),
+            (None, Some(_)) => (MDUpdateAction::NEW, best),
+            (Some(_), Some(_)) => (MDUpdateAction::CHANGE, best),
+        };
+        let entry_type = match side {
+            Side::Bid => MDEntryTypeBook::MARKET_BEST_BID,
+            Side::Offer => MDEntryTypeBook::MARKET_BEST_OFFER,
+        };
+        self.write(|buffer| {
+            let (mut root, mut groups) = MDIncrementalRefreshBookLongQty64::encode(buffer)?;
+            root.set_transact_time(now.utc.as_nanos())
+                .set_match_event_indicator(MatchEventIndicator(LAST_QUOTE | END_OF_EVENT));
+            groups
+                .no_md_entries()?
+                .push()?
+                .set_md_entry_px(entry.map(|(price, _)| price))
+                .set_md_entry_size(entry.and_then(|(_, quantity)| quantity).map(u64::from))
+                .set_security_id(security_id)
+                .set_rpt_seq(rpt_seq)
+                .set_md_price_level(1)
+                .set_md_update_action(action)
+                .set_md_entry_type(entry_type);
             groups.finish()
         });
         self.record_fingerprints(self.events + 1, &[instrument]);

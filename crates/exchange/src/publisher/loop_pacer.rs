@@ -5,7 +5,8 @@ use hairpin_time::{Duration, Instant};
 /// The pace of the feed loops.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// Packets follow each other without a pause.
+    /// Packets follow each other without a pause, or at the highest rate of
+    /// [`PublisherSettings::loop_rate`](crate::PublisherSettings::loop_rate).
     #[default]
     FlatOut,
     /// A loop per period, with its packets spread evenly.
@@ -18,6 +19,8 @@ pub enum Pace {
 #[derive(Debug)]
 pub(super) struct LoopPacer {
     period: Duration,
+    /// The shortest pause between packets at [`Pace::FlatOut`].
+    pause: Duration,
     total: u32,
     next: u32,
     /// The number of messages of the next item already sent, for items with several.
@@ -29,7 +32,15 @@ pub(super) struct LoopPacer {
 
 impl LoopPacer {
     pub(super) fn new(total: u32, period: Duration, now: Instant) -> Self {
-        Self { period, total, next: 0, part: 0, sequence: 0, due: now, number: 1 }
+        let pause = Duration::ZERO;
+        Self { period, pause, total, next: 0, part: 0, sequence: 0, due: now, number: 1 }
+    }
+
+    /// Limits the rate at [`Pace::FlatOut`] to this number of packets per second.
+    pub(super) fn with_rate(self, rate: Option<u32>) -> Self {
+        let second = Duration::from_secs(1).as_nanos();
+        let pause = rate.map_or(0, |rate| second / u64::from(rate.max(1)));
+        Self { pause: Duration::from_nanos(pause), ..self }
     }
 
     /// Returns the time of the next packet.
@@ -68,9 +79,10 @@ impl LoopPacer {
         let items = u64::from(next - self.next);
         self.sequence += 1;
         let sequence = self.sequence;
+        let paced = self.period * items / u64::from(self.total.max(1));
         let gap = match pace {
-            Pace::FlatOut => Duration::ZERO,
-            Pace::Paced => self.period * items / u64::from(self.total.max(1)),
+            Pace::FlatOut => self.pause.min(paced),
+            Pace::Paced => paced,
         };
         // Late packets are not caught up: a burst would delay event packets.
         self.due = (self.due + gap).max(now);
@@ -159,6 +171,20 @@ mod tests {
         let late = Instant::ZERO + Duration::from_secs(5);
         pacer.advance(1, Pace::Paced, late);
         assert_eq!(pacer.due(), late);
+    }
+
+    #[test]
+    fn rate_limits_a_loop_before_it_is_paced() {
+        let at = |micros| Instant::ZERO + Duration::from_micros(micros);
+        let mut pacer = LoopPacer::new(10, PERIOD, at(0)).with_rate(Some(2_000));
+        pacer.advance(5, Pace::FlatOut, at(0));
+        assert_eq!(pacer.due(), at(500));
+        pacer.advance(10, Pace::FlatOut, at(500));
+        assert_eq!(pacer.due(), at(1_000));
+        // The pause is never longer than that of a paced loop.
+        let mut pacer = LoopPacer::new(1_000_000, PERIOD, at(0)).with_rate(Some(2_000));
+        pacer.advance(10, Pace::FlatOut, at(0));
+        assert_eq!(pacer.due(), at(1));
     }
 
     #[test]

@@ -165,12 +165,14 @@ impl OrderBooks {
             self.copies.clear();
         }
         let first = self.copies.len();
-        for side in Side::BOTH {
-            let mut slot = self.books[instrument as usize].best[side.index()];
-            while let Some(node) = self.nodes.get(slot as usize) {
+        let mut slots = self.books[instrument as usize].best;
+        let mut side = 0;
+        while slots != [NONE; 2] {
+            if let Some(node) = self.nodes.get(slots[side] as usize) {
                 self.copies.push(node.order);
-                slot = node.behind;
+                slots[side] = node.behind;
             }
+            side = 1 - side;
         }
         let copies = first..self.copies.len();
         let Activity { active, transact_time } = activity;
@@ -196,7 +198,21 @@ impl OrderBooks {
         }
     }
 
-    /// Visits the orders in `range` that loop `loop_number` sends, bids first.
+    /// Returns the orders of an instrument as a snapshot lists them: bids and offers alternate,
+    /// each from the highest to the lowest priority, then the rest of the longer side.
+    fn alternating(&self, instrument: u32) -> impl Iterator<Item = &PublishedOrder> + '_ {
+        let [mut bids, mut offers] = Side::BOTH.map(|side| self.side(instrument, side));
+        let mut is_bid = false;
+        core::iter::from_fn(move || {
+            is_bid = !is_bid;
+            match is_bid {
+                true => bids.next().or_else(|| offers.next()),
+                false => offers.next().or_else(|| bids.next()),
+            }
+        })
+    }
+
+    /// Visits the orders in `range` that loop `loop_number` sends: bids and offers alternate.
     pub(super) fn for_each_at_loop_start(
         &self,
         loop_number: u64,
@@ -208,12 +224,7 @@ impl OrderBooks {
         if preserved.loop_number == loop_number {
             self.copies[preserved.copies.clone()][range].iter().for_each(visit);
         } else {
-            Side::BOTH
-                .into_iter()
-                .flat_map(|side| self.side(instrument, side))
-                .skip(range.start)
-                .take(range.len())
-                .for_each(&mut visit);
+            self.alternating(instrument).skip(range.start).take(range.len()).for_each(&mut visit);
         }
     }
 
@@ -327,6 +338,34 @@ mod tests {
         books.preserve(0, 7, QUIET);
         books.update_to(1, Some((0, order(2, Side::Offer, 10, 2))), |_, _, _| {});
         assert_eq!((visited(&books, 7), visited(&books, 8)), (vec![1], vec![2]));
+    }
+
+    #[test]
+    fn snapshot_alternates_bids_and_offers() {
+        let mut books = OrderBooks::new(1, 8);
+        let orders = [
+            (1, Side::Bid, 8, 5),
+            (2, Side::Bid, 9, 4),
+            (3, Side::Bid, 9, 2),
+            (4, Side::Bid, 7, 1),
+            (5, Side::Offer, 12, 3),
+            (6, Side::Offer, 11, 6),
+        ];
+        for (slot, (id, side, price, priority)) in (0..).zip(orders) {
+            let target = Some((0, order(id, side, price, priority)));
+            books.update_to(slot, target, |_, _, _| {});
+        }
+        let visited = |books: &OrderBooks, number, range| {
+            let mut visited = Vec::new();
+            books.for_each_at_loop_start(number, 0, range, |order| visited.push(order.id.0));
+            visited
+        };
+        assert_eq!(visited(&books, 1, 0..6), [3, 6, 2, 5, 1, 4]);
+        assert_eq!(visited(&books, 1, 1..4), [6, 2, 5]);
+        // A preserved book has the same order.
+        books.preserve(0, 1, QUIET);
+        books.update_to(0, None, |_, _, _| {});
+        assert_eq!(visited(&books, 1, 0..6), [3, 6, 2, 5, 1, 4]);
     }
 
     proptest! {

@@ -6,7 +6,7 @@ use super::ladder::{Action, DEPTH, IMPLIED_DEPTH};
 use super::orders::PublishedOrder;
 use super::settings::{Group, PublisherSettings};
 use super::statistics::SessionStatistic;
-use super::status::TradingStatus;
+use super::status::StatusNotice;
 use super::top_orders::TopOrders;
 use crate::matching::{OrderId, PriceLevel, Side, Trade};
 use crate::{Accumulator, Price};
@@ -159,7 +159,7 @@ pub(super) enum Content {
     /// Trades, volumes and book entries. `resent` sets the bit for resent data.
     Market { resent: bool },
     /// Template 30, for one instrument (by SecurityID) or the whole group.
-    Status { security_id: Option<i32>, status: TradingStatus },
+    Status { security_id: Option<i32>, notice: StatusNotice },
     /// Template 4. With `restarts`, the next packet has MsgSeqNum 1.
     Reset { restarts: bool },
     /// Messages that were encoded when they were queued.

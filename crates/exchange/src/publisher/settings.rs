@@ -19,6 +19,11 @@ pub struct PublisherSettings {
     pub heartbeat: Duration,
     /// The period of the loops, once they are paced.
     pub loop_period: Duration,
+    /// The highest rate of each loop before it is paced, in packets per second; `None` for no
+    /// limit.
+    pub loop_rate: Option<u32>,
+    /// The meaning of TotNumReports (tag 911) of definitions.
+    pub definition_count: DefinitionCount,
     /// The kind of group: every event or conflated, and the orders it publishes.
     pub group: Group,
     /// Sends quantities as 64 bits, with templates 64 to 67 and 69 instead of 46, 48, 37, 51 and
@@ -47,6 +52,8 @@ impl Default for PublisherSettings {
             market_segment: 64,
             heartbeat: Duration::from_secs(1),
             loop_period: Duration::from_millis(100),
+            loop_rate: None,
+            definition_count: DefinitionCount::Instruments,
             group: Group::Premium { orders: None },
             long_quantities: false,
             statistics: false,
@@ -110,6 +117,17 @@ impl PublisherSettings {
             Group::Conflated { intervals, .. } => intervals.len(),
         }
     }
+}
+
+/// The meaning of TotNumReports (tag 911) of definitions. CME's pages have both: messages, and
+/// instruments.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DefinitionCount {
+    /// Instruments. The loop has one definition of each.
+    #[default]
+    Instruments,
+    /// Messages. The loop has the definition of the first instrument twice.
+    Messages,
 }
 
 /// The kinds of CME's groups.

@@ -1,6 +1,6 @@
 //! The snapshot loops: template 52 (69 with long quantities) for each instrument that was ever
 //! active. A conflated group with top orders adds a 53 after each. A Premium group with orders has
-//! a separate loop of 53, in chunks.
+//! a second loop with the 53 of all orders after each 52, in chunks.
 //!
 //! A loop sends all books as of one incremental packet (LastMsgSeqNumProcessed, tag 369), while the
 //! market continues. A book that changes before the loop has sent it is copied first.
@@ -41,6 +41,8 @@ pub struct Published {
     pub status: TradingStatus,
     /// The published statistics.
     pub statistics: Statistics,
+    /// The market best bid and offer (entry types x and w): price, and quantity if known.
+    pub market_best: [Option<(Price, Option<u32>)>; 2],
 }
 
 impl Published {
@@ -54,8 +56,21 @@ impl Published {
 #[derive(Debug)]
 pub(super) struct Books<T = Published> {
     current: Box<[T]>,
-    preserved: Box<[Preserved<T>]>,
+    /// Indexed by [`LoopKind`].
+    preserved: [Box<[Preserved<T>]>; 2],
 }
+
+/// The snapshot loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LoopKind {
+    /// The loop of price books.
+    Snapshots,
+    /// The loop of price books and all orders.
+    OrderSnapshots,
+}
+
+/// The numbers of the current loops that have not sent an instrument yet, indexed by [`LoopKind`].
+pub(super) type AwaitedLoops = [Option<u64>; 2];
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Preserved<T> {
@@ -73,10 +88,13 @@ pub(super) struct LoopHeader {
 }
 
 impl<T: Copy + Default> Books<T> {
-    pub(super) fn new(instruments: usize) -> Self {
+    /// Creates default states. `has_order_loop` allocates the copies for the second loop.
+    pub(super) fn new(instruments: usize, has_order_loop: bool) -> Self {
+        let preserved = |count| vec![Preserved::default(); count].into();
+        let second = if has_order_loop { instruments } else { 0 };
         Self {
             current: vec![T::default(); instruments].into(),
-            preserved: vec![Preserved::default(); instruments].into(),
+            preserved: [preserved(instruments), preserved(second)],
         }
     }
 
@@ -84,24 +102,22 @@ impl<T: Copy + Default> Books<T> {
         &self.current[instrument as usize]
     }
 
-    /// Returns a state for a change. `awaits_snapshot` preserves it for loop `loop_number`.
-    pub(super) fn change(
-        &mut self,
-        instrument: u32,
-        loop_number: u64,
-        awaits_snapshot: bool,
-    ) -> &mut T {
+    /// Returns a state for a change, after preserving it for the loops that wait for it.
+    pub(super) fn change(&mut self, instrument: u32, awaited: AwaitedLoops) -> &mut T {
         let current = &mut self.current[instrument as usize];
-        let preserved = &mut self.preserved[instrument as usize];
-        if awaits_snapshot && preserved.loop_number != loop_number {
-            *preserved = Preserved { loop_number, published: *current };
+        for (preserved, loop_number) in self.preserved.iter_mut().zip(awaited) {
+            let Some(loop_number) = loop_number else { continue };
+            let preserved = &mut preserved[instrument as usize];
+            if preserved.loop_number != loop_number {
+                *preserved = Preserved { loop_number, published: *current };
+            }
         }
         current
     }
 
     /// Returns the state at the start of loop `loop_number`.
-    fn at_loop_start(&self, loop_number: u64, instrument: u32) -> &T {
-        let preserved = &self.preserved[instrument as usize];
+    fn at_loop_start(&self, kind: LoopKind, loop_number: u64, instrument: u32) -> &T {
+        let preserved = &self.preserved[kind as usize][instrument as usize];
         if preserved.loop_number == loop_number {
             &preserved.published
         } else {
@@ -154,14 +170,15 @@ pub(super) fn fill(
 ) -> (u32, u32) {
     let LoopPosition { loop_number, mut instrument, mut part } = position;
     while (instrument as usize) < source.instruments.len() {
-        let published = source.books.at_loop_start(loop_number, instrument);
+        let kind = LoopKind::Snapshots;
+        let published = source.books.at_loop_start(kind, loop_number, instrument);
         if published.rpt_seq > 0 {
             if part == 0 && !prices::append(packet, source, instrument, published) {
                 break;
             }
             part = 1;
             if let Some(top_orders) = source.top_orders {
-                let top = top_orders.at_loop_start(loop_number, instrument);
+                let top = top_orders.at_loop_start(kind, loop_number, instrument);
                 if !append_top(packet, source, instrument, (published, top)) {
                     break;
                 }
@@ -189,8 +206,10 @@ fn append_top(
     orders::append(packet, source.header, &chunk, (top.count(), &each))
 }
 
-/// Appends the order snapshots from `position` that fit, with up to `chunk_max` orders each.
-/// Returns the same as [`fill`].
+/// Appends the snapshots from `position` that fit: for each instrument the price book (52), then
+/// its orders (53), up to `chunk_max` in each message. Returns the same as [`fill`].
+///
+/// CME's page on MBP and MBOFD market recovery: a receiver of orders needs this loop only.
 pub(super) fn fill_orders(
     packet: &mut Packet<'_>,
     source: &Source<'_>,
@@ -205,14 +224,22 @@ pub(super) fn fill_orders(
         // A book without orders has one chunk without entries. The number of chunks is at most the
         // number of orders, which fits in a `u32`.
         let chunks = if activity.active { count.div_ceil(chunk_max).max(1) as u32 } else { 0 };
-        while part < chunks {
-            let first = part as usize * chunk_max;
+        if activity.active && part == 0 {
+            let kind = LoopKind::OrderSnapshots;
+            let published = source.books.at_loop_start(kind, loop_number, instrument);
+            if !prices::append(packet, source, instrument, published) {
+                return (instrument, part);
+            }
+            part = 1;
+        }
+        while (1..=chunks).contains(&part) {
+            let first = (part - 1) as usize * chunk_max;
             let range: Range<usize> = first..count.min(first + chunk_max);
             let chunk = Chunk {
                 security_id: source.instruments[instrument as usize].security_id,
                 transact_time: activity.transact_time,
                 chunks,
-                number: part + 1,
+                number: part,
             };
             let each = |visit: &mut dyn FnMut(&PublishedOrder)| {
                 books.for_each_at_loop_start(loop_number, instrument, range.clone(), visit);

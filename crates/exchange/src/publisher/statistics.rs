@@ -112,7 +112,7 @@ pub enum DailyStatistic {
 }
 
 /// A settlement price.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Settlement {
     /// The price.
     pub price: Price,
@@ -120,20 +120,39 @@ pub struct Settlement {
     pub final_price: bool,
     /// The price is actual (bit 0x02), otherwise theoretical.
     pub actual: bool,
+    /// The price is rounded to the trading tick (bit 0x04).
+    pub rounded: bool,
+    /// The price is from within the day (bit 0x08).
+    pub intraday: bool,
+    /// TradingReferenceDate (tag 5796) in days since 1970-01-01; `None` for the current trade date.
+    pub date: Option<u16>,
 }
 
 impl Settlement {
     /// Returns SettlPriceType (tag 731).
     pub(super) const fn kind(self) -> u8 {
-        self.final_price as u8 | (self.actual as u8) << 1
+        self.final_price as u8
+            | (self.actual as u8) << 1
+            | (self.rounded as u8) << 2
+            | (self.intraday as u8) << 3
+    }
+
+    /// Returns `true` if `newer` replaces this settlement: it is of the same date and kind.
+    fn is_replaced_by(&self, newer: &Self) -> bool {
+        let key = |of: &Self| (of.date, of.final_price, of.rounded, of.intraday);
+        key(self) == key(newer)
     }
 }
+
+/// The number of settlement prices that snapshots contain.
+pub const SETTLEMENTS_MAX: usize = 4;
 
 /// The known daily statistics.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Daily {
-    /// The settlement price.
-    pub settlement: Option<Settlement>,
+    /// The latest settlement prices, oldest first: one for each date and kind (final, rounded,
+    /// intraday; CME, page 484737080).
+    pub settlements: [Option<Settlement>; SETTLEMENTS_MAX],
     /// The open interest in contracts.
     pub open_interest: Option<u32>,
     /// The cleared volume in contracts.
@@ -146,17 +165,42 @@ impl Daily {
     /// Records a new value of a statistic.
     pub(super) fn record(&mut self, statistic: DailyStatistic) {
         match statistic {
-            DailyStatistic::Settlement(settlement) => self.settlement = Some(settlement),
+            DailyStatistic::Settlement(settlement) => self.record_settlement(settlement),
             DailyStatistic::OpenInterest(contracts) => self.open_interest = Some(contracts),
             DailyStatistic::ClearedVolume(contracts) => self.cleared_volume = Some(contracts),
             DailyStatistic::Fixing(price) => self.fixing = Some(price),
         }
     }
 
+    /// Replaces the settlement of the same date and kind, or the oldest one.
+    fn record_settlement(&mut self, new: Settlement) {
+        let settlements = &mut self.settlements;
+        let is_replaced =
+            |old: &Option<Settlement>| old.as_ref().is_none_or(|old| old.is_replaced_by(&new));
+        match settlements.iter().position(is_replaced) {
+            Some(index) => settlements[index] = Some(new),
+            None => {
+                settlements.rotate_left(1);
+                settlements[SETTLEMENTS_MAX - 1] = Some(new);
+            }
+        }
+    }
+
     /// Iterates over the known statistics.
     pub(super) fn iter(self) -> impl Iterator<Item = DailyStatistic> {
+        let settlements = self.settlements.into_iter().flatten().map(DailyStatistic::Settlement);
+        settlements.chain(self.others())
+    }
+
+    /// Iterates over the known statistics with only the latest settlement, for messages without its
+    /// kind.
+    pub(super) fn latest(self) -> impl Iterator<Item = DailyStatistic> {
+        let latest = self.settlements.into_iter().flatten().last();
+        latest.map(DailyStatistic::Settlement).into_iter().chain(self.others())
+    }
+
+    fn others(self) -> impl Iterator<Item = DailyStatistic> {
         [
-            self.settlement.map(DailyStatistic::Settlement),
             self.open_interest.map(DailyStatistic::OpenInterest),
             self.cleared_volume.map(DailyStatistic::ClearedVolume),
             self.fixing.map(DailyStatistic::Fixing),
@@ -202,10 +246,47 @@ mod tests {
 
     #[test]
     fn settlement_kind_has_final_and_actual_bits() {
-        let kind =
-            |final_price, actual| Settlement { price: Decimal(1), final_price, actual }.kind();
+        let kind = |final_price, actual| Settlement { final_price, actual, ..PRELIMINARY }.kind();
         let kinds = [(false, false), (true, false), (false, true), (true, true)];
         assert_eq!(kinds.map(|(final_price, actual)| kind(final_price, actual)), [0, 1, 2, 3]);
+        assert_eq!(Settlement { rounded: true, ..PRELIMINARY }.kind(), 4);
+        assert_eq!(Settlement { intraday: true, ..PRELIMINARY }.kind(), 8);
+    }
+
+    const PRELIMINARY: Settlement = Settlement {
+        price: Decimal(1),
+        final_price: false,
+        actual: false,
+        rounded: false,
+        intraday: false,
+        date: None,
+    };
+
+    #[test]
+    fn settlement_replaces_the_one_of_its_date_and_kind() {
+        let mut daily = Daily::default();
+        let prices = |daily: &Daily| {
+            daily
+                .settlements
+                .map(|settlement| settlement.map_or(0, |settlement| settlement.price.0))
+        };
+        let of = |price, final_price, date| Settlement {
+            price: Decimal(price),
+            final_price,
+            date: Some(date),
+            ..PRELIMINARY
+        };
+        daily.record_settlement(of(1, false, 10));
+        daily.record_settlement(of(2, true, 10));
+        // Actual or theoretical is not part of the kind.
+        daily.record_settlement(Settlement { actual: true, ..of(3, false, 10) });
+        assert_eq!(prices(&daily), [3, 2, 0, 0]);
+        for (price, date) in [(4, 11), (5, 12), (6, 13)] {
+            daily.record_settlement(of(price, true, date));
+        }
+        assert_eq!(prices(&daily), [2, 4, 5, 6]);
+        let latest = daily.latest().next();
+        assert_eq!(latest, Some(DailyStatistic::Settlement(of(6, true, 13))));
     }
 
     #[test]

@@ -37,6 +37,15 @@ impl TradingStatus {
     }
 }
 
+/// The subject of a SecurityStatus message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StatusNotice {
+    /// A new trading status.
+    Status(TradingStatus),
+    /// The session statistics are reset; the trading status stays.
+    StatisticsReset,
+}
+
 /// The length of the message, including MsgSize.
 pub(super) const LENGTH: usize = 2 + 8 + 30;
 
@@ -46,12 +55,20 @@ pub(super) fn encode(
     buffer: &mut [u8],
     transact_time: Utc,
     security_id: Option<i32>,
-    status: TradingStatus,
+    notice: StatusNotice,
     channel: &Channel,
 ) -> Result<usize, EncodeError> {
-    let reason = match (security_id, status) {
-        (Some(_), TradingStatus::TradingHalt) => HaltReason::SURVEILLANCE_INTERVENTION,
+    let reason = match (security_id, notice) {
+        (Some(_), StatusNotice::Status(TradingStatus::TradingHalt)) => {
+            HaltReason::SURVEILLANCE_INTERVENTION
+        }
         _ => HaltReason::GROUP_SCHEDULE,
+    };
+    let (status, event) = match notice {
+        StatusNotice::Status(status) => (status.code(), SecurityTradingEvent::NO_EVENT),
+        StatusNotice::StatisticsReset => {
+            (SecurityTradingStatus::NO_CHANGE, SecurityTradingEvent::RESET_STATISTICS)
+        }
     };
     SecurityStatus30::encode(buffer)?
         .set_transact_time(transact_time.as_nanos())
@@ -59,8 +76,8 @@ pub(super) fn encode(
         .set_security_id(security_id)
         .set_trade_date(channel.trade_date())
         .set_match_event_indicator(MatchEventIndicator(0x80))
-        .set_security_trading_status(status.code())
+        .set_security_trading_status(status)
         .set_halt_reason(reason)
-        .set_security_trading_event(SecurityTradingEvent::NO_EVENT);
+        .set_security_trading_event(event);
     Ok(SecurityStatus30::ENCODED_LENGTH)
 }

@@ -114,7 +114,9 @@ impl Publisher {
             listings: &self.listings,
             channel: &self.channel,
         };
-        let next = definitions::fill(&mut packet, &source, first);
+        // The number was given as a `u32`.
+        let repeats = definitions::repeats(&self.settings, self.instruments.len() as u32);
+        let next = definitions::fill(&mut packet, &source, repeats, first);
         let sequence = self.definitions.advance(next, self.pace, now.monotonic);
         let length = packet.finish(sequence, now.utc);
         Transmit { feed, length, sequence, event: None, shows_feed: true }
@@ -158,7 +160,7 @@ impl Publisher {
         let next = snapshots::fill_orders(&mut packet, &source, orders, position, chunk_max);
         let sequence = self.order_snapshots.advance_to(next, self.pace, now.monotonic);
         let length = packet.finish(sequence, now.utc);
-        // The other snapshot loop may contain template 53 too.
+        // The other snapshot loop contains the same templates.
         Transmit { feed, length, sequence, event: None, shows_feed: false }
     }
 

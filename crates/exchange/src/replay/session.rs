@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::history::History;
 use super::request::{self, Malformed, Request};
-use super::{REPLAY_MAX, ReplayCounters, ReplaySettings};
+use super::{REPLAY_MAX, ReplayCounters, ReplaySchema, ReplaySettings};
 use crate::MAX_PAYLOAD;
 use crate::publisher::Packet;
 
@@ -145,13 +145,13 @@ impl Session {
 
     pub(super) fn poll_transmit(
         &mut self,
-        now: Now,
+        stamp: (Now, ReplaySchema),
         history: &History,
         counters: &mut ReplayCounters,
     ) -> Option<&[u8]> {
         if self.sent == self.length {
             (self.sent, self.length) = (0, 0);
-            self.write_next(now, history, counters);
+            self.write_next(stamp, history, counters);
         }
         Some(&self.output[self.sent..self.length]).filter(|bytes| !bytes.is_empty())
     }
@@ -161,11 +161,16 @@ impl Session {
     }
 
     /// Writes the next packet, if there is one.
-    fn write_next(&mut self, now: Now, history: &History, counters: &mut ReplayCounters) {
+    fn write_next(
+        &mut self,
+        stamp: (Now, ReplaySchema),
+        history: &History,
+        counters: &mut ReplayCounters,
+    ) {
         if self.sequence == 0 && self.state != State::New {
             // A rejected logon is answered by the logout alone.
             if !matches!(self.state, State::Ending(_)) {
-                return self.write_login(now);
+                return self.write_login(stamp);
             }
         }
         match self.state {
@@ -175,7 +180,7 @@ impl Session {
                     // The packet was overwritten in the meantime.
                     counters.rejected += 1;
                     self.state = State::Ending(Some(ReplayReject::Unavailable));
-                    return self.write_next(now, history, counters);
+                    return self.write_next(stamp, history, counters);
                 };
                 self.output[PREFIX..PREFIX + packet.len()].copy_from_slice(packet);
                 self.finish(packet.len());
@@ -186,20 +191,20 @@ impl Session {
                     false => State::Replaying { next: next + 1, last },
                 };
             }
-            State::Ending(reject) => self.write_logout(now, reject),
+            State::Ending(reject) => self.write_logout(stamp, reject),
         }
     }
 
-    fn write_login(&mut self, now: Now) {
-        self.write_message(now, |buffer| {
+    fn write_login(&mut self, stamp: (Now, ReplaySchema)) {
+        self.write_message(stamp, ReplaySchema::FOREIGN_LOGIN_ID, |buffer| {
             let mut message = AdminLogin15::encode(buffer)?;
             message.set_heart_bt_int(HEARTBEAT_INTERVAL);
             Ok(AdminLogin15::ENCODED_LENGTH)
         });
     }
 
-    fn write_logout(&mut self, now: Now, reject: Option<ReplayReject>) {
-        self.write_message(now, |buffer| {
+    fn write_logout(&mut self, stamp: (Now, ReplaySchema), reject: Option<ReplayReject>) {
+        self.write_message(stamp, ReplaySchema::FOREIGN_LOGOUT_ID, |buffer| {
             let mut message = AdminLogout16::encode(buffer)?;
             let text = reject.map_or_else(String::new, |reject| reject.to_string());
             message.set_text(text);
@@ -210,11 +215,24 @@ impl Session {
 
     fn write_message(
         &mut self,
-        now: Now,
+        (now, schema): (Now, ReplaySchema),
+        foreign_id: u16,
         encode: impl FnOnce(&mut [u8]) -> Result<usize, hairpin_sbe::EncodeError>,
     ) {
         self.sequence += 1;
         let mut packet = Packet::new(&mut self.output[PREFIX..]);
+        let encode = |buffer: &mut [u8]| {
+            let length = encode(buffer)?;
+            if schema == ReplaySchema::Foreign {
+                // TemplateID, SchemaID and Version follow BlockLength.
+                let (id, version) =
+                    (ReplaySchema::FOREIGN_SCHEMA_ID, ReplaySchema::FOREIGN_VERSION);
+                for (field, value) in buffer[2..8].chunks_mut(2).zip([foreign_id, id, version]) {
+                    field.copy_from_slice(&value.to_le_bytes());
+                }
+            }
+            Ok(length)
+        };
         packet.append(encode).expect("a packet has room for one message");
         let length = packet.finish(self.sequence, now.utc);
         self.finish(length);

@@ -229,3 +229,32 @@ fn counts_rejected_only() {
     let expected = ReplayCounters { connections: 1, rejected: 1, ..ReplayCounters::default() };
     assert_eq!(*server.counters(), expected);
 }
+
+/// CME's Global TCP Recovery schema has the blocks of the core messages and other ids.
+#[test]
+fn foreign_schema_has_other_ids_and_the_same_blocks() {
+    let mut packets = [ReplaySchema::Core, ReplaySchema::Foreign].map(|schema| {
+        let settings = ReplaySettings { packets: 64, schema, ..ReplaySettings::default() };
+        let mut server = ReplayServer::new(settings);
+        (1..=5).for_each(|n| server.store(n, &packet(n)));
+        let replayed = exchange(&mut server, &[LOGON, &request(2, 3)], 4_096);
+        let rejected = exchange(&mut server, &["35=A|553=CME|554=WRONG|"], 4_096);
+        [replayed, rejected].concat()
+    });
+    assert_eq!(packets[0].len(), 5);
+    // Replayed packets are those of the feed.
+    assert_eq!([&packets[1][1], &packets[1][2]], [&packet(2), &packet(3)]);
+    let foreign = |packet: &[u8]| {
+        let (_, header, _) = header(packet);
+        (header.schema_id, header.template_id, header.version, header.block_length)
+    };
+    let ids = [0, 3, 4].map(|place| foreign(&packets[1][place]));
+    assert_eq!(ids, [(9_999, 9_915, 1, 1), (9_999, 9_916, 1, 180), (9_999, 9_916, 1, 180)]);
+    // Only the ids differ.
+    for place in [0, 3, 4] {
+        for packets in &mut packets {
+            packets[place][16..22].fill(0);
+        }
+    }
+    assert_eq!(packets[0], packets[1]);
+}

@@ -6,16 +6,17 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hairpin_cme_codecs::ilink3::{
     BooleanFlag, CrossTypeEnum, CustOrderCapacity, Establish503, KeepAliveLapsed, ListUpdAct,
-    ManualOrdIndReq, MassActionScope, MassQuote517, MassQuoteRequest567,
+    ManualOrdIndReq, MassActionScope, MassQuote517, MassQuote517Encoder, MassQuoteRequest567,
     MassQuoteRequest567Encoder, MassStatusReqTyp, Negotiate500, NewOrderCross544,
     NewOrderSingle514, NewOrderSingle514Encoder, OFMOverrideReq, OrderCancelReplaceRequest515,
     OrderCancelReplaceRequest515Encoder, OrderCancelRequest516, OrderCancelRequest516Encoder,
     OrderMassActionRequest529, OrderMassActionRequest529Encoder, OrderMassStatusRequest530,
     OrderMassStatusRequest530Encoder, OrderStatusRequest533, OrderTypeReq, PartyDetailRole,
-    PartyDetailsDefinitionRequest518, PartyDetailsListRequest537, QuoteCancel528,
-    QuoteCancelByGroup569, QuoteCancelByInstrument570, QuoteCancelBySet568, QuoteCxlTyp, RFQSide,
-    RequestForCross566, RequestForQuote543, RetransmitRequest508, Sequence506, Side, SideReq,
-    SideTimeInForce, Terminate507, TimeInForce,
+    PartyDetailsDefinitionRequest518, PartyDetailsDefinitionRequest518Encoder,
+    PartyDetailsListRequest537, QuoteCancel528, QuoteCancelByGroup569, QuoteCancelByInstrument570,
+    QuoteCancelBySet568, QuoteCxlTyp, RFQSide, RequestForCross566, RequestForQuote543,
+    RetransmitRequest508, SMPI, Sequence506, Side, SideReq, SideTimeInForce, Terminate507,
+    TimeInForce,
 };
 use hairpin_exchange::Credentials;
 use hairpin_sbe::{Decimal, MessageHeader};
@@ -83,13 +84,28 @@ pub(crate) fn establish_with(
 pub(crate) fn establish_by(
     uuid: u64,
     timestamp: u64,
+    numbers: (u32, u16),
+    system: (&str, &str, &str),
+    (access_key, session): (&str, &str),
+) -> Vec<u8> {
+    establish_in_full(uuid, timestamp, numbers, system, (access_key, session, "DEFGH"))
+}
+
+/// Encodes the first Establish of the session with this access key, name and firm.
+pub(crate) fn establish_of(uuid: u64, timestamp: u64, by: (&str, &str, &str)) -> Vec<u8> {
+    establish_in_full(uuid, timestamp, (1, 10_000), SYSTEM, by)
+}
+
+fn establish_in_full(
+    uuid: u64,
+    timestamp: u64,
     (next, keep_alive): (u32, u16),
     (name, version, vendor): (&str, &str, &str),
-    (access_key, session): (&str, &str),
+    (access_key, session, firm): (&str, &str, &str),
 ) -> Vec<u8> {
     let mut buffer = [0; Establish503::ENCODED_LENGTH];
     let signature = sign(&format!(
-        "{timestamp}\n{uuid}\n{session}\nDEFGH\n{name}\n{version}\n{vendor}\n{next}\n{keep_alive}"
+        "{timestamp}\n{uuid}\n{session}\n{firm}\n{name}\n{version}\n{vendor}\n{next}\n{keep_alive}"
     ));
     Establish503::encode(&mut buffer)
         .unwrap()
@@ -102,7 +118,7 @@ pub(crate) fn establish_by(
         .set_request_timestamp(timestamp)
         .set_next_seq_no(next)
         .set_session(session)
-        .set_firm("DEFGH")
+        .set_firm(firm)
         .set_keep_alive_interval(keep_alive);
     frame(&buffer)
 }
@@ -258,7 +274,8 @@ pub(crate) fn status_request(number: u32, order: u64) -> Vec<u8> {
     frame(&buffer)
 }
 
-/// Encodes a mass status request for all orders, modified by `change`. Its id is SeqNum + 8,000.
+/// Encodes a mass status request for all orders of market segment 64, modified by `change`. Its id
+/// is SeqNum + 8,000.
 pub(crate) fn mass_status_request_with(
     number: u32,
     change: impl FnOnce(&mut OrderMassStatusRequest530Encoder<'_>),
@@ -273,7 +290,8 @@ pub(crate) fn mass_status_request_with(
         .set_sender_id("TRADER")
         .set_sending_time_epoch(1)
         .set_location("US,IL")
-        .set_mass_status_req_type(MassStatusReqTyp::ALL_ORDERS);
+        .set_mass_status_req_type(MassStatusReqTyp::MARKET_SEGMENT)
+        .set_market_segment_id(64);
     change(&mut request);
     frame(&buffer)
 }
@@ -316,6 +334,15 @@ impl Default for QuoteEntry {
 
 /// Encodes a mass quote. QuoteID is SeqNum + 9,000.
 pub(crate) fn mass_quote(number: u32, entries: &[QuoteEntry]) -> Vec<u8> {
+    mass_quote_with(number, entries, |_| {})
+}
+
+/// Encodes a mass quote, modified by `change`.
+pub(crate) fn mass_quote_with(
+    number: u32,
+    entries: &[QuoteEntry],
+    change: impl FnOnce(&mut MassQuote517Encoder<'_>),
+) -> Vec<u8> {
     let mut buffer = [0; 4_096];
     let (mut root, mut groups) = MassQuote517::encode(&mut buffer).unwrap();
     root.set_party_details_list_req_id(1)
@@ -327,6 +354,7 @@ pub(crate) fn mass_quote(number: u32, entries: &[QuoteEntry]) -> Vec<u8> {
         .set_quote_id(number.wrapping_add(9_000))
         .set_tot_no_quote_entries(u8::try_from(entries.len()).unwrap())
         .set_mm_protection_reset(BooleanFlag::FALSE);
+    change(&mut root);
     let mut group = groups.no_quote_entries().unwrap();
     let price = |price: i64| (price != 0).then_some(Decimal(price));
     for entry in entries {
@@ -450,17 +478,28 @@ pub(crate) struct Definition<'a> {
     pub(crate) action: ListUpdAct,
     pub(crate) parties: &'a [(&'a str, PartyDetailRole)],
     pub(crate) publications: u8,
+    /// SelfMatchPreventionID and SelfMatchPreventionInstruction.
+    pub(crate) self_match: (Option<u64>, Option<SMPI>),
 }
 
 impl Definition<'_> {
     /// Creates details with one operator under this id.
     pub(crate) fn new(id: u64) -> Self {
         let parties = &[("TRADER", PartyDetailRole::OPERATOR)];
-        Self { number: 1, id, action: ListUpdAct::ADD, parties, publications: 1 }
+        let self_match = (Some(99), None);
+        Self { number: 1, id, action: ListUpdAct::ADD, parties, publications: 1, self_match }
     }
 }
 
 pub(crate) fn definition(of: &Definition<'_>) -> Vec<u8> {
+    definition_with(of, |_| {})
+}
+
+/// Encodes a definition, modified by `change`.
+pub(crate) fn definition_with(
+    of: &Definition<'_>,
+    change: impl FnOnce(&mut PartyDetailsDefinitionRequest518Encoder<'_>),
+) -> Vec<u8> {
     let mut buffer = [0; 1_024];
     let (mut root, mut groups) = PartyDetailsDefinitionRequest518::encode(&mut buffer).unwrap();
     root.set_party_details_list_req_id(of.id)
@@ -468,9 +507,11 @@ pub(crate) fn definition(of: &Definition<'_>) -> Vec<u8> {
         .set_list_update_action(of.action)
         .set_seq_num(of.number)
         .set_memo("MEMO")
-        .set_self_match_prevention_id(99)
+        .set_self_match_prevention_id(of.self_match.0)
+        .set_self_match_prevention_instruction(of.self_match.1)
         .set_executor(5)
         .set_cust_order_capacity(CustOrderCapacity(4));
+    change(&mut root);
     let mut parties = groups.no_party_details().unwrap();
     for &(id, role) in of.parties {
         parties.push().unwrap().set_party_detail_id(id).set_party_detail_role(role);

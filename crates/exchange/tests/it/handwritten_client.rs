@@ -24,6 +24,9 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) const NULL_PRICE: i64 = i64::MAX;
 
+/// PartyDetailID of the on-demand party details.
+pub(crate) const ON_DEMAND_ACCOUNT: &[u8; 20] = b"ACCOUNT-1\0\0\0\0\0\0\0\0\0\0\0";
+
 /// The identity that logs on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Account {
@@ -260,6 +263,34 @@ impl Client {
             0..6 => block,
             _ => block.i64(116, NULL_PRICE).i64(124, NULL_PRICE),
         }
+    }
+
+    /// Sends PartyDetailsDefinitionRequest518 on demand (PartyDetailsListReqID 0) with one customer
+    /// account, then an order with that id.
+    pub(crate) fn buy_on_demand(&mut self, price: i64, quantity: u32) {
+        let details = Block::new(147)
+            .u64(0, 0)
+            .u64(8, 1)
+            .u8(16, b'A')
+            .u32(17, self.next)
+            .text(21, "MEMO")
+            .text(96, "AVERAGE")
+            .u64(116, 4_242)
+            .u8(124, b'S')
+            .u8(125, 2)
+            .u8(126, 1)
+            .u8(127, b'N')
+            .u8(128, 3)
+            .u8(129, 1)
+            .u8(130, b'Y')
+            .u64(131, 77)
+            .u64(139, 78);
+        let parties = [&[22, 0, 1][..], ON_DEMAND_ACCOUNT, &[24, 0], &[2, 0, 1, 2, 12]].concat();
+        self.next += 1;
+        self.send(518, &details, &parties);
+        let order = self.order(price, quantity).u64(61, 0);
+        self.next += 1;
+        self.send(514, &order, &[]);
     }
 
     /// Sends OrderCancelRequest516 for this order.

@@ -8,7 +8,9 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::handwritten_client::{Account, Block, Client, KEY, Message, NULL_PRICE};
+use crate::handwritten_client::{
+    Account, Block, Client, KEY, Message, NULL_PRICE, ON_DEMAND_ACCOUNT,
+};
 use hairpin_exchange::{
     Addresses, Credentials, Exchange, ExchangeSettings, GatewaySettings, PriceLevel, Side,
     SimulatedMarketSettings,
@@ -283,4 +285,45 @@ fn independent_client_trades_at_version_9() {
 #[test]
 fn independent_client_trades_at_version_5() {
     run_session(5, "");
+}
+
+/// On-demand details have id 0; their acknowledgement repeats every field and precedes the report.
+#[test]
+fn independent_client_sends_party_details_on_demand() {
+    let house = ExchangeThread::open();
+    let mut client = Client::connect(house.gateway, ACCOUNT, 9, UUID);
+    log_on(&mut client);
+    client.buy_on_demand(house.offer.price.0 - 250_000_000_000, 1);
+    let ack = client.receive();
+    let block = Block::new(159)
+        .u32(0, 1)
+        .u64(4, UUID)
+        .text(12, "MEMO")
+        .text(87, "AVERAGE")
+        .u64(107, 0)
+        .u64(123, 4_242)
+        .u8(131, 0)
+        .u8(132, 2)
+        .u8(133, 1)
+        .u8(134, b'N')
+        .u8(135, 3)
+        .u8(136, 1)
+        .u8(137, b'S')
+        .u8(138, b'Y')
+        .u8(139, b'A')
+        .u8(140, 0)
+        .u64(141, 77)
+        .u64(149, 78)
+        .u8(157, 0)
+        .ones(158, 1);
+    // SendingTimeEpoch.
+    ack.assert_block(block, &[(115, 8)]);
+    let parties = [&[22, 0, 1][..], ON_DEMAND_ACCOUNT, &[24, 0], &[2, 0, 1, 2, 12]].concat();
+    assert_eq!((ack.template, &ack.rest), (519, &parties));
+    let new = client.receive();
+    assert_eq!((new.template, new.u64(92)), (522, 0));
+    // The details apply to one order only.
+    client.buy(house.offer.price.0 - 250_000_000_000, 1);
+    let next = client.receive();
+    assert_eq!((next.template, next.u64(92)), (522, 1));
 }

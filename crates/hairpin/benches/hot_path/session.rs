@@ -133,7 +133,7 @@ fn logon() -> Logon {
         trading_system_version: "1".into(),
         trading_system_vendor: "Hairpin".into(),
         keep_alive_interval: KEEP_ALIVE_DEFAULT,
-        operator: Operator::automated("TRADER", "US,IL"),
+        operator: Operator::automated("TRADER", "US,IL").expect("the operator is valid"),
     }
 }
 

@@ -283,7 +283,7 @@ impl Exchange {
         let choice = self.random.below(4);
         self.market.announce(now, |publisher| match choice {
             0 => {
-                let settlement = Settlement { price, final_price: true, actual: false };
+                let settlement = Settlement { price, final_price: true, ..Settlement::default() };
                 let daily =
                     [DailyStatistic::Settlement(settlement), DailyStatistic::OpenInterest(7)];
                 publisher.set_daily(now, &daily.map(|statistic| (index, statistic)))

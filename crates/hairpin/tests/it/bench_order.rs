@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::support::{
-    assert_done, assert_gone, assert_status, hairpin, rows, signal, turn, wait_for,
+    assert_done, assert_gone, assert_status, copy_hairpin, hairpin, rows, signal, turn, wait_for,
 };
 use serde_json::Value;
 
@@ -90,7 +90,7 @@ fn ordinary_user_can_run_the_benchmark() {
     let folder = tempfile::tempdir().unwrap();
     // Only root can read the build folder, so the test runs a copy of the program.
     let program = folder.path().join("hairpin");
-    std::fs::copy(env!("CARGO_BIN_EXE_hairpin"), &program).unwrap();
+    copy_hairpin(&program);
     std::os::unix::fs::chown(folder.path(), Some(65_534), Some(65_534)).unwrap();
     let results = folder.path().join("results.json");
     let mut command = Command::new(&program);

@@ -190,7 +190,7 @@ struct Pair {
 
 impl Pair {
     fn new(key: &str, piece: usize) -> Self {
-        Self::with_operator(Operator::automated("TRADER", "US,IL"), key, piece)
+        Self::with_operator(Operator::automated("TRADER", "US,IL").unwrap(), key, piece)
     }
 
     fn with_operator(operator: Operator, key: &str, piece: usize) -> Self {
@@ -213,9 +213,10 @@ impl Pair {
         );
         let credentials =
             exchange::Credentials::new("ACCESS-KEY-ID-123456", KEY, "ABC", "DEFGH").unwrap();
+        let policy = SessionPolicy { on_demand_party_id: 0, ..SessionPolicy::default() };
         Self {
             now,
-            session: Session::new(settings, Progress::default()).unwrap(),
+            session: Session::with_policy(settings, Progress::default(), policy).unwrap(),
             events: EventLog::default(),
             wire: Wire::default(),
             gateway: exchange::Gateway::new(vec![credentials], 2, 32_768),
@@ -459,7 +460,7 @@ fn invalid_orders_are_rejected_with_a_known_reason() {
     refused(quantity, pair.answer(&buy(9, LOW, 99_999)));
     let value = "business Some(4): 100 (value is out of range for its tag)";
     refused(value, pair.answer(&buy(9, LOW, 100_000)));
-    let unknown = NewOrder { security_id: 1, ..order };
+    let unknown = NewOrder { security_id: 1.into(), ..order };
     refused("refused 9: 2047 (instrument is unknown)", pair.answer(&unknown));
     let qualifier = "refused 9: 1013 (order qualifier is invalid)";
     refused(qualifier, pair.answer(&order.good_till_date(0)));
@@ -468,7 +469,7 @@ fn invalid_orders_are_rejected_with_a_known_reason() {
     refused(qualifier, pair.answer(&stop.fill_and_kill()));
 
     let canceled = "replacement 9 refused: 2045 (order is not on the book)";
-    refused(canceled, pair.answer(&ReplaceOrder { order_id: 1, ..replace }));
+    refused(canceled, pair.answer(&ReplaceOrder { order_id: Some(1.into()), ..replace }));
     let side = "replacement 9 refused: 2051 (side differs from the order's)";
     refused(side, pair.answer(&ReplaceOrder { side: SideReq::SELL, ..replace }));
     refused("modified 9 1 leaves 1", pair.answer(&replace.with_in_flight_mitigation()));
@@ -577,8 +578,10 @@ impl Outgoing for PartyListRequest {
 #[test]
 fn party_details_are_registered_listed_and_sent() {
     const UNKNOWN: &str = "1 (PartyDetailsListReqID is unknown)";
-    let operator =
-        Operator { party_details_list_req_id: 77, ..Operator::automated("TRADER", "US,IL") };
+    let operator = Operator {
+        party_details_list_req_id: 77,
+        ..Operator::automated("TRADER", "US,IL").unwrap()
+    };
     for piece in [1, 100_000] {
         let mut pair = Pair::with_operator(operator, KEY, piece);
         pair.log_on(Binding::New);
@@ -602,7 +605,7 @@ fn party_details_are_registered_listed_and_sent() {
         let mut sender = pair.session.sender(pair.now, &mut pair.wire);
         sender.send_with_party(&PartyDetails::new(0, &parties[..1]), &buy(3, LOW, 1)).unwrap();
         pair.run();
-        assert_eq!(pair.take_events(), ["new 3 1", "parties 4294967295: 1"]);
+        assert_eq!(pair.take_events(), ["parties 0: 1", "new 3 1"]);
         assert_eq!(pair.answer(&buy(4, LOW, 1)), ["new 4 1"]);
     }
 }

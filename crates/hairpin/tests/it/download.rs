@@ -98,13 +98,15 @@ impl Pair {
             trading_system_version: "1".into(),
             trading_system_vendor: "Test".into(),
             keep_alive_interval: KEEP_ALIVE_DEFAULT,
-            operator: Operator::automated("TRADER", "US,IL"),
+            operator: Operator::automated("TRADER", "US,IL").unwrap(),
         };
         let instruments = exchange::Instrument::numbered(2);
         let floor = exchange::SimulatedMarketSettings { instruments, ..Default::default() };
         let credentials = exchange::Credentials::new("ACCESS-KEY-ID-123456", KEY, "ABC", "DEFGH");
         let mut gateway = exchange::GatewaySettings::lenient(vec![credentials.unwrap()], 2, 1_024);
         gateway.cancels_on_disconnect = false;
+        // Status requests for all orders.
+        gateway.kind = exchange::GatewayKind::Cgw;
         Self {
             now,
             session: Session::new(settings, Progress::default()).unwrap(),
@@ -195,7 +197,7 @@ impl Pair {
 
 #[test]
 fn download_tracks_all_orders_that_outlive_the_day() {
-    let mut pair = Pair::new(Download::new(TIMEOUT));
+    let mut pair = Pair::new(Download::new(64, TIMEOUT));
     pair.log_on();
     pair.trade(2, 40, 3);
     pair.restart();
@@ -210,7 +212,7 @@ fn download_tracks_all_orders_that_outlive_the_day() {
 
 #[test]
 fn download_of_one_order_completes() {
-    let mut pair = Pair::new(Download::new(TIMEOUT));
+    let mut pair = Pair::new(Download::new(64, TIMEOUT));
     pair.log_on();
     pair.trade(2, 0, 1);
     pair.restart();
@@ -245,7 +247,7 @@ fn rejected_download_reports_the_reason() {
 
 #[test]
 fn unanswered_download_times_out() {
-    let mut pair = Pair::new(Download::new(TIMEOUT));
+    let mut pair = Pair::new(Download::new(64, TIMEOUT));
     pair.log_on();
     pair.wire.loses = true;
     let mut sender = pair.session.sender(pair.now, &mut pair.wire);
@@ -265,7 +267,7 @@ fn unanswered_download_times_out() {
 
 #[test]
 fn lost_request_or_connection_ends_the_download() {
-    let mut pair = Pair::new(Download::new(TIMEOUT));
+    let mut pair = Pair::new(Download::new(64, TIMEOUT));
     pair.log_on();
     pair.wire.loses = true;
     let mut sender = pair.session.sender(pair.now, &mut pair.wire);

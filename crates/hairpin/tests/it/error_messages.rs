@@ -4,6 +4,8 @@
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
+use crate::support::copy_hairpin;
+
 fn hairpin(args: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_hairpin"))
         .args(args)
@@ -242,7 +244,7 @@ fn invalid_capture_is_an_error() {
 fn error_contains_forbidden_port() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("hairpin");
-    std::fs::copy(env!("CARGO_BIN_EXE_hairpin"), &program).unwrap();
+    copy_hairpin(&program);
     for path in [folder.path(), &program] {
         use std::os::unix::fs::PermissionsExt;
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();

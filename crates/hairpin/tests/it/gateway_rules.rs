@@ -198,3 +198,18 @@ fn invalid_values_are_rejected_in_one_line() {
         assert!(output.stdout.is_empty());
     }
 }
+
+#[test]
+fn venue_decides_whether_a_cancel_needs_the_order_id() {
+    for venue in ["futures", "brokertec"] {
+        let exchange = RunningExchange::open(&["--venue", venue]);
+        let mut client = exchange.log_on();
+        // The null value of OrderID (tag 37).
+        client.cancel(u64::MAX);
+        let answer = client.receive();
+        match venue {
+            "brokertec" => assert_eq!(reason(&answer), 5),
+            _ => assert_eq!(answer.template, 535),
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
-use crate::support::{assert_done, assert_status, hairpin};
+use crate::support::{assert_done, assert_status, copy_hairpin, hairpin};
 use crate::traded_session::{ACCESS_KEY_ID, KEY, WRITTEN, traded};
 use hairpin_mapped::{Direction, Entry, Reader};
 use serde_json::Value;
@@ -253,7 +253,7 @@ fn ordinary_user_reads_only_own_journals() {
     let left = ClosedJournal::new();
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("hairpin");
-    fs::copy(env!("CARGO_BIN_EXE_hairpin"), &program).unwrap();
+    copy_hairpin(&program);
     for path in [folder.path(), &program, left.journal.parent().unwrap()] {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }

@@ -128,13 +128,15 @@ impl Pair {
             trading_system_version: "1".into(),
             trading_system_vendor: "Test".into(),
             keep_alive_interval: KEEP_ALIVE_DEFAULT,
-            operator: Operator::automated("TRADER", "US,IL"),
+            operator: Operator::automated("TRADER", "US,IL").unwrap(),
         };
         let instruments = exchange::Instrument::numbered(2);
         let floor = exchange::SimulatedMarketSettings { instruments, seed, ..Default::default() };
         let credentials = exchange::Credentials::new("ACCESS-KEY-ID-123456", KEY, "ABC", "DEFGH");
         let mut gateway = exchange::GatewaySettings::lenient(vec![credentials.unwrap()], 2, 32_768);
         gateway.cancels_on_disconnect = seed.is_multiple_of(2);
+        // Status requests for all orders.
+        gateway.kind = exchange::GatewayKind::Cgw;
         let answer = match seed % 3 {
             0 => NotAppliedAnswer::Replay,
             _ => NotAppliedAnswer::FillGap,

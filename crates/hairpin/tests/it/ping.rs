@@ -11,7 +11,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::support::{
-    assert_done, assert_gone, assert_status, hairpin, rows, signal, turn, wait_for,
+    assert_done, assert_gone, assert_status, copy_hairpin, hairpin, rows, signal, turn, wait_for,
 };
 use hairpin_reactor::Wait;
 use serde_json::Value;
@@ -320,7 +320,6 @@ fn assert_refused(output: &Output, expected: &str) {
 
 #[test]
 fn missing_pong_is_reported_in_one_line() {
-    let _turn = turn();
     let ping_unanswered = |args: &str| ping(args).2.output().unwrap();
     // The discard port has no listener in this test.
     assert_refused(
@@ -445,7 +444,7 @@ fn ordinary_user_can_run_ping() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("hairpin");
-    fs::copy(env!("CARGO_BIN_EXE_hairpin"), &program).unwrap();
+    copy_hairpin(&program);
     let open = |path: &Path| {
         use std::os::unix::fs::PermissionsExt;
         fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();

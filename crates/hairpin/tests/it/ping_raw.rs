@@ -394,7 +394,6 @@ fn pong_answers_only_valid_pings_to_its_address() {
 #[test]
 #[ignore = "needs root"]
 fn missing_pong_is_reported_in_one_line() {
-    let _turn = turn();
     let testbed = testbed();
     let theirs = &testbed.hosts()[1];
     let args = format!("--interface {} --wait epoll --rounds 1", theirs.interface());

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration as Patience, Instant as Moment};
 
+use crate::support::copy_hairpin;
 use hairpin_measure::{Clock, Host, Kind, Recorder, Results, Row, Setting, Timestamping};
 use hairpin_time::{Duration, Utc};
 use rand_chacha::ChaCha8Rng;
@@ -404,7 +405,7 @@ fn forbidden_folder_is_reported() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let (program, file) = (folder.path().join("hairpin"), folder.path().join("results.json"));
-    fs::copy(env!("CARGO_BIN_EXE_hairpin"), &program).unwrap();
+    copy_hairpin(&program);
     empty().write(&file).unwrap();
     for (path, mode) in [(folder.path(), 0o755), (&program, 0o755), (&file, 0o644)] {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();

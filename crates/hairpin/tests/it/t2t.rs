@@ -9,7 +9,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    assert_done, assert_gone, assert_status, children, hairpin, rows, signal, turn, wait_for,
+    assert_done, assert_gone, assert_status, children, copy_hairpin, hairpin, rows, signal, turn,
+    wait_for,
 };
 use hairpin_reactor::Wait;
 use serde_json::Value;
@@ -113,8 +114,11 @@ fn interrupted_run_joins_completed_rounds() {
     assert_eq!(firsts.len(), 2, "{rows:?}");
     assert_eq!((&firsts[0]["wait"], &firsts[1]["wait"]), (&"poll".into(), &"epoll".into()));
     assert!(firsts.iter().all(|row| row["interrupted"] == true && row["failed"] == Value::Null));
-    assert!((1_000..2_000).contains(&firsts[0]["samples"].as_u64().unwrap()), "{rows:?}");
-    assert_eq!((&firsts[1]["samples"], &firsts[1]["rounds"]), (&1_000.into(), &1.into()));
+    for row in firsts {
+        let [samples, rounds] = ["samples", "rounds"].map(|name| row[name].as_u64().unwrap());
+        assert!((1_000..9_000).contains(&samples), "the first round is complete, not all: {row}");
+        assert_eq!(rounds, samples.div_ceil(1_000), "{row}");
+    }
     assert!(String::from_utf8_lossy(&output.stdout).contains("interrupted"));
 }
 
@@ -211,10 +215,10 @@ fn outage_of_one_feed_line_is_not_a_gap() {
     for side in ["--mute-a", "--mute-b"] {
         // During the outage each packet has one copy, so a packet dropped by a full socket buffer
         // would be a gap. At this interval the buffer holds one second of packets.
-        let args = ["--wait", "epoll", "--interval-us", "5000", "--samples", "300"];
+        let args = ["--wait", "epoll", "--interval-us", "5000", "--samples", "150"];
         let (_folder, results, mut command) = t2t(&args);
-        assert_done(&command.args([side, "50,200"]).output().unwrap());
-        assert!(rows(&results).iter().all(|row| row["samples"] == 300 && row["lost"] == 0));
+        assert_done(&command.args([side, "50,100"]).output().unwrap());
+        assert!(rows(&results).iter().all(|row| row["samples"] == 150 && row["lost"] == 0));
     }
 }
 
@@ -312,7 +316,8 @@ fn killed_run_leaves_no_process() {
 #[test]
 fn killed_trader_fails_the_row_with_a_message() {
     let _turn = turn();
-    let (_folder, _results, mut command) = t2t(&["--wait", "epoll", "--interval-us", "10000"]);
+    let args = ["--feed", "multicast", "--wait", "epoll", "--interval-us", "10000"];
+    let (_folder, _results, mut command) = t2t(&args);
     let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let trader = wait_for(&mut parent, "t2t-trader");
     sleep(Duration::from_millis(300));
@@ -345,7 +350,7 @@ fn ordinary_user_can_run_t2t() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("hairpin");
-    fs::copy(env!("CARGO_BIN_EXE_hairpin"), &program).unwrap();
+    copy_hairpin(&program);
     let open = |path: &Path| {
         use std::os::unix::fs::PermissionsExt;
         fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();

@@ -137,7 +137,7 @@ impl Listener for Trader {
         _: ExecutionReportCancel534<'_>,
         _: &Message<'_>,
     ) {
-        sender.send(&NewOrder { security_id: 7, ..Self::buy(4, 1_000_000_000) }).unwrap();
+        sender.send(&NewOrder { security_id: 7.into(), ..Self::buy(4, 1_000_000_000) }).unwrap();
     }
     fn on_execution_report_reject(
         &mut self,
@@ -188,7 +188,7 @@ pub(crate) fn traded(folder: &Path) -> Session {
         trading_system_version: "1".into(),
         trading_system_vendor: "Test".into(),
         keep_alive_interval: KEEP_ALIVE_DEFAULT,
-        operator: Operator::automated("TRADER", "US,IL"),
+        operator: Operator::automated("TRADER", "US,IL").unwrap(),
     };
     let journal = Journal::create(folder, 1 << 16).unwrap();
     let mut session = Session::new(Settings::new(venue.gateway, logon), journal).unwrap();

@@ -138,7 +138,7 @@ fn traders_answer_every_tick_under_every_wait() {
 }
 
 fn answer_every_tick(feed: &str, wait: Wait) {
-    let ticks = number("HAIRPIN_TICKS", 2_000);
+    let ticks = number("HAIRPIN_TICKS", hairpin_testbed::scaled(500));
     // A round contains up to a million samples.
     let rounds = ticks.div_ceil(500_000);
     let samples = ticks / rounds;

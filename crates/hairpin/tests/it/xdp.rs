@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::support::{Process, assert_done, assert_status, hairpin, rows, turn};
+use crate::support::{Process, assert_done, assert_status, copy_hairpin, hairpin, rows, turn};
 use hairpin_reactor::Wait;
 use hairpin_testbed::{Host, Testbed};
 use serde_json::Value;
@@ -125,6 +125,22 @@ impl Market {
 
     fn results(&self) -> PathBuf {
         self.folder.path().join("results.json")
+    }
+
+    /// Waits until the exchange's counters show that it sends ticks.
+    fn wait_for_ticks(&self) {
+        let begin = format!("{} exchange run.ticking ", self.exchange.id());
+        let until = Instant::now() + Duration::from_secs(20);
+        let is_ticking = || {
+            let stat = command(["stat", "--name", "run.ticking"]).output().unwrap();
+            let stat = stdout(&stat);
+            let line = stat.lines().find(|line| line.trim_start().starts_with(&begin));
+            line.is_some_and(|line| line.ends_with(" 1 flag"))
+        };
+        while !is_ticking() {
+            assert!(Instant::now() < until, "the exchange sends no ticks");
+            sleep(Duration::from_millis(10));
+        }
     }
 
     fn feed<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Command {
@@ -333,7 +349,7 @@ fn later_group_member_ends_strict_mode() {
 /// Copies the command so that every user can run it, and lets every user write to the folder.
 fn copy_for_all_users(folder: &Path) -> PathBuf {
     let program = folder.join("hairpin");
-    fs::copy(env!("CARGO_BIN_EXE_hairpin"), &program).unwrap();
+    copy_hairpin(&program);
     for path in [folder, &program] {
         fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
     }
@@ -449,7 +465,8 @@ fn interrupted_run_prints_and_saves_completed_rounds() {
     let _turn = turn();
     let market = Market::open(STRICT.into_iter().chain(["--interval-us", "1000"]));
     let trader = market.trader(STRICT);
-    sleep(Duration::from_millis(1_500));
+    market.wait_for_ticks();
+    sleep(Duration::from_millis(500));
     market.exchange.signal("INT");
     let results = market.results();
     let exchange = market.exchange.output();

@@ -18,7 +18,7 @@ pub(crate) fn id_of(uuid: u64, number: u32) -> String {
 
 /// Returns OrderID, traded quantity and open quantity of the working orders.
 pub(crate) fn rows(orders: &Orders) -> Vec<(u64, u32, u32)> {
-    let row = |it: &Order| (it.order_id.unwrap(), it.filled, it.leaves);
+    let row = |it: &Order| (it.order_id.unwrap().0, it.filled, it.leaves);
     let mut rows: Vec<_> = orders.working().map(row).collect();
     rows.sort_unstable();
     rows

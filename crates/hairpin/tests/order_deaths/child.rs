@@ -164,7 +164,7 @@ fn session(folder: PathBuf, process: u64) -> Session {
         trading_system_version: "1".into(),
         trading_system_vendor: "Test".into(),
         keep_alive_interval: KEEP_ALIVE_DEFAULT,
-        operator: Operator::automated("TRADER", "US,IL"),
+        operator: Operator::automated("TRADER", "US,IL").unwrap(),
     };
     let gateway = std::env::var(GATEWAY).unwrap().parse().unwrap();
     let journal = match folder.join("0000000001.segment").exists() {

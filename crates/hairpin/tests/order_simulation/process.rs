@@ -50,7 +50,7 @@ impl Process {
             trading_system_version: "1".into(),
             trading_system_vendor: "Hairpin".into(),
             keep_alive_interval: Duration::from_secs(KEEP_ALIVE),
-            operator: Operator::automated("TRADER", "US,IL"),
+            operator: Operator::automated("TRADER", "US,IL").unwrap(),
         };
         let gateway = address(Designation::Primary);
         let conduct = SessionPolicy {

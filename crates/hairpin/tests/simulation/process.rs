@@ -55,7 +55,7 @@ impl Process {
             trading_system_version: "1".into(),
             trading_system_vendor: "Hairpin".into(),
             keep_alive_interval: KEEP_ALIVE_DEFAULT,
-            operator: Operator::automated("TRADER", "US,IL"),
+            operator: Operator::automated("TRADER", "US,IL").unwrap(),
         };
         let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
         let session = Session::with_connect(Settings::new(gateway, logon), journal, dial);

@@ -17,6 +17,15 @@ pub(crate) fn hairpin() -> Command {
     command
 }
 
+/// Copies the command to a file.
+///
+/// Another process writes the copy. A child that a parallel test starts meanwhile would inherit a
+/// copy open for writing, and the kernel refuses to run such a file (ETXTBSY).
+pub(crate) fn copy_hairpin(to: &Path) {
+    let copy = Command::new("cp").arg(env!("CARGO_BIN_EXE_hairpin")).arg(to).status();
+    assert!(copy.unwrap().success());
+}
+
 /// Serializes the tests of a program that busy-poll or measure: two at once would disturb each
 /// other.
 static TURN: Mutex<()> = Mutex::new(());

@@ -101,7 +101,7 @@ impl Request {
             15 => (random.below(6) == 0).then(|| Self::MassCancel(draw_mass_cancel(random))),
             16 | 17 => {
                 let order_id = draw_working(random, orders).and_then(|order| order.order_id);
-                Some(Self::Status(Status(order_id.unwrap_or(77))))
+                Some(Self::Status(Status(order_id.map_or(77, |id| id.0))))
             }
             _ => (random.below(3) == 0).then(|| Self::Broken(Broken(draw_order(random, id)))),
         }
@@ -171,7 +171,7 @@ pub(crate) type Row = (u64, u32, u32);
 
 /// Returns the working orders according to the trader.
 pub(crate) fn tracked_rows(orders: &Orders) -> Vec<Row> {
-    let row = |it: &Order| (it.order_id.expect("the order works"), it.filled, it.leaves);
+    let row = |it: &Order| (it.order_id.expect("the order works").0, it.filled, it.leaves);
     let mut rows: Vec<_> = orders.working().map(row).collect();
     rows.sort_unstable();
     rows

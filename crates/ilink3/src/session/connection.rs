@@ -45,6 +45,7 @@ impl Session {
         }
         self.binding = binding;
         (self.disconnect_reason, self.was_established) = (DisconnectReason::Lost, false);
+        (self.faulted, self.framing_lost) = (false, false);
         self.outbound.enter(State::Connecting);
         self.outbound.pending = Pending::connect();
         self.response_deadline = self.response_deadline_after(now);

@@ -17,6 +17,23 @@ use crate::{Error, Listener, State, Warning};
 /// The templates of session messages in both directions.
 const SESSION_TEMPLATES: RangeInclusive<u16> = 500..=513;
 
+/// The first template of the exchange's business messages.
+const FIRST_EXCHANGE_TEMPLATE: u16 = 519;
+
+/// The number and UUID at the start of every business message of the exchange.
+struct StreamPosition {
+    seq_num: u32,
+    uuid: u64,
+}
+
+impl StreamPosition {
+    fn decode(body: &[u8]) -> Option<Self> {
+        let (seq_num, rest) = body.split_first_chunk()?;
+        let uuid = u64::from_le_bytes(*rest.first_chunk()?);
+        Some(Self { seq_num: u32::from_le_bytes(*seq_num), uuid })
+    }
+}
+
 /// Decodes `$frame` as `$message` into a view named `$view` and runs `$then`. Fails the session if
 /// decoding fails.
 macro_rules! decode {
@@ -78,6 +95,11 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
+    /// Returns the frame's length in bytes, framing header included.
+    fn length(&self) -> u64 {
+        (FRAMING_HEADER_LENGTH + self.message.len()) as u64
+    }
+
     pub(super) fn decode(message: &'a [u8]) -> Result<Self, DecodeError> {
         let (header, body) = MessageHeader::decode(message)?;
         Ok(Self { header, body, message, framed: None })
@@ -151,7 +173,9 @@ impl Session {
             Ok(frame) => frame,
             Err(error) => return self.handle_decode_error(context, 0, error),
         };
-        if frame.header.schema_id != SCHEMA_ID {
+        if self.faulted && frame.header.template_id != Terminate507::TEMPLATE_ID {
+            self.inbound.counters.bytes_discarded += frame.length();
+        } else if frame.header.schema_id != SCHEMA_ID {
             self.fail(context, Error::Schema(frame.header.schema_id));
         } else if SESSION_TEMPLATES.contains(&frame.header.template_id) {
             self.handle_session_message(context, frame);
@@ -181,8 +205,7 @@ impl Session {
                                 decoded => $callback $($view $(after $first)?)?);
                         });
                     })*
-                    template if self.redelivering => self.report_not_redelivered(context, template),
-                    template => self.fail(context, Error::UnknownTemplate(template)),
+                    _ => self.handle_unknown_template(context, frame),
                 }
             };
         }
@@ -212,6 +235,62 @@ impl Session {
             ExecutionReportPendingCancel564 => on_execution_report_pending_cancel report;
             ExecutionReportPendingReplace565 => on_execution_report_pending_replace report;
             MassQuoteResponse571 => on_mass_quote_response response;
+        }
+    }
+
+    /// Handles a template without its own callback. A business message of a later schema version is
+    /// numbered, kept and delivered like any other. Every message of the exchange from template 519
+    /// on has SeqNum at offset 0 and UUID at offset 4.
+    #[cold]
+    fn handle_unknown_template<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        frame: Frame<'_>,
+    ) {
+        let template_id = frame.header.template_id;
+        let is_known = MESSAGES.iter().any(|message| message.template_id == template_id);
+        if template_id < FIRST_EXCHANGE_TEMPLATE || is_known {
+            return match self.redelivering {
+                true => self.report_not_redelivered(context, template_id),
+                false => self.fail(context, Error::UnknownTemplate(template_id)),
+            };
+        }
+        let Some(numbers) = StreamPosition::decode(frame.body) else {
+            return self.handle_decode_error(context, template_id, DecodeError::Block);
+        };
+        let StreamPosition { seq_num, uuid } = numbers;
+        let message = Message {
+            header: frame.header,
+            body: frame.body,
+            seq_num,
+            uuid,
+            // The offset of PossRetransFlag is unknown; a number published before implies the flag.
+            possible_retransmission: !self.recovery.delivering_held
+                && (uuid != self.outbound.progress.uuid || seq_num < self.next_published()),
+            redelivered: self.redelivering,
+        };
+        if self.accept(context, &message) {
+            self.keep_message(context, &message, frame);
+            self.report_unknown_template(context, &frame.header);
+            self.notify(context, |listener, sender| listener.on_message(sender, &message));
+            self.mark_processed(context, &message);
+        }
+    }
+
+    /// Counts a message of an unknown template. Warns about the first one of each template.
+    fn report_unknown_template<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        header: &MessageHeader,
+    ) {
+        self.inbound.counters.unknown_messages += 1;
+        let MessageHeader { template_id, version, .. } = *header;
+        if self.unknown_templates.contains(&template_id) {
+            return;
+        }
+        if let Some(free) = self.unknown_templates.iter_mut().find(|it| **it == 0) {
+            *free = template_id;
+            self.warn(context, Warning::UnknownTemplate { template_id, version });
         }
     }
 

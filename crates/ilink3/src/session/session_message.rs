@@ -5,7 +5,6 @@ use hairpin_cme_codecs::ilink3::*;
 use super::inbound::{Frame, decode};
 use super::{Context, Session};
 use crate::listener::{Rejected, Terminated};
-use crate::pending::Terminate;
 use crate::{
     DisconnectReason, Error, Listener, RejectCode, SEQ_NUM_MAX, State, TerminateCode, Warning,
 };
@@ -114,16 +113,16 @@ impl Session {
         let deadline = context.now.monotonic + self.settings.keep_alive_interval;
         let pending = &mut self.outbound.pending;
         let solicited = pending.awaiting_confirmation;
-        self.disconnect_reason = match solicited {
-            true => DisconnectReason::Finished,
-            false => DisconnectReason::Terminated(TerminateCode(terminate.error_codes())),
-        };
+        if !self.faulted {
+            self.disconnect_reason = match solicited {
+                true => DisconnectReason::Finished,
+                false => DisconnectReason::Terminated(TerminateCode(terminate.error_codes())),
+            };
+        }
         if solicited {
             pending.close();
         } else {
-            let confirms = Some(terminate.request_timestamp());
-            let code = TerminateCode::FINISHED;
-            pending.terminate_and_close(Terminate { code, confirms }, deadline);
+            pending.confirm_and_close(terminate.request_timestamp(), deadline);
         }
         self.enter(context, State::Terminating);
         let terminated = Terminated {

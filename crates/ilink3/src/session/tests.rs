@@ -18,7 +18,7 @@ use crate::reassembly::write_framing_header;
 use crate::settings::tests::settings;
 use crate::{
     CancelOrder, ClOrdId, Delivery, Established, Failover, FramingError, Gap, MassCancel, Message,
-    NewOrder, NotApplied, NotAppliedAnswer, OutboundError, Outgoing, Rate, Rejected,
+    NewOrder, NotApplied, NotAppliedAnswer, OnFault, OutboundError, Outgoing, Rate, Rejected,
     RetransmitRejected, SEQ_NUM_MAX, Stamp, Takeover, TerminateCode, Terminated,
 };
 
@@ -50,6 +50,7 @@ mod retransmit_chunks;
 mod send;
 mod seq_nums;
 mod terminate;
+mod unknown_templates;
 
 const UTC: u64 = 1_700_000_000_000_000_000;
 const UUID: u64 = UTC / 1_000;
@@ -150,6 +151,15 @@ fn template_only(template_id: u16, schema_id: u16, block: usize) -> Vec<u8> {
         let header = MessageHeader { block_length, template_id, schema_id, version: 9 };
         buffer[..8].copy_from_slice(&header.to_bytes());
     })
+}
+
+/// Creates a message of template 572, schema version 10, which is not in the schema.
+fn unknown(uuid: u64, seq_num: u32) -> Vec<u8> {
+    let mut frame = template_only(572, 8, 20);
+    frame[10..12].copy_from_slice(&10_u16.to_le_bytes());
+    frame[12..16].copy_from_slice(&seq_num.to_le_bytes());
+    frame[16..24].copy_from_slice(&uuid.to_le_bytes());
+    frame
 }
 
 /// A listener that logs its callbacks and sends orders on request.
@@ -415,6 +425,15 @@ impl Trace {
     /// Returns the frames sent since the last call, as text.
     fn sent(&mut self) -> Vec<String> {
         self.transmitted().iter().map(|frame| describe(frame)).collect()
+    }
+
+    /// Asserts that the session closed after the fault that CME lists under `code`, without sending
+    /// a Terminate.
+    fn assert_fault(&mut self, code: u16) {
+        assert!(self.sent().is_empty());
+        let reason = DisconnectReason::Terminated(TerminateCode(code));
+        assert_eq!(self.session.disconnect_reason(), reason);
+        assert!(self.session.outbound.pending.is_closing());
     }
 
     /// Returns the callbacks since the last call, as text.

@@ -4,6 +4,7 @@ use hairpin_cme_codecs::ilink3::{Establish503, Negotiate500, Terminate507};
 use hairpin_sbe::EncodeError;
 use hairpin_time::Now;
 
+use crate::TerminateCode;
 use crate::authentication::{EstablishSubject, NegotiateSubject};
 use crate::pending::{Queued, Terminate};
 use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
@@ -100,13 +101,14 @@ impl Session {
             Some(request_timestamp) => request_timestamp,
             None => self.next_request_timestamp(now),
         };
-        let text = terminate.code.text().as_bytes();
+        let code = TerminateCode::FINISHED;
+        let text = code.text().as_bytes();
         let mut message = Terminate507::encode(body)?;
         message
             .set_reason(&text[..text.len().min(REASON_LENGTH)])
             .set_uuid(self.outbound.progress.uuid)
             .set_request_timestamp(request_timestamp)
-            .set_error_codes(terminate.code.0);
+            .set_error_codes(code.0);
         if terminate.confirms.is_none() {
             self.outbound.progress.request_timestamp = request_timestamp;
         }

@@ -154,9 +154,9 @@ proptest! {
         if log.errors == 1 {
             prop_assert_eq!(session.state(), State::Terminating);
             prop_assert_eq!(session.poll_action(), Some(Action::Close));
-            // A fault without a code, or after our own Terminate, closes without a message.
-            prop_assert_eq!(code.is_none(), state == State::Terminating);
+            prop_assert_eq!(code, None, "a fault closes without a message");
         }
+        prop_assert!(code.is_none_or(|code| code == 0), "no Terminate has another code");
         // In every case a timeout ends the connection.
         for seconds in 1..60 {
             session.handle_timeout(now(seconds * 1_000), &mut Discard::default(), &mut ());

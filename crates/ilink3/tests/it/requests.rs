@@ -18,6 +18,11 @@ fn sent<M: Outgoing>(message: &M) -> Vec<u8> {
     frame[FRAMING_HEADER_LENGTH..length].to_vec()
 }
 
+/// Returns a flag as encoded on the wire.
+fn boolean(flag: Option<bool>) -> Option<BooleanNULL> {
+    flag.map(|flag| BooleanNULL(flag.into()))
+}
+
 /// Creates any price except the null.
 fn price() -> impl Strategy<Value = Price9> {
     prop_oneof![any::<i64>(), Just(0), Just(i64::MAX - 1), Just(i64::MIN)]
@@ -77,10 +82,16 @@ prop_compose! {
         execution_mode in prop::option::of(prop_oneof![
             Just(ExecMode::AGGRESSIVE), Just(ExecMode::PASSIVE)
         ]),
+        (liquidity_flag, managed_order) in any::<(Option<bool>, Option<bool>)>(),
+        short_sale_type in prop::option::of((0_u8..4).prop_map(ShortSaleType)),
+        (discretion_price, reservation_price) in
+            (prop::option::of(price()), prop::option::of(price())),
     ) -> NewOrder {
         NewOrder {
-            security_id, side, pricing, quantity, cl_ord_id, order_request_id, time_in_force,
-            min_quantity, display_quantity, execution_instructions, execution_mode,
+            security_id: SecurityId(security_id), side, pricing, quantity, cl_ord_id,
+            order_request_id, time_in_force, min_quantity, display_quantity,
+            execution_instructions, execution_mode, liquidity_flag, managed_order,
+            short_sale_type, discretion_price, reservation_price,
         }
     }
 }
@@ -89,7 +100,7 @@ prop_compose! {
 macro_rules! assert_common {
     ($message:ident, $order:ident) => {
         prop_assert_eq!(($message.seq_num(), $message.sending_time_epoch()), (1, UTC + 1_000_000));
-        prop_assert_eq!($message.security_id(), $order.security_id);
+        prop_assert_eq!($message.security_id(), $order.security_id.0);
         prop_assert_eq!($message.side(), $order.side);
         prop_assert_eq!($message.ord_type(), $order.pricing.order_type());
         prop_assert_eq!($message.price(), $order.pricing.price());
@@ -107,9 +118,10 @@ macro_rules! assert_common {
         prop_assert_eq!($message.party_details_list_req_id(), 1);
         prop_assert_eq!($message.sender_id(), "TRADER");
         prop_assert_eq!($message.location(), "US,IL");
-        let untouched = ($message.liquidity_flag(), $message.managed_order());
-        prop_assert_eq!(untouched, (None, None));
-        prop_assert_eq!(($message.short_sale_type(), $message.discretion_price()), (None, None));
+        prop_assert_eq!($message.liquidity_flag(), boolean($order.liquidity_flag));
+        prop_assert_eq!($message.managed_order(), boolean($order.managed_order));
+        prop_assert_eq!($message.short_sale_type(), $order.short_sale_type);
+        prop_assert_eq!($message.discretion_price(), $order.discretion_price);
     };
 }
 
@@ -121,7 +133,7 @@ proptest! {
         let mut scratch = NewOrderSingle514::SCRATCH;
         let message = NewOrderSingle514::decode(&header, body, &mut scratch).unwrap();
         assert_common!(message, order);
-        prop_assert_eq!(message.reservation_price(), None);
+        prop_assert_eq!(message.reservation_price(), order.reservation_price);
     }
 
     #[test]
@@ -142,10 +154,12 @@ proptest! {
     #[test]
     fn cancel_round_trips(
         order_id in 0..u64::MAX, security_id in any::<i32>(), cl_ord_id in cl_ord_id(),
-        request in prop::option::of(any::<u64>())
+        request in prop::option::of(any::<u64>()), flag in any::<Option<bool>>(),
+        user in "[ -~]{0,8}"
     ) {
         let mut cancel = CancelOrder::new(order_id, security_id, SideReq::SELL, cl_ord_id);
         cancel.order_request_id = request;
+        (cancel.liquidity_flag, cancel.orig_order_user) = (flag, Text::new(&user).unwrap());
         let bytes = sent(&cancel);
         let (header, body) = MessageHeader::decode(&bytes).unwrap();
         let mut scratch = OrderCancelRequest516::SCRATCH;
@@ -156,7 +170,69 @@ proptest! {
         prop_assert_eq!(message.order_request_id(), request.unwrap_or(1));
         prop_assert_eq!(message.sending_time_epoch(), UTC + 1_000_000);
         prop_assert_eq!(message.sender_id(), "TRADER");
-        prop_assert_eq!((message.party_details_list_req_id(), message.liquidity_flag()), (1, None));
+        prop_assert_eq!(message.party_details_list_req_id(), 1);
+        prop_assert_eq!(message.liquidity_flag(), boolean(flag));
+        prop_assert_eq!(message.orig_order_user().raw(), cancel.orig_order_user.as_ref());
+    }
+
+    #[test]
+    fn mass_cancel_round_trips(
+        security_id in any::<i32>(), flag in any::<Option<bool>>(), user in "[ -~]{0,8}",
+        request_type in prop::option::of(Just(MassCxlReqTyp::ACCOUNT)),
+        side in prop::option::of(Just(SideNULL::SELL)),
+        time_in_force in prop::option::of(Just(MassCancelTIF::GOOD_TILL_CANCEL)),
+    ) {
+        let cancel = MassCancel {
+            request_type, side, time_in_force, liquidity_flag: flag,
+            orig_order_user: Text::new(&user).unwrap(), ..MassCancel::instrument(security_id)
+        };
+        let bytes = sent(&cancel);
+        let (header, body) = MessageHeader::decode(&bytes).unwrap();
+        let mut scratch = OrderMassActionRequest529::SCRATCH;
+        let message = OrderMassActionRequest529::decode(&header, body, &mut scratch).unwrap();
+        let expected = Some(security_id).filter(|id| *id != i32::MAX);
+        prop_assert_eq!((message.security_id(), message.side()), (expected, side));
+        prop_assert_eq!(message.mass_cancel_request_type(), request_type);
+        prop_assert_eq!(message.time_in_force(), time_in_force);
+        prop_assert_eq!(message.liquidity_flag(), boolean(flag));
+        prop_assert_eq!(message.orig_order_user().raw(), cancel.orig_order_user.as_ref());
+    }
+
+    #[test]
+    fn mass_status_round_trips(
+        market_segment_id in 0..u8::MAX, request_id in prop::option::of(any::<u64>()),
+        status_type in prop::option::of(Just(MassStatusOrdTyp::SENDER_SUB_ID)),
+        time_in_force in prop::option::of(Just(MassStatusTIF::GTD)),
+    ) {
+        let status = MassStatus {
+            status_type, time_in_force, request_id,
+            ..MassStatus::market_segment(market_segment_id)
+        };
+        let bytes = sent(&status);
+        let (header, body) = MessageHeader::decode(&bytes).unwrap();
+        let mut scratch = OrderMassStatusRequest530::SCRATCH;
+        let message = OrderMassStatusRequest530::decode(&header, body, &mut scratch).unwrap();
+        prop_assert_eq!(message.market_segment_id(), Some(market_segment_id));
+        prop_assert_eq!(message.ord_status_req_type(), status_type);
+        prop_assert_eq!(message.time_in_force(), time_in_force);
+        prop_assert_eq!(message.mass_status_req_id(), request_id.unwrap_or(1));
+    }
+
+    #[test]
+    fn requests_without_order_id_carry_the_orders_cl_ord_id(order in new_order()) {
+        let bytes = sent(&ReplaceOrder::by_cl_ord_id(&order));
+        let (header, body) = MessageHeader::decode(&bytes).unwrap();
+        let mut scratch = OrderCancelReplaceRequest515::SCRATCH;
+        let message = OrderCancelReplaceRequest515::decode(&header, body, &mut scratch).unwrap();
+        assert_common!(message, order);
+        prop_assert_eq!(message.order_id(), None);
+        let cancel = CancelOrder::by_cl_ord_id(order.cl_ord_id, order.security_id, order.side);
+        let bytes = sent(&cancel);
+        let (header, body) = MessageHeader::decode(&bytes).unwrap();
+        let mut scratch = OrderCancelRequest516::SCRATCH;
+        let message = OrderCancelRequest516::decode(&header, body, &mut scratch).unwrap();
+        prop_assert_eq!(message.order_id(), None);
+        prop_assert_eq!(message.cl_ord_id().raw(), &order.cl_ord_id.0[..]);
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub(crate) fn settings() -> Settings {
         trading_system_version: "1".into(),
         trading_system_vendor: "Test".into(),
         keep_alive_interval: KEEP_ALIVE_DEFAULT,
-        operator: Operator::automated("TRADER", "US,IL"),
+        operator: Operator::automated("TRADER", "US,IL").unwrap(),
     }
 }
 

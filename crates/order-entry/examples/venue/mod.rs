@@ -81,7 +81,7 @@ impl Venue {
             trading_system_version: "1.0".to_owned(),
             trading_system_vendor: "Example".to_owned(),
             keep_alive_interval: KEEP_ALIVE_DEFAULT,
-            operator: Operator::automated("TRADER", "US,IL"),
+            operator: Operator::automated("TRADER", "US,IL").expect("the operator is valid"),
         };
         Settings::new(self.primary, logon)
     }

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use hairpin_cme_codecs::ilink3::ManualOrdIndReq;
 use hairpin_ilink3::{
-    self as ilink3, ConnectorSettings, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, NotAppliedAnswer,
-    Operator, RATE_INTERVAL, Rate, Rates, Schedule, SecretKey, SessionPolicy, Version, WeekTime,
+    self as ilink3, ConnectorSettings, GatewayKind, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Location,
+    NotAppliedAnswer, OnFault, Operator, RATE_INTERVAL, Rate, Rates, Schedule, SecretKey, SenderId,
+    SessionPolicy, Version, WeekTime,
 };
 use hairpin_mapped::{JournalSettings, Retention, SyncPolicy};
 use hairpin_time::{Duration, Utc};
@@ -21,7 +22,7 @@ use zeroize::Zeroizing;
 use super::{Config, ConfigError, JournalLocation};
 use crate::{
     BATCH_BYTES_DEFAULT, NamedZone, Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull,
-    WhenThrottled,
+    WhenThrottled, msgw_schema_version,
 };
 
 #[derive(Deserialize)]
@@ -90,18 +91,25 @@ struct OperatorTable {
     party_details_id: Option<u64>,
     #[serde(default)]
     manual: bool,
+    /// The session trades on EBS, where a SenderID has three characters.
+    #[serde(default)]
+    ebs: bool,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 struct ConductTable {
     version: Option<Spanned<u16>>,
+    msgw_config: Option<Spanned<PathBuf>>,
+    market_segment: Option<u8>,
+    gateway_kind: Option<GatewayName>,
     on_demand_party_id: Option<u64>,
     held_bytes: Option<usize>,
     retransmission_timeout_ms: Option<u64>,
     retransmission_attempts: Option<u32>,
     logon_attempts: Option<u32>,
     not_applied: Option<NotAppliedName>,
+    on_fault: Option<OnFaultName>,
 }
 
 #[derive(Deserialize, Default)]
@@ -149,6 +157,20 @@ struct ScheduleTable {
 enum NotAppliedName {
     FillGap,
     Replay,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+enum GatewayName {
+    Msgw,
+    Cgw,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+enum OnFaultName {
+    Close,
+    Terminate,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -264,6 +286,7 @@ impl Config {
             if let Some(journal) = &mut file.journal {
                 journal.folder.push(id.to_string());
             }
+            file.conduct.market_segment = Some(id);
             let SegmentTable { primary, backup, attempts, interval_ms, .. } = segment;
             let gateway = Gateway { primary, backup, attempts, interval_ms };
             configs.push((id, Self::from_file(file, gateway, &source)?));
@@ -377,17 +400,14 @@ fn key_in_variable(place: String) -> Result<SecretKey, ConfigError> {
 
 impl OperatorTable {
     fn read(self, source: &Source<'_>) -> Result<Operator, ConfigError> {
-        for (text, name, max) in
-            [(&self.sender_id, "sender_id", 20), (&self.location, "location", 5)]
-        {
-            let value = text.as_ref();
-            let fits = (1..=max).contains(&value.len());
-            if !fits || !value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-                let message = format!("`{name}` must be 1 to {max} characters of printable ASCII");
-                return Err(source.error_at(text, message));
-            }
-        }
-        let operator = Operator::automated(self.sender_id.as_ref(), self.location.as_ref());
+        let text = self.sender_id.as_ref();
+        let sender_id = if self.ebs { SenderId::ebs(text) } else { SenderId::new(text) };
+        let sender_id =
+            sender_id.map_err(|error| source.error_at(&self.sender_id, error.to_string()))?;
+        let location = Location::new(self.location.as_ref());
+        let location =
+            location.map_err(|error| source.error_at(&self.location, error.to_string()))?;
+        let operator = Operator::with(sender_id, location);
         let indicator = operator.manual_order_indicator;
         Ok(Operator {
             party_details_list_req_id: self
@@ -399,20 +419,43 @@ impl OperatorTable {
     }
 }
 
+/// Returns the schema version of a market segment in CME's `MSGW_Config.xml`.
+fn version_in_file(path: PathBuf, segment: u8) -> Result<Version, ConfigError> {
+    match fs::read_to_string(&path) {
+        Err(error) => Err(ConfigError::File { path, error }),
+        Ok(text) => {
+            msgw_schema_version(&text, segment).map_err(|error| ConfigError::Msgw { path, error })
+        }
+    }
+}
+
 impl ConductTable {
     fn read(self, source: &Source<'_>) -> Result<SessionPolicy, ConfigError> {
         let default = SessionPolicy::default();
-        let version = match self.version {
-            None => default.version,
-            Some(number) => Version::new(*number.as_ref()).ok_or_else(|| {
+        let version = match (self.version, self.msgw_config) {
+            (None, None) => default.version,
+            (Some(number), None) => Version::new(*number.as_ref()).ok_or_else(|| {
                 let (oldest, newest) = (Version::OLDEST.number(), Version::NEWEST.number());
                 source.error_at(&number, format!("`version` must be {oldest} to {newest}"))
             })?,
+            (Some(number), Some(_)) => {
+                let message = "give either `version` or `msgw_config`";
+                return Err(source.error_at(&number, message));
+            }
+            (None, Some(file)) => {
+                let message = "`msgw_config` needs `market_segment`";
+                let segment = self.market_segment.ok_or_else(|| source.error_at(&file, message))?;
+                version_in_file(source.folder.join(file.as_ref()), segment)?
+            }
         };
         let timeout = self.retransmission_timeout_ms.map(Duration::from_millis);
         let attempts = self.retransmission_attempts;
         Ok(SessionPolicy {
             version,
+            gateway_kind: match self.gateway_kind {
+                Some(GatewayName::Cgw) => GatewayKind::Convenience,
+                Some(GatewayName::Msgw) | None => GatewayKind::MarketSegment,
+            },
             on_demand_party_id: self.on_demand_party_id.unwrap_or(default.on_demand_party_id),
             held_bytes: self.held_bytes.unwrap_or(default.held_bytes),
             retransmission_timeout: timeout.unwrap_or(default.retransmission_timeout),
@@ -421,6 +464,10 @@ impl ConductTable {
             not_applied: match self.not_applied {
                 Some(NotAppliedName::Replay) => NotAppliedAnswer::Replay,
                 Some(NotAppliedName::FillGap) | None => NotAppliedAnswer::FillGap,
+            },
+            on_fault: match self.on_fault {
+                Some(OnFaultName::Terminate) => OnFault::Terminate,
+                Some(OnFaultName::Close) | None => OnFault::Close,
             },
             key_expires: None,
         })

@@ -2,8 +2,9 @@
 
 use std::io::IoSlice;
 
+use hairpin_cme_codecs::ilink3::PartyDetailsDefinitionRequest518;
 use hairpin_endpoint::Stream;
-use hairpin_ilink3::Delivery;
+use hairpin_ilink3::{Delivery, FRAMING_HEADER_LENGTH};
 use hairpin_mapped::Storage;
 
 use super::{JournaledConnection, count_written};
@@ -19,13 +20,21 @@ pub(super) struct Batch {
     depth: u32,
     /// The number of queued records when the outermost batch began.
     before: usize,
-    /// The largest number of bytes per write.
+    /// The largest number of bytes per write on this connection.
     bytes_max: usize,
+    /// The largest number of bytes per write on any connection.
+    configured: usize,
 }
 
 impl Batch {
     pub(super) fn new(bytes_max: usize) -> Self {
-        Self { depth: 0, before: 0, bytes_max }
+        Self { depth: 0, before: 0, bytes_max, configured: bytes_max }
+    }
+
+    /// Limits the writes to the segment size of a new connection, so that no message spans segments
+    /// without need.
+    pub(super) fn set_segment_size(&mut self, segment_size: Option<usize>) {
+        self.bytes_max = segment_size.unwrap_or(usize::MAX).min(self.configured);
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -103,10 +112,21 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
         if count == 0 {
             return false;
         }
+        // Party details leave with the message after them.
+        if (2..queue.len()).contains(&count) && is_party_details(&parts[count - 1]) {
+            count -= 1;
+            bytes -= parts[count].len();
+        }
         let outcome = stream.write_vectored(&parts[..count]);
         let written = count_written(outcome, bytes, write_error, counters);
         let completed = queue.advance(written);
         throttle.iter_mut().for_each(|throttle| throttle.remove_written(completed));
         written > 0
     }
+}
+
+/// Returns `true` if a whole frame is a PartyDetailsDefinitionRequest518.
+fn is_party_details(frame: &[u8]) -> bool {
+    const TEMPLATE_ID: [u8; 2] = PartyDetailsDefinitionRequest518::TEMPLATE_ID.to_le_bytes();
+    frame.get(FRAMING_HEADER_LENGTH + 2..FRAMING_HEADER_LENGTH + 4) == Some(&TEMPLATE_ID)
 }

@@ -2,7 +2,7 @@
 
 use hairpin_cme_codecs::ilink3::order_mass_action_report562::NoAffectedOrders;
 use hairpin_cme_codecs::ilink3::*;
-use hairpin_ilink3::{ClOrdId, Message};
+use hairpin_ilink3::{ClOrdId, Message, OrderId, SecurityId};
 use hairpin_sbe::CharArray;
 
 use super::Orders;
@@ -12,9 +12,9 @@ use super::order::{InFlight, Order, OrderState, RequestKind};
 macro_rules! reported {
     ($report:ident, leaves: $leaves:expr, filled: $filled:expr, price: $price:expr) => {
         Order {
-            order_id: Some($report.order_id()),
+            order_id: Some(OrderId($report.order_id())),
             cl_ord_id: id($report.cl_ord_id()),
-            security_id: $report.security_id(),
+            security_id: SecurityId($report.security_id()),
             side: $report.side(),
             order_type: $report.ord_type(),
             price: $price,
@@ -123,7 +123,7 @@ impl Orders {
             OrderStatus::PENDING_REPLACE => OrderState::PendingReplace,
             // Includes orders that the exchange does not have.
             _ => {
-                self.remove(report.order_id());
+                self.remove(OrderId(report.order_id()));
                 return;
             }
         };
@@ -142,34 +142,34 @@ impl Orders {
     }
 
     fn apply_elimination(&mut self, report: ExecutionReportElimination524<'_>) {
-        self.remove_reported(report.order_id());
+        self.remove_reported(OrderId(report.order_id()));
     }
 
     /// Applies a cancel. It also answers a replacement that left no open quantity.
     fn apply_cancel(&mut self, report: ExecutionReportCancel534<'_>) {
         let kinds = [RequestKind::Cancel, RequestKind::Replace];
         self.take_answered_by(&kinds, id(report.cl_ord_id()), report.order_request_id());
-        self.remove_reported(report.order_id());
+        self.remove_reported(OrderId(report.order_id()));
     }
 
     fn apply_cancel_reject(&mut self, reject: OrderCancelReject535<'_>) {
         let (cl_ord_id, request_id) = (id(reject.cl_ord_id()), reject.order_request_id());
         self.take_answered_by(&[RequestKind::Cancel], cl_ord_id, request_id);
-        self.set_state(reject.order_id(), OrderState::Working);
+        self.set_state(OrderId(reject.order_id()), OrderState::Working);
     }
 
     fn apply_replace_reject(&mut self, reject: OrderCancelReplaceReject536<'_>) {
         let (cl_ord_id, request_id) = (id(reject.cl_ord_id()), reject.order_request_id());
         self.take_answered_by(&[RequestKind::Replace], cl_ord_id, request_id);
-        self.set_state(reject.order_id(), OrderState::Working);
+        self.set_state(OrderId(reject.order_id()), OrderState::Working);
     }
 
     fn apply_pending_cancel(&mut self, report: ExecutionReportPendingCancel564<'_>) {
-        self.set_state(report.order_id(), OrderState::PendingCancel);
+        self.set_state(OrderId(report.order_id()), OrderState::PendingCancel);
     }
 
     fn apply_pending_replace(&mut self, report: ExecutionReportPendingReplace565<'_>) {
-        self.set_state(report.order_id(), OrderState::PendingReplace);
+        self.set_state(OrderId(report.order_id()), OrderState::PendingReplace);
     }
 
     /// Applies one report of a mass action. The last fragment answers the request.
@@ -184,7 +184,7 @@ impl Orders {
         }
         let (mut affected, mut scratch) = (report.no_affected_orders(), NoAffectedOrders::SCRATCH);
         while let Some(order) = affected.next(&mut scratch) {
-            self.remove_reported(order.affected_order_id());
+            self.remove_reported(OrderId(order.affected_order_id()));
         }
     }
 
@@ -226,13 +226,13 @@ impl Orders {
     }
 
     /// Removes an order that a report has ended.
-    fn remove_reported(&mut self, order_id: u64) {
+    fn remove_reported(&mut self, order_id: OrderId) {
         if self.remove(order_id).is_none() {
             self.counters.unknown += 1;
         }
     }
 
-    fn set_state(&mut self, order_id: u64, state: OrderState) {
+    fn set_state(&mut self, order_id: OrderId, state: OrderState) {
         let Some(slot) = self.orders.by_order_id(order_id) else { return };
         if let Some(&order) = self.orders.order(slot) {
             self.orders.replace(slot, Order { state, ..order });

@@ -73,15 +73,21 @@ pub enum DownloadError {
 pub type DownloadResult = Result<Downloaded, DownloadError>;
 
 impl Download {
-    /// Creates a download of all orders of the session. `timeout` is the longest time between two
-    /// reports.
+    /// Creates a download of the orders of one market segment. `timeout` is the longest time
+    /// between two reports.
     #[must_use]
-    pub const fn new(timeout: Duration) -> Self {
+    pub const fn new(market_segment_id: u8, timeout: Duration) -> Self {
+        Self::with_request(MassStatus::market_segment(market_segment_id), timeout)
+    }
+
+    /// Creates a download of the orders of all market segments, on a
+    /// [convenience gateway](crate::GatewayKind) only; since schema version 8.
+    #[must_use]
+    pub const fn all_segments(timeout: Duration) -> Self {
         Self::with_request(MassStatus::all(), timeout)
     }
 
     /// Creates a download of a part of the market. Qualifier and id of `request` are ignored.
-    /// Sessions with a schema version below 8 cannot request all orders.
     #[must_use]
     pub const fn with_request(request: MassStatus, timeout: Duration) -> Self {
         Self { request, timeout, step: None }

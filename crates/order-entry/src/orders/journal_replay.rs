@@ -6,7 +6,7 @@ use hairpin_cme_codecs::ilink3::{
     Establish503, NewOrderSingle514, OrderCancelReplaceRequest515, OrderCancelRequest516,
     OrderMassActionRequest529, OrderType,
 };
-use hairpin_ilink3::{FRAMING_HEADER_LENGTH, Message};
+use hairpin_ilink3::{FRAMING_HEADER_LENGTH, Message, OrderId, SecurityId};
 use hairpin_mapped::{Direction, Storage, Tag};
 use hairpin_sbe::MessageHeader;
 
@@ -110,12 +110,12 @@ fn request_intent(message: &[u8]) -> ControlFlow<bool, (u64, Intent)> {
             NewOrderSingle514 as new => Intent::New(pending(&new))),
         OrderCancelReplaceRequest515::TEMPLATE_ID => decode!(header, body,
         OrderCancelReplaceRequest515 as replace => Intent::Replace {
-            order_id: replace.order_id().unwrap_or(0),
+            order_id: replace.order_id().map(OrderId),
             cl_ord_id: id(replace.cl_ord_id()),
         }),
         OrderCancelRequest516::TEMPLATE_ID => decode!(header, body,
         OrderCancelRequest516 as cancel => Intent::Cancel {
-            order_id: cancel.order_id().unwrap_or(0),
+            order_id: cancel.order_id().map(OrderId),
             cl_ord_id: id(cancel.cl_ord_id()),
         }),
         OrderMassActionRequest529::TEMPLATE_ID => decode!(header, body,
@@ -128,7 +128,7 @@ fn pending(new: &NewOrderSingle514<'_>) -> Order {
     Order {
         order_id: None,
         cl_ord_id: id(new.cl_ord_id()),
-        security_id: new.security_id(),
+        security_id: SecurityId(new.security_id()),
         side: new.side(),
         order_type: Some(OrderType(new.ord_type().0)),
         price: new.price(),

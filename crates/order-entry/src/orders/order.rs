@@ -1,18 +1,18 @@
 //! The state of an order, and of a request in flight.
 
 use hairpin_cme_codecs::ilink3::{OrderType, Price9, SideReq, TimeInForce};
-use hairpin_ilink3::ClOrdId;
+use hairpin_ilink3::{ClOrdId, OrderId, SecurityId};
 
 /// An order as last reported by the exchange, or as sent while it is
 /// [pending](OrderState::Pending).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
     /// The exchange's OrderID (37); `None` until the order is accepted.
-    pub order_id: Option<u64>,
+    pub order_id: Option<OrderId>,
     /// ClOrdID (11) of the order, or of its last accepted replacement.
     pub cl_ord_id: ClOrdId,
     /// SecurityID (48).
-    pub security_id: i32,
+    pub security_id: SecurityId,
     /// Side (54).
     pub side: SideReq,
     /// OrdType (40), as sent or reported.
@@ -55,8 +55,9 @@ pub struct InFlight {
     pub kind: RequestKind,
     /// ClOrdID (11) of the request; empty for a mass action.
     pub cl_ord_id: ClOrdId,
-    /// OrderID (37) of the order; `None` for a new order or a mass action.
-    pub order_id: Option<u64>,
+    /// OrderID (37) of the order; `None` for a new order, a mass action, or a request that
+    /// addresses the order by ClOrdID.
+    pub order_id: Option<OrderId>,
     /// OrderRequestID (2422).
     pub request_id: u64,
     /// The UUID under which it was sent.

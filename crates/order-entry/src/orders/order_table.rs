@@ -1,6 +1,6 @@
 //! The storage of orders, indexed by OrderID and ClOrdID.
 
-use hairpin_ilink3::ClOrdId;
+use hairpin_ilink3::{ClOrdId, OrderId};
 
 use super::hash_index::{HashIndex, hash, hash_text};
 use super::order::Order;
@@ -38,9 +38,9 @@ impl OrderTable {
     }
 
     #[inline]
-    pub(super) fn by_order_id(&self, order_id: u64) -> Option<u32> {
+    pub(super) fn by_order_id(&self, order_id: OrderId) -> Option<u32> {
         let is_meant = |slot| self.order(slot).is_some_and(|it| it.order_id == Some(order_id));
-        self.by_order_id.find(hash(order_id), is_meant)
+        self.by_order_id.find(hash(order_id.0), is_meant)
     }
 
     #[inline]
@@ -75,7 +75,7 @@ impl OrderTable {
 
     fn put(&mut self, slot: u32, order: Order) {
         if let Some(order_id) = order.order_id {
-            self.by_order_id.insert(hash(order_id), slot);
+            self.by_order_id.insert(hash(order_id.0), slot);
         }
         self.by_cl_ord_id.insert(hash_text(&order.cl_ord_id.0), slot);
         self.slots[slot as usize] = Some(order);
@@ -84,7 +84,7 @@ impl OrderTable {
     fn take(&mut self, slot: u32) -> Option<Order> {
         let order = self.slots[slot as usize].take()?;
         if let Some(order_id) = order.order_id {
-            self.by_order_id.remove(hash(order_id), slot);
+            self.by_order_id.remove(hash(order_id.0), slot);
         }
         self.by_cl_ord_id.remove(hash_text(&order.cl_ord_id.0), slot);
         Some(order)

@@ -1,7 +1,7 @@
 //! The effect of a request on the tracked orders.
 
 use hairpin_cme_codecs::ilink3::OrderType;
-use hairpin_ilink3::{CancelOrder, ClOrdId, MassCancel, NewOrder, Outgoing, ReplaceOrder};
+use hairpin_ilink3::{CancelOrder, ClOrdId, MassCancel, NewOrder, OrderId, Outgoing, ReplaceOrder};
 
 use super::order::{Order, OrderState};
 
@@ -12,16 +12,16 @@ pub enum Intent {
     New(Order),
     /// A replacement of price, quantity or time in force of a working order.
     Replace {
-        /// OrderID (37) of the order.
-        order_id: u64,
-        /// ClOrdID (11) of the request.
+        /// OrderID (37) of the order, if the request has it.
+        order_id: Option<OrderId>,
+        /// ClOrdID (11) of the request, or without OrderID that of the order.
         cl_ord_id: ClOrdId,
     },
     /// A cancel of a working order.
     Cancel {
-        /// OrderID (37) of the order.
-        order_id: u64,
-        /// ClOrdID (11) of the request.
+        /// OrderID (37) of the order, if the request has it.
+        order_id: Option<OrderId>,
+        /// ClOrdID (11) of the request, or without OrderID that of the order.
         cl_ord_id: ClOrdId,
     },
     /// A cancel of several orders.

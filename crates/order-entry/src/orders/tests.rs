@@ -262,7 +262,7 @@ fn replaced_order_has_the_id_of_its_replacement() {
     harness.receive(modified(1, 7, seq_num, 3));
     assert_eq!(harness.book(), [(7, Working, 0, 3)]);
     let order = *harness.orders.by_cl_ord_id(7.into()).unwrap();
-    assert_eq!((order.order_id, order.price), (Some(1), Some(Decimal(6))));
+    assert_eq!((order.order_id, order.price), (Some(OrderId(1)), Some(Decimal(6))));
     assert_eq!(harness.orders.by_cl_ord_id(1.into()), None);
     assert!(harness.in_flight().is_empty());
 }
@@ -276,6 +276,20 @@ fn rejected_replacement_changes_nothing() {
     assert_eq!((harness.book(), harness.in_flight()), (vec![(1, PendingReplace, 0, 10)], vec![2]));
     harness.receive(replace_rejected(1, 7, seq_num));
     assert_eq!((harness.book(), harness.in_flight()), (vec![(1, Working, 0, 10)], vec![]));
+}
+
+#[test]
+fn pending_order_is_canceled_by_its_cl_ord_id() {
+    let mut harness = TrackerHarness::new();
+    let order = buy(5);
+    let entered = harness.send(&order);
+    let cancel = CancelOrder::by_cl_ord_id(order.cl_ord_id, order.security_id, order.side);
+    let seq_num = harness.send(&cancel);
+    assert_eq!(harness.in_flight(), [entered, seq_num]);
+    harness.receive(new(9, 5, entered));
+    assert_eq!((harness.book(), harness.in_flight()), (vec![(5, Working, 0, 10)], vec![seq_num]));
+    harness.receive(canceled(9, 5, seq_num));
+    assert_eq!((harness.book(), harness.in_flight()), (vec![], vec![]));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::io;
 use crate::mock_exchange::{self, now, seq_num};
 use crate::session_harness::{ORDER, SessionHarness};
 use hairpin_mapped::{Direction, Journal, MemoryStorage, Storage};
+use hairpin_order_entry::messages::PartyDetailRole;
 use hairpin_order_entry::*;
 use hairpin_time::Duration;
 
@@ -136,7 +137,96 @@ fn write_has_whole_messages_within_the_byte_limit() {
         assert_eq!(numbers(&harness), [1, 2, 3, 4, 5, 6, 7]);
     }
     let default = mock_exchange::settings(1).batch_bytes;
-    assert_eq!(default / ORDER, 10, "orders per segment");
+    assert_eq!((default, default / ORDER), (1_368, 9), "orders per segment");
+}
+
+/// Creates a session on a connection with segments of this size.
+fn with_segments(size: Option<usize>, batch_bytes: usize) -> SessionHarness {
+    let settings = Settings { batch_bytes, ..mock_exchange::settings(1) };
+    let harness = SessionHarness::with_settings(settings);
+    harness.connector.connection().segment_size = size;
+    let harness = harness.establish();
+    harness.connector.connection().room = usize::MAX;
+    harness.connector.connection().write_sizes = Some(Vec::new());
+    harness
+}
+
+/// Returns the bytes of each write.
+fn write_sizes(harness: &SessionHarness) -> Vec<usize> {
+    harness.connector.connection().write_sizes.clone().unwrap()
+}
+
+#[test]
+fn no_write_of_a_batch_exceeds_the_segment_size() {
+    // An MTU of 1,420 bytes leaves 1,368 for payload with TCP timestamps.
+    for (segment, batch_bytes, orders) in [
+        (Some(1_368), 1 << 20, &[9, 1][..]),
+        (Some(1_368), 2 * ORDER, &[2, 2, 2, 2, 2]),
+        (Some(536), BATCH_BYTES_DEFAULT, &[3, 3, 3, 1]),
+        (Some(100), BATCH_BYTES_DEFAULT, &[1; 10]),
+        (None, BATCH_BYTES_DEFAULT, &[9, 1]),
+    ] {
+        let mut harness = with_segments(segment, batch_bytes);
+        assert_eq!(batch(&mut harness, 10).1, Delivery::Written);
+        let expected: Vec<_> = orders.iter().map(|count| count * ORDER).collect();
+        assert_eq!(write_sizes(&harness), expected, "{segment:?}");
+    }
+}
+
+/// Sends `count` orders with party details on demand in one batch. Returns the batch's delivery.
+fn batch_with_party<J: Storage>(harness: &mut SessionHarness<J>, count: u64) -> Delivery {
+    let parties = [Party::new(PartyDetailRole::OPERATOR, "TRADER").unwrap()];
+    let details = PartyDetails::new(1, &parties);
+    let mut sender = harness.session.sender(now(harness.time));
+    let batched = sender.batch(|sender| {
+        (1..=count).for_each(|id| {
+            sender.send_with_party(&details, &order(id)).unwrap();
+        });
+    });
+    batched.delivery
+}
+
+#[test]
+fn details_on_demand_and_their_message_are_one_write() {
+    const DETAILS: usize = 12 + 147 + 3 + 22 + 3;
+    let mut harness = with_segments(Some(1_368), BATCH_BYTES_DEFAULT);
+    let parties = [Party::new(PartyDetailRole::OPERATOR, "TRADER").unwrap()];
+    let details = PartyDetails::new(1, &parties);
+    let mut sender = harness.session.sender(now(harness.time));
+    let sent = sender.send_with_party(&details, &order(1)).unwrap();
+    assert_eq!((sent.seq_num, sent.delivery), (2, Delivery::Written));
+    assert_eq!(write_sizes(&harness), [DETAILS + ORDER]);
+    // Room for two pairs and the third one's details, which wait for their order.
+    let mut harness = with_segments(Some(2 * (DETAILS + ORDER) + DETAILS), BATCH_BYTES_DEFAULT);
+    assert_eq!(batch_with_party(&mut harness, 3), Delivery::Written);
+    assert_eq!(write_sizes(&harness), [2 * (DETAILS + ORDER), DETAILS + ORDER]);
+}
+
+#[test]
+fn details_on_demand_are_not_sent_without_room_for_their_message() {
+    let mut harness = harness(2);
+    harness.connector.connection().room = 0;
+    harness.send().unwrap();
+    let parties = [Party::new(PartyDetailRole::OPERATOR, "TRADER").unwrap()];
+    let details = PartyDetails::new(1, &parties);
+    let mut sender = harness.session.sender(now(harness.time));
+    let sent = sender.send_with_party(&details, &order(1));
+    let blocked = OutboundError::WouldBlock { waiting: ORDER };
+    assert_eq!(sent, Err(SendError::Sink(blocked)));
+    // The journal has room for the details only.
+    let settings = Settings { when_full: WhenFull::Refuse, ..mock_exchange::settings(1) };
+    let mut harness =
+        SessionHarness::with_storage(settings, Journal::anonymous(4_096).unwrap()).establish();
+    harness.connector.connection().room = usize::MAX;
+    let sent: Vec<_> = std::iter::repeat_with(|| {
+        let mut sender = harness.session.sender(now(harness.time));
+        sender.send_with_party(&details, &order(1)).map(|sent| sent.seq_num)
+    })
+    .take_while(Result::is_ok)
+    .collect();
+    let last = sent.last().unwrap().unwrap();
+    assert_eq!(harness.session.progress().next_outgoing, last + 1);
+    assert_eq!(numbers(&harness).len() as u32, last, "details and orders in pairs");
 }
 
 #[test]

@@ -22,7 +22,7 @@ impl Harness {
         let mut harness = SessionHarness::established(4);
         harness.connector.connection().room = usize::MAX;
         harness.send().unwrap();
-        let request = MassStatus { request_id: Some(99), ..MassStatus::all() };
+        let request = MassStatus { request_id: Some(99), ..MassStatus::market_segment(64) };
         let mut harness =
             Self { base: harness, download: Download::with_request(request, TIMEOUT) };
         harness.start().unwrap();

@@ -23,7 +23,7 @@ pub(crate) fn settings(port: u16) -> Settings {
         trading_system_version: "1".into(),
         trading_system_vendor: "Test".into(),
         keep_alive_interval: KEEP_ALIVE_DEFAULT,
-        operator: Operator::automated("TRADER", "US,IL"),
+        operator: Operator::automated("TRADER", "US,IL").unwrap(),
     };
     Settings::new(SocketAddrV4::new(Ipv4Addr::LOCALHOST, port), logon)
 }

@@ -101,7 +101,7 @@ impl Harness {
     fn new(downloads: bool) -> Self {
         let harness = SessionHarness::established(8);
         harness.connector.connection().room = usize::MAX;
-        let download = downloads.then(|| Download::new(Duration::from_secs(5)));
+        let download = downloads.then(|| Download::new(64, Duration::from_secs(5)));
         let answer = NotAppliedAnswer::FillGap;
         let strategy =
             RecordingStrategy { orders: Orders::new(8), download, answer, events: Vec::new() };

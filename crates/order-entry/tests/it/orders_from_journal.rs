@@ -78,7 +78,7 @@ fn requests_of_every_kind_are_rebuilt() {
     orders.send(&mut sender, &stop.good_till_cancel()).unwrap();
     orders.send(&mut sender, &NewOrder { order_request_id: Some(99), ..buy(3) }).unwrap();
     orders.send(&mut sender, &NewOrder::market(42, SideReq::SELL, 1, 4.into())).unwrap();
-    sender.send(&MassStatus::all()).unwrap();
+    sender.send(&MassStatus::market_segment(64)).unwrap();
     orders.send(&mut sender, &ReplaceOrder::from_order(501, &buy(5))).unwrap();
     orders.send(&mut sender, &CancelOrder::new(502, 42, SideReq::BUY, 6.into())).unwrap();
     orders.send(&mut sender, &MassCancel::all()).unwrap();
@@ -97,7 +97,7 @@ fn reused_number_of_another_request_drops_the_first() {
         SessionHarness::with_storage(mock_exchange::settings(1), MemoryStorage::new(false));
     let mut harness = harness.establish();
     harness.connector.connection().room = usize::MAX;
-    harness.session.sender(now(harness.time)).send(&MassStatus::all()).unwrap();
+    harness.session.sender(now(harness.time)).send(&MassStatus::market_segment(64)).unwrap();
     let other = harness.connector.connection().written.clone();
     reader.read(Direction::Outbound, MESSAGE_RECORD, (UUID, 2), &other);
     assert_eq!((reader.in_flight(), reader.0.counters().undecodable), (vec![1], 0));

@@ -27,6 +27,10 @@ pub(crate) struct ConnectionState {
     /// All accepted bytes, and the number of writes.
     pub(crate) written: Vec<u8>,
     pub(crate) writes: usize,
+    /// The bytes of each write, if recorded.
+    pub(crate) write_sizes: Option<Vec<usize>>,
+    /// The connection's segment size, if it has segments.
+    pub(crate) segment_size: Option<usize>,
     /// The bytes to receive, and whether the stream ends after them.
     pub(crate) incoming: Vec<u8>,
     pub(crate) ended: bool,
@@ -92,6 +96,9 @@ impl Stream for Connection {
     fn finish_connect(&mut self) -> io::Result<bool> {
         Ok(true)
     }
+    fn segment_size(&self) -> Option<usize> {
+        self.connector.connection().segment_size
+    }
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut connection = self.connector.connection();
         if let Some(failure) = connection.failure {
@@ -103,6 +110,7 @@ impl Stream for Connection {
         }
         connection.room -= count;
         connection.writes += 1;
+        connection.write_sizes.iter_mut().for_each(|sizes| sizes.push(count));
         connection.written.extend_from_slice(&bytes[..count]);
         Ok(count)
     }

@@ -12,7 +12,7 @@ use crate::packet::{Flags, Header, Kind};
 use crate::peer::{Moment, Peer};
 use crate::pool::NIL;
 use crate::rtt::RoundTrip;
-use crate::sequence::is_before;
+use crate::sequence::{earlier, is_before};
 use crate::{Event, timestamp};
 
 /// An answer to a sender that has no state here.
@@ -142,7 +142,7 @@ impl Socket {
         // Messages first sent after these times have certainly not been accepted.
         let (bound, evicted) = (header.floor, header.acknowledgment);
         if incarnation == 0 {
-            let count = self.drop_sent_before(now, index, evicted);
+            let count = self.drop_sent_before(now, index, evicted, None);
             self.counters.messages_dropped += count as u64;
             self.adopt(now, index, header);
         } else if incarnation == header.source_incarnation {
@@ -150,7 +150,7 @@ impl Socket {
             match has_forgotten && peer.is_newest(now, header.timestamp) {
                 true => self.handle_forgotten(now, index, header, Some(evicted)),
                 false => {
-                    let count = self.drop_sent_before(now, index, evicted);
+                    let count = self.drop_sent_before(now, index, evicted, None);
                     self.counters.messages_dropped += count as u64;
                     self.probe_first(now, index, header);
                 }
@@ -167,7 +167,14 @@ impl Socket {
 
     /// Drops the messages that were first sent before a time, given as its age in 64 ns; those
     /// first sent more than 30 s ago in any case. Returns their number.
-    fn drop_sent_before(&mut self, now: Instant, index: u32, age: u32) -> usize {
+    /// A packet `refused`, given by its timestamp, was not received: it and later ones stay.
+    fn drop_sent_before(
+        &mut self,
+        now: Instant,
+        index: u32,
+        age: u32,
+        refused: Option<u32>,
+    ) -> usize {
         if age == u32::MAX {
             return 0;
         }
@@ -175,6 +182,10 @@ impl Socket {
         let until = match age {
             0 => self.last_transmission.timestamp,
             age => timestamp::from_instant(now).wrapping_sub(age),
+        };
+        let until = match refused {
+            Some(refused) => earlier(until, refused.wrapping_sub(1)),
+            None => until,
         };
         let count = self.drop_messages(index, Dropped::SentUntil(until));
         if count > 0 {
@@ -312,32 +323,45 @@ impl Socket {
     }
 
     /// Replaces the incarnation of a peer: everything in flight from it is void, and everything in
-    /// flight to it, except what was first sent after the new socket was bound (`age` ago).
+    /// flight to it, except what was first sent after the new socket was bound (`age` ago), or what
+    /// the new socket has refused.
     fn restart(&mut self, now: Instant, index: u32, header: &Header, age: Option<u32>) {
         self.counters.peers_restarted += 1;
-        self.drop_association(now, index, age.unwrap_or(0));
+        let is_challenge = header.kind == Kind::Challenge;
+        let refused = Some(header.echo).filter(|&at| is_challenge && self.was_sent_once(index, at));
+        self.drop_association(now, index, age.unwrap_or(0), refused);
         self.peers.peer_mut(index).round_trip = RoundTrip::default();
         self.adopt(now, index, header);
         let address = self.peers.peer(index).address;
         self.report(Event::PeerRestarted(address));
-        self.resume(index);
+        self.resume(now, index);
     }
 
     /// Processes the fact that a peer has evicted this socket, `age` ago if known. Its next packets
     /// have other numbers.
     fn handle_forgotten(&mut self, now: Instant, index: u32, header: &Header, age: Option<u32>) {
-        self.drop_association(now, index, age.unwrap_or(0));
+        self.drop_association(now, index, age.unwrap_or(0), None);
         let latest = self.last_transmission;
         let peer = self.peers.peer_mut(index);
         peer.accepted = latest;
         peer.knows_us = false;
         peer.valid_from = Some(header.timestamp);
         peer.echo = header.timestamp;
-        self.resume(index);
+        self.resume(now, index);
     }
 
-    fn drop_association(&mut self, now: Instant, index: u32, age: u32) {
-        let count = self.drop_sent_before(now, index, age);
+    /// Returns `true` if a packet with this timestamp is in flight and was transmitted once.
+    fn was_sent_once(&self, index: u32, timestamp: u32) -> bool {
+        let send = &self.peers.peer(index).send;
+        let mut buffer = send.queue.head;
+        while buffer != send.unsent && self.send_pool.slot(buffer).sent_at != timestamp {
+            buffer = self.send_pool.slot(buffer).next;
+        }
+        buffer != send.unsent && self.send_pool.slot(buffer).first_sent_at == timestamp
+    }
+
+    fn drop_association(&mut self, now: Instant, index: u32, age: u32, refused: Option<u32>) {
+        let count = self.drop_sent_before(now, index, age, refused);
         self.counters.messages_dropped += count as u64;
         self.skip_dropped(index);
         self.release_received(index);
@@ -352,8 +376,11 @@ impl Socket {
     }
 
     /// Continues to send after a change of the peer's state.
-    fn resume(&mut self, index: u32) {
+    fn resume(&mut self, now: Instant, index: u32) {
         self.retransmit_all(index);
+        if self.peers.peer(index).is_waiting() {
+            self.start_waiting(now, index);
+        }
         let peer = self.peers.peer_mut(index);
         let address = peer.address;
         let was_refused = core::mem::take(&mut peer.send.was_refused);

@@ -450,7 +450,7 @@ impl Socket {
         self.queued_buffers += length.div_ceil(self.config.packet_max).max(1);
         self.counters.messages_received += 1;
         self.counters.bytes_received += length as u64;
-        if !self.congested && self.queued_buffers > self.config.receive_limit() {
+        if !self.congested && self.queued_buffers > self.receive_limit {
             self.become_congested(index);
         }
     }
@@ -592,7 +592,7 @@ impl Socket {
             buffer = next;
         }
         self.queued_buffers -= length.div_ceil(self.config.packet_max).max(1);
-        if self.congested && self.queued_buffers < self.config.receive_limit().div_ceil(2) {
+        if self.congested && self.queued_buffers < self.receive_limit.div_ceil(2) {
             self.clear_congestion();
         }
     }

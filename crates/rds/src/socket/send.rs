@@ -4,7 +4,7 @@ use core::net::{IpAddr, SocketAddr};
 
 use hairpin_time::Instant;
 
-use super::{Socket, is_unicast};
+use super::Socket;
 use crate::config::PACKET_LIFETIME;
 use crate::packet::{Flags, HEADER, Header, LENGTH_PREFIX};
 use crate::peer::Moment;
@@ -74,7 +74,13 @@ impl Socket {
     /// Returns `true` if the send buffer accepts a message of any length.
     #[must_use]
     pub fn has_send_buffer(&self) -> bool {
-        self.send_pool.free_count() >= self.config.fragments(self.config.message_max)
+        self.send_pool.free_count() >= self.fragments_max
+    }
+
+    /// Returns `true` if no message waits for an acknowledgment.
+    #[must_use]
+    pub fn is_acknowledged(&self) -> bool {
+        self.send_pool.is_unused()
     }
 
     #[inline]
@@ -156,8 +162,7 @@ impl Socket {
 
     #[cold]
     fn insert_destination(&mut self, now: Instant, to: SocketAddr) -> Result<u32, SendError> {
-        let is_v4 = self.local.is_some_and(|local| local.is_ipv4());
-        if !is_unicast(to.ip()) || to.is_ipv4() != is_v4 || to.port() == 0 {
+        if !self.is_valid_destination(to) {
             return Err(SendError::InvalidDestination);
         }
         self.insert_peer(now, to).ok_or(SendError::TooManyPeers)

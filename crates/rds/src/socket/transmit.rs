@@ -64,7 +64,7 @@ impl Socket {
     #[inline]
     fn transmit_new(&mut self, now: Instant, index: u32) -> Transmit<'_> {
         let timestamp = self.next_timestamp(now);
-        let half_full = self.send_pool.free_count() < self.config.send_limit() / 2;
+        let half_full = self.send_pool.free_count() < self.send_low_water;
         let send = &mut self.peers.peer_mut(index).send;
         let buffer = send.unsent;
         let slot = self.send_pool.slot_mut(buffer);
@@ -122,10 +122,12 @@ impl Socket {
             self.make_ready(index);
         }
         self.last_sent = Some((index, LastSent::Data(buffer)));
+        let has_more = self.has_pending_transmit();
         let crc32c = self.config.crc32c;
         let packet = self.send_pool.bytes_mut(buffer, HEADER + usize::from(slot.length));
         header.encode(packet, crc32c);
-        Transmit { to: address, slot: Some(index), packet }
+        self.counters.packets_sent += 1;
+        Transmit { to: address, slot: Some(index), packet, has_more }
     }
 
     fn transmit_ack(&mut self, now: Instant, index: u32) -> Transmit<'_> {
@@ -160,8 +162,10 @@ impl Socket {
         }
         let is_probe = header.kind == Kind::Probe;
         self.last_sent = Some((index, if is_probe { LastSent::Probe } else { LastSent::Ack }));
+        let has_more = self.has_pending_transmit();
         header.encode(&mut self.control[..length], self.config.crc32c);
-        Transmit { to: address, slot: Some(index), packet: &self.control[..length] }
+        self.counters.packets_sent += 1;
+        Transmit { to: address, slot: Some(index), packet: &self.control[..length], has_more }
     }
 
     #[cold]
@@ -186,7 +190,9 @@ impl Socket {
             echo: reply.echo,
         };
         header.encode(&mut self.control[..HEADER], self.config.crc32c);
-        Some(Transmit { to: reply.to, slot: None, packet: &self.control[..HEADER] })
+        self.counters.packets_sent += 1;
+        let has_more = self.has_pending_transmit();
+        Some(Transmit { to: reply.to, slot: None, packet: &self.control[..HEADER], has_more })
     }
 
     /// Returns a header with everything but the packet's own sequence number and flags.

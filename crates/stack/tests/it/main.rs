@@ -7,6 +7,7 @@ mod changes;
 mod flood;
 mod groups;
 mod memberships;
+mod neighbors;
 mod netlink;
 mod order;
 mod poller;

@@ -9,7 +9,7 @@ use hairpin_sbe::EncodeError;
 use super::super::encode::{size, volume_size};
 use super::super::ladder::{DEPTH, IMPLIED_DEPTH};
 use super::super::packet::{MAX_PAYLOAD, PACKET_HEADER, Packet};
-use super::super::statistics::{DailyStatistic, SessionStatistic};
+use super::super::statistics::{DailyStatistic, SETTLEMENTS_MAX, SessionStatistic};
 use super::{Published, Source};
 use crate::matching::Side;
 
@@ -17,8 +17,9 @@ use crate::matching::Side;
 const FIXED: usize = 2 + 8 + 59 + 3;
 /// The length of an entry, indexed by [`Channel::long_quantity_index`](super::super::Channel).
 const ENTRY: [usize; 2] = [22, 23];
-/// The maximum number of entries without a level: volume, last trade and statistics.
-const OTHERS_MAX: usize = 2 + SessionStatistic::KINDS + 4;
+/// The maximum number of entries without a level: volume, last trade, market best prices and
+/// statistics.
+const OTHERS_MAX: usize = 2 + 2 + SessionStatistic::KINDS + SETTLEMENTS_MAX + 3;
 
 /// The longest snapshot fits in a packet.
 const _: () = assert!(
@@ -48,11 +49,14 @@ pub(super) fn append(
     true
 }
 
-/// Returns the number of entries: levels, implied levels, volume, last trade and statistics.
+/// Returns the highest number of entries: levels, implied levels, volume, last trade, market best
+/// prices and statistics.
 fn entries(published: &Published) -> usize {
     let direct: usize = published.sides.iter().map(|side| side.levels().len()).sum();
     let implied: usize = published.implied.iter().map(|side| side.levels().len()).sum();
-    let others = usize::from(published.volume > 0) + usize::from(published.last_trade.is_some());
+    let others = usize::from(published.volume > 0)
+        + usize::from(published.last_trade.is_some())
+        + published.market_best.iter().flatten().count();
     let statistics = &published.statistics;
     direct + implied + others + statistics.session.iter().count() + statistics.daily.iter().count()
 }
@@ -60,7 +64,9 @@ fn entries(published: &Published) -> usize {
 /// Defines the encoder of one of the two templates. `$size` and `$volume` convert quantities and
 /// volumes; `$level` is the type of level numbers.
 macro_rules! encode {
-    ($name:ident, $message:ident, $size:expr, $volume:expr, $level:ty, $set_day:ident) => {
+    (
+        $name:ident, $message:ident, $size:expr, $volume:expr, $level:ty, $day:ident, $daily:ident
+    ) => {
         fn $name(
             buffer: &mut [u8],
             source: &Source<'_>,
@@ -104,9 +110,10 @@ macro_rules! encode {
                     .set_open_close_settl_flag(flag)
                     .set_md_entry_type(entry_type);
             }
-            for statistic in published.statistics.daily.iter() {
+            push_best!(entries, published, $size, $day);
+            for statistic in published.statistics.daily.$daily() {
                 let mut entry = entries.push()?;
-                push_daily!(entry, statistic, source.channel.trade_date(), $size, $set_day);
+                push_daily!(entry, statistic, source.channel.trade_date(), $size, $day);
             }
             groups.finish()
         }
@@ -142,13 +149,31 @@ macro_rules! push_levels {
     };
 }
 
+/// Writes the market best prices: only template 69 has them.
+macro_rules! push_best {
+    ($entries:expr, $published:expr, $size:expr, set_day) => {};
+    ($entries:expr, $published:expr, $size:expr, set_no_day) => {
+        for (best, entry_type) in $published.market_best.iter().zip(MARKET_BEST) {
+            if let &Some((price, quantity)) = best {
+                $entries
+                    .push()?
+                    .set_md_entry_px(price)
+                    .set_md_entry_size(quantity.map($size))
+                    .set_md_entry_type(entry_type);
+            }
+        }
+    };
+}
+
 /// Writes a daily statistic.
 macro_rules! push_daily {
     ($entry:expr, $statistic:expr, $date:expr, $size:expr, $set_day:ident) => {{
+        let mut date = $date;
         let kind = match $statistic {
             DailyStatistic::Settlement(settlement) => {
                 $entry.set_md_entry_px(settlement.price);
                 $entry.set_md_entry_type(MDEntryType::SETTLEMENT_PRICE);
+                date = settlement.date.unwrap_or(date);
                 settlement.kind()
             }
             DailyStatistic::OpenInterest(contracts) => {
@@ -166,7 +191,7 @@ macro_rules! push_daily {
                 0
             }
         };
-        $set_day!($entry, $date, kind);
+        $set_day!($entry, date, kind);
     }};
 }
 
@@ -184,10 +209,12 @@ macro_rules! set_no_day {
     };
 }
 
-encode!(encode, SnapshotFullRefresh52, size, volume_size, i8, set_day);
-encode!(encode_long, SnapshotFullRefreshLongQty69, u64::from, u64::from, u8, set_no_day);
+encode!(encode, SnapshotFullRefresh52, size, volume_size, i8, set_day, iter);
+encode!(encode_long, SnapshotFullRefreshLongQty69, u64::from, u64::from, u8, set_no_day, latest);
 
 const DIRECT: [MDEntryType; 2] = [MDEntryType::BID, MDEntryType::OFFER];
+const MARKET_BEST: [MDEntryType; 2] =
+    [MDEntryType::MARKET_BEST_BID, MDEntryType::MARKET_BEST_OFFER];
 const IMPLIED: [MDEntryType; 2] = [MDEntryType::IMPLIED_BID, MDEntryType::IMPLIED_OFFER];
 
 fn session_type(statistic: SessionStatistic) -> (MDEntryType, Option<OpenCloseSettlFlag>) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::wire::{byte, i64_at, u32_at, u64_at};
+use super::wire::{byte, i64_at, u16_at, u32_at, u64_at};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Level {
@@ -33,7 +33,7 @@ impl Order {
     }
 
     /// Returns the sort key: bids before offers, better prices first, then the lower priority.
-    fn sort_key(&self) -> (u8, i64, u64) {
+    pub(super) fn sort_key(&self) -> (u8, i64, u64) {
         let price = if self.entry_type == b'0' { -self.price } else { self.price };
         (self.entry_type, price, self.priority)
     }
@@ -50,9 +50,26 @@ pub(crate) struct Instrument {
     /// The statistics by entry type.
     pub statistics: BTreeMap<u8, i64>,
     pub limits: [i64; 3],
+    /// The settlement prices by TradingReferenceDate and SettlPriceType without the actual bit.
+    pub settlements: BTreeMap<(u16, u8), i64>,
+    /// The market best bid and offer: price, and quantity if known.
+    pub market_best: [Option<(i64, Option<u64>)>; 2],
 }
 
 impl Instrument {
+    /// Records a settlement price.
+    pub(crate) fn settle(&mut self, date: u16, kind: u8, price: i64) {
+        self.settlements.insert((date, kind & !2), price);
+    }
+
+    /// Clears what a reset of the session statistics (tag 1174 = 4) clears.
+    pub(crate) fn reset_session(&mut self) {
+        (self.volume, self.last_trade) = (0, None);
+        for kind in *b"478NO" {
+            self.statistics.remove(&kind);
+        }
+    }
+
     pub(crate) fn side(&self, entry_type: u8) -> &[Level] {
         self.sides.get(&entry_type).map_or(&[], Vec::as_slice)
     }
@@ -167,6 +184,15 @@ impl Instrument {
             }
             b'e' => self.volume = size,
             b'2' => self.last_trade = Some((price, size)),
+            b'w' | b'x' => {
+                assert!(is_long, "market best price in template 52");
+                self.market_best[usize::from(kind == b'w')] =
+                    Some((price, Some(size).filter(|&size| size != u64::MAX)));
+            }
+            b'6' if !is_long => {
+                self.statistics.insert(kind, price);
+                self.settle(u16_at(entry, 17), byte(entry, 20), price);
+            }
             b'B' | b'C' => drop(self.statistics.insert(kind, size as i64)),
             b'4' | b'6' | b'7' | b'8' | b'N' | b'O' | b'W' => {
                 self.statistics.insert(kind, price);

@@ -54,6 +54,23 @@ impl Definitions {
     }
 }
 
+/// Checks that bids and offers alternate, each from the highest to the lowest priority, and that
+/// the rest of the longer side follows.
+fn assert_alternating(orders: &[Order]) {
+    let sides = [b'0', b'1'].map(|side| {
+        orders.iter().filter(|order| order.entry_type == side).copied().collect::<Vec<_>>()
+    });
+    let [bids, offers] = &sides;
+    assert_eq!(bids.len() + offers.len(), orders.len());
+    let pairs = bids.len().min(offers.len());
+    for (place, order) in orders.iter().enumerate().take(2 * pairs) {
+        assert_eq!(order.entry_type, [b'0', b'1'][place % 2], "sides do not alternate");
+    }
+    for side in sides {
+        assert!(side.is_sorted_by_key(Order::sort_key), "orders are not sorted by priority");
+    }
+}
+
 /// A snapshot loop: of books (52 or 69), of orders (53), or of both.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshots {
@@ -64,6 +81,8 @@ pub(crate) struct Snapshots {
     /// The instruments whose books, and whose orders, are complete.
     stated: [u32; 2],
     chunk: u32,
+    /// The orders of the instrument being listed, over its chunks.
+    listed: Vec<Order>,
     pub empty: u64,
     pub sets_of_several: u64,
 }
@@ -97,11 +116,19 @@ impl Snapshots {
             if message.template == 53 {
                 let [chunks, number] = [12, 16].map(|at| u32_at(block, at));
                 assert_eq!(number, self.chunk + 1, "chunks are out of order");
+                if number == 1 {
+                    self.listed.clear();
+                }
+                assert!(!wants[0] || book.rpt_seq > 0, "orders precede their price book");
                 for entry in &message.groups(&[29], &[false])[0] {
                     let order = Order::from_entry(entry);
+                    self.listed.push(order);
                     assert!(book.orders.insert(order.id, order).is_none());
                 }
                 let is_last = number == chunks;
+                if is_last {
+                    assert_alternating(&self.listed);
+                }
                 self.chunk = if is_last { 0 } else { number };
                 self.stated[1] += u32::from(is_last);
                 self.sets_of_several += u64::from(is_last && chunks > 1);

@@ -19,7 +19,7 @@ pub(crate) use digest::digest;
 pub(crate) use loops::{Definitions, Snapshots};
 pub(crate) use wire::{Message, Packet};
 
-use wire::{byte, chars, i32_at, i64_at, u32_at, u64_at};
+use wire::{byte, chars, i32_at, i64_at, u16_at, u32_at, u64_at};
 
 /// The number of received items, with which a test checks that it covered them: messages by
 /// template, and others.
@@ -31,6 +31,7 @@ pub(crate) struct Census {
     /// The order entries of template 47 by action.
     pub apart: [u64; 3],
     pub resets: u64,
+    pub statistics_resets: u64,
     pub restarts: u64,
     pub events: u64,
 }
@@ -114,7 +115,10 @@ impl Follower {
         let at = |place: usize| (u64_at(block, 0), byte(block, place));
         match message.template {
             4 => self.handle_reset(message),
-            30 => return at(26),
+            30 => {
+                self.handle_status(message);
+                return at(26);
+            }
             39 => return at(31),
             60 => return at(20),
             54..=58 | 63 => {
@@ -173,6 +177,18 @@ impl Follower {
         self.census.resets += 1;
         self.after_reset = true;
         self.books.values_mut().for_each(|book| *book = Instrument::default());
+    }
+
+    /// Applies a reset of the session statistics: SecurityTradingEvent (tag 1174) 4.
+    fn handle_status(&mut self, message: &Message<'_>) {
+        if byte(message.block, 29) != 4 {
+            return;
+        }
+        let security_id = i32_at(message.block, 20);
+        let is_named = |id: i32| security_id == i32::MAX || security_id == id;
+        let named = self.books.iter_mut().filter(|(id, _)| is_named(**id));
+        named.for_each(|(_, book)| book.reset_session());
+        self.census.statistics_resets += 1;
     }
 
     fn handle_trades(&mut self, message: &Message<'_>) {
@@ -265,6 +281,16 @@ impl Follower {
             let depth = if is_implied { 2 } else { self.depth };
             let (number, action) = (byte(entry, at + 12), byte(entry, at + 13));
             let book = self.advance(i32_at(entry, at), u32_at(entry, at + 4));
+            let kind = byte(entry, at + 14);
+            if matches!(kind, b'w' | b'x') {
+                let size = Some(size).filter(|&size| is_long && size != u64::MAX);
+                let best = (action != 2).then_some((level.price, size));
+                book.market_best[usize::from(kind == b'w')] = best;
+                continue;
+            }
+            if kind == b'J' {
+                book.market_best = [None; 2];
+            }
             book.apply_level(byte(entry, at + 14), action, (number, depth), level);
         }
         for entry in &groups[1] {
@@ -307,6 +333,9 @@ impl Follower {
             let value = if price == i64::MAX { i64::from(i32_at(entry, 8)) } else { price };
             let book = self.advance(i32_at(entry, 12), u32_at(entry, 16));
             book.statistics.insert(kind, value);
+            if kind == b'6' {
+                book.settle(u16_at(entry, 20), byte(entry, 22), value);
+            }
         }
     }
 

@@ -6,12 +6,12 @@ use hairpin_time::Duration;
 
 use super::harness::{Harness, UUID};
 use crate::client::{
-    QuoteEntry, cancel, establish, frame, mass_action_with, mass_quote, negotiate, negotiate_by,
-    order, order_with, replace_with, retransmit_request,
+    QuoteEntry, cancel, cancel_with, establish, frame, mass_action_with, mass_quote, negotiate,
+    negotiate_by, order, order_with, replace_with, retransmit_request,
 };
 
 /// The counters of `GatewayCounters` whose documentation starts with `Errors:` or `Warnings:`.
-const ERRORS: [&str; 27] = [
+const ERRORS: [&str; 28] = [
     "refused_connections",
     "failed_connections",
     "displaced_connections",
@@ -38,6 +38,7 @@ const ERRORS: [&str; 27] = [
     "mass_action_rejects",
     "quote_rejects",
     "business_rejects",
+    "unsolicited_quote_cancels",
     "unreported",
 ];
 
@@ -247,8 +248,22 @@ fn counts_quote_rejects_only() {
 #[test]
 fn counts_business_rejects_only() {
     let (mut harness, id, _) = established();
-    harness.send(id, &cancel(1, None));
+    let nameless = cancel_with(1, 1, |cancel| {
+        cancel.set_cl_ord_id("");
+    });
+    harness.send(id, &nameless);
     assert_only(&harness, "business_rejects");
+}
+
+#[test]
+fn counts_unsolicited_quote_cancels_only() {
+    let (mut harness, id, price) = established();
+    let quote = QuoteEntry { bid: (price, 1), ..QuoteEntry::default() };
+    harness.send(id, &mass_quote(1, &[quote]));
+    harness.drain_feed();
+    harness.market.end_session(harness.now);
+    harness.report();
+    assert_only(&harness, "unsolicited_quote_cancels");
 }
 
 #[test]

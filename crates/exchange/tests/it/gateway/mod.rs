@@ -1,6 +1,7 @@
 //! The gateway, driven by a scripted client in bytes, with a fake clock.
 
 mod arbitrary_bytes;
+mod carried_orders;
 mod counters;
 mod cross;
 mod disconnect;
@@ -12,6 +13,7 @@ mod logon;
 mod mass_action;
 mod multiple_sessions;
 mod one_sided_quotes;
+mod operator;
 mod order_types;
 mod orders;
 mod party_details;
@@ -23,6 +25,7 @@ mod random_quotes;
 mod rate_limits;
 mod replacements;
 mod retransmission;
+mod self_match;
 mod sequence_numbers;
 mod session;
 mod split_messages;
@@ -31,3 +34,4 @@ mod stop_orders;
 mod terminate;
 mod trades;
 mod trading_week;
+mod unsolicited_quote_cancels;

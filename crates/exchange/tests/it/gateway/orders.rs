@@ -213,9 +213,10 @@ fn rejects_cancels_of_unknown_and_foreign_orders() {
     assert_eq!(reject.seq_num(), 1);
     assert_eq!(reject.cl_ord_id(), "1");
 
+    // Without an OrderID, no order has this ClOrdID.
     let reply = harness.send_one(id, &cancel(2, None));
-    let reject = decode!(BusinessReject521, reply);
-    assert_eq!((reject.business_reject_reason(), reject.ref_tag_id()), (5, Some(37)));
+    let reject = decode!(OrderCancelReject535, reply);
+    assert_eq!((reject.cxl_rej_reason(), reject.order_id()), (2_045, 0));
 
     // An order of the background flow.
     let house = harness.market.matching().orders_at_best(0, Side::Bid).next().unwrap().id;
@@ -230,7 +231,7 @@ fn rejects_cancels_of_unknown_and_foreign_orders() {
     assert_eq!(harness.send_one(id, &cancel(5, order_id)).template(), 534);
     assert_eq!(harness.send_one(id, &cancel(6, order_id)).template(), 535);
     let counters = harness.counters();
-    assert_eq!((counters.cancels, counters.cancelled, counters.cancel_rejects), (5, 1, 3));
+    assert_eq!((counters.cancels, counters.cancelled, counters.cancel_rejects), (5, 1, 4));
 }
 
 #[test]

@@ -3,19 +3,22 @@
 use hairpin_cme_codecs::ilink3::party_details_definition_request_ack519 as ack519;
 use hairpin_cme_codecs::ilink3::party_details_list_report538::NoPartyDetails;
 use hairpin_cme_codecs::ilink3::{
-    BusinessReject521, CustOrderCapacity, ExecutionReportNew522, KeepAliveLapsed, ListUpdAct,
+    AvgPxInd, BusinessReject521, ClearingAcctType, CmtaGiveUpCD, CustOrdHandlInst,
+    CustOrderCapacity, ExecMode, ExecutionReportNew522, KeepAliveLapsed, ListUpdAct,
     PartyDetailRole, PartyDetailsDefinitionRequestAck519, PartyDetailsListReport538, ReqResult,
+    SLEDS, SMPI, SecurityDefinitionRequest560,
 };
 use hairpin_exchange::ConnectionId;
 
 use super::harness::{Harness, UUID};
 use crate::client::{
-    Definition, QuoteEntry, Reply, cross, definition, frame, mass_quote, mass_quote_request_with,
-    order_with, party_list_request, retransmit_request_of, sequence, status_request,
+    Definition, QuoteEntry, Reply, cross, definition, definition_with, establish, frame,
+    mass_action_with, mass_quote, mass_quote_request_with, mass_status_request_with, negotiate,
+    order_with, party_list_request, retransmit_request_of, sequence, status_request, terminate,
 };
 use crate::decode;
 
-const ON_DEMAND: u64 = 0xFFFF_FFFF;
+const ON_DEMAND: u64 = 0;
 
 /// Returns the reason, the tag and the sequence number of the rejected message.
 fn reject_fields(reply: &Reply) -> (u16, Option<u16>, Option<u32>) {
@@ -141,16 +144,17 @@ fn on_demand(number: u32) -> Vec<u8> {
 }
 
 #[test]
-fn answers_on_demand_details_after_their_message() {
+fn acknowledges_on_demand_details_before_the_answer() {
     let (mut harness, id) = Harness::established();
     assert_eq!(harness.send(id, &on_demand(1)), []);
     // A session message may come in between.
     assert_eq!(harness.send(id, &sequence(UUID, 2, KeepAliveLapsed::NOT_LAPSED)), []);
     let order = order_of(&harness, 2, ON_DEMAND);
     let replies = harness.send(id, &order);
-    assert_eq!(templates(&replies), [522, 519]);
-    let ack = decode!(PartyDetailsDefinitionRequestAck519, replies[1]);
-    assert_eq!((ack.seq_num(), ack.party_details_list_req_id()), (2, ON_DEMAND));
+    assert_eq!(templates(&replies), [519, 522]);
+    let ack = decode!(PartyDetailsDefinitionRequestAck519, replies[0]);
+    assert_eq!((ack.seq_num(), ack.party_details_list_req_id()), (1, ON_DEMAND));
+    assert_eq!(decode!(ExecutionReportNew522, replies[1]).party_details_list_req_id(), ON_DEMAND);
     // The details apply to one message only.
     let order = order_of(&harness, 3, ON_DEMAND);
     assert_eq!(reject_fields(&harness.send_one(id, &order)), (1, Some(1_505), Some(3)));
@@ -158,7 +162,7 @@ fn answers_on_demand_details_after_their_message() {
     harness.send(id, &on_demand(4));
     let mut request = status_request(5, 99);
     request[12..20].copy_from_slice(&ON_DEMAND.to_le_bytes());
-    assert_eq!(templates(&harness.send(id, &request)), [532, 519]);
+    assert_eq!(templates(&harness.send(id, &request)), [519, 532]);
 }
 
 #[test]
@@ -169,7 +173,7 @@ fn null_id_may_mean_on_demand() {
     let message = definition(&Definition { number: 1, ..Definition::new(u64::MAX) });
     assert_eq!(harness.send(id, &message), []);
     let order = order_of(&harness, 2, u64::MAX);
-    assert_eq!(templates(&harness.send(id, &order)), [522, 519]);
+    assert_eq!(templates(&harness.send(id, &order)), [519, 522]);
 }
 
 #[test]
@@ -203,7 +207,7 @@ fn rejects_on_demand_details_with_their_message() {
     let unknown = order_with(9, harness.far_price(), |order| {
         order.set_security_id(5).set_party_details_list_req_id(ON_DEMAND);
     });
-    assert_eq!(templates(&harness.send(id, &unknown)), [523, 519]);
+    assert_eq!(templates(&harness.send(id, &unknown)), [519, 523]);
     // A deletion of on-demand details has no effect.
     let delete =
         Definition { number: 10, action: ListUpdAct::DELETE, ..Definition::new(ON_DEMAND) };
@@ -226,13 +230,13 @@ fn interruption_rejects_on_demand_details() {
     harness.send(id, &on_demand(4));
     assert_eq!(reject_fields(&harness.send_one(id, &on_demand(5))), (129, None, Some(4)));
     let order = order_of(&harness, 6, ON_DEMAND);
-    assert_eq!(templates(&harness.send(id, &order)), [522, 519]);
+    assert_eq!(templates(&harness.send(id, &order)), [519, 522]);
     // A message that is not applied does not count.
     harness.send(id, &on_demand(7));
     let gap = order_of(&harness, 9, 1);
     assert_eq!(harness.send_one(id, &gap).template(), 513);
     let order = order_of(&harness, 8, ON_DEMAND);
-    assert_eq!(templates(&harness.send(id, &order)), [522, 519]);
+    assert_eq!(templates(&harness.send(id, &order)), [519, 522]);
 }
 
 /// Creates a session with party details 5, 6 and 7.
@@ -319,7 +323,7 @@ fn details_on_demand_apply_to_quotes_but_not_crosses() {
     let quotes = mass_quote_request_with(2, &[], |root| {
         root.set_party_details_list_req_id(ON_DEMAND);
     });
-    assert_eq!(templates(&harness.send(id, &quotes)), [571, 519]);
+    assert_eq!(templates(&harness.send(id, &quotes)), [519, 571]);
     // The sides of a cross have their own party details, so a cross interrupts.
     harness.send(id, &on_demand(3));
     let replies = harness.send(id, &cross(4, harness.far_price(), &[]));
@@ -343,4 +347,166 @@ fn undecodable_message_rejects_on_demand_details() {
     );
     let order = order_of(&harness, 3, ON_DEMAND);
     assert_eq!(reject_fields(&harness.send_one(id, &order)), (120, Some(1_505), Some(3)));
+}
+
+#[test]
+fn on_demand_id_is_0() {
+    let (mut harness, id) = Harness::established();
+    // Without details before it, an order with id 0 is refused.
+    let order = order_of(&harness, 1, 0);
+    assert_eq!(reject_fields(&harness.send_one(id, &order)), (1, Some(1_505), Some(1)));
+    assert_eq!(harness.send(id, &on_demand(2)), []);
+    let order = order_of(&harness, 3, 0);
+    assert_eq!(templates(&harness.send(id, &order)), [519, 522]);
+    // The id of the schema's descriptions is an unknown one.
+    let order = order_of(&harness, 4, 0xFFFF_FFFF);
+    assert_eq!(reject_fields(&harness.send_one(id, &order)), (1, Some(1_505), Some(4)));
+    let message = definition(&Definition { number: 5, ..Definition::new(0xFFFF_FFFF) });
+    assert_eq!(harness.send_one(id, &message).template(), 519);
+}
+
+#[test]
+fn id_0_cannot_be_registered() {
+    let mut harness = Harness::with(2, |settings| settings.on_demand_party = 0xFFFF_FFFF);
+    let id = harness.connect();
+    harness.log_on(id);
+    let message = definition(&Definition { number: 1, ..Definition::new(0) });
+    assert_eq!(reject_fields(&harness.send_one(id, &message)), (100, Some(1_505), Some(1)));
+    // The setting's id still means on demand.
+    let message = definition(&Definition { number: 2, ..Definition::new(0xFFFF_FFFF) });
+    assert_eq!(harness.send(id, &message), []);
+    let order = order_of(&harness, 3, 0xFFFF_FFFF);
+    assert_eq!(templates(&harness.send(id, &order)), [519, 522]);
+}
+
+#[test]
+fn details_precede_reports_of_many_orders() {
+    let (mut harness, id) = Harness::established();
+    harness.send(id, &order_of(&harness, 1, 1));
+    harness.send(id, &on_demand(2));
+    let request = mass_status_request_with(3, |request| {
+        request.set_party_details_list_req_id(ON_DEMAND);
+    });
+    assert_eq!(templates(&harness.send(id, &request)), [519, 532]);
+    harness.send(id, &on_demand(4));
+    let request = mass_action_with(5, |request| {
+        request.set_party_details_list_req_id(ON_DEMAND);
+    });
+    assert_eq!(templates(&harness.send(id, &request)), [519, 562]);
+}
+
+#[test]
+fn unsupported_message_uses_on_demand_details() {
+    let (mut harness, id) = Harness::established();
+    harness.send(id, &on_demand(1));
+    let mut buffer = [0; 512];
+    let (mut root, groups) = SecurityDefinitionRequest560::encode(&mut buffer).unwrap();
+    root.set_party_details_list_req_id(ON_DEMAND).set_seq_num(2);
+    let length = groups.finish().unwrap();
+    let replies = harness.send(id, &frame(&buffer[..length]));
+    let reported: Vec<_> = replies.iter().map(reject_fields).collect();
+    assert_eq!(reported, [(3, None, Some(2)), (122, None, Some(1))]);
+    assert_eq!(decode!(BusinessReject521, replies[0]).ref_msg_type(), "c");
+}
+
+#[test]
+fn acknowledgement_repeats_every_field() {
+    let (mut harness, id) = Harness::established();
+    let of = Definition { self_match: (Some(7), Some(SMPI::CANCEL_NEWEST)), ..Definition::new(7) };
+    let message = definition_with(&of, |root| {
+        root.set_avg_px_group_id("GROUP")
+            .set_cmta_giveup_cd(CmtaGiveUpCD::GIVE_UP)
+            .set_clearing_account_type(ClearingAcctType(1))
+            .set_avg_px_indicator(AvgPxInd(1))
+            .set_clearing_trade_price_type(SLEDS(1))
+            .set_cust_order_handling_inst(CustOrdHandlInst(b'Y'))
+            .set_idm_short_code(12);
+    });
+    let replies =
+        [harness.send_one(id, &message), harness.send_one(id, &party_list_request(2, &[], &[7]))];
+    let ack = decode!(PartyDetailsDefinitionRequestAck519, replies[0]);
+    let report = decode!(PartyDetailsListReport538, replies[1]);
+    macro_rules! expect_fields {
+        ($message:expr) => {
+            assert_eq!($message.avg_px_group_id(), "GROUP");
+            assert_eq!($message.cmta_giveup_cd(), Some(CmtaGiveUpCD::GIVE_UP));
+            assert_eq!($message.clearing_account_type(), Some(ClearingAcctType(1)));
+            assert_eq!($message.avg_px_indicator(), Some(AvgPxInd(1)));
+            assert_eq!($message.clearing_trade_price_type(), Some(SLEDS(1)));
+            assert_eq!($message.cust_order_handling_inst(), Some(CustOrdHandlInst(b'Y')));
+            assert_eq!($message.cust_order_capacity(), Some(CustOrderCapacity(4)));
+            assert_eq!(($message.executor(), $message.idm_short_code()), (Some(5), Some(12)));
+            assert_eq!($message.self_match_prevention_id(), Some(7));
+            let instruction = $message.self_match_prevention_instruction();
+            assert_eq!(instruction, Some(SMPI::CANCEL_NEWEST));
+        };
+    }
+    expect_fields!(ack);
+    expect_fields!(report);
+    assert_eq!(ack.memo(), "MEMO");
+    let mut scratch = ack519::NoTrdRegPublications::SCRATCH;
+    let publication = ack.no_trd_reg_publications().next(&mut scratch).unwrap();
+    let fields = (publication.trd_reg_publication_type(), publication.trd_reg_publication_reason());
+    assert_eq!(fields, (2, 12));
+}
+
+#[test]
+fn null_of_a_character_is_0() {
+    let (mut harness, id) = Harness::established();
+    let mut number = 0;
+    for (value, reason) in [(b'0', 109), (0xFF, 109), (b'X', 115)] {
+        number += 1;
+        let of = Definition { number, self_match: (None, Some(SMPI(value))), ..Definition::new(7) };
+        let reject = reject_fields(&harness.send_one(id, &definition(&of)));
+        assert_eq!(reject, (reason, Some(8_000), Some(number)));
+        number += 1;
+        let of = Definition { number, ..Definition::new(7) };
+        let message = definition_with(&of, |root| {
+            root.set_cmta_giveup_cd(CmtaGiveUpCD(value));
+        });
+        assert_eq!(
+            reject_fields(&harness.send_one(id, &message)),
+            (reason, Some(9_708), Some(number))
+        );
+        number += 1;
+        let order = order_with(number, harness.far_price(), |order| {
+            order.set_execution_mode(ExecMode(value));
+        });
+        assert_eq!(
+            reject_fields(&harness.send_one(id, &order)),
+            (reason, Some(5_906), Some(number))
+        );
+    }
+}
+
+#[test]
+fn party_details_end_with_their_week() {
+    let (mut harness, id) = with_three();
+    harness.gateway.begin_week(harness.now, &mut harness.listener);
+    harness.send(id, &terminate(UUID, 1, 0));
+    while harness.gateway.poll_action(&mut harness.listener).is_some() {}
+    let id = harness.connect();
+    let timestamp = harness.timestamp();
+    harness.send(id, &negotiate(UUID + 1, timestamp));
+    let timestamp = harness.timestamp();
+    harness.send(id, &establish(UUID + 1, timestamp, 1));
+    let order = order_of(&harness, 1, 5);
+    assert_eq!(reject_fields(&harness.send_one(id, &order)), (1, Some(1_505), Some(1)));
+    // The id can be registered again.
+    let message = definition(&Definition { number: 2, ..Definition::new(5) });
+    assert_eq!(harness.send_one(id, &message).template(), 519);
+}
+
+#[test]
+fn unregistered_self_match_id_is_rejected() {
+    let mut harness = Harness::with(2, |settings| settings.self_match_ids = Some(vec![7]));
+    let id = harness.connect();
+    harness.log_on(id);
+    let of = |number, list, self_match| {
+        definition(&Definition { number, self_match: (self_match, None), ..Definition::new(list) })
+    };
+    let reply = harness.send_one(id, &of(1, 5, Some(8)));
+    assert_eq!(reject_fields(&reply), (0, Some(2_362), Some(1)));
+    assert_eq!(harness.send_one(id, &of(2, 5, Some(7))).template(), 519);
+    assert_eq!(harness.send_one(id, &of(3, 6, None)).template(), 519);
 }

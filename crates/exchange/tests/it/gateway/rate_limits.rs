@@ -8,8 +8,9 @@ use hairpin_time::Duration;
 
 use super::harness::{Harness, UUID};
 use crate::client::{
-    CancelNames, QuoteEntry, cancel, mass_action_with, mass_quote, mass_quote_request_with, order,
-    quote_cancel, quote_cancel_by, request_for_cross, sequence,
+    CancelNames, Definition, QuoteEntry, cancel, definition, mass_action_with, mass_quote,
+    mass_quote_request_with, order, party_list_request, quote_cancel, quote_cancel_by,
+    request_for_cross, sequence,
 };
 use crate::decode;
 
@@ -121,4 +122,19 @@ fn session_messages_are_not_limited() {
     }
     assert_eq!(harness.send_one(id, &order(1, price)).template(), 522);
     assert_eq!(harness.counters().throttled, 0);
+}
+
+#[test]
+fn party_details_count_as_other_messages() {
+    let (mut harness, id, price) = harness();
+    for number in 1..=3 {
+        let list = u64::from(number) + 10;
+        let message = definition(&Definition { number, ..Definition::new(list) });
+        assert_eq!(harness.send_one(id, &message).template(), 519);
+    }
+    harness.send(id, &party_list_request(4, &[], &[11]));
+    for number in 5..=6 {
+        assert_eq!(harness.send_one(id, &order(number, price)).template(), 522);
+    }
+    assert_eq!(harness.send_one(id, &order(7, price)).template(), 521);
 }

@@ -192,8 +192,7 @@ fn rejected_replacement_leaves_the_order() {
 
 #[test]
 fn rejects_invalid_replacements_with_a_business_reject() {
-    let cases: [(Change, u16, u16); 6] = [
-        (|r| r.set_order_id(None), 5, 37),
+    let cases: [(Change, u16, u16); 5] = [
         (|r| r.set_price(None), 5, 44),
         (|r| r.set_cl_ord_id(""), 5, 11),
         (|r| r.set_stop_px(Decimal(1)), 0, 99),

@@ -5,7 +5,7 @@ use hairpin_cme_codecs::ilink3::{
     MassStatusReqTyp, MassStatusTIF, OrderMassStatusRequest530Encoder, OrderStatus, OrderTypeReq,
     SideReq, TimeInForce,
 };
-use hairpin_exchange::{ConnectionId, Side};
+use hairpin_exchange::{ConnectionId, GatewayKind, Side};
 use hairpin_sbe::Decimal;
 
 use super::harness::{Harness, UUID};
@@ -220,4 +220,24 @@ fn mass_status_ends_with_its_connection() {
     let timestamp = harness.timestamp();
     assert_eq!(harness.send_one(id, &establish(UUID, timestamp, 602)).template(), 504);
     assert!(harness.send(id, &[]).is_empty());
+}
+
+#[test]
+fn status_of_all_orders_requires_a_convenience_gateway() {
+    let all: Change = |request| {
+        request.set_mass_status_req_type(MassStatusReqTyp::ALL_ORDERS);
+    };
+    let (mut harness, id) = with_orders();
+    let reply = harness.send_one(id, &mass_status_request_with(5, all));
+    let reject = decode!(BusinessReject521, reply);
+    assert_eq!((reject.business_reject_reason(), reject.ref_tag_id()), (114, Some(585)));
+    let text = "Order Status for all Orders Not Available on Market Segment Session";
+    assert_eq!(reject.text(), text);
+    let mut harness = Harness::with(2, |settings| settings.kind = GatewayKind::Cgw);
+    let id = harness.connect();
+    harness.log_on(id);
+    let price = harness.far_price();
+    harness.send_one(id, &order(1, price));
+    let replies = harness.send(id, &mass_status_request_with(2, all));
+    assert_eq!(reported(&replies), ["1"]);
 }

@@ -2,9 +2,9 @@
 
 use hairpin_cme_codecs::mdp3::WorkupTradingStatus;
 use hairpin_exchange::{
-    Collateral, DailyStatistic, DefinitionChange, Feed, Instrument, InstrumentKind, Limits,
-    OrderId, Pace, Publication, PublisherSettings, QuoteRequest, Settlement, Side, TradingStatus,
-    Workup, WorkupOrder,
+    BROKERTEC_INTERVAL, Collateral, DailyStatistic, DefinitionChange, DefinitionCount, Feed,
+    Instrument, InstrumentKind, Limits, OrderId, Pace, Publication, PublisherSettings,
+    QuoteRequest, Settlement, Side, TradingStatus, Workup, WorkupOrder,
 };
 use hairpin_sbe::Decimal;
 use hairpin_time::Duration;
@@ -43,6 +43,9 @@ const SETTLEMENT: DailyStatistic = DailyStatistic::Settlement(Settlement {
     price: Decimal(1_000_250_000_000),
     final_price: true,
     actual: true,
+    rounded: false,
+    intraday: false,
+    date: None,
 });
 
 #[test]
@@ -84,8 +87,12 @@ fn channel_reset_resends_session_statistics_only() {
     harness.drain();
     let before = harness.follower.books[&1_001].clone();
     assert_eq!((before.limits, before.statistics[&b'6']), ([5, 0, 0], 1_000_250_000_000));
+    harness.follower.take_seen();
     harness.market.reset_channel(now, true);
-    harness.drain();
+    // All messages after the reset are marked as resent (0x20).
+    let sent = sent_messages(&mut harness);
+    assert_eq!(sent[0], (4, 0x80));
+    assert!(sent.len() > 4 && sent[1..].iter().all(|(_, indicator)| indicator & 0x20 != 0));
     let after = &harness.follower.books[&1_001];
     assert_eq!((after.limits, after.statistics.get(&b'6')), ([0; 3], None));
     for kind in *b"478NO" {
@@ -256,4 +263,157 @@ fn collateral_over_two_messages_ends_with_the_second() {
     };
     harness.market.announce(now, |publisher| publisher.set_collateral(now, &[value; 40]));
     assert_eq!(sent_messages(&mut harness), [(62, 0x00), (62, 0x80)]);
+}
+
+/// Waits for two further loops of each snapshot feed, which the harness compares with the books.
+fn compare_snapshots(harness: &mut Harness) {
+    let loops = harness.loops;
+    let is_missing =
+        |harness: &Harness| (1..3).any(|of| loops[of] > 0 && harness.loops[of] < loops[of] + 2);
+    while is_missing(harness) {
+        harness.pass(Duration::from_millis(10));
+        harness.drain();
+    }
+}
+
+#[test]
+fn statistics_reset_leaves_exactly_the_session_out_of_the_snapshots() {
+    for settings in [PublisherSettings::premium(), PublisherSettings::ebs()] {
+        let mut harness = harness(settings);
+        for _ in 0..400 {
+            harness.pass(Duration::from_millis(1));
+            harness.market.step(harness.now).unwrap();
+            harness.drain();
+        }
+        let now = harness.now;
+        let kept = [
+            (0, SETTLEMENT),
+            (0, DailyStatistic::OpenInterest(77)),
+            (0, DailyStatistic::ClearedVolume(5)),
+            (0, DailyStatistic::Fixing(Decimal(9))),
+        ];
+        let limits = Limits { high: Some(Decimal(5)), ..Limits::default() };
+        harness.market.announce(now, |publisher| publisher.set_daily(now, &kept));
+        harness.market.announce(now, |publisher| publisher.set_limits(now, 0, limits));
+        harness.drain();
+        let before = harness.follower.books.clone();
+        assert!(before[&1_001].volume > 0 && before[&1_002].volume > 0);
+        for kind in *b"478NO" {
+            assert!(before[&1_001].statistics.contains_key(&kind));
+        }
+        // The first instrument alone: others keep their statistics.
+        harness.follower.take_seen();
+        let earlier = harness.market.matching().volume(0);
+        harness.market.reset_statistics(now, Some(0));
+        assert_eq!(sent_messages(&mut harness), [(30, 0x80)]);
+        let after = &harness.follower.books;
+        assert_eq!((after[&1_001].volume, after[&1_001].last_trade), (0, None));
+        assert_eq!(after[&1_002], before[&1_002]);
+        let left: Vec<u8> = after[&1_001].statistics.keys().copied().collect();
+        assert_eq!(left, *b"6BCW");
+        assert_eq!(after[&1_001].limits, [5, 0, 0]);
+        assert_eq!(after[&1_001].sides, before[&1_001].sides);
+        compare_snapshots(&mut harness);
+        // The volume of the session restarts; then all instruments are reset.
+        for _ in 0..400 {
+            harness.pass(Duration::from_millis(1));
+            harness.market.step(harness.now).unwrap();
+            harness.drain();
+        }
+        harness.pass(BROKERTEC_INTERVAL);
+        harness.drain();
+        let traded = harness.market.matching().volume(0) - earlier;
+        assert!(traded > 0);
+        assert_eq!(harness.follower.books[&1_001].volume, traded);
+        let now = harness.now;
+        harness.market.reset_statistics(now, None);
+        harness.drain();
+        assert!(harness.follower.books.values().all(|book| book.volume == 0));
+        assert_eq!(harness.follower.census.statistics_resets, 2);
+        compare_snapshots(&mut harness);
+        // A channel reset sends the volume since then.
+        harness.market.reset_channel(now, false);
+        harness.drain();
+        assert!(harness.follower.books.values().all(|book| book.volume == 0));
+        compare_snapshots(&mut harness);
+    }
+}
+
+#[test]
+fn settlements_of_each_date_and_kind_are_in_the_snapshot() {
+    let mut harness = harness(PublisherSettings::premium());
+    let now = harness.now;
+    let settlement = |price, bits: u8, date| {
+        (
+            0,
+            DailyStatistic::Settlement(Settlement {
+                price: Decimal(price),
+                final_price: bits & 1 != 0,
+                actual: bits & 2 != 0,
+                rounded: bits & 4 != 0,
+                intraday: bits & 8 != 0,
+                date: Some(date),
+            }),
+        )
+    };
+    // Preliminary, then final; the rounded one is of another kind, and so is another date.
+    for (price, bits, date) in [(1, 2, 10), (2, 6, 10), (3, 3, 10), (4, 7, 10), (5, 3, 10)] {
+        let publication = harness
+            .market
+            .announce(now, |publisher| publisher.set_daily(now, &[settlement(price, bits, date)]));
+        assert!(matches!(publication, Publication::Event(_)));
+        harness.drain();
+    }
+    let known = &harness.follower.books[&1_001].settlements;
+    let expected = [((10, 0), 1), ((10, 1), 5), ((10, 4), 2), ((10, 5), 4)];
+    assert!(known.iter().map(|(&key, &price)| (key, price)).eq(expected), "{known:?}");
+    compare_snapshots(&mut harness);
+}
+
+#[test]
+fn market_best_prices_are_beside_the_book() {
+    let mut harness = harness(PublisherSettings::ebs());
+    let now = harness.now;
+    let set = |harness: &mut Harness, side, best| {
+        harness.market.announce(now, |publisher| publisher.set_market_best(now, 0, side, best));
+        assert_eq!(sent_messages(harness), [(64, 0x84)]);
+        harness.follower.books[&1_001].market_best
+    };
+    let before = harness.follower.books[&1_001].clone();
+    let bid = Some((Decimal(7), Some(5)));
+    assert_eq!(set(&mut harness, Side::Bid, bid), [Some((7, Some(5))), None]);
+    let both = [Some((7, Some(5))), Some((9, None))];
+    assert_eq!(set(&mut harness, Side::Offer, Some((Decimal(9), None))), both);
+    compare_snapshots(&mut harness);
+    assert_eq!(set(&mut harness, Side::Bid, None), [None, both[1]]);
+    let after = &harness.follower.books[&1_001];
+    assert_eq!((&after.sides, after.rpt_seq), (&before.sides, before.rpt_seq + 3));
+    compare_snapshots(&mut harness);
+    harness.market.reset_book(now, 0);
+    harness.drain();
+    assert_eq!(harness.follower.books[&1_001].market_best, [None; 2]);
+    compare_snapshots(&mut harness);
+}
+
+#[test]
+fn definition_loop_may_repeat_an_instrument_and_count_messages() {
+    let definition_count = DefinitionCount::Messages;
+    let settings = PublisherSettings { definition_count, ..PublisherSettings::default() };
+    let mut harness = Harness::new(settings, Instrument::numbered(3), 1);
+    let mut received = Vec::new();
+    let mut totals = Vec::new();
+    harness.market.publisher_mut().set_pace(Pace::FlatOut, harness.now.monotonic);
+    let mut packet = [0; hairpin_exchange::MAX_PAYLOAD];
+    while received.len() < 4 {
+        let now = harness.now;
+        let publisher = harness.market.publisher_mut();
+        let transmit = publisher.poll_transmit(now, &mut packet).unwrap();
+        if transmit.feed == Feed::Instruments {
+            for message in crate::follower::Packet::open(&packet[..transmit.length]).messages {
+                totals.push(u32::from_le_bytes(message.block[1..5].try_into().unwrap()));
+                received.push(i32::from_le_bytes(message.block[55..59].try_into().unwrap()));
+            }
+        }
+    }
+    assert_eq!((received, totals), (vec![1_001, 1_002, 1_003, 1_001], vec![4; 4]));
 }

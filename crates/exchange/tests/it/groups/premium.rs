@@ -195,3 +195,28 @@ fn empty_instrument_stays_in_the_order_loop() {
     }
     assert!(harness.loops[2] > loops + 1);
 }
+
+/// CME's page on MBP and MBOFD market recovery: the loop of orders has the price books too, and
+/// bids alternate with offers. The follower checks the order of the entries.
+#[test]
+fn order_loop_contains_price_books_before_the_orders() {
+    let mut harness = Harness::new(settings(OrderPath::WithLevels, 7), instruments(), 9);
+    harness.drain();
+    let mut templates = Vec::new();
+    let mut packet = [0; hairpin_exchange::MAX_PAYLOAD];
+    while templates.len() < 60 {
+        let now = harness.now;
+        match harness.market.publisher_mut().poll_transmit(now, &mut packet) {
+            None => harness.pass(Duration::from_millis(1)),
+            Some(transmit) if transmit.feed == hairpin_exchange::Feed::SnapshotOrders => {
+                let packet = crate::follower::Packet::open(&packet[..transmit.length]);
+                templates.extend(packet.messages.iter().map(|message| message.template));
+            }
+            Some(_) => {}
+        }
+    }
+    // Several chunks follow each price book.
+    assert!(templates.iter().all(|template| matches!(template, 52 | 53)));
+    let books = templates.iter().filter(|&&template| template == 52).count();
+    assert!(books > 2 && books * 2 < templates.len(), "{templates:?}");
+}

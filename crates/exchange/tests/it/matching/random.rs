@@ -54,6 +54,7 @@ fn new_order(request: &OrderRequest) -> NewOrder {
         minimum: request.minimum,
         time_in_force: request.time,
         owner: Owner(1),
+        ..NewOrder::default()
     }
 }
 
@@ -65,6 +66,7 @@ fn replacement(request: &OrderRequest, mitigates: bool) -> Replacement {
         minimum: request.minimum,
         time_in_force: request.time,
         mitigates,
+        ..Replacement::default()
     }
 }
 

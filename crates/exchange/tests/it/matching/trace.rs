@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hairpin_exchange::{
     Accumulator, Capacity, Matching, NewOrder, Order, OrderId, OrderKind, Owner, Rejection,
-    Replaced, Replacement, Side, Submitted, Terms, TimeInForce,
+    Replaced, Replacement, SelfMatchInstruction, Side, Submitted, Terms, TimeInForce,
 };
 use hairpin_sbe::Decimal;
 
@@ -143,6 +143,18 @@ impl Trace {
     pub(crate) fn queue(&self, side: Side) -> String {
         let names = self.matching.orders_at_best(0, side).map(|order| self.names[&order.id]);
         names.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the orders that self-match prevention has canceled in the last submission.
+    pub(crate) fn prevented(&self) -> String {
+        let cancels = self.events.self_matches().iter().map(|cancel| {
+            let role = match cancel.instruction {
+                SelfMatchInstruction::CancelResting => "resting",
+                SelfMatchInstruction::CancelAggressor => "aggressor",
+            };
+            format!("{} {} {role}", self.names[&cancel.order], cancel.remaining)
+        });
+        cancels.collect::<Vec<_>>().join(", ")
     }
 
     fn outcome(&self, submitted: &Submitted) -> String {

@@ -1,7 +1,7 @@
 //! The matching rules, one trace each.
 
 use hairpin_exchange::{
-    NewOrder, OrderKind, Replacement,
+    NewOrder, OrderKind, Replacement, SelfMatchInstruction, SelfMatchPrevention,
     Side::{Bid, Offer},
     TimeInForce,
 };
@@ -373,4 +373,33 @@ fn stop_with_protection_is_limited_from_its_trigger() {
     assert_eq!(trace.submit("x", limit(Bid, 20, 1)), "1@20:a");
     assert_eq!(trace.triggered(), ["stop: rests 2"]);
     assert_eq!(trace.book(Bid), "25: 2 in 1");
+}
+
+/// CME's page 46140175: the aggressor's instruction decides, only orders that would have traded are
+/// canceled.
+#[test]
+fn self_match_prevention_follows_the_aggressors_instruction() {
+    use SelfMatchInstruction::{CancelAggressor, CancelResting};
+    let own = |order: NewOrder, instruction| NewOrder {
+        self_match: Some(SelfMatchPrevention { firm: 1, id: 7, instruction }),
+        ..order
+    };
+    let mut trace = Trace::new();
+    trace.submit("other", limit(Bid, 10, 2));
+    trace.submit("own", own(limit(Bid, 10, 5), CancelAggressor));
+    trace.submit("worse", own(limit(Bid, 9, 5), CancelAggressor));
+    // The order ahead suffices.
+    let filled = trace.submit("x", own(limit(Offer, 10, 1), CancelResting));
+    assert_eq!((filled.as_str(), trace.prevented()), ("1@10:other", String::new()));
+    let replaced = trace.submit("y", own(limit(Offer, 10, 4), CancelAggressor));
+    assert_eq!((replaced.as_str(), trace.prevented()), ("1@10:other", "y 3 aggressor".into()));
+    assert_eq!(trace.book(Bid), "10: 5 in 1, 9: 5 in 1");
+    let rests = trace.submit("z", own(limit(Offer, 10, 4), CancelResting));
+    assert_eq!((rests.as_str(), trace.prevented()), ("rests 4@10", "own 5 resting".into()));
+    assert_eq!(trace.book(Bid), "9: 5 in 1");
+    // A replaced order that enters again is the aggressor.
+    let self_match = trace.order("worse").self_match;
+    let again = trace.replace("worse", Replacement { self_match, ..to(10, 5) });
+    assert_eq!((again.as_str(), trace.prevented()), ("open 5: ", "worse 5 aggressor".into()));
+    assert_eq!((trace.book(Bid), trace.book(Offer)), (String::new(), "10: 4 in 1".into()));
 }

@@ -4,8 +4,9 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use clap::ValueEnum;
 use hairpin_exchange::{
-    Capacity, Credentials, FaultSettings, FeedFaults, GatewaySettings, Group, Groups, Instrument,
-    LineFaults, PublisherSettings, ReplaySettings, SimulatedMarketSettings,
+    Capacity, Credentials, FaultSettings, FeedFaults, GatewayKind, GatewaySettings, Group, Groups,
+    Instrument, LineFaults, PublisherSettings, ReplaySchema, ReplaySettings,
+    SimulatedMarketSettings, Venue,
 };
 use hairpin_time::Duration;
 
@@ -13,6 +14,8 @@ use hairpin_time::Duration;
 const INSTRUMENTS_MAX: i64 = 20_000;
 /// The default number of reports kept per session.
 const KEPT_MESSAGES: u32 = 4_096;
+/// The default rate of a loop: a hundred definitions take about 15 ms.
+const LOOP_RATE: u32 = 2_000;
 /// The default number of instruments.
 const INSTRUMENTS: u32 = 100;
 
@@ -54,6 +57,38 @@ impl GatewayRules {
     }
 }
 
+/// The kind of the gateway.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GatewayKindArg {
+    /// Market segment gateway: no status request for all orders
+    #[default]
+    Msgw,
+    /// Convenience gateway
+    Cgw,
+}
+
+/// The schema of the replay service's logins and logouts.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReplaySchemaArg {
+    /// The core schema
+    #[default]
+    Core,
+    /// A schema of its own with made-up ids, like CME's Global TCP Recovery schema
+    Foreign,
+}
+
+/// The venue whose rules for single fields the gateway enforces.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VenueArg {
+    /// Futures and options
+    #[default]
+    Futures,
+    /// BrokerTec: replacements and cancels require the OrderID
+    Brokertec,
+    /// EBS: operators have three characters
+    Ebs,
+}
+
 /// The arguments for the market, its gateway, and network faults.
 #[derive(clap::Args, Debug, Clone, Default)]
 #[group(skip)]
@@ -70,6 +105,14 @@ pub(crate) struct MarketArgs {
     /// CME rules that the gateway enforces
     #[arg(long, value_enum, default_value_t = GatewayRules::Unlimited)]
     pub(super) gateway_rules: GatewayRules,
+
+    /// Kind of the gateway
+    #[arg(long, value_enum, default_value_t = GatewayKindArg::Msgw)]
+    gateway_kind: GatewayKindArg,
+
+    /// Venue whose rules for single fields the gateway enforces
+    #[arg(long, value_enum, default_value_t = VenueArg::Futures)]
+    venue: VenueArg,
 
     /// Reports kept per session for retransmission
     #[arg(long, value_name = "N", default_value_t = KEPT_MESSAGES,
@@ -92,6 +135,15 @@ pub(crate) struct MarketArgs {
     /// Port of the TCP replay service, 0 for a free one [default: no replay service]
     #[arg(long, value_name = "PORT")]
     replay_port: Option<u16>,
+
+    /// Schema of the replay service's logins and logouts
+    #[arg(long, value_enum, default_value_t = ReplaySchemaArg::Core)]
+    replay_schema: ReplaySchemaArg,
+
+    /// Highest rate of each feed loop until the traders are in sync, in packets per second
+    #[arg(long, value_name = "N", default_value_t = LOOP_RATE,
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    loop_rate: u32,
 }
 
 impl MarketArgs {
@@ -99,7 +151,14 @@ impl MarketArgs {
     pub(crate) fn benchmark() -> Self {
         let gateway_rules = GatewayRules::Lenient;
         let kept_messages = KEPT_MESSAGES;
-        Self { instruments: INSTRUMENTS, gateway_rules, kept_messages, ..Self::default() }
+        let loop_rate = LOOP_RATE;
+        Self {
+            instruments: INSTRUMENTS,
+            gateway_rules,
+            kept_messages,
+            loop_rate,
+            ..Self::default()
+        }
     }
 
     /// Returns the gateway settings for these accounts and this number of connections.
@@ -110,7 +169,16 @@ impl MarketArgs {
             _ => GatewaySettings::new(accounts, connections, orders),
         };
         let limits = settings.limits.filter(|_| self.gateway_rules == GatewayRules::Cme);
-        GatewaySettings { limits, kept_messages: self.kept_messages, ..settings }
+        let kind = match self.gateway_kind {
+            GatewayKindArg::Msgw => GatewayKind::Msgw,
+            GatewayKindArg::Cgw => GatewayKind::Cgw,
+        };
+        let venue = match self.venue {
+            VenueArg::Futures => Venue::FuturesAndOptions,
+            VenueArg::Brokertec => Venue::BrokerTec,
+            VenueArg::Ebs => Venue::Ebs,
+        };
+        GatewaySettings { limits, kind, venue, kept_messages: self.kept_messages, ..settings }
     }
 
     /// Returns the settings of the simulated market.
@@ -121,6 +189,7 @@ impl MarketArgs {
             GroupKind::Brokertec => PublisherSettings::brokertec(),
             GroupKind::Ebs => PublisherSettings::ebs(),
         };
+        let publisher = PublisherSettings { loop_rate: Some(self.loop_rate), ..publisher };
         // A seeded book has about 80 orders on 40 levels.
         let Capacity { orders, levels } = Capacity::default();
         let capacity = Capacity {
@@ -159,7 +228,12 @@ impl MarketArgs {
     /// Returns the configured replay service and its address.
     pub(crate) fn replay(&self, interface: Ipv4Addr) -> Option<(ReplaySettings, SocketAddrV4)> {
         let port = self.replay_port?;
-        Some((ReplaySettings::default(), SocketAddrV4::new(interface, port)))
+        let schema = match self.replay_schema {
+            ReplaySchemaArg::Core => ReplaySchema::Core,
+            ReplaySchemaArg::Foreign => ReplaySchema::Foreign,
+        };
+        let settings = ReplaySettings { schema, ..ReplaySettings::default() };
+        Some((settings, SocketAddrV4::new(interface, port)))
     }
 }
 
@@ -235,7 +309,8 @@ mod tests {
         let floor = MarketArgs::benchmark().floor(7);
         let usual = SimulatedMarketSettings { seed: 7, ..SimulatedMarketSettings::default() };
         assert_eq!(floor.instruments, usual.instruments);
-        assert_eq!((floor.capacity, floor.publisher), (usual.capacity, usual.publisher));
+        let publisher = PublisherSettings { loop_rate: Some(LOOP_RATE), ..usual.publisher };
+        assert_eq!((floor.capacity, floor.publisher), (usual.capacity, publisher));
     }
 
     #[test]

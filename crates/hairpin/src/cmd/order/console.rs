@@ -92,7 +92,7 @@ impl<O: Write> OrderConsole<O> {
         if let Some(id) = order.order_id {
             columns.put("OrderID", ColumnValue::number(id));
         }
-        columns.put("SecurityID", ColumnValue::number(order.terms.security_id.unsigned_abs()));
+        columns.put("SecurityID", ColumnValue::number(order.terms.security_id.0.unsigned_abs()));
         columns.put("Side", ColumnValue::text(order.terms.side.name().unwrap_or("?")));
         columns.put("OrderQty", ColumnValue::number(order.terms.quantity));
         if let Some(price) = order.terms.pricing.price() {

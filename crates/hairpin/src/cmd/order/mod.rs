@@ -14,7 +14,6 @@ mod input;
 mod order_run;
 mod orders;
 mod prompt;
-mod request;
 mod row;
 mod script;
 mod settings;

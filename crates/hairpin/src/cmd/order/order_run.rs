@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, anyhow, bail};
 use hairpin_host::Clock;
 use hairpin_mapped::Direction;
-use hairpin_order_entry::{CancelOrder, ClOrdId, NewOrder, Outgoing, ReplaceOrder, State};
+use hairpin_order_entry::{
+    CancelOrder, ClOrdId, MassCancel, NewOrder, OrderStatusRequest, Outgoing, ReplaceOrder, State,
+};
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now};
 
@@ -16,7 +18,6 @@ use super::args::OrderArgs;
 use super::console::OrderConsole;
 use super::input::{Input, Next};
 use super::orders::{Order, OrderStatus};
-use super::request::{AskStatus, CancelAll};
 use super::script::{Command, Enter, ExpectedEvent, Target};
 use super::settings::OrderSettings;
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn, poll};
@@ -233,7 +234,8 @@ impl OrderRun {
         match command {
             Command::Enter(enter) => self.enter(now, &enter)?,
             Command::CancelAll(security_id) => {
-                self.send(now, &CancelAll { security_id })?;
+                let cancel = security_id.map_or(MassCancel::all(), MassCancel::instrument);
+                self.send(now, &cancel)?;
             }
             Command::Status(None) => self.status(now),
             Command::Sleep(span) => return Ok(Some(Pending::Sleep(now.monotonic + span))),
@@ -307,7 +309,7 @@ impl OrderRun {
                 }
             }
             _ => {
-                self.send(now, &AskStatus { order_id })?;
+                self.send(now, &OrderStatusRequest::new(order_id))?;
             }
         }
         Ok(None)

@@ -57,7 +57,8 @@ pub(crate) struct PingArgs {
     #[arg(value_name = "ADDR[:PORT]", value_parser = parse_remote)]
     pub(super) remote: Option<SocketAddrV4>,
 
-    /// Protocols: udp, multicast, tcp, raw [default: udp,tcp; with --transport xdp: udp]
+    /// Protocols: udp, multicast, tcp, raw, rds, rds-ethernet [default: udp,tcp; with --transport
+    /// xdp: udp]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(super) protocol: Vec<Protocol>,
 
@@ -207,6 +208,20 @@ impl PingArgs {
         self.transport.check()?;
         raw_args::check(self)?;
         self.check_transport()?;
+        let has = |protocol| self.protocol.contains(&protocol);
+        if has(Protocol::RdsEthernet) && !self.transport.is_xdp() {
+            usage_error!("rds-ethernet needs --transport xdp");
+        }
+        if has(Protocol::RdsEthernet) && self.connections > 1 {
+            usage_error!(
+                "rds-ethernet takes the whole interface: --connections is for udp and tcp"
+            );
+        }
+        if self.protocol.iter().any(|protocol| protocol.is_rds())
+            && self.timestamps != Stamping::None
+        {
+            usage_error!("reliable datagrams have no timestamps: --timestamps is for udp and tcp");
+        }
         if self.protocol.contains(&Protocol::Multicast) && self.connections > 1 {
             usage_error!("multicast has one group of pings: --connections is for udp and tcp");
         }

@@ -16,6 +16,7 @@ use super::ping_loop::{PingCounts, PingLoop};
 use super::ping_transport::{self, PingTransport};
 use super::pinger::Pinger;
 use super::raw_transport;
+use super::rds_transport::{self, RdsTransport};
 use super::setup::{PingOutcome, PingReady, PingSetup, Protocol, Stamping};
 use crate::harness::child_protocol::ChildCounters;
 use crate::harness::child_protocol::{self, ChildArgs};
@@ -40,6 +41,11 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
         Protocol::Tcp => {
             ping_transport::tcp(&setup, &clock).and_then(|lines| round.run(lines, clock))
         }
+        Protocol::Rds => round.run_over(clock, |setup, transport| {
+            let carrier = rds_transport::carrier(false, &setup.transport, "", transport);
+            rds_transport::rds(setup, &carrier)
+        }),
+        Protocol::RdsEthernet => round.run_over_rds_ethernet(clock),
         Protocol::Raw => raw_transport::raw(&setup)
             .and_then(|(lines, datapath)| round.run_with(lines, clock, Some(datapath))),
     };
@@ -74,6 +80,14 @@ impl Round<'_> {
         let lines = open(self.setup, datapath.transport())?;
         datapath.print_notices();
         self.run(lines, clock)
+    }
+
+    fn run_over_rds_ethernet(&self, clock: Clock) -> Result<PingOutcome> {
+        let PingSetup { transport, device, .. } = self.setup;
+        let carrier = rds_transport::carrier(true, transport, device, &Transport::Kernel);
+        let lines = rds_transport::rds(self.setup, &carrier)?;
+        let datapath = lines.first().map(RdsTransport::describe);
+        self.run_with(lines, clock, datapath)
     }
 
     fn run<L: PingTransport>(&self, lines: Vec<L>, clock: Clock) -> Result<PingOutcome> {

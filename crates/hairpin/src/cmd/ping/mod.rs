@@ -16,6 +16,7 @@ mod progress;
 mod raw_args;
 pub(crate) mod raw_frame;
 mod raw_transport;
+pub(crate) mod rds_transport;
 mod round;
 mod setup;
 pub(crate) mod sockperf_check;

@@ -171,7 +171,9 @@ impl PingContext<'_> {
             protocol: case.protocol,
             address: match case.protocol {
                 Protocol::Multicast => group,
-                Protocol::Udp | Protocol::Tcp => SocketAddrV4::new(interface, 0),
+                Protocol::Udp | Protocol::Tcp | Protocol::Rds | Protocol::RdsEthernet => {
+                    SocketAddrV4::new(interface, 0)
+                }
                 Protocol::Raw => PongAddress::NOWHERE.address,
             },
             interface,

@@ -27,9 +27,18 @@ pub(crate) enum Protocol {
     Tcp,
     /// Ethernet frames without an IP packet, with AF_XDP
     Raw,
+    /// Reliable datagrams over UDP
+    Rds,
+    /// Reliable datagrams over Ethernet frames, with AF_XDP
+    RdsEthernet,
 }
 
 impl Protocol {
+    /// Returns `true` for reliable datagrams.
+    pub(crate) const fn is_rds(self) -> bool {
+        matches!(self, Self::Rds | Self::RdsEthernet)
+    }
+
     /// Returns the name in tables and results.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -37,6 +46,8 @@ impl Protocol {
             Self::Multicast => "multicast",
             Self::Tcp => "tcp",
             Self::Raw => "raw",
+            Self::Rds => "rds",
+            Self::RdsEthernet => "rds-ethernet",
         }
     }
 }

@@ -117,6 +117,9 @@ impl PongArgs {
             (None, Protocol::Multicast) => {
                 usage_error!("multicast needs a group, such as --listen 239.1.1.1:{DEFAULT_PORT}")
             }
+            (None, Protocol::Rds | Protocol::RdsEthernet) => {
+                usage_error!("reliable datagrams need an address: --listen ADDR:{DEFAULT_PORT}")
+            }
             // The kernel receives for any address, AF_XDP for that of its interface.
             (None, _) if self.transport.is_xdp() => SocketAddrV4::new(interface, DEFAULT_PORT),
             (None, _) => SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, DEFAULT_PORT),

@@ -28,6 +28,7 @@ use server::{PongServer, PongState, Responder};
 use tcp_responder::TcpResponder;
 use udp_responder::{FLOOD_BATCH, UdpResponder};
 
+use crate::cmd::ping::rds_transport::{self, RdsTransport};
 use crate::cmd::ping::{
     Multicast, PongAddress, PongOutcome, PongReady, PongSetup, Protocol, answers_to,
     datagrams as options, raw_frame,
@@ -35,6 +36,7 @@ use crate::cmd::ping::{
 use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::raw_port::RawPort;
 use crate::harness::signals::Signals;
+use crate::harness::transport::TransportArgs;
 
 /// Serves until a signal.
 ///
@@ -96,12 +98,7 @@ fn serve(
     let options = options(size, batch);
     match setup.protocol {
         Protocol::Udp => {
-            let datapath = OpenTransport::open(
-                &setup.transport,
-                &setup.device,
-                BufferSize::Default,
-                ReceiveStamps::Off,
-            )?;
+            let datapath = open_transport(&setup.transport, &setup.device)?;
             let socket = UdpSocket::bind_with(datapath.transport(), address, options)?;
             let at = PongReady::new(socket.local_address());
             let server = PongServer::new(wait, state, |reactor| {
@@ -111,12 +108,7 @@ fn serve(
             finish(server, title, at, listening, stop_requested, flooded)
         }
         Protocol::Multicast => {
-            let datapath = OpenTransport::open(
-                &setup.transport,
-                &setup.device,
-                BufferSize::Default,
-                ReceiveStamps::Off,
-            )?;
+            let datapath = open_transport(&setup.transport, &setup.device)?;
             let (answers, interface) = (answers_to(address), setup.interface);
             let socket =
                 Multicast::open(address, answers, interface, datapath.transport(), options)?;
@@ -133,6 +125,14 @@ fn serve(
                 PongServer::new(wait, state, |reactor| Ok(TcpResponder::new(listener, reactor)?))?;
             finish(server, title, at, listening, stop_requested, flooded)
         }
+        Protocol::Rds | Protocol::RdsEthernet => {
+            let (socket, datapath, at) = open_rds(setup)?;
+            let server = PongServer::new(wait, state, |reactor| {
+                Ok(UdpResponder::new(socket, size, reactor)?)
+            })?;
+            let server = server.with_transport(datapath);
+            finish(server, title, at, listening, stop_requested, flooded)
+        }
         Protocol::Raw => {
             let port = RawPort::open(&setup.device, &setup.transport, raw_frame::ETHER_TYPE)?;
             let place = PongAddress::raw(Some(port.own.0));
@@ -142,6 +142,31 @@ fn serve(
             finish(server, title, at, listening, stop_requested, flooded)
         }
     }
+}
+
+/// Opens a transport without receive timestamps.
+///
+/// # Errors
+/// Those of the stack.
+fn open_transport(args: &TransportArgs, device: &str) -> Result<OpenTransport> {
+    OpenTransport::open(args, device, BufferSize::Default, ReceiveStamps::Off)
+}
+
+/// Opens a socket for reliable datagrams, and describes where it listens.
+///
+/// # Errors
+/// Those of the carrier.
+fn open_rds(setup: &PongSetup) -> Result<(RdsTransport, OpenTransport, PongReady)> {
+    let is_ethernet = setup.protocol == Protocol::RdsEthernet;
+    let kernel = TransportArgs::default();
+    let udp = if is_ethernet { &kernel } else { &setup.transport };
+    let datapath = open_transport(udp, &setup.device)?;
+    let carrier =
+        rds_transport::carrier(is_ethernet, &setup.transport, &setup.device, datapath.transport());
+    let socket = RdsTransport::bind(&carrier, setup.address, setup.size_max)?;
+    let place = PongAddress::from(socket.local_address());
+    let at = PongReady { place, datapath: is_ethernet.then(|| socket.describe()) };
+    Ok((socket, datapath, at))
 }
 
 fn finish<S: Responder>(

@@ -8,6 +8,7 @@ use hairpin_reactor::{Interest, Reactor, Ready, Token};
 
 use super::server::{PongState, Responder};
 use crate::cmd::ping::Multicast;
+use crate::cmd::ping::rds_transport::RdsTransport;
 
 /// The number of flood datagrams received at once.
 pub(super) const FLOOD_BATCH: usize = 32;
@@ -25,6 +26,13 @@ impl Reply for UdpSocket {
     #[inline]
     fn reply(&mut self, to: SocketAddrV4, bytes: &[u8]) -> io::Result<()> {
         self.transmit_to(to, bytes.len(), |buffer| buffer.copy_from_slice(bytes))
+    }
+}
+
+impl Reply for RdsTransport {
+    #[inline]
+    fn reply(&mut self, to: SocketAddrV4, bytes: &[u8]) -> io::Result<()> {
+        self.send(to.into(), bytes.len(), |buffer| buffer.copy_from_slice(bytes))
     }
 }
 

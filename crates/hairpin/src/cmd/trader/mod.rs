@@ -174,7 +174,7 @@ pub(crate) fn logon(account: Account, secret_key_file: Option<&Path>) -> Result<
         trading_system_version: env!("CARGO_PKG_VERSION").to_owned(),
         trading_system_vendor: "Hairpin".to_owned(),
         keep_alive_interval: KEEP_ALIVE_DEFAULT,
-        operator: Operator::automated("TRADER", "US,IL"),
+        operator: Operator::automated("TRADER", "US,IL")?,
     })
 }
 

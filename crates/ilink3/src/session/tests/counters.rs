@@ -97,6 +97,11 @@ fn counts_unrequested_only() {
 }
 
 #[test]
+fn counts_unknown_messages_only() {
+    assert_only(&received(&unknown(UUID, 1)), "unknown_messages");
+}
+
+#[test]
 fn counts_trailing_bytes_only() {
     let mut long = report(1);
     long.push(0);
@@ -230,7 +235,7 @@ fn counts_decode_errors_only() {
 
 #[test]
 fn counts_unknown_templates_only() {
-    assert_only(&received(&template_only(9_999, 8, 20)), "unknown_templates");
+    assert_only(&received(&template_only(499, 8, 20)), "unknown_templates");
 }
 
 #[test]

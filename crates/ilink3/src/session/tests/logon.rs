@@ -143,12 +143,12 @@ fn rejected_establishment_is_reported_and_closes() {
 }
 
 #[test]
-fn response_to_another_request_terminates() {
+fn response_to_another_request_ends_the_connection() {
     for (uuid, request_timestamp, code) in [(UUID + 1, UTC, 13), (UUID, UTC - 1, 14)] {
         let mut trace = Trace::connected();
         trace.transmitted();
         trace.receive(&negotiation_response(uuid, request_timestamp));
-        assert_eq!(trace.sent(), [format!("Terminate {code}")]);
+        trace.assert_fault(code);
         assert_eq!(trace.session.poll_action(), Some(Action::Close));
     }
 }
@@ -212,7 +212,7 @@ fn response_older_than_the_first_request_is_a_fault() {
     trace.at(2 * KEEP_ALIVE);
     trace.transmitted();
     trace.receive(&negotiation_response(UUID, first - 1));
-    assert_eq!(trace.sent(), ["Terminate 14"]);
+    trace.assert_fault(14);
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn unsent_logon_request_is_given_up() {
 }
 
 #[test]
-fn acknowledgment_with_a_low_next_number_terminates() {
+fn acknowledgment_with_a_low_next_number_is_a_fault() {
     let progress = Progress { uuid: UUID, next_incoming: 3, ..Progress::default() };
     let mut trace = Trace::with(progress);
     trace.connect(Binding::Resume);
@@ -291,5 +291,5 @@ fn acknowledgment_with_a_low_next_number_terminates() {
     let ack = Ack { next_seq_no: 2, ..trace.ack() };
     trace.receive(&establishment_ack(&ack));
     assert_eq!(trace.events()[0], "error NextSeqNo is 2, expected 3");
-    assert_eq!(trace.sent(), ["Terminate 10"]);
+    trace.assert_fault(10);
 }

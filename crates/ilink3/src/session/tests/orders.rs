@@ -1,7 +1,9 @@
 //! Encoding of orders, replacements and cancels.
 
 use super::*;
-use crate::{InFlightMitigation, OrderTimeInForce, Pricing, ReplaceOrder, RequestError};
+use crate::{
+    GatewayKind, InFlightMitigation, OrderTimeInForce, Pricing, ReplaceOrder, RequestError,
+};
 
 const PRICE: Decimal<-9> = Decimal(4_500_250_000_000);
 const STOP: Decimal<-9> = Decimal(4_499_000_000_000);
@@ -205,4 +207,32 @@ fn replacement_rejects_contradictions_and_a_null_order_id() {
     assert_eq!(rejection(&no_order), RequestError::OrderId);
     let cancel = CancelOrder::new(u64::MAX, 42, SideReq::BUY, id());
     assert_eq!(rejection(&cancel), RequestError::OrderId);
+}
+
+#[test]
+fn status_of_all_orders_needs_a_convenience_gateway() {
+    let all = crate::MassStatus::all();
+    for (gateway_kind, expected) in [
+        (GatewayKind::MarketSegment, Err(SendError::Request(RequestError::AllOrders))),
+        (GatewayKind::Convenience, Ok(1)),
+    ] {
+        let policy = SessionPolicy { gateway_kind, ..SessionPolicy::default() };
+        let mut trace = Trace::with_policy(Progress::default(), policy);
+        trace.connect(Binding::New);
+        trace.log_on();
+        let mut sender = trace.session.sender(trace.now, &mut trace.sink);
+        assert_eq!(sender.send(&all).map(|sent| sent.seq_num), expected);
+        let segment = crate::MassStatus::market_segment(64);
+        assert!(sender.send(&segment).is_ok(), "every gateway");
+    }
+}
+
+#[test]
+fn es_at_4500_25_has_the_wire_price_450025() {
+    // The display price 4500.25 divided by DisplayFactor 0.01, in units of 10^-9.
+    let price = Decimal(450_025 * 1_000_000_000);
+    let frame = sent(&NewOrder::limit(42, SideReq::BUY, price, 1, id()));
+    decode!(frame => NewOrderSingle514 as order);
+    assert_eq!(order.price().map(|price| price.to_string()).as_deref(), Some("450025"));
+    assert_eq!(frame[12..20], 450_025_000_000_000_i64.to_le_bytes());
 }

@@ -145,34 +145,34 @@ fn acknowledged_session_replaces_the_previous_one() {
 }
 
 #[test]
-fn low_number_terminates() {
+fn low_number_is_a_fault() {
     let mut trace = Trace::established();
     trace.receive(&[report(1), report(1), report(2)].concat());
     let error = "error SeqNum is 1, expected 2";
     assert_eq!(trace.events(), ["new 1", error, "state terminating"]);
-    assert_eq!(trace.sent(), ["Terminate 11"]);
+    trace.assert_fault(11);
     assert_eq!(trace.session.poll_action(), Some(Action::Close));
 }
 
 #[test]
-fn low_next_number_terminates() {
+fn low_next_number_is_a_fault() {
     let mut trace = Trace::established();
     trace.receive(&report(1));
     trace.receive(&sequence(UUID, 1, KeepAliveLapsed::NOT_LAPSED));
-    assert_eq!(trace.sent(), ["Terminate 10"]);
+    trace.assert_fault(10);
     assert_eq!(trace.session.inbound_counters().sequence_errors, 1);
 }
 
 #[test]
-fn number_above_the_maximum_terminates() {
+fn number_above_the_maximum_is_a_fault() {
     let mut trace = Trace::established();
     trace.receive(&report(1_000_000_000));
-    assert_eq!(trace.sent(), ["Terminate 11"]);
+    trace.assert_fault(11);
     assert_eq!(trace.session.inbound_counters().gaps, 0);
 
     let mut trace = Trace::established();
     trace.receive(&sequence(UUID, 1_000_000_001, KeepAliveLapsed::NOT_LAPSED));
-    assert_eq!(trace.sent(), ["Terminate 10"]);
+    trace.assert_fault(10);
     assert_eq!(trace.session.inbound_counters().gaps, 0);
 }
 
@@ -187,7 +187,7 @@ fn delivers_the_last_number_and_nothing_after() {
     trace.receive(&[last, no_more].concat());
     assert_eq!(trace.events(), ["new 999999999"]);
     trace.receive(&report_of(7, 1_000_000_000, BooleanFlag::FALSE));
-    assert_eq!(trace.sent(), ["Terminate 11"]);
+    trace.assert_fault(11);
 }
 
 #[test]
@@ -203,14 +203,14 @@ fn possible_retransmission_is_delivered_once() {
 }
 
 #[test]
-fn another_uuid_terminates() {
+fn another_uuid_is_a_fault() {
     for bytes in [
         report_of(UUID + 1, 1, BooleanFlag::FALSE),
         sequence(UUID - 1, 1, KeepAliveLapsed::NOT_LAPSED),
     ] {
         let mut trace = Trace::established();
         trace.receive(&bytes);
-        assert_eq!(trace.sent(), ["Terminate 13"]);
+        trace.assert_fault(13);
         assert_eq!(trace.session.inbound_counters().uuid_errors, 1);
     }
 }

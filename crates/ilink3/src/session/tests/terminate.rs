@@ -149,11 +149,7 @@ fn disconnect_reason_is_available_afterwards() {
     // A sequence number mismatch has the same consequence no matter which side detects it.
     let mut trace = Trace::established();
     trace.receive(&sequence(UUID, 0, KeepAliveLapsed::NOT_LAPSED));
-    let sent = trace.sent();
-    let DisconnectReason::Terminated(code) = trace.session.disconnect_reason() else {
-        panic!("{sent:?}")
-    };
-    assert_eq!(sent, [format!("Terminate {}", code.0)]);
+    trace.assert_fault(TerminateCode::INVALID_NEXT_SEQ_NO.0);
     trace.disconnect();
     trace.session.connect(trace.now, Binding::Resume).unwrap();
     assert_eq!(
@@ -168,11 +164,82 @@ fn fault_after_our_terminate_sends_nothing() {
     let mut trace = Trace::established();
     trace.session.terminate(trace.now);
     assert_eq!(trace.sent(), ["Terminate 0"]);
-    trace.receive(&template_only(999, 8, 8));
+    trace.receive(&template_only(499, 8, 8));
     assert_eq!(
         trace.events(),
-        ["state terminating", "error the exchange never sends template 999"]
+        ["state terminating", "error the exchange never sends template 499"]
     );
     assert!(trace.sent().is_empty());
     assert_eq!(trace.session.poll_action(), Some(Action::Close));
+}
+
+/// Input that ends a session, with CME's code for the fault.
+fn faults() -> Vec<(Vec<u8>, u16)> {
+    let mut framing = report(1);
+    framing[2] = 0;
+    vec![
+        (framing, 18),
+        (template_only(522, 7, 226), 19),
+        (template_only(499, 8, 20), 19),
+        (negotiation_response(UUID, UTC), 23),
+        (sequence(UUID + 1, 1, KeepAliveLapsed::NOT_LAPSED), 13),
+        (sequence(UUID, 0, KeepAliveLapsed::NOT_LAPSED), 10),
+        (report_of(UUID, 0, BooleanFlag::FALSE), 11),
+    ]
+}
+
+/// Returns an established session that terminates after a fault.
+fn terminating_on_fault() -> Trace {
+    let policy = SessionPolicy { on_fault: OnFault::Terminate, ..SessionPolicy::default() };
+    let mut trace = Trace::with_policy(Progress::default(), policy);
+    trace.connect(Binding::New);
+    trace.log_on();
+    trace
+}
+
+#[test]
+fn fault_closes_without_a_terminate_by_default() {
+    for (input, code) in faults() {
+        let mut trace = Trace::established();
+        trace.receive(&input);
+        trace.assert_fault(code);
+        assert_eq!(trace.session.poll_action(), Some(Action::Close));
+        assert_eq!(trace.session.inbound_counters().errors(), 1, "{code}");
+    }
+}
+
+#[test]
+fn fault_can_terminate_with_0_and_wait_for_the_response() {
+    for (input, code) in faults() {
+        let mut trace = terminating_on_fault();
+        trace.receive(&input);
+        assert_eq!(trace.sent(), ["Terminate 0"], "{code}");
+        assert_eq!(trace.session.poll_action(), None, "waits for the response");
+        let error = trace.events().remove(0);
+        assert!(error.starts_with("error "), "{error}");
+        // Nothing after the fault is delivered.
+        trace.receive(&[report(1), sequence(UUID, 2, KeepAliveLapsed::LAPSED)].concat());
+        assert!(trace.events().is_empty() && trace.sent().is_empty());
+        let reason = DisconnectReason::Terminated(TerminateCode(code));
+        let is_framed = code != TerminateCode::INVALID_SOFH.0;
+        trace.receive(&terminate(0, trace.session.progress().request_timestamp));
+        assert_eq!(trace.session.poll_action(), is_framed.then_some(Action::Close));
+        assert_eq!(trace.session.disconnect_reason(), reason);
+    }
+}
+
+#[test]
+fn unanswered_terminate_after_a_fault_keeps_the_cause() {
+    let mut trace = terminating_on_fault();
+    trace.receive(&sequence(UUID, 0, KeepAliveLapsed::NOT_LAPSED));
+    trace.transmitted();
+    trace.at(KEEP_ALIVE);
+    assert_eq!(trace.session.poll_action(), Some(Action::Close));
+    let code = TerminateCode::INVALID_NEXT_SEQ_NO;
+    assert_eq!(trace.session.disconnect_reason(), DisconnectReason::Terminated(code));
+    trace.disconnect();
+    trace.connect(Binding::Resume);
+    trace.acknowledge();
+    trace.receive(&report(1));
+    assert!(trace.events().contains(&"new 1".to_string()), "the next connection delivers");
 }

@@ -46,7 +46,7 @@ fn reads_the_documented_sample() {
     assert_eq!((connector.attempts, connector.interval), (Some(20), Duration::from_secs(1)));
     assert_eq!((&*session.logon.session, &*session.logon.firm), ("ABC", "DEFGH"));
     assert_eq!(session.logon.keep_alive_interval, Duration::from_secs(10));
-    assert_eq!(session.logon.operator, Operator::automated("TRADER", "US,IL"));
+    assert_eq!(session.logon.operator, Operator::automated("TRADER", "US,IL").unwrap());
     assert_eq!(session.conduct, SessionPolicy::default());
     assert_eq!((session.waiting_max, session.when_full), (WAITING_DEFAULT, WhenFull::Refuse));
     assert!(session.keep_inbound);
@@ -93,8 +93,14 @@ fn keys_take_effect() {
     assert_eq!(expiry, KeyExpiry::new(Utc::from_nanos(1_803_859_200_000_000_000)));
     let config = with("# key_expires", "key_warning_days = 5\nkey_expires");
     assert_eq!(config.session.conduct.key_expires.unwrap().warning_days, 5);
-    let config = with("# batch_bytes = 1448", "batch_bytes = 9000");
+    let config = with("# batch_bytes = 1368", "batch_bytes = 9000");
     assert_eq!(config.session.batch_bytes, 9_000);
+    let config = with("# on_fault = \"close\"", "on_fault = \"terminate\"");
+    assert_eq!(config.session.conduct.on_fault, OnFault::Terminate);
+    let config = with("# on_demand_party_id = 0", "on_demand_party_id = 7");
+    assert_eq!(config.session.conduct.on_demand_party_id, 7);
+    let config = with("\"TRADER\"", "\"ABC\"\nebs = true");
+    assert_eq!(config.session.logon.operator, Operator::automated("ABC", "US,IL").unwrap());
     let config = with("when_full = \"refuse\"", "when_full = \"begin_again\"");
     assert_eq!(config.session.when_full, WhenFull::Restart);
     let config = with("manual = false", "manual = true\nparty_details_id = 7");
@@ -124,8 +130,10 @@ fn reports_invalid_value_with_its_line() {
         ("\"America/Chicago\"", "\"Chicago\"", "cannot use time zone `Chicago`"),
         ("\"Sun 15:00\"", "\"Sunday 15:00\"", "not a time of the week"),
         ("\"Fri 16:00\"", "\"Fri 25:00\"", "not a time of the week"),
-        ("\"TRADER\"", "\"A sender longer than allowed\"", "`sender_id` must be 1 to 20"),
-        ("\"US,IL\"", "\"US,ILL\"", "`location` must be 1 to 5"),
+        ("\"TRADER\"", "\"A sender longer than allowed\"", "cannot use SenderID: it must"),
+        ("\"TRADER\"", "\"1234567890123456789\"", "cannot use SenderID: it must be 1 to 18"),
+        ("\"TRADER\"", "\"ABCD\"\nebs = true", "cannot use SenderID: it must be 3"),
+        ("\"US,IL\"", "\"US,ILL\"", "cannot use Location: it must be 1 to 5"),
         ("# version = 9", "version = 4", "`version` must be 5 to 9"),
         ("# key_expires = 2027-03-01", "key_expires = 2027-03-01T00:00:00Z", "must be a date"),
         ("# key_expires = 2027-03-01", "key_expires = 2027-02-30", ""),
@@ -233,4 +241,38 @@ fn reports_segment_errors_with_their_line() {
     let (_, rest) = sample().split_once("[logon]").unwrap();
     let missing = read(&format!("[logon]{rest}")).unwrap_err().to_string();
     assert_eq!(missing, "line 1: missing `[gateway]`");
+}
+
+/// CME's file with segment 64, which accepts versions 5 and 8.
+const MSGW_CONFIG: &str = "<configuration><marketsegment id='64'>\
+    <ToCMESchemaVersion>5,8</ToCMESchemaVersion></marketsegment></configuration>";
+
+/// Reads the sample with `lines` added to `[conduct]`, beside CME's file.
+fn with_msgw_config(lines: &str) -> Result<Config, ConfigError> {
+    let folder = folder();
+    fs::write(folder.path().join("MSGW_Config.xml"), MSGW_CONFIG).unwrap();
+    let text = sample().replacen("[conduct]", &format!("[conduct]\n{lines}"), 1);
+    Config::from_toml_in(&text, folder.path())
+}
+
+#[test]
+fn schema_version_comes_from_msgw_config() {
+    let file = "msgw_config = \"MSGW_Config.xml\"";
+    let config = with_msgw_config(&format!("{file}\nmarket_segment = 64")).unwrap();
+    assert_eq!(config.session.conduct.version, Version::new(8).unwrap());
+    let error = |lines: &str| with_msgw_config(lines).unwrap_err().to_string();
+    let missing = error(&format!("{file}\nmarket_segment = 65"));
+    assert!(missing.starts_with("cannot use "), "{missing}");
+    assert!(missing.ends_with("MSGW_Config.xml: no market segment 65"), "{missing}");
+    assert!(error(file).contains("`msgw_config` needs `market_segment`"));
+    let both = format!("{file}\nmarket_segment = 64\nversion = 8");
+    assert!(error(&both).contains("give either `version` or `msgw_config`"));
+    assert!(error("msgw_config = \"other.xml\"\nmarket_segment = 64").contains("cannot read"));
+}
+
+#[test]
+fn gateway_kind_is_msgw_unless_set() {
+    let kind = |lines| with_msgw_config(lines).unwrap().session.conduct.gateway_kind;
+    assert_eq!(kind(""), GatewayKind::MarketSegment);
+    assert_eq!(kind("gateway_kind = \"cgw\""), GatewayKind::Convenience);
 }

@@ -81,6 +81,10 @@ impl Stream for StampedStream {
         self.stream.is_connected()
     }
 
+    fn segment_size(&self) -> Option<usize> {
+        self.stream.segment_size()
+    }
+
     fn finish_connect(&mut self) -> io::Result<bool> {
         self.stream.finish_connect()
     }

@@ -1,0 +1,58 @@
+//! ICMP errors about datagrams that an unconnected UDP socket has sent.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use crate::error_context::is_idle;
+use crate::kernel::recv_batch::RecvBatch;
+
+/// The errors read with one system call.
+const BATCH: usize = 8;
+
+/// Reads ICMP errors from a socket's error queue (`IP_RECVERR`, ip(7)).
+pub(crate) struct IcmpErrors {
+    batch: RecvBatch,
+}
+
+impl IcmpErrors {
+    /// Enables the error queue of a socket.
+    pub(crate) fn enable(socket: BorrowedFd<'_>, is_ipv4: bool) -> io::Result<Self> {
+        let (level, option) = match is_ipv4 {
+            true => (libc::IPPROTO_IP, libc::IP_RECVERR),
+            false => (libc::IPPROTO_IPV6, libc::IPV6_RECVERR),
+        };
+        let value: libc::c_int = 1;
+        // SAFETY: the descriptor is open for as long as it is borrowed; the value is an int, as the
+        // option takes, and lives until the call returns.
+        let status = unsafe {
+            let length = size_of_val(&value) as libc::socklen_t;
+            libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const value).cast(), length)
+        };
+        if status != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self { batch: RecvBatch::new(BATCH, 128) })
+    }
+
+    /// Calls `on` with the destination and the quoted payload of each datagram for which an ICMP
+    /// error has arrived.
+    pub(crate) fn drain(&mut self, socket: BorrowedFd<'_>, mut on: impl FnMut(SocketAddr, &[u8])) {
+        loop {
+            let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
+            let count = match self.batch.receive(socket, BATCH, flags) {
+                Ok(count) => count,
+                Err(error) => {
+                    debug_assert!(is_idle(&error), "the error queue is readable: {error}");
+                    return;
+                }
+            };
+            for index in 0..count {
+                on(self.batch.source(index), self.batch.datagram(index).bytes);
+            }
+            if count < BATCH {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The carrier of packets below the protocol.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use hairpin_rds::Transmit;
+
+use super::ethernet_carrier::EthernetCarrier;
+use super::kernel_carrier::KernelCarrier;
+use super::xdp_carrier::XdpCarrier;
+use crate::Received;
+
+/// Sends packets to peers and receives packets from them.
+pub(crate) trait Carrier: AsFd {
+    /// Checks that there is a path to a new peer.
+    ///
+    /// # Errors
+    /// The kernel's, such as `NetworkUnreachable`.
+    fn check_path(&mut self, to: SocketAddr) -> io::Result<()>;
+
+    /// Sends a packet, at the latest together with the one of which `has_more` is `false`. The
+    /// packet is lost if the network has no room for it.
+    ///
+    /// # Errors
+    /// `WouldBlock` if this host has no room for the packet. Other errors concern the carrier or
+    /// the path; the packet is lost.
+    fn transmit(&mut self, transmit: &Transmit<'_>) -> io::Result<()>;
+
+    /// Delivers up to `budget` packets with their senders. Never blocks.
+    ///
+    /// # Errors
+    /// The kernel's.
+    fn receive(&mut self, budget: usize, on: impl FnMut(IpAddr, &[u8])) -> io::Result<Received>;
+
+    /// Returns `true` if [`undeliverable`](Self::undeliverable) may have reports.
+    fn has_reports(&mut self) -> bool;
+
+    /// Calls `on` with the peer and the quoted packet of each report that no socket is bound.
+    fn undeliverable(&mut self, on: impl FnMut(SocketAddr, &[u8]));
+
+    /// See [`crate::Source::set_spinning`].
+    fn set_spinning(&mut self, is_spinning: bool);
+
+    /// Returns one line that names the carrier.
+    fn describe(&self) -> String;
+}
+
+/// A carrier of any kind.
+#[derive(Debug)]
+pub(crate) enum AnyCarrier {
+    Kernel(KernelCarrier),
+    Xdp(XdpCarrier),
+    Ethernet(EthernetCarrier),
+}
+
+/// Dispatches to the carrier.
+macro_rules! dispatch {
+    ($carrier:expr, $it:ident => $what:expr) => {
+        match $carrier {
+            AnyCarrier::Kernel($it) => $what,
+            AnyCarrier::Xdp($it) => $what,
+            AnyCarrier::Ethernet($it) => $what,
+        }
+    };
+}
+
+impl Carrier for AnyCarrier {
+    fn check_path(&mut self, to: SocketAddr) -> io::Result<()> {
+        dispatch!(self, it => it.check_path(to))
+    }
+
+    #[inline]
+    fn transmit(&mut self, transmit: &Transmit<'_>) -> io::Result<()> {
+        dispatch!(self, it => it.transmit(transmit))
+    }
+
+    #[inline]
+    fn receive(&mut self, budget: usize, on: impl FnMut(IpAddr, &[u8])) -> io::Result<Received> {
+        dispatch!(self, it => it.receive(budget, on))
+    }
+
+    fn has_reports(&mut self) -> bool {
+        dispatch!(self, it => it.has_reports())
+    }
+
+    fn undeliverable(&mut self, on: impl FnMut(SocketAddr, &[u8])) {
+        dispatch!(self, it => it.undeliverable(on));
+    }
+
+    fn set_spinning(&mut self, is_spinning: bool) {
+        dispatch!(self, it => it.set_spinning(is_spinning));
+    }
+
+    fn describe(&self) -> String {
+        dispatch!(self, it => it.describe())
+    }
+}
+
+impl AsFd for AnyCarrier {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        dispatch!(self, it => it.as_fd())
+    }
+}
+
+/// Returns `true` if this host has no room for a packet now.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(libc::ENOBUFS)
+}

@@ -1,0 +1,191 @@
+//! The transport of pings in reliable datagrams.
+
+use std::io;
+use std::net::{SocketAddr, SocketAddrV4};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use anyhow::Result;
+use hairpin_endpoint::rds::{
+    Event, ProtocolError, RdsError, RdsOptions, RdsSocket, RdsTransport as Carrier,
+};
+use hairpin_endpoint::{
+    Blocker, Meta, Receive, Received, Source, Timestamp, Timestamping, Transmit, Transmitted,
+    Transport,
+};
+use hairpin_host::Clock;
+use hairpin_time::{Duration, Instant};
+
+use super::ping_transport::PingTransport;
+use super::setup::PingSetup;
+use crate::harness::transport::TransportArgs;
+
+/// The packets processed between two messages of a flood.
+const BATCH: usize = 64;
+
+/// A socket that sends to one peer, with the clock of its timeouts.
+#[derive(Debug)]
+pub(crate) struct RdsTransport {
+    socket: RdsSocket,
+    clock: Clock,
+    peer: SocketAddr,
+    /// The time of the last receive.
+    now: Instant,
+    next_timeout: Instant,
+}
+
+impl RdsTransport {
+    /// Binds a socket to an address of this host, with messages of up to `size` bytes.
+    ///
+    /// # Errors
+    /// Those of the carrier.
+    pub(crate) fn bind(carrier: &Carrier, local: SocketAddrV4, size: usize) -> Result<Self> {
+        let clock = Clock::new();
+        let mut options = RdsOptions::default();
+        options.protocol.message_max = size.max(options.protocol.packet_max);
+        let now = clock.instant();
+        let mut socket = RdsSocket::new(now, options);
+        socket.bind(now, carrier, local.into())?;
+        Ok(Self { socket, clock, peer: local.into(), now, next_timeout: now })
+    }
+
+    /// Returns the bound address.
+    pub(crate) fn local_address(&self) -> SocketAddrV4 {
+        v4(self.socket.local_address().unwrap_or(self.peer))
+    }
+
+    /// Returns one line that names the carrier.
+    pub(crate) fn describe(&self) -> String {
+        self.socket.describe().unwrap_or_default()
+    }
+
+    /// Sends a message to any peer.
+    ///
+    /// # Errors
+    /// `WouldBlock` if a buffer is full; those of the carrier.
+    #[inline]
+    pub(crate) fn send(
+        &mut self,
+        to: SocketAddr,
+        length: usize,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> io::Result<()> {
+        // A spinning loop has received a moment ago: one clock reading less.
+        match self.socket.send(self.now, to, length, fill) {
+            Ok(_) => Ok(()),
+            Err(RdsError::Protocol(ProtocolError::WouldBlock | ProtocolError::Congested)) => {
+                Err(io::ErrorKind::WouldBlock.into())
+            }
+            Err(RdsError::Io(error)) => Err(error),
+            Err(error) => Err(io::Error::other(error)),
+        }
+    }
+
+    #[inline]
+    fn handle_timeout(&mut self, now: Instant) -> io::Result<()> {
+        if now >= self.next_timeout {
+            self.socket.handle_timeout(now)?;
+            // Checked once more after a millisecond, in case a message was sent meanwhile.
+            let latest = now + Duration::from_millis(1);
+            self.next_timeout = self.socket.poll_timeout(now).map_or(latest, |at| at.min(latest));
+        }
+        Ok(())
+    }
+}
+
+/// Returns the carrier that the arguments select.
+pub(crate) fn carrier(
+    is_ethernet: bool,
+    args: &TransportArgs,
+    device: &str,
+    udp: &Transport,
+) -> Carrier {
+    match udp {
+        _ if is_ethernet => Carrier::Ethernet {
+            interface: device.to_owned(),
+            settings: args.stack_settings().interface,
+        },
+        Transport::Kernel => Carrier::Kernel,
+        Transport::Xdp(stack) => Carrier::Xdp(stack.clone()),
+    }
+}
+
+/// Opens a socket for each connection to one pong.
+///
+/// # Errors
+/// Those of the carrier.
+pub(crate) fn rds(setup: &PingSetup, carrier: &Carrier) -> Result<Vec<RdsTransport>> {
+    let open = |_| {
+        let local = SocketAddrV4::new(setup.interface, 0);
+        let mut socket = RdsTransport::bind(carrier, local, setup.size)?;
+        socket.peer = setup.remote.address.into();
+        Ok(socket)
+    };
+    (0..setup.load.connections).map(open).collect()
+}
+
+fn v4(address: SocketAddr) -> SocketAddrV4 {
+    match address {
+        SocketAddr::V4(address) => address,
+        SocketAddr::V6(_) => unreachable!("the socket is bound to an IPv4 address"),
+    }
+}
+
+impl Receive for RdsTransport {
+    #[inline]
+    fn receive(&mut self, budget: usize, mut on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
+        self.now = self.clock.instant();
+        let now = self.now;
+        self.handle_timeout(now)?;
+        let received = self.socket.receive(now, budget, |message| {
+            on(Meta { source: v4(message.source), timestamp: Timestamp::None }, message.bytes);
+        });
+        if let Some(Event::Undeliverable(_)) = self.socket.poll_event() {
+            return Err(io::ErrorKind::ConnectionRefused.into());
+        }
+        received
+    }
+}
+
+impl Transmit for RdsTransport {
+    #[inline]
+    fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<()> {
+        self.send(self.peer, length, fill)
+    }
+}
+
+impl PingTransport for RdsTransport {
+    const IS_STREAM: bool = false;
+
+    fn stamp_transmits(&mut self, _timestamping: Timestamping) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn transmit_timestamps(&mut self, _on: impl FnMut(Transmitted)) -> io::Result<usize> {
+        Ok(0)
+    }
+
+    /// Processes acknowledgments; returns `true` if the peer has acknowledged everything.
+    fn flush(&mut self) -> io::Result<bool> {
+        self.now = self.clock.instant();
+        let now = self.now;
+        self.handle_timeout(now)?;
+        self.socket.process(now, BATCH)?;
+        Ok(self.socket.is_acknowledged())
+    }
+}
+
+impl AsFd for RdsTransport {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Source for RdsTransport {
+    fn set_blocking(&mut self, timeout: Option<Duration>) -> io::Result<Option<Blocker>> {
+        self.socket.set_blocking(timeout)
+    }
+
+    fn set_spinning(&mut self, is_spinning: bool) {
+        self.socket.set_spinning(is_spinning);
+    }
+}
