@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::cmd::{
-    bench, bench_compare, decode, exchange, feed, generate, order, ping, pong, report, stat, t2t,
-    trader,
+    bench, bench_compare, decode, exchange, feed, generate, order, ping, pong, rds_stress, report,
+    stat, t2t, trader,
 };
 use crate::harness::child_protocol::ChildArgs;
 use crate::harness::usage;
@@ -25,7 +25,7 @@ struct Cli {
 enum Command {
     /// Measure tick-to-trade latency: run an exchange and a trader on this machine
     T2t(t2t::T2tArgs),
-    /// Measure a published table on this machine: t2t, feed or order
+    /// Measure a published table on this machine: t2t, feed, order or rds
     Bench(bench::BenchArgs),
     /// Run the exchange simulator for traders on this or other hosts, and measure it in rounds
     Exchange(exchange::ExchangeArgs),
@@ -41,10 +41,12 @@ enum Command {
     Decode(decode::DecodeArgs),
     /// Print live counters of running Hairpin processes
     Stat(stat::StatArgs),
-    /// Measure round trips of messages over UDP, multicast, TCP or raw frames
+    /// Measure round trips of messages over UDP, multicast, TCP, reliable datagrams or raw frames
     Ping(ping::PingArgs),
     /// Answer the pings of this or other hosts
     Pong(pong::PongArgs),
+    /// Exchange messages between many reliable datagram sockets of two hosts, and verify them
+    RdsStress(rds_stress::RdsStressArgs),
     /// Write a page with charts from results files
     Report(report::ReportArgs),
     BenchCompare(bench_compare::CompareArgs),
@@ -97,6 +99,7 @@ pub fn run() -> ExitCode {
         Command::Trader(arguments) => trader::run(&arguments),
         Command::Ping(arguments) => ping::run(&arguments),
         Command::Pong(arguments) => pong::run(&arguments),
+        Command::RdsStress(arguments) => rds_stress::run(&arguments),
         Command::PingSockperf(arguments) => ping::sockperf_check::run(&arguments),
         Command::PingPing(arguments) => ping::child::run(&arguments),
         Command::PingPong(arguments) => pong::child::run(&arguments),

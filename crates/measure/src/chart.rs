@@ -4,6 +4,7 @@
 //! file. It
 //! contains its title, units, counts and a reading aid, so it can be used without the report.
 
+mod by_size;
 mod histogram;
 mod over_time;
 mod overview;
@@ -51,11 +52,20 @@ const LEADING: f64 = 17.0;
 /// The characters per line of the caption.
 const CAPTION_COLUMNS: usize = 165;
 
-/// Returns the three charts of a group: percentiles, histogram, latency over time. `subject` is one
-/// line with the machines and commands.
+/// The most panels that are drawn if a chart by message size shows the same rows.
+const PANELS: usize = 12;
+
+/// Returns the charts of a group: latency by message size if there are several sizes, percentiles,
+/// histogram, latency over time. The last three are omitted if several sizes make many panels.
+/// `subject` is one line with the machines and commands.
 pub(crate) fn charts(group: &ChartGroup<'_>, subject: &str) -> Vec<Chart> {
+    let by_size = by_size::draw(group, subject);
+    if by_size.is_some() && group.panels.len() > PANELS {
+        return by_size.into_iter().collect();
+    }
     let charts = [percentiles::draw, histogram::draw, over_time::draw];
-    charts.into_iter().filter_map(|draw| draw(group, subject)).collect()
+    let charts = charts.into_iter().filter_map(|draw| draw(group, subject));
+    by_size.into_iter().chain(charts).collect()
 }
 
 impl Chart {

@@ -77,8 +77,9 @@ impl<'a> Report<'a> {
 
     /// Writes `report.html` and, for each feed and interval with samples,
     /// `percentiles-<feed>-<interval>.svg`, `histogram-…` and `latency-…` into a folder, with the
-    /// interval in microseconds. Creates the folder if necessary. Returns the written files, the
-    /// page last.
+    /// interval in microseconds. Rows of three or more message sizes have `size-…` as well, which
+    /// replaces the others if there are more than 12 settings. Creates the folder if necessary.
+    /// Returns the written files, the page last.
     ///
     /// Each file is replaced atomically: a reader sees the old or the new one. Other files in the
     /// folder are not changed.

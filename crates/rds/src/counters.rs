@@ -1,5 +1,28 @@
 //! Counters of a socket.
 
+/// Adds an iterator over the counters to their struct.
+macro_rules! with_iterator {
+    (
+        $(#[$attribute:meta])*
+        pub struct $struct:ident {
+            $($(#[$doc:meta])* pub $name:ident: u64,)*
+        }
+    ) => {
+        $(#[$attribute])*
+        pub struct $struct {
+            $($(#[$doc])* pub $name: u64,)*
+        }
+
+        impl $struct {
+            /// Iterates over the counters with their names, in declaration order.
+            pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+                [$((stringify!($name), self.$name)),*].into_iter()
+            }
+        }
+    };
+}
+
+with_iterator! {
 /// The counters of a socket. All of them only rise.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -76,4 +99,5 @@ pub struct Counters {
     pub send_would_block: u64,
     /// Times that this socket became congested.
     pub congestions: u64,
+}
 }

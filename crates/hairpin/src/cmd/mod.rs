@@ -9,6 +9,7 @@ pub(crate) mod generate;
 pub(crate) mod order;
 pub(crate) mod ping;
 pub(crate) mod pong;
+pub(crate) mod rds_stress;
 pub(crate) mod report;
 pub(crate) mod stat;
 pub(crate) mod t2t;

@@ -26,6 +26,7 @@ mod order_prompt;
 mod order_tracker;
 mod ping;
 mod ping_raw;
+mod rds;
 mod report;
 mod t2t;
 mod throughput;

@@ -43,6 +43,14 @@ impl SeriesStyle {
         let known = STYLES.iter().find(|(name, _)| *name == wait);
         known.map_or(STYLES[STYLES.len() - 1].1, |(_, style)| *style)
     }
+
+    /// Returns the style of a protocol, for charts whose lines are protocols. Its dash is unused.
+    pub(crate) fn for_protocol(protocol: &str) -> Self {
+        /// The protocols, in the order of [`STYLES`].
+        const PROTOCOLS: [&str; 5] = ["udp", "tcp", "rds", "raw", "rds-ethernet"];
+        let known = PROTOCOLS.iter().position(|known| *known == protocol);
+        STYLES[known.unwrap_or(STYLES.len() - 1)].1
+    }
 }
 
 /// The colors of other elements: text, axes and captions, grid, background. Each has a class, a

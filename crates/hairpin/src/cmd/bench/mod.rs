@@ -6,6 +6,7 @@ mod comparison_table;
 pub(crate) mod feed;
 pub(crate) mod order;
 mod progress;
+mod rds;
 mod rounds;
 mod run;
 mod t2t;
@@ -30,6 +31,7 @@ enum Table {
     T2t(t2t::BenchT2tArgs),
     Feed(feed::BenchFeedArgs),
     Order(order::BenchOrderArgs),
+    Rds(rds::BenchRdsArgs),
     #[command(external_subcommand)]
     Other(Vec<OsString>),
 }
@@ -43,9 +45,10 @@ pub(crate) fn run(arguments: &BenchArgs) -> Result<ExitCode> {
         Table::T2t(arguments) => t2t::run(arguments),
         Table::Feed(arguments) => feed::run(arguments),
         Table::Order(arguments) => order::run(arguments),
+        Table::Rds(arguments) => rds::run(arguments),
         Table::Other(words) => {
             let name = words.first().map(|name| name.to_string_lossy()).unwrap_or_default();
-            let known = "the tables are: t2t, feed, order; try --help";
+            let known = "the tables are: t2t, feed, order, rds; try --help";
             let _ = writeln!(std::io::stderr(), "hairpin: unknown table '{name}'; {known}");
             Ok(ExitCode::from(2))
         }

@@ -141,9 +141,9 @@ pub(crate) struct PingArgs {
 
 /// The cores of pong and ping; `None` leaves the choice to the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cores {
-    pub(super) pong: Option<usize>,
-    pub(super) ping: Option<usize>,
+pub(crate) struct Cores {
+    pub(crate) pong: Option<usize>,
+    pub(crate) ping: Option<usize>,
 }
 
 impl PingArgs {
@@ -161,6 +161,7 @@ impl PingArgs {
                     let load = self.load(interval_ns);
                     cases.extend(or(&self.wait, &Wait::ALL).iter().map(|&wait| PingCase {
                         protocol,
+                        transport: self.transport,
                         wait,
                         pong_wait: self.pong_wait.unwrap_or(wait),
                         size,

@@ -135,6 +135,7 @@ mod tests {
     fn case() -> PingCase {
         PingCase {
             protocol: Protocol::Udp,
+            transport: crate::harness::transport::TransportArgs::default(),
             wait: Wait::Spin,
             pong_wait: Wait::Spin,
             size: 100,

@@ -10,7 +10,7 @@ pub(crate) mod message;
 mod message_splitter;
 mod ping_case;
 mod ping_loop;
-mod ping_transport;
+pub(crate) mod ping_transport;
 mod pinger;
 mod progress;
 mod raw_args;
@@ -21,7 +21,7 @@ mod round;
 mod setup;
 pub(crate) mod sockperf_check;
 mod stall_check;
-mod table;
+pub(crate) mod table;
 #[cfg(test)]
 mod virtual_time;
 
@@ -32,14 +32,17 @@ use hairpin_host::Clock;
 use hairpin_measure::{Clock as MeasuredBy, Results, Row, Style, Timestamping, interleaved};
 use hairpin_reactor::Wait;
 
-pub(crate) use args::{PingArgs, SIZE_MAX};
+pub(crate) use args::{Cores, PingArgs, SIZE_MAX};
 use flood_rates::Rates;
-use ping_case::PingCase;
+pub(crate) use ping_case::PingCase;
+pub(crate) use ping_loop::Load;
 pub(crate) use ping_transport::{GREETING, GREETING_LENGTH, Multicast, datagrams};
 use progress::PingProgress;
-use round::{NotReady, Outcome, PingContext};
-use setup::Stamping;
-pub(crate) use setup::{PongAddress, PongOutcome, PongReady, PongSetup, Protocol, answers_to};
+use round::NotReady;
+pub(crate) use round::{Outcome, PingContext, RoundEvent};
+pub(crate) use setup::{
+    PongAddress, PongOutcome, PongReady, PongSetup, Protocol, Stamping, answers_to,
+};
 
 use crate::harness::host_checks::HostChecks;
 use crate::harness::host_pair::HostPair;
@@ -76,7 +79,6 @@ pub(crate) fn run(arguments: &PingArgs) -> Result<ExitCode> {
         hosts: &hosts,
         cores,
         remote: arguments.place(),
-        transport: arguments.transport,
         slowness: arguments.slowness(),
         stamping: arguments.timestamps,
         signals: &signals,
@@ -157,7 +159,7 @@ impl Session<'_> {
                 Ok(outcome) => {
                     tallies[side].add(&outcome);
                     rates.add(side, &outcome);
-                    self.rows(&case, outcome)
+                    self.context.rows(&case, &outcome)
                 }
                 // An unsuitable host, or a missing pong, fails every row: report it once.
                 Err(error) if is_first && self.context.remote.is_some() => return Err(error),
@@ -169,19 +171,6 @@ impl Session<'_> {
         let rows = sets.into_iter().flat_map(|rounds| joined(rounds, self.rounds)).collect();
         let counts = self.plan.iter().zip(tallies).map(|(case, tally)| tally.describe(case));
         Ok(Measured { rows, counts: counts.collect(), rates })
-    }
-
-    fn rows(&self, case: &PingCase, Outcome { ping, pong }: Outcome) -> Vec<Row> {
-        let interrupted = ping.interrupted;
-        let flooded = ping.flood.zip(pong.and_then(|pong| pong.flood));
-        let rows = match flooded {
-            Some((sent, received)) => {
-                let setup = self.context.ping_setup(case, PongAddress::NOWHERE);
-                vec![received.row(setup.flood_setting(Clock::new().source()), sent.messages)]
-            }
-            None => ping.rows,
-        };
-        rows.into_iter().map(|row| Row { interrupted, ..row }).collect()
     }
 
     /// Adds the environment of the round to its row.
@@ -235,7 +224,7 @@ fn leave_out(mut plan: Vec<PingCase>, arguments: &PingArgs) -> (Vec<PingCase>, S
     (plan, said)
 }
 
-fn introduction(hosts: &HostPair, cores: args::Cores, plan: &[PingCase]) -> String {
+fn introduction(hosts: &HostPair, cores: Cores, plan: &[PingCase]) -> String {
     let mut text = format!("{}; {}", hosts.describe(), cores.describe());
     if plan.iter().any(|case| case.wait == Wait::Block) {
         let tick = hairpin_host::kernel_tick();

@@ -4,19 +4,21 @@ use hairpin_reactor::Wait;
 
 use super::ping_loop::Load;
 use super::setup::Protocol;
+use crate::harness::transport::TransportArgs;
 
 /// A case: the parameters that its rounds have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct PingCase {
-    pub(super) protocol: Protocol,
-    pub(super) wait: Wait,
+pub(crate) struct PingCase {
+    pub(crate) protocol: Protocol,
+    pub(crate) transport: TransportArgs,
+    pub(crate) wait: Wait,
     /// The wait of the pong.
-    pub(super) pong_wait: Wait,
-    pub(super) size: usize,
+    pub(crate) pong_wait: Wait,
+    pub(crate) size: usize,
     /// The load of all rounds together.
-    pub(super) load: Load,
+    pub(crate) load: Load,
     /// The duration of each round in milliseconds, for a flood.
-    pub(super) flood_ms: Option<u64>,
+    pub(crate) flood_ms: Option<u64>,
 }
 
 impl PingCase {
@@ -39,7 +41,15 @@ mod tests {
         for (samples, rounds) in [(20_000, 7), (7, 7), (8, 7), (100, 1)] {
             let load = Load { interval_ns: 0, warm_up: 5, samples, connections: 1 };
             let (protocol, wait) = (Protocol::Udp, Wait::Spin);
-            let case = PingCase { protocol, wait, pong_wait: wait, size: 1, load, flood_ms: None };
+            let case = PingCase {
+                protocol,
+                transport: TransportArgs::default(),
+                wait,
+                pong_wait: wait,
+                size: 1,
+                load,
+                flood_ms: None,
+            };
             let shares = (0..rounds).map(|round| case.share(round, rounds).load.samples);
             assert_eq!(shares.clone().sum::<u64>(), samples);
             assert!(shares.clone().max().unwrap() - shares.min().unwrap() <= 1);

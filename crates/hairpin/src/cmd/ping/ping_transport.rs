@@ -11,6 +11,7 @@ use hairpin_endpoint::{
     UdpSocket, UringHandle,
 };
 use hairpin_host::Clock;
+use hairpin_mapped::CounterWriter;
 use hairpin_time::Duration;
 
 use super::setup::{PingSetup, answers_to};
@@ -51,6 +52,9 @@ pub(crate) trait PingTransport: Receive + Transmit + Source {
     fn flush(&mut self) -> io::Result<bool> {
         Ok(true)
     }
+
+    /// Writes the counters of its protocol, if it has any.
+    fn write_counters(&self, _part: &str, _writer: &mut CounterWriter<'_>) {}
 }
 
 impl PingTransport for UdpSocket {

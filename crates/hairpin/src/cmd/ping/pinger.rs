@@ -248,6 +248,14 @@ impl<L: PingTransport, P: Fn(u64)> Task for Round<'_, '_, L, P> {
         let ping_loop = &self.pinger.ping_loop;
         writer.gauge("ping", "waiting", Unit::Count, ping_loop.waiting());
         writer.counters("ping", ping_loop.counts().iter());
+        match &*self.pinger.lines {
+            [line] => line.write_counters("rds", writer),
+            lines => {
+                for (number, line) in lines.iter().enumerate() {
+                    line.write_counters(&format!("rds{number}"), writer);
+                }
+            }
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use hairpin_endpoint::{
     Transport,
 };
 use hairpin_host::Clock;
+use hairpin_mapped::CounterWriter;
 use hairpin_time::{Duration, Instant};
 
 use super::ping_transport::PingTransport;
@@ -138,11 +139,14 @@ impl Receive for RdsTransport {
         self.handle_timeout(now)?;
         let received = self.socket.receive(now, budget, |message| {
             on(Meta { source: v4(message.source), timestamp: Timestamp::None }, message.bytes);
-        });
-        if let Some(Event::Undeliverable(_)) = self.socket.poll_event() {
+        })?;
+        // A received message must be answered first: an error would drop it.
+        if received.count == 0
+            && let Some(Event::Undeliverable(_)) = self.socket.poll_event()
+        {
             return Err(io::ErrorKind::ConnectionRefused.into());
         }
-        received
+        Ok(received)
     }
 }
 
@@ -171,6 +175,10 @@ impl PingTransport for RdsTransport {
         self.handle_timeout(now)?;
         self.socket.process(now, BATCH)?;
         Ok(self.socket.is_acknowledged())
+    }
+
+    fn write_counters(&self, part: &str, writer: &mut CounterWriter<'_>) {
+        writer.counters(part, self.socket.counters().iter());
     }
 }
 

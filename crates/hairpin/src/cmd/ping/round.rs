@@ -4,6 +4,7 @@ use std::net::SocketAddrV4;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use hairpin_host::Clock;
 use hairpin_measure::Row;
 
 use super::args::Cores;
@@ -18,7 +19,6 @@ use crate::harness::child_process::ChildProcess;
 use crate::harness::child_protocol::ChildCounters;
 use crate::harness::host_pair::{HostPair, Role};
 use crate::harness::signals::Signals;
-use crate::harness::transport;
 
 /// The interval at which the parent checks progress and signals. It is long because with two cores
 /// each check takes time from one of the two processes.
@@ -29,19 +29,18 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 const SETTLE: Duration = Duration::from_millis(50);
 
 /// The parameters that all rounds have in common.
-pub(super) struct PingContext<'a> {
-    pub(super) hosts: &'a HostPair,
-    pub(super) cores: Cores,
+pub(crate) struct PingContext<'a> {
+    pub(crate) hosts: &'a HostPair,
+    pub(crate) cores: Cores,
     /// The pong that runs already; otherwise one is started.
-    pub(super) remote: Option<PongAddress>,
-    pub(super) transport: transport::TransportArgs,
-    pub(super) slowness: Slowness,
-    pub(super) stamping: Stamping,
-    pub(super) signals: &'a Signals,
+    pub(crate) remote: Option<PongAddress>,
+    pub(crate) slowness: Slowness,
+    pub(crate) stamping: Stamping,
+    pub(crate) signals: &'a Signals,
 }
 
 /// An event of a running round.
-pub(super) enum RoundEvent<'a> {
+pub(crate) enum RoundEvent<'a> {
     /// The number of pings sent.
     Sent(u64),
     /// The role of a process and the description of its datapath.
@@ -49,10 +48,10 @@ pub(super) enum RoundEvent<'a> {
 }
 
 /// The results of one round.
-pub(super) struct Outcome {
-    pub(super) ping: PingOutcome,
+pub(crate) struct Outcome {
+    pub(crate) ping: PingOutcome,
     /// `None` if the pong was not started here.
-    pub(super) pong: Option<PongOutcome>,
+    pub(crate) pong: Option<PongOutcome>,
 }
 
 /// The error of a round that cannot run on this host, whatever its case.
@@ -65,7 +64,7 @@ impl PingContext<'_> {
     ///
     /// # Errors
     /// A process that cannot be started, fails (with its error message) or does not exit.
-    pub(super) fn round(
+    pub(crate) fn round(
         &self,
         case: &PingCase,
         on_event: impl FnMut(RoundEvent<'_>),
@@ -135,8 +134,23 @@ impl PingContext<'_> {
         Ok(outcome)
     }
 
+    /// Returns the rows of a round.
+    pub(crate) fn rows(&self, case: &PingCase, Outcome { ping, pong }: &Outcome) -> Vec<Row> {
+        let interrupted = ping.interrupted;
+        let received = pong.as_ref().and_then(|pong| pong.flood.as_ref());
+        let flooded = ping.flood.as_ref().zip(received);
+        let rows = match flooded {
+            Some((sent, received)) => {
+                let setup = self.ping_setup(case, PongAddress::NOWHERE);
+                vec![received.row(setup.flood_setting(Clock::new().source()), sent.messages)]
+            }
+            None => ping.rows.clone(),
+        };
+        rows.into_iter().map(|row| Row { interrupted, ..row }).collect()
+    }
+
     /// Returns rows that contain the reason of a failure.
-    pub(super) fn failed(&self, case: &PingCase, reason: &str) -> Vec<Row> {
+    pub(crate) fn failed(&self, case: &PingCase, reason: &str) -> Vec<Row> {
         let setup = self.ping_setup(case, PongAddress::NOWHERE);
         let source = setup.stamping.clock().source();
         if case.flood_ms.is_some() {
@@ -148,13 +162,13 @@ impl PingContext<'_> {
     }
 
     /// Returns the setup of a ping of this case, for a pong at `remote`.
-    pub(super) fn ping_setup(&self, case: &PingCase, remote: PongAddress) -> PingSetup {
+    pub(crate) fn ping_setup(&self, case: &PingCase, remote: PongAddress) -> PingSetup {
         PingSetup {
             protocol: case.protocol,
             remote,
             interface: self.hosts.address(Role::Ping),
             device: self.hosts.interface(Role::Ping).to_owned(),
-            transport: self.transport,
+            transport: case.transport,
             wait: case.wait.to_string(),
             core: self.cores.ping,
             size: case.size,
@@ -178,7 +192,7 @@ impl PingContext<'_> {
             },
             interface,
             device: self.hosts.interface(Role::Pong).to_owned(),
-            transport: self.transport,
+            transport: case.transport,
             wait: case.pong_wait.to_string(),
             core: self.cores.pong,
             slowness: self.slowness,

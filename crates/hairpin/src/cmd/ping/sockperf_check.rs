@@ -18,7 +18,7 @@ use crate::harness::host_checks::HostChecks;
 use crate::harness::host_pair::{HostPair, Role};
 use crate::harness::output;
 use crate::harness::signals::Signals;
-use crate::harness::transport;
+use crate::harness::transport::TransportArgs;
 
 /// The message size in bytes: the smallest that sockperf accepts.
 const SIZE: usize = 14;
@@ -68,7 +68,6 @@ pub(crate) fn run(arguments: &SockperfArgs) -> Result<ExitCode> {
         hosts: &hosts,
         cores,
         remote: None,
-        transport: transport::TransportArgs::default(),
         slowness: Slowness::default(),
         stamping: Stamping::None,
         signals: &signals,
@@ -104,7 +103,15 @@ fn pairs(arguments: &SockperfArgs) -> Vec<Pair> {
     let load =
         Load { interval_ns: 0, warm_up: WARM_UP, samples: arguments.samples, connections: 1 };
     let of = |protocol, wait| {
-        let case = PingCase { protocol, wait, pong_wait: wait, size: SIZE, load, flood_ms: None };
+        let case = PingCase {
+            protocol,
+            transport: TransportArgs::default(),
+            wait,
+            pong_wait: wait,
+            size: SIZE,
+            load,
+            flood_ms: None,
+        };
         Pair { case, ours: Vec::new(), theirs: Vec::new() }
     };
     let waits = [Wait::Spin, Wait::Block];

@@ -142,14 +142,14 @@ fn note(row: &Row) -> String {
 
 /// The counts of one case besides its rows.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     ping: PingCounts,
     refused: u64,
     stamps: Option<StampCounts>,
 }
 
 impl Tally {
-    pub(super) fn add(&mut self, outcome: &Outcome) {
+    pub(crate) fn add(&mut self, outcome: &Outcome) {
         let PingCounts { sent, answered, lost, late, duplicated, out_of_order, unexpected } =
             outcome.ping.counts;
         self.ping.sent += sent;
@@ -172,7 +172,7 @@ impl Tally {
     }
 
     /// Returns a line if a count is unexpected, and one about timestamps if they were enabled.
-    pub(super) fn describe(&self, case: &PingCase) -> String {
+    pub(crate) fn describe(&self, case: &PingCase) -> String {
         let stamps = self.stamps.map(|stamps| {
             let StampCounts { complete, no_transmit, no_receive, contradictory } = stamps;
             format!(

@@ -33,6 +33,9 @@ pub(super) trait Responder {
         reactor: &mut Reactor,
         state: &mut PongState,
     ) -> io::Result<()>;
+
+    /// Writes the counters of its protocol, if it has any.
+    fn write_counters(&self, _writer: &mut CounterWriter<'_>) {}
 }
 
 /// The state of a pong that responders share.
@@ -194,5 +197,6 @@ impl<S: Responder, F: FnMut(FloodReceived)> Task for Serving<'_, S, F> {
             "pong",
             [("answered", answered), ("refused", refused), ("counted", counted)].into_iter(),
         );
+        self.server.responder.write_counters(writer);
     }
 }

@@ -4,10 +4,12 @@ use std::io;
 use std::net::SocketAddrV4;
 
 use hairpin_endpoint::{Receive, Source, Transmit, UdpSocket};
+use hairpin_mapped::CounterWriter;
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 
 use super::server::{PongState, Responder};
 use crate::cmd::ping::Multicast;
+use crate::cmd::ping::ping_transport::PingTransport;
 use crate::cmd::ping::rds_transport::RdsTransport;
 
 /// The number of flood datagrams received at once.
@@ -20,6 +22,9 @@ pub(super) trait Reply: Receive + Source {
     /// # Errors
     /// Those of the kernel; the datagram is lost.
     fn reply(&mut self, to: SocketAddrV4, bytes: &[u8]) -> io::Result<()>;
+
+    /// Writes the counters of its protocol, if it has any.
+    fn write_counters(&self, _writer: &mut CounterWriter<'_>) {}
 }
 
 impl Reply for UdpSocket {
@@ -33,6 +38,10 @@ impl Reply for RdsTransport {
     #[inline]
     fn reply(&mut self, to: SocketAddrV4, bytes: &[u8]) -> io::Result<()> {
         self.send(to.into(), bytes.len(), |buffer| buffer.copy_from_slice(bytes))
+    }
+
+    fn write_counters(&self, writer: &mut CounterWriter<'_>) {
+        PingTransport::write_counters(self, "rds", writer);
     }
 }
 
@@ -101,5 +110,9 @@ impl<R: Reply> Responder for UdpResponder<R> {
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
             outcome => outcome,
         }
+    }
+
+    fn write_counters(&self, writer: &mut CounterWriter<'_>) {
+        self.socket.write_counters(writer);
     }
 }
