@@ -112,7 +112,7 @@ fn frame(gateway: &CheckedGateway, client: &mut Numbers, step: &[u8; 6]) -> Vec<
             order.set_time_in_force(time_of(b));
             order.set_min_qty((b & 64 != 0).then_some(u32::from(c / 2)));
             // Some orders follow on-demand party details.
-            order.set_party_details_list_req_id(if b & 128 == 0 { 1 } else { 0xFFFF_FFFF });
+            order.set_party_details_list_req_id(if b & 128 == 0 { 1 } else { 0 });
         }),
     }
 }
@@ -183,7 +183,7 @@ fn many(number: u32, (a, b, c): (u8, u8, u8), price: i64) -> Vec<u8> {
 
 /// Creates party details and requests for quote.
 fn parties(number: u32, (a, b, c): (u8, u8, u8)) -> Vec<u8> {
-    let id = if b & 1 == 0 { 0xFFFF_FFFF } else { u64::from(b) };
+    let id = if b & 1 == 0 { 0 } else { u64::from(b) };
     match a % 4 {
         0 | 1 => {
             let action = if c & 1 == 0 { ListUpdAct::ADD } else { ListUpdAct::DELETE };

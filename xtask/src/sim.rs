@@ -4,12 +4,13 @@
 //! |---|---|
 //! | `mutants` | builds and runs a simulation against copies of crates with a mutant |
 //! | `mutant` | a change of source text that breaks a rule |
-//! | `feed_mutants`, `order_mutants` | the tables of mutants |
+//! | `feed_mutants`, `order_mutants`, `rds_mutants` | the tables of mutants |
 
 mod feed_mutants;
 mod mutant;
 mod mutants;
 mod order_mutants;
+mod rds_mutants;
 
 use anyhow::{Result, ensure};
 use clap::ValueEnum;
@@ -23,7 +24,7 @@ pub(crate) struct Arguments {
     /// The simulation to run
     name: Name,
     /// Number of runs, each with the next seed [default: t2t: one hour of ticks at one per
-    /// millisecond; feed and order: 10,000, with --mutants 50]
+    /// millisecond; feed and order: 10,000; rds: 20,000; with --mutants 50]
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
     /// First seed
@@ -32,11 +33,11 @@ pub(crate) struct Arguments {
     /// Ticks per run of t2t; a failed seed repeats only with the same number
     #[arg(long, value_name = "N", default_value_t = 3_600)]
     ticks: u64,
-    /// Print each event on a line (feed, order)
+    /// Print each event on a line (feed, order, rds)
     #[arg(long)]
     trace: bool,
     /// Build copies of the crates with a mutant each, and fail unless the simulation detects it
-    /// (feed, order)
+    /// (feed, order, rds)
     #[arg(long, conflicts_with = "trace")]
     mutants: bool,
     /// Instead kill a trader's process N times with SIGKILL, and account for its orders (order)
@@ -44,7 +45,7 @@ pub(crate) struct Arguments {
     kills: Option<u64>,
 }
 
-/// A simulation, which is a test of the crate `hairpin`.
+/// A simulation, which is a test of the crate `hairpin` or `hairpin-rds`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Name {
     /// Exchange, three traders and the network between them
@@ -53,31 +54,40 @@ enum Name {
     Feed,
     /// Gateway and trader, its journal, and the network between them
     Order,
+    /// Sockets of reliable datagrams and the network between them
+    Rds,
 }
 
 /// The ticks of one hour, one per millisecond.
 const HOUR: u64 = 3_600_000;
 /// The default number of runs of the feed and order simulations.
 const MANY_SEEDS: u64 = 10_000;
+/// The default number of runs of the simulation of reliable datagrams, which are shorter.
+const RDS_SEEDS: u64 = 20_000;
 /// The default number of runs against each mutant.
 const MUTANT_SEEDS: u64 = 50;
 
 /// Runs the simulation, optimized, and prints its output.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let &Arguments { name, from, ticks, trace, .. } = arguments;
-    ensure!(name != Name::T2t || !arguments.mutants, "--mutants requires sim feed or sim order");
-    ensure!(name != Name::T2t || !trace, "--trace requires sim feed or sim order");
+    ensure!(name != Name::T2t || !arguments.mutants, "--mutants requires sim feed, order or rds");
+    ensure!(name != Name::T2t || !trace, "--trace requires sim feed, order or rds");
     ensure!(name == Name::Order || arguments.kills.is_none(), "--kills requires sim order");
     if let Some(kills) = arguments.kills {
         return kill(workspace, kills);
     }
     if arguments.mutants {
-        let subject = if name == Name::Order { mutants::ORDER } else { mutants::FEED };
+        let subject = match name {
+            Name::Order => mutants::ORDER,
+            Name::Rds => mutants::RDS,
+            Name::Feed | Name::T2t => mutants::FEED,
+        };
         return mutants::run(workspace, subject, from, arguments.seeds.unwrap_or(MUTANT_SEEDS));
     }
     let default = match name {
         Name::T2t => HOUR.div_ceil(ticks.max(1)),
         Name::Feed | Name::Order => MANY_SEEDS,
+        Name::Rds => RDS_SEEDS,
     };
     let seeds = arguments.seeds.unwrap_or(default);
     let [package, test, only] = match name {
@@ -86,6 +96,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         Name::Order => {
             ["hairpin", "order_simulation", "messages_are_delivered_once_and_orders_accounted_for"]
         }
+        Name::Rds => ["hairpin-rds", "it", "simulation::messages_are_delivered_once_and_in_order"],
     };
     println!("sim: seeds {from} to {}", from.saturating_add(seeds.max(1) - 1));
     let test = ["test", "--release", "--package", package, "--test", test];

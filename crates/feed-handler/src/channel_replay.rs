@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use hairpin_mdp3::{Action, Feed, FeedLine, Input, Listener, ReplayOutcome, Settings};
 use hairpin_reactor::{Reactor, Ready};
-use hairpin_time::{Instant, Now};
+use hairpin_time::{Duration, Instant, Now};
 
 use crate::channel_input::ChannelInput;
 use crate::{
@@ -25,6 +25,13 @@ pub(crate) struct ChannelReplay {
     last_failure: Option<ReplayError>,
     /// The channel's count of abandoned replays at its last request.
     given_up: u64,
+    /// The attempts in a row that reached no host.
+    unreachable: u32,
+    /// The number of such attempts after which requests pause, and the length of the pause.
+    attempts: u32,
+    pause: Duration,
+    /// No request is sent before this time.
+    paused_until: Option<Instant>,
 }
 
 impl ChannelReplay {
@@ -39,7 +46,7 @@ impl ChannelReplay {
         interface: Ipv4Addr,
     ) -> Result<Option<Box<Self>>, ReplayError> {
         let Some(replay) = settings.replay else { return Ok(None) };
-        let ReplayServer { channel, hosts, user, password } = server;
+        let ReplayServer { channel, hosts, user, password, admin_templates } = server;
         let settings = ReplaySettings {
             user: user.clone(),
             password: password.clone(),
@@ -47,10 +54,20 @@ impl ChannelReplay {
             timeout: replay.timeout,
             attempts: 1,
             max_packet: settings.max_packet,
+            admin_templates: *admin_templates,
         };
         let client = ReplayClient::new(settings, channel, hosts, interface)?;
-        let (statistics, last_failure) = (Statistics::default(), None);
-        Ok(Some(Box::new(Self { client, requested: None, statistics, last_failure, given_up: 0 })))
+        Ok(Some(Box::new(Self {
+            client,
+            requested: None,
+            statistics: Statistics::default(),
+            last_failure: None,
+            given_up: 0,
+            unreachable: 0,
+            attempts: replay.attempts.max(1),
+            pause: replay.pause,
+            paused_until: None,
+        })))
     }
 
     /// Records a replay action of the channel; [`ChannelReplay::start_requested`] executes it.
@@ -82,10 +99,16 @@ impl ChannelReplay {
         if self.client.is_busy() && is_failure {
             self.statistics.failed_replays += 1;
             self.last_failure = Some(ReplayError::TimedOut);
+            self.record_attempt(now.monotonic, self.client.is_connected());
         }
         self.given_up = given_up;
         self.client.close(reactor);
         let Action::Replay { first, last } = action else { return };
+        if self.paused_until.is_some_and(|until| now.monotonic < until) {
+            self.statistics.suppressed_replays += 1;
+            let (channel, outcome) = (&mut channel_input.channel, ReplayOutcome::Complete);
+            return channel.handle_replay_end(now, outcome, listener);
+        }
         self.statistics.replay_requests += 1;
         if let Err(error) = self.client.request(now.monotonic, first, last, reactor) {
             self.finish(now, Err(error), channel_input, listener);
@@ -109,7 +132,8 @@ impl ChannelReplay {
             statistics.replayed_bytes += packet.len() as u64;
             channel_input.handle_packet(now, input, packet, listener);
         });
-        if let Some(ReplayCompletion { outcome, .. }) = completion {
+        if let Some(ReplayCompletion { connected, outcome, .. }) = completion {
+            self.record_attempt(now.monotonic, connected);
             self.finish(now, outcome, channel_input, listener);
         }
     }
@@ -134,6 +158,15 @@ impl ChannelReplay {
         self.last_failure.as_ref()
     }
 
+    /// Counts attempts that reach no host, and pauses after as many as a gap has.
+    fn record_attempt(&mut self, now: Instant, connected: bool) {
+        self.unreachable = if connected { 0 } else { self.unreachable + 1 };
+        if self.unreachable >= self.attempts {
+            self.unreachable = 0;
+            self.paused_until = Some(now + self.pause);
+        }
+    }
+
     fn finish(
         &mut self,
         now: Now,
@@ -144,7 +177,13 @@ impl ChannelReplay {
         let outcome = match outcome {
             Ok(()) => ReplayOutcome::Complete,
             Err(error) => {
-                let is_refusal = matches!(error, ReplayError::Refused(_));
+                if matches!(error, ReplayError::LoginRefused(_) | ReplayError::NoLogin) {
+                    self.paused_until = Some(now.monotonic + self.pause);
+                }
+                let is_refusal = matches!(
+                    error,
+                    ReplayError::Refused(_) | ReplayError::LoginRefused(_) | ReplayError::NoLogin
+                );
                 *match is_refusal {
                     true => &mut self.statistics.refused_replays,
                     false => &mut self.statistics.failed_replays,

@@ -137,26 +137,29 @@ pub use feed_threads::{FeedThread, FeedThreads, ThreadChannel, ThreadError, Thre
 pub use hairpin_endpoint::capture::Speed;
 pub use hairpin_endpoint::{ReceiveBuffer, Timestamp, Transport, UdpOptions};
 pub use hairpin_mdp3::{
-    Action, AggressorFlag, AggressorSide, Best, Book, BookCopy, BookDisplay, BookSide, BookUpdate,
-    Changes, Channel, ChannelReset, ChannelState, Collateral, CollateralValue, ConsolidatedBook,
-    ConsolidatedLevel, Counters, DecimalQty, Definition, DefinitionAction, DefinitionUpdate,
-    Details, DisplayPrice, EndOfEvent, Error, Feed, FeedLine, FeedLines, FeedSkew, Feeds, Filter,
-    FixedIncomeDetails, FxDetails, Gap, HaltReason, ImpliedBook, Input, InstAttribValue,
-    InstrumentIndex, InstrumentStateChange, InstrumentStatistics, InstrumentStatus, Instruments,
-    LateJoin, Leg, LegSide, Level, Levels, LevelsIter, LimitsUpdate, Listener, LotTypeRule,
-    LotTypeRules, MAX_DEPTH, MAX_IMPLIED_DEPTH, MAX_TOP_ORDERS, MDUpdateAction, Message, MonthYear,
-    OpenCloseSettlFlag, OptionDetails, Order, OrderBook, OrderBookStateChange, OrderBooks,
-    OrderChange, OrderIter, OrderUpdate, Packet, Price9, PriceLimits, PriceSource, PutOrCall,
-    QuoteRequest, QuoteRequestEntry, Related, Replay, ReplayFailure, ReplayOutcome, ReplayUpdate,
-    RepoDetails, RepoSubType, SecurityAltIDSource, SecurityStatus, SecurityTradingEvent,
-    SecurityTradingStatus, Settings, SettlPriceType, Silence, SilenceScope, SilenceState,
-    SpreadDetails, Statistic, StatisticKind, StatisticValue, StatusScope, SyncState, TemplateIds,
-    Text, Trade, TradeOrder, TradeOrders, Underlying, UpdateSource, Volume, Warning, Workup,
+    Action, AggressorFlag, AggressorSide, Best, Book, BookCopy, BookDisplay, BookEntryUpdate,
+    BookSide, BookUpdate, BrokenDate, Changes, Channel, ChannelReset, ChannelState, Collateral,
+    CollateralValue, ConsolidatedBook, ConsolidatedLevel, Counters, DecimalQty, Definition,
+    DefinitionAction, DefinitionUpdate, Details, DisplayPrice, EndOfEvent, Error, EventEnd, Feed,
+    FeedLine, FeedLines, FeedSkew, Feeds, Filter, FixedIncomeDetails, FutureDetails, FxDetails,
+    Gap, HaltReason, ImpliedBook, Input, InstAttribValue, InstrumentIndex, InstrumentReplaced,
+    InstrumentStateChange, InstrumentStatistics, InstrumentStatus, Instruments, LateJoin, Leg,
+    LegSide, Level, Levels, LevelsIter, LimitsUpdate, Listener, LotTypeRule, LotTypeRules,
+    MAX_DEPTH, MAX_IMPLIED_DEPTH, MAX_TOP_ORDERS, MDUpdateAction, MarketBest, MarketBestUpdate,
+    MarketPrice, MatchEvent, Message, MoneyOrPar, MonthYear, OpenCloseSettlFlag, OptionDetails,
+    Order, OrderBook, OrderBookStateChange, OrderBooks, OrderChange, OrderIter, OrderUpdate,
+    Packet, Price9, PriceLimits, PriceSource, PutOrCall, QuoteRequest, QuoteRequestEntry, Related,
+    Replay, ReplayFailure, ReplayOutcome, ReplayUpdate, RepoDetails, RepoSubType,
+    SecurityAltIDSource, SecurityStatus, SecurityTradingEvent, SecurityTradingStatus, Settings,
+    SettlPriceType, Silence, SilenceScope, SilenceState, SpreadDetails, Statistic, StatisticKind,
+    StatisticValue, StatusScope, SyncState, TemplateIds, Text, Trade, TradeOrder, TradeOrders,
+    TradingSession, Underlying, UnderlyingSecurity, UpdateSource, Volume, Warning, Workup,
     WorkupOrder,
 };
 pub use hairpin_reactor::{CallError, Panic, SpawnError, SpinError};
 pub use replay::{
-    ReplayClient, ReplayCompletion, ReplayError, ReplayRequest, ReplayServer, ReplaySettings,
+    AdminTemplates, ReplayClient, ReplayCompletion, ReplayError, ReplayRequest, ReplayServer,
+    ReplaySettings,
 };
 pub use statistics::Statistics;
 pub use tcp_connection::ConnectionStatistics;

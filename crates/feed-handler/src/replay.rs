@@ -1,5 +1,6 @@
 //! CME's TCP replay of lost packets.
 
+mod admin;
 mod error;
 mod fix;
 mod request;
@@ -12,6 +13,7 @@ use hairpin_endpoint::{Receive, Stream, TcpOptions, TcpStream};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use hairpin_time::{Duration, Instant};
 
+pub use admin::AdminTemplates;
 pub use error::ReplayError;
 pub use request::ReplayRequest;
 pub use server::ReplayServer;
@@ -39,6 +41,9 @@ pub struct ReplaySettings {
     pub attempts: u32,
     /// The longest packet, in bytes; default 2,048.
     pub max_packet: usize,
+    /// The template ids of the Global TCP Recovery schema; `None`, the default, recognizes its
+    /// messages by their lengths.
+    pub admin_templates: Option<AdminTemplates>,
 }
 
 impl Default for ReplaySettings {
@@ -50,13 +55,14 @@ impl Default for ReplaySettings {
             timeout: Duration::from_secs(4),
             attempts: 3,
             max_packet: 2_048,
+            admin_templates: None,
         }
     }
 }
 
 impl fmt::Debug for ReplaySettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { user: _, password: _, packets_max, timeout, attempts, max_packet } = self;
+        let Self { user: _, password: _, packets_max, timeout, attempts, max_packet, .. } = self;
         f.debug_struct("ReplaySettings")
             .field("packets_max", packets_max)
             .field("timeout", timeout)
@@ -75,6 +81,8 @@ pub struct ReplayCompletion {
     pub last: u32,
     /// The number of received packets.
     pub packets: u32,
+    /// The last attempt reached a host.
+    pub connected: bool,
     /// `Ok` if all packets were received, otherwise the error of the last attempt.
     pub outcome: Result<(), ReplayError>,
 }
@@ -107,6 +115,12 @@ struct Task {
     attempts_left: u32,
     request: ReplayRequest,
     link: Option<Link>,
+}
+
+impl Task {
+    fn is_connected(&self) -> bool {
+        self.link.as_ref().is_some_and(|link| link.connected)
+    }
 }
 
 #[derive(Debug)]
@@ -146,6 +160,12 @@ impl ReplayClient {
             requests: 0,
             task: None,
         })
+    }
+
+    /// Returns `true` if the request in progress has reached a host.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.task.as_ref().is_some_and(Task::is_connected)
     }
 
     /// Returns `true` while a request is in progress.
@@ -196,12 +216,13 @@ impl ReplayClient {
             Ok(true) => Ok(()),
             Err(error) => Err(error),
         };
+        let connected = task.is_connected();
         disconnect(&mut task, reactor);
         if let Err(error) = outcome {
-            return self.retry(task, error, now, reactor);
+            return self.retry((task, connected), error, now, reactor);
         }
         let Task { first, last, packets, .. } = task;
-        Some(ReplayCompletion { first, last, packets, outcome })
+        Some(ReplayCompletion { first, last, packets, connected, outcome })
     }
 
     /// Returns the next time at which [`ReplayClient::process`] must run without input.
@@ -252,7 +273,7 @@ impl ReplayClient {
     #[cold]
     fn retry(
         &mut self,
-        mut task: Task,
+        (mut task, connected): (Task, bool),
         error: ReplayError,
         now: Instant,
         reactor: &mut Reactor,
@@ -260,14 +281,23 @@ impl ReplayClient {
         let Task { first, last, packets, .. } = task;
         self.host = (self.host + 1) % self.hosts.len();
         let next = task.request.next();
-        let is_final = matches!(error, ReplayError::Refused(_));
+        let is_final = matches!(
+            error,
+            ReplayError::Refused(_) | ReplayError::LoginRefused(_) | ReplayError::NoLogin
+        );
         if task.attempts_left == 0 || is_final || next > last {
-            return Some(ReplayCompletion { first, last, packets, outcome: Err(error) });
+            return Some(ReplayCompletion { first, last, packets, connected, outcome: Err(error) });
         }
         match self.next_request(now, next, last) {
             Ok(request) => task.request = request,
             Err(error) => {
-                return Some(ReplayCompletion { first, last, packets, outcome: Err(error) });
+                return Some(ReplayCompletion {
+                    first,
+                    last,
+                    packets,
+                    connected,
+                    outcome: Err(error),
+                });
             }
         }
         // The next call of `process` finds a failure.

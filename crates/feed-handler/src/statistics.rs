@@ -66,6 +66,8 @@ statistics! {
     failed_replays,
     /// Warnings: requests that the replay server refused.
     refused_replays,
+    /// Warnings: requests not sent, in the pause after a refused login or unreachable hosts.
+    suppressed_replays,
     /// Warnings: connections that the exchange closed after a complete packet.
     ended_connections,
     /// Warnings: lines whose receive buffer is smaller than requested.

@@ -10,6 +10,7 @@ pub(crate) mod implied_book;
 pub(crate) mod ladder;
 pub(crate) mod level_order;
 pub(crate) mod levels;
+pub(crate) mod market_best;
 pub(crate) mod natural_refresh_book;
 pub(crate) mod orders;
 

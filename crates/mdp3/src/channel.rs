@@ -306,12 +306,11 @@ impl Channel {
         }
         match packet.feed {
             Feed::Instrument => self.market.process_instrument(packet, messages, listener),
-            Feed::SnapshotOrders => {
-                self.market.process_order_snapshots(packet, messages, listener);
-            }
-            _ => {
-                self.market.process_snapshot(packet, messages, listener);
-                if self.market.settings.order_feed() == Some(Feed::Snapshot) {
+            feed => {
+                if self.market.settings.price_feed() == Some(feed) {
+                    self.market.process_snapshot(packet, messages, listener);
+                }
+                if self.market.settings.order_feed() == Some(feed) {
                     self.market.process_order_snapshots(packet, messages, listener);
                 }
             }

@@ -72,12 +72,19 @@ counters! {
     messages,
     /// AdminHeartbeat messages.
     heartbeats,
-    /// Events ended by a message with MatchEventIndicator bit 0x80.
+    /// Events ended by MatchEventIndicator bit 0x80, by another TransactTime or by a gap.
     events,
+    /// Events among them without bit 0x80: ended by another TransactTime or by a gap.
+    unfinished_events,
     /// Price level entries of the incremental feed that changed a direct book.
     book_entries,
     /// Price level entries of the incremental feed that changed an implied book.
     implied_entries,
+    /// Price level entries with MDUpdateAction DeleteThru (3) or DeleteFrom (4). CME does not state
+    /// their exact meaning, and no public capture contains any.
+    level_range_deletes,
+    /// Entries of the best market prices (MDEntryType `w` and `x`) applied.
+    market_best_entries,
     /// BookReset entries applied, each of which empties both books of one instrument.
     book_resets,
     /// SecurityStatus messages.
@@ -98,6 +105,8 @@ counters! {
     collaterals,
     /// Instrument definitions, including repetitions.
     definitions,
+    /// Slots of deleted instruments reused for others, because all slots were in use.
+    slots_reused,
     /// Definitions of instruments that the filter rejects.
     unwanted_definitions,
     /// Entries of instruments that the filter rejects, or cannot accept before their definition.

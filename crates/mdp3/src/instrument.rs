@@ -6,6 +6,7 @@ pub(crate) mod definition_details;
 pub(crate) mod definition_loop;
 pub(crate) mod display_price;
 pub(crate) mod filter;
+pub(crate) mod free_slots;
 pub(crate) mod instrument_index;
 pub(crate) mod instruments;
 pub(crate) mod lot_type_rules;

@@ -101,6 +101,7 @@ pub use book::changes::Changes;
 pub use book::consolidated_book::{ConsolidatedBook, ConsolidatedLevel};
 pub use book::implied_book::ImpliedBook;
 pub use book::levels::{Level, Levels, LevelsIter, MAX_DEPTH, MAX_IMPLIED_DEPTH};
+pub use book::market_best::{MarketBest, MarketBestUpdate, MarketPrice};
 pub use book::orders::{
     MAX_TOP_ORDERS, Order, OrderBook, OrderBookStateChange, OrderBooks, OrderChange, OrderIter,
     OrderUpdate,
@@ -115,29 +116,34 @@ pub use feed::silence::{Silence, SilenceScope, SilenceState};
 pub use feed::{Feed, FeedLine};
 pub use hairpin_cme_codecs::mdp3::{
     AggressorFlag, AggressorSide, DecimalQty, HaltReason, InstAttribValue, LegSide, MDUpdateAction,
-    OpenCloseSettlFlag, Price9, PriceSource, PutOrCall, RepoSubType, SecurityAltIDSource,
-    SecurityTradingEvent, SecurityTradingStatus, SettlPriceType,
+    MoneyOrPar, OpenCloseSettlFlag, Price9, PriceSource, PutOrCall, RepoSubType,
+    SecurityAltIDSource, SecurityTradingEvent, SecurityTradingStatus, SettlPriceType,
 };
 pub use hairpin_sbe::MonthYear;
 pub use instrument::definition::{Definition, DefinitionAction};
 pub use instrument::definition_details::{
-    Details, FixedIncomeDetails, FxDetails, OptionDetails, RepoDetails, SpreadDetails,
+    Details, FixedIncomeDetails, FutureDetails, FxDetails, OptionDetails, RepoDetails,
+    SpreadDetails,
 };
 pub use instrument::display_price::DisplayPrice;
 pub use instrument::filter::Filter;
 pub use instrument::instrument_index::InstrumentIndex;
 pub use instrument::instruments::Instruments;
 pub use instrument::lot_type_rules::{LotTypeRule, LotTypeRules};
-pub use instrument::related::{Leg, Related, Underlying};
+pub use instrument::related::{
+    BrokenDate, Leg, Related, TradingSession, Underlying, UnderlyingSecurity,
+};
 pub use instrument::statistic_kind::StatisticKind;
 pub use instrument::statistic_update::{LimitsUpdate, Statistic};
 pub use instrument::statistics::{InstrumentStatistics, PriceLimits, StatisticValue};
 pub use instrument::status::{InstrumentStatus, StatusScope};
 pub use listener::{
-    BookUpdate, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Gap,
-    InstrumentStateChange, Listener, SecurityStatus, Trade, UpdateSource, Volume,
+    BookEntryUpdate, BookUpdate, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent,
+    EventEnd, Gap, InstrumentReplaced, InstrumentStateChange, Listener, SecurityStatus, Trade,
+    UpdateSource, Volume,
 };
 pub use message::collateral::{Collateral, CollateralValue};
+pub use message::match_event::MatchEvent;
 pub use message::packet::{Message, Messages, Packet, PacketHeader};
 pub use message::quote_request::{QuoteRequest, QuoteRequestEntry};
 pub use message::template_ids::TemplateIds;

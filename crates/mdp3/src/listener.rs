@@ -7,10 +7,10 @@ use hairpin_time::{Now, Utc};
 
 use crate::message::entries::TradePosition;
 use crate::{
-    Book, Changes, Collateral, ConsolidatedBook, Definition, Error, ImpliedBook, InstrumentIndex,
-    Instruments, Leg, LimitsUpdate, Message, OrderBookStateChange, OrderUpdate, Packet, Price9,
-    QuoteRequest, Related, ReplayUpdate, Silence, Statistic, StatusScope, SyncState, Underlying,
-    Warning, Workup,
+    Book, BookSide, Changes, Collateral, ConsolidatedBook, Definition, Error, ImpliedBook,
+    InstrumentIndex, Instruments, Leg, LimitsUpdate, MarketBestUpdate, MatchEvent, Message,
+    OrderBookStateChange, OrderUpdate, Packet, Price9, QuoteRequest, Related, ReplayUpdate,
+    Silence, Statistic, StatusScope, SyncState, Underlying, Warning, Workup,
 };
 
 /// The callbacks of a channel, in stream order. All methods do nothing by default.
@@ -34,6 +34,13 @@ pub trait Listener {
         let _ = update;
     }
 
+    /// Called when the slot of a deleted instrument is reused for another, because no unused slot
+    /// is left. The index now belongs to the new instrument; discard what is stored under it. Its
+    /// user data is 0.
+    fn on_instrument_replaced(&mut self, replaced: &InstrumentReplaced) {
+        let _ = replaced;
+    }
+
     /// Returns the user data of an instrument that was added, changed or deleted. Called right
     /// after [`Self::on_definition`]; `current` is the present value, initially 0. Later callbacks
     /// read it from [`Instruments::user_data`]. Between packets, use
@@ -43,11 +50,26 @@ pub trait Listener {
         current
     }
 
+    /// Called for each price level entry of an incremental message that has changed a book in sync.
+    /// Entries of the same message that follow are not yet applied. Costs nothing unless
+    /// implemented.
+    #[inline]
+    fn on_book_entry(&mut self, entry: &BookEntryUpdate<'_>) {
+        let _ = entry;
+    }
+
     /// Called when a message has changed a direct or implied book; [`BookUpdate::changes`] says
     /// which parts. All entries of the message for the book have been applied. Inside an event the
     /// book may still be crossed, or contain a level that the event will delete. The book is in
     /// sync, except with `Settings::natural_refresh`; then check [`Book::sync_state`].
     fn on_book_update(&mut self, update: &BookUpdate<'_>) {
+        let _ = update;
+    }
+
+    /// Called when an entry or a snapshot has changed the best prices of the whole market, which
+    /// EBS publishes in addition to its books. [`Instruments::market_best`] has the present ones.
+    /// A BookReset and a ChannelReset clear them without this call.
+    fn on_market_best(&mut self, update: &MarketBestUpdate<'_>) {
         let _ = update;
     }
 
@@ -130,8 +152,24 @@ pub trait Listener {
         let _ = now;
     }
 
+    /// Called after a message with the last customer quotes of an event (0x04). The direct books
+    /// that [`EndOfEvent::changed`] names are final for the event, which may continue with
+    /// statistics and implied quotes in later packets. On a channel with order books, called after
+    /// the last message with orders, too.
+    #[inline]
+    fn on_end_of_quotes(&mut self, event: &EndOfEvent<'_>) {
+        let _ = event;
+    }
+
+    /// Called after the message with the last implied quotes of an event (0x10): the implied books
+    /// are final for the event.
+    #[inline]
+    fn on_end_of_implied(&mut self, event: &EndOfEvent<'_>) {
+        let _ = event;
+    }
+
     /// Called when a matching event is complete and all books are consistent. Make trading
-    /// decisions here.
+    /// decisions here. [`EndOfEvent::end`] is `Indicator` unless the end of the event was lost.
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         let _ = event;
     }
@@ -142,8 +180,8 @@ pub trait Listener {
         let _ = reset;
     }
 
-    /// Called when neither line has delivered some packets of the incremental feed. Changes of the
-    /// interrupted event are not part of a later end of event.
+    /// Called when neither line has delivered some packets of the incremental feed. An interrupted
+    /// event ends right after this call, with [`EventEnd::Gap`].
     fn on_gap(&mut self, gap: &Gap) {
         let _ = gap;
     }
@@ -215,6 +253,8 @@ pub enum UpdateSource {
 pub struct DefinitionUpdate<'a> {
     /// The packet.
     pub packet: &'a Packet,
+    /// MatchEventIndicator (5799).
+    pub match_event: MatchEvent,
     /// The instrument.
     pub instrument: InstrumentIndex,
     /// The present definition. If its action is `Delete`, the last one.
@@ -239,6 +279,38 @@ impl<'a> DefinitionUpdate<'a> {
     }
 }
 
+/// A price level entry that has changed a book (templates 46 and 64).
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct BookEntryUpdate<'a> {
+    /// The packet with the message.
+    pub packet: &'a Packet,
+    /// TransactTime (60) of the message.
+    pub transact_time: Utc,
+    /// MatchEventIndicator (5799) of the message.
+    pub match_event: MatchEvent,
+    /// The instrument.
+    pub instrument: InstrumentIndex,
+    /// SecurityID (48).
+    pub security_id: i32,
+    /// RptSeq (83).
+    pub rpt_seq: u32,
+    /// The side.
+    pub side: BookSide,
+    /// The entry belongs to the implied book, not to the direct one.
+    pub implied: bool,
+    /// MDUpdateAction (279).
+    pub action: MDUpdateAction,
+    /// MDPriceLevel (1023), from 1.
+    pub level: u8,
+    /// MDEntryPx (270).
+    pub price: Option<Price9>,
+    /// MDEntrySize (271).
+    pub quantity: Option<u64>,
+    /// NumberOfOrders (346); 0 in an implied book.
+    pub orders: u32,
+}
+
 /// A change of a book.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
@@ -247,6 +319,8 @@ pub struct BookUpdate<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60) of the message, or of the snapshot.
     pub transact_time: Utc,
+    /// MatchEventIndicator (5799); none in a snapshot.
+    pub match_event: MatchEvent,
     /// The instrument.
     pub instrument: InstrumentIndex,
     /// The instrument's direct book, with all entries of the message applied.
@@ -281,6 +355,8 @@ pub struct SecurityStatus<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60) of the message, or of the snapshot.
     pub transact_time: Utc,
+    /// MatchEventIndicator (5799); none in a snapshot.
+    pub match_event: MatchEvent,
     /// The affected instruments.
     pub scope: StatusScope,
     /// SecurityTradingStatus (326); `NO_CHANGE` or `None` if only the event is stated.
@@ -303,6 +379,8 @@ pub struct Trade<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60): the time of the match, also on conflated feeds.
     pub transact_time: Utc,
+    /// MatchEventIndicator (5799).
+    pub match_event: MatchEvent,
     /// The instrument, `None` if not yet known.
     pub instrument: Option<InstrumentIndex>,
     /// SecurityID (48).
@@ -335,6 +413,8 @@ pub struct Volume<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60).
     pub transact_time: Utc,
+    /// MatchEventIndicator (5799).
+    pub match_event: MatchEvent,
     /// The instrument, `None` if not yet known.
     pub instrument: Option<InstrumentIndex>,
     /// SecurityID (48).
@@ -347,14 +427,39 @@ pub struct Volume<'a> {
     pub action: MDUpdateAction,
 }
 
-/// A complete matching event.
+impl Volume<'_> {
+    /// Returns `true` if the exchange sends the volume again while it recovers.
+    #[must_use]
+    pub const fn is_resent(&self) -> bool {
+        self.match_event.is_resent()
+    }
+}
+
+/// The reason why an event has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EventEnd {
+    /// A message with MatchEventIndicator bit 0x80, or the end of a part of the event.
+    Indicator,
+    /// The next message has another TransactTime; the end of the event was not sent or was lost.
+    TransactTime,
+    /// Packets were lost. No book is in sync, so [`EndOfEvent::changed`] is empty.
+    Gap,
+}
+
+/// A complete matching event, or a complete part of one.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct EndOfEvent<'a> {
-    /// The packet that ended the event; the event's first packet may be earlier.
+    /// The packet that ended the event; the event's first packet may be earlier. After a gap, the
+    /// last packet before it.
     pub packet: &'a Packet,
-    /// TransactTime (60) of the message that ended the event.
+    /// TransactTime (60) of the last message of the event.
     pub transact_time: Utc,
+    /// MatchEventIndicator (5799) of the last message; none if the end of the event was lost.
+    pub match_event: MatchEvent,
+    /// The reason why the event has ended.
+    pub end: EventEnd,
     /// All instruments and their books.
     pub instruments: &'a Instruments,
     pub(crate) changed: &'a [InstrumentIndex],
@@ -381,6 +486,8 @@ pub struct ChannelReset<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60).
     pub transact_time: Utc,
+    /// MatchEventIndicator (5799).
+    pub match_event: MatchEvent,
 }
 
 /// A run of incremental packets that neither line delivered.
@@ -391,6 +498,20 @@ pub struct Gap {
     pub first: u32,
     /// The number of missing packets.
     pub count: u32,
+}
+
+/// The reuse of a deleted instrument's slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InstrumentReplaced {
+    /// The index of both instruments.
+    pub instrument: InstrumentIndex,
+    /// SecurityID (48) of the deleted instrument.
+    pub before: i32,
+    /// SecurityID (48) of the new instrument.
+    pub security_id: i32,
+    /// How often the slot was reused; see [`Instruments::generation`].
+    pub generation: u32,
 }
 
 /// A change of an instrument's sync state.

@@ -13,6 +13,7 @@ use crate::book::natural_refresh_book::NaturalRefreshBook;
 use crate::book::orders::OrderState;
 use crate::instrument::definition_loop::DefinitionLoop;
 use crate::instrument::filter::{Filter, UnwantedInstruments};
+use crate::instrument::free_slots::FreeSlots;
 use crate::instrument::related::{MAX_RELATED, Related};
 use crate::recovery::queued_entry::QueuedEntry;
 use crate::recovery::recovery_queue::RecoveryQueue;
@@ -35,10 +36,14 @@ pub(crate) struct InstrumentRecovery {
     pub(crate) accept_any_rpt_seq: bool,
     /// The snapshot replaced a naturally refreshed book.
     pub(crate) replaced_refresh: bool,
+    /// The snapshot, or an entry after it, has changed the best prices of the market.
+    pub(crate) market_best_changed: bool,
     /// The last pass of the snapshot loop that named the instrument.
     pub(crate) snapshot_pass: u32,
     /// The last collection of definitions that named the instrument.
     pub(crate) collection: u32,
+    /// The last week in which the instrument was defined; see [`Market::week`].
+    pub(crate) defined_in: u32,
     /// Definitions were collected because of this instrument.
     pub(crate) definitions_requested: bool,
     /// The incremental packet up to which the status is known.
@@ -59,6 +64,12 @@ pub(crate) struct Market {
     pub(crate) settings: Settings,
     /// The recovery state of each instrument.
     pub(crate) recovery: Vec<InstrumentRecovery>,
+    pub(crate) free_slots: FreeSlots,
+    /// The number of restarts of packet numbering that a ChannelReset does not explain, as between
+    /// two weeks.
+    pub(crate) week: u32,
+    /// Instruments of earlier weeks may remain until the first collection of this week is complete.
+    pub(crate) has_earlier_instruments: bool,
     /// The naturally refreshed book of each instrument; empty if natural refresh is off.
     pub(crate) natural: Vec<NaturalRefreshBook>,
     /// The queued entries of instruments that are not in sync.
@@ -77,6 +88,9 @@ pub(crate) struct Market {
     /// The instruments whose books the message, and the event, have changed.
     pub(crate) changed_in_message: Vec<InstrumentIndex>,
     pub(crate) changed_in_event: Vec<InstrumentIndex>,
+    /// TransactTime of the last message with entries, and the last packet that left an event open.
+    pub(crate) event_time: Utc,
+    pub(crate) event_packet: Packet,
     /// The number of instruments that need a snapshot.
     pub(crate) out_of_sync: usize,
     pub(crate) definition_loop: DefinitionLoop,
@@ -130,6 +144,9 @@ impl Market {
             counters: Counters::default(),
             settings,
             recovery: vec![InstrumentRecovery::default(); capacity],
+            free_slots: FreeSlots::new(capacity),
+            week: 0,
+            has_earlier_instruments: false,
             natural: vec![
                 NaturalRefreshBook::UNKNOWN;
                 if settings.natural_refresh { capacity } else { 0 }
@@ -142,6 +159,8 @@ impl Market {
             reset_seen: false,
             changed_in_message: Vec::with_capacity(capacity),
             changed_in_event: Vec::with_capacity(capacity),
+            event_time: Utc::EPOCH,
+            event_packet: Packet::NONE,
             out_of_sync: 0,
             definition_loop: DefinitionLoop::new(settings.max_loop_packets, definitions_first),
             snapshot_loop: SnapshotLoop::new(
@@ -179,7 +198,7 @@ impl Market {
 
     /// Warns if books need snapshots but there is no snapshot feed.
     fn warn_without_snapshots(&mut self, listener: &mut impl Listener) {
-        if !self.settings.feeds.has(Feed::Snapshot) {
+        if self.settings.price_feed().is_none() {
             self.warn(&Warning::MissingFeed { feed: Feed::Snapshot }, listener);
         }
     }
@@ -194,16 +213,17 @@ impl Market {
             Feed::Incremental => true,
             Feed::Replay => false,
             Feed::Instrument => self.definition_loop.is_collecting(),
-            Feed::Snapshot => {
-                self.settings.late_join != LateJoin::Nothing
-                    && !self.definition_loop.is_first()
-                    && (self.out_of_sync > 0
-                        || self.snapshot_loop.is_joining()
-                        || self.statuses_suspect
-                        || self.needs_order_feed(feed))
+            Feed::Snapshot | Feed::SnapshotOrders => {
+                self.needs_order_feed(feed)
+                    || (self.settings.price_feed() == Some(feed) && self.needs_price_feed())
             }
-            Feed::SnapshotOrders => self.needs_order_feed(feed),
         }
+    }
+
+    fn needs_price_feed(&self) -> bool {
+        self.settings.late_join != LateJoin::Nothing
+            && !self.definition_loop.is_first()
+            && (self.out_of_sync > 0 || self.snapshot_loop.is_joining() || self.statuses_suspect)
     }
 
     pub(crate) fn state(&self) -> ChannelState {
@@ -327,7 +347,9 @@ impl Market {
         if found.is_some() {
             return found;
         }
-        let inserted = self.instruments.insert(security_id, self.settings.depth_unless_defined());
+        let depth = self.settings.depth_unless_defined();
+        let unused = self.instruments.insert(security_id, depth);
+        let inserted = unused.or_else(|| self.reuse_slot(security_id, listener));
         match inserted {
             Some(instrument) => self.init_order_book(instrument, listener),
             None => self.warn(&Warning::InstrumentsOverCapacity { security_id }, listener),

@@ -3,6 +3,7 @@
 pub(crate) mod collateral;
 pub(crate) mod entries;
 pub(crate) mod incremental_messages;
+pub(crate) mod match_event;
 pub(crate) mod other_messages;
 pub(crate) mod packet;
 pub(crate) mod quote_request;

@@ -32,7 +32,7 @@ pub enum LateJoin {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// The maximum number of instruments, about 2,000 bytes each.
+    /// The maximum number of instruments, about 2,300 bytes each.
     pub max_instruments: usize,
     /// The source of instruments and books that existed before it.
     pub late_join: LateJoin,
@@ -83,7 +83,7 @@ pub struct Settings {
     pub order_snapshots: Feed,
 }
 
-/// Settings for a channel of up to 4,096 instruments; about 14 MB.
+/// Settings for a channel of up to 4,096 instruments; about 19 MB.
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -120,6 +120,12 @@ impl Settings {
             LateJoin::InstrumentsAndBooks if !self.feeds.has(Feed::Instrument) => LateJoin::Books,
             late_join => late_join,
         }
+    }
+
+    /// Returns the feed that provides snapshots of price books. Without a loop of their own, they
+    /// come from the loop of order books, which CME documents to carry both.
+    pub(crate) fn price_feed(&self) -> Option<Feed> {
+        [Feed::Snapshot, Feed::SnapshotOrders].into_iter().find(|feed| self.feeds.has(*feed))
     }
 
     /// Returns the depth of books without a definition, within the limits of a book.

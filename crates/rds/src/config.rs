@@ -2,7 +2,7 @@
 
 use hairpin_time::Duration;
 
-use crate::packet::HEADER;
+use crate::packet::{HEADER, LENGTH_PREFIX};
 
 /// The longest message in bytes: 1 MiB, the limit of Linux RDS.
 pub const MESSAGE_MAX: usize = 1 << 20;
@@ -77,7 +77,10 @@ impl Config {
 
     /// Returns the number of packets of a message; an empty message has one.
     pub(crate) fn fragments(&self, length: usize) -> usize {
-        length.div_ceil(self.payload_max()).max(1)
+        match length <= self.payload_max() {
+            true => 1,
+            false => (LENGTH_PREFIX + length).div_ceil(self.payload_max()),
+        }
     }
 
     pub(crate) fn send_limit(&self) -> usize {

@@ -51,6 +51,10 @@ pub struct Counters {
     pub naks_received: u64,
     /// Data packets that arrived before an earlier one.
     pub out_of_order: u64,
+    /// Losses that halved the window to a peer.
+    pub windows_halved: u64,
+    /// Gaps skipped, because the sender has cancelled the messages.
+    pub gaps_skipped: u64,
     /// Data packets received before.
     pub duplicates: u64,
     /// Packets dropped: wrong length or unknown type.
@@ -87,7 +91,7 @@ pub struct Counters {
     pub messages_cancelled: u64,
     /// Messages dropped because their peer restarted, was evicted or has no socket.
     pub messages_dropped: u64,
-    /// Events dropped because they were not read.
+    /// Events dropped because they were not read. Outcomes are never dropped.
     pub events_dropped: u64,
     /// Sends refused: destination congested.
     pub send_congested: u64,

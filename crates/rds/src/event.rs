@@ -13,8 +13,8 @@ pub enum Outcome {
     Delivered,
     /// The peer's owner has not received the message and will not.
     NotDelivered,
-    /// The peer restarted or closed while the message was in flight, or the message was cancelled
-    /// in flight. The peer may have received it.
+    /// The peer restarted, closed or evicted this socket while the message was in flight, or the
+    /// message was cancelled in flight. The peer may have received it.
     Unknown,
 }
 
@@ -30,9 +30,10 @@ pub enum Event {
         outcome: Outcome,
     },
     /// Another socket has taken over the peer's address: the peer restarted. Messages in flight to
-    /// the earlier socket are dropped; messages not yet transmitted are sent to the new one.
+    /// the earlier socket are dropped; messages first transmitted after the new socket was bound
+    /// are sent again.
     PeerRestarted(SocketAddr),
-    /// No socket is bound at the peer's address. All messages to it are dropped.
+    /// No socket is bound at the peer's address. The messages transmitted so far are dropped.
     Undeliverable(SocketAddr),
     /// The peer has not answered for [`crate::Config::unreachable_after`]. Retries continue.
     Unreachable(SocketAddr),

@@ -33,7 +33,7 @@
 //! |---|---|
 //! | version | 1 |
 //! | type | [`Kind`] |
-//! | flags | 0x01 first fragment, 0x02 last fragment, 0x04 acknowledgment requested, 0x08 the sender's receive buffer is full, 0x10 a gap was seen |
+//! | flags | 0x01 first fragment, 0x02 last fragment, 0x04 acknowledgment requested, 0x08 the sender's receive buffer is full, 0x10 a gap was seen, 0x20 no acknowledgment: the field is void, 0x40 the challenger has numbered packets to the sender |
 //! | length | payload bytes in this packet |
 //! | sequence | `Data`: this packet's number in its pair of sockets. Otherwise the next number to send |
 //! | floor | the lowest number that the sender may still send: the receiver skips lower ones |
@@ -41,6 +41,9 @@
 //! | timestamp | the sender's clock in units of 64 ns, different in every packet |
 //! | echo | the newest timestamp received from the peer; for `Challenge` and `Reject` the timestamp of the packet answered |
 //! | CRC-32C | over the rest of the packet, from offset 4 to the end of the payload |
+//!
+//! A `Challenge` has other contents in two fields, in units of 64 ns and at most 2^32 - 1: `floor`
+//! is the time since the socket was bound, `acknowledgment` the time since it last evicted a peer.
 //!
 //! The first fragment of a longer message starts with the message's length in 4 bytes. An `Ack`
 //! carries a bitmap of 8 bytes: bit n is set if `acknowledgment + n` was received.
@@ -85,6 +88,8 @@ impl Flags {
     pub(crate) const ACK_REQUESTED: Self = Self(0x04);
     pub(crate) const CONGESTED: Self = Self(0x08);
     pub(crate) const GAP: Self = Self(0x10);
+    pub(crate) const NO_ACKNOWLEDGMENT: Self = Self(0x20);
+    pub(crate) const HAS_STATE: Self = Self(0x40);
 
     #[inline]
     pub(crate) fn has(self, other: Self) -> bool {

@@ -2,12 +2,16 @@
 
 use core::net::SocketAddr;
 
-use hairpin_time::Instant;
+use hairpin_time::{Duration, Instant};
 
 use crate::clock_offset::ClockOffset;
 use crate::config::WINDOW;
 use crate::pool::{NIL, Queue};
 use crate::rtt::RoundTrip;
+use crate::sequence::is_before;
+
+/// The time since the last packet after which a timestamp is newer whatever its value.
+const ECHO_LIFETIME: Duration = Duration::from_secs(60);
 
 /// A peer. Grouped by the path that writes the fields.
 #[derive(Debug)]
@@ -15,10 +19,16 @@ pub(crate) struct Peer {
     pub(crate) address: SocketAddr,
     /// The peer's incarnation; 0 until the first packet from it.
     pub(crate) incarnation: u32,
-    /// The time at which the incarnation was accepted.
-    pub(crate) accepted_at: Instant,
-    /// `true` after the peer has proven that it receives packets of this socket.
+    /// The last transmission before the incarnation was accepted or the peer refused packets:
+    /// answers to that packet and earlier ones are obsolete.
+    pub(crate) accepted: Moment,
+    /// `false` while the peer is in the list of unconfirmed peers.
     pub(crate) confirmed: bool,
+    /// `true` after the peer has proven that it receives packets of this socket.
+    pub(crate) knows_us: bool,
+    /// The timestamp from which on the peer's packets are valid, after the peer has forgotten this
+    /// socket: earlier packets have other numbers.
+    pub(crate) valid_from: Option<u32>,
     pub(crate) last_heard: Instant,
 
     pub(crate) send: SendState,
@@ -28,6 +38,10 @@ pub(crate) struct Peer {
     pub(crate) clock_offset: Option<ClockOffset>,
     /// The newest timestamp of the peer.
     pub(crate) echo: u32,
+    /// The timestamp that the peer has echoed in that packet.
+    pub(crate) echoed: u32,
+    /// The time at which transmission times are renewed.
+    pub(crate) renew_at: Instant,
 
     /// The time at which an answer is late. The wheel may fire earlier.
     pub(crate) deadline: Instant,
@@ -47,6 +61,13 @@ pub(crate) struct Peer {
     /// Neighbors in the list of unconfirmed peers.
     pub(crate) older: u32,
     pub(crate) newer: u32,
+}
+
+/// A transmission: the time and the timestamp.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    pub(crate) at: Instant,
+    pub(crate) timestamp: u32,
 }
 
 /// The direction to the peer.
@@ -115,8 +136,10 @@ impl Peer {
         Self {
             address,
             incarnation: 0,
-            accepted_at: now,
+            accepted: Moment { at: now, timestamp: 0 },
             confirmed: true,
+            knows_us: false,
+            valid_from: None,
             last_heard: now,
             send: SendState {
                 queue: Queue::EMPTY,
@@ -144,6 +167,8 @@ impl Peer {
             round_trip: RoundTrip::default(),
             clock_offset: None,
             echo: 0,
+            echoed: 0,
+            renew_at: now,
             deadline: now,
             probes: 0,
             waiting_since: now,
@@ -156,6 +181,12 @@ impl Peer {
             older: NIL,
             newer: NIL,
         }
+    }
+
+    /// Returns `true` if a timestamp of the peer is later than all earlier ones.
+    #[inline]
+    pub(crate) fn is_newest(&self, now: Instant, timestamp: u32) -> bool {
+        is_before(self.echo, timestamp) || now.saturating_since(self.last_heard) > ECHO_LIFETIME
     }
 
     /// Returns `true` if the peer owes an answer.
@@ -183,13 +214,9 @@ impl Peer {
             && send.next.wrapping_sub(send.acknowledged) < send.window
     }
 
-    /// Returns `true` if the state is not needed to keep a promise.
+    /// Returns `true` if the state is not needed to keep a promise, provided that the peer does not
+    /// send any more: an incomplete message does not count.
     pub(crate) fn is_idle(&self) -> bool {
-        !self.is_waiting()
-            && self.send.queue.is_empty()
-            && self.receive.out_of_order.is_empty()
-            && self.receive.partial.is_none()
-            && self.receive.queued == 0
-            && !self.ready
+        !self.is_waiting() && self.send.queue.is_empty() && self.receive.queued == 0 && !self.ready
     }
 }

@@ -18,12 +18,12 @@ pub(crate) struct Slot {
     pub(crate) sequence: u32,
     /// The timestamp of the last transmission.
     pub(crate) sent_at: u32,
+    /// The timestamp of the first transmission.
+    pub(crate) first_sent_at: u32,
     /// The payload bytes.
     pub(crate) length: u16,
     /// `FIRST` and `LAST` of its message.
     pub(crate) flags: Flags,
-    /// The number of transmissions, at most 255.
-    pub(crate) transmissions: u8,
     /// `true` if the packet must be sent again.
     pub(crate) lost: bool,
     /// `true` if the peer has received the packet out of order.
@@ -40,9 +40,9 @@ impl Slot {
         next_message: NIL,
         sequence: 0,
         sent_at: 0,
+        first_sent_at: 0,
         length: 0,
         flags: Flags(0),
-        transmissions: 0,
         lost: false,
         received: false,
         tracked: false,

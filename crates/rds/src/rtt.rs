@@ -33,7 +33,7 @@ impl RoundTrip {
             self.minimum = sample;
         } else {
             // A longer path becomes the new minimum after some hundred samples.
-            self.minimum += (sample - self.minimum) / 256;
+            self.minimum += (sample - self.minimum).div_ceil(256);
         }
         let excess = sample - self.minimum;
         if excess > self.response {

@@ -16,10 +16,11 @@ use core::num::NonZeroU32;
 use hairpin_time::Instant;
 
 use crate::packet::HEADER;
+use crate::peer::Moment;
 use crate::peer_table::PeerTable;
 use crate::pool::{NIL, Pool, Queue};
 use crate::timer_wheel::TimerWheel;
-use crate::{BindError, Config, Counters, Event, MESSAGE_MAX, Outcome};
+use crate::{BindError, Config, Counters, Event, MESSAGE_MAX, Outcome, timestamp};
 use association::Reply;
 
 /// A received message.
@@ -64,10 +65,13 @@ pub struct Socket {
     incarnation: u32,
     peers: PeerTable,
     wheel: TimerWheel,
-    /// Until this time a sender that does not know this socket must first prove its incarnation:
-    /// its packet may be a copy of one that an earlier socket or an evicted peer has received.
-    challenge_until: Instant,
-    last_timestamp: u32,
+    bound_at: Instant,
+    evicted_at: Option<Instant>,
+    /// The last transmission before the bind or the last eviction. For 10 s a sender that is not
+    /// known must first prove its incarnation: its packet may be a copy of one that an earlier
+    /// socket or an evicted peer has received.
+    cleared: Moment,
+    last_transmission: Moment,
 
     /// The buffers that a longest message needs.
     fragments_max: usize,
@@ -88,8 +92,8 @@ pub struct Socket {
     /// Peers with something to transmit, linked by `Peer::next_ready`.
     first_ready: u32,
     last_ready: u32,
-    /// The slot and buffer of the packet that `poll_transmit` returned last.
-    last_sent: Option<(u32, u32)>,
+    /// The packet that `poll_transmit` returned last, with its peer.
+    last_sent: Option<(u32, LastSent)>,
     /// Answers to unknown senders.
     replies: VecDeque<Reply>,
     /// The buffer of packets without data.
@@ -101,9 +105,20 @@ pub struct Socket {
     unconfirmed: usize,
 
     events: VecDeque<Event>,
+    /// The events in `events` that are no outcomes.
+    other_events: usize,
     tracked: usize,
     next_message: u64,
     counters: Counters,
+}
+
+/// The kind of the packet that was transmitted last.
+#[derive(Debug, Clone, Copy)]
+enum LastSent {
+    /// A packet of the send pool.
+    Data(u32),
+    Ack,
+    Probe,
 }
 
 /// The number of answers to unknown senders that can wait; further ones are dropped, and the
@@ -123,8 +138,10 @@ impl Socket {
             incarnation: 0,
             peers: PeerTable::new(config.peers, now),
             wheel: TimerWheel::new(config.peers, now),
-            challenge_until: now,
-            last_timestamp: 0,
+            bound_at: now,
+            evicted_at: None,
+            cleared: Moment { at: now, timestamp: 0 },
+            last_transmission: Moment { at: now, timestamp: 0 },
             fragments_max: config.fragments(config.message_max),
             send_low_water: config.send_limit() / 2,
             receive_limit: config.receive_limit(),
@@ -132,7 +149,7 @@ impl Socket {
             receive_pool: Pool::new(receive_buffers, config.packet_max),
             messages: Queue::EMPTY,
             queued_buffers: 0,
-            assembly: vec![0; config.message_max].into_boxed_slice(),
+            assembly: vec![0; config.message_max.max(config.packet_max)].into_boxed_slice(),
             congested: false,
             first_ready: NIL,
             last_ready: NIL,
@@ -143,6 +160,7 @@ impl Socket {
             newest_unconfirmed: NIL,
             unconfirmed: 0,
             events: VecDeque::with_capacity(config.tracked_messages + 4 * config.peers),
+            other_events: 0,
             tracked: 0,
             next_message: 1,
             counters: Counters::default(),
@@ -172,7 +190,9 @@ impl Socket {
         self.local = Some(local);
         self.incarnation = incarnation.get();
         self.peers.set_seed(incarnation.get());
-        self.challenge_until = now + crate::config::PACKET_LIFETIME;
+        self.bound_at = now;
+        self.last_transmission = Moment { at: now, timestamp: timestamp::from_instant(now) };
+        self.cleared = self.last_transmission;
         Ok(())
     }
 
@@ -231,15 +251,20 @@ impl Socket {
     /// Returns the next event. Events precede the messages received after them.
     pub fn poll_event(&mut self) -> Option<Event> {
         let event = self.events.pop_front()?;
-        if matches!(event, Event::Outcome { .. }) {
-            self.tracked -= 1;
+        match event {
+            Event::Outcome { .. } => self.tracked -= 1,
+            _ => self.other_events -= 1,
         }
         Some(event)
     }
 
-    /// Records an event. Outcomes always have room, because tracked messages are limited.
+    /// Records an event that is no outcome. One that repeats the last unread event is dropped.
     fn report(&mut self, event: Event) {
-        if self.events.len() < self.events.capacity() {
+        if self.events.back() == Some(&event) {
+            return;
+        }
+        if self.other_events < 4 * self.config.peers {
+            self.other_events += 1;
             self.events.push_back(event);
         } else {
             self.counters.events_dropped += 1;
@@ -297,10 +322,11 @@ impl Socket {
         }
     }
 
-    /// Records the outcome of a message if it was requested.
+    /// Records the outcome of a message if it was requested. There is always room, because tracked
+    /// messages are limited.
     fn conclude(&mut self, tracked: bool, id: u64, outcome: Outcome) {
         if tracked {
-            self.report(Event::Outcome { id: crate::MessageId(id), outcome });
+            self.events.push_back(Event::Outcome { id: crate::MessageId(id), outcome });
         }
     }
 }

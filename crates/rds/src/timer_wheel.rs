@@ -12,17 +12,20 @@ use crate::pool::NIL;
 const TICK_BITS: u32 = 16;
 /// The number of slots: together 16.8 ms. Later deadlines move on once per turn.
 const SLOTS: usize = 256;
+/// The tick of a peer that is not in the wheel.
+const ABSENT: u64 = u64::MAX;
 
 /// A hashed timer wheel (Varghese and Lauck, scheme 6). An entry that fires too early is inserted
-/// again by its owner, so a deadline can be postponed without touching the wheel.
+/// again by its owner, so a deadline can be postponed without touching the wheel. An advanced
+/// deadline moves its entry.
 #[derive(Debug)]
 pub(crate) struct TimerWheel {
     heads: [u32; SLOTS],
     occupied: [u64; SLOTS / 64],
     /// For each peer: the next peer of the same slot.
     next: Box<[u32]>,
-    /// For each peer: `true` if it is in the wheel.
-    present: Box<[bool]>,
+    /// For each peer: the tick at which it fires, or `ABSENT`.
+    ticks: Box<[u64]>,
     /// The tick up to which everything has fired.
     tick: u64,
     count: usize,
@@ -34,7 +37,7 @@ impl TimerWheel {
             heads: [NIL; SLOTS],
             occupied: [0; SLOTS / 64],
             next: vec![NIL; peers].into_boxed_slice(),
-            present: vec![false; peers].into_boxed_slice(),
+            ticks: vec![ABSENT; peers].into_boxed_slice(),
             tick: now.as_nanos() >> TICK_BITS,
             count: 0,
         }
@@ -42,20 +45,55 @@ impl TimerWheel {
 
     #[inline]
     pub(crate) fn is_present(&self, peer: u32) -> bool {
-        self.present[peer as usize]
+        self.ticks[peer as usize] != ABSENT
     }
 
-    /// Inserts a peer that is not in the wheel.
+    /// Inserts a peer, or moves it if it would fire later. An earlier entry stays.
     #[inline]
-    pub(crate) fn insert(&mut self, peer: u32, deadline: Instant) {
+    pub(crate) fn schedule(&mut self, now: Instant, peer: u32, deadline: Instant) {
+        if self.count == 0 {
+            // Without entries the owner need not call, so that the wheel stands still.
+            self.tick = self.tick.max(now.as_nanos() >> TICK_BITS);
+        }
         let tick = (deadline.as_nanos() >> TICK_BITS) + 1;
         let tick = tick.clamp(self.tick + 1, self.tick + SLOTS as u64 - 1);
+        if tick >= self.ticks[peer as usize] {
+            return;
+        }
+        if self.is_present(peer) {
+            self.remove(peer);
+        }
         let slot = (tick % SLOTS as u64) as usize;
         self.next[peer as usize] = self.heads[slot];
         self.heads[slot] = peer;
         self.occupied[slot / 64] |= 1 << (slot % 64);
-        self.present[peer as usize] = true;
+        self.ticks[peer as usize] = tick;
         self.count += 1;
+    }
+
+    /// Removes a peer from its slot: after a longer timeout, which is rare.
+    #[cold]
+    fn remove(&mut self, peer: u32) {
+        let slot = (self.ticks[peer as usize] % SLOTS as u64) as usize;
+        let next = self.next[peer as usize];
+        if self.heads[slot] == peer {
+            self.heads[slot] = next;
+        } else {
+            let mut at = self.heads[slot];
+            while self.next[at as usize] != peer {
+                at = self.next[at as usize];
+            }
+            self.next[at as usize] = next;
+        }
+        self.clear_if_empty(slot);
+        self.ticks[peer as usize] = ABSENT;
+        self.count -= 1;
+    }
+
+    fn clear_if_empty(&mut self, slot: usize) {
+        if self.heads[slot] == NIL {
+            self.occupied[slot / 64] &= !(1 << (slot % 64));
+        }
     }
 
     /// Returns the time at which the next slot fires.
@@ -92,10 +130,8 @@ impl TimerWheel {
             let peer = self.heads[slot];
             if peer != NIL {
                 self.heads[slot] = self.next[peer as usize];
-                if self.heads[slot] == NIL {
-                    self.occupied[slot / 64] &= !(1 << (slot % 64));
-                }
-                self.present[peer as usize] = false;
+                self.clear_if_empty(slot);
+                self.ticks[peer as usize] = ABSENT;
                 self.count -= 1;
                 return Some(peer);
             }
@@ -119,7 +155,7 @@ mod tests {
         let start = Instant::from_nanos(123_456_789);
         let mut wheel = TimerWheel::new(400, start);
         let deadline = |peer: u32| start + Duration::from_micros(u64::from(peer) * 40 + 1);
-        (0..400).for_each(|peer| wheel.insert(peer, deadline(peer)));
+        (0..400).for_each(|peer| wheel.schedule(start, peer, deadline(peer)));
         let mut fired = alloc::vec::Vec::new();
         let mut now = start;
         while let Some(next) = wheel.next_deadline() {
@@ -138,10 +174,35 @@ mod tests {
     fn deadline_beyond_the_wheel_fires_early() {
         let start = Instant::from_nanos(0);
         let mut wheel = TimerWheel::new(1, start);
-        wheel.insert(0, start + Duration::from_secs(5));
+        wheel.schedule(start, 0, start + Duration::from_secs(5));
         let next = wheel.next_deadline().unwrap();
         assert!(next < start + Duration::from_millis(20));
         assert_eq!((wheel.pop(next), wheel.pop(next)), (Some(0), None));
         assert!(!wheel.is_present(0));
+    }
+    #[test]
+    fn advanced_deadline_moves_its_entry() {
+        let start = Instant::from_nanos(0);
+        let mut wheel = TimerWheel::new(3, start);
+        let later = start + Duration::from_millis(10);
+        (0..3).for_each(|peer| wheel.schedule(start, peer, later));
+        let earlier = start + Duration::from_millis(1);
+        wheel.schedule(start, 1, earlier);
+        wheel.schedule(start, 1, later);
+        let next = wheel.next_deadline().unwrap();
+        assert!(next >= earlier && next - earlier <= LATENESS);
+        assert_eq!((wheel.pop(next), wheel.pop(next)), (Some(1), None));
+        let mut rest = [wheel.pop(later + LATENESS), wheel.pop(later + LATENESS)];
+        rest.sort_unstable();
+        assert_eq!((rest, wheel.next_deadline()), ([Some(0), Some(2)], None));
+    }
+
+    #[test]
+    fn empty_wheel_follows_the_clock() {
+        let mut wheel = TimerWheel::new(1, Instant::from_nanos(0));
+        let now = Instant::from_nanos(0) + Duration::from_secs(3_600);
+        wheel.schedule(now, 0, now + Duration::from_millis(1));
+        assert!(wheel.next_deadline().unwrap() > now);
+        assert_eq!(wheel.pop(now), None);
     }
 }

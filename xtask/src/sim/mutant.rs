@@ -53,13 +53,13 @@ impl Mutant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::mutants::{FEED, ORDER};
+    use crate::sim::mutants::{FEED, ORDER, RDS};
 
     /// A change of the sources that makes a mutant impossible fails here, not when the mutants run.
     #[test]
     fn mutants_apply_to_the_sources() {
         let crates = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../crates"));
-        for subject in [FEED, ORDER] {
+        for subject in [FEED, ORDER, RDS] {
             for Mutant { name, changes } in subject.mutants {
                 for Change { file, text, .. } in *changes {
                     let folder = file.split('/').next().unwrap();

@@ -10,13 +10,15 @@ use anyhow::{Context, Result, bail, ensure};
 use super::feed_mutants::FEED_MUTANTS;
 use super::mutant::Mutant;
 use super::order_mutants::ORDER_MUTANTS;
+use super::rds_mutants::RDS_MUTANTS;
 use crate::shell::cargo;
 use crate::workspace::Workspace;
 
 /// A simulation and the mutants that it must detect.
 #[derive(Clone, Copy)]
 pub(super) struct Subject {
-    /// The test program in the crate `hairpin`.
+    /// The folder of the crate with the test program.
+    package: &'static str,
     program: &'static str,
     /// The test in that program.
     test: &'static str,
@@ -25,22 +27,37 @@ pub(super) struct Subject {
     pub(super) crates: &'static [&'static str],
     /// The folders of the other crates that the test needs.
     others: &'static [&'static str],
+    /// The dependencies of the test from the registry.
+    registry: &'static [&'static str],
     pub(super) mutants: &'static [Mutant],
 }
 
 pub(super) const FEED: Subject = Subject {
+    package: "hairpin",
     program: "feed_simulation",
     test: "synchronized_books_equal_published_books",
     crates: &["mdp3"],
     others: &["time", "sbe", "cme-codecs", "exchange", "netsim", "testbed"],
+    registry: &[],
     mutants: FEED_MUTANTS,
 };
 pub(super) const ORDER: Subject = Subject {
+    package: "hairpin",
     program: "order_simulation",
     test: "messages_are_delivered_once_and_orders_accounted_for",
     crates: &["ilink3", "order-entry", "exchange"],
     others: &["time", "sbe", "cme-codecs", "mapped", "endpoint", "reactor", "netsim", "testbed"],
+    registry: &[],
     mutants: ORDER_MUTANTS,
+};
+pub(super) const RDS: Subject = Subject {
+    package: "rds",
+    program: "it",
+    test: "simulation::messages_are_delivered_once_and_in_order",
+    crates: &["rds"],
+    others: &["time", "netsim"],
+    registry: &["crc32c"],
+    mutants: RDS_MUTANTS,
 };
 
 /// The folder of the small workspaces, relative to the root.
@@ -83,7 +100,7 @@ struct WorkspaceCopy {
 
 impl WorkspaceCopy {
     fn new(root: &Path, subject: Subject) -> Result<Self> {
-        let folder = root.join(FOLDER).join(subject.program);
+        let folder = root.join(FOLDER).join(format!("{}-{}", subject.package, subject.program));
         let copy = Self { root: root.to_owned(), folder, subject };
         let package = copy.folder.join("simulation");
         fs::create_dir_all(&package).context(FOLDER)?;
@@ -154,9 +171,10 @@ fn bare_manifest(manifest: &str) -> &str {
 
 /// Returns the manifest of the package whose test is the simulation.
 fn package_of(subject: &Subject) -> String {
-    let Subject { program, crates, others, .. } = subject;
-    let needed = crates.iter().chain(*others);
-    let needed: String = needed.map(|it| format!("hairpin-{it}.workspace = true\n")).collect();
+    let Subject { package, program, crates, others, registry, .. } = subject;
+    let own = crates.iter().chain(*others).map(|it| format!("hairpin-{it}"));
+    let needed = own.chain(registry.iter().map(|&it| it.to_owned()));
+    let needed: String = needed.map(|it| format!("{it}.workspace = true\n")).collect();
     format!(
         r#"[package]
 name = "simulation"
@@ -170,7 +188,7 @@ path = "lib.rs"
 {needed}
 [[test]]
 name = "{program}"
-path = "../../../../crates/hairpin/tests/{program}/main.rs"
+path = "../../../../crates/{package}/tests/{program}/main.rs"
 "#
     )
 }

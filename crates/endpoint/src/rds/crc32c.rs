@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn equals_the_library_at_all_lengths() {
-        let bytes: Vec<u8> = (0..600_u32).map(|at| (at * at >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..600_u32).map(|at| ((at * at) >> 3) as u8).collect();
         for length in 0..bytes.len() {
             for start in [0, 1, 7] {
                 let part = &bytes[start.min(length)..length];

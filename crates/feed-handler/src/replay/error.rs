@@ -50,9 +50,12 @@ pub enum ReplayError {
     /// A packet length is invalid.
     #[error("replay server: {0}")]
     Frame(#[from] FrameError),
-    /// The first packet was not packet 1 with AdminLogin.
+    /// Market data arrived before AdminLogin.
     #[error("replay server did not start with AdminLogin")]
     NoLogin,
+    /// The server answered the login by a logout, with this text.
+    #[error("replay server refused the login: {0}")]
+    LoginRefused(String),
     /// The server logged out before the last packet, with this text.
     #[error("replay server refused the request: {0}")]
     Refused(String),

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use hairpin_cme_codecs::mdp3::{AdminLogin15, AdminLogout16};
 use hairpin_mdp3::{Messages, PacketHeader};
 use hairpin_time::{Duration, Instant};
 
+use super::admin::{Admin, AdminTemplates};
 use super::{ReplayError, ReplaySettings, fix};
 use crate::frame_decoder::FrameDecoder;
 
@@ -15,10 +15,12 @@ const CHUNK_MAX: usize = 64 << 10;
 /// A replay request: logon, request for a range of packets, and logout.
 ///
 /// ```text
-/// client  → Logon     … server → packet 1 with AdminLogin (15)
+/// client  → Logon     … server → packet with AdminLogin
 ///         → Request   …        → the packets, each behind its length, u16 little-endian
-///         → Logout    …        ← packet with AdminLogout (16), with a text if refused
+///         → Logout    …        ← packet with AdminLogout, with a text if refused
 /// ```
+///
+/// AdminLogin and AdminLogout are of the core schema (15, 16) or of the Global TCP Recovery schema.
 #[derive(Debug)]
 pub struct ReplayRequest {
     dialogue: Dialogue,
@@ -36,12 +38,13 @@ struct Dialogue {
     /// The next expected packet, and the last packet of the range.
     next: u32,
     last: u32,
+    templates: Option<AdminTemplates>,
 }
 
 /// Hides the messages: a logon contains a password.
 impl fmt::Debug for Dialogue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { state, request: _, to_send: _, next, last } = self;
+        let Self { state, request: _, to_send: _, next, last, templates: _ } = self;
         let mut shown = f.debug_struct("Dialogue");
         shown.field("state", state).field("next", next).field("last", last).finish_non_exhaustive()
     }
@@ -82,6 +85,7 @@ impl ReplayRequest {
                 to_send: Some(fix::logon(&settings.user, &settings.password)),
                 next: first,
                 last,
+                templates: settings.admin_templates,
             },
             frames: FrameDecoder::new(settings.max_packet, CHUNK_MAX),
             timeout: settings.timeout,
@@ -105,8 +109,8 @@ impl ReplayRequest {
     /// range to `on`, in order of arrival.
     ///
     /// # Errors
-    /// [`ReplayError::NoLogin`], [`ReplayError::Refused`], [`ReplayError::Frame`]: the connection
-    /// cannot be used any more.
+    /// [`ReplayError::NoLogin`], [`ReplayError::LoginRefused`], [`ReplayError::Refused`],
+    /// [`ReplayError::Frame`]: the connection cannot be used any more.
     pub fn handle_bytes(
         &mut self,
         now: Instant,
@@ -160,24 +164,25 @@ impl Dialogue {
     ) -> Result<(), ReplayError> {
         let Ok((header, messages)) = PacketHeader::decode(packet) else { return Ok(()) };
         let first = Messages::new(messages).next().and_then(Result::ok);
-        let template = first.map(|message| message.header.template_id);
-        if template == Some(AdminLogout16::TEMPLATE_ID) {
-            // After the last packet, AdminLogout is the answer to the client's logout.
-            let text = first.map_or_else(String::new, |message| logout_text(message.body));
-            return if self.state == State::Complete {
-                Ok(())
-            } else {
-                Err(ReplayError::Refused(text))
-            };
-        }
-        match self.state {
-            State::LoggingOn => {
-                if header.sequence != 1 || template != Some(AdminLogin15::TEMPLATE_ID) {
-                    return Err(ReplayError::NoLogin);
-                }
+        match first.and_then(|message| Admin::read(&message, self.templates)) {
+            Some(Admin::Logout(text)) => {
+                return match self.state {
+                    // After the last packet, a logout is the answer to the client's logout.
+                    State::Complete => Ok(()),
+                    State::Connecting | State::LoggingOn => Err(ReplayError::LoginRefused(text)),
+                    State::Receiving => Err(ReplayError::Refused(text)),
+                };
+            }
+            Some(Admin::Login) if self.state == State::LoggingOn => {
                 self.state = State::Receiving;
                 self.to_send = Some(core::mem::take(&mut self.request));
+                return Ok(());
             }
+            Some(_) => return Ok(()),
+            None => {}
+        }
+        match self.state {
+            State::LoggingOn => return Err(ReplayError::NoLogin),
             State::Receiving if (self.next..=self.last).contains(&header.sequence) => {
                 on(packet);
                 self.next = header.sequence.saturating_add(1);
@@ -191,16 +196,6 @@ impl Dialogue {
         }
         Ok(())
     }
-}
-
-/// Returns Text (58) of a logout without padding.
-fn logout_text(body: &[u8]) -> String {
-    const TEXT_MAX: usize = 180;
-    let text = &body[..body.len().min(TEXT_MAX)];
-    let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
-    let text = String::from_utf8_lossy(&text[..end]);
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.trim().is_empty() { "no reason given".to_owned() } else { text.trim().to_owned() }
 }
 
 #[cfg(test)]
@@ -290,9 +285,59 @@ mod tests {
 
     #[test]
     fn rejects_server_that_does_not_start_with_a_login() {
-        for first in [heartbeat(1), frame(2, 15, &[30])] {
-            let outcome = sequences(&mut request(7, 9), &first).1;
-            assert!(matches!(outcome, Err(ReplayError::NoLogin)));
+        let outcome = sequences(&mut request(7, 9), &heartbeat(7)).1;
+        assert!(matches!(outcome, Err(ReplayError::NoLogin)));
+    }
+
+    /// Returns a packet with a message of another schema, of a made-up template.
+    fn foreign(template: u16, block: usize) -> Vec<u8> {
+        let mut body = vec![0; block];
+        let text = b"invalid password";
+        if block >= 180 {
+            body[..text.len()].copy_from_slice(text);
+        }
+        let mut bytes = frame(8, template, &body);
+        // The schema id is behind the length, packet header, MsgSize, block length and template.
+        bytes[2 + 12 + 6..][..2].copy_from_slice(&9_u16.to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn accepts_admin_messages_of_foreign_schema() {
+        // The templates are unknown: the blocks of login and logout have any length allowed.
+        for (login, logout) in [(1, 180), (8, 200)] {
+            let mut active = request(7, 9);
+            let bytes = [foreign(901, 0), foreign(902, login), heartbeat(7)].concat();
+            let (received, outcome) = sequences(&mut active, &bytes);
+            assert_eq!((received, outcome.is_ok()), (vec![7], true));
+            // Not market data, although packet 8 is wanted.
+            let bytes = [foreign(901, 0), foreign(902, login), heartbeat(8), heartbeat(9)].concat();
+            assert_eq!(sequences(&mut active, &bytes).0, [8, 9]);
+            assert!(active.is_complete());
+            assert!(sequences(&mut active, &foreign(903, logout)).1.is_ok());
+        }
+    }
+
+    #[test]
+    fn foreign_templates_can_be_set() {
+        let admin_templates = Some(AdminTemplates { login: 905, logout: 906 });
+        let settings = ReplaySettings { admin_templates, ..ReplaySettings::default() };
+        let mut active = ReplayRequest::new(&settings, "310", "1", (7, 8), NOW).unwrap();
+        active.handle_connected(NOW);
+        let bytes = [foreign(904, 8), foreign(905, 0), heartbeat(7)].concat();
+        assert_eq!(sequences(&mut active, &bytes).0, [7]);
+        let error = sequences(&mut active, &foreign(906, 180)).1.unwrap_err();
+        assert_eq!(error.to_string(), "replay server refused the request: invalid password");
+    }
+
+    #[test]
+    fn refused_login_has_the_server_text() {
+        let expected = "replay server refused the login: invalid password";
+        let mut core = [0; 180];
+        core[..16].copy_from_slice(b"invalid password");
+        for refusal in [foreign(903, 180), frame(1, 16, &core)] {
+            let error = sequences(&mut request(7, 9), &refusal).1.unwrap_err();
+            assert_eq!(error.to_string(), expected);
         }
     }
 

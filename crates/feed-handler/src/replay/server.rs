@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddrV4;
 
-use crate::ReplaySettings;
+use crate::{AdminTemplates, ReplaySettings};
 
 /// A channel's replay server with its credentials. `Debug` hides user and password.
 #[derive(Clone, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct ReplayServer {
     pub user: String,
     /// Password (554).
     pub password: String,
+    /// The template ids of the Global TCP Recovery schema; see [`ReplaySettings::admin_templates`].
+    pub admin_templates: Option<AdminTemplates>,
 }
 
 impl ReplayServer {
@@ -23,7 +25,8 @@ impl ReplayServer {
     #[must_use]
     pub fn new(channel: &str, hosts: &[SocketAddrV4]) -> Self {
         let ReplaySettings { user, password, .. } = ReplaySettings::default();
-        Self { channel: channel.to_owned(), hosts: hosts.to_vec(), user, password }
+        let (channel, hosts) = (channel.to_owned(), hosts.to_vec());
+        Self { channel, hosts, user, password, admin_templates: None }
     }
 
     /// Sets user and password.
@@ -35,7 +38,7 @@ impl ReplayServer {
 
 impl fmt::Debug for ReplayServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { channel, hosts, user: _, password: _ } = self;
+        let Self { channel, hosts, .. } = self;
         let mut shown = f.debug_struct("ReplayServer");
         shown.field("channel", channel).field("hosts", hosts).finish_non_exhaustive()
     }

@@ -1,5 +1,6 @@
 //! Replay of packets lost on both sides: the exchange's own replay service on the loopback
 //! interface, and servers that fail. Time is virtual.
+use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, UdpSocket};
 
 use hairpin_exchange::{
@@ -107,6 +108,17 @@ impl Harness {
     /// Creates a handler that requests replays from `server`, or as `user` from the exchange's own
     /// server.
     fn new(test: u8, is_one: bool, server: Option<SocketAddrV4>, user: &str) -> Self {
+        Self::with_pause(test, is_one, server, user, Duration::ZERO)
+    }
+
+    /// Creates the same with a pause after a refused login and unreachable hosts.
+    fn with_pause(
+        test: u8,
+        is_one: bool,
+        server: Option<SocketAddrV4>,
+        user: &str,
+        pause: Duration,
+    ) -> Self {
         let [high, low] = (std::process::id() as u16).to_be_bytes();
         let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let group =
@@ -146,7 +158,7 @@ impl Harness {
         };
         // All packets received while a server is silent fit into the reorder buffer.
         let timeout = Duration::from_millis(40);
-        let replay = Replay { timeout, attempts: 2, ..Replay::default() };
+        let replay = Replay { timeout, attempts: 2, pause, ..Replay::default() };
         let settings =
             Settings { max_instruments: 100, replay: Some(replay), ..Settings::default() };
         let handler = if is_one {
@@ -299,7 +311,75 @@ fn counts_refused_replays_only() {
     assert_only(statistics, "refused_replays");
     // A refused request is not repeated.
     assert_eq!(statistics.replay_requests, harness.handler.channel().counters().replays);
-    assert!(matches!(harness.handler.last_failure(), Some(ReplayError::Refused(_))));
+    assert!(matches!(harness.handler.last_failure(), Some(ReplayError::LoginRefused(_))));
+}
+
+/// Loses packets again, and waits until the gap is given up and the books are in sync.
+fn lose_and_recover(harness: &mut Harness) {
+    let before = harness.events.0.gaps;
+    harness.lose_packets();
+    harness.exchange.set_pace(Pace::FlatOut, harness.now);
+    harness.until("a gap", true, |harness| harness.events.0.gaps > before);
+    harness.until("recovery", false, |harness| is_finished(harness) && harness.is_in_sync());
+    harness.check_books();
+}
+
+/// Serves logins of the Global TCP Recovery schema, each refused by a logout. Counts them.
+fn refusing_server() -> (SocketAddrV4, std::thread::JoinHandle<u32>, std::sync::mpsc::Sender<()>) {
+    let listener = TcpListener::bind(SocketAddr::V4(LOCAL)).unwrap();
+    let address = local(&listener);
+    listener.set_nonblocking(true).unwrap();
+    let (stop, is_finished) = std::sync::mpsc::channel::<()>();
+    let server = std::thread::spawn(move || {
+        let (mut logins, mut open) = (0_u32, Vec::new());
+        while is_finished.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+            match listener.accept() {
+                Ok((mut connection, _)) => {
+                    // A made-up template of another schema with a block of 180 bytes.
+                    let message = [190, 180, 903, 9, 1].map(u16::to_le_bytes).concat();
+                    let packet = [&[1, 0, 0, 0][..], &[0; 8], &message, &[0; 180]].concat();
+                    let length = (packet.len() as u16).to_le_bytes();
+                    connection.write_all(&[&length[..], &packet].concat()).unwrap();
+                    open.push(connection);
+                    logins += 1;
+                }
+                Err(_) => std::thread::sleep(std::time::Duration::from_millis(1)),
+            }
+        }
+        logins
+    });
+    (address, server, stop)
+}
+
+#[test]
+fn refused_login_pauses_requests() {
+    let (address, server, stop) = refusing_server();
+    let pause = Duration::from_secs(5);
+    let mut harness = Harness::with_pause(8, true, Some(address), "CME", pause);
+    lose_and_recover(&mut harness);
+    let first = harness.handler.statistics();
+    assert!(matches!(harness.handler.last_failure(), Some(ReplayError::LoginRefused(_))));
+    assert_eq!((first.refused_replays, first.replay_requests), (1, 1));
+    assert!(first.suppressed_replays > 0, "{first:?}");
+    // After the pause the client asks once more.
+    harness.now = Now { monotonic: harness.now.monotonic + pause, ..harness.now };
+    lose_and_recover(&mut harness);
+    assert_eq!(harness.handler.statistics().replay_requests, 2);
+    drop(stop);
+    assert_eq!(server.join().unwrap(), 2);
+}
+
+#[test]
+fn unreachable_hosts_pause_requests() {
+    // No server listens at this address.
+    let address = local(&TcpListener::bind(SocketAddr::V4(LOCAL)).unwrap());
+    let pause = Duration::from_secs(300);
+    let mut harness = Harness::with_pause(9, true, Some(address), "CME", pause);
+    lose_and_recover(&mut harness);
+    lose_and_recover(&mut harness);
+    let statistics = harness.handler.statistics();
+    assert_eq!(statistics.replay_requests, 2, "both attempts for the first gap");
+    assert!(statistics.suppressed_replays > 1, "{statistics:?}");
 }
 
 #[test]

@@ -415,7 +415,7 @@ fn fault_counters_have_their_tests() {
         .collect();
     let multicast = ["kernel_drops", "truncated"];
     let engine = ["receive_buffers_short"];
-    let replay = ["failed_replays", "refused_replays"];
+    let replay = ["failed_replays", "refused_replays", "suppressed_replays"];
     let here = [
         "failed_connects",
         "broken_connections",

@@ -310,3 +310,28 @@ proptest! {
         let _ = recorded.load_into(&mut channel(), now(), &mut ());
     }
 }
+
+#[test]
+fn cached_definition_has_every_field() {
+    let packet = packet(1).message(|buffer| {
+        let (mut root, groups) = MDInstrumentDefinitionFuture54::encode(buffer).unwrap();
+        root.set_security_id(7)
+            .set_tot_num_reports(Some(1))
+            .set_appl_id(CHANNEL as i16)
+            .set_security_update_action(SecurityUpdateAction::ADD)
+            .set_last_update_time(YEAR_2026.as_nanos())
+            .set_unit_of_measure("BBL")
+            .set_trading_reference_date(Some(20_454))
+            .set_contract_multiplier(Some(1_000));
+        groups.finish().unwrap()
+    });
+    let bytes = cache(&[packet]).to_bytes(now().utc);
+    let cache = DefinitionCache::from_bytes(&bytes, CHANNEL, now().utc).unwrap();
+    let mut channel = channel();
+    cache.load_into(&mut channel, now(), &mut RecordedEvents::default()).unwrap();
+    let definition = *channel.definition(channel.find(7).unwrap()).unwrap();
+    assert_eq!((definition.appl_id, definition.unit_of_measure.as_str()), (310, "BBL"));
+    assert_eq!(definition.trading_reference_date, Some(20_454));
+    let hairpin_mdp3::Details::Future(future) = definition.details else { panic!("a future") };
+    assert_eq!(future.contract_multiplier, Some(1_000));
+}

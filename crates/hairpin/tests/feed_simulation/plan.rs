@@ -208,8 +208,13 @@ impl ReceiverKind {
 
 /// The time after which a missing packet is a gap.
 pub(crate) const REORDER_WAIT: Duration = Duration::from_millis(10);
-const REPLAY: Replay =
-    Replay { max_packets: 100, attempts: 2, timeout: Duration::from_millis(20), max_held: 256 };
+const REPLAY: Replay = Replay {
+    max_packets: 100,
+    attempts: 2,
+    timeout: Duration::from_millis(20),
+    pause: Duration::ZERO,
+    max_held: 256,
+};
 /// The delay of [`Fault::Late`], which exceeds the channel's reorder wait.
 const LATE: Duration = Duration::from_millis(25);
 

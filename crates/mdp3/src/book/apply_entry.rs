@@ -6,7 +6,7 @@ use crate::book::book_slot::{BookSlot, DirectBookSlot};
 use crate::book::ladder::BookAction;
 use crate::book::levels::Level;
 use crate::market::Market;
-use crate::message::entries::BookEntry;
+use crate::message::entries::{BookEntry, Root};
 use crate::recovery::sync_state::State;
 use crate::{BookSide, Changes, Error, InstrumentIndex, LateJoin, Listener, Packet, Warning};
 
@@ -34,8 +34,8 @@ pub(crate) enum EntryTarget {
     Implied(BookSide),
     /// `J`: empties both books.
     Reset,
-    /// `w` and `x`: the best price of the whole market, not a level of either book.
-    MarketBest,
+    /// `x` and `w`: the best price of the whole market, not a level of either book.
+    MarketBest(BookSide),
     /// An entry type that no book has.
     Invalid,
 }
@@ -49,7 +49,8 @@ impl EntryTarget {
             b'E' => Self::Implied(BookSide::Bid),
             b'F' => Self::Implied(BookSide::Ask),
             b'J' => Self::Reset,
-            b'w' | b'x' => Self::MarketBest,
+            b'x' => Self::MarketBest(BookSide::Bid),
+            b'w' => Self::MarketBest(BookSide::Ask),
             _ => Self::Invalid,
         }
     }
@@ -127,12 +128,15 @@ impl Market {
     /// Applies any book entry that passed the RptSeq check.
     pub(crate) fn apply_book_entry(
         &mut self,
-        packet: &Packet,
-        instrument: InstrumentIndex,
+        (packet, root): (&Packet, Root),
+        (instrument, rpt_seq): (InstrumentIndex, u32),
         entry: &BookEntry,
         listener: &mut impl Listener,
     ) {
         let index = instrument.as_usize();
+        if matches!(entry.action, 3 | 4) {
+            self.counters.level_range_deletes += 1;
+        }
         let (outcome, changes) = match EntryTarget::from_entry_type(entry.entry_type) {
             EntryTarget::Direct(side) => {
                 (apply(&mut self.instruments.direct[index], side, entry), Changes::BOOK)
@@ -141,7 +145,13 @@ impl Market {
                 (apply(&mut self.instruments.implied[index], side, entry), Changes::IMPLIED)
             }
             EntryTarget::Reset => return self.reset_book(instrument, listener),
-            EntryTarget::MarketBest => return,
+            EntryTarget::MarketBest(side) => {
+                let source = (packet, root);
+                if self.apply_market_best(source, instrument, (side, entry), listener) {
+                    return;
+                }
+                (EntryOutcome::Invalid, Changes::NONE)
+            }
             EntryTarget::Invalid => (EntryOutcome::Invalid, Changes::NONE),
         };
         if self.handle_outcome(packet, instrument, outcome, (entry.action, entry.level), listener) {
@@ -150,6 +160,9 @@ impl Market {
                 _ => self.counters.book_entries += 1,
             }
             self.record_book_change(instrument, changes);
+            let security_id = self.instruments.direct[index].head.security_id;
+            let ids = (instrument, security_id, rpt_seq);
+            listener.on_book_entry(&entry.to_update(packet, root, ids));
         }
     }
 

@@ -12,11 +12,9 @@ use crate::book::apply_entry::EntryTarget;
 use crate::book::ladder::BookAction;
 use crate::book::levels::{Level, MAX_DEPTH};
 use crate::market::Market;
-use crate::message::entries::{BookEntry, Entry, EntryKind};
+use crate::message::entries::{BookEntry, Entry, EntryKind, Root};
 use crate::recovery::sync_state::State;
-use crate::{BookSide, BookUpdate, Changes, Feed, InstrumentIndex, Listener, Packet, UpdateSource};
-
-use hairpin_time::Utc;
+use crate::{BookSide, BookUpdate, Changes, InstrumentIndex, Listener, Packet, UpdateSource};
 
 /// The known levels of one side, best first.
 #[derive(Debug, Clone, Copy)]
@@ -116,7 +114,7 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         let depth = usize::from(self.instruments.direct[instrument.as_usize()].head.depth);
-        let is_possible = depth == 1 || self.settings.feeds.has(Feed::Snapshot);
+        let is_possible = depth == 1 || self.settings.price_feed().is_some();
         let Some(natural) = self.natural.get_mut(instrument.as_usize()) else { return };
         if !is_possible {
             return;
@@ -184,7 +182,7 @@ impl Market {
     pub(crate) fn notify_refreshed(
         &self,
         packet: &Packet,
-        transact_time: Utc,
+        Root { transact_time, match_event }: Root,
         instrument: InstrumentIndex,
         changes: Changes,
         listener: &mut impl Listener,
@@ -192,6 +190,7 @@ impl Market {
         listener.on_book_update(&BookUpdate {
             packet,
             transact_time,
+            match_event,
             instrument,
             book: self.instruments.book(instrument),
             instruments: &self.instruments,

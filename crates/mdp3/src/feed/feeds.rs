@@ -61,7 +61,9 @@ impl FeedLines {
 ///
 /// - without the instrument feed, definitions arrive on the incremental feed only; until then an
 ///   instrument is treated as under [`crate::LateJoin::Books`];
-/// - without the snapshot feed, a book that lost an entry is restored by a reset, by TCP replay of
+/// - without the snapshot feed, price books come from the order snapshot feed, if that carries
+///   them;
+/// - without either, a book that lost an entry is restored by a reset, by TCP replay of
 ///   the gap or by natural refresh, and a late join ends only at a ChannelReset;
 /// - without the order snapshot feed, where orders have one, an order book that lost an entry is
 ///   restored only by a reset.

@@ -153,6 +153,33 @@ impl LoopTracker {
     }
 }
 
+/// Detects the end of a whole pass by its reports, whatever TotNumReports (911) counts.
+///
+/// A pass from packet 1 to the next packet 1 without a gap is whole if it has as many reports as
+/// TotNumReports states. Fewer may mean that the last packets were lost, which no later packet
+/// shows; then the pass is whole if the one before it had no gap and as many reports.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct WholePass {
+    reports: u32,
+    /// The reports of the last pass, if it had no gap.
+    before: Option<u32>,
+}
+
+impl WholePass {
+    /// Counts a report of the pass, repeated ones too.
+    pub(crate) fn count(&mut self) {
+        self.reports += 1;
+    }
+
+    /// Ends the pass. Returns `true` if it was whole; with `repeats`, also by its repetition.
+    pub(crate) fn end(&mut self, was_gapless: bool, total: u32, repeats: bool) -> bool {
+        let reports = core::mem::take(&mut self.reports);
+        let before = core::mem::replace(&mut self.before, was_gapless.then_some(reports));
+        let is_total = total > 0 && reports >= total;
+        was_gapless && reports > 0 && (is_total || (repeats && before == Some(reports)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,6 +260,21 @@ mod tests {
         assert_eq!(tracker.observe(A, 202, Utc::from_nanos(202)), New);
         assert_eq!(tracker.observe(B, 201, Utc::from_nanos(201)), New);
         assert!(!tracker.is_complete());
+    }
+
+    #[test]
+    fn pass_is_whole_by_total_or_when_repeated() {
+        let mut pass = WholePass::default();
+        let mut end = |reports, was_gapless, total| {
+            (0..reports).for_each(|_| pass.count());
+            pass.end(was_gapless, total, true)
+        };
+        assert!(end(3, true, 3), "as many as stated");
+        assert!(!end(3, false, 3), "with a gap");
+        assert!(!end(2, true, 3), "the last packets may be lost");
+        assert!(!end(1, true, 3));
+        assert!(end(1, true, 3), "as many as before");
+        assert!(!end(0, true, 0));
     }
 
     #[test]

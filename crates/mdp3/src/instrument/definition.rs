@@ -1,6 +1,6 @@
 //! The definition of an instrument.
 
-use hairpin_cme_codecs::mdp3::{InstAttribValue, SecurityTradingStatus};
+use hairpin_cme_codecs::mdp3::{InstAttribValue, SecurityTradingStatus, SettlPriceType};
 use hairpin_sbe::MonthYear;
 use hairpin_time::Utc;
 
@@ -85,6 +85,34 @@ pub struct Definition {
     pub user_defined: bool,
     /// InstrumentGUID (37513), since version 10.
     pub instrument_guid: Option<u64>,
+    /// ApplID (1180): the channel.
+    pub appl_id: i16,
+    /// SettlCurrency (120); spreads have none.
+    pub settl_currency: Text<3>,
+    /// UnitOfMeasure (996).
+    pub unit_of_measure: Text<30>,
+    /// UnitOfMeasureQty (1147): the contract size; spreads have none.
+    pub unit_of_measure_qty: Option<Price9>,
+    /// MinPriceIncrementAmount (1146): the value of a tick, of futures, options and fixed income.
+    pub min_price_increment_amount: Option<Price9>,
+    /// TradingReferencePrice (1150): the last settlement; foreign exchange has none.
+    pub trading_reference_price: Option<Price9>,
+    /// TradingReferenceDate (5796) of that price: days since 1970-01-01.
+    pub trading_reference_date: Option<u16>,
+    /// SettlPriceType (731) of that price, of futures, options and spreads.
+    pub settl_price_type: SettlPriceType,
+    /// OpenInterestQty (5792), of futures, options and spreads.
+    pub open_interest_qty: Option<i32>,
+    /// ClearedVolume (5791), of futures, options and spreads.
+    pub cleared_volume: Option<i32>,
+    /// PriceQuoteMethod (1196), of spreads, fixed income and repos.
+    pub price_quote_method: Text<5>,
+    /// RiskSet (37721), of spreads, fixed income and repos.
+    pub risk_set: Text<6>,
+    /// MarketSet (37722), of spreads, fixed income and repos.
+    pub market_set: Text<6>,
+    /// PartyRoleClearingOrg (9736), of fixed income and repos.
+    pub party_role_clearing_org: Text<5>,
     /// The fields of this kind of definition.
     pub details: Details,
     /// MDSecurityTradingStatus (1682) when the definition was sent. [`crate::Instruments::status`]
@@ -132,6 +160,20 @@ impl Definition {
             last_trade: None,
             user_defined: false,
             instrument_guid: None,
+            appl_id: 0,
+            settl_currency: Text::EMPTY,
+            unit_of_measure: Text::EMPTY,
+            unit_of_measure_qty: None,
+            min_price_increment_amount: None,
+            trading_reference_price: None,
+            trading_reference_date: None,
+            settl_price_type: SettlPriceType::NULL_VALUE,
+            open_interest_qty: None,
+            cleared_volume: None,
+            price_quote_method: Text::EMPTY,
+            risk_set: Text::EMPTY,
+            market_set: Text::EMPTY,
+            party_role_clearing_org: Text::EMPTY,
             details: Details::None,
             trading_status: None,
             last_update_time: Utc::EPOCH,

@@ -1,19 +1,18 @@
 //! The fields of each kind of definition.
 
-use hairpin_cme_codecs::mdp3::{PutOrCall, RepoSubType};
+use hairpin_cme_codecs::mdp3::{MoneyOrPar, PutOrCall, RepoSubType, SecurityAltIDSource};
 
 use crate::{Price9, Text};
 
 /// The fields of one kind of definition. Lists are separate: see [`crate::Instruments::legs`] and
-/// [`crate::Instruments::underlyings`]. For all other fields, decode the message passed to
-/// [`crate::Listener::on_message`].
+/// [`crate::Instruments::underlyings`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Details {
     /// No definition.
     None,
-    /// Template 54, without fields of its own.
-    Future,
+    /// Template 54.
+    Future(FutureDetails),
     /// Template 55.
     Option(OptionDetails),
     /// Template 56.
@@ -24,6 +23,24 @@ pub enum Details {
     Repo(RepoDetails),
     /// Template 63.
     Fx(FxDetails),
+}
+
+/// The fields of a future.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FutureDetails {
+    /// DecayQuantity (5818): the daily decrease of the contract size.
+    pub decay_quantity: Option<i32>,
+    /// DecayStartDate (5819): days since 1970-01-01.
+    pub decay_start_date: Option<u16>,
+    /// OriginalContractSize (5849).
+    pub original_contract_size: Option<i32>,
+    /// ContractMultiplier (231): the number of deliverable units per contract.
+    pub contract_multiplier: Option<i32>,
+    /// ContractMultiplierUnit (1435): 1 hours, 2 days.
+    pub contract_multiplier_unit: Option<i8>,
+    /// FlowScheduleType (1439): the delivery schedule of energy.
+    pub flow_schedule_type: Option<i8>,
 }
 
 /// The fields of an option.
@@ -70,6 +87,22 @@ pub struct FixedIncomeDetails {
     pub par_value: Option<Price9>,
     /// FinancialInstrumentFullName (2714).
     pub full_name: Text<35>,
+    /// DatedDate (873): the start of interest.
+    pub dated_date: Option<u16>,
+    /// CouponFrequencyUnit (1949).
+    pub coupon_frequency_unit: Text<3>,
+    /// CouponFrequencyPeriod (1948).
+    pub coupon_frequency_period: Option<u16>,
+    /// CouponDayCount (1950).
+    pub coupon_day_count: Text<20>,
+    /// CountryOfIssue (470).
+    pub country_of_issue: Text<2>,
+    /// Issuer (106).
+    pub issuer: Text<25>,
+    /// SecurityAltID (455).
+    pub security_alt_id: Text<12>,
+    /// SecurityAltIDSource (456): CUSIP or ISIN.
+    pub security_alt_id_source: Option<SecurityAltIDSource>,
 }
 
 /// The fields of a repo. Dates are days since 1970-01-01.
@@ -86,6 +119,14 @@ pub struct RepoDetails {
     pub term_code: Text<20>,
     /// FinancialInstrumentFullName (2714).
     pub full_name: Text<35>,
+    /// TerminationType (788).
+    pub termination_type: Text<8>,
+    /// MoneyOrPar (37714).
+    pub money_or_par: Option<MoneyOrPar>,
+    /// MaxNoOfSubstitutions (37715).
+    pub max_substitutions: u8,
+    /// BrokenDateTermType (6651), since version 13.
+    pub broken_date_term_type: Option<u8>,
 }
 
 /// The fields of a foreign exchange instrument.
@@ -106,4 +147,24 @@ pub struct FxDetails {
     pub alt_min_price_increment: Option<Price9>,
     /// FinancialInstrumentFullName (2714).
     pub full_name: Text<35>,
+    /// FXBenchmarkRateFix (2796).
+    pub benchmark_rate_fix: Text<20>,
+    /// RateSource (1446).
+    pub rate_source: Text<12>,
+    /// FixRateLocalTime (37726).
+    pub fix_rate_local_time: Text<8>,
+    /// FixRateLocalTimeZone (37727).
+    pub fix_rate_local_time_zone: Text<20>,
+    /// MinQuoteLife (37731), in microseconds.
+    pub min_quote_life: u32,
+    /// MaxPriceDiscretionOffset (37728).
+    pub max_price_discretion_offset: Price9,
+    /// SettlementLocale (37734).
+    pub settlement_locale: Text<8>,
+    /// AltMinQuoteLife (37738), in microseconds, since version 13.
+    pub alt_min_quote_life: Option<u32>,
+    /// AltPriceIncrementConstraint (37742), since version 13.
+    pub alt_price_increment_constraint: Option<Price9>,
+    /// MaxBidAskConstraint (37743), since version 13.
+    pub max_bid_ask_constraint: Option<Price9>,
 }

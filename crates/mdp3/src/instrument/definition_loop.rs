@@ -1,7 +1,7 @@
 //! Definitions from the instrument feed's loop and from the incremental feed.
 
 use crate::book::levels::{MAX_DEPTH, MAX_IMPLIED_DEPTH};
-use crate::feed::loop_tracker::{LoopTracker, PassPosition};
+use crate::feed::loop_tracker::{LoopTracker, PassPosition, WholePass};
 use crate::instrument::definition_decoder::{self, DecodedDefinition};
 use crate::instrument::instruments::DEFAULT_IMPLIED_DEPTH;
 use crate::instrument::status::InstrumentStatus;
@@ -14,8 +14,10 @@ use crate::{
 
 /// The progress of a collection of definitions.
 ///
-/// A collection is complete when as many distinct instruments were named as each definition's
-/// TotNumReports states. They may come from different passes of the loop, so losses only delay it.
+/// TotNumReports (911) counts messages by one CME page and instruments by another. A collection is
+/// complete when as many distinct instruments were named as TotNumReports states; they may come
+/// from different passes of the loop, so losses only delay it. It is also complete after a whole
+/// pass without a gap, see [`WholePass`].
 #[derive(Debug)]
 pub(crate) struct DefinitionLoop {
     tracker: LoopTracker,
@@ -31,6 +33,7 @@ pub(crate) struct DefinitionLoop {
     collection: u32,
     total: u32,
     distinct: u32,
+    whole_pass: WholePass,
 }
 
 impl DefinitionLoop {
@@ -44,6 +47,7 @@ impl DefinitionLoop {
             collection: 1,
             total: 0,
             distinct: 0,
+            whole_pass: WholePass::default(),
         }
     }
 
@@ -62,6 +66,7 @@ impl DefinitionLoop {
         if !self.collecting {
             self.collecting = true;
             self.pass_started = false;
+            self.whole_pass = WholePass::default();
             self.tracker.abandon();
             self.begin_count(0);
         }
@@ -82,6 +87,7 @@ impl DefinitionLoop {
     /// Counts an instrument, given its last collection. Does nothing if the definitions do not
     /// state their total.
     fn count(&mut self, total: Option<u32>, last_collection: &mut u32) {
+        self.whole_pass.count();
         let Some(total) = total.filter(|_| self.pass_started) else { return };
         if total != self.total {
             self.begin_count(total);
@@ -115,12 +121,20 @@ impl Market {
     ) {
         self.counters.instrument_packets += 1;
         let tracker = &mut self.definition_loop.tracker;
+        let was_whole = tracker.is_complete();
         let position = tracker.observe(packet.line, packet.sequence, packet.sending_time);
         if tracker.is_too_long() {
             self.warn(&Warning::LoopTooLong { feed: Feed::Instrument }, listener);
         }
         match position {
-            PassPosition::First => self.definition_loop.pass_started = true,
+            PassPosition::First => {
+                let definitions = &mut self.definition_loop;
+                let is_whole = definitions.whole_pass.end(was_whole, definitions.total, true);
+                if definitions.collecting && definitions.pass_started && is_whole {
+                    self.end_collection(listener);
+                }
+                self.definition_loop.pass_started = self.definition_loop.collecting;
+            }
             PassPosition::New => {}
             PassPosition::Duplicate => {
                 self.counters.loop_duplicates += 1;
@@ -141,9 +155,18 @@ impl Market {
         // Unwanted instruments without a slot are counted too.
         let room = if self.filtering { usize::MAX } else { self.settings.max_instruments };
         if self.definition_loop.collecting && self.definition_loop.is_complete(room) {
-            self.definition_loop.end_collection();
+            self.end_collection(listener);
         }
         listener.on_end_of_packet(packet);
+    }
+
+    /// Ends a complete collection.
+    fn end_collection(&mut self, listener: &mut impl Listener) {
+        self.definition_loop.end_collection();
+        // A collection that a loss has outdated is followed by another.
+        if !self.definition_loop.collecting && core::mem::take(&mut self.has_earlier_instruments) {
+            self.remove_undefined_instruments(listener);
+        }
     }
 
     fn apply_loop_message(
@@ -211,6 +234,7 @@ impl Market {
         }
         self.counters.definitions += 1;
         let instrument = self.find_or_insert(definition.security_id, listener)?;
+        self.recovery[instrument.as_usize()].defined_in = self.week;
         let known = &self.instruments.definitions[instrument.as_usize()];
         let repeats = if is_live {
             known.has_same_content(&definition)
@@ -230,7 +254,13 @@ impl Market {
         self.apply_definition_status(instrument, is_live.then_some(packet.sequence));
         let updated = &self.instruments.definitions[instrument.as_usize()];
         let instruments = &self.instruments;
-        let update = DefinitionUpdate { packet, instrument, definition: updated, instruments };
+        let update = DefinitionUpdate {
+            packet,
+            match_event: decoded.match_event,
+            instrument,
+            definition: updated,
+            instruments,
+        };
         listener.on_definition(&update);
         let current = instruments.user_data(instrument);
         self.instruments.user_data[instrument.as_usize()] = listener.user_data(&update, current);
@@ -238,6 +268,7 @@ impl Market {
             self.start_instrument(instrument, is_live, definition.action, listener);
         } else {
             self.remove_instrument(instrument, listener);
+            self.free_slot(instrument, is_live);
         }
         Some(instrument)
     }
@@ -296,7 +327,11 @@ impl Market {
     }
 
     /// Removes a deleted instrument.
-    fn remove_instrument(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
+    pub(crate) fn remove_instrument(
+        &mut self,
+        instrument: InstrumentIndex,
+        listener: &mut impl Listener,
+    ) {
         let slot = &mut self.instruments.direct[instrument.as_usize()];
         if slot.head.state == State::Unknown {
             return;

@@ -252,6 +252,14 @@ mod tests {
             coupon_rate: None,
             par_value: None,
             full_name: crate::Text::EMPTY,
+            dated_date: None,
+            coupon_frequency_unit: crate::Text::EMPTY,
+            coupon_frequency_period: None,
+            coupon_day_count: crate::Text::EMPTY,
+            country_of_issue: crate::Text::EMPTY,
+            issuer: crate::Text::EMPTY,
+            security_alt_id: crate::Text::EMPTY,
+            security_alt_id_source: None,
         });
         shows(&bond, "100.65625", "100.210");
         shows(&bond, "104.8828125", "104.282");
@@ -296,6 +304,16 @@ mod tests {
             price_precision: 5,
             alt_min_price_increment: None,
             full_name: crate::Text::EMPTY,
+            benchmark_rate_fix: crate::Text::EMPTY,
+            rate_source: crate::Text::EMPTY,
+            fix_rate_local_time: crate::Text::EMPTY,
+            fix_rate_local_time_zone: crate::Text::EMPTY,
+            min_quote_life: 0,
+            max_price_discretion_offset: Price9(0),
+            settlement_locale: crate::Text::EMPTY,
+            alt_min_quote_life: None,
+            alt_price_increment_constraint: None,
+            max_bid_ask_constraint: None,
         });
         let definition = Definition { display_factor: decimal("1"), ..Definition::undefined(7) };
         shows(&Definition { details, ..definition }, "1.085", "1.08500");

@@ -3,7 +3,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The index of an instrument of a channel: dense from 0, never reused during the channel's life.
+/// The index of an instrument of a channel: dense from 0. When all slots are in use, the index of a
+/// deleted instrument is reused for another, and [`crate::Listener::on_instrument_replaced`] is
+/// called. [`crate::Instruments::generation`] distinguishes the instruments of one index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstrumentIndex(pub(crate) u32);
 
@@ -26,7 +28,7 @@ struct Slot {
 const EMPTY: Slot = Slot { security_id: 0, index: u32::MAX };
 
 /// A hash table with open addressing: a power of two of slots, at most half of them in use, linear
-/// probing, no removal.
+/// probing. A removal moves later slots of the probe sequence back.
 ///
 /// CME's SecurityIDs are close together and often multiples of a number. Multiplying by the golden
 /// ratio and taking the top bits spreads such runs.
@@ -58,12 +60,45 @@ impl IdTable {
         self.slots[position] = Slot { security_id, index: index.0 };
     }
 
+    /// Removes an instrument, if it is in the table.
+    pub(crate) fn remove(&mut self, security_id: i32) {
+        let mask = self.slots.len() - 1;
+        let (mut free, slot) = self.probe(security_id);
+        if slot.index == EMPTY.index {
+            return;
+        }
+        let mut position = free;
+        loop {
+            self.slots[free] = EMPTY;
+            loop {
+                position = (position + 1) & mask;
+                let slot = self.slots[position];
+                if slot.index == EMPTY.index {
+                    return;
+                }
+                // A slot may move back unless its own place is after the free one.
+                let distance = position.wrapping_sub(self.place(slot.security_id)) & mask;
+                if distance >= (position.wrapping_sub(free) & mask) {
+                    self.slots[free] = slot;
+                    break;
+                }
+            }
+            free = position;
+        }
+    }
+
+    /// Returns the first position of `security_id`.
+    #[inline]
+    fn place(&self, security_id: i32) -> usize {
+        let hash = security_id.cast_unsigned().wrapping_mul(GOLDEN_RATIO);
+        (hash >> self.shift) as usize & (self.slots.len() - 1)
+    }
+
     /// Returns the position and slot of `security_id`, or the free slot for it.
     #[inline]
     fn probe(&self, security_id: i32) -> (usize, Slot) {
         let mask = self.slots.len() - 1;
-        let hash = security_id.cast_unsigned().wrapping_mul(GOLDEN_RATIO);
-        let mut position = (hash >> self.shift) as usize & mask;
+        let mut position = self.place(security_id);
         loop {
             let slot = self.slots[position];
             // Compares the id first: a hit costs one comparison, and the caller checks once for a
@@ -95,6 +130,35 @@ mod tests {
             assert_eq!(table.find(id), Some(InstrumentIndex(n as u32)), "{id}");
         }
         assert_eq!(table.find(2), None);
+    }
+
+    #[test]
+    fn removal_keeps_other_ids() {
+        // 4,096 apart, so that probe sequences overlap; compared with a map.
+        let mut table = IdTable::new(64);
+        let mut map = alloc::collections::BTreeMap::new();
+        for n in 0..10_000_i32 {
+            let id = n * 4096;
+            table.insert(id, InstrumentIndex(n as u32));
+            map.insert(id, n as u32);
+            if n >= 48 {
+                let oldest = (n.wrapping_mul(7) % 48 + n - 48) * 4096;
+                table.remove(oldest);
+                map.remove(&oldest);
+            }
+            while map.len() > 60 {
+                let (id, _) = map.pop_first().unwrap();
+                table.remove(id);
+            }
+            for (id, index) in &map {
+                assert_eq!(table.find(*id), Some(InstrumentIndex(*index)));
+            }
+            table.remove(-1);
+            assert_eq!(
+                table.find((n - 200) * 4096).is_some(),
+                map.contains_key(&((n - 200) * 4096))
+            );
+        }
     }
 
     #[test]

@@ -11,7 +11,8 @@ use crate::instrument::instrument_index::{IdTable, InstrumentIndex};
 use crate::instrument::related::{Leg, Related, RelatedLists, Underlying};
 use crate::instrument::statistics::{InstrumentStatistics, PriceLimits};
 use crate::instrument::status::InstrumentStatus;
-use crate::{Book, Changes, Definition, Settings};
+use crate::recovery::sync_state::State;
+use crate::{Book, Changes, Definition, MarketBest, Settings};
 
 /// The depth of an implied book without a stated depth: CME's common one.
 pub(crate) const DEFAULT_IMPLIED_DEPTH: u8 = 2;
@@ -29,8 +30,10 @@ pub struct Instruments {
     pub(crate) related: RelatedLists,
     pub(crate) statuses: Vec<InstrumentStatus>,
     pub(crate) statistics: Vec<InstrumentStatistics>,
+    pub(crate) market_best: Vec<MarketBest>,
     pub(crate) user_data: Vec<u64>,
     pub(crate) orders: OrderArena,
+    generations: Vec<u32>,
     count: usize,
 }
 
@@ -57,13 +60,25 @@ impl Instruments {
             related: RelatedLists::new(capacity, settings.max_related),
             statuses: vec![InstrumentStatus::UNKNOWN; capacity],
             statistics: vec![InstrumentStatistics::UNKNOWN; capacity],
+            market_best: vec![MarketBest::default(); capacity],
             user_data: vec![0; capacity],
             orders: OrderArena::new(settings),
+            generations: vec![0; capacity],
             count: 0,
         }
     }
 
-    /// Returns the number of known instruments.
+    /// Returns how often the slot of an instrument was reused for another one.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the index belongs to a larger channel.
+    #[must_use]
+    pub fn generation(&self, instrument: InstrumentIndex) -> u32 {
+        self.generations[instrument.as_usize()]
+    }
+
+    /// Returns the number of known instruments, including deleted ones whose slots were not reused.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.count
@@ -75,7 +90,8 @@ impl Instruments {
         self.count == 0
     }
 
-    /// Iterates over all instruments, in the order in which the channel first received them.
+    /// Iterates over all instruments, in the order in which the channel first received them; one in
+    /// a reused slot has the place of the deleted one.
     pub fn iter(&self) -> impl Iterator<Item = InstrumentIndex> + use<> {
         (0..self.count as u32).map(InstrumentIndex)
     }
@@ -226,10 +242,22 @@ impl Instruments {
         }
     }
 
-    /// Empties both books of an instrument.
+    /// Returns the best prices of the whole market for an instrument (EBS; CME Client Systems Wiki,
+    /// page 46210500). Empty on other groups.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the index belongs to a larger channel.
+    #[must_use]
+    pub fn market_best(&self, instrument: InstrumentIndex) -> MarketBest {
+        self.market_best[instrument.as_usize()]
+    }
+
+    /// Empties both books of an instrument, and removes the best prices of the market.
     pub(crate) fn clear_books(&mut self, instrument: InstrumentIndex) {
         self.direct[instrument.as_usize()].clear();
         self.implied[instrument.as_usize()].clear();
+        self.market_best[instrument.as_usize()] = MarketBest::default();
     }
 
     /// Copies the best levels of both books to their heads. Returns what has changed.
@@ -249,6 +277,33 @@ impl Instruments {
         self.ids.insert(security_id, instrument);
         self.count += 1;
         Some(instrument)
+    }
+}
+
+impl Instruments {
+    /// Returns `true` if an instrument is not in force, so that its slot may be reused.
+    pub(crate) fn is_deleted(&self, instrument: InstrumentIndex) -> bool {
+        !self.definitions[instrument.as_usize()].is_in_force()
+            && self.direct[instrument.as_usize()].head.state == State::Unknown
+    }
+
+    /// Gives the slot of a deleted instrument to a new one.
+    pub(crate) fn reuse(&mut self, instrument: InstrumentIndex, security_id: i32, depth: u8) {
+        let index = instrument.as_usize();
+        self.ids.remove(self.direct[index].head.security_id);
+        self.direct[index] = DirectBookSlot::EMPTY;
+        self.direct[index].head.security_id = security_id;
+        self.direct[index].set_depth(depth);
+        self.implied[index] = ImpliedBookSlot::EMPTY;
+        self.implied[index].set_depth(DEFAULT_IMPLIED_DEPTH);
+        self.definitions[index] = Definition::undefined(security_id);
+        self.related.remove(instrument);
+        self.statuses[index] = InstrumentStatus::UNKNOWN;
+        self.statistics[index] = InstrumentStatistics::UNKNOWN;
+        self.market_best[index] = MarketBest::default();
+        self.user_data[index] = 0;
+        self.generations[index] = self.generations[index].wrapping_add(1);
+        self.ids.insert(security_id, instrument);
     }
 }
 

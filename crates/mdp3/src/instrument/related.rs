@@ -4,7 +4,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use hairpin_cme_codecs::mdp3::{DecimalQty, LegSide};
+use hairpin_cme_codecs::mdp3::{DecimalQty, LegSide, SecurityAltIDSource};
 
 use crate::{InstrumentIndex, Price9, Text};
 
@@ -33,6 +33,78 @@ pub struct Underlying {
     pub security_id: Option<i32>,
     /// UnderlyingSymbol (311) or RelatedSymbol (1649).
     pub symbol: Text<20>,
+    /// UnderlyingInstrumentGUID (37519, since version 11) or RelatedInstrumentGUID (37724), of
+    /// repos.
+    pub instrument_guid: Option<u64>,
+    /// The other fields of a repo's underlying.
+    pub security: UnderlyingSecurity,
+}
+
+/// The security that a repo refers to (group NoUnderlyings of template 58); empty for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnderlyingSecurity {
+    /// UnderlyingSecurityAltID (458).
+    pub alt_id: Text<12>,
+    /// UnderlyingSecurityAltIDSource (459): CUSIP or ISIN.
+    pub alt_id_source: Option<SecurityAltIDSource>,
+    /// UnderlyingFinancialInstrumentFullName (2720).
+    pub full_name: Text<35>,
+    /// UnderlyingSecurityType (310).
+    pub security_type: Text<6>,
+    /// UnderlyingCountryOfIssue (592).
+    pub country_of_issue: Text<2>,
+    /// UnderlyingIssuer (306).
+    pub issuer: Text<25>,
+    /// UnderlyingMaxLifeTime (37717), in years.
+    pub max_life_time: Option<u8>,
+    /// UnderlyingMinDaysToMaturity (37718).
+    pub min_days_to_maturity: Option<u16>,
+    /// UnderlyingMaturityDate (542), since version 11: days since 1970-01-01.
+    pub maturity_date: Option<u16>,
+}
+
+impl UnderlyingSecurity {
+    pub(crate) const NONE: Self = Self {
+        alt_id: Text::EMPTY,
+        alt_id_source: None,
+        full_name: Text::EMPTY,
+        security_type: Text::EMPTY,
+        country_of_issue: Text::EMPTY,
+        issuer: Text::EMPTY,
+        max_life_time: None,
+        min_days_to_maturity: None,
+        maturity_date: None,
+    };
+}
+
+/// A broken date of a repo (group NoBrokenDates of template 58, since version 13).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BrokenDate {
+    /// BrokenDateGUID (39031).
+    pub guid: u64,
+    /// BrokenDateSecurityID (39027).
+    pub security_id: i32,
+    /// BrokenDateStart (6748): days since 1970-01-01.
+    pub start: Option<u16>,
+    /// BrokenDateEnd (6741): days since 1970-01-01.
+    pub end: Option<u16>,
+}
+
+/// A trading session of a foreign exchange instrument (group NoTradingSessions of template 63).
+/// Dates are days since 1970-01-01.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TradingSession {
+    /// TradeDate (75).
+    pub trade_date: Option<u16>,
+    /// SettlDate (64).
+    pub settl_date: Option<u16>,
+    /// MaturityDate (541).
+    pub maturity_date: Option<u16>,
+    /// SecurityAltID (455).
+    pub security_alt_id: Text<12>,
 }
 
 /// An instrument that a definition refers to.
@@ -45,6 +117,10 @@ pub enum Related {
     Underlying(Underlying),
     /// A related instrument.
     Instrument(Underlying),
+    /// A broken date of a repo.
+    BrokenDate(BrokenDate),
+    /// A trading session of a foreign exchange instrument.
+    TradingSession(TradingSession),
 }
 
 /// The maximum number of entries in all lists of one definition: three groups with a one-byte
@@ -60,7 +136,14 @@ struct Node {
 /// The null node number.
 const END: u32 = u32::MAX;
 
-const FREE: Related = Related::Underlying(Underlying { security_id: None, symbol: Text::EMPTY });
+const FREE: Related = Related::Underlying(Underlying::new(None, Text::EMPTY));
+
+impl Underlying {
+    /// Creates an instrument with the fields of an option's underlying.
+    pub(crate) const fn new(security_id: Option<i32>, symbol: Text<20>) -> Self {
+        Self { security_id, symbol, instrument_guid: None, security: UnderlyingSecurity::NONE }
+    }
+}
 
 /// The list of each instrument, in a shared arena; freed nodes are reused.
 #[derive(Debug)]
@@ -129,7 +212,7 @@ mod tests {
 
     fn underlying(security_id: i32) -> Related {
         let security_id = Some(security_id);
-        Related::Underlying(Underlying { security_id, symbol: Text::EMPTY })
+        Related::Underlying(Underlying::new(security_id, Text::EMPTY))
     }
 
     fn list(ids: core::ops::Range<i32>) -> Vec<Related> {

@@ -78,9 +78,12 @@ pub(crate) const ALL: [StatisticKind; KINDS] = {
     ]
 };
 
-/// The kinds that restart with a session: `Open` to `Volume`.
-pub(crate) const SESSION: core::ops::RangeInclusive<usize> =
-    StatisticKind::Open as usize..=StatisticKind::Volume as usize;
+/// The kinds that SecurityTradingEvent (1174) `ResetStatistics` clears: 4 with either flag, 7, 8,
+/// N, O, e and 2 (CME's older wiki, "Session Statistics Reset"). Averages (9) are not among them.
+pub(crate) const SESSION: [StatisticKind; 8] = {
+    use StatisticKind::*;
+    [Open, IndicativeOpen, High, Low, HighestBid, LowestOffer, Volume, LastTrade]
+};
 
 impl StatisticKind {
     /// Returns the kind of a message or snapshot entry, or `None` if the entry is not a statistic.

@@ -7,7 +7,7 @@ use crate::instrument::statistics::{PriceLimits, StatisticValue};
 use crate::market::Market;
 use crate::message::entries::{LimitsEntry, Root, StatisticEntry};
 use crate::recovery::snapshot::Snapshot;
-use crate::{InstrumentIndex, Listener, Packet, StatisticKind, UpdateSource};
+use crate::{InstrumentIndex, Listener, MatchEvent, Packet, StatisticKind, UpdateSource};
 
 /// A statistic of an instrument (templates 49, 51 and 67, and entries of snapshots).
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +17,8 @@ pub struct Statistic<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60) of the message, or of the snapshot.
     pub transact_time: Utc,
+    /// MatchEventIndicator (5799); none in a snapshot.
+    pub match_event: MatchEvent,
     /// The instrument, `None` if not yet known.
     pub instrument: Option<InstrumentIndex>,
     /// SecurityID (48).
@@ -37,6 +39,14 @@ pub struct Statistic<'a> {
     pub source: UpdateSource,
 }
 
+impl Statistic<'_> {
+    /// Returns `true` if the exchange sends the statistic again while it recovers.
+    #[must_use]
+    pub const fn is_resent(&self) -> bool {
+        self.match_event.is_resent()
+    }
+}
+
 /// A change of an instrument's price limits (template 50, and snapshots).
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
@@ -45,6 +55,8 @@ pub struct LimitsUpdate<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60) of the message, or of the snapshot.
     pub transact_time: Utc,
+    /// MatchEventIndicator (5799); none in a snapshot.
+    pub match_event: MatchEvent,
     /// The instrument, `None` if not yet known.
     pub instrument: Option<InstrumentIndex>,
     /// SecurityID (48).
@@ -79,11 +91,12 @@ impl Market {
         if let Some(instrument) = instrument {
             let exists = entry.action != MDUpdateAction::DELETE;
             let statistics = &mut self.instruments.statistics[instrument.as_usize()];
-            statistics.record(packet.sequence, kind, exists.then_some(&entry.value));
+            statistics.record(packet.sequence, kind, &entry.value, exists);
         }
         listener.on_statistic(&Statistic {
             packet,
             transact_time: root.transact_time,
+            match_event: root.match_event,
             instrument,
             security_id,
             rpt_seq,
@@ -115,13 +128,13 @@ impl Market {
         if let Some(instrument) = instrument {
             let statistics = &mut self.instruments.statistics[instrument.as_usize()];
             for (kind, value) in limits.statistics() {
-                let value = value.price.is_some().then_some(&value);
-                statistics.record(packet.sequence, kind, value);
+                statistics.record(packet.sequence, kind, &value, value.price.is_some());
             }
         }
         listener.on_limits(&LimitsUpdate {
             packet,
             transact_time: root.transact_time,
+            match_event: root.match_event,
             instrument,
             security_id,
             rpt_seq,
@@ -146,6 +159,7 @@ impl Market {
                 listener.on_statistic(&Statistic {
                     packet,
                     transact_time,
+                    match_event: MatchEvent::NONE,
                     instrument: Some(instrument),
                     security_id,
                     rpt_seq,
@@ -167,6 +181,7 @@ impl Market {
             listener.on_limits(&LimitsUpdate {
                 packet,
                 transact_time,
+                match_event: MatchEvent::NONE,
                 instrument: Some(instrument),
                 security_id,
                 rpt_seq,

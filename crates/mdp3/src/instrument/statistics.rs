@@ -96,8 +96,31 @@ impl StoredStatistic {
         self.settlement_type = value.settlement_type.0;
     }
 
+    /// Removes the value. A settlement keeps its date and kind.
     fn clear(&mut self) {
-        *self = Self { since: self.since, ..Self::NONE };
+        (self.price, self.quantity) = (Self::NONE.price, Self::NONE.quantity);
+    }
+
+    const fn is_stated(&self) -> bool {
+        self.price != i64::MAX || self.quantity != u64::MAX
+    }
+
+    /// Returns the trade date, and the bits final, rounded and intraday, of a settlement.
+    fn settlement_key(&self) -> (u16, u8) {
+        let is_null = self.settlement_type & SettlPriceType::NULL_VALUE.0 != 0;
+        let keys = SettlPriceType::FINAL_DAILY | SettlPriceType::ROUNDED | SettlPriceType::INTRADAY;
+        (self.reference_date, if is_null { 0 } else { self.settlement_type & keys.0 })
+    }
+
+    /// Returns the rank of a settlement's date; one without a date is the oldest.
+    const fn date_rank(&self) -> u16 {
+        self.reference_date.wrapping_add(1)
+    }
+
+    /// Returns the rank of a settlement: the latest date, final, last received.
+    fn rank(&self) -> (u16, bool, u32) {
+        let (_, kind) = self.settlement_key();
+        (self.date_rank(), kind & SettlPriceType::FINAL_DAILY.0 != 0, self.since)
     }
 
     fn value(&self) -> StatisticValue {
@@ -110,22 +133,39 @@ impl StoredStatistic {
     }
 }
 
-/// The stored statistics of an instrument, 456 bytes.
+/// The number of settlements stored per instrument: all kinds of one trade date.
+const SETTLEMENTS: usize = 8;
+
+/// The stored statistics of an instrument, 648 bytes.
+///
+/// Settlements are stored by trade date (5796) and by the bits final, rounded and intraday of
+/// SettlPriceType (731), so that a rounded price does not replace the one in clearing ticks. The
+/// oldest is replaced if there are more than eight.
 ///
 /// A ChannelReset clears all of them. The exchange sends daily statistics again only when they
 /// change, so until then only a snapshot restores them. A SecurityTradingEvent `ResetStatistics`
 /// clears those of the session.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct InstrumentStatistics {
+    /// By kind. The settlement has only its `since`: that of the last reset.
     stored: [StoredStatistic; KINDS],
+    settlements: [StoredStatistic; SETTLEMENTS],
 }
 
 impl InstrumentStatistics {
-    pub(crate) const UNKNOWN: Self = Self { stored: [StoredStatistic::NONE; KINDS] };
+    pub(crate) const UNKNOWN: Self = Self {
+        stored: [StoredStatistic::NONE; KINDS],
+        settlements: [StoredStatistic::NONE; SETTLEMENTS],
+    };
 
-    /// Returns a statistic, if known.
+    /// Returns a statistic, if known. For settlements, the one of the latest trade date; a final
+    /// one before a preliminary one, then the last received.
     #[must_use]
     pub fn value(&self, kind: StatisticKind) -> Option<StatisticValue> {
+        if kind == StatisticKind::Settlement {
+            let stated = self.settlements.iter().filter(|stored| stored.is_stated());
+            return stated.max_by_key(|stored| stored.rank()).map(StoredStatistic::value);
+        }
         let value = self.stored.get(kind as usize)?.value();
         value.is_stated().then_some(value)
     }
@@ -159,27 +199,66 @@ impl InstrumentStatistics {
         }
     }
 
-    /// Iterates over all known statistics.
+    /// Iterates over the stored settlements of all trade dates and kinds, in no particular order.
+    pub fn settlements(&self) -> impl Iterator<Item = StatisticValue> + '_ {
+        let stated = self.settlements.iter().filter(|stored| stored.is_stated());
+        stated.map(StoredStatistic::value)
+    }
+
+    /// Iterates over all known statistics; of the settlements, over the one of [`Self::value`].
     pub fn iter(&self) -> impl Iterator<Item = (StatisticKind, StatisticValue)> + '_ {
         ALL.iter().filter_map(|kind| Some((*kind, self.value(*kind)?)))
     }
 
-    /// Records a value stated by incremental packet `sequence`; `None` deletes it.
+    /// Returns the place of a value, `None` if it is not stored.
+    fn slot(
+        &mut self,
+        kind: StatisticKind,
+        value: &StatisticValue,
+    ) -> Option<&mut StoredStatistic> {
+        if kind != StatisticKind::Settlement {
+            return self.stored.get_mut(kind as usize);
+        }
+        let reset = self.stored[StatisticKind::Settlement as usize].since;
+        let mut wanted = StoredStatistic { since: reset, ..StoredStatistic::NONE };
+        (wanted.reference_date, wanted.settlement_type) =
+            (value.reference_date.unwrap_or(u16::MAX), value.settlement_type.0);
+        let key = wanted.settlement_key();
+        let known = self.settlements.iter().position(|stored| stored.settlement_key() == key);
+        let place = known.or_else(|| {
+            // The lowest has no value, or else the earliest date.
+            let oldest = |place: &usize| {
+                (self.settlements[*place].is_stated(), self.settlements[*place].rank())
+            };
+            let lowest = (0..SETTLEMENTS).min_by_key(oldest)?;
+            let stored = &mut self.settlements[lowest];
+            if stored.is_stated() && stored.date_rank() > wanted.date_rank() {
+                return None;
+            }
+            *stored = wanted;
+            Some(lowest)
+        })?;
+        self.settlements.get_mut(place)
+    }
+
+    /// Records a value stated by incremental packet `sequence`, or its deletion.
     #[inline]
     pub(crate) fn record(
         &mut self,
         sequence: u32,
         kind: StatisticKind,
-        value: Option<&StatisticValue>,
+        value: &StatisticValue,
+        exists: bool,
     ) {
-        let Some(stored) = self.stored.get_mut(kind as usize) else { return };
+        let Some(stored) = self.slot(kind, value) else { return };
         if sequence < stored.since {
             return;
         }
         stored.since = sequence;
-        match value {
-            Some(value) => stored.set(value),
-            None => stored.clear(),
+        if exists {
+            stored.set(value);
+        } else {
+            stored.clear();
         }
     }
 
@@ -209,7 +288,7 @@ impl InstrumentStatistics {
         kind: StatisticKind,
         value: &StatisticValue,
     ) -> bool {
-        let Some(stored) = self.stored.get_mut(kind as usize) else { return false };
+        let Some(stored) = self.slot(kind, value) else { return false };
         let since = sequence.saturating_add(1);
         if since <= stored.since || !value.is_stated() {
             return false;
@@ -222,12 +301,14 @@ impl InstrumentStatistics {
 
     /// Clears everything at incremental packet `sequence`.
     pub(crate) fn reset(&mut self, sequence: u32) {
-        self.stored = [StoredStatistic { since: sequence, ..StoredStatistic::NONE }; KINDS];
+        let cleared = StoredStatistic { since: sequence, ..StoredStatistic::NONE };
+        (self.stored, self.settlements) = ([cleared; KINDS], [cleared; SETTLEMENTS]);
     }
 
     /// Clears the session's statistics at incremental packet `sequence`.
     pub(crate) fn reset_session(&mut self, sequence: u32) {
-        for stored in &mut self.stored[SESSION] {
+        for kind in SESSION {
+            let stored = &mut self.stored[kind as usize];
             if sequence >= stored.since {
                 *stored = StoredStatistic { since: sequence, ..StoredStatistic::NONE };
             }
@@ -240,7 +321,8 @@ impl InstrumentStatistics {
         if !keeps_values {
             self.reset(0);
         }
-        self.stored.iter_mut().for_each(|stored| stored.since = 0);
+        let all = self.stored.iter_mut().chain(&mut self.settlements);
+        all.for_each(|stored| stored.since = 0);
     }
 }
 
@@ -254,6 +336,7 @@ impl fmt::Debug for InstrumentStatistics {
 mod tests {
     use super::*;
     use StatisticKind::*;
+    use alloc::vec::Vec;
 
     fn price(price: i64) -> StatisticValue {
         StatisticValue::new(Some(Price9(price)), None)
@@ -264,7 +347,7 @@ mod tests {
         for (number, kind) in ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, number);
             let mut statistics = InstrumentStatistics::UNKNOWN;
-            statistics.record(1, kind, Some(&price(7)));
+            statistics.record(1, kind, &price(7), true);
             assert!(statistics.iter().eq([(kind, price(7))]));
         }
     }
@@ -272,7 +355,7 @@ mod tests {
     #[test]
     fn does_not_store_unknown_kind() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
-        statistics.record(1, Unknown, Some(&price(7)));
+        statistics.record(1, Unknown, &price(7), true);
         assert!(!statistics.restore(1, Unknown, &price(7)));
         assert_eq!((statistics.value(Unknown), statistics.iter().count()), (None, 0));
     }
@@ -280,7 +363,7 @@ mod tests {
     #[test]
     fn snapshot_replaces_values_up_to_its_packet() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
-        statistics.record(10, High, Some(&price(7)));
+        statistics.record(10, High, &price(7), true);
         assert!(!statistics.restore(9, High, &price(5)), "older");
         assert!(statistics.restore(10, High, &price(8)), "of the same packet");
         assert!(!statistics.restore(10, High, &price(8)), "the same again");
@@ -292,31 +375,34 @@ mod tests {
     fn ignores_values_contained_in_snapshot() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
         assert!(statistics.restore(10, High, &price(8)));
-        statistics.record(10, High, Some(&price(7)));
+        statistics.record(10, High, &price(7), true);
         assert_eq!(statistics.price(High), price(8).price);
-        statistics.record(11, High, Some(&price(9)));
+        statistics.record(11, High, &price(9), true);
         assert_eq!(statistics.price(High), price(9).price);
-        statistics.record(11, High, None);
+        statistics.record(11, High, &price(9), false);
         assert_eq!(statistics.value(High), None);
     }
 
     #[test]
     fn snapshot_keeps_unstated_kinds() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
-        statistics.record(10, Settlement, Some(&price(7)));
+        statistics.record(10, Settlement, &price(7), true);
         assert!(!statistics.restore(11, Settlement, &StatisticValue::new(None, None)));
         assert_eq!(statistics.price(Settlement), price(7).price);
     }
 
     #[test]
-    fn new_session_keeps_daily_values_and_limits() {
+    fn statistics_reset_keeps_averages_daily_values_and_limits() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
-        ALL.into_iter().for_each(|kind| statistics.record(3, kind, Some(&price(7))));
-        statistics.record(9, Low, Some(&price(6)));
+        ALL.into_iter().for_each(|kind| statistics.record(3, kind, &price(7), true));
+        statistics.record(9, Low, &price(6), true);
         statistics.reset_session(8);
         let left = [
             Low,
-            LastTrade,
+            Vwap,
+            RepoAverage830,
+            RepoAverage10,
+            PreviousRepoAverage10,
             Settlement,
             ClearedVolume,
             OpenInterest,
@@ -328,17 +414,73 @@ mod tests {
         assert!(statistics.iter().map(|(kind, _)| kind).eq(left), "{statistics:?}");
     }
 
+    fn settlement(date: u16, bits: u8, at: i64) -> StatisticValue {
+        let settlement_type = SettlPriceType(bits);
+        StatisticValue { reference_date: Some(date), settlement_type, ..price(at) }
+    }
+
+    fn settlements(statistics: &InstrumentStatistics) -> Vec<(u16, u8, i64)> {
+        let mut all: Vec<_> = statistics
+            .settlements()
+            .map(|value| {
+                let date = value.reference_date.unwrap();
+                (date, value.settlement_type.0, value.price.unwrap().0)
+            })
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn settlements_are_stored_by_date_and_kind() {
+        let mut statistics = InstrumentStatistics::UNKNOWN;
+        let mut sequence = 0;
+        let mut record = |statistics: &mut InstrumentStatistics, value: StatisticValue| {
+            sequence += 1;
+            statistics.record(sequence, Settlement, &value, true);
+            statistics.price(Settlement).unwrap().0
+        };
+        // Final in clearing ticks, then rounded to the trading tick.
+        assert_eq!(record(&mut statistics, settlement(5, 3, 50)), 50);
+        assert_eq!(record(&mut statistics, settlement(5, 7, 51)), 51);
+        assert_eq!(settlements(&statistics), [(5, 3, 50), (5, 7, 51)]);
+        // A preliminary one after the final one of the same date does not replace it.
+        assert_eq!(record(&mut statistics, settlement(5, 6, 52)), 51);
+        // A corrected one does. Actual and theoretical are not separate kinds.
+        assert_eq!(record(&mut statistics, settlement(5, 5, 53)), 53);
+        assert_eq!(settlements(&statistics), [(5, 3, 50), (5, 5, 53), (5, 6, 52)]);
+        // The next date comes first, even preliminary; a late one of an earlier date does not.
+        assert_eq!(record(&mut statistics, settlement(6, 2, 60)), 60);
+        assert_eq!(record(&mut statistics, settlement(5, 3, 54)), 60);
+        statistics.record(99, Settlement, &settlement(6, 2, 60), false);
+        assert_eq!(statistics.price(Settlement), price(54).price, "the other was deleted");
+    }
+
+    #[test]
+    fn replaces_oldest_of_many_settlements() {
+        let mut statistics = InstrumentStatistics::UNKNOWN;
+        for date in 1..=20 {
+            statistics.record(u32::from(date), Settlement, &settlement(date, 3, 7), true);
+        }
+        assert!(settlements(&statistics).iter().map(|(date, ..)| *date).eq(13..=20));
+        statistics.record(99, Settlement, &settlement(2, 3, 7), true);
+        assert!(settlements(&statistics).iter().map(|(date, ..)| *date).eq(13..=20));
+        statistics.reset(100);
+        assert!(!statistics.restore(99, Settlement, &settlement(20, 3, 7)), "before the reset");
+        assert!(statistics.restore(100, Settlement, &settlement(20, 3, 7)));
+    }
+
     #[test]
     fn reset_invalidates_older_snapshots() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
-        statistics.record(3, High, Some(&price(7)));
+        statistics.record(3, High, &price(7), true);
         statistics.reset(5);
         assert_eq!(statistics.iter().count(), 0);
         assert!(!statistics.restore(4, High, &price(7)));
-        statistics.record(5, Low, Some(&price(6)));
+        statistics.record(5, Low, &price(6), true);
         assert!(statistics.restore(5, High, &price(7)));
         statistics.renumber(true);
-        statistics.record(1, High, Some(&price(8)));
+        statistics.record(1, High, &price(8), true);
         assert_eq!(
             (statistics.price(High), statistics.price(Low)),
             (price(8).price, price(6).price)

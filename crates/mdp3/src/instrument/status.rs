@@ -8,7 +8,8 @@ use hairpin_time::Utc;
 use crate::market::Market;
 use crate::message::entries::Root;
 use crate::{
-    Definition, InstrumentIndex, Listener, Message, Packet, SecurityStatus, Text, UpdateSource,
+    Definition, InstrumentIndex, Listener, MatchEvent, Message, Packet, SecurityStatus, Text,
+    UpdateSource,
 };
 
 /// The trading status of an instrument. It is that of the last message about the instrument, its
@@ -80,7 +81,7 @@ impl Market {
         let decoded = codec::SecurityStatus30::decode(&message.header, message.body, &mut scratch)?;
         let root = Root {
             transact_time: Utc::from_nanos(decoded.transact_time()),
-            match_event_indicator: decoded.match_event_indicator().0,
+            match_event: MatchEvent(decoded.match_event_indicator().0),
         };
         let scope = match decoded.security_id() {
             Some(security_id) => {
@@ -95,6 +96,7 @@ impl Market {
         let status = SecurityStatus {
             packet,
             transact_time: root.transact_time,
+            match_event: root.match_event,
             scope,
             trading_status: decoded.security_trading_status(),
             halt_reason: Some(decoded.halt_reason()),
@@ -179,6 +181,7 @@ impl Market {
         listener.on_security_status(&SecurityStatus {
             packet,
             transact_time,
+            match_event: MatchEvent::NONE,
             scope: StatusScope::Instrument { security_id, instrument: Some(instrument) },
             trading_status,
             halt_reason: None,

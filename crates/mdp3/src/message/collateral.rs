@@ -7,7 +7,7 @@ use hairpin_time::Utc;
 
 use crate::market::Market;
 use crate::message::entries::Root;
-use crate::{Listener, Message, Packet, Price9, Text};
+use crate::{Listener, MatchEvent, Message, Packet, Price9, Text};
 
 use codec::collateral_market_value62::NoMDEntries;
 
@@ -19,6 +19,8 @@ pub struct Collateral<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60).
     pub transact_time: Utc,
+    /// MatchEventIndicator (5799).
+    pub match_event: MatchEvent,
     entries: Group<'a, NoMDEntries<'a>>,
 }
 
@@ -74,12 +76,13 @@ impl Market {
             codec::CollateralMarketValue62::decode(&message.header, message.body, &mut scratch)?;
         let root = Root {
             transact_time: Utc::from_nanos(decoded.transact_time()),
-            match_event_indicator: decoded.match_event_indicator().0,
+            match_event: MatchEvent(decoded.match_event_indicator().0),
         };
         self.counters.collaterals += 1;
         listener.on_collateral(&Collateral {
             packet,
             transact_time: root.transact_time,
+            match_event: root.match_event,
             entries: decoded.no_md_entries(),
         });
         Ok(root)

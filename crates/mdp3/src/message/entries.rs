@@ -9,22 +9,19 @@ use hairpin_sbe::DecodeError;
 use hairpin_time::Utc;
 
 use crate::instrument::statistics::{PriceLimits, StatisticValue};
-use crate::{Message, Price9};
+use crate::{BookEntryUpdate, BookSide, InstrumentIndex, MatchEvent, Message, Packet, Price9};
 
 /// The fields common to the root blocks of incremental messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Root {
     pub(crate) transact_time: Utc,
-    pub(crate) match_event_indicator: u8,
+    pub(crate) match_event: MatchEvent,
 }
-
-/// MatchEventIndicator bit 7: the last message of the event.
-const END_OF_EVENT: u8 = 0x80;
 
 impl Root {
     /// Returns `true` if the message ends the event.
     pub(crate) const fn ends_event(self) -> bool {
-        self.match_event_indicator & END_OF_EVENT != 0
+        self.match_event.is_end_of_event()
     }
 }
 
@@ -55,6 +52,35 @@ pub(crate) struct BookEntry {
     pub(crate) price: Option<Price9>,
     pub(crate) quantity: Option<u64>,
     pub(crate) orders: u32,
+}
+
+impl BookEntry {
+    /// Returns the entry for the listener, given its instrument, SecurityID and RptSeq.
+    #[inline(always)]
+    pub(crate) fn to_update<'a>(
+        self,
+        packet: &'a Packet,
+        root: Root,
+        (instrument, security_id, rpt_seq): (InstrumentIndex, i32, u32),
+    ) -> BookEntryUpdate<'a> {
+        let implied = matches!(self.entry_type, b'E' | b'F');
+        let is_bid = matches!(self.entry_type, b'0' | b'E');
+        BookEntryUpdate {
+            packet,
+            transact_time: root.transact_time,
+            match_event: root.match_event,
+            instrument,
+            security_id,
+            rpt_seq,
+            side: if is_bid { BookSide::Bid } else { BookSide::Ask },
+            implied,
+            action: MDUpdateAction(self.action),
+            level: self.level,
+            price: self.price,
+            quantity: self.quantity,
+            orders: if implied { 0 } else { self.orders },
+        }
+    }
 }
 
 /// An entry of templates 48 and 65.
@@ -117,8 +143,9 @@ macro_rules! visit {
         let decoded = codec::$type::decode(&$message.header, $message.body, &mut scratch)?;
         let root = Root {
             transact_time: Utc::from_nanos(decoded.transact_time()),
-            match_event_indicator: decoded.match_event_indicator().0,
+            match_event: MatchEvent(decoded.match_event_indicator().0),
         };
+        $visitor.begin(codec::$type::TEMPLATE_ID, root);
         let mut entries = decoded.no_md_entries();
         let mut scratch = codec::$module::NoMDEntries::SCRATCH;
         let mut $position = 0u8;
@@ -177,6 +204,9 @@ macro_rules! session_statistic {
 /// by value, so that entries stay in registers until a rare case needs them in memory. The contents
 /// are decoded on demand.
 pub(crate) trait EntryVisitor {
+    /// Begins a message of a template, before its first entry.
+    fn begin(&mut self, template_id: u16, root: Root);
+
     /// Visits an entry, given its instrument's SecurityID and its RptSeq.
     fn visit_entry(&mut self, root: Root, ids: (i32, u32), kind: impl Fn() -> EntryKind);
 }
@@ -319,7 +349,7 @@ macro_rules! root {
         let decoded = codec::$type::decode(&$message.header, $message.body, &mut scratch)?;
         Ok(Some(Root {
             transact_time: Utc::from_nanos(decoded.transact_time()),
-            match_event_indicator: decoded.match_event_indicator().0,
+            match_event: MatchEvent(decoded.match_event_indicator().0),
         }))
     }};
 }
@@ -338,6 +368,11 @@ pub(crate) fn decode_root(message: &Message<'_>) -> Result<Option<Root>, DecodeE
         }
         _ => Ok(None),
     }
+}
+
+/// Returns TransactTime (60) of a message whose root block begins with it.
+pub(crate) fn transact_time(message: &Message<'_>) -> Option<Utc> {
+    Some(Utc::from_nanos(u64::from_le_bytes(*message.body.first_chunk()?)))
 }
 
 /// Returns a quantity unless it is negative.

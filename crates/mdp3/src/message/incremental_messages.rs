@@ -1,7 +1,8 @@
 //! The messages of in-sequence incremental packets.
 
-use hairpin_cme_codecs::mdp3::MDUpdateAction;
-use hairpin_time::Utc;
+use hairpin_cme_codecs::mdp3::{
+    MDIncrementalRefreshBook46, MDIncrementalRefreshBookLongQty64, MDUpdateAction,
+};
 
 use crate::book::apply_entry::{self, record_change};
 use crate::book::book_slot::DirectBookSlot;
@@ -10,8 +11,8 @@ use crate::market::Market;
 use crate::message::entries::{self, Entry, EntryKind, Root, TradeEntry};
 use crate::recovery::sync_state::State;
 use crate::{
-    BookUpdate, Changes, EndOfEvent, Error, InstrumentIndex, Listener, Message, Messages,
-    OrderBooks, Packet, Trade, UpdateSource, Volume,
+    BookUpdate, Changes, EndOfEvent, Error, EventEnd, InstrumentIndex, Listener, MatchEvent,
+    Message, Messages, OrderBooks, Packet, Trade, UpdateSource, Volume,
 };
 
 /// An entry visitor that applies the entries of a message.
@@ -24,6 +25,21 @@ struct EntryApplier<'a, L> {
 }
 
 impl<L: Listener> entries::EntryVisitor for EntryApplier<'_, L> {
+    #[inline(always)]
+    fn begin(&mut self, template_id: u16, root: Root) {
+        let market = &mut *self.market;
+        // On conflated feeds a trade has the time of its match.
+        let is_book = matches!(
+            template_id,
+            MDIncrementalRefreshBook46::TEMPLATE_ID
+                | MDIncrementalRefreshBookLongQty64::TEMPLATE_ID
+        );
+        if is_book && !market.changed_in_event.is_empty() && market.event_time != root.transact_time
+        {
+            market.end_unfinished_event(self.packet, EventEnd::TransactTime, self.listener);
+        }
+    }
+
     #[inline(always)]
     fn visit_entry(&mut self, root: Root, ids: (i32, u32), kind: impl Fn() -> EntryKind) {
         self.market.apply_entry((self.packet, self.bytes), root, (ids, kind), self.listener);
@@ -135,8 +151,12 @@ impl Market {
                     &mut slot.head.message_changes,
                     Changes::BOOK,
                 );
+                let ids = (instrument, security_id, rpt_seq);
+                listener.on_book_entry(&entry.to_update(packet, root, ids));
             }
-            EntryKind::Book(_) => self.apply_book_entry_slow(packet, instrument, kind, listener),
+            EntryKind::Book(_) => {
+                self.apply_book_entry_slow((packet, root), (instrument, rpt_seq), kind, listener);
+            }
             kind => {
                 let entry = Entry { security_id, rpt_seq, kind };
                 self.notify_entry((packet, bytes), root, Some(instrument), entry, listener);
@@ -150,13 +170,13 @@ impl Market {
     #[inline(never)]
     fn apply_book_entry_slow(
         &mut self,
-        packet: &Packet,
-        instrument: InstrumentIndex,
+        source: (&Packet, Root),
+        ids: (InstrumentIndex, u32),
         kind: impl Fn() -> EntryKind,
         listener: &mut impl Listener,
     ) {
         if let EntryKind::Book(entry) = kind() {
-            self.apply_book_entry(packet, instrument, &entry, listener);
+            self.apply_book_entry(source, ids, &entry, listener);
         }
     }
 
@@ -177,7 +197,8 @@ impl Market {
         let admitted = self.check_entry(packet, instrument, entry, listener);
         if let EntryKind::Book(book_entry) = &entry.kind {
             if let Some(instrument) = admitted {
-                self.apply_book_entry(packet, instrument, book_entry, listener);
+                let ids = (instrument, rpt_seq);
+                self.apply_book_entry((packet, root), ids, book_entry, listener);
             }
         } else {
             let instrument = instrument.or(admitted);
@@ -205,6 +226,7 @@ impl Market {
                 let volume = Volume {
                     packet,
                     transact_time: root.transact_time,
+                    match_event: root.match_event,
                     instrument,
                     security_id: entry.security_id,
                     rpt_seq: entry.rpt_seq,
@@ -255,6 +277,7 @@ impl Market {
         listener.on_trade(&Trade {
             packet,
             transact_time: root.transact_time,
+            match_event: root.match_event,
             instrument,
             security_id: entry.security_id,
             rpt_seq: entry.rpt_seq,
@@ -277,7 +300,7 @@ impl Market {
         root: Root,
         listener: &mut impl Listener,
     ) {
-        let transact_time = root.transact_time;
+        let Root { transact_time, match_event } = root;
         for &instrument in &self.changed_in_message {
             let slot = &mut self.instruments.direct[instrument.as_usize()];
             let changes = match core::mem::take(&mut slot.head.message_changes) {
@@ -299,6 +322,7 @@ impl Market {
                 listener.on_book_update(&BookUpdate {
                     packet,
                     transact_time,
+                    match_event,
                     instrument,
                     book,
                     instruments,
@@ -306,21 +330,67 @@ impl Market {
                     source,
                 });
             } else if slot.head.state == State::Refreshing {
-                self.notify_refreshed(packet, transact_time, instrument, changes, listener);
+                self.notify_refreshed(packet, root, instrument, changes, listener);
             }
         }
         self.changed_in_message.clear();
+        self.end_parts(packet, root, listener);
+        if !root.ends_event() {
+            (self.event_time, self.event_packet) = (transact_time, *packet);
+        }
+    }
+
+    /// Ends the parts of the event that a message is the last of, and the event.
+    #[inline(always)]
+    pub(crate) fn end_parts(&mut self, packet: &Packet, root: Root, listener: &mut impl Listener) {
+        let Root { transact_time, match_event } = root;
+        let (instruments, changed) = (&self.instruments, &self.changed_in_event[..]);
+        let end = EventEnd::Indicator;
+        let event = EndOfEvent { packet, transact_time, match_event, end, instruments, changed };
+        if match_event.is_last_quote() {
+            listener.on_end_of_quotes(&event);
+        }
+        if match_event.is_last_implied() {
+            listener.on_end_of_implied(&event);
+        }
         if root.ends_event() {
-            self.end_event(packet, transact_time, listener);
+            self.end_event(packet, root, EventEnd::Indicator, listener);
         }
     }
 
     #[inline]
-    fn end_event(&mut self, packet: &Packet, transact_time: Utc, listener: &mut impl Listener) {
+    fn end_event(
+        &mut self,
+        packet: &Packet,
+        Root { transact_time, match_event }: Root,
+        end: EventEnd,
+        listener: &mut impl Listener,
+    ) {
         self.counters.events += 1;
         let (instruments, changed) = (&self.instruments, &self.changed_in_event[..]);
-        listener.on_end_of_event(&EndOfEvent { packet, transact_time, instruments, changed });
+        listener.on_end_of_event(&EndOfEvent {
+            packet,
+            transact_time,
+            match_event,
+            end,
+            instruments,
+            changed,
+        });
         self.clear_event();
+    }
+
+    /// Ends an event whose last message is missing.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn end_unfinished_event(
+        &mut self,
+        packet: &Packet,
+        end: EventEnd,
+        listener: &mut impl Listener,
+    ) {
+        self.counters.unfinished_events += 1;
+        let root = Root { transact_time: self.event_time, match_event: MatchEvent::NONE };
+        self.end_event(packet, root, end, listener);
     }
 
     /// Reports contents that could not be decoded and marks everything suspect, since any book may

@@ -23,7 +23,7 @@ impl Market {
                 self.apply_definition(packet, &decoded, true, listener);
                 Ok(Some(Root {
                     transact_time: decoded.definition.last_update_time,
-                    match_event_indicator: decoded.match_event_indicator,
+                    match_event: decoded.match_event,
                 }))
             }
             Some(Err(error)) => Err(error),
@@ -32,9 +32,9 @@ impl Market {
         match root {
             Ok(Some(root)) => {
                 if template_id == codec::ChannelReset4::TEMPLATE_ID {
-                    self.reset_channel(packet, root.transact_time, listener);
+                    self.reset_channel(packet, root, listener);
                 }
-                self.finish_message(packet, root, listener);
+                self.end_parts(packet, root, listener);
             }
             Ok(None) if template_id == codec::AdminHeartbeat12::TEMPLATE_ID => {
                 self.report_heartbeat(packet, listener);

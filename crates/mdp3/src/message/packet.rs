@@ -70,6 +70,16 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// A placeholder for a packet not yet received.
+    pub(crate) const NONE: Self = Self {
+        feed: Feed::Incremental,
+        line: FeedLine::A,
+        sequence: 0,
+        sending_time: Utc::EPOCH,
+        received: None,
+        handed_over: Instant::ZERO,
+    };
+
     /// Returns the packet's header.
     #[inline]
     pub(crate) const fn header(&self) -> PacketHeader {
@@ -81,14 +91,7 @@ impl Packet {
 impl Packet {
     /// Returns an incremental packet with a sequence and default values.
     pub(crate) fn with_sequence(sequence: u32) -> Self {
-        Self {
-            feed: Feed::Incremental,
-            line: FeedLine::A,
-            sequence,
-            sending_time: Utc::EPOCH,
-            received: None,
-            handed_over: Instant::ZERO,
-        }
+        Self { sequence, ..Self::NONE }
     }
 }
 

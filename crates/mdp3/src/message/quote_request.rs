@@ -6,7 +6,7 @@ use hairpin_time::Utc;
 
 use crate::market::Market;
 use crate::message::entries::{Root, non_negative};
-use crate::{BookSide, InstrumentIndex, Instruments, Listener, Message, Packet, Text};
+use crate::{BookSide, InstrumentIndex, Instruments, Listener, MatchEvent, Message, Packet, Text};
 
 use codec::quote_request39::NoRelatedSym;
 
@@ -18,6 +18,8 @@ pub struct QuoteRequest<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60).
     pub transact_time: Utc,
+    /// MatchEventIndicator (5799).
+    pub match_event: MatchEvent,
     /// QuoteReqID (131).
     pub id: Text<23>,
     entries: Group<'a, NoRelatedSym<'a>>,
@@ -84,11 +86,12 @@ impl Market {
         let decoded = codec::QuoteRequest39::decode(&message.header, message.body, &mut scratch)?;
         let root = Root {
             transact_time: Utc::from_nanos(decoded.transact_time()),
-            match_event_indicator: decoded.match_event_indicator().0,
+            match_event: MatchEvent(decoded.match_event_indicator().0),
         };
         let request = QuoteRequest {
             packet,
             transact_time: root.transact_time,
+            match_event: root.match_event,
             id: Text::from_bytes(decoded.quote_req_id().as_bytes()),
             entries: decoded.no_related_sym(),
             instruments: &self.instruments,

@@ -129,6 +129,12 @@ fn groups(bytes: &[u8], long: bool) -> Option<(Entries<'_>, Entries<'_>)> {
 }
 
 impl<'a> Trade<'a> {
+    /// Returns `true` if the exchange sends the trade again while it recovers.
+    #[must_use]
+    pub const fn is_resent(&self) -> bool {
+        self.match_event.is_resent()
+    }
+
     /// Returns the orders of this trade, as far as the message determines them; see
     /// [`Self::message_orders`]. The aggressor's order, if any, is first.
     #[must_use]

@@ -11,8 +11,8 @@ use hairpin_time::Utc;
 use crate::market::Market;
 use crate::message::entries::Root;
 use crate::{
-    BookSide, InstrumentIndex, Listener, Message, Packet, Price9, SecurityStatus, StatusScope,
-    UpdateSource,
+    BookSide, InstrumentIndex, Listener, MatchEvent, Message, Packet, Price9, SecurityStatus,
+    StatusScope, UpdateSource,
 };
 
 use codec::security_status_workup60::NoOrderIDEntries;
@@ -25,6 +25,8 @@ pub struct Workup<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60).
     pub transact_time: Utc,
+    /// MatchEventIndicator (5799).
+    pub match_event: MatchEvent,
     /// The instrument, `None` if not yet known.
     pub instrument: Option<InstrumentIndex>,
     /// SecurityID (48).
@@ -92,13 +94,14 @@ impl Market {
             codec::SecurityStatusWorkup60::decode(&message.header, message.body, &mut scratch)?;
         let root = Root {
             transact_time: Utc::from_nanos(decoded.transact_time()),
-            match_event_indicator: decoded.match_event_indicator().0,
+            match_event: MatchEvent(decoded.match_event_indicator().0),
         };
         let security_id = decoded.security_id();
         let instrument = self.instruments.find(security_id);
         let workup = Workup {
             packet,
             transact_time: root.transact_time,
+            match_event: root.match_event,
             instrument,
             security_id,
             price: decoded.md_entry_px(),
@@ -126,6 +129,7 @@ impl<'a> Workup<'a> {
         SecurityStatus {
             packet: self.packet,
             transact_time: self.transact_time,
+            match_event: self.match_event,
             scope: StatusScope::Instrument { security_id, instrument },
             trading_status: Some(self.trading_status),
             halt_reason: Some(self.halt_reason),

@@ -5,10 +5,10 @@ use hairpin_time::Utc;
 use crate::book::apply_entry::{self, EntryOutcome, EntryTarget};
 use crate::instrument::instruments::Instruments;
 use crate::market::{InstrumentRecovery, Market};
-use crate::message::entries::BookEntry;
+use crate::message::entries::{BookEntry, Root};
 use crate::recovery::recovery_queue::QueueEntry;
 use crate::recovery::sync_state::State;
-use crate::{BookUpdate, InstrumentIndex, Listener, Packet, UpdateSource};
+use crate::{BookUpdate, InstrumentIndex, Listener, MatchEvent, Packet, UpdateSource};
 
 /// An entry that waits for its instrument's snapshot.
 #[derive(Debug, Clone, Copy)]
@@ -71,10 +71,17 @@ impl Market {
         } else {
             State::InSync
         };
+        let has_market_best = recovery.market_best_changed;
         self.mark_in_sync(instrument, state, listener);
+        if has_market_best {
+            let root = Root { transact_time, match_event: MatchEvent::NONE };
+            let source = UpdateSource::Snapshot;
+            self.notify_market_best((packet, root), instrument, source, listener);
+        }
         listener.on_book_update(&BookUpdate {
             packet,
             transact_time,
+            match_event: MatchEvent::NONE,
             instrument,
             book: self.instruments.book(instrument),
             instruments: &self.instruments,
@@ -116,7 +123,13 @@ fn apply_queued_entry(
             apply_entry::apply(&mut instruments.implied[instrument.as_usize()], side, &entry)
         }
         EntryTarget::Reset => return instruments.clear_books(instrument),
-        EntryTarget::MarketBest => return,
+        EntryTarget::MarketBest(side) => {
+            recovery.market_best_changed = true;
+            match instruments.market_best[instrument.as_usize()].apply(side, &entry) {
+                true => return,
+                false => EntryOutcome::Invalid,
+            }
+        }
         EntryTarget::Invalid => EntryOutcome::Invalid,
     };
     if matches!(outcome, EntryOutcome::Invalid | EntryOutcome::Inapplicable) {

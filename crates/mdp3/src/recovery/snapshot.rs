@@ -5,10 +5,11 @@ use hairpin_cme_codecs::mdp3::{OpenCloseSettlFlag, SecurityTradingStatus, SettlP
 use hairpin_sbe::DecodeError;
 use hairpin_time::Utc;
 
+use crate::book::apply_entry::EntryTarget;
 use crate::book::levels::{Level, MAX_DEPTH, MAX_IMPLIED_DEPTH};
 use crate::instrument::statistics::{PriceLimits, StatisticValue};
 use crate::message::entries::{non_negative, order_count};
-use crate::{Message, StatisticKind};
+use crate::{MarketBest, MarketPrice, Message, StatisticKind};
 
 /// The contents of a snapshot.
 pub(crate) struct Snapshot {
@@ -28,6 +29,7 @@ pub(crate) struct Snapshot {
     asks: SnapshotSide<MAX_DEPTH>,
     implied_bids: SnapshotSide<MAX_IMPLIED_DEPTH>,
     implied_asks: SnapshotSide<MAX_IMPLIED_DEPTH>,
+    market_best: MarketBest,
 }
 
 /// The levels of both books of an instrument, best first.
@@ -37,6 +39,7 @@ pub(crate) struct Books<'a> {
     pub(crate) asks: &'a [Level],
     pub(crate) implied_bids: &'a [Level],
     pub(crate) implied_asks: &'a [Level],
+    pub(crate) market_best: MarketBest,
 }
 
 impl Snapshot {
@@ -47,6 +50,7 @@ impl Snapshot {
             asks: self.asks.levels()?,
             implied_bids: self.implied_bids.levels()?,
             implied_asks: self.implied_asks.levels()?,
+            market_best: self.market_best,
         })
     }
 
@@ -154,6 +158,7 @@ macro_rules! snapshot {
             asks: SnapshotSide::EMPTY,
             implied_bids: SnapshotSide::EMPTY,
             implied_asks: SnapshotSide::EMPTY,
+            market_best: MarketBest::default(),
         };
         let mut entries = decoded.no_md_entries();
         let mut scratch = codec::$module::NoMDEntries::SCRATCH;
@@ -163,6 +168,12 @@ macro_rules! snapshot {
             {
                 let orders = order_count($entry.number_of_orders().unwrap_or(0));
                 snapshot.record($entry.md_entry_type().0, level, Level { price, quantity, orders });
+            }
+            let entry_type = $entry.md_entry_type().0;
+            if let EntryTarget::MarketBest(side) = EntryTarget::from_entry_type(entry_type) {
+                let price = $entry.md_entry_px();
+                *snapshot.market_best.side_mut(side) =
+                    price.map(|price| MarketPrice { price, quantity: $quantity });
             }
             let (reference_date, settlement_type) = $settlement;
             let value = StatisticValue::new($entry.md_entry_px(), $quantity);

@@ -10,11 +10,11 @@
 use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_time::Utc;
 
-use crate::feed::loop_tracker::{LoopTracker, PassPosition};
+use crate::feed::loop_tracker::{LoopTracker, PassPosition, WholePass};
 use crate::market::Market;
 use crate::recovery::snapshot::{self, Books, Snapshot};
 use crate::recovery::sync_state::State;
-use crate::{Error, Feed, InstrumentIndex, Listener, Message, Messages, Packet, Warning};
+use crate::{Error, InstrumentIndex, Listener, Message, Messages, Packet, Warning};
 
 /// The state of the current pass of the loop.
 #[derive(Debug)]
@@ -30,6 +30,7 @@ pub(crate) struct SnapshotLoop {
     lowest_before: Option<u32>,
     /// The pass was complete, and its result was used.
     concluded: bool,
+    whole_pass: WholePass,
     /// The pass contained messages other than heartbeats.
     has_contents: bool,
     /// The last incremental packet known to have been sent before the pass.
@@ -46,6 +47,7 @@ impl SnapshotLoop {
             lowest: u32::MAX,
             lowest_before: None,
             concluded: false,
+            whole_pass: WholePass::default(),
             has_contents: false,
             sequence_before: None,
         }
@@ -64,6 +66,7 @@ impl SnapshotLoop {
         self.tracker.abandon();
         self.start_pass();
         self.lowest_before = None;
+        self.whole_pass = WholePass::default();
     }
 
     fn start_pass(&mut self) {
@@ -76,6 +79,7 @@ impl SnapshotLoop {
     /// Counts a snapshot of the pass; `last_pass` is the last pass that named its instrument.
     fn count(&mut self, snapshot: &Snapshot, last_pass: Option<&mut u32>) {
         self.lowest = self.lowest.min(snapshot.last_sequence);
+        self.whole_pass.count();
         if self.total != 0 && self.total != snapshot.total {
             // The loop changed during the pass, so absence from it proves nothing.
             self.tracker.abandon();
@@ -100,7 +104,7 @@ impl SnapshotLoop {
     fn is_whole(&self) -> bool {
         !self.concluded
             && self.total > 0
-            && self.distinct == self.total
+            && self.distinct >= self.total
             && self.tracker.is_complete()
     }
 }
@@ -115,15 +119,21 @@ impl Market {
     ) {
         self.counters.snapshot_packets += 1;
         let was_empty = self.snapshot_loop.was_empty();
+        let (pass, was_gapless) =
+            (self.snapshot_loop.tracker.pass(), self.snapshot_loop.tracker.is_complete());
         let tracker = &mut self.snapshot_loop.tracker;
         let position = tracker.observe(packet.line, packet.sequence, packet.sending_time);
         if tracker.is_too_long() {
-            self.warn(&Warning::LoopTooLong { feed: Feed::Snapshot }, listener);
+            self.warn(&Warning::LoopTooLong { feed: packet.feed }, listener);
         }
         match position {
             PassPosition::First => {
+                let ended = &mut self.snapshot_loop;
+                let is_whole = ended.whole_pass.end(was_gapless, ended.total, false);
                 if was_empty {
                     self.conclude_empty_pass(packet, listener);
+                } else if is_whole && !self.snapshot_loop.concluded {
+                    self.conclude_pass(packet, (pass, packet.sending_time), listener);
                 }
                 self.start_snapshot_pass();
             }
@@ -150,7 +160,8 @@ impl Market {
         }
         self.apply_queued_entries(packet, transact_time, listener);
         if self.snapshot_loop.is_whole() {
-            self.conclude_pass(packet, transact_time, listener);
+            let pass = self.snapshot_loop.tracker.pass();
+            self.conclude_pass(packet, (pass, transact_time), listener);
         }
         listener.on_end_of_packet(packet);
     }
@@ -288,7 +299,10 @@ impl Market {
         slot.head.next_rpt_seq = rpt_seq.map_or(0, |rpt_seq| rpt_seq.wrapping_add(1));
         let replaced_refresh = slot.head.state == State::Refreshing;
         slot.head.state = State::Restoring;
+        let best = &mut self.instruments.market_best[instrument.as_usize()];
+        let before = core::mem::replace(best, books.market_best);
         let recovery = &mut self.recovery[instrument.as_usize()];
+        recovery.market_best_changed = before != books.market_best;
         recovery.replaced_refresh = replaced_refresh;
         recovery.snapshot_sequence = sequence;
         recovery.snapshot_rpt_seq = rpt_seq.unwrap_or(0);
@@ -298,9 +312,14 @@ impl Market {
 
     /// Concludes a complete pass: each waiting instrument that it did not name is empty.
     #[cold]
-    fn conclude_pass(&mut self, packet: &Packet, transact_time: Utc, listener: &mut impl Listener) {
+    fn conclude_pass(
+        &mut self,
+        packet: &Packet,
+        (pass, transact_time): (u32, Utc),
+        listener: &mut impl Listener,
+    ) {
         self.snapshot_loop.concluded = true;
-        let (pass, lowest) = (self.snapshot_loop.tracker.pass(), self.snapshot_loop.lowest);
+        let lowest = self.snapshot_loop.lowest;
         self.clear_absent(pass, lowest);
         self.apply_queued_entries(packet, transact_time, listener);
         self.finish_pass(lowest);

@@ -1,9 +1,10 @@
 //! The sync state of an instrument's books, and its transitions.
 
-use hairpin_time::Utc;
-
 use crate::market::Market;
-use crate::{ChannelReset, InstrumentIndex, InstrumentStateChange, LateJoin, Listener, Packet};
+use crate::message::entries::Root;
+use crate::{
+    ChannelReset, EventEnd, InstrumentIndex, InstrumentStateChange, LateJoin, Listener, Packet,
+};
 
 /// The length of the shortest entry with an RptSeq (template 37), which bounds the entries of a
 /// packet.
@@ -143,11 +144,11 @@ impl Market {
     /// an entry, any definition may have changed, and the queue is useless.
     #[cold]
     pub(crate) fn mark_all_suspect(&mut self, lost: u32, floor: u32, listener: &mut impl Listener) {
+        let interrupts_event = !self.changed_in_event.is_empty() || self.has_order_event();
         self.floor = floor;
         let max_entries = self.settings.max_packet.div_ceil(MIN_ENTRY_BYTES) as u32;
         self.rpt_seq_floor = self.rpt_seq_floor.saturating_add(lost.saturating_mul(max_entries));
         self.queue.clear();
-        self.clear_event();
         self.statuses_suspect = true;
         self.recollect_definitions();
         self.mark_all_order_books_out_of_sync(listener);
@@ -160,6 +161,10 @@ impl Market {
                 State::Refreshing => self.reset_refresh(instrument, listener),
                 _ => {}
             }
+        }
+        if interrupts_event {
+            let packet = self.event_packet;
+            self.end_unfinished_event(&packet, EventEnd::Gap, listener);
         }
     }
 
@@ -194,6 +199,8 @@ impl Market {
             }
         }
         if !keeps_books {
+            self.week = self.week.wrapping_add(1);
+            self.has_earlier_instruments = true;
             self.statuses_suspect = true;
             self.recollect_definitions();
         }
@@ -204,7 +211,7 @@ impl Market {
     pub(crate) fn reset_channel(
         &mut self,
         packet: &Packet,
-        transact_time: Utc,
+        Root { transact_time, match_event }: Root,
         listener: &mut impl Listener,
     ) {
         self.counters.resets += 1;
@@ -230,6 +237,6 @@ impl Market {
                 _ => slot.head.state = State::Fresh,
             }
         }
-        listener.on_channel_reset(&ChannelReset { packet, transact_time });
+        listener.on_channel_reset(&ChannelReset { packet, transact_time, match_event });
     }
 }

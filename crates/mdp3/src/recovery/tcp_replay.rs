@@ -10,7 +10,7 @@
 //! During a replay, live packets after the gap are buffered and the books do not change. Late
 //! packets of either line fill the gap too.
 
-use hairpin_cme_codecs::mdp3::{AdminLogin15, AdminLogout16};
+use hairpin_cme_codecs::mdp3::{AdminLogin15, AdminLogout16, SCHEMA_ID};
 use hairpin_time::{Duration, Instant, Now};
 
 use crate::channel::{Action, Channel};
@@ -29,6 +29,9 @@ pub struct Replay {
     pub attempts: u32,
     /// The timeout of an attempt.
     pub timeout: Duration,
+    /// The pause after the server has refused the login, or was unreachable in all attempts for a
+    /// gap. Until then, further gaps are not requested.
+    pub pause: Duration,
     /// The number of packets that may be buffered meanwhile, counted from the first missing one.
     /// Each takes `Settings::max_packet` bytes, allocated at creation.
     pub max_held: usize,
@@ -40,6 +43,7 @@ impl Default for Replay {
             max_packets: 2_000,
             attempts: 3,
             timeout: Duration::from_secs(4),
+            pause: Duration::from_secs(300),
             // The largest gap, and as many packets again during the replay: 8 MiB with default
             // packets.
             max_held: 4_096,
@@ -329,11 +333,13 @@ impl Channel {
     }
 }
 
-/// Returns `true` if a packet logs on to or off the replay server.
+/// Returns `true` if a packet belongs to the session with the replay server: a logon or logout of
+/// the core schema, or any message of another one.
 fn is_session_message(messages: &[u8]) -> bool {
     let first = Messages::new(messages).next_valid();
     first.is_some_and(|message| {
-        [AdminLogin15::TEMPLATE_ID, AdminLogout16::TEMPLATE_ID]
-            .contains(&message.header.template_id)
+        message.header.schema_id != SCHEMA_ID
+            || [AdminLogin15::TEMPLATE_ID, AdminLogout16::TEMPLATE_ID]
+                .contains(&message.header.template_id)
     })
 }

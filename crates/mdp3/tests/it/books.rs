@@ -19,7 +19,8 @@ fn event_spans_messages_and_packets() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).trade(0x01, 7, 1, 50, 2).volume(0x02, 7, 2, 2));
     trace.a(&packet(102).book(MORE, &[bid(7, 3).add(1, 50, 1)]).book(MORE, &[]));
-    trace.a(&packet(103).book(MORE, &[bid(7, 4).change(1, 50, 2)]).book(0x80, &[]));
+    trace
+        .a(&packet(103).in_event_of(102).book(MORE, &[bid(7, 4).change(1, 50, 2)]).book(0x80, &[]));
     trace.assert_callbacks([
         "trade 7 2@50",
         "volume 7 2",
@@ -58,6 +59,7 @@ fn event_cut_by_gap_does_not_end_with_next() {
         "gap 102+1",
         "7 out of sync",
         "8 out of sync",
+        "end 101",
         "channel Recovering",
         "8 in sync",
         "book 8 B: 1@20 |",
@@ -73,7 +75,7 @@ fn next_event_excludes_changes_of_cut_event() {
     trace.recorder.take();
     trace.wait(hairpin_time::Duration::from_millis(10));
     let lines = trace.recorder.take();
-    assert_eq!(lines[4..], ["7 in sync", "book 7 -: 1@50 1@49 |", "end 103 7-"]);
+    assert_eq!(lines[5..], ["7 in sync", "book 7 -: 1@50 1@49 |", "end 103 7-"]);
 }
 
 #[test]

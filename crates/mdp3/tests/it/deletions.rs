@@ -63,6 +63,13 @@ fn delete_from_removes_level_and_worse() {
 }
 
 #[test]
+fn counts_deletions_of_level_ranges() {
+    let entries = [bid(7, 0).delete_thru(1), ask(7, 0).delete_from(3), bid(7, 0).delete(1)];
+    let trace = after(&entries, "1@7 | 1@11 1@12");
+    assert_eq!(trace.counter("level_range_deletes"), 2);
+}
+
+#[test]
 fn deletion_leaves_other_side_unchanged() {
     for entry in [bid(7, 0).delete_thru(9), bid(7, 0).delete_from(1)] {
         after(&[entry], "| 1@11 1@12 1@13");

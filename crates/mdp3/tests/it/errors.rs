@@ -264,7 +264,7 @@ fn counts_replay_holdings_full_only() {
 fn counts_missing_feeds_only() {
     for (feeds, count) in [
         (Feeds { instrument: FeedLines::None, ..Feeds::ALL }, 1),
-        (Feeds { snapshot: FeedLines::None, ..Feeds::ALL }, 0),
+        (Feeds { snapshot: FeedLines::None, snapshot_orders: FeedLines::None, ..Feeds::ALL }, 0),
     ] {
         let mut trace = Trace::new(Settings { feeds, ..SETTINGS });
         trace.a(&packet(100).heartbeat());

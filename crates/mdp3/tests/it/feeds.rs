@@ -11,7 +11,8 @@ fn settings_of(feeds: Feeds) -> Settings {
 }
 
 const NO_INSTRUMENT_FEED: Feeds = Feeds { instrument: FeedLines::None, ..Feeds::ALL };
-const NO_SNAPSHOT_FEED: Feeds = Feeds { snapshot: FeedLines::None, ..Feeds::ALL };
+const NO_SNAPSHOT_FEED: Feeds =
+    Feeds { snapshot: FeedLines::None, snapshot_orders: FeedLines::None, ..Feeds::ALL };
 const INCREMENTAL_ALONE: Feeds = Feeds { instrument: FeedLines::None, ..NO_SNAPSHOT_FEED };
 
 const NO_DEFINITIONS: &str =
@@ -184,4 +185,65 @@ fn order_books_without_loop_warn_once() {
         "channel Recovering",
     ]);
     assert_eq!(trace.counter("missing_feeds"), 2);
+}
+
+#[test]
+fn loads_price_books_from_order_snapshot_feed() {
+    for order_books in [OrderBooks::None, OrderBooks::Full] {
+        let feeds = Feeds { snapshot: FeedLines::None, ..Feeds::ALL };
+        let settings = Settings { order_books, max_orders: 4, ..settings_of(feeds) };
+        let mut trace = Trace::new(settings);
+        trace.a(&packet(100).heartbeat());
+        trace.instrument(&packet(1).definition(7, 1, 10));
+        assert!(trace.actions().contains(&Action::Join(Feed::SnapshotOrders)));
+        let books = packet(1).snapshot(7, 100, 1, 3, &[(b'0', 1, 50, 1)]);
+        // Bids and asks alternate.
+        let orders = [buy(7, 1, 50, 1), sell(7, 2, 60, 2), buy(7, 3, 49, 3), sell(7, 4, 61, 4)];
+        trace.order_snapshots(&books.order_snapshot(7, 100, 1, &orders));
+        assert_eq!(trace.channel.state(), ChannelState::InSync);
+        assert_eq!(trace.book(7), "1@50 |");
+        assert_eq!(trace.counter("snapshot_packets"), 1);
+        assert_eq!(trace.counter("missing_feeds") + trace.counter("unknown_templates"), 0);
+        if order_books == OrderBooks::Full {
+            assert_eq!(trace.orders(7), "1:1@50 3:3@49 | 2:2@60 4:4@61");
+        }
+        assert_eq!(trace.actions(), [Action::Leave(Feed::SnapshotOrders)]);
+    }
+}
+
+#[test]
+fn without_price_snapshots_books_stay_out_of_sync() {
+    let feeds = Feeds { snapshot: FeedLines::None, ..Feeds::ALL };
+    let settings = Settings { order_books: OrderBooks::Full, max_orders: 4, ..settings_of(feeds) };
+    let mut trace = Trace::new(settings);
+    trace.a(&packet(100).heartbeat());
+    trace.instrument(&packet(1).definition(7, 1, 10));
+    // The loop has only order books.
+    for pass in 1..4 {
+        let packet = sent_at(1, pass * 10).order_snapshot(7, 100, 1, &[buy(7, 1, 50, 1)]);
+        trace.order_snapshots(&packet);
+    }
+    trace.a(&packet(101).book(END, &[bid(7, 5).change(1, 50, 1)]));
+    assert!(trace.orders_in_sync(7));
+    assert!(!trace.channel.book_of(7).unwrap().is_in_sync());
+    assert_eq!(trace.channel.state(), ChannelState::Recovering);
+}
+
+#[test]
+fn price_snapshots_in_order_loop_are_no_error() {
+    let settings =
+        Settings { order_books: OrderBooks::Full, max_orders: 4, ..settings_of(Feeds::ALL) };
+    let mut trace = Trace::new(settings);
+    trace.a(&packet(100).heartbeat());
+    trace.instrument(&packet(1).definition(7, 1, 10));
+    let books = packet(1).snapshot(7, 100, 1, 3, &[(b'0', 1, 50, 1)]);
+    trace.order_snapshots(&books.order_snapshot(7, 100, 1, &[buy(7, 1, 50, 1)]));
+    assert!(trace.orders_in_sync(7));
+    assert!(
+        !trace.channel.book_of(7).unwrap().is_in_sync(),
+        "price books have a loop of their own"
+    );
+    trace.snapshot(&packet(1).snapshot(7, 100, 1, 3, &[(b'0', 1, 50, 1)]));
+    assert_eq!(trace.channel.state(), ChannelState::InSync);
+    assert_eq!(trace.counter("unknown_templates"), 0);
 }

@@ -166,3 +166,44 @@ fn market_best_entry_is_no_level() {
     trace.a(&packet(101).book(END, &[best, bid(7, 2).add(1, 49, 1)]));
     trace.assert_callbacks(["book 7 B: 1@49 |", "end 101 7B"]);
 }
+
+/// Returns the best market prices of instrument 7: `quantity@price` of bid and ask.
+fn market_best(trace: &Trace) -> [Option<(i64, Option<u64>)>; 2] {
+    let best = trace.channel.instruments().market_best(trace.channel.find(7).expect("known"));
+    [best.bid, best.ask].map(|side| side.map(|side| (side.price.0 / 1_000_000_000, side.quantity)))
+}
+
+#[test]
+fn market_best_is_stored_per_side() {
+    let market_bid = |rpt_seq| bid(7, rpt_seq).with_entry_type(b'x');
+    let market_ask = |rpt_seq| bid(7, rpt_seq).with_entry_type(b'w');
+    let mut trace = Trace::in_sync();
+    let unsized_ask = Entry { quantity: None, ..market_ask(2).add(0, 52, 0) };
+    trace.a(&packet(101).long_book(END, &[market_bid(1).add(1, 50, 4), unsized_ask]));
+    assert_eq!(market_best(&trace), [Some((50, Some(4))), Some((52, None))]);
+    trace.a(&packet(102)
+        .long_book(END, &[market_bid(3).change(1, 51, 5), market_ask(4).overlay(1, 53, 6)]));
+    assert_eq!(market_best(&trace), [Some((51, Some(5))), Some((53, Some(6)))]);
+    trace.a(&packet(103).long_book(END, &[market_bid(5).delete(1)]));
+    assert_eq!(market_best(&trace), [None, Some((53, Some(6)))]);
+    assert_eq!((trace.counter("market_best_entries"), trace.counter("rpt_seq_gaps")), (5, 0));
+    // A BookReset and a ChannelReset clear both sides.
+    trace.a(&packet(104)
+        .long_book(END, &[bid(7, 6).with_entry_type(b'J'), market_bid(7).add(1, 50, 4)]));
+    assert_eq!(market_best(&trace), [Some((50, Some(4))), None]);
+    trace.a(&packet(105).channel_reset());
+    assert_eq!(market_best(&trace), [None, None]);
+}
+
+#[test]
+fn snapshot_restores_market_best() {
+    let mut trace = Trace::in_sync_late();
+    let before = bid(7, 1_001).add(1, 50, 4).with_entry_type(b'w');
+    trace.a(&packet(101).long_book(END, &[before]));
+    trace.a(&packet(103).long_book(END, &[bid(7, 1_004).add(1, 48, 2).with_entry_type(b'x')]));
+    trace.wait(hairpin_time::Duration::from_millis(10));
+    let levels = [(b'x', 1, 47, 9), (b'0', 1, 46, 3)];
+    trace.snapshot(&sent_at(1, 200).snapshot(7, 102, 2, 1_003, &levels));
+    assert_eq!(market_best(&trace), [Some((48, Some(2))), None], "then the queued entry");
+    assert_eq!(trace.book(7), "3@46 |");
+}

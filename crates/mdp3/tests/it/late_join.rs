@@ -350,3 +350,65 @@ fn incremental_capture_starts_with_empty_books() {
     ]);
     assert_eq!(trace.channel.state(), ChannelState::InSync);
 }
+
+#[test]
+fn whole_pass_ends_collection_if_total_counts_messages() {
+    let mut trace = Trace::new(SETTINGS);
+    trace.a(&packet(100).heartbeat());
+    // Instrument 7 comes twice, and 911 counts messages.
+    let pass = |at: u64| {
+        [
+            sent_at(1, at).definition(7, 3, 10),
+            sent_at(2, at + 1).definition(7, 3, 10),
+            sent_at(3, at + 2).definition(8, 3, 10),
+        ]
+    };
+    pass(1).iter().for_each(|packet| trace.instrument(packet));
+    assert!(trace.channel.is_collecting_definitions());
+    trace.instrument(&pass(11)[0]);
+    assert!(!trace.channel.is_collecting_definitions());
+}
+
+#[test]
+fn pass_with_gap_does_not_end_collection() {
+    let mut trace = Trace::new(SETTINGS);
+    trace.a(&packet(100).heartbeat());
+    for pass in 0..4 {
+        trace.instrument(&sent_at(1, pass * 10 + 1).definition(7, 3, 10));
+        trace.instrument(&sent_at(3, pass * 10 + 3).definition(8, 3, 10));
+    }
+    assert!(trace.channel.is_collecting_definitions(), "packet 2 is missing");
+}
+
+#[test]
+fn lost_end_of_pass_does_not_end_collection() {
+    let mut trace = Trace::new(SETTINGS);
+    trace.a(&packet(100).heartbeat());
+    trace.instrument(&sent_at(1, 1).definition(7, 3, 10));
+    trace.instrument(&sent_at(1, 11).definition(7, 3, 10));
+    trace.instrument(&sent_at(2, 12).definition(8, 3, 10));
+    trace.instrument(&sent_at(1, 21).definition(7, 3, 10));
+    assert!(trace.channel.is_collecting_definitions(), "the passes differ");
+    trace.instrument(&sent_at(2, 22).definition(8, 3, 10));
+    trace.instrument(&sent_at(1, 31).definition(7, 3, 10));
+    assert!(!trace.channel.is_collecting_definitions(), "two passes are equal");
+}
+
+#[test]
+fn whole_pass_ends_recovery_if_total_counts_messages() {
+    let mut trace = Trace::new(SETTINGS);
+    trace.a(&packet(100).heartbeat());
+    trace.instrument(&packet(1).definition(7, 2, 10).definition(8, 2, 10));
+    let pass = |at: u64| {
+        let book = [(b'0', 1, 50, 1)];
+        [
+            sent_at(1, at).snapshot(7, 100, 2, 0, &book),
+            sent_at(2, at + 1).snapshot(7, 100, 2, 0, &book),
+        ]
+    };
+    pass(101).iter().for_each(|packet| trace.snapshot(packet));
+    assert!(!trace.channel.book_of(8).unwrap().is_in_sync());
+    trace.snapshot(&pass(111)[0]);
+    assert!(trace.channel.book_of(8).unwrap().is_in_sync(), "the whole pass does not name it");
+    assert_eq!(trace.counter("empty_by_absence"), 1);
+}

@@ -8,6 +8,7 @@ mod definitions;
 mod deletions;
 mod epochs;
 mod errors;
+mod event_parts;
 mod feed_skew;
 mod feeds;
 mod filter;
@@ -24,6 +25,7 @@ mod recovery;
 mod resets;
 mod silence;
 mod simulation;
+mod slot_reuse;
 mod status;
 #[path = "../support/mod.rs"]
 mod support;

@@ -388,6 +388,63 @@ fn event_resets_session_statistics() {
 }
 
 #[test]
+fn statistics_after_reset_equal_snapshot() {
+    let mut trace = MessageTrace::in_sync();
+    let session = [
+        statistic(b'4', None, 50),
+        statistic(b'4', Some(5), 51),
+        statistic(b'7', None, 60),
+        statistic(b'8', None, 40),
+        statistic(b'N', None, 59),
+        statistic(b'O', None, 41),
+        statistic(b'9', Some(100), 50),
+        statistic(b'9', Some(101), 3),
+    ];
+    let daily = [statistic(b'6', Some(3), 52), quantity(b'B', 1_000), quantity(b'C', 2_000)];
+    let first = packet(101).session_statistics(7, 1, &session).daily_statistics(7, 9, &daily);
+    let first = first.limits(7, 12, [Some(70), Some(30), None]);
+    trace.a(&first.trade(MORE, 7, 13, 50, 3).volume(END, 7, 14, 3));
+    trace.a(&packet(102).status(7, 103, 0, SecurityTradingEvent::RESET_STATISTICS.0));
+    // The exchange removes 2, e, 7, 8, N, O and 4 from its snapshots, and keeps the others.
+    let mut other = MessageTrace::in_sync();
+    other.lose_packet_101();
+    let left = [
+        statistic(b'9', Some(100), 50),
+        statistic(b'9', Some(101), 3),
+        statistic(b'6', Some(3), 52),
+        quantity(b'B', 1_000),
+        quantity(b'C', 2_000),
+    ];
+    let limits = [Some(70), Some(30), None];
+    other.snapshot(&sent_at(1, 200).statistics_snapshot(7, 102, 2, &left, limits));
+    // Template 52 states dates of settlements only.
+    let values = |trace: &MessageTrace| -> Vec<_> {
+        let instrument = trace.channel.find(7).unwrap();
+        let statistics = trace.channel.instruments().statistics(instrument);
+        statistics
+            .iter()
+            // A snapshot that omits the last trade leaves the one before.
+            .filter(|(kind, _)| *kind != StatisticKind::LastTrade)
+            .map(|(kind, value)| (kind, value.price, value.quantity))
+            .collect()
+    };
+    assert_eq!(values(&trace), values(&other));
+    assert_eq!((values(&trace).len(), trace.price(7, StatisticKind::LastTrade)), (7, None));
+}
+
+#[test]
+fn snapshot_has_settlements_of_all_kinds() {
+    let mut trace = MessageTrace::in_sync();
+    trace.lose_packet_101();
+    let entries = [statistic(b'6', Some(3), 52), statistic(b'6', Some(6), 51)];
+    trace.snapshot(&sent_at(1, 200).statistics_snapshot(7, 102, 2, &entries, [None; 3]));
+    let instrument = trace.channel.find(7).unwrap();
+    let statistics = trace.channel.instruments().statistics(instrument);
+    assert_eq!(statistics.settlements().count(), 2);
+    assert_eq!(trace.price(7, StatisticKind::Settlement), Some(52), "final before preliminary");
+}
+
+#[test]
 fn single_trade_has_all_orders_of_message() {
     let mut trace = MessageTrace::in_sync();
     trace.a(&packet(101).trades(7, 1, &[(5, 9)], &[(11, 5), (12, 2), (13, 3)]));

@@ -121,7 +121,7 @@ fn depth_1_with_implied_book_waits_for_snapshot() {
 
 #[test]
 fn does_not_refresh_deep_books_without_snapshots() {
-    let feeds = Feeds { snapshot: FeedLines::None, ..Feeds::ALL };
+    let feeds = Feeds { snapshot: FeedLines::None, snapshot_orders: FeedLines::None, ..Feeds::ALL };
     let mut trace = Trace::new(Settings { feeds, ..REFRESHING });
     trace.a(&packet(100).heartbeat());
     trace.instrument(&packet(1).definition(7, 2, 10).future(8, 2, [1, 0], 1));

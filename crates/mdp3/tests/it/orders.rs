@@ -80,9 +80,10 @@ fn message_adds_changes_and_removes_orders() {
 fn end_of_event_lists_all_changed_order_books() {
     let mut trace = in_sync(FULL);
     trace.a(&packet(101).orders(MORE, &[buy(7, 1, 50, 1)]));
-    trace.a(&packet(102).orders(MORE, &[buy(8, 2, 50, 1)]).orders(MORE, &[buy(7, 3, 50, 1)]));
+    let second = packet(102).in_event_of(101);
+    trace.a(&second.orders(MORE, &[buy(8, 2, 50, 1)]).orders(MORE, &[buy(7, 3, 50, 1)]));
     trace.recorder.take();
-    trace.a(&packet(103).book(END, &[]));
+    trace.a(&packet(103).in_event_of(101).book(END, &[]));
     trace.assert_callbacks(["end 103 7o 8o"]);
     trace.a(&packet(104).book(END, &[]));
     trace.assert_callbacks(["end 104"]);

@@ -4,8 +4,13 @@ use crate::support::*;
 use hairpin_mdp3::{Action, ChannelState, Feed, Replay, ReplayOutcome, Settings};
 use hairpin_time::Duration;
 
-const REPLAY: Replay =
-    Replay { max_packets: 10, attempts: 2, timeout: Duration::from_secs(4), max_held: 32 };
+const REPLAY: Replay = Replay {
+    max_packets: 10,
+    attempts: 2,
+    timeout: Duration::from_secs(4),
+    pause: Duration::ZERO,
+    max_held: 32,
+};
 const WITH_REPLAY: Settings = Settings { replay: Some(REPLAY), ..SETTINGS };
 
 /// Returns a trace in sync with 101 processed; 102 and 103 are missing, 104 is buffered and the

@@ -20,7 +20,7 @@ pub const YEAR_2026: Utc = Utc::from_nanos(1_767_225_600_000_000_000);
 
 /// A packet under construction.
 #[derive(Clone)]
-pub struct PacketBuilder(Vec<u8>);
+pub struct PacketBuilder(Vec<u8>, Option<Utc>);
 
 /// Creates a packet without messages.
 pub fn packet(sequence: u32) -> PacketBuilder {
@@ -30,7 +30,7 @@ pub fn packet(sequence: u32) -> PacketBuilder {
 /// Creates a packet sent `millis` milliseconds after the start of 2026.
 pub fn sent_at(sequence: u32, millis: u64) -> PacketBuilder {
     let sending_time = YEAR_2026 + Duration::from_millis(millis);
-    PacketBuilder(PacketHeader { sequence, sending_time }.encode().to_vec())
+    PacketBuilder(PacketHeader { sequence, sending_time }.encode().to_vec(), None)
 }
 
 /// Creates a packet after 100 whose number is the best bid of instrument 7, with RptSeq 1 in packet
@@ -107,8 +107,16 @@ impl PacketBuilder {
         &mut self.0
     }
 
-    /// Returns the TransactTime of the messages: a microsecond before sending.
+    /// Gives the messages that follow the TransactTime of packet `first`: they are of its event.
+    pub fn in_event_of(self, first: u32) -> Self {
+        Self(self.0, Some(packet(first).transact_time()))
+    }
+
+    /// Returns the TransactTime of the messages: a microsecond before sending, unless set.
     pub fn transact_time(&self) -> Utc {
+        if let Some(time) = self.1 {
+            return time;
+        }
         let (header, _) = PacketHeader::decode(&self.0).unwrap();
         header.sending_time - Duration::from_micros(1)
     }
@@ -272,6 +280,15 @@ impl PacketBuilder {
             feed_types.push().unwrap().set_md_feed_type("GBI").set_market_depth(2);
             groups.finish().unwrap()
         })
+    }
+
+    /// Adds a definition that does not end its event.
+    pub fn definition_in_event(self, id: i32, action: SecurityUpdateAction) -> Self {
+        let start = self.0.len();
+        let mut packet = self.definition_with(id, None, 10, action);
+        // MatchEventIndicator is the first field of the root block.
+        packet.0[start + 10] = 0;
+        packet
     }
 
     /// Adds a future as `definition` does, with another symbol and LastUpdateTime.

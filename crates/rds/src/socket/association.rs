@@ -9,9 +9,10 @@ use super::{REPLIES, Socket};
 use crate::clock_offset::ClockOffset;
 use crate::config::{PACKET_LIFETIME, WINDOW};
 use crate::packet::{Flags, Header, Kind};
-use crate::peer::Peer;
+use crate::peer::{Moment, Peer};
 use crate::pool::NIL;
 use crate::rtt::RoundTrip;
+use crate::sequence::{earlier, is_before};
 use crate::{Event, timestamp};
 
 /// An answer to a sender that has no state here.
@@ -20,6 +21,8 @@ pub(super) struct Reply {
     pub(super) to: SocketAddr,
     pub(super) incarnation: u32,
     pub(super) echo: u32,
+    /// `true` if the socket has numbered packets to the sender.
+    pub(super) has_state: bool,
 }
 
 impl Socket {
@@ -30,13 +33,11 @@ impl Socket {
         if let Some(index) = found {
             let peer = self.peers.peer(index);
             // The usual case: both incarnations are known.
-            if peer.incarnation == header.source_incarnation
+            if peer.knows_us
+                && peer.incarnation == header.source_incarnation
                 && header.destination_incarnation == self.incarnation
                 && (header.kind as u8) < Kind::Challenge as u8
             {
-                if !peer.confirmed {
-                    self.confirm(index);
-                }
                 return Some(index);
             }
         }
@@ -59,7 +60,7 @@ impl Socket {
             }
             Kind::Reject => {
                 if is_to_us && timestamp::age(now, header.echo) <= PACKET_LIFETIME {
-                    self.refuse(from, header.source_port, Some(header.sequence));
+                    self.refuse(from, header.source_port, header.echo);
                 } else {
                     self.counters.dropped_incarnation += 1;
                 }
@@ -73,47 +74,57 @@ impl Socket {
             return None;
         }
         if !is_to_us && header.destination_incarnation != 0 {
-            return self.challenge(from, header);
+            return self.challenge(from, header, found.is_some());
         }
-        let is_trusted = now >= self.challenge_until;
+        let is_trusted = now.saturating_since(self.cleared.at) >= PACKET_LIFETIME;
+        let is_proven = is_to_us && self.is_answer(now, header.echo, self.cleared);
+        let is_whole = header.flags.has(Flags(Flags::FIRST.0 | Flags::LAST.0));
         let Some(index) = found else {
-            let is_answer = is_to_us && timestamp::age(now, header.echo) <= PACKET_LIFETIME;
             return match header.kind {
                 Kind::Ack => self.drop_unknown(),
-                _ if is_answer && header.echo != 0 => self.accept_new(now, from, header, true),
+                _ if is_proven => self.accept_new(now, from, header, true),
                 // State is kept only for a whole message.
-                Kind::Data if !header.flags.has(Flags(Flags::FIRST.0 | Flags::LAST.0)) => {
-                    self.challenge(from, header)
-                }
+                Kind::Data if !is_whole => self.challenge(from, header, false),
                 _ if is_trusted => self.accept_new(now, from, header, false),
-                _ => self.challenge(from, header),
+                _ => self.challenge(from, header, false),
             };
         };
         let peer = self.peers.peer(index);
         if peer.incarnation == header.source_incarnation {
+            if !peer.receive.is_synchronized && !is_proven && !is_trusted {
+                // Perhaps a copy of a packet that was received before, with its numbers.
+                return self.probe_first(now, index, header);
+            }
+            if is_to_us {
+                self.prove(index);
+            } else if peer.knows_us && peer.is_newest(now, header.timestamp) {
+                self.handle_forgotten(now, index, header, None);
+            }
             return Some(index);
         }
         if peer.incarnation == 0 {
-            if !is_to_us && !is_trusted {
-                return self.challenge(from, header);
+            if !is_proven && !is_trusted {
+                return self.challenge(from, header, true);
             }
             self.adopt(now, index, header);
+            self.peers.peer_mut(index).knows_us = is_to_us;
             return Some(index);
         }
-        if is_to_us && self.is_fresh(now, header.echo, index) {
-            self.restart(now, index, header);
+        if is_to_us && self.is_answer(now, header.echo, peer.accepted) {
+            self.restart(now, index, header, None);
+            self.peers.peer_mut(index).knows_us = true;
             return Some(index);
         }
-        self.challenge(from, header)
+        self.challenge(from, header, true)
     }
 
     /// Returns `true` if an echo answers a packet that this socket sent in the last 10 s and after
-    /// it accepted the peer's present incarnation.
-    fn is_fresh(&self, now: Instant, echo: u32, index: u32) -> bool {
-        let age = timestamp::age(now, echo);
-        let accepted = now.saturating_since(self.peers.peer(index).accepted_at);
-        // One unit of rounding.
-        age <= PACKET_LIFETIME && timestamp::units(age) < timestamp::units(accepted).max(1)
+    /// another transmission.
+    pub(super) fn is_answer(&self, now: Instant, echo: u32, after: Moment) -> bool {
+        let is_later =
+            now.saturating_since(after.at) > PACKET_LIFETIME || is_before(after.timestamp, echo);
+        let was_sent = !is_before(self.last_transmission.timestamp, echo);
+        is_later && was_sent && timestamp::age(now, echo) <= PACKET_LIFETIME
     }
 
     /// Processes the answer of a socket that has accepted nothing of ours.
@@ -122,37 +133,75 @@ impl Socket {
             self.counters.dropped_incarnation += 1;
             return;
         };
-        if self.peers.peer(index).incarnation == 0 {
-            if timestamp::age(now, header.echo) > PACKET_LIFETIME {
-                self.counters.dropped_incarnation += 1;
-                return;
-            }
-            self.adopt(now, index, header);
-            // The numbers start with the first packet that follows.
-            self.peers.peer_mut(index).receive.is_synchronized = false;
-            self.retransmit_all(index);
-            self.peers.peer_mut(index).probe_due = self.peers.peer(index).is_waiting();
-            self.start_waiting(now, index);
-        } else if self.is_fresh(now, header.echo, index) {
-            self.restart(now, index, header);
-        } else {
+        let peer = self.peers.peer(index);
+        let incarnation = peer.incarnation;
+        if !self.is_answer(now, header.echo, peer.accepted) {
             self.counters.dropped_incarnation += 1;
             return;
         }
+        // Messages first sent after these times have certainly not been accepted.
+        let (bound, evicted) = (header.floor, header.acknowledgment);
+        if incarnation == 0 {
+            let count = self.drop_sent_before(now, index, evicted, None);
+            self.counters.messages_dropped += count as u64;
+            self.adopt(now, index, header);
+        } else if incarnation == header.source_incarnation {
+            let has_forgotten = peer.knows_us || !header.flags.has(Flags::HAS_STATE);
+            match has_forgotten && peer.is_newest(now, header.timestamp) {
+                true => self.handle_forgotten(now, index, header, Some(evicted)),
+                false => {
+                    let count = self.drop_sent_before(now, index, evicted, None);
+                    self.counters.messages_dropped += count as u64;
+                    self.probe_first(now, index, header);
+                }
+            }
+        } else {
+            self.restart(now, index, header, Some(bound));
+        }
+        self.retransmit_all(index);
+        let peer = self.peers.peer_mut(index);
+        peer.probe_due = peer.is_waiting();
+        self.start_waiting(now, index);
         self.make_ready(index);
+    }
+
+    /// Drops the messages that were first sent before a time, given as its age in 64 ns; those
+    /// first sent more than 30 s ago in any case. Returns their number.
+    /// A packet `refused`, given by its timestamp, was not received: it and later ones stay.
+    fn drop_sent_before(
+        &mut self,
+        now: Instant,
+        index: u32,
+        age: u32,
+        refused: Option<u32>,
+    ) -> usize {
+        if age == u32::MAX {
+            return 0;
+        }
+        let age = age.min(timestamp::units(PACKET_LIFETIME) * 3);
+        let until = match age {
+            0 => self.last_transmission.timestamp,
+            age => timestamp::from_instant(now).wrapping_sub(age),
+        };
+        let until = match refused {
+            Some(refused) => earlier(until, refused.wrapping_sub(1)),
+            None => until,
+        };
+        let count = self.drop_messages(index, Dropped::SentUntil(until));
+        if count > 0 {
+            self.skip_dropped(index);
+        }
+        count
     }
 
     /// Marks everything in flight as not received.
     fn retransmit_all(&mut self, index: u32) {
         let send = &mut self.peers.peer_mut(index).send;
         let (mut buffer, end) = (send.queue.head, send.unsent);
+        send.lost = send.in_flight;
         while buffer != end {
             let slot = self.send_pool.slot_mut(buffer);
-            slot.received = false;
-            if !slot.lost {
-                slot.lost = true;
-                send.lost += 1;
-            }
+            (slot.received, slot.lost) = (false, true);
             buffer = slot.next;
         }
     }
@@ -163,12 +212,24 @@ impl Socket {
     }
 
     /// Drops a packet and requests a proof of its incarnation, without keeping state.
-    fn challenge(&mut self, from: SocketAddr, header: &Header) -> Option<u32> {
+    fn challenge(&mut self, from: SocketAddr, header: &Header, has_state: bool) -> Option<u32> {
         self.counters.dropped_incarnation += 1;
         if self.replies.len() < REPLIES && header.kind != Kind::Ack {
-            let incarnation = header.source_incarnation;
-            self.replies.push_back(Reply { to: from, incarnation, echo: header.timestamp });
+            let (incarnation, echo) = (header.source_incarnation, header.timestamp);
+            self.replies.push_back(Reply { to: from, incarnation, echo, has_state });
         }
+        None
+    }
+
+    /// Drops a packet of a known incarnation, and requests an answer that proves its age.
+    fn probe_first(&mut self, now: Instant, index: u32, header: &Header) -> Option<u32> {
+        self.counters.dropped_incarnation += 1;
+        let peer = self.peers.peer_mut(index);
+        if peer.is_newest(now, header.timestamp) {
+            peer.echo = header.timestamp;
+        }
+        peer.probe_due = true;
+        self.make_ready(index);
         None
     }
 
@@ -183,15 +244,16 @@ impl Socket {
         if !is_proven && self.unconfirmed >= self.config.unconfirmed_peers {
             self.evict_unconfirmed(now);
             // From now on senders prove their incarnation first.
-            return self.challenge(from, header);
+            return self.challenge(from, header, false);
         }
         let Some(index) = self.insert_peer(now, from) else {
             self.counters.dropped_no_peer += 1;
             return None;
         };
         self.adopt(now, index, header);
-        if !is_proven {
-            self.link_unconfirmed(index);
+        match is_proven {
+            true => self.peers.peer_mut(index).knows_us = true,
+            false => self.link_unconfirmed(index),
         }
         Some(index)
     }
@@ -199,6 +261,7 @@ impl Socket {
     /// Inserts a peer; evicts an idle one if the table is full.
     pub(super) fn insert_peer(&mut self, now: Instant, address: SocketAddr) -> Option<u32> {
         if let Some(index) = self.peers.insert(address, now) {
+            self.peers.peer_mut(index).accepted = self.last_transmission;
             return Some(index);
         }
         let is_evictable = |peer: &Peer| {
@@ -208,7 +271,9 @@ impl Socket {
             Some(index) => self.evict(now, index),
             None => self.evict_unconfirmed(now),
         }
-        self.peers.insert(address, now)
+        let index = self.peers.insert(address, now)?;
+        self.peers.peer_mut(index).accepted = self.last_transmission;
+        Some(index)
     }
 
     /// Evicts the oldest unconfirmed peer of which no message is in the receive queue.
@@ -225,13 +290,13 @@ impl Socket {
 
     /// Removes a peer and its packets.
     pub(super) fn evict(&mut self, now: Instant, index: u32) {
-        let count = self.drop_messages(index, Dropped::All { refused: None });
+        let count = self.drop_messages(index, Dropped::All);
         self.counters.messages_dropped += count as u64;
         self.counters.peers_evicted += 1;
         self.release_received(index);
         self.remove_ready(index);
-        self.last_sent = None;
-        self.challenge_until = now + PACKET_LIFETIME;
+        self.evicted_at = Some(now);
+        self.cleared = Moment { at: now, ..self.last_transmission };
         let peer = self.peers.peer_mut(index);
         // The wheel may still hold the slot; an entry without need is ignored.
         peer.send.acknowledged = peer.send.next;
@@ -245,46 +310,85 @@ impl Socket {
 
     /// Accepts the incarnation of a peer that had none.
     fn adopt(&mut self, now: Instant, index: u32, header: &Header) {
+        let latest = self.last_transmission;
         let peer = self.peers.peer_mut(index);
         peer.incarnation = header.source_incarnation;
-        peer.accepted_at = now;
+        peer.accepted = latest;
+        peer.knows_us = false;
+        peer.valid_from = None;
         peer.last_heard = now;
         peer.echo = header.timestamp;
         let difference = timestamp::from_instant(now).wrapping_sub(header.timestamp);
         peer.clock_offset = Some(ClockOffset::new(now, difference));
     }
 
-    /// Replaces the incarnation of a peer: everything in flight in both directions is void.
-    fn restart(&mut self, now: Instant, index: u32, header: &Header) {
-        // The new socket has refused the packet that it challenges.
-        let is_challenge = header.kind == Kind::Challenge;
-        let refused = self.refused(index, |slot| is_challenge && slot.sent_at == header.echo);
-        let count = self.drop_messages(index, Dropped::Received { refused });
-        self.counters.messages_dropped += count as u64;
+    /// Replaces the incarnation of a peer: everything in flight from it is void, and everything in
+    /// flight to it, except what was first sent after the new socket was bound (`age` ago), or what
+    /// the new socket has refused.
+    fn restart(&mut self, now: Instant, index: u32, header: &Header, age: Option<u32>) {
         self.counters.peers_restarted += 1;
+        let is_challenge = header.kind == Kind::Challenge;
+        let refused = Some(header.echo).filter(|&at| is_challenge && self.was_sent_once(index, at));
+        self.drop_association(now, index, age.unwrap_or(0), refused);
+        self.peers.peer_mut(index).round_trip = RoundTrip::default();
+        self.adopt(now, index, header);
+        let address = self.peers.peer(index).address;
+        self.report(Event::PeerRestarted(address));
+        self.resume(now, index);
+    }
+
+    /// Processes the fact that a peer has evicted this socket, `age` ago if known. Its next packets
+    /// have other numbers.
+    fn handle_forgotten(&mut self, now: Instant, index: u32, header: &Header, age: Option<u32>) {
+        self.drop_association(now, index, age.unwrap_or(0), None);
+        let latest = self.last_transmission;
+        let peer = self.peers.peer_mut(index);
+        peer.accepted = latest;
+        peer.knows_us = false;
+        peer.valid_from = Some(header.timestamp);
+        peer.echo = header.timestamp;
+        self.resume(now, index);
+    }
+
+    /// Returns `true` if a packet with this timestamp is in flight and was transmitted once.
+    fn was_sent_once(&self, index: u32, timestamp: u32) -> bool {
+        let send = &self.peers.peer(index).send;
+        let mut buffer = send.queue.head;
+        while buffer != send.unsent && self.send_pool.slot(buffer).sent_at != timestamp {
+            buffer = self.send_pool.slot(buffer).next;
+        }
+        buffer != send.unsent && self.send_pool.slot(buffer).first_sent_at == timestamp
+    }
+
+    fn drop_association(&mut self, now: Instant, index: u32, age: u32, refused: Option<u32>) {
+        let count = self.drop_sent_before(now, index, age, refused);
+        self.counters.messages_dropped += count as u64;
+        self.skip_dropped(index);
         self.release_received(index);
         let peer = self.peers.peer_mut(index);
-        let address = peer.address;
         let send = &mut peer.send;
         send.recovery_end = send.next;
         send.window = WINDOW;
         send.since_request = 0;
         send.congested = false;
-        let was_refused = core::mem::take(&mut send.was_refused);
         peer.receive.is_synchronized = false;
-        peer.receive.bitmap = 0;
         (peer.ack_due, peer.nak_due, peer.probe_due) = (false, false, false);
-        peer.round_trip = RoundTrip::default();
-        self.adopt(now, index, header);
-        self.report(Event::PeerRestarted(address));
-        if was_refused {
-            self.report(Event::Writable(address));
-        }
+    }
+
+    /// Continues to send after a change of the peer's state.
+    fn resume(&mut self, now: Instant, index: u32) {
+        self.retransmit_all(index);
         if self.peers.peer(index).is_waiting() {
             self.start_waiting(now, index);
         }
-        if self.peers.peer(index).has_work() {
+        let peer = self.peers.peer_mut(index);
+        let address = peer.address;
+        let was_refused = core::mem::take(&mut peer.send.was_refused);
+        if peer.has_work() {
             self.make_ready(index);
+        }
+        if was_refused {
+            self.report(Event::Writable(address));
         }
     }
 
@@ -301,7 +405,17 @@ impl Socket {
         self.unconfirmed += 1;
     }
 
-    /// Marks a peer as confirmed.
+    /// Records that a peer receives packets of this socket.
+    #[cold]
+    fn prove(&mut self, index: u32) {
+        let peer = self.peers.peer_mut(index);
+        peer.knows_us = true;
+        if !peer.confirmed {
+            self.confirm(index);
+        }
+    }
+
+    /// Removes a peer from the list of unconfirmed peers.
     fn confirm(&mut self, index: u32) {
         let peer = self.peers.peer_mut(index);
         peer.confirmed = true;

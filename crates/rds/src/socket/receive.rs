@@ -12,8 +12,6 @@ use crate::pool::{NIL, Queue};
 use crate::sequence::{is_before, later};
 use crate::{Event, Outcome, timestamp};
 
-/// The time since the last packet after which a timestamp is newer whatever its value.
-const ECHO_LIFETIME: hairpin_time::Duration = hairpin_time::Duration::from_secs(60);
 /// The silence after which the incomplete message of a peer gives way to another message.
 const PARTIAL_LIFETIME: hairpin_time::Duration = hairpin_time::Duration::from_secs(10);
 
@@ -47,7 +45,7 @@ impl Socket {
         self.handle_acknowledgment(now, index, &header);
         match header.kind {
             Kind::Data => return self.handle_data(now, index, &header, payload, delivery),
-            Kind::Ack => self.handle_bitmap(index, &header, payload),
+            Kind::Ack => self.handle_bitmap(now, index, &header, payload),
             Kind::Probe => {
                 self.skip_to_floor(index, header.floor);
                 self.request_ack(index, true);
@@ -78,8 +76,11 @@ impl Socket {
             self.counters.dropped_stale += 1;
             return None;
         }
-        let is_newest = now.saturating_since(peer.last_heard) > ECHO_LIFETIME
-            || is_before(peer.echo, header.timestamp);
+        if peer.valid_from.is_some_and(|from| is_before(header.timestamp, from)) {
+            self.counters.dropped_stale += 1;
+            return None;
+        }
+        let is_newest = peer.is_newest(now, header.timestamp);
         peer.last_heard = now;
         peer.waiting_since = now;
         peer.is_reported_unreachable = false;
@@ -90,6 +91,7 @@ impl Socket {
         }
         if is_newest {
             peer.echo = header.timestamp;
+            peer.echoed = header.echo;
             let congested = header.flags.has(Flags::CONGESTED);
             if congested != peer.send.congested {
                 self.set_congested(now, index, congested);
@@ -122,7 +124,7 @@ impl Socket {
         let send = &mut self.peers.peer_mut(index).send;
         let acknowledgment = header.acknowledgment;
         let acknowledged = acknowledgment.wrapping_sub(send.acknowledged);
-        if acknowledged == 0 {
+        if acknowledged == 0 || header.flags.has(Flags::NO_ACKNOWLEDGMENT) {
             return;
         }
         if acknowledged > send.next.wrapping_sub(send.acknowledged) {
@@ -130,6 +132,7 @@ impl Socket {
             self.counters.dropped_window += u64::from((acknowledged as i32) > 0);
             return;
         }
+        self.last_sent = None;
         send.acknowledged = acknowledgment;
         send.window = (send.window + acknowledged).min(WINDOW);
         while send.in_flight > 0 {
@@ -161,7 +164,7 @@ impl Socket {
     }
 
     /// Finds the packets that the peer lacks although it has received a later one.
-    fn handle_bitmap(&mut self, index: u32, header: &Header, payload: &[u8]) {
+    fn handle_bitmap(&mut self, now: Instant, index: u32, header: &Header, payload: &[u8]) {
         let bitmap = u64::from_be_bytes(payload.try_into().unwrap_or_default());
         if header.flags.has(Flags::GAP) {
             self.counters.naks_received += 1;
@@ -190,12 +193,14 @@ impl Socket {
             }
             buffer = slot.next;
         }
-        if let Some(sequence) = first_lost
-            && !is_before(sequence, send.recovery_end)
-        {
+        let Some(sequence) = first_lost else { return };
+        if !is_before(sequence, send.recovery_end) {
             send.window = (send.window / 2).max(2);
             send.recovery_end = send.next;
+            self.counters.windows_halved += 1;
         }
+        // The probes were answered. The wait for the retransmission starts.
+        self.start_waiting(now, index);
     }
 
     #[inline]
@@ -209,6 +214,10 @@ impl Socket {
     ) -> Option<Message<'p>> {
         let congested = self.congested;
         let peer = self.peers.peer_mut(index);
+        if payload.len() > self.config.payload_max() {
+            self.counters.dropped_malformed += 1;
+            return None;
+        }
         let is_whole = header.flags.has(Flags(Flags::FIRST.0 | Flags::LAST.0));
         let is_next = header.sequence == peer.receive.expected
             && !is_before(peer.receive.expected, header.floor);
@@ -304,6 +313,11 @@ impl Socket {
         }
         let mut payload = payload;
         if flags.has(Flags::FIRST) {
+            // An unconfirmed sender learns our incarnation from the acknowledgment and repeats.
+            if !self.peers.peer(index).confirmed {
+                self.request_ack(index, true);
+                return false;
+            }
             self.drop_partial(index);
             let Some((length, rest)) = payload.split_first_chunk::<LENGTH_PREFIX>() else {
                 self.counters.dropped_malformed += 1;
@@ -359,7 +373,8 @@ impl Socket {
         true
     }
 
-    /// Evicts peers that have fallen silent within a message, until enough buffers are free.
+    /// Evicts silent peers with an incomplete message, until enough buffers are free. A peer to
+    /// which messages are pending stays.
     #[cold]
     fn evict_partial(&mut self, now: Instant, except: u32, needed: usize) -> bool {
         let mut next = 0;
@@ -367,8 +382,10 @@ impl Socket {
             let Some(index) = self.peers.first_used(next) else { return false };
             let peer = self.peers.peer(index);
             let is_silent = now.saturating_since(peer.last_heard) > PARTIAL_LIFETIME;
-            let is_evictable = is_silent && peer.confirmed && peer.receive.queued == 0;
-            if peer.receive.partial.is_some() && is_evictable && index != except {
+            let is_evictable = is_silent && peer.confirmed && peer.is_idle();
+            let is_holding =
+                peer.receive.partial.is_some() || !peer.receive.out_of_order.is_empty();
+            if is_holding && is_evictable && index != except {
                 self.evict(now, index);
             }
             next = index + 1;
@@ -438,8 +455,10 @@ impl Socket {
         }
     }
 
+    /// Reports congestion, which ends when the owner reads. Without unread messages, the buffers
+    /// are in use by incomplete messages, which must continue.
     fn become_congested(&mut self, index: u32) {
-        if !self.congested {
+        if !self.congested && self.queued_buffers > 0 {
             self.congested = true;
             self.counters.congestions += 1;
         }
@@ -453,8 +472,11 @@ impl Socket {
             self.counters.duplicates += 1;
             return;
         }
-        // An unconfirmed sender learns our incarnation from the acknowledgment and repeats.
-        let buffer = if peer.confirmed { self.receive_pool.allocate() } else { None };
+        // The longest message must always find room, or packets out of order could use all buffers
+        // and wait for packets that need one. An unconfirmed sender repeats.
+        let reserve = self.config.message_max.div_ceil(self.config.packet_max).max(1);
+        let has_room = peer.confirmed && self.receive_pool.free_count() > reserve;
+        let buffer = if has_room { self.receive_pool.allocate() } else { None };
         let Some(buffer) = buffer else {
             self.counters.dropped_no_buffer += 1;
             self.request_ack(index, false);
@@ -497,6 +519,7 @@ impl Socket {
 
     #[cold]
     fn skip(&mut self, index: u32, floor: u32) {
+        self.counters.gaps_skipped += 1;
         self.drop_partial(index);
         let receive = &mut self.peers.peer_mut(index).receive;
         let mut queue = receive.out_of_order;

@@ -5,8 +5,11 @@ use core::net::{IpAddr, SocketAddr};
 use hairpin_time::Instant;
 
 use super::Socket;
-use crate::packet::{Flags, HEADER, LENGTH_PREFIX};
-use crate::pool::{NIL, Queue};
+use crate::config::PACKET_LIFETIME;
+use crate::packet::{Flags, HEADER, Header, LENGTH_PREFIX};
+use crate::peer::Moment;
+use crate::pool::{NIL, Queue, Slot};
+use crate::sequence::is_before;
 use crate::{Event, MessageId, Outcome, SendError};
 
 impl Socket {
@@ -193,7 +196,7 @@ impl Socket {
     /// outcome is `NotDelivered` if no part of the message was transmitted, otherwise `Unknown`.
     pub fn cancel(&mut self, now: Instant, to: SocketAddr) -> usize {
         let Some(index) = self.peers.find(to.ip(), to.port()) else { return 0 };
-        let count = self.drop_messages(index, Dropped::All { refused: None });
+        let count = self.drop_messages(index, Dropped::All);
         self.counters.messages_cancelled += count as u64;
         if count > 0 {
             let peer = self.peers.peer_mut(index);
@@ -219,114 +222,120 @@ impl Socket {
     }
 
     /// Drops messages to a peer, concludes those whose outcome was requested, and returns their
-    /// number. Messages that are kept are sent again.
+    /// number. What remains in flight is not marked as lost.
     pub(super) fn drop_messages(&mut self, index: u32, dropped: Dropped) -> usize {
         let send = &mut self.peers.peer_mut(index).send;
         let mut queue = core::mem::replace(&mut send.queue, Queue::EMPTY);
-        let (unsent, next) = (send.unsent, send.next);
-        let mut kept = Queue::EMPTY;
-        let (mut first_kept, mut first_unsent, mut in_flight) = (next, NIL, 0);
+        let mut unsent = core::mem::replace(&mut send.unsent, NIL);
+        (send.in_flight, send.lost) = (0, 0);
         let mut count = 0;
-        // `true` after the first packet that was never sent.
         let mut is_unsent = false;
-        // A message whose first packets were acknowledged and released may have been received.
-        let mut may_be_received = true;
+        // The first message may lack the packets that were acknowledged and released.
+        let mut is_dropped = true;
+        let mut was_sent = true;
         while let Some(buffer) = queue.pop(&self.send_pool) {
             is_unsent |= buffer == unsent;
-            let slot = self.send_pool.slot_mut(buffer);
+            let slot = *self.send_pool.slot(buffer);
             if slot.flags.has(Flags::FIRST) {
-                may_be_received = !is_unsent && !dropped.is_refused(slot.sequence);
+                was_sent = !is_unsent;
+                is_dropped = dropped.includes(&slot, was_sent);
             }
-            if !may_be_received && matches!(dropped, Dropped::Received { .. }) {
-                if is_unsent {
-                    first_unsent = if first_unsent == NIL { buffer } else { first_unsent };
-                } else {
-                    first_kept = if in_flight == 0 { slot.sequence } else { first_kept };
-                    in_flight += 1;
-                    (slot.lost, slot.received) = (true, false);
-                }
-                kept.push(&mut self.send_pool, buffer);
+            if !is_dropped {
+                let send = &mut self.peers.peer_mut(index).send;
+                send.in_flight += u32::from(!is_unsent);
+                send.lost += u32::from(slot.lost);
+                send.queue.push(&mut self.send_pool, buffer);
                 continue;
             }
-            let slot = *slot;
+            if is_unsent {
+                // The next message starts with the first packet that was never sent.
+                unsent = queue.head;
+            }
             if slot.flags.has(Flags::LAST) {
                 count += 1;
-                let outcome =
-                    if may_be_received { Outcome::Unknown } else { Outcome::NotDelivered };
+                let outcome = if was_sent { Outcome::Unknown } else { Outcome::NotDelivered };
                 self.conclude(slot.tracked, slot.owner, outcome);
             }
             self.send_pool.release(buffer);
         }
-        let send = &mut self.peers.peer_mut(index).send;
-        send.queue = kept;
-        send.unsent = first_unsent;
-        (send.in_flight, send.lost) = (in_flight, in_flight);
-        if let Dropped::Received { .. } = dropped {
-            send.acknowledged = first_kept;
-        }
+        self.last_sent = None;
+        self.peers.peer_mut(index).send.unsent = unsent;
         count
-    }
-
-    /// Returns the number of a packet if the packet was transmitted once. An error about this
-    /// packet then shows that the receiver has not got it, nor passed on any later one.
-    pub(super) fn refused(
-        &self,
-        index: u32,
-        is_refused: impl Fn(&crate::pool::Slot) -> bool,
-    ) -> Option<u32> {
-        let send = &self.peers.peer(index).send;
-        let mut buffer = send.queue.head;
-        while buffer != send.unsent && buffer != NIL {
-            let slot = self.send_pool.slot(buffer);
-            if is_refused(slot) {
-                return (slot.transmissions == 1).then_some(slot.sequence);
-            }
-            buffer = slot.next;
-        }
-        None
     }
 
     /// Processes an error of the network: no socket is bound at the peer's address (ICMP
     /// destination unreachable, port unreachable, RFC 792). `quote` is the packet that the error
-    /// returns, as far as it is known. All messages to the peer are dropped.
+    /// returns, as far as it is known. Messages to the peer that were sent before that packet are
+    /// dropped; without a quote, all that were sent.
     pub fn handle_undeliverable(&mut self, peer: IpAddr, port: u16, quote: &[u8]) {
-        let sequence = crate::packet::Header::decode_quoted(quote).map(|header| header.sequence);
-        self.refuse(peer, port, sequence);
+        let last = self.last_transmission.timestamp;
+        match Header::decode_quoted(quote) {
+            Some(header) if header.source_incarnation == self.incarnation => {
+                self.refuse(peer, port, header.timestamp);
+            }
+            Some(_) => self.counters.dropped_incarnation += 1,
+            None => self.refuse(peer, port, last),
+        }
     }
 
-    /// Drops all messages to a peer that has no socket.
-    pub(super) fn refuse(&mut self, peer: IpAddr, port: u16, sequence: Option<u32>) {
+    /// Drops the messages to a peer that were sent before `refused`, the timestamp of a packet that
+    /// has found no socket.
+    pub(super) fn refuse(&mut self, peer: IpAddr, port: u16, refused: u32) {
         let Some(index) = self.peers.find(peer, port) else { return };
-        let address = self.peers.peer(index).address;
-        if self.peers.peer(index).send.queue.is_empty() {
+        let (now, peer) = (self.last_transmission.at, self.peers.peer(index));
+        // The peer has answered a later packet, or the packet was refused before.
+        let was_answered = now.saturating_since(peer.last_heard) <= PACKET_LIFETIME
+            && peer.incarnation != 0
+            && is_before(refused, peer.echoed);
+        if was_answered || !self.is_answer(now, refused, peer.accepted) {
+            self.counters.dropped_incarnation += 1;
             return;
         }
-        let refused = self.refused(index, |slot| Some(slot.sequence) == sequence);
-        let count = self.drop_messages(index, Dropped::All { refused });
-        let send = &mut self.peers.peer_mut(index).send;
-        // No receiver waits for the dropped packets.
-        send.acknowledged = send.next;
-        send.congested = false;
+        let address = peer.address;
+        let is_waiting = peer.is_waiting();
+        let count = self.drop_messages(index, Dropped::SentUntil(refused));
         self.counters.messages_dropped += count as u64;
-        self.counters.peers_undeliverable += 1;
-        self.report(Event::Undeliverable(address));
+        self.skip_dropped(index);
+        let latest = self.last_transmission;
+        let peer = self.peers.peer_mut(index);
+        peer.accepted = Moment { timestamp: refused, ..latest };
+        peer.send.congested = false;
+        let was_refused = core::mem::take(&mut peer.send.was_refused);
+        if peer.has_work() {
+            self.make_ready(index);
+        }
+        if is_waiting {
+            self.counters.peers_undeliverable += 1;
+            self.report(Event::Undeliverable(address));
+        }
+        if was_refused {
+            self.report(Event::Writable(address));
+        }
+    }
+
+    /// Treats dropped packets as acknowledged: the peer does not wait for them.
+    pub(super) fn skip_dropped(&mut self, index: u32) {
+        let send = &mut self.peers.peer_mut(index).send;
+        send.acknowledged = match send.in_flight {
+            0 => send.next,
+            _ => self.send_pool.slot(send.queue.head).sequence,
+        };
     }
 }
 
-/// The messages that [`Socket::drop_messages`] drops. The packet `refused` and later ones were
-/// certainly not received.
+/// The messages that [`Socket::drop_messages`] drops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dropped {
-    /// All messages.
-    All { refused: Option<u32> },
-    /// The messages that may have been received.
-    Received { refused: Option<u32> },
+    All,
+    /// The messages whose first packet was first sent with this timestamp or earlier.
+    SentUntil(u32),
 }
 
 impl Dropped {
-    /// Returns `true` if a message that starts with this number was certainly not received.
-    fn is_refused(self, first: u32) -> bool {
-        let (Self::All { refused } | Self::Received { refused }) = self;
-        refused.is_some_and(|refused| !crate::sequence::is_before(first, refused))
+    fn includes(self, first: &Slot, was_sent: bool) -> bool {
+        match self {
+            Self::All => true,
+            Self::SentUntil(timestamp) => was_sent && !is_before(timestamp, first.first_sent_at),
+        }
     }
 }

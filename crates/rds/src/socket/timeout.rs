@@ -4,12 +4,13 @@ use hairpin_time::{Duration, Instant};
 
 use super::Socket;
 use crate::pool::NIL;
+use crate::sequence::later;
 use crate::{Event, timestamp};
 
 /// The interval between probes of a peer that was reported as unreachable.
 const UNREACHABLE_INTERVAL: Duration = Duration::from_secs(1);
-/// The time without an answer after which transmission times are renewed, before they wrap.
-const RENEW_AFTER: Duration = Duration::from_secs(60);
+/// The time after which transmission times are renewed, before they wrap.
+pub(super) const RENEW_AFTER: Duration = Duration::from_secs(60);
 
 impl Socket {
     /// Returns the time at which [`handle_timeout`](Self::handle_timeout) has something to do.
@@ -28,7 +29,7 @@ impl Socket {
             }
             let deadline = peer.deadline;
             if now < deadline {
-                self.wheel.insert(index, deadline);
+                self.wheel.schedule(now, index, deadline);
                 continue;
             }
             self.probe(now, index);
@@ -50,10 +51,10 @@ impl Socket {
         let (deadline, address) = (peer.deadline, peer.address);
         let is_new = is_unreachable && !peer.is_reported_unreachable;
         peer.is_reported_unreachable |= is_unreachable;
-        if waited >= RENEW_AFTER {
+        if now >= peer.renew_at {
             self.renew_transmission_times(now, index);
         }
-        self.wheel.insert(index, deadline);
+        self.wheel.schedule(now, index, deadline);
         self.make_ready(index);
         if is_new {
             self.counters.peers_unreachable += 1;
@@ -62,11 +63,15 @@ impl Socket {
     }
 
     fn renew_transmission_times(&mut self, now: Instant, index: u32) {
-        let send = &self.peers.peer(index).send;
-        let (mut buffer, end) = (send.queue.head, send.unsent);
+        let peer = self.peers.peer_mut(index);
+        peer.renew_at = now + RENEW_AFTER;
+        let (mut buffer, end) = (peer.send.queue.head, peer.send.unsent);
+        let present = timestamp::from_instant(now);
+        let earliest = present.wrapping_sub(timestamp::units(RENEW_AFTER));
         while buffer != end && buffer != NIL {
             let slot = self.send_pool.slot_mut(buffer);
-            slot.sent_at = timestamp::from_instant(now);
+            slot.sent_at = present;
+            slot.first_sent_at = later(slot.first_sent_at, earliest);
             buffer = slot.next;
         }
     }
@@ -80,8 +85,6 @@ impl Socket {
         peer.is_reported_unreachable = false;
         peer.deadline = now + peer.round_trip.timeout();
         let deadline = peer.deadline;
-        if !self.wheel.is_present(index) {
-            self.wheel.insert(index, deadline);
-        }
+        self.wheel.schedule(now, index, deadline);
     }
 }

@@ -2,9 +2,10 @@
 
 use hairpin_time::Instant;
 
-use super::{Socket, Transmit};
+use super::timeout::RENEW_AFTER;
+use super::{LastSent, Socket, Transmit};
 use crate::packet::{BITMAP, Flags, HEADER, Header, Kind};
-use crate::pool::NIL;
+use crate::peer::Moment;
 use crate::timestamp;
 
 /// The number of new packets after which an acknowledgment is requested: a quarter of the window.
@@ -46,15 +47,15 @@ impl Socket {
     /// Takes back the packet that [`poll_transmit`](Self::poll_transmit) returned last, because the
     /// carrier had no room for it: the packet is returned again later.
     pub fn retry_last(&mut self) {
-        let Some((index, buffer)) = self.last_sent.take() else { return };
-        if buffer == NIL {
-            let peer = self.peers.peer_mut(index);
-            peer.ack_due = true;
-        } else {
-            let slot = self.send_pool.slot_mut(buffer);
-            if !slot.lost {
+        let Some((index, last)) = self.last_sent.take() else { return };
+        let peer = self.peers.peer_mut(index);
+        match last {
+            LastSent::Ack => (peer.ack_due, peer.nak_due) = (true, true),
+            LastSent::Probe => peer.probe_due = true,
+            LastSent::Data(buffer) => {
+                let slot = self.send_pool.slot_mut(buffer);
+                peer.send.lost += u32::from(!slot.lost);
                 slot.lost = true;
-                self.peers.peer_mut(index).send.lost += 1;
             }
         }
         self.make_ready(index);
@@ -62,10 +63,12 @@ impl Socket {
 
     #[inline]
     fn transmit_new(&mut self, now: Instant, index: u32) -> Transmit<'_> {
+        let timestamp = self.next_timestamp(now);
         let half_full = self.send_pool.free_count() < self.send_low_water;
         let send = &mut self.peers.peer_mut(index).send;
         let buffer = send.unsent;
         let slot = self.send_pool.slot_mut(buffer);
+        slot.first_sent_at = timestamp;
         slot.sequence = send.next;
         send.unsent = slot.next;
         send.next = send.next.wrapping_add(1);
@@ -75,9 +78,10 @@ impl Socket {
         let is_request =
             send.since_request >= REQUEST_INTERVAL || outstanding >= send.window || half_full;
         if outstanding == 1 {
+            self.peers.peer_mut(index).renew_at = now + RENEW_AFTER;
             self.start_waiting(now, index);
         }
-        self.transmit_data(now, index, buffer, is_request)
+        self.transmit_data(timestamp, index, buffer, is_request)
     }
 
     fn transmit_lost(&mut self, now: Instant, index: u32) -> Transmit<'_> {
@@ -88,21 +92,20 @@ impl Socket {
         self.send_pool.slot_mut(buffer).lost = false;
         self.peers.peer_mut(index).send.lost -= 1;
         self.counters.retransmitted += 1;
-        self.transmit_data(now, index, buffer, true)
+        let timestamp = self.next_timestamp(now);
+        self.transmit_data(timestamp, index, buffer, true)
     }
 
     #[inline]
     fn transmit_data(
         &mut self,
-        now: Instant,
+        timestamp: u32,
         index: u32,
         buffer: u32,
         is_request: bool,
     ) -> Transmit<'_> {
-        let timestamp = self.next_timestamp(now);
         let slot = self.send_pool.slot_mut(buffer);
         slot.sent_at = timestamp;
-        slot.transmissions = slot.transmissions.saturating_add(1);
         let slot = *slot;
         let mut header = self.header(index, Kind::Data, timestamp);
         header.sequence = slot.sequence;
@@ -118,7 +121,7 @@ impl Socket {
         if has_work {
             self.make_ready(index);
         }
-        self.last_sent = Some((index, buffer));
+        self.last_sent = Some((index, LastSent::Data(buffer)));
         let has_more = self.has_pending_transmit();
         let crc32c = self.config.crc32c;
         let packet = self.send_pool.bytes_mut(buffer, HEADER + usize::from(slot.length));
@@ -157,7 +160,8 @@ impl Socket {
         if has_work {
             self.make_ready(index);
         }
-        self.last_sent = Some((index, NIL));
+        let is_probe = header.kind == Kind::Probe;
+        self.last_sent = Some((index, if is_probe { LastSent::Probe } else { LastSent::Ack }));
         let has_more = self.has_pending_transmit();
         header.encode(&mut self.control[..length], self.config.crc32c);
         self.counters.packets_sent += 1;
@@ -172,14 +176,16 @@ impl Socket {
         self.counters.challenges_sent += 1;
         let header = Header {
             kind: Kind::Challenge,
-            flags: Flags::default(),
+            flags: Flags::default().with_if(Flags::HAS_STATE, reply.has_state),
             source_port: self.local?.port(),
             destination_port: reply.to.port(),
             source_incarnation: self.incarnation,
             destination_incarnation: reply.incarnation,
             sequence: 0,
-            floor: 0,
-            acknowledgment: 0,
+            floor: timestamp::units(now.saturating_since(self.bound_at)),
+            acknowledgment: self
+                .evicted_at
+                .map_or(u32::MAX, |at| timestamp::units(now.saturating_since(at))),
             timestamp,
             echo: reply.echo,
         };
@@ -202,7 +208,9 @@ impl Socket {
         };
         Header {
             kind,
-            flags: Flags::default().with_if(Flags::CONGESTED, congested),
+            flags: Flags::default()
+                .with_if(Flags::CONGESTED, congested)
+                .with_if(Flags::NO_ACKNOWLEDGMENT, !peer.receive.is_synchronized),
             source_port: self.local.map_or(0, |local| local.port()),
             destination_port: peer.address.port(),
             source_incarnation: self.incarnation,
@@ -220,12 +228,14 @@ impl Socket {
     #[inline]
     fn next_timestamp(&mut self, now: Instant) -> u32 {
         let clock = timestamp::from_instant(now);
-        let ahead = self.last_timestamp.wrapping_sub(clock) as i32;
+        let last = self.last_transmission.timestamp;
+        let ahead = last.wrapping_sub(clock) as i32;
         // More than a second ahead is no burst: the counter has not been used for minutes.
         let is_ahead =
             (0..timestamp::units(hairpin_time::Duration::from_secs(1)) as i32).contains(&ahead);
-        self.last_timestamp = if is_ahead { self.last_timestamp.wrapping_add(1) } else { clock };
-        self.last_timestamp
+        let timestamp = if is_ahead { last.wrapping_add(1) } else { clock };
+        self.last_transmission = Moment { at: now, timestamp };
+        timestamp
     }
 }
 

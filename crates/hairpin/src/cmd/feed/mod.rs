@@ -40,7 +40,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, anyhow, bail};
 use hairpin_endpoint::capture::Speed;
 use hairpin_feed_handler::{
-    Channel, Feed, Filter, LateJoin, OrderBooks, Replay as Refill, Settings,
+    Channel, Feed, FeedLines, Feeds, Filter, LateJoin, OrderBooks, Replay as Refill, Settings,
 };
 use hairpin_host::{Clock, interface_address};
 use hairpin_time::Duration;
@@ -189,8 +189,11 @@ fn live(
 
 /// Returns the settings of a channel that joins with the available feeds.
 fn settings(groups: &GroupMap, order_books: OrderBooks) -> Settings {
-    let [incremental, definitions, snapshots] =
-        [Feed::Incremental, Feed::Instrument, Feed::Snapshot].map(|feed| groups.has(feed));
+    let [incremental, definitions, prices, orders] =
+        [Feed::Incremental, Feed::Instrument, Feed::Snapshot, Feed::SnapshotOrders]
+            .map(|feed| groups.has(feed));
+    // The loop of order books may carry price books too. Without them, a book is not in sync.
+    let snapshots = prices || orders;
     let late_join = match (definitions, snapshots) {
         (true, true) => LateJoin::InstrumentsAndBooks,
         (true, false) if !incremental => LateJoin::InstrumentsAndBooks,
@@ -204,9 +207,10 @@ fn settings(groups: &GroupMap, order_books: OrderBooks) -> Settings {
         // A recording begins and ends at any time, and may contain pauses.
         silence: Duration::ZERO,
         order_books,
-        order_snapshots: match groups.has(Feed::SnapshotOrders) {
-            true => Feed::SnapshotOrders,
-            false => Feed::Snapshot,
+        order_snapshots: if orders { Feed::SnapshotOrders } else { Feed::Snapshot },
+        feeds: Feeds {
+            snapshot: FeedLines::new(prices || !orders, prices || !orders),
+            ..Feeds::ALL
         },
         ..Settings::default()
     }

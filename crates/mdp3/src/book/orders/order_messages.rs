@@ -8,7 +8,10 @@ use super::order_entry::{OrderAction, OrderEntry, OrderError};
 use super::order_state::{MAX_ENTRIES, PriceLevelReference, RecordedOrderChange};
 use crate::book::apply_entry::EntryTarget;
 use crate::market::Market;
-use crate::{Error, InstrumentIndex, LateJoin, Listener, Message, Packet, SyncState, Warning};
+use crate::message::entries::Root;
+use crate::{
+    Error, InstrumentIndex, LateJoin, Listener, MatchEvent, Message, Packet, SyncState, Warning,
+};
 
 /// Applies a book message of one template, whose order entries refer to its price levels. The two
 /// templates differ only in the quantity type of the levels, which does not matter here.
@@ -40,7 +43,10 @@ macro_rules! combined {
             let reference_id = order.reference_id().unwrap_or(0);
             $market.apply_referenced_order($packet, (reference, reference_id), &entry, $on);
         }
-        Some(Utc::from_nanos(decoded.transact_time()))
+        Some(Root {
+            transact_time: Utc::from_nanos(decoded.transact_time()),
+            match_event: MatchEvent(decoded.match_event_indicator().0),
+        })
     }};
 }
 
@@ -54,9 +60,9 @@ impl Market {
         message: &Message<'_>,
         listener: &mut impl Listener,
     ) {
-        self.begin_order_message();
+        self.begin_order_message(packet, message, listener);
         let is_full = self.settings.order_books == OrderBooks::Full;
-        let transact_time = match message.header.template_id {
+        let root = match message.header.template_id {
             codec::MDIncrementalRefreshBook46::TEMPLATE_ID => {
                 self.apply_book_orders(packet, message, listener)
             }
@@ -71,8 +77,8 @@ impl Market {
             }
             _ => None,
         };
-        if let Some(transact_time) = transact_time {
-            self.finish_orders(packet, transact_time, listener);
+        if let Some(root) = root {
+            self.finish_orders(packet, root, listener);
         }
     }
 
@@ -81,7 +87,7 @@ impl Market {
         packet: &Packet,
         message: &Message<'_>,
         listener: &mut impl Listener,
-    ) -> Option<Utc> {
+    ) -> Option<Root> {
         combined!(
             self,
             (packet, message, listener),
@@ -95,7 +101,7 @@ impl Market {
         packet: &Packet,
         message: &Message<'_>,
         listener: &mut impl Listener,
-    ) -> Option<Utc> {
+    ) -> Option<Root> {
         combined!(
             self,
             (packet, message, listener),
@@ -110,7 +116,7 @@ impl Market {
         packet: &Packet,
         message: &Message<'_>,
         listener: &mut impl Listener,
-    ) -> Option<Utc> {
+    ) -> Option<Root> {
         let mut scratch = codec::MDIncrementalRefreshOrderBook47::SCRATCH;
         let decoded = codec::MDIncrementalRefreshOrderBook47::decode(
             &message.header,
@@ -130,7 +136,10 @@ impl Market {
             );
             self.apply_or_queue_order(packet, wire.security_id(), &entry, listener);
         }
-        Some(Utc::from_nanos(decoded.transact_time()))
+        Some(Root {
+            transact_time: Utc::from_nanos(decoded.transact_time()),
+            match_event: MatchEvent(decoded.match_event_indicator().0),
+        })
     }
 
     /// Replaces the top orders of an instrument (template 59). They state the whole book, so
@@ -140,7 +149,7 @@ impl Market {
         packet: &Packet,
         message: &Message<'_>,
         listener: &mut impl Listener,
-    ) -> Option<Utc> {
+    ) -> Option<Root> {
         let mut scratch = codec::SnapshotRefreshTopOrders59::SCRATCH;
         let decoded =
             codec::SnapshotRefreshTopOrders59::decode(&message.header, message.body, &mut scratch)
@@ -186,7 +195,10 @@ impl Market {
         self.instruments.orders.heads[instrument.as_usize()].snapshot_sequence = 0;
         self.mark_order_book_in_sync(instrument, listener);
         self.record_order_book_change(instrument, true);
-        Some(Utc::from_nanos(decoded.transact_time()))
+        Some(Root {
+            transact_time: Utc::from_nanos(decoded.transact_time()),
+            match_event: MatchEvent(decoded.match_event_indicator().0),
+        })
     }
 
     /// Empties the order books named by the message's BookReset entries.

@@ -133,7 +133,7 @@ impl OrderPass {
         for (kind, count) in
             [(SnapshotKind::Orders, &mut self.orders), (SnapshotKind::Prices, &mut self.prices)]
         {
-            if !count.concluded && count.total > 0 && count.distinct == count.total {
+            if !count.concluded && count.total > 0 && count.distinct >= count.total {
                 count.concluded = true;
                 return Some((kind, self.lowest));
             }

@@ -46,22 +46,20 @@ impl Market {
         bytes: &[u8],
         listener: &mut impl Listener,
     ) {
-        let is_own = packet.feed == Feed::SnapshotOrders;
+        let is_own = self.settings.price_feed() != Some(packet.feed);
         let was_empty = self.orders.pass.was_empty();
         let lowest_if_without_orders = self.orders.pass.lowest_if_without_orders();
         let position = self.orders.pass.observe(packet);
-        if is_own {
-            self.counters.order_snapshot_packets += 1;
-            if self.orders.pass.is_too_long() {
-                self.warn(&Warning::LoopTooLong { feed: packet.feed }, listener);
-            }
+        self.counters.order_snapshot_packets += u64::from(packet.feed == Feed::SnapshotOrders);
+        if is_own && self.orders.pass.is_too_long() {
+            self.warn(&Warning::LoopTooLong { feed: packet.feed }, listener);
         }
         match position {
             PassPosition::First => {
+                let source = (packet, packet.sending_time);
                 if was_empty {
                     self.conclude_pass_without_orders(packet, listener);
                 } else if let Some(lowest) = lowest_if_without_orders {
-                    let source = (packet, packet.sending_time);
                     self.clear_unnamed(source, lowest, |_| false, listener);
                 }
                 self.start_order_pass();
@@ -98,7 +96,8 @@ impl Market {
             }
         }
         while let Some((kind, lowest)) = self.orders.pass.take_complete_report() {
-            self.conclude_order_pass((packet, transact_time), kind, lowest, listener);
+            let pass = self.orders.pass.number();
+            self.conclude_order_pass((packet, transact_time), (kind, pass), lowest, listener);
         }
         if is_own {
             listener.on_end_of_packet(packet);
@@ -124,7 +123,7 @@ impl Market {
         if header.template_id != codec::AdminHeartbeat12::TEMPLATE_ID {
             self.orders.pass.has_contents = true;
         }
-        let is_own = packet.feed == Feed::SnapshotOrders;
+        let is_own = self.settings.price_feed() != Some(packet.feed);
         let begin_message = if is_own {
             self.begin_message(packet, message, listener)
         } else {
@@ -266,11 +265,10 @@ impl Market {
     fn conclude_order_pass(
         &mut self,
         source: (&Packet, Utc),
-        kind: SnapshotKind,
+        (kind, pass): (SnapshotKind, u32),
         lowest: u32,
         listener: &mut impl Listener,
     ) {
-        let pass = self.orders.pass.number();
         let was_named = |head: &OrderBookHead| {
             head.pass == pass || (kind == SnapshotKind::Prices && head.price_pass == pass)
         };

@@ -2,16 +2,18 @@
 
 use alloc::vec::Vec;
 
-use hairpin_time::Utc;
+use hairpin_cme_codecs::mdp3 as codec;
 
 use super::order_entry::OrderEntry;
 use super::order_pass::OrderPass;
 use super::queued_order::QueuedOrder;
 use super::{OrderBooks, OrderChange, OrderUpdate};
 use crate::market::Market;
+use crate::message::entries::{self, Root};
 use crate::recovery::recovery_queue::RecoveryQueue;
 use crate::{
-    Feed, InstrumentIndex, LateJoin, Listener, Packet, Price9, Settings, UpdateSource, Warning,
+    EventEnd, Feed, InstrumentIndex, LateJoin, Listener, Message, Packet, Price9, Settings,
+    UpdateSource, Warning,
 };
 
 /// The maximum number of entries in a group; the count is one byte.
@@ -115,8 +117,35 @@ impl Market {
         }
     }
 
-    /// Begins a message. If an event has ended since the last one, clears the event's changes.
-    pub(super) fn begin_order_message(&mut self) {
+    /// Begins a message. If an event has ended since the last one, or ends because the message has
+    /// another TransactTime, clears the event's changes.
+    pub(super) fn begin_order_message(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) {
+        self.clear_ended_order_event();
+        let is_of_event = !matches!(
+            message.header.template_id,
+            codec::MDIncrementalRefreshBook46::TEMPLATE_ID
+                | codec::MDIncrementalRefreshBookLongQty64::TEMPLATE_ID
+                | codec::MDIncrementalRefreshOrderBook47::TEMPLATE_ID
+                | codec::SnapshotRefreshTopOrders59::TEMPLATE_ID
+        ) || self.instruments.orders.changed.is_empty()
+            || entries::transact_time(message) == Some(self.event_time);
+        if !is_of_event {
+            self.end_unfinished_event(packet, EventEnd::TransactTime, listener);
+            self.clear_ended_order_event();
+        }
+    }
+
+    /// Returns `true` if the current event has changed order books.
+    pub(crate) fn has_order_event(&self) -> bool {
+        self.orders.events == self.counters.events && !self.instruments.orders.changed.is_empty()
+    }
+
+    fn clear_ended_order_event(&mut self) {
         if self.orders.events != self.counters.events {
             self.orders.events = self.counters.events;
             self.clear_order_event();
@@ -148,7 +177,7 @@ impl Market {
     pub(super) fn finish_orders(
         &mut self,
         packet: &Packet,
-        transact_time: Utc,
+        root: Root,
         listener: &mut impl Listener,
     ) {
         for position in 0..self.orders.touched.len() {
@@ -161,23 +190,18 @@ impl Market {
             }
             if self.instruments.orders.is_in_sync(instrument) {
                 let source = UpdateSource::Incremental;
-                self.notify_order_update(
-                    (packet, transact_time),
-                    instrument,
-                    source,
-                    restated,
-                    listener,
-                );
+                self.notify_order_update((packet, root), instrument, source, restated, listener);
             }
         }
         self.orders.touched.clear();
         self.orders.changes.clear();
+        (self.event_time, self.event_packet) = (root.transact_time, *packet);
     }
 
     /// Notifies the listener of a changed order book.
     pub(super) fn notify_order_update(
         &self,
-        (packet, transact_time): (&Packet, Utc),
+        (packet, Root { transact_time, match_event }): (&Packet, Root),
         instrument: InstrumentIndex,
         source: UpdateSource,
         restated: bool,
@@ -186,6 +210,7 @@ impl Market {
         listener.on_order_update(&OrderUpdate {
             packet,
             transact_time,
+            match_event,
             instrument,
             book: self.instruments.order_book(instrument),
             instruments: &self.instruments,

@@ -4,7 +4,7 @@
 //! loss every order book is out of sync: order entries carry no RptSeq, so nothing proves that a
 //! book was not affected.
 
-use super::order_book_head::ChunkTracker;
+use super::order_book_head::{ChunkTracker, OrderBookHead};
 use super::{OrderBookStateChange, OrderBooks};
 use crate::market::Market;
 use crate::{Feed, InstrumentIndex, LateJoin, Listener, SyncState, Warning};
@@ -153,6 +153,18 @@ impl Market {
         self.instruments.orders.clear(instrument);
         self.discard_queued_orders(instrument);
         self.notify_order_book_state(instrument, listener);
+    }
+
+    /// Forgets a removed order book, whose slot is reused.
+    pub(crate) fn forget_order_book(&mut self, instrument: InstrumentIndex) {
+        let is_other = |other: &InstrumentIndex| *other != instrument;
+        self.orders.touched.retain(|touched| is_other(&touched.instrument));
+        self.instruments.orders.changed.retain(is_other);
+        self.instruments.orders.clear(instrument);
+        self.discard_queued_orders(instrument);
+        if let Some(head) = self.instruments.orders.heads.get_mut(instrument.as_usize()) {
+            *head = OrderBookHead::UNKNOWN;
+        }
     }
 
     /// Marks all order books as out of sync after a loss, and discards the queue. The channel's

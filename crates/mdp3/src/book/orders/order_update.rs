@@ -5,8 +5,8 @@ use hairpin_time::Utc;
 use super::order_state::RecordedOrderChange;
 use super::{Order, OrderBook};
 use crate::{
-    BookSide, EndOfEvent, InstrumentIndex, Instruments, MDUpdateAction, Packet, SyncState,
-    UpdateSource,
+    BookSide, EndOfEvent, InstrumentIndex, Instruments, MDUpdateAction, MatchEvent, Packet,
+    SyncState, UpdateSource,
 };
 
 /// A change of an order book: all entries of a message for it were applied, or the book was
@@ -18,6 +18,8 @@ pub struct OrderUpdate<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60) of the message, or of the snapshot.
     pub transact_time: Utc,
+    /// MatchEventIndicator (5799); none in a snapshot.
+    pub match_event: MatchEvent,
     /// The instrument.
     pub instrument: InstrumentIndex,
     /// The instrument's order book.

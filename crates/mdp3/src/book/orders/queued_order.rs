@@ -6,8 +6,9 @@ use super::OrderBooks;
 use super::order_book_head::ChunkTracker;
 use super::order_entry::{OrderEntry, OrderError};
 use crate::market::Market;
+use crate::message::entries::Root;
 use crate::recovery::recovery_queue::{QueueEntry, RecoveryQueue};
-use crate::{InstrumentIndex, Listener, Packet, UpdateSource, Warning};
+use crate::{InstrumentIndex, Listener, MatchEvent, Packet, UpdateSource, Warning};
 
 /// An order entry that waits for its instrument's snapshot.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +45,7 @@ impl Market {
             self.mark_order_book_in_sync(instrument, listener);
             let source = UpdateSource::Snapshot;
             return self.notify_order_update(
-                (packet, transact_time),
+                (packet, Root { transact_time, match_event: MatchEvent::NONE }),
                 instrument,
                 source,
                 true,

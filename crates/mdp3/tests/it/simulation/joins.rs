@@ -11,8 +11,13 @@ use crate::support::*;
 /// Undefined instruments have the depth of the exchange's books.
 const BASE: Settings =
     Settings { max_instruments: IDS.len(), undefined_depth: DEPTH as u8, ..SETTINGS };
-const REPLAY: Replay =
-    Replay { max_packets: 50, attempts: 2, timeout: Duration::from_millis(100), max_held: 256 };
+const REPLAY: Replay = Replay {
+    max_packets: 50,
+    attempts: 2,
+    timeout: Duration::from_millis(100),
+    pause: Duration::ZERO,
+    max_held: 256,
+};
 const NO_INSTRUMENT_FEED: Feeds = Feeds { instrument: FeedLines::None, ..Feeds::ALL };
 const NO_SNAPSHOT_FEED: Feeds = Feeds { snapshot: FeedLines::None, ..Feeds::ALL };
 

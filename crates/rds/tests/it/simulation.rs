@@ -1,0 +1,89 @@
+//! Sockets on a simulated network with faults drawn from a seed.
+//!
+//! `docs/design/rds-simulation.md` lists the rules and describes how to repeat a seed.
+
+mod judge;
+mod plan;
+mod world;
+
+use crate::seeds::{Simulation, setting};
+use crate::trace;
+use plan::Kind;
+
+/// The number of runs unless `HAIRPIN_SIM_SEEDS` is set.
+const SEEDS: u64 = 500;
+
+/// The classes that five hundred runs must cover.
+const CLASSES: &[&str] = &[
+    "lost",
+    "duplicated",
+    "corrupted",
+    "reordered",
+    "cut",
+    "delayed",
+    "one-way partitions",
+    "stalls of 4 ms or more",
+    "restarts of the sender",
+    "restarts of the receiver",
+    "ports unbound",
+    "answered without a socket",
+    "answered with an ICMP error",
+    "receivers that stop reading",
+    "carriers without room",
+    "messages delivered",
+    "messages delivered in place",
+    "empty messages delivered",
+    "messages of several packets delivered",
+    "messages of more than 64 packets delivered",
+    "outcomes: delivered",
+    "outcomes: not delivered",
+    "outcomes: unknown",
+    "cancels of messages in flight",
+    "writable after congestion",
+    "gaps seen",
+    "gaps reported",
+    "gap reports received",
+    "gaps skipped",
+    "retransmissions",
+    "probes",
+    "acknowledgments without data",
+    "windows halved",
+    "duplicates dropped",
+    "corrupted packets dropped",
+    "packets of another incarnation dropped",
+    "stale packets dropped",
+    "packets without a buffer dropped",
+    "challenges",
+    "peers restarted",
+    "peers evicted",
+    "peers without a socket",
+    "peers unreachable",
+    "sends refused: congested",
+    "sends refused: no room",
+    "receivers congested",
+];
+
+fn simulation() -> Simulation {
+    trace::set(setting("HAIRPIN_SIM_TRACE") == Some(1));
+    Simulation { name: "rds", rest: "--trace".into() }
+}
+
+#[test]
+fn messages_are_delivered_once_and_in_order() {
+    let classes: Vec<_> = CLASSES.iter().copied().chain(Kind::ALL.map(Kind::class)).collect();
+    simulation().run_all(SEEDS, &classes, world::run);
+}
+
+/// An evicted peer that was known by an acknowledgment only repeated what had been received.
+#[test]
+fn evicted_peer_that_receives_data_first_sends_no_copies() {
+    for seed in [1593, 2139, 3959, 4127] {
+        simulation().run(seed, world::run);
+    }
+}
+
+#[test]
+fn seed_determines_run() {
+    let run = || simulation().run(17, world::run);
+    assert_eq!(run(), run());
+}
