@@ -33,8 +33,13 @@ const SETTINGS: Settings = Settings {
     order_snapshots: Feed::SnapshotOrders,
 };
 
-const REPLAY: Replay =
-    Replay { max_packets: 12, attempts: 2, timeout: Duration::from_millis(50), max_held: 24 };
+const REPLAY: Replay = Replay {
+    max_packets: 12,
+    attempts: 2,
+    timeout: Duration::from_millis(50),
+    max_held: 24,
+    pause: Duration::from_millis(500),
+};
 
 /// Returns the settings for a byte; below 3 they are those of an ordinary channel.
 fn settings(byte: u8) -> Settings {

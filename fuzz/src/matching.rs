@@ -100,6 +100,8 @@ impl Both {
             minimum: wish.minimum,
             time_in_force: wish.time,
             owner: Owner(1),
+            self_match: None,
+            quote: false,
         };
         let submitted = self.matching.submit(&new, &mut self.events);
         let refusal = self.refusal(wish);
@@ -129,6 +131,7 @@ impl Both {
             minimum: wish.minimum,
             time_in_force: wish.time,
             mitigates,
+            self_match: None,
         };
         let replaced = self.matching.replace(self.ids[name], &replacement, &mut self.events);
         let resting = self.reference.orders.iter().find(|order| order.name == name);

@@ -140,6 +140,8 @@ impl World {
             minimum: 0,
             time_in_force: TimeInForce::Day,
             owner: Owner(1),
+            self_match: None,
+            quote: false,
         };
         self.orders.extend(self.floor.submit(self.now, &new).map(|submitted| submitted.order));
     }
@@ -154,6 +156,7 @@ impl World {
             minimum: 0,
             time_in_force: TimeInForce::Day,
             mitigates: false,
+            self_match: None,
         };
         // Whether rejected or not, the result must be published.
         let _ = self.floor.replace(self.now, order, Owner(1), &replacement);

@@ -78,16 +78,8 @@ impl Socket {
         }
         let is_trusted = now.saturating_since(self.cleared.at) >= PACKET_LIFETIME;
         let is_proven = is_to_us && self.is_answer(now, header.echo, self.cleared);
-        let is_whole = header.flags.has(Flags(Flags::FIRST.0 | Flags::LAST.0));
         let Some(index) = found else {
-            return match header.kind {
-                Kind::Ack => self.drop_unknown(),
-                _ if is_proven => self.accept_new(now, from, header, true),
-                // State is kept only for a whole message.
-                Kind::Data if !is_whole => self.challenge(from, header, false),
-                _ if is_trusted => self.accept_new(now, from, header, false),
-                _ => self.challenge(from, header, false),
-            };
+            return self.associate_unknown(now, from, header, is_proven, is_trusted);
         };
         let peer = self.peers.peer(index);
         if peer.incarnation == header.source_incarnation {
@@ -116,6 +108,26 @@ impl Socket {
             return Some(index);
         }
         self.challenge(from, header, true)
+    }
+
+    /// Creates a peer for an unknown sender, or requests a proof of its incarnation.
+    fn associate_unknown(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        header: &Header,
+        is_proven: bool,
+        is_trusted: bool,
+    ) -> Option<u32> {
+        let is_whole = header.flags.has(Flags(Flags::FIRST.0 | Flags::LAST.0));
+        match header.kind {
+            Kind::Ack => self.drop_unknown(),
+            _ if is_proven => self.accept_new(now, from, header, true),
+            // State is kept only for a whole message.
+            Kind::Data if !is_whole => self.challenge(from, header, false),
+            _ if is_trusted => self.accept_new(now, from, header, false),
+            _ => self.challenge(from, header, false),
+        }
     }
 
     /// Returns `true` if an echo answers a packet that this socket sent in the last 10 s and after
