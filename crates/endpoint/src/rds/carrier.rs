@@ -19,13 +19,21 @@ pub(crate) trait Carrier: AsFd {
     /// The kernel's, such as `NetworkUnreachable`.
     fn check_path(&mut self, to: SocketAddr) -> io::Result<()>;
 
-    /// Sends a packet, at the latest together with the one of which `has_more` is `false`. The
-    /// packet is lost if the network has no room for it.
+    /// Sends a packet, at the latest with the next [`flush`](Self::flush) if `has_more` is `true`.
+    /// The packet is lost if the network has no room for it.
     ///
     /// # Errors
     /// `WouldBlock` if this host has no room for the packet. Other errors concern the carrier or
     /// the path; the packet is lost.
     fn transmit(&mut self, transmit: &Transmit<'_>) -> io::Result<()>;
+
+    /// Sends the packets that waited for more.
+    ///
+    /// # Errors
+    /// The kernel's.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Delivers up to `budget` packets with their senders. Never blocks.
     ///
@@ -73,6 +81,11 @@ impl Carrier for AnyCarrier {
     #[inline]
     fn transmit(&mut self, transmit: &Transmit<'_>) -> io::Result<()> {
         dispatch!(self, it => it.transmit(transmit))
+    }
+
+    #[inline]
+    fn flush(&mut self) -> io::Result<()> {
+        dispatch!(self, it => it.flush())
     }
 
     #[inline]

@@ -94,9 +94,14 @@ impl KernelCarrier {
     #[cold]
     fn send_together(&mut self, transmit: &Transmit<'_>, to: &SockAddr) -> io::Result<()> {
         self.send_batch.push(transmit.packet, to);
-        if transmit.has_more && !self.send_batch.is_full() {
-            return Ok(());
+        match transmit.has_more && !self.send_batch.is_full() {
+            true => Ok(()),
+            false => self.send_batch(),
         }
+    }
+
+    #[cold]
+    fn send_batch(&mut self) -> io::Result<()> {
         let Self { send_batch, socket, has_reports, .. } = self;
         let sent = send_batch.send(socket.as_fd(), FLAGS, |error| {
             *has_reports |= is_refusal(error);
@@ -144,6 +149,11 @@ impl Carrier for KernelCarrier {
             return self.send_together(transmit, &path);
         }
         self.send(transmit.packet, &path)
+    }
+
+    #[inline]
+    fn flush(&mut self) -> io::Result<()> {
+        if self.send_batch.is_empty() { Ok(()) } else { self.send_batch() }
     }
 
     #[inline]

@@ -396,6 +396,8 @@ fn transmit_pending(
             break;
         }
     }
+    // A packet may wait for one that was not needed any more.
+    carrier.flush()?;
     if carrier.has_reports() {
         report_undeliverable(protocol, carrier);
     }

@@ -105,9 +105,8 @@ fn pong_answers_several_pings_and_publishes_counters() {
     for name in ["rds.messages_received", "rds.packets_sent", "rds.dropped_checksum"] {
         assert!(counters.contains(name), "{name}: {counters}");
     }
-    let summary = pong.end();
-    let answered: u64 = summary.split(' ').next().unwrap().parse().unwrap();
-    assert!(answered >= 200 && summary.ends_with(" answered, 0 answers refused\n"), "{summary}");
+    // With 200 messages of warm-up each.
+    assert_eq!(pong.end(), "600 answered, 0 answers refused\n");
 }
 
 #[test]
