@@ -90,7 +90,9 @@ impl Socket {
             if is_to_us {
                 self.prove(index);
             } else if peer.knows_us && peer.is_newest(now, header.timestamp) {
-                self.handle_forgotten(now, index, header, None);
+                let is_void = header.flags.has(Flags::NO_ACKNOWLEDGMENT);
+                let age = Some(header.acknowledgment).filter(|_| is_void);
+                self.handle_forgotten(now, index, header, age);
             }
             return Some(index);
         }
@@ -98,7 +100,7 @@ impl Socket {
             if !is_proven && !is_trusted {
                 return self.challenge(from, header, true);
             }
-            self.adopt(now, index, header);
+            self.adopt_destination(now, index, header);
             self.peers.peer_mut(index).knows_us = is_to_us;
             return Some(index);
         }
@@ -320,6 +322,16 @@ impl Socket {
         }
     }
 
+    /// Accepts the incarnation of a peer to which messages were sent. It may have received them
+    /// before it evicted this socket.
+    fn adopt_destination(&mut self, now: Instant, index: u32, header: &Header) {
+        if header.flags.has(Flags::NO_ACKNOWLEDGMENT) {
+            let count = self.drop_sent_before(now, index, header.acknowledgment, None);
+            self.counters.messages_dropped += count as u64;
+        }
+        self.adopt(now, index, header);
+    }
+
     /// Accepts the incarnation of a peer that had none.
     fn adopt(&mut self, now: Instant, index: u32, header: &Header) {
         let latest = self.last_transmission;
@@ -363,7 +375,7 @@ impl Socket {
     }
 
     /// Returns `true` if a packet with this timestamp is in flight and was transmitted once.
-    fn was_sent_once(&self, index: u32, timestamp: u32) -> bool {
+    pub(super) fn was_sent_once(&self, index: u32, timestamp: u32) -> bool {
         let send = &self.peers.peer(index).send;
         let mut buffer = send.queue.head;
         while buffer != send.unsent && self.send_pool.slot(buffer).sent_at != timestamp {
