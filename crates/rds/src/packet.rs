@@ -42,8 +42,9 @@
 //! | echo | the newest timestamp received from the peer; for `Challenge` and `Reject` the timestamp of the packet answered |
 //! | CRC-32C | over the rest of the packet, from offset 4 to the end of the payload |
 //!
-//! A `Challenge` has other contents in two fields, in units of 64 ns and at most 2^32 - 1: `floor`
-//! is the time since the socket was bound, `acknowledgment` the time since it last evicted a peer.
+//! A void acknowledgment, and that of a `Challenge`, is the time since the socket last evicted a
+//! peer; `floor` of a `Challenge` the time since the socket was bound. Both are in units of 64 ns
+//! and at most 2^32 - 1, which is also the value without an eviction.
 //!
 //! The first fragment of a longer message starts with the message's length in 4 bytes. An `Ack`
 //! carries a bitmap of 8 bytes: bit n is set if `acknowledgment + n` was received.
@@ -196,7 +197,9 @@ impl Header {
     #[must_use]
     pub fn decode_quoted(quote: &[u8]) -> Option<Self> {
         let bytes = quote.first_chunk::<HEADER>()?;
-        (bytes[4] == VERSION << 4 | Kind::Data as u8).then(|| Self::parse(bytes, Kind::Data))
+        let kinds = [Kind::Data, Kind::Ack, Kind::Probe, Kind::Challenge];
+        let kind = kinds.into_iter().find(|&kind| bytes[4] == VERSION << 4 | kind as u8)?;
+        Some(Self::parse(bytes, kind))
     }
 
     #[inline]

@@ -95,18 +95,14 @@ impl Socket {
                 // Perhaps a copy of a packet that was received before, with its numbers.
                 return self.probe_first(now, index, header);
             }
-            if is_to_us {
-                self.prove(index);
-            } else if peer.knows_us && peer.is_newest(now, header.timestamp) {
-                self.handle_forgotten(now, index, header, None);
-            }
+            self.associate_known(now, index, header, is_to_us);
             return Some(index);
         }
         if peer.incarnation == 0 {
             if !is_proven && !is_trusted {
                 return self.challenge(from, header, true);
             }
-            self.adopt(now, index, header);
+            self.adopt_destination(now, index, header);
             self.peers.peer_mut(index).knows_us = is_to_us;
             return Some(index);
         }
@@ -116,6 +112,19 @@ impl Socket {
             return Some(index);
         }
         self.challenge(from, header, true)
+    }
+
+    /// Processes a packet of the known incarnation of a peer that shows for the first time, or no
+    /// longer, that the peer knows this socket.
+    fn associate_known(&mut self, now: Instant, index: u32, header: &Header, is_to_us: bool) {
+        let peer = self.peers.peer(index);
+        if is_to_us {
+            self.prove(index);
+        } else if peer.knows_us && peer.is_newest(now, header.timestamp) {
+            let is_void = header.flags.has(Flags::NO_ACKNOWLEDGMENT);
+            let age = Some(header.acknowledgment).filter(|_| is_void);
+            self.handle_forgotten(now, index, header, age);
+        }
     }
 
     /// Returns `true` if an echo answers a packet that this socket sent in the last 10 s and after
@@ -308,6 +317,16 @@ impl Socket {
         }
     }
 
+    /// Accepts the incarnation of a peer to which messages were sent. It may have received them
+    /// before it evicted this socket.
+    fn adopt_destination(&mut self, now: Instant, index: u32, header: &Header) {
+        if header.flags.has(Flags::NO_ACKNOWLEDGMENT) {
+            let count = self.drop_sent_before(now, index, header.acknowledgment, None);
+            self.counters.messages_dropped += count as u64;
+        }
+        self.adopt(now, index, header);
+    }
+
     /// Accepts the incarnation of a peer that had none.
     fn adopt(&mut self, now: Instant, index: u32, header: &Header) {
         let latest = self.last_transmission;
@@ -351,7 +370,7 @@ impl Socket {
     }
 
     /// Returns `true` if a packet with this timestamp is in flight and was transmitted once.
-    fn was_sent_once(&self, index: u32, timestamp: u32) -> bool {
+    pub(super) fn was_sent_once(&self, index: u32, timestamp: u32) -> bool {
         let send = &self.peers.peer(index).send;
         let mut buffer = send.queue.head;
         while buffer != send.unsent && self.send_pool.slot(buffer).sent_at != timestamp {

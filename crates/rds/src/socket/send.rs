@@ -233,12 +233,14 @@ impl Socket {
         // The first message may lack the packets that were acknowledged and released.
         let mut is_dropped = true;
         let mut was_sent = true;
+        let mut was_refused = false;
         while let Some(buffer) = queue.pop(&self.send_pool) {
             is_unsent |= buffer == unsent;
             let slot = *self.send_pool.slot(buffer);
             if slot.flags.has(Flags::FIRST) {
                 was_sent = !is_unsent;
                 is_dropped = dropped.includes(&slot, was_sent);
+                was_refused = dropped.is_refused(&slot);
             }
             if !is_dropped {
                 let send = &mut self.peers.peer_mut(index).send;
@@ -253,7 +255,8 @@ impl Socket {
             }
             if slot.flags.has(Flags::LAST) {
                 count += 1;
-                let outcome = if was_sent { Outcome::Unknown } else { Outcome::NotDelivered };
+                let is_seen = was_sent && !was_refused;
+                let outcome = if is_seen { Outcome::Unknown } else { Outcome::NotDelivered };
                 self.conclude(slot.tracked, slot.owner, outcome);
             }
             self.send_pool.release(buffer);
@@ -293,7 +296,11 @@ impl Socket {
         }
         let address = peer.address;
         let is_waiting = peer.is_waiting();
-        let count = self.drop_messages(index, Dropped::SentUntil(refused));
+        // No socket has ever answered, and the packet exists once: its message was not received.
+        let first_refused = Some(refused)
+            .filter(|&at| self.peers.peer(index).incarnation == 0 && self.was_sent_once(index, at));
+        let dropped = Dropped::Refused { until: refused, first_refused };
+        let count = self.drop_messages(index, dropped);
         self.counters.messages_dropped += count as u64;
         self.skip_dropped(index);
         let latest = self.last_transmission;
@@ -329,13 +336,30 @@ pub(super) enum Dropped {
     All,
     /// The messages whose first packet was first sent with this timestamp or earlier.
     SentUntil(u32),
+    /// The same. The packet first sent with the timestamp `first_refused` was not received.
+    Refused {
+        until: u32,
+        first_refused: Option<u32>,
+    },
 }
 
 impl Dropped {
     fn includes(self, first: &Slot, was_sent: bool) -> bool {
         match self {
             Self::All => true,
-            Self::SentUntil(timestamp) => was_sent && !is_before(timestamp, first.first_sent_at),
+            Self::SentUntil(until) | Self::Refused { until, .. } => {
+                was_sent && !is_before(until, first.first_sent_at)
+            }
+        }
+    }
+
+    /// Returns `true` if a message that starts with this packet was certainly not received.
+    fn is_refused(self, first: &Slot) -> bool {
+        match self {
+            Self::Refused { first_refused: Some(refused), .. } => {
+                !is_before(first.first_sent_at, refused)
+            }
+            _ => false,
         }
     }
 }

@@ -183,9 +183,7 @@ impl Socket {
             destination_incarnation: reply.incarnation,
             sequence: 0,
             floor: timestamp::units(now.saturating_since(self.bound_at)),
-            acknowledgment: self
-                .evicted_at
-                .map_or(u32::MAX, |at| timestamp::units(now.saturating_since(at))),
+            acknowledgment: self.eviction_age(),
             timestamp,
             echo: reply.echo,
         };
@@ -199,6 +197,7 @@ impl Socket {
     #[inline]
     fn header(&mut self, index: u32, kind: Kind, timestamp: u32) -> Header {
         let congested = self.congested;
+        let eviction_age = self.eviction_age();
         let peer = self.peers.peer_mut(index);
         peer.receive.reported_congestion |= congested;
         let send = &peer.send;
@@ -217,10 +216,20 @@ impl Socket {
             destination_incarnation: peer.incarnation,
             sequence: send.next,
             floor,
-            acknowledgment: peer.receive.expected,
+            acknowledgment: match peer.receive.is_synchronized {
+                true => peer.receive.expected,
+                false => eviction_age,
+            },
             timestamp,
             echo: peer.echo,
         }
+    }
+
+    /// Returns the time from the last eviction to the last transmission.
+    #[inline]
+    fn eviction_age(&self) -> u32 {
+        let now = self.last_transmission.at;
+        self.evicted_at.map_or(u32::MAX, |at| timestamp::units(now.saturating_since(at)))
     }
 
     /// Returns a timestamp that is later than all earlier ones, so that timestamps order the
