@@ -197,7 +197,9 @@ impl Header {
     #[must_use]
     pub fn decode_quoted(quote: &[u8]) -> Option<Self> {
         let bytes = quote.first_chunk::<HEADER>()?;
-        (bytes[4] == VERSION << 4 | Kind::Data as u8).then(|| Self::parse(bytes, Kind::Data))
+        let kinds = [Kind::Data, Kind::Ack, Kind::Probe, Kind::Challenge];
+        let kind = kinds.into_iter().find(|&kind| bytes[4] == VERSION << 4 | kind as u8)?;
+        Some(Self::parse(bytes, kind))
     }
 
     #[inline]

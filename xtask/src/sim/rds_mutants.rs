@@ -120,15 +120,15 @@ pub(super) const RDS_MUTANTS: &[Mutant] = &[
         name: "cancelled messages reported as delivered",
         changes: &[change(
             "rds/src/socket/send.rs",
-            "let outcome = if was_sent { Outcome::Unknown } else { Outcome::NotDelivered };",
-            "let outcome = if was_sent { Outcome::Delivered } else { Outcome::NotDelivered };",
+            "let outcome = if is_seen { Outcome::Unknown } else { Outcome::NotDelivered };",
+            "let outcome = if is_seen { Outcome::Delivered } else { Outcome::NotDelivered };",
         )],
     },
     Mutant {
         name: "rejected packet drops later messages",
         changes: &[change(
             "rds/src/socket/send.rs",
-            "let count = self.drop_messages(index, Dropped::SentUntil(refused));",
+            "let count = self.drop_messages(index, dropped);",
             "let count = self.drop_messages(index, Dropped::All);",
         )],
     },

@@ -87,13 +87,7 @@ impl Socket {
                 // Perhaps a copy of a packet that was received before, with its numbers.
                 return self.probe_first(now, index, header);
             }
-            if is_to_us {
-                self.prove(index);
-            } else if peer.knows_us && peer.is_newest(now, header.timestamp) {
-                let is_void = header.flags.has(Flags::NO_ACKNOWLEDGMENT);
-                let age = Some(header.acknowledgment).filter(|_| is_void);
-                self.handle_forgotten(now, index, header, age);
-            }
+            self.associate_known(now, index, header, is_to_us);
             return Some(index);
         }
         if peer.incarnation == 0 {
@@ -129,6 +123,19 @@ impl Socket {
             Kind::Data if !is_whole => self.challenge(from, header, false),
             _ if is_trusted => self.accept_new(now, from, header, false),
             _ => self.challenge(from, header, false),
+        }
+    }
+
+    /// Processes a packet of the known incarnation of a peer that shows for the first time, or no
+    /// longer, that the peer knows this socket.
+    fn associate_known(&mut self, now: Instant, index: u32, header: &Header, is_to_us: bool) {
+        let peer = self.peers.peer(index);
+        if is_to_us {
+            self.prove(index);
+        } else if peer.knows_us && peer.is_newest(now, header.timestamp) {
+            let is_void = header.flags.has(Flags::NO_ACKNOWLEDGMENT);
+            let age = Some(header.acknowledgment).filter(|_| is_void);
+            self.handle_forgotten(now, index, header, age);
         }
     }
 
