@@ -7,6 +7,7 @@ use hairpin_cme_codecs::mdp3::SecurityUpdateAction;
 use hairpin_mdp3::{
     Channel, ChannelState, Feed, FeedLine, Input, InstrumentReplaced, Listener, Settings, Warning,
 };
+use hairpin_testbed::scaled;
 use hairpin_time::{Duration, Instant, Now};
 
 /// A listener that records replaced instruments and warnings.
@@ -209,17 +210,8 @@ fn run_weeks(weeks: u32, instruments: i32, slots: usize) {
     assert!(market.listener.warnings.is_empty(), "{:?}", market.listener.warnings);
 }
 
+/// `HAIRPIN_TEST_SCALE=100` makes 50,000 instruments a week in 20,000 slots.
 #[test]
-fn user_defined_instruments_of_weeks_fit_in_fewer_slots() {
-    run_weeks(12, 500, 200);
-}
-
-/// The same at full scale, for a release build.
-#[test]
-fn user_defined_instruments_of_12_weeks_fit_in_20000_slots() {
-    if cfg!(debug_assertions) {
-        println!("skipped: needs a release build");
-        return;
-    }
-    run_weeks(12, 50_000, 20_000);
+fn user_defined_instruments_of_12_weeks_fit_in_fewer_slots() {
+    run_weeks(12, scaled(500) as i32, scaled(200) as usize);
 }
