@@ -44,7 +44,8 @@ pub(crate) fn local(socket: &Socket) -> io::Result<SocketAddrV4> {
 
 /// Converts a socket address.
 ///
-/// #
+/// # Errors
+/// The address is not an IPv4 address.
 pub(crate) fn v4(address: &SockAddr) -> io::Result<SocketAddrV4> {
     address
         .as_socket_ipv4()

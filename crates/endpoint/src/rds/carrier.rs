@@ -50,6 +50,11 @@ pub(crate) trait Carrier: AsFd {
     /// See [`crate::Source::set_spinning`].
     fn set_spinning(&mut self, is_spinning: bool);
 
+    /// Returns the number of received packets that are malformed or for another address.
+    fn dropped(&self) -> u64 {
+        0
+    }
+
     /// Returns one line that names the carrier.
     fn describe(&self) -> String;
 }
@@ -103,6 +108,10 @@ impl Carrier for AnyCarrier {
 
     fn set_spinning(&mut self, is_spinning: bool) {
         dispatch!(self, it => it.set_spinning(is_spinning));
+    }
+
+    fn dropped(&self) -> u64 {
+        dispatch!(self, it => it.dropped())
     }
 
     fn describe(&self) -> String {

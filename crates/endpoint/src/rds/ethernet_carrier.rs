@@ -11,8 +11,8 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use hairpin_rds::Transmit;
 use hairpin_rds::packet::{self, HEADER};
+use hairpin_rds::{Crc32c, Transmit};
 use hairpin_stack::{InterfaceError, InterfaceSettings, Neighbors, RawFrames, StackError};
 
 use super::carrier::Carrier;
@@ -31,7 +31,8 @@ pub(crate) struct EthernetCarrier {
     local: SocketAddr,
     /// The prepared headers of the peers, by slot.
     paths: Vec<Option<EthernetPath>>,
-    crc32c: hairpin_rds::Crc32c,
+    crc32c: Crc32c,
+    /// Frames that are malformed or for another address.
     dropped: u64,
     interface: String,
 }
@@ -122,20 +123,28 @@ impl EthernetCarrier {
         }
         sent
     }
+}
 
-    /// Answers a packet for a port that no socket of this process has.
-    #[cold]
-    fn reject(&mut self, source: IpAddr, packet: &[u8]) {
-        self.dropped += 1;
-        let mut answer = [0; HEADER];
-        if packet::reject(packet, &mut answer, self.crc32c).is_some()
-            && let Ok(Some(header)) = self.header(source)
-        {
-            let prefix = self.prefix_length();
-            // A lost answer is repeated with the next packet.
-            let _ = send(&mut self.frames, &header[..prefix], &answer);
-        }
-    }
+/// Returns the answer to a frame for a port that no socket of this process has: its header with
+/// both pairs of addresses exchanged, and the packet. So a sender costs no neighbor lookup.
+#[cold]
+fn rejection(
+    frame: &[u8],
+    packet: &[u8],
+    own: [u8; 6],
+    crc32c: Crc32c,
+) -> Option<([u8; ADDRESSES_AT + 32], [u8; HEADER])> {
+    let mut answer = [0; HEADER];
+    packet::reject(packet, &mut answer, crc32c)?;
+    let mut header = [0; ADDRESSES_AT + 32];
+    header[..6].copy_from_slice(&frame[6..12]);
+    header[6..12].copy_from_slice(&own);
+    header[12..ADDRESSES_AT].copy_from_slice(&frame[12..ADDRESSES_AT]);
+    let length = if frame[ADDRESSES_AT - 1] == 4 { 4 } else { 16 };
+    let addresses = &mut header[ADDRESSES_AT..][..2 * length];
+    addresses.copy_from_slice(&frame[ADDRESSES_AT..][..2 * length]);
+    addresses.rotate_left(length);
+    Some((header, answer))
 }
 
 /// Sends a header and a packet in one frame.
@@ -232,15 +241,18 @@ impl Carrier for EthernetCarrier {
                 Some((source, destination, packet)) if destination == self.local.ip() => {
                     let port = packet::destination_port(packet);
                     if port.is_some_and(|port| port != self.local.port()) {
-                        rejected = Some((source, packet[..HEADER].to_vec()));
+                        let bytes = self.frames.bytes(&frame);
+                        rejected = rejection(bytes, packet, self.frames.mac(), self.crc32c);
                     }
                     on(source, packet);
                 }
                 _ => self.dropped += 1,
             }
             self.frames.release(frame);
-            if let Some((source, packet)) = rejected {
-                self.reject(source, &packet);
+            if let Some((header, answer)) = rejected {
+                let prefix = self.prefix_length();
+                // A lost answer is repeated with the next packet.
+                let _ = send(&mut self.frames, &header[..prefix], &answer);
             }
         }
         Ok(Received { count: budget, drained: false, closed: false })
@@ -255,6 +267,10 @@ impl Carrier for EthernetCarrier {
 
     fn set_spinning(&mut self, is_spinning: bool) {
         self.frames.set_spinning(is_spinning);
+    }
+
+    fn dropped(&self) -> u64 {
+        self.dropped
     }
 
     fn describe(&self) -> String {

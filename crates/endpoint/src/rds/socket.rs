@@ -55,8 +55,6 @@ pub struct RdsSocket {
     protocol: Socket,
     carrier: Option<AnyCarrier>,
     options: RdsOptions,
-    /// The destination that was checked last.
-    checked: Option<SocketAddr>,
 }
 
 /// The most packets that one turn of a receive takes from the carrier.
@@ -68,7 +66,7 @@ impl RdsSocket {
     pub fn new(now: Instant, options: RdsOptions) -> Self {
         let protocol = Socket::new(options.protocol, now);
         let options = RdsOptions { protocol: *protocol.config(), ..options };
-        Self { protocol, carrier: None, options, checked: None }
+        Self { protocol, carrier: None, options }
     }
 
     /// Binds the socket to an address of this host and an RDS port. Port 0 chooses a free port.
@@ -183,19 +181,13 @@ impl RdsSocket {
     /// Checks the path to a peer to which nothing was sent before.
     #[inline]
     fn check_new_peer(&mut self, to: SocketAddr) -> io::Result<()> {
-        if self.checked == Some(to) { Ok(()) } else { self.check_path(to) }
+        if self.protocol.is_known(to) { Ok(()) } else { self.check_path(to) }
     }
 
     #[cold]
     fn check_path(&mut self, to: SocketAddr) -> io::Result<()> {
         match &mut self.carrier {
-            Some(carrier) if self.protocol.is_valid_destination(to) => {
-                if !self.protocol.is_known(to) {
-                    carrier.check_path(to)?;
-                }
-                self.checked = Some(to);
-                Ok(())
-            }
+            Some(carrier) if self.protocol.is_valid_destination(to) => carrier.check_path(to),
             // The protocol reports the error.
             _ => Ok(()),
         }
@@ -355,6 +347,13 @@ impl RdsSocket {
         self.transmit_pending(now)
     }
 
+    /// Returns the number of received packets that the carrier dropped because they were malformed
+    /// or for another address. The protocol's drops are in [`counters`](Self::counters).
+    #[must_use]
+    pub fn carrier_dropped(&self) -> u64 {
+        self.carrier.as_ref().map_or(0, Carrier::dropped)
+    }
+
     /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> &Counters {
@@ -397,26 +396,35 @@ fn transmit_pending(
         }
     }
     // A packet may wait for one that was not needed any more.
-    carrier.flush()?;
+    if let Err(error) = carrier.flush()
+        && !is_path_failure(&error)
+    {
+        return Err(error);
+    }
     if carrier.has_reports() {
         report_undeliverable(protocol, carrier);
     }
     Ok(())
 }
 
+/// Returns `true` if packets are lost because there is no path now. Probes continue until there is
+/// one again.
+fn is_path_failure(error: &io::Error) -> bool {
+    use io::ErrorKind::{HostUnreachable, NetworkDown, NetworkUnreachable};
+    matches!(error.kind(), HostUnreachable | NetworkUnreachable | NetworkDown)
+}
+
 /// Processes a failed transmission. Returns `false` if the carrier cannot be used.
 #[cold]
 fn handle_failure(protocol: &mut Socket, carrier: &mut AnyCarrier, error: &io::Error) -> bool {
-    use io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkDown, NetworkUnreachable};
     match error.kind() {
         // The error concerns an earlier packet; this one was not sent.
-        ConnectionRefused => {
+        io::ErrorKind::ConnectionRefused => {
             protocol.retry_last();
             report_undeliverable(protocol, carrier);
             true
         }
-        // A lost packet: the probes continue until there is a path again.
-        HostUnreachable | NetworkUnreachable | NetworkDown => true,
+        _ if is_path_failure(error) => true,
         _ if is_full(error) => {
             protocol.retry_last();
             true

@@ -206,3 +206,36 @@ fn ethernet_takes_the_interface_for_one_socket() {
     })
     .unwrap();
 }
+
+#[test]
+#[ignore = "needs root"]
+fn ethernet_port_without_a_socket_is_undeliverable() {
+    let testbed = Testbed::builder().build().unwrap();
+    let [a, b] = testbed.hosts();
+    let bound = |host: &Host, port| {
+        let open = || {
+            let mut socket = RdsSocket::new(now(), RdsOptions::default());
+            let local = SocketAddr::new(host.address().into(), port);
+            socket.bind(now(), &Kind::Ethernet.transport(host), local).unwrap();
+            socket
+        };
+        host.run(open).unwrap()
+    };
+    let (mut sender, mut other) = (bound(a, PORT), bound(b, PORT + 1));
+    let to = SocketAddr::new(b.address().into(), PORT);
+    sender.send_tracked(now(), to, 100, |bytes| bytes.fill(1)).unwrap();
+    let until = StdInstant::now() + std::time::Duration::from_secs(20);
+    let mut is_undeliverable = false;
+    while !is_undeliverable {
+        for socket in [&mut sender, &mut other] {
+            socket.handle_timeout(now()).unwrap();
+            socket.receive(now(), 8, |_| panic!("no message is for this port")).unwrap();
+        }
+        while let Some(event) = sender.poll_event() {
+            is_undeliverable |= event == Event::Undeliverable(to);
+        }
+        assert!(StdInstant::now() < until, "{:?}", sender.counters());
+    }
+    assert!(other.counters().dropped_port > 0);
+    assert!(sender.is_acknowledged(), "the message is dropped");
+}
