@@ -29,6 +29,9 @@ pub(crate) struct Peer {
     /// The timestamp from which on the peer's packets are valid, after the peer has forgotten this
     /// socket: earlier packets have other numbers.
     pub(crate) valid_from: Option<u32>,
+    /// The timestamp of the last packet by which the peer has shown that it does not know this
+    /// socket: earlier packets to this socket are from an earlier state of the peer.
+    pub(crate) unaware_at: Option<u32>,
     pub(crate) last_heard: Instant,
 
     pub(crate) send: SendState,
@@ -131,6 +134,13 @@ pub(crate) struct PartialMessage {
     pub(crate) filled: usize,
 }
 
+impl SendState {
+    /// Sets the number of the first packet.
+    pub(crate) fn start_at(&mut self, first: u32) {
+        (self.next, self.acknowledged, self.recovery_end) = (first, first, first);
+    }
+}
+
 impl Peer {
     pub(crate) fn new(address: SocketAddr, now: Instant) -> Self {
         Self {
@@ -140,6 +150,7 @@ impl Peer {
             confirmed: true,
             knows_us: false,
             valid_from: None,
+            unaware_at: None,
             last_heard: now,
             send: SendState {
                 queue: Queue::EMPTY,
