@@ -100,7 +100,7 @@ impl Socket {
         }
         if is_to_us && self.is_answer(now, header.echo, peer.accepted) {
             self.restart(now, index, header, None);
-            self.peers.peer_mut(index).knows_us = true;
+            self.prove(index);
             return Some(index);
         }
         self.challenge(from, header, true)

@@ -1,7 +1,7 @@
 //! One rule per test, as a trace of packets with a fake clock.
 
 use hairpin_rds::packet::{HEADER, reject};
-use hairpin_rds::{Config, Delivery, Event, Outcome, SendError};
+use hairpin_rds::{Config, Delivery, Event, Outcome, SendError, Socket};
 use hairpin_time::{Duration, Instant};
 
 use crate::pair::{
@@ -260,6 +260,38 @@ fn evicted_sender_does_not_repeat_what_was_received() {
     assert_eq!(received(&mut pair.b), [b"later"]);
     let expected = [outcome(seen, Outcome::Unknown), outcome(later, Outcome::Delivered)];
     assert_eq!(events(&mut first), expected);
+}
+
+/// Exchanges the packets of `socket`, which is host 10, and of `b`, a few times.
+fn exchange(pair: &mut Pair, socket: &mut Socket) {
+    for _ in 0..5 {
+        let sent = packets(pair.now, socket);
+        pair.wait(DELAY);
+        deliver(pair.now, 10, &mut pair.b, &sent);
+        let answers = packets(pair.now, &mut pair.b);
+        pair.wait(DELAY);
+        deliver(pair.now, 2, socket, &answers);
+        pair.wait(Duration::from_millis(2));
+        socket.handle_timeout(pair.now);
+    }
+}
+
+#[test]
+fn peer_that_restarts_unconfirmed_is_confirmed_by_its_proof() {
+    let mut pair = Pair::new(config());
+    pair.wait(Duration::from_secs(11));
+    let mut first = bound(pair.now, 10, 7, config());
+    send(pair.now, &mut first, 2, b"x");
+    deliver(pair.now, 10, &mut pair.b, &packets(pair.now, &mut first));
+    assert_eq!(received(&mut pair.b), [b"x"]);
+    packets(pair.now, &mut pair.b);
+    // The next socket starts before the first one has received an answer.
+    let mut second = bound(pair.now, 10, 8, config());
+    let message = vec![1; 3 * PAYLOAD];
+    let id = send(pair.now, &mut second, 2, &message);
+    exchange(&mut pair, &mut second);
+    assert_eq!(received(&mut pair.b), [message]);
+    assert_eq!(events(&mut second), [outcome(id, Outcome::Delivered)]);
 }
 
 #[test]
