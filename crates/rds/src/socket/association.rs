@@ -119,9 +119,11 @@ impl Socket {
         match header.kind {
             Kind::Ack => self.drop_unknown(),
             _ if is_proven => self.accept_new(now, from, header, true),
-            // State is kept only for a whole message.
-            Kind::Data if !is_whole => self.challenge(from, header, false),
-            _ if is_trusted => self.accept_new(now, from, header, false),
+            // State is kept only for a whole message without a predecessor: this socket may have
+            // received earlier ones before it evicted the sender.
+            Kind::Data if is_trusted && is_whole && header.sequence == header.floor => {
+                self.accept_new(now, from, header, false)
+            }
             _ => self.challenge(from, header, false),
         }
     }

@@ -231,37 +231,6 @@ fn evicts_oldest_unconfirmed() {
     assert_eq!(received(&mut pair.b), [[12], [13]], "proven senders are accepted");
 }
 
-#[test]
-fn evicted_sender_does_not_repeat_what_was_received() {
-    let mut pair = Pair::new(Config { unconfirmed_peers: 1, ..config() });
-    pair.wait(Duration::from_secs(11));
-    let mut first = bound(pair.now, 10, 7, config());
-    let seen = send(pair.now, &mut first, 2, b"seen");
-    let sent = packets(pair.now, &mut first);
-    deliver(pair.now, 10, &mut pair.b, &sent);
-    assert_eq!(received(&mut pair.b), [b"seen"]);
-    // Another sender evicts the first one.
-    let mut second = bound(pair.now, 11, 7, config());
-    send(pair.now, &mut second, 2, b"x");
-    deliver(pair.now, 11, &mut pair.b, &packets(pair.now, &mut second));
-    packets(pair.now, &mut pair.b);
-    pair.wait(Duration::from_millis(2));
-    let later = send(pair.now, &mut first, 2, b"later");
-    for _ in 0..3 {
-        let sent = packets(pair.now, &mut first);
-        pair.wait(DELAY);
-        deliver(pair.now, 10, &mut pair.b, &sent);
-        let answers = packets(pair.now, &mut pair.b);
-        pair.wait(DELAY);
-        deliver(pair.now, 2, &mut first, &answers);
-        pair.wait(Duration::from_millis(2));
-        first.handle_timeout(pair.now);
-    }
-    assert_eq!(received(&mut pair.b), [b"later"]);
-    let expected = [outcome(seen, Outcome::Unknown), outcome(later, Outcome::Delivered)];
-    assert_eq!(events(&mut first), expected);
-}
-
 /// Exchanges the packets of `socket`, which is host 10, and of `b`, a few times.
 fn exchange(pair: &mut Pair, socket: &mut Socket) {
     for _ in 0..5 {
@@ -274,6 +243,52 @@ fn exchange(pair: &mut Pair, socket: &mut Socket) {
         pair.wait(Duration::from_millis(2));
         socket.handle_timeout(pair.now);
     }
+}
+
+#[test]
+fn evicted_sender_does_not_repeat_what_was_received() {
+    // After 10 s without an eviction, unknown senders are trusted again.
+    for silence in [Duration::from_millis(2), Duration::from_secs(11)] {
+        let mut pair = Pair::new(Config { unconfirmed_peers: 1, ..config() });
+        pair.wait(Duration::from_secs(11));
+        let mut first = bound(pair.now, 10, 7, config());
+        let seen = send(pair.now, &mut first, 2, b"seen");
+        let sent = packets(pair.now, &mut first);
+        deliver(pair.now, 10, &mut pair.b, &sent);
+        assert_eq!(received(&mut pair.b), [b"seen"]);
+        // Another sender evicts the first one.
+        let mut second = bound(pair.now, 11, 7, config());
+        send(pair.now, &mut second, 2, b"x");
+        deliver(pair.now, 11, &mut pair.b, &packets(pair.now, &mut second));
+        packets(pair.now, &mut pair.b);
+        pair.wait(silence);
+        let later = send(pair.now, &mut first, 2, b"later");
+        exchange(&mut pair, &mut first);
+        assert_eq!(received(&mut pair.b), [b"later"], "after {silence:?}");
+        let expected = [outcome(seen, Outcome::Unknown), outcome(later, Outcome::Delivered)];
+        assert_eq!(events(&mut first), expected, "after {silence:?}");
+    }
+}
+
+#[test]
+fn probe_of_an_evicted_sender_is_challenged() {
+    let mut pair = Pair::new(Config { unconfirmed_peers: 1, ..config() });
+    pair.wait(Duration::from_secs(11));
+    let mut first = bound(pair.now, 10, 7, config());
+    let seen = send(pair.now, &mut first, 2, b"seen");
+    deliver(pair.now, 10, &mut pair.b, &packets(pair.now, &mut first));
+    let mut second = bound(pair.now, 11, 7, config());
+    send(pair.now, &mut second, 2, b"x");
+    assert_eq!(received(&mut pair.b), [b"seen"]);
+    deliver(pair.now, 11, &mut pair.b, &packets(pair.now, &mut second));
+    packets(pair.now, &mut pair.b);
+    pair.wait(Duration::from_secs(11));
+    first.handle_timeout(pair.now);
+    let probe = packets(pair.now, &mut first);
+    deliver(pair.now, 10, &mut pair.b, &probe);
+    exchange(&mut pair, &mut first);
+    assert!(received(&mut pair.b).is_empty(), "a message was repeated");
+    assert!(events(&mut first).contains(&outcome(seen, Outcome::Unknown)));
 }
 
 #[test]
