@@ -507,6 +507,25 @@ fn congested_peer_without_a_socket_is_writable_again() {
 }
 
 #[test]
+fn message_is_refused_after_a_stall_of_minutes() {
+    // Timestamps wrap after 275 s.
+    for stall in [20, 130, 150, 200, 270, 300, 400] {
+        let mut pair = Pair::new(config());
+        let mut sender = bound(pair.now, 10, 7, config());
+        let id = send(pair.now, &mut sender, 2, b"x");
+        packets(pair.now, &mut sender);
+        pair.wait(Duration::from_secs(stall));
+        sender.handle_timeout(pair.now);
+        let probe = packets(pair.now, &mut sender).pop().unwrap();
+        let to = address(2);
+        sender.handle_undeliverable(to.ip(), to.port(), &probe);
+        let events = events(&mut sender);
+        assert!(events.contains(&outcome(id, Outcome::Unknown)), "after {stall} s: {events:?}");
+        assert!(sender.is_acknowledged(), "after {stall} s");
+    }
+}
+
+#[test]
 fn outcomes_are_kept_when_other_events_are_not_read() {
     let mut pair = Pair::new(Config { peers: 1, ..config() });
     for restart in 0..40 {
