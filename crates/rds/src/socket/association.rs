@@ -99,7 +99,7 @@ impl Socket {
         }
         if is_to_us && self.is_answer(now, header.echo, peer.accepted) {
             self.restart(now, index, header, None);
-            self.peers.peer_mut(index).knows_us = true;
+            self.prove(index);
             return Some(index);
         }
         self.challenge(from, header, true)
@@ -118,9 +118,11 @@ impl Socket {
         match header.kind {
             Kind::Ack => self.drop_unknown(),
             _ if is_proven => self.accept_new(now, from, header, true),
-            // State is kept only for a whole message.
-            Kind::Data if !is_whole => self.challenge(from, header, false),
-            _ if is_trusted => self.accept_new(now, from, header, false),
+            // State is kept only for a whole message without a predecessor: this socket may have
+            // received earlier ones before it evicted the sender.
+            Kind::Data if is_trusted && is_whole && header.sequence == header.floor => {
+                self.accept_new(now, from, header, false)
+            }
             _ => self.challenge(from, header, false),
         }
     }

@@ -2,7 +2,7 @@
 
 use hairpin_time::Instant;
 
-use super::timeout::RENEW_AFTER;
+use super::timeout::{AHEAD_MAX, RENEW_AFTER};
 use super::{LastSent, Socket, Transmit};
 use crate::packet::{BITMAP, Flags, HEADER, Header, Kind};
 use crate::peer::Moment;
@@ -246,8 +246,7 @@ impl Socket {
         let last = self.last_transmission.timestamp;
         let ahead = last.wrapping_sub(clock) as i32;
         // More than a second ahead is no burst: the counter has not been used for minutes.
-        let is_ahead =
-            (0..timestamp::units(hairpin_time::Duration::from_secs(1)) as i32).contains(&ahead);
+        let is_ahead = (0..timestamp::units(AHEAD_MAX) as i32).contains(&ahead);
         let timestamp = if is_ahead { last.wrapping_add(1) } else { clock };
         self.last_transmission = Moment { at: now, timestamp };
         timestamp

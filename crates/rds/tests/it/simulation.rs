@@ -76,7 +76,7 @@ fn messages_are_delivered_once_and_in_order() {
 
 /// An evicted peer that was known by an acknowledgment only repeated what had been received.
 #[test]
-fn evicted_peer_that_receives_data_first_sends_no_copies() {
+fn evicted_peer_sends_no_copies() {
     for seed in [1593, 2139, 3959] {
         simulation().run(seed, world::run);
     }
