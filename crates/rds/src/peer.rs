@@ -11,7 +11,8 @@ use crate::rtt::RoundTrip;
 use crate::sequence::is_before;
 
 /// The time since the last packet after which a timestamp is newer whatever its value.
-const ECHO_LIFETIME: Duration = Duration::from_secs(60);
+/// Timestamps can be compared for 137 s.
+const ECHO_LIFETIME: Duration = Duration::from_secs(120);
 
 /// A peer. Grouped by the path that writes the fields.
 #[derive(Debug)]
