@@ -23,6 +23,7 @@ impl Socket {
 
     /// Processes expired deadlines: peers whose answer is late are probed.
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.process_deferred();
         while let Some(index) = self.wheel.pop(now) {
             let peer = self.peers.peer_mut(index);
             if !peer.is_waiting() {
