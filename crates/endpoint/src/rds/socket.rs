@@ -75,9 +75,11 @@ impl RdsSocket {
     ///
     /// # Errors
     /// One line with the address. `AddrInUse`: the port is taken. `AddrNotAvailable`: not an
-    /// address of this host, or, with AF_XDP, of the interface. `InvalidInput`: bound already, not
-    /// a unicast address, or RDS port 1, which is reserved. `PermissionDenied`: AF_XDP needs
-    /// capabilities. `ResourceBusy`: another process uses the interface for raw Ethernet.
+    /// address of this host, or, with raw Ethernet, of the interface. (UDP over AF_XDP falls back
+    /// to the kernel at an address of another interface.) `InvalidInput`: bound already, not a
+    /// unicast address, or RDS port 1, which is reserved. `PermissionDenied`: raw Ethernet needs
+    /// capabilities. `NotFound`: there is no such interface. `ResourceBusy`: another socket has the
+    /// interface for raw Ethernet, or another program has it for XDP.
     pub fn bind(
         &mut self,
         now: Instant,

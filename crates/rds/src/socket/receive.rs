@@ -91,7 +91,7 @@ impl Socket {
             self.counters.dropped_stale += 1;
             return None;
         }
-        if peer.valid_from.is_some_and(|from| is_before(header.timestamp, from)) {
+        if peer.valid_from.is_some_and(|from| from.is_after(now, header.timestamp)) {
             self.counters.dropped_stale += 1;
             return None;
         }

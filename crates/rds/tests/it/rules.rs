@@ -332,6 +332,17 @@ fn pair_continues_after_the_eviction_of_an_idle_peer() {
             if evictor { (&mut pair.b, &mut pair.a) } else { (&mut pair.a, &mut pair.b) };
         assert_eq!(received(receiver), [b"after"], "the evictor sends: {evictor}");
         assert_eq!(events(sender), [outcome(id, Outcome::Delivered)]);
+        // Timestamps from before cannot be compared after 137 s.
+        for number in 0..30 {
+            pair.wait(Duration::from_secs(10));
+            send(pair.now, &mut pair.a, 2, &[number]);
+            send(pair.now, &mut pair.b, 1, &[number]);
+            pair.settle();
+            let all = [received(&mut pair.a), received(&mut pair.b)];
+            assert_eq!(all, [[[number]], [[number]]], "after {number} times 10 s");
+            let all = [events(&mut pair.a), events(&mut pair.b)].concat();
+            assert!(matches!(all[..], [Event::Outcome { .. }, Event::Outcome { .. }]), "{all:?}");
+        }
     }
 }
 
