@@ -125,7 +125,7 @@ pub(crate) struct ReceiveState {
 /// A message of which some fragments are missing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PartialMessage {
-    /// Buffers for the whole message; empty if the message is longer than this socket accepts.
+    /// Buffers for the message, up to `message_max` bytes; empty if it is longer than any message.
     pub(crate) buffers: Queue,
     /// The buffer that the next byte is written to.
     pub(crate) at: u32,

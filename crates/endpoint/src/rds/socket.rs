@@ -6,7 +6,9 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use hairpin_rds::{Counters, Delivery, Event, Message, MessageId, SendError, Socket};
+use hairpin_rds::{
+    Counters, Delivery, Event, Message, MessageId, SendError as ProtocolError, Socket,
+};
 use hairpin_time::{Duration, Instant};
 use thiserror::Error;
 
@@ -24,7 +26,7 @@ use crate::{Blocker, Received, Source};
 pub enum RdsError {
     /// The protocol does not accept the message.
     #[error(transparent)]
-    Protocol(#[from] SendError),
+    Protocol(#[from] ProtocolError),
     /// There is no path to the destination, or the carrier failed.
     #[error("cannot send: {0}")]
     Io(#[from] io::Error),
@@ -155,10 +157,7 @@ impl RdsSocket {
         length: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<MessageId, RdsError> {
-        self.check_new_peer(to)?;
-        let id = self.protocol.send(now, to, length, fill)?;
-        self.transmit_pending(now)?;
-        Ok(id)
+        self.send_with(now, to, length, false, fill)
     }
 
     /// Sends like [`send`](Self::send), and requests [`Event::Outcome`].
@@ -172,25 +171,25 @@ impl RdsSocket {
         length: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<MessageId, RdsError> {
-        self.check_new_peer(to)?;
-        let id = self.protocol.send_tracked(now, to, length, fill)?;
-        self.transmit_pending(now)?;
-        Ok(id)
+        self.send_with(now, to, length, true, fill)
     }
 
-    /// Checks the path to a peer to which nothing was sent before.
     #[inline]
-    fn check_new_peer(&mut self, to: SocketAddr) -> io::Result<()> {
-        if self.protocol.is_known(to) { Ok(()) } else { self.check_path(to) }
-    }
-
-    #[cold]
-    fn check_path(&mut self, to: SocketAddr) -> io::Result<()> {
-        match &mut self.carrier {
-            Some(carrier) if self.protocol.is_valid_destination(to) => carrier.check_path(to),
-            // The protocol reports the error.
-            _ => Ok(()),
-        }
+    fn send_with(
+        &mut self,
+        now: Instant,
+        to: SocketAddr,
+        length: usize,
+        tracked: bool,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Result<MessageId, RdsError> {
+        let Self { protocol, carrier: Some(carrier), .. } = self else {
+            return Err(ProtocolError::NotBound.into());
+        };
+        let check_path = || carrier.check_path(to).map_err(RdsError::Io);
+        let id = protocol.send_with(now, to, length, tracked, check_path, fill)?;
+        transmit_pending(protocol, carrier, now)?;
+        Ok(id)
     }
 
     /// Passes up to `budget` messages to `on`. A message that arrived in one packet, in order, is
@@ -278,7 +277,7 @@ impl RdsSocket {
         self.receive(now, 1, |message| {
             let length = message.bytes.len().min(buffer.len());
             buffer[..length].copy_from_slice(&message.bytes[..length]);
-            received = Some((message.source, message.bytes.len()));
+            received = Some((message.source, message.length));
         })?;
         Ok(received)
     }

@@ -353,7 +353,7 @@ impl Socket {
         peer.send.congested = false;
         self.peers.remove(index);
         if was_refused {
-            self.report(Event::Writable(address));
+            self.report_writable(address);
         }
     }
 
@@ -450,7 +450,7 @@ impl Socket {
             self.make_ready(index);
         }
         if was_refused {
-            self.report(Event::Writable(address));
+            self.report_writable(address);
         }
     }
 
