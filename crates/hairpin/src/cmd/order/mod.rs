@@ -6,6 +6,7 @@
 
 mod active_session;
 mod args;
+mod audit_record;
 mod audit_trail;
 mod columns;
 mod console;
@@ -14,7 +15,6 @@ mod input;
 mod order_run;
 mod orders;
 mod prompt;
-mod row;
 mod script;
 mod settings;
 
