@@ -21,6 +21,7 @@ mod feed;
 mod gateway_rules;
 mod instrument_groups;
 mod order;
+mod order_audit_trail;
 mod order_journal;
 mod order_prompt;
 mod order_tracker;

@@ -2,11 +2,12 @@
 //!
 //! With a settings file it logs on, runs the commands of a script or of standard input, prints sent
 //! and received messages, and logs off. With `--show` it prints the journal of a session. Both
-//! print the same lines.
+//! print the same lines. With `--audit-trail` it writes the journal as CME requires.
 
 mod active_session;
 mod args;
 mod audit_trail;
+mod cme_audit_trail;
 mod columns;
 mod console;
 mod history;
@@ -37,8 +38,11 @@ pub(crate) fn run(arguments: &OrderArgs) -> Result<ExitCode> {
     if let (true, Some(journal)) = (arguments.show, &arguments.journal) {
         return audit_trail::show(arguments, journal);
     }
+    if let (true, Some(journal)) = (arguments.audit_trail, &arguments.journal) {
+        return cme_audit_trail::write(journal, &arguments.output);
+    }
     let Some(settings) = &arguments.settings else {
-        let what = "no settings file and no --journal DIR --show\n";
+        let what = "no settings file and no --journal DIR with --show or --audit-trail\n";
         return Ok(usage::report(&clap::Error::raw(ErrorKind::MissingRequiredArgument, what)));
     };
     if arguments.format == Format::Csv {
