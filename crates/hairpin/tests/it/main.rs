@@ -11,6 +11,7 @@ mod bench_feed;
 mod bench_order;
 mod callbacks;
 mod captures;
+mod certification;
 mod cli_reference;
 mod client_and_gateway;
 mod decode;

@@ -31,6 +31,11 @@ pub(crate) struct OrderArgs {
     #[arg(long, value_name = "ID", conflicts_with_all = ["show", "audit_trail"])]
     pub(super) segment: Option<u8>,
 
+    /// Prices in commands are display prices: convert them by the DisplayFactor of the definitions
+    /// in FILE, a capture of market data [default: wire prices]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["show", "audit_trail"])]
+    pub(super) display_prices: Option<PathBuf>,
+
     /// Folder of the journal [default: that of the settings file]; with --show and --audit-trail,
     /// the journal to print or write
     #[arg(long, value_name = "DIR")]

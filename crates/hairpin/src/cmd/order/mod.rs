@@ -10,6 +10,7 @@ mod audit_trail;
 mod cme_audit_trail;
 mod columns;
 mod console;
+mod display_prices;
 mod history;
 mod input;
 mod order_run;
