@@ -3,6 +3,7 @@
 //! [`RdsSocket`] runs `hairpin_rds::Socket` over a carrier. [`RdsTransport`] selects the carrier.
 
 mod carrier;
+mod connected_socket;
 mod crc32c;
 mod ethernet_carrier;
 mod kernel_carrier;

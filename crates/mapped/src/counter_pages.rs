@@ -36,9 +36,9 @@ pub struct Found {
     pub page: Result<CounterView, PageError>,
 }
 
-/// The processes that have a page open, and one link to it.
-struct PageHolders {
-    processes: Vec<u32>,
+/// A process that has a page open, and its link to the page.
+struct PageHolder {
+    process: u32,
     link: PathBuf,
 }
 
@@ -76,8 +76,8 @@ impl CounterPages {
             .filter_map(|found| found.page.ok().map(|view| (view.id(), view)))
             .collect();
         let found = holders.into_iter().filter_map(|(id, holders)| {
-            let page = known.remove(&id).map_or_else(|| CounterView::open(&holders.link), Ok);
-            holders.found(page)
+            let page = known.remove(&id).map(Ok).or_else(|| open(id, &holders))?;
+            Some(found(&holders, page))
         });
         self.found = found.collect();
         // Inode numbers follow the order of creation.
@@ -87,16 +87,21 @@ impl CounterPages {
     }
 }
 
-impl PageHolders {
-    /// Returns the page, unless it was closed in the meantime.
-    fn found(self, page: Result<CounterView, PageError>) -> Option<Found> {
-        if matches!(&page, Err(PageError::Io(error)) if error.kind() == io::ErrorKind::NotFound) {
-            return None;
-        }
-        let maker = page.as_ref().ok().map(CounterView::maker);
-        let made = self.processes.iter().copied().find(|&process| Some(process) == maker);
-        Some(Found { process: made.or(self.processes.first().copied())?, page })
-    }
+/// Opens the page `id` through the first link that still leads to it. Returns `None` if none does.
+///
+/// Every link is tried, since a process that opens pages to read them, such as `hairpin stat`,
+/// holds each for a moment, and then reuses the descriptor.
+fn open(id: FileId, holders: &[PageHolder]) -> Option<Result<CounterView, PageError>> {
+    let mut links = holders.iter().map(|holder| &holder.link);
+    links.find_map(|link| CounterView::open_if_unchanged(link, id).transpose())
+}
+
+/// Attributes a page to its creator, or else to the first of its holders.
+fn found(holders: &[PageHolder], page: Result<CounterView, PageError>) -> Found {
+    let maker = page.as_ref().ok().map(CounterView::maker);
+    let is_maker = |holder: &&PageHolder| Some(holder.process) == maker;
+    let process = holders.iter().find(is_maker).unwrap_or(&holders[0]).process;
+    Found { process, page }
 }
 
 /// Lists all processes by id.
@@ -112,12 +117,11 @@ fn processes(directory: &Path) -> io::Result<Vec<u32>> {
 ///
 /// # Errors
 /// The process has ended, or may not be inspected.
-fn collect_pages(process: u32, holders: &mut BTreeMap<FileId, PageHolders>) -> io::Result<()> {
+fn collect_pages(process: u32, holders: &mut BTreeMap<FileId, Vec<PageHolder>>) -> io::Result<()> {
     let links = fs::read_dir(format!("/proc/{process}/fd"))?.filter_map(Result::ok);
     for link in links.map(|entry| entry.path()).filter(|link| is_page(link)).take(PAGES_MAX) {
         let Ok(id) = FileId::from_path(&link) else { continue };
-        let holders = holders.entry(id).or_insert_with(|| PageHolders { processes: vec![], link });
-        holders.processes.push(process);
+        holders.entry(id).or_default().push(PageHolder { process, link });
     }
     Ok(())
 }
@@ -235,9 +239,23 @@ mod tests {
         for (processes, expected) in
             [(vec![ours], ours), (vec![1, ours, u32::MAX], ours), (vec![1, 2], 1)]
         {
-            let holders = PageHolders { processes, link: link.clone() };
-            assert_eq!(holders.found(CounterView::open(&link)).unwrap().process, expected);
+            let id = FileId::from_path(&link).unwrap();
+            let holder = |process| PageHolder { process, link: link.clone() };
+            let holders: Vec<_> = processes.into_iter().map(holder).collect();
+            assert_eq!(found(&holders, open(id, &holders).unwrap()).process, expected);
         }
+    }
+
+    /// Another reader, which opened the page for a moment, must not hide it.
+    #[test]
+    fn page_is_opened_through_a_link_that_still_leads_to_it() {
+        let page = CounterPage::create("a page", "a", write(1)).unwrap();
+        let link = |fd: i32| PathBuf::from(format!("/proc/self/fd/{fd}"));
+        let id = FileId::from_path(&link(page.fd().as_raw_fd())).unwrap();
+        let holder = |link| PageHolder { process: 1, link };
+        let holders = [link(-1), "/dev/zero".into(), link(page.fd().as_raw_fd())].map(holder);
+        assert_eq!(open(id, &holders).unwrap().unwrap().title(), "a page");
+        assert!(open(id, &holders[..2]).is_none());
     }
 
     #[test]

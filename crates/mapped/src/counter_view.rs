@@ -1,6 +1,6 @@
 //! A read-only view of the live counters of another process.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -34,27 +34,37 @@ pub(crate) struct FileId {
 impl FileId {
     /// Returns the identity of the file at `path`, following links.
     pub(crate) fn from_path(path: &Path) -> io::Result<Self> {
-        let metadata = std::fs::metadata(path)?;
-        Ok(Self { device: metadata.dev(), inode: metadata.ino() })
+        Ok(Self::from_metadata(&std::fs::metadata(path)?))
+    }
+
+    fn from_metadata(metadata: &Metadata) -> Self {
+        Self { device: metadata.dev(), inode: metadata.ino() }
     }
 }
 
 impl CounterView {
     /// Opens the page behind `link`, an entry of some `/proc/PID/fd`. Another process may put any
-    /// file there at any time, so only a sealed memory file is opened.
+    /// file there at any time, so only a sealed memory file is opened. Returns `None` if the link
+    /// no longer exists, or now leads to another file than `id`.
     ///
     /// # Errors
     /// Every [`PageError`].
-    pub(crate) fn open(link: &Path) -> Result<Self, PageError> {
+    pub(crate) fn open_if_unchanged(link: &Path, id: FileId) -> Result<Option<Self>, PageError> {
         // O_PATH neither reads nor blocks, even for a pipe or a device.
-        let path_handle = OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(link)?;
+        let path_only = OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(link);
+        let path_handle = match path_only {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            result => result?,
+        };
         let metadata = path_handle.metadata()?;
+        if FileId::from_metadata(&metadata) != id {
+            return Ok(None);
+        }
         if !metadata.is_file() {
             return Err(PageError::NotSealed);
         }
         let file = File::open(format!("/proc/self/fd/{}", path_handle.as_raw_fd()))?;
-        let id = FileId { device: metadata.dev(), inode: metadata.ino() };
-        Ok(Self { page: Page::open_read_only(&file)?, id })
+        Ok(Some(Self { page: Page::open_read_only(&file)?, id }))
     }
 
     pub(crate) fn id(&self) -> FileId {
@@ -115,6 +125,11 @@ mod tests {
         format!("/proc/self/fd/{}", file.as_raw_fd()).into()
     }
 
+    fn open(link: &Path) -> Result<CounterView, PageError> {
+        let id = FileId::from_path(link)?;
+        CounterView::open_if_unchanged(link, id).map(|view| view.expect("the link is unchanged"))
+    }
+
     #[test]
     fn view_shows_changing_values() {
         let write = |value| {
@@ -123,7 +138,7 @@ mod tests {
             }
         };
         let mut page = CounterPage::create("echo --port 7", "loop", write(1)).unwrap();
-        let view = CounterView::open(&link(&page.fd())).unwrap();
+        let view = open(&link(&page.fd())).unwrap();
         assert_eq!((view.title(), view.command(), view.name()), ("echo --port 7", "echo", "loop"));
         assert_eq!(view.metrics()[0].name, "a.b");
         assert_eq!(view.values().collect::<Vec<_>>(), [1]);
@@ -137,10 +152,23 @@ mod tests {
     fn open_rejects_other_files() {
         let file = tempfile::tempfile().unwrap();
         for link in ["/dev/zero".into(), "/proc".into(), link(&file)] {
-            let outcome = CounterView::open(&link);
+            let outcome = open(&link);
             assert!(matches!(outcome, Err(PageError::NotSealed)), "{outcome:?}");
         }
-        assert!(matches!(CounterView::open(Path::new("/nothing")), Err(PageError::Io(_))));
+    }
+
+    #[test]
+    fn open_if_unchanged_ignores_missing_and_replaced_links() {
+        let [page, other] = ["a", "b"].map(|name| {
+            CounterPage::create("a page", name, |writer| {
+                writer.counter("a", "b", Unit::Count, 1);
+            })
+            .unwrap()
+        });
+        let id = FileId::from_path(&link(&page.fd())).unwrap();
+        for link in ["/nothing".into(), "/dev/zero".into(), link(&other.fd())] {
+            assert!(CounterView::open_if_unchanged(&link, id).unwrap().is_none(), "{link:?}");
+        }
     }
 
     /// Opening a pipe without a writer would block.
@@ -151,7 +179,7 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
         assert!(made.success());
         let (sender, outcome) = std::sync::mpsc::channel();
-        std::thread::spawn(move || sender.send(CounterView::open(&pipe).map(drop)));
+        std::thread::spawn(move || sender.send(open(&pipe).map(drop)));
         let outcome = outcome.recv_timeout(std::time::Duration::from_secs(20));
         assert!(matches!(outcome, Ok(Err(PageError::NotSealed))), "{outcome:?}");
     }

@@ -9,6 +9,9 @@ use crate::{sequence, timestamp};
 /// of these periods.
 const PERIOD: Duration = Duration::from_secs(30);
 
+/// The silence after which the minimum is not kept. Clocks drift by less than 1 s in this time.
+const IDLE: Duration = Duration::from_secs(3_600);
+
 /// The smallest difference between the local clock and a peer's timestamps, over the last 30 to
 /// 60 s. A packet with a difference of 10 s more is 10 s older than the fastest one.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +45,7 @@ impl ClockOffset {
 
     #[cold]
     fn start_period(&mut self, now: Instant, difference: u32) {
-        let is_idle = now.saturating_since(self.started) >= PERIOD * 2;
+        let is_idle = now.saturating_since(self.started) >= IDLE;
         self.previous = if is_idle { difference } else { self.current };
         self.current = difference;
         self.started = now;
@@ -52,6 +55,19 @@ impl ClockOffset {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn old_packet_after_silence_is_refused() {
+        let start = Instant::from_nanos(0);
+        let mut offset = ClockOffset::new(start, 0);
+        let age = |seconds| timestamp::units(Duration::from_secs(seconds));
+        let at = |seconds| start + Duration::from_secs(seconds);
+        assert!(!offset.accept(at(62), age(62)));
+        // The clock of a peer may have stopped for a while.
+        assert!(!offset.accept(at(80), age(62)));
+        assert!(offset.accept(at(93), age(62)));
+        assert!(offset.accept(at(5_000), age(100)));
+    }
 
     #[test]
     fn packet_of_more_than_ten_seconds_is_refused() {

@@ -11,7 +11,8 @@ use crate::rtt::RoundTrip;
 use crate::sequence::is_before;
 
 /// The time since the last packet after which a timestamp is newer whatever its value.
-const ECHO_LIFETIME: Duration = Duration::from_secs(60);
+/// Timestamps can be compared for 137 s.
+const ECHO_LIFETIME: Duration = Duration::from_secs(120);
 
 /// A peer. Grouped by the path that writes the fields.
 #[derive(Debug)]
@@ -29,6 +30,9 @@ pub(crate) struct Peer {
     /// The timestamp from which on the peer's packets are valid, after the peer has forgotten this
     /// socket: earlier packets have other numbers.
     pub(crate) valid_from: Option<u32>,
+    /// The timestamp of the last packet by which the peer has shown that it does not know this
+    /// socket: earlier packets to this socket are from an earlier state of the peer.
+    pub(crate) unaware_at: Option<u32>,
     pub(crate) last_heard: Instant,
 
     pub(crate) send: SendState,
@@ -131,6 +135,13 @@ pub(crate) struct PartialMessage {
     pub(crate) filled: usize,
 }
 
+impl SendState {
+    /// Sets the number of the first packet.
+    pub(crate) fn start_at(&mut self, first: u32) {
+        (self.next, self.acknowledged, self.recovery_end) = (first, first, first);
+    }
+}
+
 impl Peer {
     pub(crate) fn new(address: SocketAddr, now: Instant) -> Self {
         Self {
@@ -140,6 +151,7 @@ impl Peer {
             confirmed: true,
             knows_us: false,
             valid_from: None,
+            unaware_at: None,
             last_heard: now,
             send: SendState {
                 queue: Queue::EMPTY,

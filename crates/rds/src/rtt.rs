@@ -53,11 +53,11 @@ impl RoundTrip {
         Duration::from_micros(u64::from((2 * self.minimum).max(TIMEOUT_MIN_US) + self.response))
     }
 
-    /// Returns the time to wait after a number of unanswered probes: doubled for each, up to
-    /// 100 ms.
+    /// Returns the time to wait after a number of unanswered probes: the same after the first, since
+    /// a single probe may be lost, and then doubled for each, up to 100 ms.
     pub(crate) fn backoff(&self, probes: u32) -> Duration {
         let timeout = self.timeout();
-        let doubled = timeout * (1 << probes.min(10));
+        let doubled = timeout * (1 << probes.saturating_sub(1).min(10));
         if doubled < BACKOFF_MAX { doubled } else { BACKOFF_MAX.max(timeout) }
     }
 }
@@ -80,10 +80,11 @@ mod tests {
     }
 
     #[test]
-    fn backoff_doubles_up_to_100_ms() {
+    fn backoff_doubles_after_the_second_probe_up_to_100_ms() {
         let mut round_trip = RoundTrip::default();
         round_trip.add(9);
-        assert_eq!(round_trip.backoff(1), Duration::from_micros(400));
+        let intervals = [1, 2, 3].map(|probes| round_trip.backoff(probes));
+        assert_eq!(intervals, [200, 400, 800].map(Duration::from_micros));
         assert_eq!(round_trip.backoff(40), Duration::from_millis(100));
     }
 }

@@ -22,6 +22,7 @@ use crate::pool::{NIL, Pool, Queue};
 use crate::timer_wheel::TimerWheel;
 use crate::{BindError, Config, Counters, Event, MESSAGE_MAX, Outcome, timestamp};
 use association::Reply;
+use receive::Deferred;
 
 /// A received message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +68,9 @@ pub struct Socket {
     wheel: TimerWheel,
     bound_at: Instant,
     evicted_at: Option<Instant>,
+    /// The number of the first packet to a new peer: above all numbers used to evicted peers, so
+    /// that an evicted peer that returns skips the numbers it knows.
+    first_sequence: u32,
     /// The last transmission before the bind or the last eviction. For 10 s a sender that is not
     /// known must first prove its incarnation: its packet may be a copy of one that an earlier
     /// socket or an evicted peer has received.
@@ -92,6 +96,8 @@ pub struct Socket {
     /// Peers with something to transmit, linked by `Peer::next_ready`.
     first_ready: u32,
     last_ready: u32,
+    /// The acknowledgment that came with the last message delivered in place.
+    deferred: Option<Deferred>,
     /// The packet that `poll_transmit` returned last, with its peer.
     last_sent: Option<(u32, LastSent)>,
     /// Answers to unknown senders.
@@ -140,6 +146,7 @@ impl Socket {
             wheel: TimerWheel::new(config.peers, now),
             bound_at: now,
             evicted_at: None,
+            first_sequence: 1,
             cleared: Moment { at: now, timestamp: 0 },
             last_transmission: Moment { at: now, timestamp: 0 },
             fragments_max: config.fragments(config.message_max),
@@ -153,6 +160,7 @@ impl Socket {
             congested: false,
             first_ready: NIL,
             last_ready: NIL,
+            deferred: None,
             last_sent: None,
             replies: VecDeque::with_capacity(REPLIES),
             control: [0; HEADER + 8],
@@ -238,6 +246,12 @@ impl Socket {
     #[inline]
     #[must_use]
     pub fn has_pending_transmit(&self) -> bool {
+        self.deferred.is_some() || self.has_packet()
+    }
+
+    /// Returns `true` if a packet is ready, apart from those that a deferred acknowledgment allows.
+    #[inline]
+    fn has_packet(&self) -> bool {
         self.first_ready != NIL || !self.replies.is_empty()
     }
 
@@ -250,6 +264,7 @@ impl Socket {
 
     /// Returns the next event. Events precede the messages received after them.
     pub fn poll_event(&mut self) -> Option<Event> {
+        self.process_deferred();
         let event = self.events.pop_front()?;
         match event {
             Event::Outcome { .. } => self.tracked -= 1,

@@ -79,6 +79,9 @@ impl Host {
     /// The kernel's; `TimedOut` if an end stays down.
     pub fn wait_until_up(&self) -> io::Result<()> {
         self.run(|| wait_until_up(self.interface)).flatten()?;
+        if let Some(address) = self.address_v6 {
+            self.run(|| wait_until_local(address)).flatten()?;
+        }
         let Some(RelayEnd { namespace, interface }) = &self.relay_end else { return Ok(()) };
         run_in(Some(namespace.as_fd()), || wait_until_up(interface)).flatten()
     }
@@ -233,8 +236,21 @@ fn run_in<R: Send>(
 
 fn wait_until_up(interface: &str) -> io::Result<()> {
     let mut rtnetlink = Rtnetlink::open()?;
+    poll(|| Ok(rtnetlink.link(interface)?.up))
+}
+
+/// Waits until the kernel delivers packets for `address`: it adds the local route some time after
+/// the interface is up.
+fn wait_until_local(address: Ipv6Addr) -> io::Result<()> {
+    // A route to one address starts with its 32 hexadecimal digits and its prefix length, 0x80.
+    let local_route = format!("{:032x} 80 ", address.to_bits());
+    poll(|| Ok(std::fs::read_to_string("/proc/thread-self/net/ipv6_route")?.contains(&local_route)))
+}
+
+/// Polls a condition until it holds.
+fn poll(mut condition: impl FnMut() -> io::Result<bool>) -> io::Result<()> {
     for _ in 0..UP_POLLS {
-        if rtnetlink.link(interface)?.up {
+        if condition()? {
             return Ok(());
         }
         std::thread::sleep(UP_POLL_INTERVAL);

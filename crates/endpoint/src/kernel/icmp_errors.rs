@@ -18,6 +18,13 @@ pub(crate) struct IcmpErrors {
 impl IcmpErrors {
     /// Enables the error queue of a socket.
     pub(crate) fn enable(socket: BorrowedFd<'_>, is_ipv4: bool) -> io::Result<Self> {
+        let errors = Self { batch: RecvBatch::new(BATCH, 128) };
+        errors.enable_also(socket, is_ipv4)?;
+        Ok(errors)
+    }
+
+    /// Enables the error queue of another socket.
+    pub(crate) fn enable_also(&self, socket: BorrowedFd<'_>, is_ipv4: bool) -> io::Result<()> {
         let (level, option) = match is_ipv4 {
             true => (libc::IPPROTO_IP, libc::IP_RECVERR),
             false => (libc::IPPROTO_IPV6, libc::IPV6_RECVERR),
@@ -32,7 +39,7 @@ impl IcmpErrors {
         if status != 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok(Self { batch: RecvBatch::new(BATCH, 128) })
+        Ok(())
     }
 
     /// Calls `on` with the destination and the quoted payload of each datagram for which an ICMP

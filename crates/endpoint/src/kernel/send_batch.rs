@@ -13,8 +13,8 @@ const DATAGRAMS: usize = 32;
 pub(crate) struct SendBatch {
     bytes: Box<[u8]>,
     datagram_max: usize,
-    /// The length and the destination of each datagram.
-    datagrams: Vec<(usize, SockAddr)>,
+    /// The length and the destination of each datagram; none through a connected socket.
+    datagrams: Vec<(usize, Option<SockAddr>)>,
 }
 
 impl SendBatch {
@@ -35,11 +35,11 @@ impl SendBatch {
     ///
     /// # Panics
     /// If the batch is full or the datagram is too long.
-    pub(crate) fn push(&mut self, datagram: &[u8], to: &SockAddr) {
+    pub(crate) fn push(&mut self, datagram: &[u8], to: Option<&SockAddr>) {
         assert!(!self.is_full(), "a full batch is sent first");
         let at = self.datagrams.len() * self.datagram_max;
         self.bytes[at..at + self.datagram_max][..datagram.len()].copy_from_slice(datagram);
-        self.datagrams.push((datagram.len(), to.clone()));
+        self.datagrams.push((datagram.len(), to.cloned()));
     }
 
     /// Sends the batch and empties it. `on_error` decides after an error whether the rest is sent;
@@ -62,8 +62,10 @@ impl SendBatch {
             let header = &mut headers[index].msg_hdr;
             header.msg_iov = &raw mut iovecs[index];
             header.msg_iovlen = 1;
-            header.msg_name = to.as_ptr().cast_mut().cast();
-            header.msg_namelen = to.len();
+            if let Some(to) = to {
+                header.msg_name = to.as_ptr().cast_mut().cast();
+                header.msg_namelen = to.len();
+            }
         }
         let mut sent = 0;
         let mut outcome = Ok(());
@@ -106,7 +108,7 @@ mod tests {
         let to = SockAddr::from(receiver.local_addr().unwrap());
         let mut batch = SendBatch::new(100);
         for length in 0..DATAGRAMS {
-            batch.push(&vec![length as u8; length], &to);
+            batch.push(&vec![length as u8; length], Some(&to));
         }
         assert!(batch.is_full());
         batch.send(sender.as_fd(), libc::MSG_DONTWAIT, |_| false).unwrap();

@@ -9,6 +9,7 @@ use hairpin_rds::Transmit;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use super::carrier::{Carrier, is_full};
+use super::connected_socket::{ConnectedSocket, ConnectionPolicy};
 use super::options::RdsOptions;
 use crate::Received;
 use crate::error_context::is_idle;
@@ -22,14 +23,24 @@ const BATCH: usize = 32;
 /// See the send buffer of UDP sockets.
 const FLAGS: libc::c_int = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
 
-/// A UDP socket that is bound and not connected.
+/// A UDP socket that is bound and not connected, and, while the owner spins, one that is connected
+/// to the peer that most packets go to.
 pub(crate) struct KernelCarrier {
     socket: Socket,
+    connected: Option<ConnectedSocket>,
+    /// The connected socket of an earlier peer, to be closed when its packets are received.
+    closing: Option<ConnectedSocket>,
+    policy: ConnectionPolicy,
+    is_spinning: bool,
+    receive_buffer: Option<usize>,
+
     batch: RecvBatch,
     icmp_errors: IcmpErrors,
     /// `true` if a send has returned an ICMP error about an earlier packet.
     has_reports: bool,
     send_batch: SendBatch,
+    /// `true` if the batch goes through the connected socket.
+    is_batch_connected: bool,
     /// The kernel's form of the peers' addresses, by slot, with the address it was made from.
     paths: Vec<Option<(SocketAddr, SockAddr)>>,
     udp_port_offset: u16,
@@ -50,11 +61,17 @@ impl KernelCarrier {
             icmp_errors: IcmpErrors::enable(socket.as_fd(), local.is_ipv4())?,
             has_reports: false,
             send_batch: SendBatch::new(options.protocol.packet_max),
+            is_batch_connected: false,
             batch: RecvBatch::new(BATCH, options.protocol.packet_max),
             paths: vec![None; options.protocol.peers],
             udp_port_offset: options.udp_port_offset,
             local: bound.unwrap_or(local),
             socket,
+            connected: None,
+            closing: None,
+            policy: ConnectionPolicy::default(),
+            is_spinning: false,
+            receive_buffer: options.receive_buffer,
         })
     }
 
@@ -63,27 +80,17 @@ impl KernelCarrier {
         self.local
     }
 
-    /// Returns the kernel's form of a destination.
+    /// Sends one packet, through the connected socket without `to`. The kernel returns an ICMP
+    /// error about an earlier packet instead of sending; the packet is then sent again.
     #[inline]
-    fn path(&mut self, to: SocketAddr, slot: Option<u32>) -> io::Result<SockAddr> {
-        if let Some((address, path)) = slot.and_then(|slot| self.paths[slot as usize].as_ref())
-            && *address == to
-        {
-            return Ok(path.clone());
-        }
-        let path = SockAddr::from(udp_address(to, self.udp_port_offset)?);
-        if let Some(slot) = slot {
-            self.paths[slot as usize] = Some((to, path.clone()));
-        }
-        Ok(path)
-    }
-
-    /// Sends one packet. The kernel returns an ICMP error about an earlier packet instead of
-    /// sending; the packet is then sent again.
-    #[inline]
-    fn send(&mut self, packet: &[u8], to: &SockAddr) -> io::Result<()> {
+    fn send(&mut self, packet: &[u8], to: Option<&SockAddr>) -> io::Result<()> {
         loop {
-            match self.socket.send_to_with_flags(packet, to, FLAGS) {
+            let sent = match (to, &self.connected) {
+                (None, Some(connected)) => connected.socket.send_with_flags(packet, FLAGS),
+                (Some(to), _) => self.socket.send_to_with_flags(packet, to, FLAGS),
+                (None, None) => return Err(io::ErrorKind::NotConnected.into()),
+            };
+            match sent {
                 Ok(_) => return Ok(()),
                 Err(error) if is_refusal(&error) => self.has_reports = true,
                 Err(error) => return Err(error),
@@ -91,25 +98,135 @@ impl KernelCarrier {
         }
     }
 
+    #[inline]
+    fn send_or_batch(&mut self, transmit: &Transmit<'_>, to: Option<&SockAddr>) -> io::Result<()> {
+        if transmit.has_more || !self.send_batch.is_empty() {
+            return self.send_together(transmit, to);
+        }
+        self.send(transmit.packet, to)
+    }
+
     #[cold]
-    fn send_together(&mut self, transmit: &Transmit<'_>, to: &SockAddr) -> io::Result<()> {
+    fn send_together(&mut self, transmit: &Transmit<'_>, to: Option<&SockAddr>) -> io::Result<()> {
+        let is_connected = to.is_none();
+        let is_other = self.is_batch_connected != is_connected && !self.send_batch.is_empty();
+        let earlier = if is_other { self.send_batch() } else { Ok(()) };
+        self.is_batch_connected = is_connected;
         self.send_batch.push(transmit.packet, to);
         match transmit.has_more && !self.send_batch.is_full() {
-            true => Ok(()),
-            false => self.send_batch(),
+            true => earlier,
+            false => earlier.and(self.send_batch()),
         }
     }
 
     #[cold]
     fn send_batch(&mut self) -> io::Result<()> {
-        let Self { send_batch, socket, has_reports, .. } = self;
-        let sent = send_batch.send(socket.as_fd(), FLAGS, |error| {
+        let Self { send_batch, socket, connected, has_reports, .. } = self;
+        let socket = match &*connected {
+            Some(connected) if self.is_batch_connected => connected.as_fd(),
+            _ => socket.as_fd(),
+        };
+        let sent = send_batch.send(socket, FLAGS, |error| {
             *has_reports |= is_refusal(error);
             is_refusal(error)
         });
         // The rest is lost, as if the network had no room. Other errors concern the path.
         sent.or_else(|error| if is_full(&error) { Ok(()) } else { Err(error) })
     }
+
+    /// Sends to a peer through the main socket.
+    #[inline]
+    fn transmit_unconnected(&mut self, transmit: &Transmit<'_>) -> io::Result<()> {
+        let prepared = transmit.slot.and_then(|slot| self.paths[slot as usize].take());
+        let path = match prepared {
+            Some((address, path)) if address == transmit.to => path,
+            _ => SockAddr::from(udp_address(transmit.to, self.udp_port_offset)?),
+        };
+        let sent = self.send_or_batch(transmit, Some(&path));
+        if self.is_spinning && self.policy.record(transmit.to, self.connected.is_some()) {
+            self.connect(transmit.to, &path);
+        }
+        if let Some(slot) = transmit.slot {
+            self.paths[slot as usize] = Some((transmit.to, path));
+        }
+        sent
+    }
+
+    /// Gives the connected socket to a peer, if possible.
+    #[cold]
+    fn connect(&mut self, peer: SocketAddr, path: &SockAddr) {
+        // One socket at a time is closed.
+        if self.closing.is_some() || !self.send_batch.is_empty() {
+            return;
+        }
+        let opened = ConnectedSocket::open(&self.socket, peer, path).and_then(|connected| {
+            set_receive_buffer(&connected.socket, self.receive_buffer)?;
+            self.icmp_errors.enable_also(connected.as_fd(), peer.is_ipv4())?;
+            Ok(connected)
+        });
+        match opened {
+            Ok(connected) => self.closing = self.connected.replace(connected),
+            // The main socket serves all peers.
+            Err(_) => self.is_spinning = false,
+        }
+    }
+
+    /// Receives from the connected sockets, and now and then from the main socket.
+    #[inline]
+    fn receive_connected(
+        &mut self,
+        budget: usize,
+        mut on: impl FnMut(IpAddr, &[u8]),
+    ) -> io::Result<Received> {
+        let mut received = Received::default();
+        if let Some(closing) = &self.closing {
+            received = receive(&mut self.batch, closing.as_fd(), budget, &mut on)?;
+            if received.drained {
+                self.closing = None;
+            }
+        } else if let Some(connected) = &self.connected {
+            received = receive(&mut self.batch, connected.as_fd(), budget, &mut on)?;
+        }
+        let left = budget - received.count;
+        if left == 0 || (self.connected.is_some() && !self.policy.is_main_due()) {
+            return Ok(received);
+        }
+        let main = receive(&mut self.batch, self.socket.as_fd(), left, &mut on)?;
+        let drained = received.drained && main.drained && self.closing.is_none();
+        Ok(Received { count: received.count + main.count, drained, closed: false })
+    }
+}
+
+/// Receives up to `budget` packets from one socket.
+#[inline]
+fn receive(
+    batch: &mut RecvBatch,
+    socket: BorrowedFd<'_>,
+    budget: usize,
+    mut on: impl FnMut(IpAddr, &[u8]),
+) -> io::Result<Received> {
+    let mut count = 0;
+    while count < budget {
+        let limit = (budget - count).min(BATCH);
+        let outcome = match limit {
+            1 => batch.receive_plain(socket, libc::MSG_DONTWAIT).map(|()| 1),
+            _ => batch.receive(socket, limit, libc::MSG_DONTWAIT),
+        };
+        let received = match outcome {
+            Ok(received) => received,
+            Err(error) if is_idle(&error) => 0,
+            Err(_) if count > 0 => return Ok(Received { count, ..Received::default() }),
+            Err(error) => return Err(error),
+        };
+        for index in 0..received {
+            on(batch.source(index).ip(), batch.datagram(index).bytes);
+        }
+        count += received;
+        if received < limit {
+            return Ok(Received { count, drained: true, closed: false });
+        }
+    }
+    Ok(Received { count, drained: false, closed: false })
 }
 
 /// Returns `true` if the error is an ICMP error about an earlier packet.
@@ -144,11 +261,13 @@ impl Carrier for KernelCarrier {
 
     #[inline]
     fn transmit(&mut self, transmit: &Transmit<'_>) -> io::Result<()> {
-        let path = self.path(transmit.to, transmit.slot)?;
-        if transmit.has_more || !self.send_batch.is_empty() {
-            return self.send_together(transmit, &path);
+        match &self.connected {
+            Some(connected) if connected.peer == transmit.to => {
+                self.policy.restart();
+                self.send_or_batch(transmit, None)
+            }
+            _ => self.transmit_unconnected(transmit),
         }
-        self.send(transmit.packet, &path)
     }
 
     #[inline]
@@ -157,30 +276,11 @@ impl Carrier for KernelCarrier {
     }
 
     #[inline]
-    fn receive(
-        &mut self,
-        budget: usize,
-        mut on: impl FnMut(IpAddr, &[u8]),
-    ) -> io::Result<Received> {
-        let mut count = 0;
-        while count < budget {
-            let limit = (budget - count).min(BATCH);
-            let received = match self.batch.receive(self.socket.as_fd(), limit, libc::MSG_DONTWAIT)
-            {
-                Ok(received) => received,
-                Err(error) if is_idle(&error) => 0,
-                Err(_) if count > 0 => return Ok(Received { count, ..Received::default() }),
-                Err(error) => return Err(error),
-            };
-            for index in 0..received {
-                on(self.batch.source(index).ip(), self.batch.datagram(index).bytes);
-            }
-            count += received;
-            if received < limit {
-                return Ok(Received { count, drained: true, closed: false });
-            }
+    fn receive(&mut self, budget: usize, on: impl FnMut(IpAddr, &[u8])) -> io::Result<Received> {
+        if self.connected.is_some() || self.closing.is_some() {
+            return self.receive_connected(budget, on);
         }
-        Ok(Received { count, drained: false, closed: false })
+        receive(&mut self.batch, self.socket.as_fd(), budget, on)
     }
 
     fn has_reports(&mut self) -> bool {
@@ -189,13 +289,23 @@ impl Carrier for KernelCarrier {
 
     fn undeliverable(&mut self, mut on: impl FnMut(SocketAddr, &[u8])) {
         let offset = self.udp_port_offset;
-        self.icmp_errors.drain(self.socket.as_fd(), |mut peer, quote| {
-            peer.set_port(peer.port().wrapping_sub(offset));
-            on(peer, quote);
-        });
+        let connected = self.connected.iter().chain(&self.closing).map(AsFd::as_fd);
+        for socket in [self.socket.as_fd()].into_iter().chain(connected) {
+            self.icmp_errors.drain(socket, |mut peer, quote| {
+                peer.set_port(peer.port().wrapping_sub(offset));
+                on(peer, quote);
+            });
+        }
     }
 
-    fn set_spinning(&mut self, _is_spinning: bool) {}
+    fn set_spinning(&mut self, is_spinning: bool) {
+        self.is_spinning = is_spinning;
+        if !is_spinning {
+            // The descriptor is that of the main socket.
+            let connected = self.connected.take();
+            self.closing = self.closing.take().or(connected);
+        }
+    }
 
     fn describe(&self) -> String {
         format!("rds: carrier: UDP through the kernel, {}", self.local)

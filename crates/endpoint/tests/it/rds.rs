@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
+use hairpin_endpoint::Source;
 use hairpin_endpoint::rds::{
     Event, MESSAGE_MAX, Outcome, ProtocolError, RdsError, RdsOptions, RdsSocket, RdsTransport,
 };
@@ -179,4 +180,79 @@ fn restarted_peer_is_reported_and_reached_at_once() {
         drop(std::mem::replace(&mut b, RdsSocket::new(now(), RdsOptions::default())));
         b.bind(now(), &RdsTransport::Kernel, to).unwrap();
     }
+}
+
+/// Sends 200 messages, one at a time, so that the sender connects a socket to the receiver.
+fn exchange_200(a: &mut RdsSocket, b: &mut RdsSocket) {
+    let to = address(b);
+    for number in 0..200_u8 {
+        a.send(now(), to, 1, |bytes| bytes[0] = number).unwrap();
+        let mut received = Vec::new();
+        run_until(
+            &mut [&mut *a, &mut *b],
+            |index, _, bytes| received.push((index, bytes[0])),
+            |sockets| sockets[0].is_acknowledged(),
+        );
+        assert_eq!(received, [(1, number)]);
+    }
+}
+
+/// Returns the number of open sockets with this local UDP port.
+fn sockets_with_port(port: u16) -> usize {
+    let table = std::fs::read_to_string("/proc/thread-self/net/udp").unwrap();
+    table.lines().filter(|line| line.contains(&format!(" 0100007F:{port:04X} "))).count()
+}
+
+#[test]
+fn spinning_socket_connects_to_its_main_peer_and_serves_the_others() {
+    let [mut a, mut b, mut c] = [(); 3].map(|()| bound("127.0.0.1:0"));
+    let local = address(&a);
+    let udp_port = local.port() + RdsOptions::default().udp_port_offset;
+    a.set_spinning(true);
+    exchange_200(&mut a, &mut b);
+    exchange_200(&mut a, &mut c);
+    exchange_200(&mut a, &mut b);
+    assert_eq!(sockets_with_port(udp_port), 2, "one is connected");
+    c.send(now(), local, 1, |bytes| bytes[0] = 7).unwrap();
+    a.send(now(), address(&c), 1, |bytes| bytes[0] = 8).unwrap();
+    let mut received = Vec::new();
+    run_until(
+        &mut [&mut a, &mut c],
+        |index, _, bytes| received.push((index, bytes[0])),
+        |sockets| sockets.iter().all(|socket| socket.is_acknowledged()),
+    );
+    received.sort_unstable();
+    assert_eq!(received, [(0, 7), (1, 8)]);
+
+    let mut other = RdsSocket::new(now(), RdsOptions::default());
+    let error = other.bind(now(), &RdsTransport::Kernel, local).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::AddrInUse, "the port stays taken");
+
+    a.set_spinning(false);
+    exchange_200(&mut a, &mut b);
+    assert_eq!(sockets_with_port(udp_port), 1);
+}
+
+#[test]
+fn unbound_port_is_undeliverable_through_a_connected_socket() {
+    let (mut a, mut b) = (bound("127.0.0.1:0"), bound("127.0.0.1:0"));
+    let to = address(&b);
+    a.set_spinning(true);
+    exchange_200(&mut a, &mut b);
+    drop(b);
+    a.send(now(), to, 1, |bytes| bytes[0] = 1).unwrap();
+    let mut events = Vec::new();
+    run_until(
+        &mut [&mut a],
+        |_, _, _| {},
+        |sockets| {
+            events.extend(std::iter::from_fn(|| sockets[0].poll_event()));
+            !events.is_empty()
+        },
+    );
+    assert_eq!(events, [Event::Undeliverable(to)]);
+    // The next socket at that address is reached.
+    let mut b = RdsSocket::new(now(), RdsOptions::default());
+    b.bind(now(), &RdsTransport::Kernel, to).unwrap();
+    exchange_200(&mut a, &mut b);
 }

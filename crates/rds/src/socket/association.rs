@@ -12,7 +12,7 @@ use crate::packet::{Flags, Header, Kind};
 use crate::peer::{Moment, Peer};
 use crate::pool::NIL;
 use crate::rtt::RoundTrip;
-use crate::sequence::{earlier, is_before};
+use crate::sequence::{earlier, is_before, later};
 use crate::{Event, timestamp};
 
 /// An answer to a sender that has no state here.
@@ -87,8 +87,7 @@ impl Socket {
                 // Perhaps a copy of a packet that was received before, with its numbers.
                 return self.probe_first(now, index, header);
             }
-            self.associate_known(now, index, header, is_to_us);
-            return Some(index);
+            return self.associate_known(now, index, header, is_to_us);
         }
         if peer.incarnation == 0 {
             if !is_proven && !is_trusted {
@@ -100,7 +99,7 @@ impl Socket {
         }
         if is_to_us && self.is_answer(now, header.echo, peer.accepted) {
             self.restart(now, index, header, None);
-            self.peers.peer_mut(index).knows_us = true;
+            self.prove(index);
             return Some(index);
         }
         self.challenge(from, header, true)
@@ -119,24 +118,45 @@ impl Socket {
         match header.kind {
             Kind::Ack => self.drop_unknown(),
             _ if is_proven => self.accept_new(now, from, header, true),
-            // State is kept only for a whole message.
-            Kind::Data if !is_whole => self.challenge(from, header, false),
-            _ if is_trusted => self.accept_new(now, from, header, false),
+            // State is kept only for a whole message without a predecessor: this socket may have
+            // received earlier ones before it evicted the sender.
+            Kind::Data if is_trusted && is_whole && header.sequence == header.floor => {
+                self.accept_new(now, from, header, false)
+            }
             _ => self.challenge(from, header, false),
         }
     }
 
     /// Processes a packet of the known incarnation of a peer that shows for the first time, or no
-    /// longer, that the peer knows this socket.
-    fn associate_known(&mut self, now: Instant, index: u32, header: &Header, is_to_us: bool) {
-        let peer = self.peers.peer(index);
+    /// longer, that the peer knows this socket. Drops a packet from an earlier state of the peer.
+    fn associate_known(
+        &mut self,
+        now: Instant,
+        index: u32,
+        header: &Header,
+        is_to_us: bool,
+    ) -> Option<u32> {
+        let peer = self.peers.peer_mut(index);
         if is_to_us {
+            if peer.unaware_at.is_some_and(|at| is_before(header.timestamp, at)) {
+                self.counters.dropped_stale += 1;
+                return None;
+            }
             self.prove(index);
-        } else if peer.knows_us && peer.is_newest(now, header.timestamp) {
-            let is_void = header.flags.has(Flags::NO_ACKNOWLEDGMENT);
-            let age = Some(header.acknowledgment).filter(|_| is_void);
-            self.handle_forgotten(now, index, header, age);
+            return Some(index);
         }
+        let unaware_at = peer.unaware_at.map_or(header.timestamp, |at| later(at, header.timestamp));
+        peer.unaware_at = Some(unaware_at);
+        let is_void = header.flags.has(Flags::NO_ACKNOWLEDGMENT);
+        let age = Some(header.acknowledgment).filter(|_| is_void);
+        if peer.knows_us && peer.is_newest(now, header.timestamp) {
+            self.handle_forgotten(now, index, header, age);
+        } else if let Some(age) = age {
+            // The peer may have evicted this socket before it was known.
+            let count = self.drop_sent_before(now, index, age, None);
+            self.counters.messages_dropped += count as u64;
+        }
+        Some(index)
     }
 
     /// Returns `true` if an echo answers a packet that this socket sent in the last 10 s and after
@@ -281,8 +301,9 @@ impl Socket {
 
     /// Inserts a peer; evicts an idle one if the table is full.
     pub(super) fn insert_peer(&mut self, now: Instant, address: SocketAddr) -> Option<u32> {
-        if let Some(index) = self.peers.insert(address, now) {
-            self.peers.peer_mut(index).accepted = self.last_transmission;
+        // Its peer may be evicted.
+        self.process_deferred();
+        if let Some(index) = self.insert_if_free(now, address) {
             return Some(index);
         }
         let is_evictable = |peer: &Peer| {
@@ -292,8 +313,14 @@ impl Socket {
             Some(index) => self.evict(now, index),
             None => self.evict_unconfirmed(now),
         }
+        self.insert_if_free(now, address)
+    }
+
+    fn insert_if_free(&mut self, now: Instant, address: SocketAddr) -> Option<u32> {
         let index = self.peers.insert(address, now)?;
-        self.peers.peer_mut(index).accepted = self.last_transmission;
+        let peer = self.peers.peer_mut(index);
+        peer.accepted = self.last_transmission;
+        peer.send.start_at(self.first_sequence);
         Some(index)
     }
 
@@ -321,6 +348,7 @@ impl Socket {
         let peer = self.peers.peer_mut(index);
         // The wheel may still hold the slot; an entry without need is ignored.
         peer.send.acknowledged = peer.send.next;
+        self.first_sequence = later(self.first_sequence, peer.send.next);
         let (address, was_refused) = (peer.address, peer.send.was_refused);
         peer.send.congested = false;
         self.peers.remove(index);
@@ -347,6 +375,8 @@ impl Socket {
         peer.accepted = latest;
         peer.knows_us = false;
         peer.valid_from = None;
+        let is_aware = header.kind != Kind::Challenge && header.destination_incarnation != 0;
+        peer.unaware_at = Some(header.timestamp).filter(|_| !is_aware);
         peer.last_heard = now;
         peer.echo = header.timestamp;
         let difference = timestamp::from_instant(now).wrapping_sub(header.timestamp);
@@ -377,6 +407,7 @@ impl Socket {
         peer.accepted = latest;
         peer.knows_us = false;
         peer.valid_from = Some(header.timestamp);
+        peer.unaware_at = Some(header.timestamp);
         peer.echo = header.timestamp;
         self.resume(now, index);
     }

@@ -4,6 +4,7 @@ use core::net::{IpAddr, SocketAddr};
 
 use hairpin_time::Instant;
 
+use super::timeout::RENEW_AFTER;
 use super::{Delivery, Message, Socket};
 use crate::config::WINDOW;
 use crate::packet::{Flags, Header, Kind, LENGTH_PREFIX, PacketError};
@@ -14,6 +15,16 @@ use crate::{Event, Outcome, timestamp};
 
 /// The silence after which the incomplete message of a peer gives way to another message.
 const PARTIAL_LIFETIME: hairpin_time::Duration = hairpin_time::Duration::from_secs(10);
+
+/// An acknowledgment that is not yet processed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deferred {
+    /// The time of the packet.
+    now: Instant,
+    index: u32,
+    acknowledgment: u32,
+    echo: u32,
+}
 
 impl Socket {
     /// Processes a received packet. Returns a message if the packet contains the next one of its
@@ -28,6 +39,7 @@ impl Socket {
         packet: &'p [u8],
         delivery: Delivery,
     ) -> Option<Message<'p>> {
+        self.process_deferred();
         self.counters.packets_received += 1;
         let (header, payload) = match Header::decode(packet, self.config.crc32c) {
             Ok(decoded) => decoded,
@@ -42,9 +54,12 @@ impl Socket {
         }
         let index = self.associate(now, from, &header)?;
         self.update_peer(now, index, &header)?;
+        if delivery == Delivery::InPlace && self.is_next_message(index, &header) {
+            return self.deliver_in_place(now, index, &header, payload);
+        }
         self.handle_acknowledgment(now, index, &header);
         match header.kind {
-            Kind::Data => return self.handle_data(now, index, &header, payload, delivery),
+            Kind::Data => self.handle_data(now, index, &header, payload),
             Kind::Ack => self.handle_bitmap(now, index, &header, payload),
             Kind::Probe => {
                 self.skip_to_floor(index, header.floor);
@@ -118,13 +133,29 @@ impl Socket {
         }
     }
 
-    /// Releases what the peer has received.
     #[inline]
     fn handle_acknowledgment(&mut self, now: Instant, index: u32, header: &Header) {
+        if !header.flags.has(Flags::NO_ACKNOWLEDGMENT) {
+            let Header { acknowledgment, echo, .. } = *header;
+            self.process_acknowledgment(Deferred { now, index, acknowledgment, echo });
+        }
+    }
+
+    /// Processes the acknowledgment of the message that was delivered last, if that is still to be
+    /// done.
+    #[inline]
+    pub(super) fn process_deferred(&mut self) {
+        if let Some(deferred) = self.deferred.take() {
+            self.process_acknowledgment(deferred);
+        }
+    }
+
+    /// Releases what the peer has received.
+    fn process_acknowledgment(&mut self, received: Deferred) {
+        let Deferred { now, index, acknowledgment, echo } = received;
         let send = &mut self.peers.peer_mut(index).send;
-        let acknowledgment = header.acknowledgment;
         let acknowledged = acknowledgment.wrapping_sub(send.acknowledged);
-        if acknowledged == 0 || header.flags.has(Flags::NO_ACKNOWLEDGMENT) {
+        if acknowledged == 0 {
             return;
         }
         if acknowledged > send.next.wrapping_sub(send.acknowledged) {
@@ -137,28 +168,34 @@ impl Socket {
         send.window = (send.window + acknowledged).min(WINDOW);
         while send.in_flight > 0 {
             let buffer = send.queue.head;
-            let slot = *self.send_pool.slot(buffer);
+            let slot = self.send_pool.slot(buffer);
             if !is_before(slot.sequence, acknowledgment) {
                 break;
             }
+            let (is_lost, tracked, owner) = (slot.lost, slot.tracked, slot.owner);
             send.queue.pop(&self.send_pool);
             send.in_flight -= 1;
-            send.lost -= u32::from(slot.lost);
+            send.lost -= u32::from(is_lost);
             self.send_pool.release(buffer);
-            if slot.tracked {
+            if tracked {
                 self.events.push_back(Event::Outcome {
-                    id: crate::MessageId(slot.owner),
+                    id: crate::MessageId(owner),
                     outcome: Outcome::Delivered,
                 });
             }
         }
         let peer = self.peers.peer_mut(index);
-        let sample = timestamp::from_instant(now).wrapping_sub(header.echo) as i32;
+        let sample = timestamp::from_instant(now).wrapping_sub(echo) as i32;
         peer.round_trip.add((sample.max(0) as u32).saturating_mul(64) / 1_000);
+        if peer.send.in_flight == 1 {
+            // Perhaps the first packet in flight, sent while the acknowledgment was deferred.
+            peer.renew_at = now + RENEW_AFTER;
+        }
+        let has_work = peer.has_work();
         if peer.is_waiting() {
             self.start_waiting(now, index);
         }
-        if self.peers.peer(index).has_work() {
+        if has_work {
             self.make_ready(index);
         }
     }
@@ -203,45 +240,55 @@ impl Socket {
         self.start_waiting(now, index);
     }
 
+    /// Returns `true` for a packet with a whole message, the next of its sender.
     #[inline]
-    fn handle_data<'p>(
+    fn is_next_message(&self, index: u32, header: &Header) -> bool {
+        let receive = &self.peers.peer(index).receive;
+        header.kind == Kind::Data
+            && header.flags.has(Flags(Flags::FIRST.0 | Flags::LAST.0))
+            && header.sequence == receive.expected
+            && !is_before(receive.expected, header.floor)
+            && receive.queued == 0
+            && receive.bitmap == 0
+            && receive.partial.is_none()
+    }
+
+    /// Returns the message of the packet for which [`is_next_message`](Self::is_next_message) is
+    /// `true`. Its acknowledgment is processed later, so that the owner has the message earlier.
+    #[inline]
+    fn deliver_in_place<'p>(
         &mut self,
         now: Instant,
         index: u32,
         header: &Header,
         payload: &'p [u8],
-        delivery: Delivery,
     ) -> Option<Message<'p>> {
-        let congested = self.congested;
+        let must_ack = header.flags.has(Flags::ACK_REQUESTED) || self.congested;
         let peer = self.peers.peer_mut(index);
+        let is_progress = header.acknowledgment != peer.send.acknowledged;
+        if is_progress && !header.flags.has(Flags::NO_ACKNOWLEDGMENT) {
+            let Header { acknowledgment, echo, .. } = *header;
+            self.deferred = Some(Deferred { now, index, acknowledgment, echo });
+        }
         if payload.len() > self.config.payload_max() {
             self.counters.dropped_malformed += 1;
             return None;
         }
-        let is_whole = header.flags.has(Flags(Flags::FIRST.0 | Flags::LAST.0));
-        let is_next = header.sequence == peer.receive.expected
-            && !is_before(peer.receive.expected, header.floor);
-        if is_next
-            && is_whole
-            && delivery == Delivery::InPlace
-            && peer.receive.queued == 0
-            && peer.receive.bitmap == 0
-            && peer.receive.partial.is_none()
-        {
-            peer.receive.expected = peer.receive.expected.wrapping_add(1);
-            let source = peer.address;
-            if header.flags.has(Flags::ACK_REQUESTED) || congested {
-                self.request_ack(index, false);
-            }
-            self.counters.messages_received += 1;
-            self.counters.bytes_received += payload.len() as u64;
-            return Some(Message { source, bytes: payload });
+        peer.receive.expected = peer.receive.expected.wrapping_add(1);
+        let source = peer.address;
+        self.counters.messages_received += 1;
+        self.counters.bytes_received += payload.len() as u64;
+        if must_ack {
+            self.request_ack(index, false);
         }
-        self.handle_data_slow(now, index, header, payload);
-        None
+        Some(Message { source, bytes: payload })
     }
 
-    fn handle_data_slow(&mut self, now: Instant, index: u32, header: &Header, payload: &[u8]) {
+    fn handle_data(&mut self, now: Instant, index: u32, header: &Header, payload: &[u8]) {
+        if payload.len() > self.config.payload_max() {
+            self.counters.dropped_malformed += 1;
+            return;
+        }
         self.skip_to_floor(index, header.floor);
         let peer = self.peers.peer_mut(index);
         let distance = header.sequence.wrapping_sub(peer.receive.expected);

@@ -58,6 +58,7 @@ impl Socket {
     /// has room and the destination is not congested. If not, [`Event::Writable`] reports the end
     /// of congestion.
     pub fn is_writable(&mut self, to: SocketAddr) -> bool {
+        self.process_deferred();
         if self.local.is_none() || !self.has_send_buffer() {
             return false;
         }
@@ -72,12 +73,12 @@ impl Socket {
     }
 
     /// Returns `true` if the send buffer accepts a message of any length.
-    #[must_use]
-    pub fn has_send_buffer(&self) -> bool {
+    fn has_send_buffer(&self) -> bool {
         self.send_pool.free_count() >= self.fragments_max
     }
 
-    /// Returns `true` if no message waits for an acknowledgment.
+    /// Returns `true` if no message waits for an acknowledgment. The acknowledgment that came with
+    /// the last message counts from the next [`poll_transmit`](Self::poll_transmit) on.
     #[must_use]
     pub fn is_acknowledged(&self) -> bool {
         self.send_pool.is_unused()
@@ -144,8 +145,11 @@ impl Socket {
             return Err(SendError::TooLong { max: self.config.message_max });
         }
         if !self.has_send_buffer() {
-            self.counters.send_would_block += 1;
-            return Err(SendError::WouldBlock);
+            self.process_deferred();
+            if !self.has_send_buffer() {
+                self.counters.send_would_block += 1;
+                return Err(SendError::WouldBlock);
+            }
         }
         let index = match self.peers.find(to.ip(), to.port()) {
             Some(index) => index,
@@ -195,6 +199,7 @@ impl Socket {
     /// receiver is notified, so that it does not wait for the cancelled packets. A requested
     /// outcome is `NotDelivered` if no part of the message was transmitted, otherwise `Unknown`.
     pub fn cancel(&mut self, now: Instant, to: SocketAddr) -> usize {
+        self.process_deferred();
         let Some(index) = self.peers.find(to.ip(), to.port()) else { return 0 };
         let count = self.drop_messages(index, Dropped::All);
         self.counters.messages_cancelled += count as u64;
@@ -284,6 +289,7 @@ impl Socket {
     /// Drops the messages to a peer that were sent before `refused`, the timestamp of a packet that
     /// has found no socket.
     pub(super) fn refuse(&mut self, peer: IpAddr, port: u16, refused: u32) {
+        self.process_deferred();
         let Some(index) = self.peers.find(peer, port) else { return };
         let (now, peer) = (self.last_transmission.at, self.peers.peer(index));
         // The peer has answered a later packet, or the packet was refused before.

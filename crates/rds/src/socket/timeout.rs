@@ -4,13 +4,14 @@ use hairpin_time::{Duration, Instant};
 
 use super::Socket;
 use crate::pool::NIL;
-use crate::sequence::later;
 use crate::{Event, timestamp};
 
 /// The interval between probes of a peer that was reported as unreachable.
 const UNREACHABLE_INTERVAL: Duration = Duration::from_secs(1);
 /// The time after which transmission times are renewed, before they wrap.
 pub(super) const RENEW_AFTER: Duration = Duration::from_secs(60);
+/// The most that timestamps run ahead of the clock.
+pub(super) const AHEAD_MAX: Duration = Duration::from_secs(1);
 
 impl Socket {
     /// Returns the time at which [`handle_timeout`](Self::handle_timeout) has something to do.
@@ -22,6 +23,7 @@ impl Socket {
 
     /// Processes expired deadlines: peers whose answer is late are probed.
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.process_deferred();
         while let Some(index) = self.wheel.pop(now) {
             let peer = self.peers.peer_mut(index);
             if !peer.is_waiting() {
@@ -67,11 +69,16 @@ impl Socket {
         peer.renew_at = now + RENEW_AFTER;
         let (mut buffer, end) = (peer.send.queue.head, peer.send.unsent);
         let present = timestamp::from_instant(now);
-        let earliest = present.wrapping_sub(timestamp::units(RENEW_AFTER));
+        let limit = timestamp::units(RENEW_AFTER);
         while buffer != end && buffer != NIL {
             let slot = self.send_pool.slot_mut(buffer);
             slot.sent_at = present;
-            slot.first_sent_at = later(slot.first_sent_at, earliest);
+            // No packet was sent in the future, so an age of more than half the range is one: the
+            // owner has stalled for minutes. Only bursts run ahead of the clock, by at most 1 s.
+            let age = present.wrapping_sub(slot.first_sent_at);
+            if (limit..timestamp::units(AHEAD_MAX).wrapping_neg()).contains(&age) {
+                slot.first_sent_at = present.wrapping_sub(limit);
+            }
             buffer = slot.next;
         }
     }

@@ -2,7 +2,7 @@
 
 use hairpin_time::Instant;
 
-use super::timeout::RENEW_AFTER;
+use super::timeout::{AHEAD_MAX, RENEW_AFTER};
 use super::{LastSent, Socket, Transmit};
 use crate::packet::{BITMAP, Flags, HEADER, Header, Kind};
 use crate::peer::Moment;
@@ -19,7 +19,14 @@ impl Socket {
         if !self.replies.is_empty() {
             return self.transmit_reply(now);
         }
-        while let Some(index) = self.pop_ready() {
+        loop {
+            let Some(index) = self.pop_ready() else {
+                if self.deferred.is_none() {
+                    return None;
+                }
+                self.process_deferred();
+                continue;
+            };
             let peer = self.peers.peer_mut(index);
             let next = if peer.nak_due {
                 Next::Ack
@@ -41,7 +48,6 @@ impl Socket {
                 Next::Probe => self.transmit_probe(now, index),
             });
         }
-        None
     }
 
     /// Takes back the packet that [`poll_transmit`](Self::poll_transmit) returned last, because the
@@ -122,7 +128,7 @@ impl Socket {
             self.make_ready(index);
         }
         self.last_sent = Some((index, LastSent::Data(buffer)));
-        let has_more = self.has_pending_transmit();
+        let has_more = self.has_packet();
         let crc32c = self.config.crc32c;
         let packet = self.send_pool.bytes_mut(buffer, HEADER + usize::from(slot.length));
         header.encode(packet, crc32c);
@@ -162,7 +168,7 @@ impl Socket {
         }
         let is_probe = header.kind == Kind::Probe;
         self.last_sent = Some((index, if is_probe { LastSent::Probe } else { LastSent::Ack }));
-        let has_more = self.has_pending_transmit();
+        let has_more = self.has_packet();
         header.encode(&mut self.control[..length], self.config.crc32c);
         self.counters.packets_sent += 1;
         Transmit { to: address, slot: Some(index), packet: &self.control[..length], has_more }
@@ -189,7 +195,7 @@ impl Socket {
         };
         header.encode(&mut self.control[..HEADER], self.config.crc32c);
         self.counters.packets_sent += 1;
-        let has_more = self.has_pending_transmit();
+        let has_more = self.has_packet();
         Some(Transmit { to: reply.to, slot: None, packet: &self.control[..HEADER], has_more })
     }
 
@@ -240,8 +246,7 @@ impl Socket {
         let last = self.last_transmission.timestamp;
         let ahead = last.wrapping_sub(clock) as i32;
         // More than a second ahead is no burst: the counter has not been used for minutes.
-        let is_ahead =
-            (0..timestamp::units(hairpin_time::Duration::from_secs(1)) as i32).contains(&ahead);
+        let is_ahead = (0..timestamp::units(AHEAD_MAX) as i32).contains(&ahead);
         let timestamp = if is_ahead { last.wrapping_add(1) } else { clock };
         self.last_transmission = Moment { at: now, timestamp };
         timestamp

@@ -1,7 +1,7 @@
 //! One rule per test, as a trace of packets with a fake clock.
 
 use hairpin_rds::packet::{HEADER, reject};
-use hairpin_rds::{Config, Delivery, Event, Outcome, SendError};
+use hairpin_rds::{Config, Delivery, Event, Outcome, SendError, Socket};
 use hairpin_time::{Duration, Instant};
 
 use crate::pair::{
@@ -231,35 +231,82 @@ fn evicts_oldest_unconfirmed() {
     assert_eq!(received(&mut pair.b), [[12], [13]], "proven senders are accepted");
 }
 
-#[test]
-fn evicted_sender_does_not_repeat_what_was_received() {
-    let mut pair = Pair::new(Config { unconfirmed_peers: 1, ..config() });
-    pair.wait(Duration::from_secs(11));
-    let mut first = bound(pair.now, 10, 7, config());
-    let seen = send(pair.now, &mut first, 2, b"seen");
-    let sent = packets(pair.now, &mut first);
-    deliver(pair.now, 10, &mut pair.b, &sent);
-    assert_eq!(received(&mut pair.b), [b"seen"]);
-    // Another sender evicts the first one.
-    let mut second = bound(pair.now, 11, 7, config());
-    send(pair.now, &mut second, 2, b"x");
-    deliver(pair.now, 11, &mut pair.b, &packets(pair.now, &mut second));
-    packets(pair.now, &mut pair.b);
-    pair.wait(Duration::from_millis(2));
-    let later = send(pair.now, &mut first, 2, b"later");
-    for _ in 0..3 {
-        let sent = packets(pair.now, &mut first);
+/// Exchanges the packets of `socket`, which is host 10, and of `b`, a few times.
+fn exchange(pair: &mut Pair, socket: &mut Socket) {
+    for _ in 0..5 {
+        let sent = packets(pair.now, socket);
         pair.wait(DELAY);
         deliver(pair.now, 10, &mut pair.b, &sent);
         let answers = packets(pair.now, &mut pair.b);
         pair.wait(DELAY);
-        deliver(pair.now, 2, &mut first, &answers);
+        deliver(pair.now, 2, socket, &answers);
         pair.wait(Duration::from_millis(2));
-        first.handle_timeout(pair.now);
+        socket.handle_timeout(pair.now);
     }
-    assert_eq!(received(&mut pair.b), [b"later"]);
-    let expected = [outcome(seen, Outcome::Unknown), outcome(later, Outcome::Delivered)];
-    assert_eq!(events(&mut first), expected);
+}
+
+#[test]
+fn evicted_sender_does_not_repeat_what_was_received() {
+    // After 10 s without an eviction, unknown senders are trusted again.
+    for silence in [Duration::from_millis(2), Duration::from_secs(11)] {
+        let mut pair = Pair::new(Config { unconfirmed_peers: 1, ..config() });
+        pair.wait(Duration::from_secs(11));
+        let mut first = bound(pair.now, 10, 7, config());
+        let seen = send(pair.now, &mut first, 2, b"seen");
+        let sent = packets(pair.now, &mut first);
+        deliver(pair.now, 10, &mut pair.b, &sent);
+        assert_eq!(received(&mut pair.b), [b"seen"]);
+        // Another sender evicts the first one.
+        let mut second = bound(pair.now, 11, 7, config());
+        send(pair.now, &mut second, 2, b"x");
+        deliver(pair.now, 11, &mut pair.b, &packets(pair.now, &mut second));
+        packets(pair.now, &mut pair.b);
+        pair.wait(silence);
+        let later = send(pair.now, &mut first, 2, b"later");
+        exchange(&mut pair, &mut first);
+        assert_eq!(received(&mut pair.b), [b"later"], "after {silence:?}");
+        let expected = [outcome(seen, Outcome::Unknown), outcome(later, Outcome::Delivered)];
+        assert_eq!(events(&mut first), expected, "after {silence:?}");
+    }
+}
+
+#[test]
+fn probe_of_an_evicted_sender_is_challenged() {
+    let mut pair = Pair::new(Config { unconfirmed_peers: 1, ..config() });
+    pair.wait(Duration::from_secs(11));
+    let mut first = bound(pair.now, 10, 7, config());
+    let seen = send(pair.now, &mut first, 2, b"seen");
+    deliver(pair.now, 10, &mut pair.b, &packets(pair.now, &mut first));
+    let mut second = bound(pair.now, 11, 7, config());
+    send(pair.now, &mut second, 2, b"x");
+    assert_eq!(received(&mut pair.b), [b"seen"]);
+    deliver(pair.now, 11, &mut pair.b, &packets(pair.now, &mut second));
+    packets(pair.now, &mut pair.b);
+    pair.wait(Duration::from_secs(11));
+    first.handle_timeout(pair.now);
+    let probe = packets(pair.now, &mut first);
+    deliver(pair.now, 10, &mut pair.b, &probe);
+    exchange(&mut pair, &mut first);
+    assert!(received(&mut pair.b).is_empty(), "a message was repeated");
+    assert!(events(&mut first).contains(&outcome(seen, Outcome::Unknown)));
+}
+
+#[test]
+fn peer_that_restarts_unconfirmed_is_confirmed_by_its_proof() {
+    let mut pair = Pair::new(config());
+    pair.wait(Duration::from_secs(11));
+    let mut first = bound(pair.now, 10, 7, config());
+    send(pair.now, &mut first, 2, b"x");
+    deliver(pair.now, 10, &mut pair.b, &packets(pair.now, &mut first));
+    assert_eq!(received(&mut pair.b), [b"x"]);
+    packets(pair.now, &mut pair.b);
+    // The next socket starts before the first one has received an answer.
+    let mut second = bound(pair.now, 10, 8, config());
+    let message = vec![1; 3 * PAYLOAD];
+    let id = send(pair.now, &mut second, 2, &message);
+    exchange(&mut pair, &mut second);
+    assert_eq!(received(&mut pair.b), [message]);
+    assert_eq!(events(&mut second), [outcome(id, Outcome::Delivered)]);
 }
 
 #[test]
@@ -457,6 +504,25 @@ fn congested_peer_without_a_socket_is_writable_again() {
     let expected = [Event::Undeliverable(address(2)), Event::Writable(address(2))];
     assert_eq!(events(&mut pair.a), expected);
     assert!(pair.a.is_writable(address(2)));
+}
+
+#[test]
+fn message_is_refused_after_a_stall_of_minutes() {
+    // Timestamps wrap after 275 s.
+    for stall in [20, 130, 150, 200, 270, 300, 400] {
+        let mut pair = Pair::new(config());
+        let mut sender = bound(pair.now, 10, 7, config());
+        let id = send(pair.now, &mut sender, 2, b"x");
+        packets(pair.now, &mut sender);
+        pair.wait(Duration::from_secs(stall));
+        sender.handle_timeout(pair.now);
+        let probe = packets(pair.now, &mut sender).pop().unwrap();
+        let to = address(2);
+        sender.handle_undeliverable(to.ip(), to.port(), &probe);
+        let events = events(&mut sender);
+        assert!(events.contains(&outcome(id, Outcome::Unknown)), "after {stall} s: {events:?}");
+        assert!(sender.is_acknowledged(), "after {stall} s");
+    }
 }
 
 #[test]

@@ -22,6 +22,9 @@ use crate::harness::transport::TransportArgs;
 
 /// The packets processed between two messages of a flood.
 const BATCH: usize = 64;
+/// The calls of a spinning loop between two readings of the clock: together less than 1 µs, which
+/// is short for a timeout, and a reading takes longer than a look for packets.
+const POLLS: u32 = 16;
 
 /// A socket that sends to one peer, with the clock of its timeouts.
 #[derive(Debug)]
@@ -29,9 +32,12 @@ pub(crate) struct RdsTransport {
     socket: RdsSocket,
     clock: Clock,
     peer: SocketAddr,
-    /// The time of the last receive.
+    /// The time of the last reading of the clock.
     now: Instant,
     next_timeout: Instant,
+    is_spinning: bool,
+    /// The calls since then.
+    polls: u32,
 }
 
 impl RdsTransport {
@@ -46,7 +52,9 @@ impl RdsTransport {
         let now = clock.instant();
         let mut socket = RdsSocket::new(now, options);
         socket.bind(now, carrier, local.into())?;
-        Ok(Self { socket, clock, peer: local.into(), now, next_timeout: now })
+        let peer = local.into();
+        let (is_spinning, polls) = (false, 0);
+        Ok(Self { socket, clock, peer, now, next_timeout: now, is_spinning, polls })
     }
 
     /// Returns the bound address.
@@ -70,7 +78,7 @@ impl RdsTransport {
         length: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> io::Result<()> {
-        // A spinning loop has received a moment ago: one clock reading less.
+        // The loop has received a moment ago: one clock reading less.
         match self.socket.send(self.now, to, length, fill) {
             Ok(_) => Ok(()),
             Err(RdsError::Protocol(ProtocolError::WouldBlock | ProtocolError::Congested)) => {
@@ -81,8 +89,16 @@ impl RdsTransport {
         }
     }
 
+    /// Reads the clock if it is time, and processes timeouts.
     #[inline]
-    fn handle_timeout(&mut self, now: Instant) -> io::Result<()> {
+    fn advance(&mut self) -> io::Result<()> {
+        self.polls += 1;
+        if self.is_spinning && self.polls < POLLS {
+            return Ok(());
+        }
+        self.polls = 0;
+        self.now = self.clock.instant();
+        let now = self.now;
         if now >= self.next_timeout {
             self.socket.handle_timeout(now)?;
             // Checked once more after a millisecond, in case a message was sent meanwhile.
@@ -134,10 +150,8 @@ fn v4(address: SocketAddr) -> SocketAddrV4 {
 impl Receive for RdsTransport {
     #[inline]
     fn receive(&mut self, budget: usize, mut on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
-        self.now = self.clock.instant();
-        let now = self.now;
-        self.handle_timeout(now)?;
-        let received = self.socket.receive(now, budget, |message| {
+        self.advance()?;
+        let received = self.socket.receive(self.now, budget, |message| {
             on(Meta { source: v4(message.source), timestamp: Timestamp::None }, message.bytes);
         })?;
         // A received message must be answered first: an error would drop it.
@@ -170,10 +184,8 @@ impl PingTransport for RdsTransport {
 
     /// Processes acknowledgments; returns `true` if the peer has acknowledged everything.
     fn flush(&mut self) -> io::Result<bool> {
-        self.now = self.clock.instant();
-        let now = self.now;
-        self.handle_timeout(now)?;
-        self.socket.process(now, BATCH)?;
+        self.advance()?;
+        self.socket.process(self.now, BATCH)?;
         Ok(self.socket.is_acknowledged())
     }
 
@@ -194,6 +206,7 @@ impl Source for RdsTransport {
     }
 
     fn set_spinning(&mut self, is_spinning: bool) {
+        self.is_spinning = is_spinning;
         self.socket.set_spinning(is_spinning);
     }
 }

@@ -48,8 +48,9 @@ struct Pair {
     sent: Vec<Sent>,
     by_number: HashMap<u64, usize>,
     received: Vec<Key>,
-    /// The number of messages received when each socket of the receiver was closed.
-    ends_of_received: Vec<usize>,
+    /// When each socket of the receiver was closed: the number of messages received, and the first
+    /// message sent that was not known to be delivered.
+    ends_of_received: Vec<(usize, usize)>,
     last_received: Option<u64>,
     /// The messages up to the last one received, which are delivered or already missing.
     passed: usize,
@@ -214,7 +215,7 @@ impl Judge {
             to.is_unaware = true;
             to.open().for_each(|sent| sent.may_be_lost = true);
             to.make_optional();
-            to.ends_of_received.push(to.received.len());
+            to.ends_of_received.push((to.received.len(), to.first_open()));
             to.last_received = None;
             let ends = self.ends[other];
             let from = self.pair(host, other);
@@ -250,8 +251,8 @@ impl Judge {
             let (from, to) = (at / self.hosts, at % self.hosts);
             let received = pair.received.iter().enumerate();
             let positions = received.fold(vec![0], |mut positions, (number, key)| {
-                if pair.ends_of_received.contains(&number) {
-                    pair.add_repeatable(&mut positions);
+                for &(_, first_open) in pair.ends_of_received.iter().filter(|end| end.0 == number) {
+                    pair.add_repeatable(first_open, &mut positions);
                 }
                 let next = pair.positions_after(&positions, key);
                 assert!(!next.is_empty(), "{from} to {to}: unexpected message {key:?}");
@@ -289,13 +290,18 @@ impl Pair {
         self.sent[self.passed..].iter_mut().for_each(|sent| sent.is_optional = true);
     }
 
-    /// Adds the positions from which the next socket of the receiver may start. A message without
-    /// an outcome may be delivered to several sockets, to each once.
-    fn add_repeatable(&self, positions: &mut Vec<usize>) {
-        let Some(&first) = positions.iter().min() else { return };
-        let open = self.sent[..first].iter().rev();
-        let open = open.take_while(|sent| sent.outcome != Some(Outcome::Delivered)).count();
-        positions.extend(first - open..first);
+    /// Returns the first message such that it and all later ones are not known to be delivered.
+    fn first_open(&self) -> usize {
+        let delivered = |sent: &Sent| sent.outcome == Some(Outcome::Delivered);
+        self.sent.iter().rposition(delivered).map_or(0, |last| last + 1)
+    }
+
+    /// Adds the positions from which the next socket of the receiver may start: a message without
+    /// an outcome when the last one ended may be delivered to both, to each once.
+    fn add_repeatable(&self, first_open: usize, positions: &mut Vec<usize>) {
+        if let Some(&first) = positions.iter().min() {
+            positions.extend(first_open..first);
+        }
     }
 
     /// Returns the possible numbers of messages passed after one more message was received. Short

@@ -4,7 +4,7 @@ use core::num::NonZeroU32;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use hairpin_netsim::{Census, Clock, Faults, Link, Random, Timeline};
-use hairpin_rds::packet::{HEADER, reject};
+use hairpin_rds::packet::{HEADER, Header, reject};
 use hairpin_rds::{Counters, Delivery, Event, SendError, Socket};
 use hairpin_time::{Duration, Instant, Utc};
 
@@ -366,10 +366,22 @@ impl World {
             return self.refuse(from, host, packet);
         };
         let is_in_place = *is_reading && random.below(2) == 0;
+        if is_on()
+            && let Ok((header, _)) = Header::decode(packet, self.plan.config.crc32c)
+        {
+            trace!(
+                self.clock.now(),
+                "{from} to {host}: {:?} {} of time {} arrives",
+                header.kind,
+                header.sequence,
+                header.timestamp
+            );
+        }
         let delivery = if is_in_place { Delivery::InPlace } else { Delivery::Queue };
         if let Some(message) = socket.handle_packet(now, ip, packet, delivery) {
             assert_eq!(message.source, SocketAddr::new(ip, PORT));
             judge.census.count("messages delivered in place");
+            trace!(self.clock.now(), "{host}: {} bytes in place", message.bytes.len());
             judge.on_message(from, host, message.bytes);
         }
     }
@@ -402,6 +414,7 @@ impl World {
     }
 
     fn read(&mut self, host: usize) {
+        let now = self.clock.now();
         let Self { hosts, judge, plan, .. } = self;
         let ips: Vec<_> = hosts.iter().map(|host| host.ip).collect();
         let Some(socket) = hosts[host].socket.as_mut() else { return };
@@ -410,6 +423,7 @@ impl World {
             let from = ips.iter().position(|&ip| ip == message.source.ip()).unwrap();
             let fragments = message.bytes.len().div_ceil(payload);
             judge.census.add("messages of several packets delivered", u64::from(fragments > 1));
+            trace!(now, "{host}: {} bytes from {from}", message.bytes.len());
             let is_long = u64::from(fragments > 64);
             judge.census.add("messages of more than 64 packets delivered", is_long);
             judge.on_message(from, host, message.bytes);
