@@ -95,6 +95,8 @@ pub mod mdp3_channel_packets;
 pub mod netstack_udp_frames;
 pub mod plan_codecs;
 pub mod publisher;
+pub mod rds_packet;
+pub mod rds_socket;
 pub mod replay_bytes;
 pub mod report_page;
 pub mod results_file;
@@ -154,4 +156,6 @@ targets! {
     stack_netlink_messages
     stack_memberships
     xdp_filter_entries
+    rds_packet
+    rds_socket
 }

@@ -8,7 +8,7 @@
 //! Prints medians of interleaved rounds. Run alone: `cargo bench -p hairpin-endpoint --bench rds`.
 #![allow(clippy::unwrap_used, reason = "a benchmark ends on the first error")]
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::thread;
 
 use hairpin_endpoint::rds::{RdsOptions, RdsSocket, RdsTransport};
@@ -89,19 +89,45 @@ fn peers() {
         }
         (clock.instant() - start).as_nanos() as f64 / PEERS as f64
     };
+    compare("rds", |is_one| measure(&mut hub, &mut peers[..if is_one { 1 } else { PEERS }]));
+    drop(peers);
+    udp_peers(&clock);
+}
+
+/// Measures the same with plain UDP sockets: the part of the ratio that is the kernel's.
+fn udp_peers(clock: &Clock) {
+    let bind = || UdpSocket::bind("127.0.0.1:0").unwrap();
+    let hub = bind();
+    let peers: Vec<_> = (0..PEERS).map(|_| bind()).collect();
+    let to: Vec<_> = peers.iter().map(|peer| peer.local_addr().unwrap()).collect();
+    let round_trip = |index: usize| {
+        let mut buffer = [0; SIZE];
+        hub.send_to(&[1; SIZE], to[index]).unwrap();
+        let (_, source) = peers[index].recv_from(&mut buffer).unwrap();
+        peers[index].send_to(&[2; SIZE], source).unwrap();
+        hub.recv_from(&mut buffer).unwrap();
+    };
+    compare("udp", |is_one| {
+        let start = clock.instant();
+        (0..PEERS).for_each(|turn| round_trip(if is_one { 0 } else { turn }));
+        (clock.instant() - start).as_nanos() as f64 / PEERS as f64
+    });
+}
+
+/// Measures with one peer and with all in turn, and prints both.
+fn compare(name: &str, mut measure: impl FnMut(bool) -> f64) {
     let mut times = [Vec::new(), Vec::new()];
     let mut ratios = Vec::new();
     for _ in 0..ROUNDS {
-        let one = measure(&mut hub, &mut peers[..1]);
-        let many = measure(&mut hub, &mut peers);
+        let (one, many) = (measure(true), measure(false));
         times[0].push(one);
         times[1].push(many);
         ratios.push(many / one);
     }
     let [one, many] = &mut times;
     println!(
-        "peers: 1: {:.0} ns, {PEERS}: {:.0} ns, ratio {:.3} ({:.3} to {:.3}), {ROUNDS} rounds of \
-         {PEERS} round trips on one thread",
+        "peers, {name}: 1: {:.0} ns, {PEERS}: {:.0} ns, ratio {:.3} ({:.3} to {:.3}), {ROUNDS} \
+         rounds of {PEERS} round trips on one thread",
         median(one),
         median(many),
         median(&mut ratios),

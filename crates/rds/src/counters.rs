@@ -75,8 +75,10 @@ pub struct Counters {
     pub dropped_no_buffer: u64,
     /// Packets dropped: no room for another peer.
     pub dropped_no_peer: u64,
-    /// Messages dropped because they are longer than this socket accepts.
+    /// Messages dropped because they are longer than 1 MiB.
     pub dropped_too_long: u64,
+    /// Messages longer than this socket accepts, delivered without their end.
+    pub messages_truncated: u64,
     /// Challenges sent to unknown senders.
     pub challenges_sent: u64,
     /// Unconfirmed or idle peers evicted.

@@ -5,7 +5,7 @@ use core::net::SocketAddr;
 use hairpin_time::{Duration, Instant};
 
 use crate::clock_offset::ClockOffset;
-use crate::config::WINDOW;
+use crate::config::{PACKET_LIFETIME, WINDOW};
 use crate::pool::{NIL, Queue};
 use crate::rtt::RoundTrip;
 use crate::sequence::is_before;
@@ -29,10 +29,10 @@ pub(crate) struct Peer {
     pub(crate) knows_us: bool,
     /// The timestamp from which on the peer's packets are valid, after the peer has forgotten this
     /// socket: earlier packets have other numbers.
-    pub(crate) valid_from: Option<u32>,
+    pub(crate) valid_from: Option<Moment>,
     /// The timestamp of the last packet by which the peer has shown that it does not know this
     /// socket: earlier packets to this socket are from an earlier state of the peer.
-    pub(crate) unaware_at: Option<u32>,
+    pub(crate) unaware_at: Option<Moment>,
     pub(crate) last_heard: Instant,
 
     pub(crate) send: SendState,
@@ -67,11 +67,19 @@ pub(crate) struct Peer {
     pub(crate) newer: u32,
 }
 
-/// A transmission: the time and the timestamp.
+/// A packet: the time of its transmission or reception here, and its timestamp.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment {
     pub(crate) at: Instant,
     pub(crate) timestamp: u32,
+}
+
+impl Moment {
+    /// Returns `true` if a received packet was sent before this one. Packets that arrive much later
+    /// were not: they would be stale. Their timestamps cannot be compared after 137 s.
+    pub(crate) fn is_after(self, now: Instant, timestamp: u32) -> bool {
+        is_before(timestamp, self.timestamp) && now.saturating_since(self.at) <= PACKET_LIFETIME * 2
+    }
 }
 
 /// The direction to the peer.
@@ -125,7 +133,7 @@ pub(crate) struct ReceiveState {
 /// A message of which some fragments are missing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PartialMessage {
-    /// Buffers for the whole message; empty if the message is longer than this socket accepts.
+    /// Buffers for the message, up to `message_max` bytes; empty if it is longer than any message.
     pub(crate) buffers: Queue,
     /// The buffer that the next byte is written to.
     pub(crate) at: u32,

@@ -29,8 +29,10 @@ use receive::Deferred;
 pub struct Message<'a> {
     /// The sender's address and RDS port.
     pub source: SocketAddr,
-    /// The message, which may be empty.
+    /// The message, which may be empty: its first [`Config::message_max`] bytes, if it has more.
     pub bytes: &'a [u8],
+    /// The length of the whole message.
+    pub length: usize,
 }
 
 /// The treatment of a message that a packet completes.
@@ -110,6 +112,8 @@ pub struct Socket {
     newest_unconfirmed: u32,
     unconfirmed: usize,
 
+    /// `true` if [`Event::Writable`] waits for room in the send buffer.
+    writable_is_due: bool,
     events: VecDeque<Event>,
     /// The events in `events` that are no outcomes.
     other_events: usize,
@@ -167,6 +171,7 @@ impl Socket {
             oldest_unconfirmed: NIL,
             newest_unconfirmed: NIL,
             unconfirmed: 0,
+            writable_is_due: false,
             events: VecDeque::with_capacity(config.tracked_messages + 4 * config.peers),
             other_events: 0,
             tracked: 0,
@@ -228,20 +233,6 @@ impl Socket {
         self.congested
     }
 
-    /// Returns `true` if the socket has state of a peer.
-    #[inline]
-    pub fn is_known(&mut self, peer: SocketAddr) -> bool {
-        self.peers.find(peer.ip(), peer.port()).is_some()
-    }
-
-    /// Returns `true` for an address to which the socket can send: unicast and of the family of the
-    /// bound address.
-    #[must_use]
-    pub fn is_valid_destination(&self, to: SocketAddr) -> bool {
-        let is_same_family = self.local.is_some_and(|local| local.is_ipv4() == to.is_ipv4());
-        is_same_family && is_unicast(to.ip()) && to.port() != 0
-    }
-
     /// Returns `true` if [`poll_transmit`](Self::poll_transmit) may have a packet.
     #[inline]
     #[must_use]
@@ -265,6 +256,9 @@ impl Socket {
     /// Returns the next event. Events precede the messages received after them.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.process_deferred();
+        if self.writable_is_due && self.has_send_buffer() {
+            self.report_delayed_writable();
+        }
         let event = self.events.pop_front()?;
         match event {
             Event::Outcome { .. } => self.tracked -= 1,
@@ -283,6 +277,33 @@ impl Socket {
             self.events.push_back(event);
         } else {
             self.counters.events_dropped += 1;
+        }
+    }
+
+    /// Reports that the next send to a peer is accepted, as soon as the send buffer has room.
+    fn report_writable(&mut self, address: SocketAddr) {
+        match self.peers.find(address.ip(), address.port()) {
+            Some(index) if !self.has_send_buffer() => {
+                self.peers.peer_mut(index).send.was_refused = true;
+                self.writable_is_due = true;
+            }
+            _ => self.report(Event::Writable(address)),
+        }
+    }
+
+    /// Reports all peers for which [`report_writable`](Self::report_writable) had no room.
+    #[cold]
+    fn report_delayed_writable(&mut self) {
+        self.writable_is_due = false;
+        let mut next = 0;
+        while let Some(index) = self.peers.first_used(next) {
+            next = index + 1;
+            let peer = self.peers.peer_mut(index);
+            if peer.send.was_refused && !peer.send.congested {
+                peer.send.was_refused = false;
+                let address = peer.address;
+                self.report(Event::Writable(address));
+            }
         }
     }
 

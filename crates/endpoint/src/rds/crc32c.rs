@@ -19,7 +19,7 @@ pub(crate) fn fastest() -> Crc32c {
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
-    use std::arch::x86_64::{_mm_crc32_u8, _mm_crc32_u64};
+    use std::arch::x86_64::{_mm_crc32_u8, _mm_crc32_u32, _mm_crc32_u64};
 
     /// Extends a CRC-32C over `bytes`. Called only where SSE 4.2 was detected.
     #[inline]
@@ -37,7 +37,11 @@ mod x86_64 {
         let crc = words
             .iter()
             .fold(u64::from(!crc), |crc, word| _mm_crc32_u64(crc, u64::from_le_bytes(*word)));
-        !rest.iter().fold(crc as u32, |crc, &byte| _mm_crc32_u8(crc, byte))
+        let (words, rest) = rest.as_chunks::<4>();
+        let crc = words
+            .iter()
+            .fold(crc as u32, |crc, word| _mm_crc32_u32(crc, u32::from_le_bytes(*word)));
+        !rest.iter().fold(crc, |crc, &byte| _mm_crc32_u8(crc, byte))
     }
 }
 

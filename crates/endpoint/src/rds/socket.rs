@@ -6,7 +6,9 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use hairpin_rds::{Counters, Delivery, Event, Message, MessageId, SendError, Socket};
+use hairpin_rds::{
+    Counters, Delivery, Event, Message, MessageId, SendError as ProtocolError, Socket,
+};
 use hairpin_time::{Duration, Instant};
 use thiserror::Error;
 
@@ -24,7 +26,7 @@ use crate::{Blocker, Received, Source};
 pub enum RdsError {
     /// The protocol does not accept the message.
     #[error(transparent)]
-    Protocol(#[from] SendError),
+    Protocol(#[from] ProtocolError),
     /// There is no path to the destination, or the carrier failed.
     #[error("cannot send: {0}")]
     Io(#[from] io::Error),
@@ -73,9 +75,11 @@ impl RdsSocket {
     ///
     /// # Errors
     /// One line with the address. `AddrInUse`: the port is taken. `AddrNotAvailable`: not an
-    /// address of this host, or, with AF_XDP, of the interface. `InvalidInput`: bound already, not
-    /// a unicast address, or RDS port 1, which is reserved. `PermissionDenied`: AF_XDP needs
-    /// capabilities. `ResourceBusy`: another process uses the interface for raw Ethernet.
+    /// address of this host, or, with raw Ethernet, of the interface. (UDP over AF_XDP falls back
+    /// to the kernel at an address of another interface.) `InvalidInput`: bound already, not a
+    /// unicast address, or RDS port 1, which is reserved. `PermissionDenied`: raw Ethernet needs
+    /// capabilities. `NotFound`: there is no such interface. `ResourceBusy`: another socket has the
+    /// interface for raw Ethernet, or another program has it for XDP.
     pub fn bind(
         &mut self,
         now: Instant,
@@ -155,10 +159,7 @@ impl RdsSocket {
         length: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<MessageId, RdsError> {
-        self.check_new_peer(to)?;
-        let id = self.protocol.send(now, to, length, fill)?;
-        self.transmit_pending(now)?;
-        Ok(id)
+        self.send_with(now, to, length, false, fill)
     }
 
     /// Sends like [`send`](Self::send), and requests [`Event::Outcome`].
@@ -172,25 +173,25 @@ impl RdsSocket {
         length: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<MessageId, RdsError> {
-        self.check_new_peer(to)?;
-        let id = self.protocol.send_tracked(now, to, length, fill)?;
-        self.transmit_pending(now)?;
-        Ok(id)
+        self.send_with(now, to, length, true, fill)
     }
 
-    /// Checks the path to a peer to which nothing was sent before.
     #[inline]
-    fn check_new_peer(&mut self, to: SocketAddr) -> io::Result<()> {
-        if self.protocol.is_known(to) { Ok(()) } else { self.check_path(to) }
-    }
-
-    #[cold]
-    fn check_path(&mut self, to: SocketAddr) -> io::Result<()> {
-        match &mut self.carrier {
-            Some(carrier) if self.protocol.is_valid_destination(to) => carrier.check_path(to),
-            // The protocol reports the error.
-            _ => Ok(()),
-        }
+    fn send_with(
+        &mut self,
+        now: Instant,
+        to: SocketAddr,
+        length: usize,
+        tracked: bool,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Result<MessageId, RdsError> {
+        let Self { protocol, carrier: Some(carrier), .. } = self else {
+            return Err(ProtocolError::NotBound.into());
+        };
+        let check_path = || carrier.check_path(to).map_err(RdsError::Io);
+        let id = protocol.send_with(now, to, length, tracked, check_path, fill)?;
+        transmit_pending(protocol, carrier, now)?;
+        Ok(id)
     }
 
     /// Passes up to `budget` messages to `on`. A message that arrived in one packet, in order, is
@@ -278,7 +279,7 @@ impl RdsSocket {
         self.receive(now, 1, |message| {
             let length = message.bytes.len().min(buffer.len());
             buffer[..length].copy_from_slice(&message.bytes[..length]);
-            received = Some((message.source, message.bytes.len()));
+            received = Some((message.source, message.length));
         })?;
         Ok(received)
     }

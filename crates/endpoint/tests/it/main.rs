@@ -5,6 +5,7 @@ mod bypass_host;
 mod loopback;
 mod rds;
 mod rds_hosts;
+mod rds_wrong_use;
 mod tcp;
 mod timestamps;
 mod udp;

@@ -22,14 +22,14 @@ const PORT: u16 = 4_000;
 const LENGTH_MAX: u64 = 3_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Kernel,
     Xdp,
     Ethernet,
 }
 
 impl Kind {
-    fn transport(self, host: &Host) -> RdsTransport {
+    pub(crate) fn transport(self, host: &Host) -> RdsTransport {
         match self {
             Self::Kernel => RdsTransport::Kernel,
             Self::Xdp => {
@@ -43,7 +43,7 @@ impl Kind {
     }
 }
 
-fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Clock::from_kernel().instant()
 }
 

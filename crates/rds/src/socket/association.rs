@@ -138,15 +138,16 @@ impl Socket {
     ) -> Option<u32> {
         let peer = self.peers.peer_mut(index);
         if is_to_us {
-            if peer.unaware_at.is_some_and(|at| is_before(header.timestamp, at)) {
+            if peer.unaware_at.is_some_and(|at| at.is_after(now, header.timestamp)) {
                 self.counters.dropped_stale += 1;
                 return None;
             }
             self.prove(index);
             return Some(index);
         }
-        let unaware_at = peer.unaware_at.map_or(header.timestamp, |at| later(at, header.timestamp));
-        peer.unaware_at = Some(unaware_at);
+        if !peer.unaware_at.is_some_and(|at| at.is_after(now, header.timestamp)) {
+            peer.unaware_at = Some(Moment { at: now, timestamp: header.timestamp });
+        }
         let is_void = header.flags.has(Flags::NO_ACKNOWLEDGMENT);
         let age = Some(header.acknowledgment).filter(|_| is_void);
         if peer.knows_us && peer.is_newest(now, header.timestamp) {
@@ -353,7 +354,7 @@ impl Socket {
         peer.send.congested = false;
         self.peers.remove(index);
         if was_refused {
-            self.report(Event::Writable(address));
+            self.report_writable(address);
         }
     }
 
@@ -376,7 +377,7 @@ impl Socket {
         peer.knows_us = false;
         peer.valid_from = None;
         let is_aware = header.kind != Kind::Challenge && header.destination_incarnation != 0;
-        peer.unaware_at = Some(header.timestamp).filter(|_| !is_aware);
+        peer.unaware_at = (!is_aware).then_some(Moment { at: now, timestamp: header.timestamp });
         peer.last_heard = now;
         peer.echo = header.timestamp;
         let difference = timestamp::from_instant(now).wrapping_sub(header.timestamp);
@@ -406,8 +407,8 @@ impl Socket {
         let peer = self.peers.peer_mut(index);
         peer.accepted = latest;
         peer.knows_us = false;
-        peer.valid_from = Some(header.timestamp);
-        peer.unaware_at = Some(header.timestamp);
+        let shown = Moment { at: now, timestamp: header.timestamp };
+        (peer.valid_from, peer.unaware_at) = (Some(shown), Some(shown));
         peer.echo = header.timestamp;
         self.resume(now, index);
     }
@@ -450,7 +451,7 @@ impl Socket {
             self.make_ready(index);
         }
         if was_refused {
-            self.report(Event::Writable(address));
+            self.report_writable(address);
         }
     }
 

@@ -11,7 +11,7 @@ use crate::packet::{Flags, Header, Kind, LENGTH_PREFIX, PacketError};
 use crate::peer::PartialMessage;
 use crate::pool::{NIL, Queue};
 use crate::sequence::{is_before, later};
-use crate::{Event, Outcome, timestamp};
+use crate::{Event, MESSAGE_MAX, Outcome, timestamp};
 
 /// The silence after which the incomplete message of a peer gives way to another message.
 const PARTIAL_LIFETIME: hairpin_time::Duration = hairpin_time::Duration::from_secs(10);
@@ -91,7 +91,7 @@ impl Socket {
             self.counters.dropped_stale += 1;
             return None;
         }
-        if peer.valid_from.is_some_and(|from| is_before(header.timestamp, from)) {
+        if peer.valid_from.is_some_and(|from| from.is_after(now, header.timestamp)) {
             self.counters.dropped_stale += 1;
             return None;
         }
@@ -126,7 +126,7 @@ impl Socket {
             }
         } else {
             if core::mem::take(&mut peer.send.was_refused) {
-                self.report(Event::Writable(address));
+                self.report_writable(address);
             }
             self.start_waiting(now, index);
             self.make_ready(index);
@@ -281,7 +281,7 @@ impl Socket {
         if must_ack {
             self.request_ack(index, false);
         }
-        Some(Message { source, bytes: payload })
+        Some(Message { source, bytes: payload, length: payload.len() })
     }
 
     fn handle_data(&mut self, now: Instant, index: u32, header: &Header, payload: &[u8]) {
@@ -403,8 +403,8 @@ impl Socket {
     /// Allocates the buffers of a fragmented message. Returns `false` if there are not enough.
     fn start_message(&mut self, now: Instant, index: u32, length: usize) -> bool {
         let mut buffers = Queue::EMPTY;
-        if length <= self.config.message_max {
-            let needed = length.div_ceil(self.config.packet_max).max(1);
+        if length <= MESSAGE_MAX {
+            let needed = self.buffers_of(length);
             if self.receive_pool.free_count() < needed && !self.evict_partial(now, index, needed) {
                 return false;
             }
@@ -446,6 +446,8 @@ impl Socket {
             self.counters.dropped_malformed += 1;
             return;
         };
+        // The rest of a message longer than `message_max` is discarded.
+        let room = self.config.message_max.saturating_sub(partial.filled).min(payload.len());
         partial.filled += payload.len();
         let is_last = flags.has(Flags::LAST);
         let is_valid = match is_last {
@@ -457,6 +459,7 @@ impl Socket {
             self.receive_pool.release_all(&mut partial.buffers);
             return;
         }
+        payload = &payload[..room];
         while !payload.is_empty() && partial.at != NIL {
             let used = usize::from(self.receive_pool.slot(partial.at).length);
             let room = self.config.packet_max - used;
@@ -494,7 +497,10 @@ impl Socket {
             tail => self.receive_pool.slot_mut(tail).next_message = buffers.head,
         }
         self.messages.tail = buffers.head;
-        self.queued_buffers += length.div_ceil(self.config.packet_max).max(1);
+        self.queued_buffers += self.buffers_of(length);
+        let first = usize::from(self.receive_pool.slot(buffers.head).length);
+        let is_truncated = length > self.config.message_max && first < length;
+        self.counters.messages_truncated += u64::from(is_truncated);
         self.counters.messages_received += 1;
         self.counters.bytes_received += length as u64;
         if !self.congested && self.queued_buffers > self.receive_limit {
@@ -545,6 +551,11 @@ impl Socket {
         if is_new_gap {
             self.request_ack(index, true);
         }
+    }
+
+    /// Returns the buffers that a queued message of `length` bytes occupies.
+    fn buffers_of(&self, length: usize) -> usize {
+        length.min(self.config.message_max).div_ceil(self.config.packet_max).max(1)
     }
 
     /// Requests an acknowledgment: with data if possible, or at once and with the bitmap.
@@ -608,8 +619,10 @@ impl Socket {
         }
         let (peer, length) = owner(self.receive_pool.slot(first).owner);
         let source: SocketAddr = self.peers.peer(peer).address;
-        if self.receive_pool.slot(first).next == NIL {
-            return Some(Message { source, bytes: self.receive_pool.bytes(first, length) });
+        let slot = self.receive_pool.slot(first);
+        if slot.next == NIL {
+            let bytes = self.receive_pool.bytes(first, slot.length.into());
+            return Some(Message { source, bytes, length });
         }
         let (mut at, mut buffer) = (0, first);
         while buffer != NIL {
@@ -619,7 +632,7 @@ impl Socket {
             self.assembly[at..at + part].copy_from_slice(bytes);
             (at, buffer) = (at + part, next);
         }
-        Some(Message { source, bytes: &self.assembly[..length] })
+        Some(Message { source, bytes: &self.assembly[..at], length })
     }
 
     /// Removes the next queued message.
@@ -638,7 +651,7 @@ impl Socket {
             self.receive_pool.release(buffer);
             buffer = next;
         }
-        self.queued_buffers -= length.div_ceil(self.config.packet_max).max(1);
+        self.queued_buffers -= self.buffers_of(length);
         if self.congested && self.queued_buffers < self.receive_limit.div_ceil(2) {
             self.clear_congestion();
         }

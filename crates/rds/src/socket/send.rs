@@ -28,7 +28,7 @@ impl Socket {
         length: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<MessageId, SendError> {
-        self.enqueue(now, to, length, false, fill)
+        self.send_with(now, to, length, false, || Ok(()), fill)
     }
 
     /// Sends like [`send`](Self::send), and requests [`Event::Outcome`].
@@ -45,13 +45,7 @@ impl Socket {
         length: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<MessageId, SendError> {
-        if self.tracked >= self.config.tracked_messages {
-            self.counters.send_would_block += 1;
-            return Err(SendError::WouldBlock);
-        }
-        let id = self.enqueue(now, to, length, true, fill)?;
-        self.tracked += 1;
-        Ok(id)
+        self.send_with(now, to, length, true, || Ok(()), fill)
     }
 
     /// Returns `true` if the next send to `to` is accepted: the socket is bound, its send buffer
@@ -73,7 +67,7 @@ impl Socket {
     }
 
     /// Returns `true` if the send buffer accepts a message of any length.
-    fn has_send_buffer(&self) -> bool {
+    pub(super) fn has_send_buffer(&self) -> bool {
         self.send_pool.free_count() >= self.fragments_max
     }
 
@@ -84,16 +78,23 @@ impl Socket {
         self.send_pool.is_unused()
     }
 
+    /// Sends like [`send`](Self::send), or like [`send_tracked`](Self::send_tracked) if `tracked`
+    /// is `true`. Calls `check_path` before the first message to a peer, whose path may not exist.
+    ///
+    /// # Errors
+    /// As for these two; those of `check_path`. Nothing was queued.
     #[inline]
-    fn enqueue(
+    pub fn send_with<E: From<SendError>>(
         &mut self,
         now: Instant,
         to: SocketAddr,
         length: usize,
         tracked: bool,
+        check_path: impl FnOnce() -> Result<(), E>,
         fill: impl FnOnce(&mut [u8]),
-    ) -> Result<MessageId, SendError> {
-        let index = self.check_send(now, to, length)?;
+    ) -> Result<MessageId, E> {
+        let index = self.check_send(now, to, length, tracked, check_path)?;
+        self.tracked += usize::from(tracked);
         let id = self.next_message;
         self.next_message += 1;
         let payload_max = self.config.payload_max();
@@ -132,44 +133,57 @@ impl Socket {
 
     /// Checks a send and returns the slot of its destination.
     #[inline]
-    fn check_send(
+    fn check_send<E: From<SendError>>(
         &mut self,
         now: Instant,
         to: SocketAddr,
         length: usize,
-    ) -> Result<u32, SendError> {
+        tracked: bool,
+        check_path: impl FnOnce() -> Result<(), E>,
+    ) -> Result<u32, E> {
         if self.local.is_none() {
-            return Err(SendError::NotBound);
+            return Err(SendError::NotBound.into());
         }
         if length > self.config.message_max {
-            return Err(SendError::TooLong { max: self.config.message_max });
+            return Err(SendError::TooLong { max: self.config.message_max }.into());
+        }
+        if tracked && self.tracked >= self.config.tracked_messages {
+            self.counters.send_would_block += 1;
+            return Err(SendError::WouldBlock.into());
         }
         if !self.has_send_buffer() {
             self.process_deferred();
             if !self.has_send_buffer() {
                 self.counters.send_would_block += 1;
-                return Err(SendError::WouldBlock);
+                return Err(SendError::WouldBlock.into());
             }
         }
         let index = match self.peers.find(to.ip(), to.port()) {
             Some(index) => index,
-            None => self.insert_destination(now, to)?,
+            None => self.insert_destination(now, to, check_path)?,
         };
         let send = &mut self.peers.peer_mut(index).send;
         if send.congested {
             send.was_refused = true;
             self.counters.send_congested += 1;
-            return Err(SendError::Congested);
+            return Err(SendError::Congested.into());
         }
         Ok(index)
     }
 
     #[cold]
-    fn insert_destination(&mut self, now: Instant, to: SocketAddr) -> Result<u32, SendError> {
-        if !self.is_valid_destination(to) {
-            return Err(SendError::InvalidDestination);
+    fn insert_destination<E: From<SendError>>(
+        &mut self,
+        now: Instant,
+        to: SocketAddr,
+        check_path: impl FnOnce() -> Result<(), E>,
+    ) -> Result<u32, E> {
+        let is_same_family = self.local.is_some_and(|local| local.is_ipv4() == to.is_ipv4());
+        if !is_same_family || !super::is_unicast(to.ip()) || to.port() == 0 {
+            return Err(SendError::InvalidDestination.into());
         }
-        self.insert_peer(now, to).ok_or(SendError::TooManyPeers)
+        check_path()?;
+        Ok(self.insert_peer(now, to).ok_or(SendError::TooManyPeers)?)
     }
 
     /// Writes a message into the assembly buffer and splits it.
@@ -322,7 +336,7 @@ impl Socket {
             self.report(Event::Undeliverable(address));
         }
         if was_refused {
-            self.report(Event::Writable(address));
+            self.report_writable(address);
         }
     }
 

@@ -203,9 +203,8 @@ impl Socket {
     #[inline]
     fn header(&mut self, index: u32, kind: Kind, timestamp: u32) -> Header {
         let congested = self.congested;
-        let eviction_age = self.eviction_age();
-        let peer = self.peers.peer_mut(index);
-        peer.receive.reported_congestion |= congested;
+        self.peers.peer_mut(index).receive.reported_congestion |= congested;
+        let peer = self.peers.peer(index);
         let send = &peer.send;
         let floor = match send.queue.head {
             head if send.in_flight > 0 => self.send_pool.slot(head).sequence,
@@ -224,7 +223,7 @@ impl Socket {
             floor,
             acknowledgment: match peer.receive.is_synchronized {
                 true => peer.receive.expected,
-                false => eviction_age,
+                false => self.eviction_age(),
             },
             timestamp,
             echo: peer.echo,

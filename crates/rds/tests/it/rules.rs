@@ -332,6 +332,17 @@ fn pair_continues_after_the_eviction_of_an_idle_peer() {
             if evictor { (&mut pair.b, &mut pair.a) } else { (&mut pair.a, &mut pair.b) };
         assert_eq!(received(receiver), [b"after"], "the evictor sends: {evictor}");
         assert_eq!(events(sender), [outcome(id, Outcome::Delivered)]);
+        // Timestamps from before cannot be compared after 137 s.
+        for number in 0..30 {
+            pair.wait(Duration::from_secs(10));
+            send(pair.now, &mut pair.a, 2, &[number]);
+            send(pair.now, &mut pair.b, 1, &[number]);
+            pair.settle();
+            let all = [received(&mut pair.a), received(&mut pair.b)];
+            assert_eq!(all, [[[number]], [[number]]], "after {number} times 10 s");
+            let all = [events(&mut pair.a), events(&mut pair.b)].concat();
+            assert!(matches!(all[..], [Event::Outcome { .. }, Event::Outcome { .. }]), "{all:?}");
+        }
     }
 }
 
@@ -387,6 +398,47 @@ fn receiver_that_stops_reading_bounds_the_sender() {
     }
     assert!(events(&mut pair.a).contains(&Event::Writable(address(2))));
     assert!(pair.a.is_writable(address(2)));
+}
+
+#[test]
+fn writable_is_reported_when_the_send_buffer_has_room_too() {
+    let small = Config { message_max: PAYLOAD, send_buffer: 104 * 8, ..config() };
+    let mut pair = Pair::new(Config { receive_buffer: 104 * 2, ..small });
+    let mut send = |pair: &mut Pair, to| pair.a.send(pair.now, address(to), 1, |it| it[0] = 1);
+    while send(&mut pair, 2) != Err(SendError::Congested) {
+        pair.a_to_b();
+        pair.b_to_a();
+    }
+    while send(&mut pair, 3).is_ok() {}
+    received(&mut pair.b);
+    pair.b_to_a();
+    assert_eq!((events(&mut pair.a), pair.a.is_writable(address(2))), (vec![], false));
+    pair.a.cancel(pair.now, address(3));
+    assert_eq!(events(&mut pair.a), [Event::Writable(address(2))]);
+    assert!(pair.a.is_writable(address(2)));
+}
+
+#[test]
+fn message_beyond_the_receivers_limit_is_truncated() {
+    let mut pair = Pair::new(config());
+    for message_max in [1, 100, 104, 150, 499] {
+        pair.b = bound(
+            pair.now,
+            2,
+            0xB2 + message_max,
+            Config { message_max: message_max as usize, ..config() },
+        );
+        let message: Vec<u8> = (0..500_u32).map(|at| (at * 7) as u8).collect();
+        for _ in 0..3 {
+            let id = send(pair.now, &mut pair.a, 2, &message);
+            pair.settle();
+            assert!(events(&mut pair.a).contains(&outcome(id, Outcome::Delivered)));
+            let peeked = pair.b.peek().map(|message| (message.bytes.to_vec(), message.length));
+            assert_eq!(peeked, Some((message[..message_max as usize].to_vec(), 500)));
+            assert_eq!(received(&mut pair.b).len(), 1);
+        }
+        assert_eq!(pair.b.counters().messages_truncated, 3);
+    }
 }
 
 #[test]

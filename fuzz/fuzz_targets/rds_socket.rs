@@ -1,0 +1,4 @@
+//! See [`hairpin_fuzz::rds_socket`].
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| hairpin_fuzz::rds_socket::run(bytes));
