@@ -187,7 +187,7 @@ fn push_json(object: &mut String, name: &str, cell: Option<&ColumnValue>) {
 }
 
 /// Quotes a value for CSV according to RFC 4180.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_owned(),

@@ -20,13 +20,7 @@ use super::audit_record::{AuditRecord, names};
 /// # Errors
 /// No journal, or one that this user may not read; those of standard output.
 pub(super) fn show(arguments: &OrderArgs, journal: &Path) -> Result<ExitCode> {
-    let named = || format!("cannot read the journal in {}", journal.display());
-    let reader = Reader::open(journal).map_err(|error| match error {
-        JournalError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-            anyhow::anyhow!("no journal in {}", journal.display())
-        }
-        error => anyhow::Error::from(error).context(named()),
-    })?;
+    let reader = open(journal)?;
     let mut trail = AuditTrail { arguments, out: BufWriter::new(io::stdout().lock()), harms: 0 };
     match trail.print(reader) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -35,6 +29,20 @@ pub(super) fn show(arguments: &OrderArgs, journal: &Path) -> Result<ExitCode> {
         _ if trail.harms > 0 => Ok(ExitCode::FAILURE),
         _ => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// Opens a journal to read it.
+///
+/// # Errors
+/// No journal, or one that this user may not read.
+pub(super) fn open(journal: &Path) -> Result<Reader> {
+    let named = || format!("cannot read the journal in {}", journal.display());
+    Reader::open(journal).map_err(|error| match error {
+        JournalError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
+            anyhow::anyhow!("no journal in {}", journal.display())
+        }
+        error => anyhow::Error::from(error).context(named()),
+    })
 }
 
 struct AuditTrail<'a, O: Write> {

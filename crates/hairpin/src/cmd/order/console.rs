@@ -7,8 +7,10 @@ use hairpin_mapped::{Record, Storage};
 use hairpin_order_entry::messages::{
     ExecutionReportCancel534, ExecutionReportElimination524, ExecutionReportModify531,
     ExecutionReportNew522, ExecutionReportReject523, ExecutionReportStatus532,
-    ExecutionReportTradeOutright525, ExecutionReportTradeSpread526, OrderCancelReject535,
-    OrderCancelReplaceReject536, OrderMassActionReport562,
+    ExecutionReportTradeOutright525, ExecutionReportTradeSpread526, MassQuoteAck545,
+    MassQuoteResponse571, OrderCancelReject535, OrderCancelReplaceReject536,
+    OrderMassActionReport562, PartyDetailsDefinitionRequestAck519, QuoteCancelAck563,
+    RequestForQuoteAck546,
 };
 use hairpin_order_entry::{
     BackupNotice, BusinessReject521, Error, Established, Failover, Gap, Listener, Message,
@@ -142,9 +144,25 @@ impl<O: Write> OrderConsole<O> {
     }
 }
 
-/// Returns the event of a template, if `expect` has one.
-fn event(template_id: u16) -> Option<ExpectedEvent> {
+/// Returns the event of a message, if `expect` has one.
+fn event(template_id: u16, columns: &Columns) -> Option<ExpectedEvent> {
+    let has = |name: &str, code: &str| columns.get(name).is_some_and(|it| it.ends_with(code));
+    let is_refused = has("MassActionResponse", "(0)") || has("QuoteStatus", "(5)");
     Some(match template_id {
+        OrderMassActionReport562::TEMPLATE_ID
+        | MassQuoteAck545::TEMPLATE_ID
+        | MassQuoteResponse571::TEMPLATE_ID
+        | QuoteCancelAck563::TEMPLATE_ID
+        | RequestForQuoteAck546::TEMPLATE_ID
+            if is_refused =>
+        {
+            ExpectedEvent::Reject
+        }
+        OrderMassActionReport562::TEMPLATE_ID => ExpectedEvent::Cancel,
+        MassQuoteAck545::TEMPLATE_ID | MassQuoteResponse571::TEMPLATE_ID => ExpectedEvent::Quote,
+        QuoteCancelAck563::TEMPLATE_ID => ExpectedEvent::QuoteCancel,
+        RequestForQuoteAck546::TEMPLATE_ID => ExpectedEvent::QuoteRequest,
+        PartyDetailsDefinitionRequestAck519::TEMPLATE_ID => ExpectedEvent::Party,
         ExecutionReportNew522::TEMPLATE_ID => ExpectedEvent::New,
         ExecutionReportModify531::TEMPLATE_ID => ExpectedEvent::Replace,
         ExecutionReportTradeOutright525::TEMPLATE_ID
@@ -170,12 +188,7 @@ impl<O: Write> Listener for OrderConsole<O> {
             columns = Columns::named(&format!("template-{template_id}"));
         }
         self.orders.on_report(template_id, &columns);
-        let is_refused = columns.get("MassActionResponse") == Some("Rejected(0)");
-        let event = match template_id {
-            OrderMassActionReport562::TEMPLATE_ID if is_refused => Some(ExpectedEvent::Reject),
-            OrderMassActionReport562::TEMPLATE_ID => Some(ExpectedEvent::Cancel),
-            _ => event(template_id),
-        };
+        let event = event(template_id, &columns);
         if self.events.len() == EVENTS_MAX {
             self.events.pop_front();
         }
