@@ -25,8 +25,8 @@
 //!
 //! `<interface>10.0.0.1</interface>` in a connection, an element of our own, is the local address
 //! of the interface that receives it. Other elements and attributes are ignored. A TCP connection
-//! has the protocol `TCP/IP`, no `ip`, and its addresses in `host-ip`. Feed-type `I` over TCP is Hairpin's own: one connection carries
-//! all three feeds (`docs/reference/wire-formats.md`).
+//! has the protocol `TCP/IP`, no `ip`, and its addresses in `host-ip`. Feed-type `I` over TCP is
+//! Hairpin's own: one connection carries all three feeds (`docs/reference/wire-formats.md`).
 
 mod addresses;
 mod error;
