@@ -170,6 +170,7 @@ fn one(script: &mut Script<'_>, number: u8) -> ConnectionConfig {
         hosts: (0..script.below(3)).map(|_| address(script)).collect(),
         port: script.word(),
         side: if script.flag() { FeedLine::A } else { FeedLine::B },
+        interface: script.flag().then(|| address(script)),
     }
 }
 

@@ -8,6 +8,7 @@
 //! | `text`, `functions` | lines, file names, function lengths |
 //! | `counters` | every error counter has a description and a test |
 //! | `links` | links between Markdown pages; every page of `docs/` is reachable from the index |
+//! | `rule_tests` | the tests that the page of CME's rules names exist |
 //! | `generated` | the size of generated code |
 
 mod banned_words;
@@ -19,6 +20,7 @@ mod links;
 mod manifests;
 mod prose;
 mod purity;
+mod rule_tests;
 mod source;
 mod text;
 
@@ -66,6 +68,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     findings.extend(counters::check(&sources));
     findings.extend(counters::check_page(&sources));
     findings.extend(links::check(&workspace.root, &sources));
+    findings.extend(rule_tests::check(&sources));
     let mut report = notes(&sources);
     report.extend(findings.iter().map(|finding| format!("{finding}\n")));
     report.push(format!("tidy: {} files, {} findings\n", sources.len(), findings.len()));

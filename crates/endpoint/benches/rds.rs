@@ -8,7 +8,7 @@
 //! Prints medians of interleaved rounds. Run alone: `cargo bench -p hairpin-endpoint --bench rds`.
 #![allow(clippy::unwrap_used, reason = "a benchmark ends on the first error")]
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::thread;
 
 use hairpin_endpoint::rds::{RdsOptions, RdsSocket, RdsTransport};
@@ -51,10 +51,12 @@ fn bound(clock: &Clock, options: RdsOptions, address: IpAddr) -> RdsSocket {
     socket
 }
 
-/// Sends a message to a peer, which answers it, and returns when the answer is here.
-fn round_trip(clock: &Clock, hub: &mut RdsSocket, peer: &mut RdsSocket) {
+/// Sends a message to a peer, which answers it. Returns the time that the hub has spent.
+fn round_trip(clock: &Clock, hub: &mut RdsSocket, peer: &mut RdsSocket) -> Duration {
     let to = peer.local_address().unwrap();
-    hub.send(clock.instant(), to, SIZE, |bytes| bytes.fill(1)).unwrap();
+    let start = clock.instant();
+    hub.send(start, to, SIZE, |bytes| bytes.fill(1)).unwrap();
+    let sent = clock.instant();
     let mut source = None;
     while source.is_none() {
         let now = clock.instant();
@@ -68,10 +70,12 @@ fn round_trip(clock: &Clock, hub: &mut RdsSocket, peer: &mut RdsSocket) {
     while !is_answered {
         let now = clock.instant();
         hub.receive(now, 1, |_| is_answered = true).unwrap();
-        if !is_answered {
-            peer.handle_timeout(now).unwrap();
+        if is_answered {
+            return sent - start + (clock.instant() - now);
         }
+        peer.handle_timeout(now).unwrap();
     }
+    unreachable!("the peer has answered")
 }
 
 fn peers() {
@@ -80,28 +84,66 @@ fn peers() {
     let mut hub = bound(&clock, small(PEERS + 1), loopback);
     let mut peers: Vec<_> = (0..PEERS).map(|_| bound(&clock, small(4), loopback)).collect();
     // The first contact, with its challenge, is not measured.
-    peers.iter_mut().for_each(|peer| round_trip(&clock, &mut hub, peer));
-    let measure = |hub: &mut RdsSocket, peers: &mut [RdsSocket]| {
+    peers.iter_mut().for_each(|peer| _ = round_trip(&clock, &mut hub, peer));
+    let mut hub_times = [Vec::new(), Vec::new()];
+    compare("rds", |is_one| {
+        let peers = &mut peers[..if is_one { 1 } else { PEERS }];
         let start = clock.instant();
+        let mut spent = Duration::ZERO;
         for turn in 0..PEERS {
             let index = turn % peers.len();
-            round_trip(&clock, hub, &mut peers[index]);
+            spent += round_trip(&clock, &mut hub, &mut peers[index]);
         }
+        hub_times[usize::from(!is_one)].push(spent.as_nanos() as f64 / PEERS as f64);
         (clock.instant() - start).as_nanos() as f64 / PEERS as f64
+    });
+    let mut ratios: Vec<_> =
+        hub_times[1].iter().zip(&hub_times[0]).map(|(many, one)| many / one).collect();
+    let [one, many] = &mut hub_times;
+    println!(
+        "peers, rds, the hub's part: 1: {:.0} ns, {PEERS}: {:.0} ns, ratio {:.3}",
+        median(one),
+        median(many),
+        median(&mut ratios),
+    );
+    drop(peers);
+    udp_peers(&clock);
+}
+
+/// Measures the same with plain UDP sockets: the part of the ratio that is the kernel's.
+fn udp_peers(clock: &Clock) {
+    let bind = || UdpSocket::bind("127.0.0.1:0").unwrap();
+    let hub = bind();
+    let peers: Vec<_> = (0..PEERS).map(|_| bind()).collect();
+    let to: Vec<_> = peers.iter().map(|peer| peer.local_addr().unwrap()).collect();
+    let round_trip = |index: usize| {
+        let mut buffer = [0; SIZE];
+        hub.send_to(&[1; SIZE], to[index]).unwrap();
+        let (_, source) = peers[index].recv_from(&mut buffer).unwrap();
+        peers[index].send_to(&[2; SIZE], source).unwrap();
+        hub.recv_from(&mut buffer).unwrap();
     };
+    compare("udp", |is_one| {
+        let start = clock.instant();
+        (0..PEERS).for_each(|turn| round_trip(if is_one { 0 } else { turn }));
+        (clock.instant() - start).as_nanos() as f64 / PEERS as f64
+    });
+}
+
+/// Measures with one peer and with all in turn, and prints both.
+fn compare(name: &str, mut measure: impl FnMut(bool) -> f64) {
     let mut times = [Vec::new(), Vec::new()];
     let mut ratios = Vec::new();
     for _ in 0..ROUNDS {
-        let one = measure(&mut hub, &mut peers[..1]);
-        let many = measure(&mut hub, &mut peers);
+        let (one, many) = (measure(true), measure(false));
         times[0].push(one);
         times[1].push(many);
         ratios.push(many / one);
     }
     let [one, many] = &mut times;
     println!(
-        "peers: 1: {:.0} ns, {PEERS}: {:.0} ns, ratio {:.3} ({:.3} to {:.3}), {ROUNDS} rounds of \
-         {PEERS} round trips on one thread",
+        "peers, {name}: 1: {:.0} ns, {PEERS}: {:.0} ns, ratio {:.3} ({:.3} to {:.3}), {ROUNDS} \
+         rounds of {PEERS} round trips on one thread",
         median(one),
         median(many),
         median(&mut ratios),
@@ -161,18 +203,25 @@ fn loss() {
                 thread::sleep(std::time::Duration::from_millis(200));
                 let clock = Clock::from_kernel();
                 let mut times = Vec::with_capacity(PINGS);
+                let mut resent = Vec::new();
                 for _ in 0..PINGS {
                     let start = clock.instant();
+                    let before = socket.counters().retransmitted;
+                    let mut is_resent = false;
                     socket.send(start, to, SIZE, |bytes| bytes.fill(1)).unwrap();
                     let mut is_answered = false;
                     while !is_answered {
                         let now = wait(&mut socket);
                         socket.receive(now, 1, |_| is_answered = true).unwrap();
+                        if !is_resent && socket.counters().retransmitted > before {
+                            is_resent = true;
+                            resent.push((clock.instant() - start).as_nanos());
+                        }
                     }
                     times.push((clock.instant() - start).as_nanos());
                 }
                 stop.store(true, std::sync::atomic::Ordering::Relaxed);
-                report(&mut times, &socket);
+                report(&mut times, &mut resent, &socket);
             })
             .unwrap();
     });
@@ -196,17 +245,20 @@ fn wait(socket: &mut RdsSocket) -> Instant {
     now
 }
 
-fn report(times: &mut [u64], socket: &RdsSocket) {
+fn report(times: &mut [u64], resent: &mut [u64], socket: &RdsSocket) {
     times.sort_unstable();
+    resent.sort_unstable();
     let at = |permille: usize| times[(times.len() - 1) * permille / 1_000] as f64 / 1_000.0;
     let lossless = times[times.len() / 2];
     // A ping or its answer was lost: the round trip took longer than the shortest timeout.
     let recovered: Vec<_> = times.iter().filter(|&&time| time > lossless + 150_000).collect();
     let late = recovered.iter().filter(|&&&time| time > lossless + 1_000_000).count();
     let counters = socket.counters();
+    let late_resent = resent.iter().filter(|&&time| time > 1_000_000).count();
     println!(
         "loss: 1 % each way, {} round trips in sequence: p50 {:.1} µs, p99 {:.1} µs, p99.9 {:.1} \
-         µs, max {:.1} µs; {} recovered, {late} of them after more than 1 ms; {} retransmitted, {} \
+         µs, max {:.1} µs; {} recovered, {late} of them after more than 1 ms; {} lost pings \
+         resent, {late_resent} of them after more than 1 ms, median {:.1} µs; {} retransmitted, {} \
          probes by this side",
         times.len(),
         at(500),
@@ -214,6 +266,8 @@ fn report(times: &mut [u64], socket: &RdsSocket) {
         at(999),
         at(1_000),
         recovered.len(),
+        resent.len(),
+        resent[resent.len() / 2] as f64 / 1_000.0,
         counters.retransmitted,
         counters.probes_sent,
     );

@@ -150,6 +150,24 @@ impl TcpLines {
 }
 
 impl Multicast {
+    /// Receives every group of side A on the interface with the local address `a`, and every group
+    /// of side B on that with `b`.
+    pub fn set_interfaces(&mut self, a: Ipv4Addr, b: Ipv4Addr) {
+        let feeds = [
+            &mut self.incremental,
+            &mut self.instrument,
+            &mut self.snapshot,
+            &mut self.snapshot_orders,
+        ];
+        for lines in feeds {
+            for (group, interface) in [(&mut lines.a, a), (&mut lines.b, b)] {
+                if let Some(group) = group {
+                    group.interface = Some(interface);
+                }
+            }
+        }
+    }
+
     /// Returns the group of one side of a feed, or `None` if that side is not configured.
     #[must_use]
     pub fn group(&self, feed: Feed, side: FeedLine) -> Option<&Group> {
@@ -340,6 +358,18 @@ mod tests {
         let expected = "cannot use 239.192.0.1:1 twice: assigned to incremental feed, side A, \
                         and to snapshot feed, side A";
         assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn each_side_has_its_own_interface() {
+        let [a, b] = [1, 2].map(|number| Ipv4Addr::new(10, 0, 0, number));
+        let mut addresses = addresses();
+        addresses.set_interfaces(a, b);
+        assert!(addresses.check().is_ok());
+        for (_, side, group) in addresses.groups() {
+            let expected = if side == FeedLine::A { a } else { b };
+            assert_eq!(addresses.line(group).interface, expected);
+        }
     }
 
     #[test]

@@ -23,9 +23,10 @@
 //! config.xml does not list conflated channels. [`Config::from_toml`] reads the same information
 //! from a hand-written TOML file.
 //!
-//! Other elements and attributes are ignored. A TCP connection has the protocol `TCP/IP`, no `ip`,
-//! and its addresses in `host-ip`. Feed-type `I` over TCP is Hairpin's own: one connection carries
-//! all three feeds (`docs/reference/wire-formats.md`).
+//! `<interface>10.0.0.1</interface>` in a connection, an element of our own, is the local address
+//! of the interface that receives it. Other elements and attributes are ignored. A TCP connection
+//! has the protocol `TCP/IP`, no `ip`, and its addresses in `host-ip`. Feed-type `I` over TCP is
+//! Hairpin's own: one connection carries all three feeds (`docs/reference/wire-formats.md`).
 
 mod addresses;
 mod error;
@@ -88,6 +89,9 @@ pub struct ConnectionConfig {
     pub port: u16,
     /// Side A or B.
     pub side: FeedLine,
+    /// The local address of the interface to receive this side on, if it differs from the
+    /// channel's. CME's files do not contain it.
+    pub interface: Option<Ipv4Addr>,
 }
 
 /// The type of a feed.

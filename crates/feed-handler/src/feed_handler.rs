@@ -2,6 +2,7 @@
 
 use std::io;
 
+use hairpin_endpoint::UdpOptions;
 use hairpin_endpoint::capture::{Recorder, RecorderSettings};
 use hairpin_mdp3::{Action, Channel, ChannelState, FeedLine, Filter, Listener, Settings};
 use hairpin_reactor::{Reactor, Ready};
@@ -73,6 +74,21 @@ impl FeedHandler {
         addresses: impl Into<Addresses>,
         reactor: &mut Reactor,
     ) -> Result<Self, FeedError> {
+        Self::new_with_options(settings, filter, addresses, UdpOptions::default(), reactor)
+    }
+
+    /// Creates a handler for a subset of the channel's instruments, whose multicast sockets have
+    /// these options.
+    ///
+    /// # Errors
+    /// The errors of [`FeedHandler::new`].
+    pub fn new_with_options(
+        settings: Settings,
+        filter: Filter,
+        addresses: impl Into<Addresses>,
+        options: UdpOptions,
+        reactor: &mut Reactor,
+    ) -> Result<Self, FeedError> {
         let addresses = addresses.into();
         addresses.check()?;
         let settings = addresses.fit(settings);
@@ -84,7 +100,7 @@ impl FeedHandler {
         };
         let sockets = match &addresses {
             Addresses::Multicast(groups) => {
-                Sockets::Multicast(MulticastSockets::open(groups, reactor)?)
+                Sockets::Multicast(MulticastSockets::open(groups, options, reactor)?)
             }
             Addresses::Tcp(lines) => Sockets::Tcp(TcpConnections::open(lines, &settings, reactor)?),
         };

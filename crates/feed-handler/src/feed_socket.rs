@@ -65,9 +65,10 @@ impl FeedSocket {
     pub(crate) fn open(
         (feed, side): (Feed, FeedLine),
         address: LineAddress,
+        options: UdpOptions,
         reactor: &mut Reactor,
     ) -> Result<Self, FeedError> {
-        let socket = LineSocket::open(address, UdpOptions::default(), reactor)
+        let socket = LineSocket::open(address, options, reactor)
             .map_err(|error| FeedError::Socket { feed, side, error })?;
         Ok(Self { feed, side, socket })
     }

@@ -135,7 +135,7 @@ pub use feed_handlers::{FeedHandlers, HandlerId, Listeners, SharedListener};
 pub use feed_socket::LineStatistics;
 pub use feed_threads::{FeedThread, FeedThreads, ThreadChannel, ThreadError, ThreadsError};
 pub use hairpin_endpoint::capture::Speed;
-pub use hairpin_endpoint::{ReceiveBuffer, Timestamp, Transport, UdpOptions};
+pub use hairpin_endpoint::{ReceiveBuffer, Timestamp, Timestamping, Transport, UdpOptions};
 pub use hairpin_mdp3::{
     Action, AggressorFlag, AggressorSide, Best, Book, BookCopy, BookDisplay, BookEntryUpdate,
     BookSide, BookUpdate, BrokenDate, Changes, Channel, ChannelReset, ChannelState, Collateral,

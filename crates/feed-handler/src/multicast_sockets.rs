@@ -2,6 +2,7 @@
 
 use std::io;
 
+use hairpin_endpoint::UdpOptions;
 use hairpin_endpoint::capture::{Recorder, RecorderSettings};
 use hairpin_mdp3::{Action, Feed, Listener};
 use hairpin_reactor::{Reactor, Ready};
@@ -33,13 +34,17 @@ pub(crate) struct MulticastSockets {
 }
 
 impl MulticastSockets {
-    pub(crate) fn open(addresses: &Multicast, reactor: &mut Reactor) -> Result<Self, FeedError> {
+    pub(crate) fn open(
+        addresses: &Multicast,
+        options: UdpOptions,
+        reactor: &mut Reactor,
+    ) -> Result<Self, FeedError> {
         let lines = Vec::with_capacity(addresses.groups().count());
         let mut groups = Self { lines, watches: Vec::new(), recorder: None };
         for (feed, side, group) in addresses.groups() {
             let address = addresses.line(group);
             let interface = address.interface;
-            match FeedSocket::open((feed, side), address, reactor) {
+            match FeedSocket::open((feed, side), address, options, reactor) {
                 Ok(line) => groups.lines.push(line),
                 Err(error) => {
                     // The first error is the cause; a close error would hide it.

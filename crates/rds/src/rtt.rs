@@ -47,16 +47,25 @@ impl RoundTrip {
     /// least 200 µs, plus the response delay.
     #[inline]
     pub(crate) fn timeout(&self) -> Duration {
-        if self.minimum == 0 {
-            return Duration::from_micros(u64::from(TIMEOUT_INITIAL_US));
-        }
-        Duration::from_micros(u64::from((2 * self.minimum).max(TIMEOUT_MIN_US) + self.response))
+        self.probe_timeout() + Duration::from_micros(u64::from(self.response))
     }
 
-    /// Returns the time to wait after a number of unanswered probes: the same after the first, since
-    /// a single probe may be lost, and then doubled for each, up to 100 ms.
+    /// Returns the time to wait for the answer to a probe. Such an answer does not wait for the
+    /// peer's owner.
+    #[inline]
+    fn probe_timeout(&self) -> Duration {
+        let timeout = match self.minimum {
+            0 => TIMEOUT_INITIAL_US,
+            minimum => (2 * minimum).max(TIMEOUT_MIN_US),
+        };
+        Duration::from_micros(u64::from(timeout))
+    }
+
+    /// Returns the time to wait after a number of unanswered probes: twice the round trip, but at
+    /// least 200 µs, after the first, since a single probe may be lost. Doubled for each further
+    /// one, up to 100 ms.
     pub(crate) fn backoff(&self, probes: u32) -> Duration {
-        let timeout = self.timeout();
+        let timeout = self.probe_timeout();
         let doubled = timeout * (1 << probes.saturating_sub(1).min(10));
         if doubled < BACKOFF_MAX { doubled } else { BACKOFF_MAX.max(timeout) }
     }

@@ -13,11 +13,11 @@ pub(super) const RDS_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "packets sent after the newest received are resent too",
+        name: "the message after a missing one is delivered",
         changes: &[change(
             "rds/src/socket/receive.rs",
-            "let is_next = header.sequence == peer.receive.expected",
-            "let is_next = header.sequence.wrapping_sub(peer.receive.expected) < 2",
+            "&& header.sequence == receive.expected\n",
+            "&& header.sequence.wrapping_sub(receive.expected) < 2\n",
         )],
     },
     Mutant {
@@ -102,11 +102,7 @@ pub(super) const RDS_MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "message delivered before the fragments of the earlier one",
-        changes: &[change(
-            "rds/src/socket/receive.rs",
-            "            && peer.receive.queued == 0\n",
-            "",
-        )],
+        changes: &[change("rds/src/socket/receive.rs", "            && receive.queued == 0\n", "")],
     },
     Mutant {
         name: "stale packets accepted",
@@ -136,8 +132,8 @@ pub(super) const RDS_MUTANTS: &[Mutant] = &[
         name: "acknowledgment of an earlier socket counts",
         changes: &[change(
             "rds/src/socket/receive.rs",
-            "if acknowledged == 0 || header.flags.has(Flags::NO_ACKNOWLEDGMENT) {",
-            "if acknowledged == 0 {",
+            "        if !header.flags.has(Flags::NO_ACKNOWLEDGMENT) {",
+            "        if header.echo != 1 {",
         )],
     },
     Mutant {

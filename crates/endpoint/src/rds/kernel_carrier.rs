@@ -41,8 +41,6 @@ pub(crate) struct KernelCarrier {
     send_batch: SendBatch,
     /// `true` if the batch goes through the connected socket.
     is_batch_connected: bool,
-    /// The kernel's form of the peers' addresses, by slot, with the address it was made from.
-    paths: Vec<Option<(SocketAddr, SockAddr)>>,
     udp_port_offset: u16,
     /// The UDP address.
     local: SocketAddr,
@@ -63,7 +61,6 @@ impl KernelCarrier {
             send_batch: SendBatch::new(options.protocol.packet_max),
             is_batch_connected: false,
             batch: RecvBatch::new(BATCH, options.protocol.packet_max),
-            paths: vec![None; options.protocol.peers],
             udp_port_offset: options.udp_port_offset,
             local: bound.unwrap_or(local),
             socket,
@@ -137,17 +134,10 @@ impl KernelCarrier {
     /// Sends to a peer through the main socket.
     #[inline]
     fn transmit_unconnected(&mut self, transmit: &Transmit<'_>) -> io::Result<()> {
-        let prepared = transmit.slot.and_then(|slot| self.paths[slot as usize].take());
-        let path = match prepared {
-            Some((address, path)) if address == transmit.to => path,
-            _ => SockAddr::from(udp_address(transmit.to, self.udp_port_offset)?),
-        };
+        let path = SockAddr::from(udp_address(transmit.to, self.udp_port_offset)?);
         let sent = self.send_or_batch(transmit, Some(&path));
         if self.is_spinning && self.policy.record(transmit.to, self.connected.is_some()) {
             self.connect(transmit.to, &path);
-        }
-        if let Some(slot) = transmit.slot {
-            self.paths[slot as usize] = Some((transmit.to, path));
         }
         sent
     }

@@ -9,7 +9,8 @@ use super::{ChannelConfig, ConfigError, ConnectionConfig, FeedType, Protocol};
 use crate::{Addresses, Group, Lines, Multicast, ReplayServer, TcpLines};
 
 impl ChannelConfig {
-    /// Returns this channel's feed addresses, received on the interface with this local address.
+    /// Returns this channel's feed addresses, received on the interface with this local address, or
+    /// on that of the connection ([`ConnectionConfig::interface`]).
     ///
     /// MulticastSockets accept the channel's hosts only; clear [`Group::sources`] to accept any
     /// sender. A TCP side uses its first host. Replay logs on as user `CME`;
@@ -74,7 +75,7 @@ impl ChannelConfig {
     }
 
     /// Creates a channel from feed addresses: the inverse of [`ChannelConfig::addresses`], except
-    /// that interface and replay user are lost.
+    /// that the channel's interface and the replay user are lost.
     #[must_use]
     pub fn from_addresses(id: &str, label: &str, addresses: &Addresses) -> Self {
         let mut connections = Vec::new();
@@ -147,7 +148,8 @@ impl ConnectionConfig {
         if !group.is_multicast() {
             return Err(ConfigError::NotMulticast { id: self.id.clone(), group });
         }
-        Ok(Group::new(SocketAddrV4::new(group, self.port), &self.hosts))
+        let group = Group::new(SocketAddrV4::new(group, self.port), &self.hosts);
+        Ok(Group { interface: self.interface, ..group })
     }
 
     fn host(&self) -> Result<SocketAddrV4, ConfigError> {
@@ -174,6 +176,7 @@ fn multicast(
         hosts: group.sources.clone(),
         port: group.address.port(),
         side,
+        interface: group.interface,
     }
 }
 
@@ -186,6 +189,7 @@ fn replay_host(channel: &str, number: u32, host: &SocketAddrV4) -> ConnectionCon
         hosts: vec![*host.ip()],
         port: host.port(),
         side: FeedLine::A,
+        interface: None,
     }
 }
 
@@ -198,5 +202,6 @@ fn tcp(channel: &str, side: FeedLine, address: SocketAddrV4) -> ConnectionConfig
         hosts: vec![*address.ip()],
         port: address.port(),
         side,
+        interface: None,
     }
 }

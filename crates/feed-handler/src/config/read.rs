@@ -95,6 +95,7 @@ fn connection(node: Node<'_, '_>) -> Result<ConnectionConfig, ConfigError> {
             "B" => FeedLine::B,
             _ => return Err(invalid(child("feed")?, "side: use A or B")),
         },
+        interface: children(node, "interface").next().map(address).transpose()?,
     })
 }
 

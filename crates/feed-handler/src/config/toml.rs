@@ -20,6 +20,7 @@
 //! hosts = ["205.209.223.70"]             # senders; for H the replay hosts
 //! id = "450IA"                           # default: channel, feed and side
 //! protocol = "UDP/IP"                    # default: TCP/IP for H, otherwise UDP/IP
+//! interface = "10.0.0.1"                 # local address of this side's interface; optional
 //! ```
 
 use std::collections::HashSet;
@@ -72,6 +73,7 @@ struct Connection {
     #[serde(default)]
     hosts: Vec<Ipv4Addr>,
     port: u16,
+    interface: Option<Ipv4Addr>,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -135,8 +137,8 @@ impl Connection {
             (None, _) => Protocol::Udp,
         };
         let id = self.id.unwrap_or_else(|| format!("{channel}{}{side}", feed_type.code()));
-        let Self { group, hosts, port, .. } = Self { id: None, protocol: None, ..self };
-        ConnectionConfig { id, feed_type, protocol, group, hosts, port, side }
+        let Self { group, hosts, port, interface, .. } = Self { id: None, protocol: None, ..self };
+        ConnectionConfig { id, feed_type, protocol, group, hosts, port, side, interface }
     }
 }
 
@@ -185,6 +187,7 @@ mod tests {
         side = "B"
         group = "224.0.31.1"
         port = 14310
+        interface = "10.0.0.8"
         [[channel.connection]]
         feed = "N"
         side = "A"
@@ -218,7 +221,9 @@ mod tests {
         let a = feeds.incremental.a.unwrap();
         assert_eq!(a.address.to_string(), "224.0.30.1:14310");
         assert_eq!(a.sources.len(), 2);
-        assert!(feeds.incremental.b.unwrap().sources.is_empty());
+        let b = feeds.incremental.b.unwrap();
+        assert!(b.sources.is_empty());
+        assert_eq!((a.interface, b.interface), (None, Some(Ipv4Addr::new(10, 0, 0, 8))));
         assert!(feeds.snapshot.b.is_none());
         let hosts = channel.replay_hosts();
         assert_eq!(hosts, ["10.0.0.1:10000".parse().unwrap()]);

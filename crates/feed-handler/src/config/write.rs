@@ -40,7 +40,8 @@ fn write_channel(f: &mut fmt::Formatter<'_>, channel: &ChannelConfig) -> fmt::Re
 }
 
 fn write_connection(f: &mut fmt::Formatter<'_>, connection: &ConnectionConfig) -> fmt::Result {
-    let ConnectionConfig { id, feed_type, protocol, group, hosts, port, side } = connection;
+    let ConnectionConfig { id, feed_type, protocol, group, hosts, port, side, interface } =
+        connection;
     writeln!(f, "      <connection id=\"{}\">", Escaped(id))?;
     let (code, label) = (feed_type.code(), feed_type.label());
     writeln!(f, "        <type feed-type=\"{}\">{}</type>", Escaped(code), Escaped(label))?;
@@ -53,6 +54,9 @@ fn write_connection(f: &mut fmt::Formatter<'_>, connection: &ConnectionConfig) -
     }
     writeln!(f, "        <port>{port}</port>")?;
     writeln!(f, "        <feed>{side}</feed>")?;
+    if let Some(interface) = interface {
+        writeln!(f, "        <interface>{interface}</interface>")?;
+    }
     writeln!(f, "      </connection>")
 }
 

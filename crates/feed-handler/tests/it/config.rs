@@ -281,6 +281,7 @@ fn connections() -> impl Strategy<Value = ConnectionConfig> {
             hosts: hosts.into_iter().map(Ipv4Addr::from).collect(),
             port,
             side: if is_a { FeedLine::A } else { FeedLine::B },
+            interface: (port % 5 == 0).then_some(Ipv4Addr::new(10, 0, 0, 1)),
         }
     })
 }

@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use crate::packets::{END, PacketBuilder, YEAR_2026, bid, packet};
 use hairpin_endpoint::{Transmit, UdpSender};
 use hairpin_feed_handler::{
-    Book, ChannelState, EngineError, FeedError, FeedHandler, FeedHandlers, Lines, Multicast,
-    Settings, SocketEngine,
+    Book, ChannelState, EngineError, FeedError, FeedHandler, FeedHandlers, LateJoin, Lines,
+    Multicast, Settings, SocketEngine,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_testbed::Testbed;
@@ -191,6 +191,49 @@ fn survives_interface_loss(is_one: bool) {
     assert_eq!(harness.errors.len(), 2, "{:?}", harness.errors);
     harness.testbed.disconnect().unwrap();
     harness.until("word of it", |it| it.errors.len() == 3);
+}
+
+/// Side A arrives on the loopback interface of the receiving host, side B on its other interface.
+#[test]
+#[ignore = "needs root"]
+fn sides_are_received_on_their_own_interfaces() {
+    let testbed = Testbed::namespaces().unwrap();
+    let [there, here] = testbed.hosts();
+    let send = |group: SocketAddrV4, interface, packet: &PacketBuilder| {
+        let mut sender = UdpSender::new(group, interface, 1).unwrap();
+        let bytes = packet.bytes();
+        sender.transmit(bytes.len(), |buffer| buffer.copy_from_slice(bytes)).unwrap();
+    };
+    let mut reactor = here.run(|| Reactor::new(Wait::Epoll).unwrap()).unwrap();
+    let mut handler = here
+        .run(|| {
+            let incremental = Lines::both(line(1), line(2));
+            let mut addresses = Multicast { incremental, ..Multicast::default() };
+            addresses.set_interfaces(Ipv4Addr::LOCALHOST, here.address());
+            let late_join = LateJoin::Nothing;
+            let settings = Settings { max_instruments: 8, late_join, ..Settings::default() };
+            FeedHandler::new(settings, addresses, &mut reactor).unwrap()
+        })
+        .unwrap();
+    // Group 2 on loopback and group 1 on the other interface are not received.
+    here.run(|| send(line(1), Ipv4Addr::LOCALHOST, &packet(1).heartbeat())).unwrap();
+    here.run(|| send(line(2), Ipv4Addr::LOCALHOST, &packet(2).heartbeat())).unwrap();
+    there.run(|| send(line(2), there.address(), &packet(2).heartbeat())).unwrap();
+    there.run(|| send(line(1), there.address(), &packet(3).heartbeat())).unwrap();
+    there.run(|| send(line(2), there.address(), &packet(3).heartbeat())).unwrap();
+    let received = |handler: &FeedHandler| {
+        let lines = handler.lines();
+        lines.map(|line| (line.group, line.datagrams)).collect::<Vec<_>>()
+    };
+    for poll in 0..2_000 {
+        let now = at(poll);
+        let ready = reactor.wait(now.monotonic, Some(now.monotonic)).unwrap();
+        here.run(|| handler.process(now, ready, &mut reactor, &mut ()).unwrap()).unwrap();
+        if received(&handler).iter().map(|(_, datagrams)| datagrams).sum::<u64>() >= 3 {
+            break;
+        }
+    }
+    assert_eq!(received(&handler), [(line(1), 1), (line(2), 2)]);
 }
 
 #[test]

@@ -103,6 +103,55 @@ fn invalid_capture_exits_with_one_line_and_status_1() {
     assert_eq!(err, format!("hairpin: {path}: no market data over UDP in this capture\n"));
 }
 
+/// Writes a configuration with one channel whose sides have one group each.
+fn two_sides(folder: &Path) -> String {
+    let path = folder.join("channel.toml");
+    let side = |side, number| {
+        format!(
+            "[[channel.connection]]\nfeed = \"I\"\nside = \"{side}\"\n\
+             group = \"239.196.0.{number}\"\nport = 14330\n"
+        )
+    };
+    let text = format!("[[channel]]\nid = \"310\"\n{}{}", side('A', 1), side('B', 2));
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn two_interfaces_are_given_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = two_sides(folder.path());
+    let args = ["--config", &config, "--interface-a", "lo", "--interface-b", "lo", "--for", "0.1"];
+    let (status, out, err) = feed(&args);
+    assert_eq!((status, err.as_str()), (Some(0), ""), "{out}");
+    for wrong in [
+        &["--config", &config, "--interface-a", "lo"][..],
+        &["--config", &config, "--interface-b", "lo"],
+        &["--config", &config, "--interface", "lo", "--interface-a", "lo", "--interface-b", "lo"],
+        &["--pcap", "-", "--interface-a", "lo", "--interface-b", "lo"],
+        &["--pcap", "-", "--timestamps", "hardware"],
+    ] {
+        let (status, _, err) = feed(wrong);
+        assert_eq!((status, err.lines().count()), (Some(2), 1), "{wrong:?}: {err}");
+    }
+    let (status, _, err) =
+        feed(&["--config", &config, "--interface-a", "lo", "--interface-b", "none0"]);
+    assert_eq!(status, Some(1));
+    assert!(err.contains("none0"), "{err}");
+}
+
+#[test]
+fn hardware_timestamps_need_a_capable_interface() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = two_sides(folder.path());
+    let args = ["--config", &config, "--interface", "lo", "--timestamps", "hardware"];
+    let (status, out, err) = feed(&args);
+    assert_eq!((status, out.as_str()), (Some(1), ""));
+    let expected = "hairpin: cannot use hardware timestamps of lo: the NIC or its driver takes \
+                    none of received packets; use --timestamps software\n";
+    assert_eq!(err, expected);
+}
+
 /// A seeded random number generator for losses and delays.
 struct FaultRng(u64);
 

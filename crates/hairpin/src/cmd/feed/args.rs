@@ -4,11 +4,13 @@ use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::ArgGroup;
 use hairpin_endpoint::capture::{RecorderSettings, Speed};
 use hairpin_feed_handler::config::{ChannelConfig, Config, ConfigError};
-use hairpin_feed_handler::{Addresses, Feed, FeedLine, Filter, Multicast, OrderBooks, Text};
+use hairpin_feed_handler::{
+    Addresses, Feed, FeedLine, Filter, Multicast, OrderBooks, Text, Timestamping,
+};
 use hairpin_reactor::Wait;
 use hairpin_time::Duration;
 
@@ -19,12 +21,17 @@ use crate::harness::args::parse_wait;
 use crate::harness::transport;
 use crate::harness::usage::usage_error;
 
+/// The arguments that select the source of packets, of which one is given.
+const SOURCES: [&str; 3] = ["pcap", "interface", "interface_a"];
+
 /// Run the feed handler on a live channel or a capture: print messages, books and statistics
 ///
-/// Live: --config, --channel and --interface. On a capture (pcap or pcapng): --pcap. Exit status: 0
-/// if every packet was understood, 1 after any error, 2 for wrong arguments, 130 when interrupted.
+/// Live: --config, --channel and --interface, or --interface-a and -b. On a capture (pcap or
+/// pcapng): --pcap. Exit status: 0 if every packet was understood, 1 after any error, 2 for wrong
+/// arguments, 130 when interrupted.
 #[derive(clap::Args, Debug, Clone)]
-#[command(group = ArgGroup::new("source").args(["pcap", "interface"]).required(true))]
+#[command(group = ArgGroup::new("source").args(SOURCES).required(true))]
+#[command(group = ArgGroup::new("live").args(["interface", "interface_a"]))]
 pub(crate) struct FeedArgs {
     /// Capture of one market data channel, `-` for standard input
     #[arg(long, value_name = "FILE")]
@@ -33,6 +40,19 @@ pub(crate) struct FeedArgs {
     /// Interface on which to receive
     #[arg(long, value_name = "IF", requires = "config")]
     pub(super) interface: Option<String>,
+
+    /// Interface on which to receive side A, and replays; with --interface-b
+    #[arg(long, value_name = "IF", requires_all = ["config", "interface_b"])]
+    pub(super) interface_a: Option<String>,
+
+    /// Interface on which to receive side B
+    #[arg(long, value_name = "IF", requires = "interface_a")]
+    pub(super) interface_b: Option<String>,
+
+    /// Receive timestamps: of the kernel, or of the NIC
+    #[arg(long, value_enum, value_name = "SOURCE", default_value_t = Timestamps::Software,
+          requires = "live")]
+    pub(super) timestamps: Timestamps,
 
     #[command(flatten)]
     pub(super) transport: transport::TransportArgs,
@@ -84,7 +104,7 @@ pub(crate) struct FeedArgs {
 
     /// Request from the channel's replay server what both sides lost, before waiting for snapshots.
     /// The user is CME, or $HAIRPIN_REPLAY_USER with $HAIRPIN_REPLAY_PASSWORD
-    #[arg(long, requires = "interface")]
+    #[arg(long, requires = "live")]
     pub(super) replay: bool,
 
     /// Print statistics every SECONDS seconds instead of messages [default: 1]
@@ -106,7 +126,7 @@ pub(crate) struct FeedArgs {
 
     /// Record received packets with their receive timestamps: pcapng, or pcap if the name ends in
     /// .pcap
-    #[arg(long, value_name = "FILE", requires = "interface")]
+    #[arg(long, value_name = "FILE", requires = "live")]
     log: Option<PathBuf>,
 
     /// Begin another file after MB megabytes: FILE with 00001 and so on before its extension
@@ -118,6 +138,24 @@ pub(crate) struct FeedArgs {
     #[arg(long, value_name = "N", requires = "log_megabytes",
           value_parser = clap::value_parser!(u32).range(1..))]
     log_files: Option<u32>,
+}
+
+/// The source of receive timestamps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Timestamps {
+    Off,
+    Software,
+    Hardware,
+}
+
+impl From<Timestamps> for Timestamping {
+    fn from(timestamps: Timestamps) -> Self {
+        match timestamps {
+            Timestamps::Off => Self::Off,
+            Timestamps::Software => Self::Software,
+            Timestamps::Hardware => Self::Hardware,
+        }
+    }
 }
 
 /// The orders to keep.
@@ -180,6 +218,33 @@ impl FeedArgs {
         Ok(addresses)
     }
 
+    /// Returns the interfaces of side A and of side B, which may be the same.
+    pub(super) fn interfaces(&self) -> Option<(&str, &str)> {
+        let both = self.interface.as_deref();
+        Some((self.interface_a.as_deref().or(both)?, self.interface_b.as_deref().or(both)?))
+    }
+
+    /// Receives each side on its own interface, if the arguments name two.
+    ///
+    /// # Errors
+    /// A channel over TCP, which connects from one interface.
+    pub(super) fn set_interfaces(
+        &self,
+        channel: &ChannelConfig,
+        addresses: &mut Addresses,
+        a: Ipv4Addr,
+        b: Ipv4Addr,
+    ) -> Result<()> {
+        match addresses {
+            _ if self.interface_a.is_none() => {}
+            Addresses::Multicast(feeds) => feeds.set_interfaces(a, b),
+            Addresses::Tcp(_) => {
+                bail!("channel {} uses TCP: receive it on one --interface", channel.id);
+            }
+        }
+        Ok(())
+    }
+
     /// Checks for conflicting arguments about the datapath.
     ///
     /// # Errors
@@ -187,6 +252,12 @@ impl FeedArgs {
     pub(super) fn check(&self) -> Result<()> {
         if self.pcap.is_some() && self.transport.is_xdp() {
             usage_error!("a capture needs no network: --transport xdp is for --interface");
+        }
+        if self.interface_a.is_some() && self.transport.is_xdp() {
+            usage_error!("--transport xdp receives on one interface: use --interface");
+        }
+        if self.timestamps != Timestamps::Software && self.transport.is_xdp() {
+            usage_error!("--timestamps is for --transport kernel");
         }
         self.transport.check_interface(self.interface.as_deref())
     }

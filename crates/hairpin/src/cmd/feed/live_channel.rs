@@ -5,7 +5,9 @@ use std::io::Write;
 use anyhow::{Context, Result, anyhow};
 use hairpin_endpoint::capture::{Recorder, RecorderSettings};
 use hairpin_feed_handler::config::ChannelConfig;
-use hairpin_feed_handler::{Addresses, FeedHandler, Filter, LateJoin, Settings};
+use hairpin_feed_handler::{
+    Addresses, FeedHandler, Filter, LateJoin, Settings, Timestamping, UdpOptions,
+};
 use hairpin_host::Clock;
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now};
@@ -24,6 +26,7 @@ const MAX_SLEEP: Duration = Duration::from_millis(100);
 /// The arguments for a channel on the network.
 pub(super) struct ChannelArgs<'a> {
     pub(super) interface: &'a str,
+    pub(super) timestamping: Timestamping,
     pub(super) transport: transport::TransportArgs,
     pub(super) wait: Wait,
     /// How long to run, unless until interrupted.
@@ -64,8 +67,10 @@ impl LiveChannel {
         )?;
         datapath.apply_to(&mut addresses);
         let mut reactor = Reactor::new(words.wait)?;
+        let options = UdpOptions { timestamping: words.timestamping, ..UdpOptions::default() };
+        let filter = words.filter.clone();
         let mut feed =
-            FeedHandler::new_with_filter(settings, words.filter.clone(), addresses, &mut reactor)
+            FeedHandler::new_with_options(settings, filter, addresses, options, &mut reactor)
                 .with_context(|| format!("channel {} on {}", channel.id, words.interface))?;
         if let Some(recording) = &words.recording {
             feed.record(recording, &channel.id)?;

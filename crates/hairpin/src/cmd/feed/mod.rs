@@ -38,6 +38,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
+use hairpin_endpoint::InterfaceTimestamping;
 use hairpin_endpoint::capture::Speed;
 use hairpin_feed_handler::{
     Channel, Feed, FeedLines, Feeds, Filter, LateJoin, OrderBooks, Replay as Refill, Settings,
@@ -51,7 +52,7 @@ use crate::cmd::decode::capture::Links;
 use crate::cmd::decode::codecs::{Codecs, SchemaFile};
 use crate::cmd::decode::{DecodeCounts, Format};
 use crate::harness::signals::Signals;
-use args::groups_of;
+use args::{Timestamps, groups_of};
 use capture_replay::CaptureReplay;
 use counters::ChannelCounters;
 use group_map::GroupMap;
@@ -164,10 +165,14 @@ fn live(
     (out, err): (impl Write, impl Write),
     stop_requested: &dyn Fn() -> bool,
 ) -> Result<()> {
-    let interface = arguments.interface.as_deref().context("no interface")?;
-    let address = interface_address(interface)?;
+    let (interface, other) = arguments.interfaces().context("no interface")?;
+    let [address, other_address] = [interface_address(interface)?, interface_address(other)?];
     let channel = arguments.channel().map_err(|what| anyhow!(what))?.context("no channel")?;
-    let addresses = arguments.addresses(&channel, address).map_err(|what| anyhow!(what))?;
+    let mut addresses = arguments.addresses(&channel, address).map_err(|what| anyhow!(what))?;
+    arguments.set_interfaces(&channel, &mut addresses, address, other_address)?;
+    if arguments.timestamps == Timestamps::Hardware {
+        [interface, other].into_iter().try_for_each(check_hardware_timestamps)?;
+    }
     arguments.transport.check_feed(&addresses)?;
     let mut settings = settings(&groups_of(&addresses).unwrap_or_default(), options.orders);
     settings.late_join = live_channel::late_join(&addresses, settings.late_join);
@@ -175,16 +180,44 @@ fn live(
     settings.replay = arguments.replay.then(Refill::default);
     let words = live_channel::ChannelArgs {
         interface,
+        timestamping: arguments.timestamps.into(),
         transport: arguments.transport,
         wait: arguments.wait,
         duration: arguments.duration,
         recording: arguments.recording(),
         filter: options.filter,
     };
-    let title = format!("feed --channel {} --interface {interface}", channel.id);
+    let interfaces = match &arguments.interface {
+        Some(interface) => format!("--interface {interface}"),
+        None => format!("--interface-a {interface} --interface-b {other}"),
+    };
+    let title = format!("feed --channel {} {interfaces}", channel.id);
     let feed = LiveChannel::open(words, &channel, addresses, settings)?;
     let printer = Printer::new(options, &title, settings.late_join, counts, (out, err))?;
     feed.run(&title, printer.of_network(), stop_requested)
+}
+
+/// Checks that the NIC timestamps received packets.
+///
+/// # Errors
+/// The interface does not exist, or what is missing.
+fn check_hardware_timestamps(interface: &str) -> Result<()> {
+    let state = InterfaceTimestamping::query(interface)?;
+    missing_timestamps(interface, state)
+        .map_or(Ok(()), |missing| bail!("cannot use hardware timestamps of {interface}: {missing}"))
+}
+
+/// Returns what prevents hardware receive timestamps, if anything.
+fn missing_timestamps(interface: &str, state: InterfaceTimestamping) -> Option<String> {
+    if !state.hardware_receive {
+        let cause = "the NIC or its driver takes none of received packets";
+        return Some(format!("{cause}; use --timestamps software"));
+    }
+    if state.clock.is_none() {
+        return Some("the NIC has no clock (/dev/ptp)".to_owned());
+    }
+    (!state.receive_enabled)
+        .then(|| format!("they are off; enable them by hwstamp_ctl -i {interface} -r 1"))
 }
 
 /// Returns the settings of a channel that joins with the available feeds.

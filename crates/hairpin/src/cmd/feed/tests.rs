@@ -55,6 +55,19 @@ fn captured(datagrams: &[(u64, u8, Vec<u8>)]) -> Vec<u8> {
     writer.into_writer()
 }
 
+#[test]
+fn missing_hardware_timestamps_have_a_cause() {
+    let missing = |state| missing_timestamps("eth0", state);
+    let cause = missing(InterfaceTimestamping::default()).unwrap();
+    assert!(cause.starts_with("the NIC or its driver takes none"), "{cause}");
+    let capable = InterfaceTimestamping { hardware_receive: true, ..Default::default() };
+    assert_eq!(missing(capable).unwrap(), "the NIC has no clock (/dev/ptp)");
+    let off = InterfaceTimestamping { clock: Some(0), ..capable };
+    let expected = "they are off; enable them by hwstamp_ctl -i eth0 -r 1";
+    assert_eq!(missing(off).unwrap(), expected);
+    assert_eq!(missing(InterfaceTimestamping { receive_enabled: true, ..off }), None);
+}
+
 /// Returns options for lines of text.
 fn options<'a>(codecs: &'a Codecs<'a>, filter: &'a Filter, books: bool) -> PrintOptions<'a> {
     PrintOptions {

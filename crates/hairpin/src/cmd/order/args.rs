@@ -12,31 +12,46 @@ use jiff::tz::TimeZone;
 ///
 /// With FILE it logs on and runs the commands of the script or of standard input, one per line.
 /// With --journal and --show it prints the records of a session, one per line; it locks and changes
-/// nothing, so the session may be running. Exit status: 0 if all was done, 1 after any error, 2 for
+/// nothing, so the session may be running. With --journal and --audit-trail it writes the records
+/// as CME's audit trail. Exit status: 0 if all was done, 1 after any error, 2 for
 /// wrong arguments, 130 when interrupted, 143 when terminated.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct OrderArgs {
     /// Settings file (TOML) with gateway, credentials, journal and instruments, as every order
     /// entry program reads it
-    #[arg(value_name = "FILE", required_unless_present = "show", conflicts_with = "show")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["show", "audit_trail"])]
+    #[arg(conflicts_with_all = ["show", "audit_trail"])]
     pub(super) settings: Option<PathBuf>,
 
     /// Script with one command per line [default: standard input]
-    #[arg(long, value_name = "FILE", conflicts_with = "show")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["show", "audit_trail"])]
     pub(super) script: Option<PathBuf>,
 
     /// Market segment of the session, if the file has several [default: the only one]
-    #[arg(long, value_name = "ID", conflicts_with = "show")]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["show", "audit_trail"])]
     pub(super) segment: Option<u8>,
 
-    /// Folder of the journal [default: that of the settings file]; with --show, the journal to
-    /// print
+    /// Prices in commands are display prices: convert them by the DisplayFactor of the definitions
+    /// in FILE, a capture of market data [default: wire prices]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["show", "audit_trail"])]
+    pub(super) display_prices: Option<PathBuf>,
+
+    /// Folder of the journal [default: that of the settings file]; with --show and --audit-trail,
+    /// the journal to print or write
     #[arg(long, value_name = "DIR")]
     pub(super) journal: Option<PathBuf>,
 
     /// Print the journal
     #[arg(long, requires = "journal")]
     pub(super) show: bool,
+
+    /// Write the journal as CME's audit trail: SESSION-YYYYMMDD.csv for each session and day (UTC)
+    #[arg(long, requires = "journal", conflicts_with_all = ["show", "format"])]
+    pub(super) audit_trail: bool,
+
+    /// Folder of the audit trail, created if missing; existing files are not replaced
+    #[arg(long, value_name = "DIR", requires = "audit_trail", default_value = ".")]
+    pub(super) output: PathBuf,
 
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]

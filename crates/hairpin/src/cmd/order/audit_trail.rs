@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use hairpin_mapped::{Checksum, Entry, JournalError, Reader};
 
 use super::args::{Format, OrderArgs};
-use super::row::{Row, names};
+use super::audit_record::{AuditRecord, names};
 
 /// Prints the journal. The exit status is 1 if anything in it was wrong, even if the reader of the
 /// output has closed it.
@@ -20,13 +20,7 @@ use super::row::{Row, names};
 /// # Errors
 /// No journal, or one that this user may not read; those of standard output.
 pub(super) fn show(arguments: &OrderArgs, journal: &Path) -> Result<ExitCode> {
-    let named = || format!("cannot read the journal in {}", journal.display());
-    let reader = Reader::open(journal).map_err(|error| match error {
-        JournalError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-            anyhow::anyhow!("no journal in {}", journal.display())
-        }
-        error => anyhow::Error::from(error).context(named()),
-    })?;
+    let reader = open(journal)?;
     let mut trail = AuditTrail { arguments, out: BufWriter::new(io::stdout().lock()), harms: 0 };
     match trail.print(reader) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -35,6 +29,20 @@ pub(super) fn show(arguments: &OrderArgs, journal: &Path) -> Result<ExitCode> {
         _ if trail.harms > 0 => Ok(ExitCode::FAILURE),
         _ => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// Opens a journal to read it.
+///
+/// # Errors
+/// No journal, or one that this user may not read.
+pub(super) fn open(journal: &Path) -> Result<Reader> {
+    let named = || format!("cannot read the journal in {}", journal.display());
+    Reader::open(journal).map_err(|error| match error {
+        JournalError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
+            anyhow::anyhow!("no journal in {}", journal.display())
+        }
+        error => anyhow::Error::from(error).context(named()),
+    })
 }
 
 struct AuditTrail<'a, O: Write> {
@@ -60,14 +68,14 @@ impl<O: Write> AuditTrail<'_, O> {
     }
 
     fn entry(&mut self, entry: &Entry) -> io::Result<()> {
-        let row = Row::new(entry);
-        writeln!(self.out, "{}", row.line(self.arguments.format))?;
+        let record = AuditRecord::new(entry);
+        writeln!(self.out, "{}", record.line(self.arguments.format))?;
         let (segment, offset) = (entry.segment, entry.offset);
         if entry.checksum == Checksum::Mismatch {
             self.harm(&format_args!(
                 "segment {segment}, byte {offset}: the record differs from what was committed"
             ))?;
-        } else if let Some(wrong) = row.wrong {
+        } else if let Some(wrong) = record.wrong {
             self.harm(&format_args!("segment {segment}, byte {offset}: not a message: {wrong}"))?;
         }
         Ok(())

@@ -11,7 +11,7 @@ use hairpin_order_entry::{
 use hairpin_sbe::{DecodeError, MessageHeader, Value, Visitor};
 
 /// The printed fields, with CME's names where they have one.
-pub(super) const NAMES: [&str; 36] = [
+pub(super) const NAMES: [&str; 39] = [
     "ClOrdID",
     "OrderID",
     "Side",
@@ -36,6 +36,9 @@ pub(super) const NAMES: [&str; 36] = [
     "MassActionScope",
     "MassActionResponse",
     "TotalAffectedOrders",
+    "CrossID",
+    "QuoteID",
+    "QuoteStatus",
     "PossRetransFlag",
     "Session",
     "Firm",

@@ -7,8 +7,10 @@ use hairpin_mapped::{Record, Storage};
 use hairpin_order_entry::messages::{
     ExecutionReportCancel534, ExecutionReportElimination524, ExecutionReportModify531,
     ExecutionReportNew522, ExecutionReportReject523, ExecutionReportStatus532,
-    ExecutionReportTradeOutright525, ExecutionReportTradeSpread526, OrderCancelReject535,
-    OrderCancelReplaceReject536, OrderMassActionReport562,
+    ExecutionReportTradeOutright525, ExecutionReportTradeSpread526, MassQuoteAck545,
+    MassQuoteResponse571, OrderCancelReject535, OrderCancelReplaceReject536,
+    OrderMassActionReport562, PartyDetailsDefinitionRequestAck519, QuoteCancelAck563,
+    RequestForQuoteAck546,
 };
 use hairpin_order_entry::{
     BackupNotice, BusinessReject521, Error, Established, Failover, Gap, Listener, Message,
@@ -18,9 +20,9 @@ use hairpin_order_entry::{
 use hairpin_time::Utc;
 
 use super::args::Format;
+use super::audit_record::AuditRecord;
 use super::columns::{ColumnValue, Columns};
 use super::orders::{Order, OrderStatus, Orders};
-use super::row::Row;
 use super::script::ExpectedEvent;
 
 /// The most events kept for `expect`; the oldest of more are dropped.
@@ -77,7 +79,7 @@ impl<O: Write> OrderConsole<O> {
         // What was just encoded can be decoded.
         let _ = columns.read(journal.bytes(record).get(4..).unwrap_or_default());
         let number = Some(tag.seq_num);
-        self.print(&Row::event(tag.now.utc, "out", tag.uuid, number, columns));
+        self.print(&AuditRecord::event(tag.now.utc, "out", tag.uuid, number, columns));
     }
 
     /// Prints the last reported state of an order.
@@ -102,7 +104,7 @@ impl<O: Write> OrderConsole<O> {
             columns.put("StopPx", ColumnValue::text(price));
         }
         columns.put("LeavesQty", ColumnValue::number(order.leaves));
-        self.print(&Row::event(now, "order", uuid, None, columns));
+        self.print(&AuditRecord::event(now, "order", uuid, None, columns));
     }
 
     /// Prints why a connection has failed; the failure itself was printed before.
@@ -120,12 +122,12 @@ impl<O: Write> OrderConsole<O> {
         if let Some(text) = text {
             columns.put("Text", ColumnValue::text(text));
         }
-        self.print(&Row::event(now, "session", uuid, None, columns));
+        self.print(&AuditRecord::event(now, "session", uuid, None, columns));
     }
 
     /// Flushes each line: the reader may be waiting for it.
-    fn print(&mut self, row: &Row) {
-        self.line(&row.line(self.format));
+    fn print(&mut self, record: &AuditRecord) {
+        self.line(&record.line(self.format));
     }
 
     /// Prints a line.
@@ -142,9 +144,25 @@ impl<O: Write> OrderConsole<O> {
     }
 }
 
-/// Returns the event of a template, if `expect` has one.
-fn event(template_id: u16) -> Option<ExpectedEvent> {
+/// Returns the event of a message, if `expect` has one.
+fn event(template_id: u16, columns: &Columns) -> Option<ExpectedEvent> {
+    let has = |name: &str, code: &str| columns.get(name).is_some_and(|it| it.ends_with(code));
+    let is_refused = has("MassActionResponse", "(0)") || has("QuoteStatus", "(5)");
     Some(match template_id {
+        OrderMassActionReport562::TEMPLATE_ID
+        | MassQuoteAck545::TEMPLATE_ID
+        | MassQuoteResponse571::TEMPLATE_ID
+        | QuoteCancelAck563::TEMPLATE_ID
+        | RequestForQuoteAck546::TEMPLATE_ID
+            if is_refused =>
+        {
+            ExpectedEvent::Reject
+        }
+        OrderMassActionReport562::TEMPLATE_ID => ExpectedEvent::Cancel,
+        MassQuoteAck545::TEMPLATE_ID | MassQuoteResponse571::TEMPLATE_ID => ExpectedEvent::Quote,
+        QuoteCancelAck563::TEMPLATE_ID => ExpectedEvent::QuoteCancel,
+        RequestForQuoteAck546::TEMPLATE_ID => ExpectedEvent::QuoteRequest,
+        PartyDetailsDefinitionRequestAck519::TEMPLATE_ID => ExpectedEvent::Party,
         ExecutionReportNew522::TEMPLATE_ID => ExpectedEvent::New,
         ExecutionReportModify531::TEMPLATE_ID => ExpectedEvent::Replace,
         ExecutionReportTradeOutright525::TEMPLATE_ID
@@ -170,18 +188,13 @@ impl<O: Write> Listener for OrderConsole<O> {
             columns = Columns::named(&format!("template-{template_id}"));
         }
         self.orders.on_report(template_id, &columns);
-        let is_refused = columns.get("MassActionResponse") == Some("Rejected(0)");
-        let event = match template_id {
-            OrderMassActionReport562::TEMPLATE_ID if is_refused => Some(ExpectedEvent::Reject),
-            OrderMassActionReport562::TEMPLATE_ID => Some(ExpectedEvent::Cancel),
-            _ => event(template_id),
-        };
+        let event = event(template_id, &columns);
         if self.events.len() == EVENTS_MAX {
             self.events.pop_front();
         }
         self.events.extend(event);
         let (now, number) = (sender.now().utc, Some(message.seq_num));
-        self.print(&Row::event(now, "in", message.uuid, number, columns));
+        self.print(&AuditRecord::event(now, "in", message.uuid, number, columns));
     }
 
     fn on_state(&mut self, sender: &mut Sender<'_>, state: State) {

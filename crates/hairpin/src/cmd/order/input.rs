@@ -62,6 +62,9 @@ impl Input {
         let mut commands = VecDeque::new();
         for (number, line) in (1..).zip(text.lines()) {
             let command = parse(line, number, &symbol);
+            let command = command.map_err(anyhow::Error::from).and_then(|command| {
+                command.map(|command| settings.with_wire_prices(number, command)).transpose()
+            });
             let command = command.with_context(|| path.display().to_string())?;
             commands.extend(command.map(|command| (number, command)));
         }
@@ -132,7 +135,12 @@ impl Input {
             let command = parse(&line, *number, &|symbol| settings.instrument(symbol));
             typist.has_typed(&line, matches!(command, Ok(Some(_))));
             match command {
-                Ok(Some(command)) => return Next::Command(*number, command),
+                Ok(Some(command)) => {
+                    return match settings.with_wire_prices(*number, command) {
+                        Ok(command) => Next::Command(*number, command),
+                        Err(error) => Next::Wrong(format!("{error:#}")),
+                    };
+                }
                 Ok(None) => {}
                 Err(error) => return Next::Wrong(error.to_string()),
             }

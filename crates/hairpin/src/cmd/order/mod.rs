@@ -2,19 +2,21 @@
 //!
 //! With a settings file it logs on, runs the commands of a script or of standard input, prints sent
 //! and received messages, and logs off. With `--show` it prints the journal of a session. Both
-//! print the same lines.
+//! print the same lines. With `--audit-trail` it writes the journal as CME requires.
 
 mod active_session;
 mod args;
+mod audit_record;
 mod audit_trail;
+mod cme_audit_trail;
 mod columns;
 mod console;
+mod display_prices;
 mod history;
 mod input;
 mod order_run;
 mod orders;
 mod prompt;
-mod row;
 mod script;
 mod settings;
 
@@ -37,8 +39,11 @@ pub(crate) fn run(arguments: &OrderArgs) -> Result<ExitCode> {
     if let (true, Some(journal)) = (arguments.show, &arguments.journal) {
         return audit_trail::show(arguments, journal);
     }
+    if let (true, Some(journal)) = (arguments.audit_trail, &arguments.journal) {
+        return cme_audit_trail::write(journal, &arguments.output);
+    }
     let Some(settings) = &arguments.settings else {
-        let what = "no settings file and no --journal DIR --show\n";
+        let what = "no settings file and no --journal DIR with --show or --audit-trail\n";
         return Ok(usage::report(&clap::Error::raw(ErrorKind::MissingRequiredArgument, what)));
     };
     if arguments.format == Format::Csv {

@@ -1,5 +1,8 @@
 //! `hairpin order FILE`: a session that runs the commands of a script.
 
+mod parties;
+mod quotes;
+
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,7 +11,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use hairpin_host::Clock;
 use hairpin_mapped::Direction;
 use hairpin_order_entry::{
-    CancelOrder, ClOrdId, MassCancel, NewOrder, OrderStatusRequest, Outgoing, ReplaceOrder, State,
+    CancelOrder, ClOrdId, MESSAGE_RECORD, MassCancel, MassStatus, NewOrder, Operator,
+    OrderStatusRequest, Outgoing, ReplaceOrder, Sent, State,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now};
@@ -18,7 +22,7 @@ use super::args::OrderArgs;
 use super::console::OrderConsole;
 use super::input::{Input, Next};
 use super::orders::{Order, OrderStatus};
-use super::script::{Command, Enter, ExpectedEvent, Target};
+use super::script::{Command, Enter, ExpectedEvent, OrderNaming, PartyTerms, Target, convert};
 use super::settings::OrderSettings;
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn, poll};
 use crate::harness::signals::Signals;
@@ -36,7 +40,7 @@ const ORDER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Wrong settings or a wrong script, a locked journal, a failed logon, a command that failed, or an
 /// unmet expectation.
 pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
-    let settings = OrderSettings::read(settings, arguments.segment, arguments.journal.as_deref())?;
+    let settings = OrderSettings::read(settings, arguments)?;
     let script = arguments.script.as_deref();
     let script = script.map(|path| Input::script(path, &settings)).transpose()?;
     let line = settings.line()?;
@@ -59,6 +63,8 @@ pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
         settings,
         clock,
         input,
+        operator: None,
+        on_demand: None,
         pending: None,
         leaving: None,
         timed_out: false,
@@ -121,6 +127,10 @@ struct OrderRun {
     settings: OrderSettings,
     input: Input,
     next_id: u64,
+    /// The operator with the party details of the last `party`, if any.
+    operator: Option<Operator>,
+    /// Party details for the next order alone.
+    on_demand: Option<PartyTerms>,
     /// The current wait, and the line of its command.
     pending: Option<(usize, Pending)>,
     /// A Terminate was sent: when the wait for its answer ends.
@@ -243,7 +253,21 @@ impl OrderRun {
                 return self.wait(now, Pending::Expect(what, now.monotonic + within));
             }
             Command::Quit => self.leave(now),
-            command @ (Command::Replace { .. } | Command::Cancel(_) | Command::Status(Some(_))) => {
+            Command::MassStatus(security_id) => {
+                self.send(now, &MassStatus::instrument(security_id))?;
+            }
+            Command::Party(terms) => self.party(now, terms)?,
+            Command::Quote { set, quotes } => self.quote(now, set, &quotes)?,
+            Command::CancelQuotes(scope) => self.cancel_quotes(now, scope)?,
+            Command::RequestQuote { security_id, quantity } => {
+                self.request_quote(now, security_id, quantity)?;
+            }
+            Command::Cross { quantity, price, security_id } => {
+                self.cross(now, quantity, price, security_id)?;
+            }
+            command @ (Command::Replace { .. }
+            | Command::Cancel { .. }
+            | Command::Status(Some(_))) => {
                 return self.with_order(now, command, now.monotonic + ORDER_TIMEOUT);
             }
         }
@@ -262,7 +286,10 @@ impl OrderRun {
             display_quantity: enter.display_quantity,
             ..NewOrder::new(security_id, side, pricing, quantity, id)
         };
-        let seq_num = self.send(now, &order)?;
+        let seq_num = match self.on_demand.take() {
+            Some(terms) => self.send_on_demand(now, terms, &order)?,
+            None => self.send(now, &order)?,
+        };
         self.console.orders.push(order, seq_num);
         Ok(())
     }
@@ -275,7 +302,7 @@ impl OrderRun {
         until: Instant,
     ) -> Result<Option<Pending>> {
         let (Command::Replace { target, .. }
-        | Command::Cancel(target)
+        | Command::Cancel { target, .. }
         | Command::Status(Some(target))) = command
         else {
             return Ok(None);
@@ -297,13 +324,24 @@ impl OrderRun {
         };
         let order = order.clone();
         match command {
-            Command::Cancel(_) => self.cancel(now, &order, order_id)?,
-            Command::Replace { quantity, pricing, qualifier, .. } => {
-                let mut terms = NewOrder { cl_ord_id: self.new_id(), ..order.terms };
+            Command::Cancel { naming, .. } => self.cancel(now, &order, order_id, naming)?,
+            Command::Replace { quantity, pricing, qualifier, mitigation, naming, .. } => {
+                let id = match naming {
+                    OrderNaming::OrderId => self.new_id(),
+                    OrderNaming::ClOrdId => order.cl_ord_id,
+                };
+                let mut terms = NewOrder { cl_ord_id: id, ..order.terms };
                 terms.quantity = quantity.unwrap_or(terms.quantity);
-                terms.pricing = pricing.unwrap_or(terms.pricing);
+                if let Some(pricing) = pricing {
+                    let id = terms.security_id.0;
+                    terms.pricing = convert(pricing, |price| self.settings.wire_price(id, price))?;
+                }
                 terms.time_in_force = qualifier.unwrap_or(terms.time_in_force);
-                self.send(now, &ReplaceOrder::from_order(order_id, &terms))?;
+                let replacement = match naming {
+                    OrderNaming::OrderId => ReplaceOrder::from_order(order_id, &terms),
+                    OrderNaming::ClOrdId => ReplaceOrder::by_cl_ord_id(&terms),
+                };
+                self.send(now, &ReplaceOrder { in_flight_mitigation: mitigation, ..replacement })?;
                 if let Some(order) = self.console.orders.find(target) {
                     order.replacement = Some(terms);
                 }
@@ -315,10 +353,19 @@ impl OrderRun {
         Ok(None)
     }
 
-    fn cancel(&mut self, now: Now, order: &Order, order_id: u64) -> Result<()> {
+    fn cancel(
+        &mut self,
+        now: Now,
+        order: &Order,
+        order_id: u64,
+        naming: OrderNaming,
+    ) -> Result<()> {
         let NewOrder { security_id, side, .. } = order.terms;
-        let id = self.new_id();
-        self.send(now, &CancelOrder::new(order_id, security_id, side, id)).map(drop)
+        let cancel = match naming {
+            OrderNaming::OrderId => CancelOrder::new(order_id, security_id, side, self.new_id()),
+            OrderNaming::ClOrdId => CancelOrder::by_cl_ord_id(order.cl_ord_id, security_id, side),
+        };
+        self.send(now, &cancel).map(drop)
     }
 
     /// Prints the state of the session, and every open order.
@@ -334,12 +381,23 @@ impl OrderRun {
 
     /// Sends a message and prints it; returns its number.
     fn send<M: Outgoing>(&mut self, now: Now, message: &M) -> Result<u32> {
-        let sent = self.line.sender(now).send(message)?;
-        let journal = self.line.session().journal();
-        if let Some(record) = journal.last(Direction::Outbound) {
+        let mut sender = self.line.sender(now);
+        let sent = match &self.operator {
+            Some(operator) => sender.send_as(operator, message)?,
+            None => sender.send(message)?,
+        };
+        self.print_sent(sent, sent.seq_num);
+        Ok(sent.seq_num)
+    }
+
+    /// Prints the sent messages from the number `from` on.
+    fn print_sent(&mut self, sent: Sent, from: u32) {
+        let session = self.line.session();
+        let (uuid, journal) = (session.progress().uuid, session.journal());
+        let numbers = from..=sent.seq_num;
+        for (record, _) in journal.replay(Direction::Outbound, MESSAGE_RECORD, uuid, numbers) {
             self.console.sent(journal, record);
         }
-        Ok(sent.seq_num)
     }
 
     fn new_id(&mut self) -> ClOrdId {

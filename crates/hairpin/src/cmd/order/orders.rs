@@ -7,7 +7,7 @@ use hairpin_order_entry::messages::{
     ExecutionReportNew522, ExecutionReportReject523, OrderCancelReplaceReject536,
     OrderMassActionReport562,
 };
-use hairpin_order_entry::{BusinessReject521, NewOrder};
+use hairpin_order_entry::{BusinessReject521, ClOrdId, NewOrder};
 
 use super::columns::Columns;
 use super::script::Target;
@@ -34,6 +34,8 @@ pub(super) struct Order {
     pub(super) replacement: Option<NewOrder>,
     /// The exchange's identifier.
     pub(super) order_id: Option<u64>,
+    /// The ClOrdID at the exchange: that of the last accepted replacement.
+    pub(super) cl_ord_id: ClOrdId,
     pub(super) leaves: u32,
     pub(super) status: OrderStatus,
     /// The sequence number of its message.
@@ -49,7 +51,8 @@ impl Orders {
     pub(super) fn push(&mut self, terms: NewOrder, seq_num: u32) {
         let (order_id, replacement, leaves) = (None, None, terms.quantity);
         let status = OrderStatus::Sent;
-        self.0.push(Order { terms, replacement, order_id, leaves, status, seq_num });
+        let cl_ord_id = terms.cl_ord_id;
+        self.0.push(Order { terms, replacement, order_id, cl_ord_id, leaves, status, seq_num });
     }
 
     /// Returns the order with this identifier, if any.
@@ -120,6 +123,7 @@ impl Order {
             }
             ExecutionReportModify531::TEMPLATE_ID => {
                 let terms = self.replacement.take().unwrap_or(self.terms);
+                self.cl_ord_id = terms.cl_ord_id;
                 self.terms = NewOrder { cl_ord_id: self.terms.cl_ord_id, ..terms };
                 self.leaves = leaves.unwrap_or(self.terms.quantity);
             }

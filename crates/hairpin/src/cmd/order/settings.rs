@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use hairpin_mapped::{Journal, JournalError, JournalSettings};
-use hairpin_order_entry::{Config, ConfigError, JournalLocation, Session};
+use hairpin_order_entry::{Config, ConfigError, JournalLocation, Price9, Session};
 
 use super::active_session::ActiveSession;
+use super::args::OrderArgs;
+use super::display_prices::DisplayPrices;
+use super::script::Command;
 
 /// The size of a journal in memory: some ten thousand messages, more than a person or a script
 /// sends.
@@ -15,15 +18,18 @@ const MEMORY_BYTES: usize = 8 << 20;
 /// The settings of a session and of the command.
 pub(super) struct OrderSettings {
     config: Config,
+    /// `None` if commands have wire prices.
+    display_prices: Option<DisplayPrices>,
 }
 
 impl OrderSettings {
-    /// Reads a settings file and the key that it names, for the given market segment if it has
-    /// several. The given folder replaces that of the journal in the file.
+    /// Reads a settings file and the key that it names. The arguments select the market segment,
+    /// the folder of the journal, and the definitions for display prices.
     ///
     /// # Errors
     /// One line with the file and the cause. Never the key.
-    pub(super) fn read(path: &Path, segment: Option<u8>, folder: Option<&Path>) -> Result<Self> {
+    pub(super) fn read(path: &Path, arguments: &OrderArgs) -> Result<Self> {
+        let OrderArgs { segment, journal: folder, display_prices, .. } = arguments;
         let named = || path.display().to_string();
         let wrong = |error| match error {
             // It contains the file name.
@@ -31,7 +37,7 @@ impl OrderSettings {
             ConfigError::Segments { .. } => anyhow!("{error} with --segment").context(named()),
             _ => anyhow!(error).context(named()),
         };
-        let mut config = match segment {
+        let mut config = match *segment {
             None => Config::read(path).map_err(wrong)?,
             Some(segment) => {
                 let configs = Config::read_segments(path).map_err(wrong)?;
@@ -46,9 +52,35 @@ impl OrderSettings {
         };
         if let Some(folder) = folder {
             let settings = config.journal.map_or_else(JournalSettings::default, |it| it.settings);
-            config.journal = Some(JournalLocation { folder: folder.to_owned(), settings });
+            config.journal = Some(JournalLocation { folder: folder.clone(), settings });
         }
-        Ok(Self { config })
+        let display_prices = display_prices.as_deref().map(DisplayPrices::read).transpose()?;
+        Ok(Self { config, display_prices })
+    }
+
+    /// Returns the firm of the session.
+    pub(super) fn firm(&self) -> &str {
+        &self.config.session.logon.firm
+    }
+
+    /// Returns the wire price of a price in a command for an instrument.
+    ///
+    /// # Errors
+    /// A display price that cannot be converted.
+    pub(super) fn wire_price(&self, security_id: i32, price: Price9) -> Result<Price9> {
+        match &self.display_prices {
+            Some(prices) => prices.wire_price(security_id, price),
+            None => Ok(price),
+        }
+    }
+
+    /// Converts the prices of a command, except those of a replacement.
+    ///
+    /// # Errors
+    /// A display price that cannot be converted, with the line.
+    pub(super) fn with_wire_prices(&self, line: usize, command: Command) -> Result<Command> {
+        let converted = command.with_prices(&|id, price| self.wire_price(id, price));
+        converted.with_context(|| format!("line {line}"))
     }
 
     /// Returns the SecurityID of a symbol in the file.

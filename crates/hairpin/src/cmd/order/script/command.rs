@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use hairpin_order_entry::{ClOrdId, OrderTimeInForce, Pricing, SideReq};
+use hairpin_order_entry::messages::SMPI;
+use hairpin_order_entry::{
+    ClOrdId, InFlightMitigation, OrderTimeInForce, Party, Price9, Pricing, SideReq,
+};
 use hairpin_time::Duration;
 
 /// A command.
@@ -16,11 +19,25 @@ pub(in crate::cmd::order) enum Command {
         quantity: Option<u32>,
         pricing: Option<Pricing>,
         qualifier: Option<OrderTimeInForce>,
+        mitigation: InFlightMitigation,
+        naming: OrderNaming,
     },
     /// `cancel` of one order.
-    Cancel(Target),
+    Cancel { target: Target, naming: OrderNaming },
     /// `cancel all`, of one instrument if it is given.
     CancelAll(Option<i32>),
+    /// `cancel quotes`.
+    CancelQuotes(QuoteScope),
+    /// `party`: details with id 0 go with the next order, others with all following messages.
+    Party(PartyTerms),
+    /// `quote`: a mass quote of one set.
+    Quote { set: u16, quotes: Vec<QuoteTerms> },
+    /// `rfq`: a request for quotes.
+    RequestQuote { security_id: i32, quantity: Option<u32> },
+    /// `cross`: a buyer and a seller of this session.
+    Cross { quantity: u32, price: Price9, security_id: i32 },
+    /// `status all` of an instrument.
+    MassStatus(i32),
     /// `status`: of one order, requested from the exchange; otherwise of all, from its reports so
     /// far.
     Status(Option<Target>),
@@ -44,6 +61,44 @@ pub(in crate::cmd::order) struct Enter {
     pub(in crate::cmd::order) display_quantity: Option<u32>,
     /// Generated if it is not given.
     pub(in crate::cmd::order) cl_ord_id: Option<ClOrdId>,
+}
+
+/// Registered or on-demand party details.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cmd::order) struct PartyTerms {
+    /// PartyDetailsListReqID (1505); 0 on demand.
+    pub(in crate::cmd::order) list_id: u64,
+    pub(in crate::cmd::order) account: Party,
+    /// SelfMatchPreventionID (2362).
+    pub(in crate::cmd::order) self_match_id: Option<u64>,
+    /// SelfMatchPreventionInstruction (8000).
+    pub(in crate::cmd::order) instruction: Option<SMPI>,
+}
+
+/// A two-sided quote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cmd::order) struct QuoteTerms {
+    pub(in crate::cmd::order) security_id: i32,
+    /// Quantity and price.
+    pub(in crate::cmd::order) bid: (u32, Price9),
+    pub(in crate::cmd::order) offer: (u32, Price9),
+}
+
+/// The quotes that a command cancels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cmd::order) enum QuoteScope {
+    All,
+    Instrument(i32),
+    Set(u16),
+}
+
+/// How a message names its order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cmd::order) enum OrderNaming {
+    /// By OrderID (37).
+    OrderId,
+    /// By ClOrdID (11), without OrderID.
+    ClOrdId,
 }
 
 /// The order to which a command refers.
@@ -72,10 +127,63 @@ pub(in crate::cmd::order) enum ExpectedEvent {
     Reject,
     /// The exchange has reported the status of an order.
     Status,
+    /// Party details were accepted.
+    Party,
+    /// A mass quote was accepted.
+    Quote,
+    /// Quotes were canceled.
+    QuoteCancel,
+    /// A request for quotes was accepted.
+    QuoteRequest,
+}
+
+impl Command {
+    /// Converts the command's prices. The instrument of a replacement is known only when it runs,
+    /// so its prices stay.
+    ///
+    /// # Errors
+    /// Those of `wire`, which converts the price of an instrument.
+    pub(in crate::cmd::order) fn with_prices<E>(
+        mut self,
+        wire: &dyn Fn(i32, Price9) -> Result<Price9, E>,
+    ) -> Result<Self, E> {
+        match &mut self {
+            Self::Enter(enter) => {
+                enter.pricing = convert(enter.pricing, |price| wire(enter.security_id, price))?;
+            }
+            Self::Quote { quotes, .. } => {
+                for quote in quotes {
+                    quote.bid.1 = wire(quote.security_id, quote.bid.1)?;
+                    quote.offer.1 = wire(quote.security_id, quote.offer.1)?;
+                }
+            }
+            Self::Cross { price, security_id, .. } => *price = wire(*security_id, *price)?,
+            _ => {}
+        }
+        Ok(self)
+    }
+}
+
+/// Converts each price of a pricing.
+///
+/// # Errors
+/// Those of `wire`.
+pub(in crate::cmd::order) fn convert<E>(
+    pricing: Pricing,
+    wire: impl Fn(Price9) -> Result<Price9, E>,
+) -> Result<Pricing, E> {
+    Ok(match pricing {
+        Pricing::Limit { price } => Pricing::Limit { price: wire(price)? },
+        Pricing::Stop { stop_price } => Pricing::Stop { stop_price: wire(stop_price)? },
+        Pricing::StopLimit { stop_price, price } => {
+            Pricing::StopLimit { stop_price: wire(stop_price)?, price: wire(price)? }
+        }
+        other => other,
+    })
 }
 
 impl ExpectedEvent {
-    pub(super) const NAMES: [(&'static str, Self); 7] = [
+    pub(super) const NAMES: [(&'static str, Self); 11] = [
         ("new", Self::New),
         ("fill", Self::Fill),
         ("cancel", Self::Cancel),
@@ -83,6 +191,10 @@ impl ExpectedEvent {
         ("replace", Self::Replace),
         ("eliminate", Self::Eliminate),
         ("status", Self::Status),
+        ("party", Self::Party),
+        ("quote", Self::Quote),
+        ("quote-cancel", Self::QuoteCancel),
+        ("rfq", Self::QuoteRequest),
     ];
 }
 

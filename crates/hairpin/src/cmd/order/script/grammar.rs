@@ -1,10 +1,15 @@
 //! The grammar of the commands.
 
-use hairpin_order_entry::{ClOrdId, OrderTimeInForce, Price9, Pricing, SideReq};
+use hairpin_order_entry::messages::{PartyDetailRole, SMPI};
+use hairpin_order_entry::{
+    ClOrdId, InFlightMitigation, OrderTimeInForce, Party, Price9, Pricing, SideReq,
+};
 use hairpin_time::Duration;
 
 use super::ScriptError;
-use super::command::{Command, Enter, ExpectedEvent, Target};
+use super::command::{
+    Command, Enter, ExpectedEvent, OrderNaming, PartyTerms, QuoteScope, QuoteTerms, Target,
+};
 use super::tokens::Tokens;
 use super::values;
 
@@ -17,7 +22,8 @@ impl Tokens<'_> {
     /// # Errors
     /// The first wrong word.
     pub(super) fn command(&mut self) -> Result<Command, ScriptError> {
-        const COMMANDS: &str = "buy, sell, replace, cancel, status, sleep, expect or quit";
+        const COMMANDS: &str =
+            "buy, sell, replace, cancel, status, party, quote, rfq, cross, sleep, expect or quit";
         let word = self.next();
         Ok(match word.map_or("", |(_, word)| word) {
             "buy" => Command::Enter(self.enter(SideReq::BUY)?),
@@ -25,7 +31,12 @@ impl Tokens<'_> {
             "replace" => self.replace()?,
             "cancel" => self.cancel()?,
             "status" if self.rest.is_empty() => Command::Status(None),
+            "status" if self.take("all") => Command::MassStatus(self.security_id()?),
             "status" => Command::Status(Some(self.target()?)),
+            "party" => self.party()?,
+            "quote" => self.quote()?,
+            "rfq" => self.request_quote()?,
+            "cross" => self.cross()?,
             "sleep" => Command::Sleep(self.duration()?),
             "expect" => self.expect()?,
             "quit" => Command::Quit,
@@ -38,10 +49,7 @@ impl Tokens<'_> {
         let quantity = self.quantity()?;
         let word = self.rest.last().copied();
         let pricing = self.pricing()?.ok_or_else(|| self.wrong(word, PRICED))?;
-        let instrument = self.instrument;
-        let security_id = self.read("a SecurityID, or a symbol from [instruments]", |word| {
-            instrument(word).or_else(|| word.parse().ok().filter(|&id: &i32| id > 0))
-        })?;
+        let security_id = self.security_id()?;
         let mut enter = Enter {
             side,
             quantity,
@@ -73,12 +81,20 @@ impl Tokens<'_> {
             let word = self.next();
             return Err(self.wrong(word, "qty N, @ PRICE, stop PRICE, day, gtc, fak, fok or gtd"));
         }
-        Ok(Command::Replace { target, quantity, pricing, qualifier })
+        let mitigation = match self.take("ifm") {
+            true => InFlightMitigation::Enabled,
+            false => InFlightMitigation::Disabled,
+        };
+        let naming = self.naming();
+        Ok(Command::Replace { target, quantity, pricing, qualifier, mitigation, naming })
     }
 
     fn cancel(&mut self) -> Result<Command, ScriptError> {
+        if self.take("quotes") {
+            return self.cancel_quotes();
+        }
         if !self.take("all") {
-            return Ok(Command::Cancel(self.target()?));
+            return Ok(Command::Cancel { target: self.target()?, naming: self.naming() });
         }
         let instrument = self.instrument;
         if self.rest.is_empty() {
@@ -90,8 +106,92 @@ impl Tokens<'_> {
         Ok(Command::CancelAll(Some(id)))
     }
 
+    fn cancel_quotes(&mut self) -> Result<Command, ScriptError> {
+        Ok(Command::CancelQuotes(if self.rest.is_empty() {
+            QuoteScope::All
+        } else if self.take("set") {
+            QuoteScope::Set(self.quote_set()?)
+        } else {
+            QuoteScope::Instrument(self.security_id()?)
+        }))
+    }
+
+    fn party(&mut self) -> Result<Command, ScriptError> {
+        const ID: &str = "the id of party details, or 0 for the next order alone";
+        let list_id = self.read(ID, |word| word.parse().ok())?;
+        if !self.take("account") {
+            let word = self.next();
+            return Err(self.wrong(word, "account ACCOUNT"));
+        }
+        let role = PartyDetailRole::CUSTOMER_ACCOUNT;
+        let account =
+            self.read("an account of up to 20 characters", |word| Party::new(role, word))?;
+        let (mut self_match_id, mut instruction) = (None, None);
+        if self.take("smp") {
+            self_match_id =
+                Some(self.read("a self-match prevention id", |word| word.parse().ok())?);
+            instruction = if self.take("oldest") {
+                Some(SMPI::CANCEL_OLDEST)
+            } else {
+                self.take("newest").then_some(SMPI::CANCEL_NEWEST)
+            };
+        }
+        Ok(Command::Party(PartyTerms { list_id, account, self_match_id, instruction }))
+    }
+
+    fn quote(&mut self) -> Result<Command, ScriptError> {
+        let set = if self.take("set") { self.quote_set()? } else { 1 };
+        let mut quotes = Vec::new();
+        while quotes.is_empty() || !self.rest.is_empty() {
+            let security_id = self.security_id()?;
+            let bid = self.quantity_at_price()?;
+            let offer = self.quantity_at_price()?;
+            quotes.push(QuoteTerms { security_id, bid, offer });
+        }
+        Ok(Command::Quote { set, quotes })
+    }
+
+    fn quote_set(&mut self) -> Result<u16, ScriptError> {
+        self.read("a QuoteSetID", |word| word.parse().ok())
+    }
+
+    fn request_quote(&mut self) -> Result<Command, ScriptError> {
+        let security_id = self.security_id()?;
+        let quantity = if self.rest.is_empty() { None } else { Some(self.quantity()?) };
+        Ok(Command::RequestQuote { security_id, quantity })
+    }
+
+    fn cross(&mut self) -> Result<Command, ScriptError> {
+        let (quantity, price) = self.quantity_at_price()?;
+        Ok(Command::Cross { quantity, price, security_id: self.security_id()? })
+    }
+
+    fn quantity_at_price(&mut self) -> Result<(u32, Price9), ScriptError> {
+        let quantity = self.quantity()?;
+        if !self.take("@") {
+            let word = self.next();
+            return Err(self.wrong(word, "@ PRICE"));
+        }
+        Ok((quantity, self.price()?))
+    }
+
+    fn security_id(&mut self) -> Result<i32, ScriptError> {
+        let instrument = self.instrument;
+        self.read("a SecurityID, or a symbol from [instruments]", |word| {
+            instrument(word).or_else(|| word.parse().ok().filter(|&id: &i32| id > 0))
+        })
+    }
+
+    fn naming(&mut self) -> OrderNaming {
+        match self.take("no-order-id") {
+            true => OrderNaming::ClOrdId,
+            false => OrderNaming::OrderId,
+        }
+    }
+
     fn expect(&mut self) -> Result<Command, ScriptError> {
-        const HAPPENINGS: &str = "new, fill, cancel, reject, replace, eliminate or status";
+        const HAPPENINGS: &str = "new, fill, cancel, reject, replace, eliminate, status, party, \
+                                  quote, quote-cancel or rfq";
         let what = self.read(HAPPENINGS, |word| {
             ExpectedEvent::NAMES.iter().find(|(name, _)| *name == word).map(|&(_, what)| what)
         })?;
@@ -145,7 +245,8 @@ impl Tokens<'_> {
 
     fn cl_ord_id(&mut self) -> Result<ClOrdId, ScriptError> {
         const WHAT: &str = "a ClOrdID of up to 20 characters";
-        self.read(WHAT, |word| ClOrdId::new(word).filter(|_| word != "last" && word != "all"))
+        let is_reserved = |word: &str| ["last", "all", "quotes"].contains(&word);
+        self.read(WHAT, |word| ClOrdId::new(word).filter(|_| !is_reserved(word)))
     }
 
     fn quantity(&mut self) -> Result<u32, ScriptError> {

@@ -8,7 +8,9 @@ mod grammar;
 mod tokens;
 mod values;
 
-pub(super) use command::{Command, Enter, ExpectedEvent, Target};
+pub(super) use command::{
+    Command, Enter, ExpectedEvent, OrderNaming, PartyTerms, QuoteScope, QuoteTerms, Target, convert,
+};
 use tokens::Tokens;
 
 /// An error in a line.

@@ -1,6 +1,9 @@
 //! Tests of what is accepted, what is refused, and the position of errors.
 
-use hairpin_order_entry::{ClOrdId, Decimal, OrderTimeInForce, Pricing, SideReq};
+use hairpin_order_entry::messages::{PartyDetailRole, SMPI};
+use hairpin_order_entry::{
+    ClOrdId, Decimal, InFlightMitigation, OrderTimeInForce, Party, Pricing, SideReq,
+};
 use hairpin_time::Duration;
 use proptest::prelude::*;
 
@@ -76,13 +79,16 @@ fn parses_other_commands() {
     let target = Target::Last;
     let (quantity, qualifier) = (Some(5), Some(OrderTimeInForce::GoodTillCancel));
     let pricing = Some(limit(4_500_500_000_000));
-    let replace = Command::Replace { target, quantity, pricing, qualifier: None };
+    let (mitigation, naming) = (InFlightMitigation::Disabled, OrderNaming::OrderId);
+    let replace =
+        Command::Replace { target, quantity, pricing, qualifier: None, mitigation, naming };
     assert_eq!(read("replace last qty 5 @ 4500.50"), replace);
     let target = Target::Id(ClOrdId::new("77").unwrap());
-    let replace = Command::Replace { target, quantity: None, pricing: None, qualifier };
+    let replace =
+        Command::Replace { target, quantity: None, pricing: None, qualifier, mitigation, naming };
     assert_eq!(read("replace 77 gtc"), replace);
-    assert_eq!(read("cancel last"), Command::Cancel(Target::Last));
-    assert_eq!(read("cancel 77"), Command::Cancel(target));
+    assert_eq!(read("cancel last"), Command::Cancel { target: Target::Last, naming });
+    assert_eq!(read("cancel 77"), Command::Cancel { target, naming });
     assert_eq!(read("cancel all"), Command::CancelAll(None));
     assert_eq!(read("cancel all ESZ6"), Command::CancelAll(Some(12_345)));
     assert_eq!(read("status"), Command::Status(None));
@@ -98,6 +104,43 @@ fn parses_other_commands() {
     let what = ExpectedEvent::Reject;
     assert_eq!(read("expect reject"), Command::Expect { what, within: Duration::from_secs(5) });
     assert_eq!(read("\tquit "), Command::Quit);
+}
+
+#[test]
+fn parses_orders_named_by_cl_ord_id_and_mitigation() {
+    let (target, naming) = (Target::Last, OrderNaming::ClOrdId);
+    assert_eq!(read("cancel last no-order-id"), Command::Cancel { target, naming });
+    let Command::Replace { naming, mitigation, .. } = read("replace last qty 5 ifm no-order-id")
+    else {
+        panic!()
+    };
+    assert_eq!((naming, mitigation), (OrderNaming::ClOrdId, InFlightMitigation::Enabled));
+}
+
+#[test]
+fn parses_quotes_crosses_and_party_details() {
+    let Command::Quote { set, quotes } = read("quote set 7 ESZ6 5 @ 99 6 @ 101 8 1 @ 1 2@2") else {
+        panic!()
+    };
+    let sides = |index: usize| (quotes[index].security_id, quotes[index].bid, quotes[index].offer);
+    let price = |whole: i64| Decimal(whole * 1_000_000_000);
+    assert_eq!(set, 7);
+    assert_eq!(sides(0), (12_345, (5, price(99)), (6, price(101))));
+    assert_eq!(sides(1), (8, (1, price(1)), (2, price(2))));
+    assert_eq!(read("cancel quotes"), Command::CancelQuotes(QuoteScope::All));
+    assert_eq!(read("cancel quotes set 7"), Command::CancelQuotes(QuoteScope::Set(7)));
+    assert_eq!(read("cancel quotes ESZ6"), Command::CancelQuotes(QuoteScope::Instrument(12_345)));
+    let (security_id, quantity) = (12_345, Some(20));
+    assert_eq!(read("rfq ESZ6 20"), Command::RequestQuote { security_id, quantity });
+    let cross = Command::Cross { quantity: 4, price: price(100), security_id };
+    assert_eq!(read("cross 4 @ 100 ESZ6"), cross);
+    assert_eq!(read("status all ESZ6"), Command::MassStatus(12_345));
+    let account = Party::new(PartyDetailRole::CUSTOMER_ACCOUNT, "A1").unwrap();
+    let terms = PartyTerms { list_id: 0, account, self_match_id: None, instruction: None };
+    assert_eq!(read("party 0 account A1"), Command::Party(terms));
+    let (self_match_id, instruction) = (Some(99), Some(SMPI::CANCEL_NEWEST));
+    let terms = PartyTerms { list_id: 7, self_match_id, instruction, ..terms };
+    assert_eq!(read("party 7 account A1 smp 99 newest"), Command::Party(terms));
 }
 
 #[test]
@@ -171,6 +214,14 @@ fn error_has_position_expected_and_found() {
         ("expect profit", 8, "new, fill", "`profit`"),
         ("expect fill within", 19, "a time", "the end"),
         ("é expect", 1, "buy, sell", "`é`"),
+        ("party", 6, "the id of party", "the end"),
+        ("party 7 A1", 9, "account ACCOUNT", "`A1`"),
+        ("quote ESZ6 5 @ 99", 18, "contracts", "the end"),
+        ("quote ESZ6 5 99", 14, "@ PRICE", "`99`"),
+        ("quote set x", 11, "a QuoteSetID", "`x`"),
+        ("cancel quotes set", 18, "a QuoteSetID", "the end"),
+        ("cross 4 @ 100", 14, "a SecurityID", "the end"),
+        ("status all", 11, "a SecurityID", "the end"),
         ("quit é now", 6, "the end of the line", "`é`"),
     ] {
         let error = parse(text, 7, &symbol).unwrap_err();
@@ -193,7 +244,8 @@ proptest! {
         tokens in prop::collection::vec(prop::sample::select(vec![
             "buy", "sell", "replace", "cancel", "status", "sleep", "expect", "quit", "last",
             "all", "@", "market", "stop", "ESZ6", "1", "4500.25", "gtd", "2026-12-31", "day",
-            "qty", "id", "min", "show", "within", "2s", "new", "é", "#",
+            "qty", "id", "min", "show", "within", "2s", "new", "é", "#", "party", "account",
+            "quote", "quotes", "set", "rfq", "cross", "ifm", "no-order-id", "smp", "oldest", "0",
         ]), 0..9)
     ) {
         let text = tokens.join(" ");

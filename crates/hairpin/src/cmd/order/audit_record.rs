@@ -18,7 +18,7 @@ const LAST: [&str; 2] = ["marked", "checksum"];
 
 /// A record to print.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct AuditRecord {
     time: Utc,
     direction: &'static str,
     uuid: u64,
@@ -33,7 +33,7 @@ pub(super) struct Row {
     pub(super) wrong: Option<String>,
 }
 
-impl Row {
+impl AuditRecord {
     pub(super) fn new(entry: &Entry) -> Self {
         let tag = &entry.tag;
         let mut columns = Columns::default();
@@ -54,7 +54,7 @@ impl Row {
         }
     }
 
-    /// Creates a row for an event that happens now.
+    /// Creates a record for an event that happens now.
     pub(super) fn event(
         time: Utc,
         direction: &'static str,
@@ -187,7 +187,7 @@ fn push_json(object: &mut String, name: &str, cell: Option<&ColumnValue>) {
 }
 
 /// Quotes a value for CSV according to RFC 4180.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_owned(),
