@@ -90,7 +90,7 @@ impl Random {
 
 /// Replaces bytes of a packet and corrects its checksum. `docs/reference/wire-formats.md` has the
 /// offsets.
-fn forged(packet: &mut Vec<u8>, changes: &[(usize, &[u8])]) {
+fn forged(packet: &mut [u8], changes: &[(usize, &[u8])]) {
     for (at, bytes) in changes {
         packet[*at..][..bytes.len()].copy_from_slice(bytes);
     }
