@@ -51,10 +51,12 @@ fn bound(clock: &Clock, options: RdsOptions, address: IpAddr) -> RdsSocket {
     socket
 }
 
-/// Sends a message to a peer, which answers it, and returns when the answer is here.
-fn round_trip(clock: &Clock, hub: &mut RdsSocket, peer: &mut RdsSocket) {
+/// Sends a message to a peer, which answers it. Returns the time that the hub has spent.
+fn round_trip(clock: &Clock, hub: &mut RdsSocket, peer: &mut RdsSocket) -> Duration {
     let to = peer.local_address().unwrap();
-    hub.send(clock.instant(), to, SIZE, |bytes| bytes.fill(1)).unwrap();
+    let start = clock.instant();
+    hub.send(start, to, SIZE, |bytes| bytes.fill(1)).unwrap();
+    let sent = clock.instant();
     let mut source = None;
     while source.is_none() {
         let now = clock.instant();
@@ -68,10 +70,12 @@ fn round_trip(clock: &Clock, hub: &mut RdsSocket, peer: &mut RdsSocket) {
     while !is_answered {
         let now = clock.instant();
         hub.receive(now, 1, |_| is_answered = true).unwrap();
-        if !is_answered {
-            peer.handle_timeout(now).unwrap();
+        if is_answered {
+            return sent - start + (clock.instant() - now);
         }
+        peer.handle_timeout(now).unwrap();
     }
+    unreachable!("the peer has answered")
 }
 
 fn peers() {
@@ -80,16 +84,28 @@ fn peers() {
     let mut hub = bound(&clock, small(PEERS + 1), loopback);
     let mut peers: Vec<_> = (0..PEERS).map(|_| bound(&clock, small(4), loopback)).collect();
     // The first contact, with its challenge, is not measured.
-    peers.iter_mut().for_each(|peer| round_trip(&clock, &mut hub, peer));
-    let measure = |hub: &mut RdsSocket, peers: &mut [RdsSocket]| {
+    peers.iter_mut().for_each(|peer| _ = round_trip(&clock, &mut hub, peer));
+    let mut hub_times = [Vec::new(), Vec::new()];
+    compare("rds", |is_one| {
+        let peers = &mut peers[..if is_one { 1 } else { PEERS }];
         let start = clock.instant();
+        let mut spent = Duration::ZERO;
         for turn in 0..PEERS {
             let index = turn % peers.len();
-            round_trip(&clock, hub, &mut peers[index]);
+            spent += round_trip(&clock, &mut hub, &mut peers[index]);
         }
+        hub_times[usize::from(!is_one)].push(spent.as_nanos() as f64 / PEERS as f64);
         (clock.instant() - start).as_nanos() as f64 / PEERS as f64
-    };
-    compare("rds", |is_one| measure(&mut hub, &mut peers[..if is_one { 1 } else { PEERS }]));
+    });
+    let mut ratios: Vec<_> =
+        hub_times[1].iter().zip(&hub_times[0]).map(|(many, one)| many / one).collect();
+    let [one, many] = &mut hub_times;
+    println!(
+        "peers, rds, the hub's part: 1: {:.0} ns, {PEERS}: {:.0} ns, ratio {:.3}",
+        median(one),
+        median(many),
+        median(&mut ratios),
+    );
     drop(peers);
     udp_peers(&clock);
 }
@@ -187,18 +203,25 @@ fn loss() {
                 thread::sleep(std::time::Duration::from_millis(200));
                 let clock = Clock::from_kernel();
                 let mut times = Vec::with_capacity(PINGS);
+                let mut resent = Vec::new();
                 for _ in 0..PINGS {
                     let start = clock.instant();
+                    let before = socket.counters().retransmitted;
+                    let mut is_resent = false;
                     socket.send(start, to, SIZE, |bytes| bytes.fill(1)).unwrap();
                     let mut is_answered = false;
                     while !is_answered {
                         let now = wait(&mut socket);
                         socket.receive(now, 1, |_| is_answered = true).unwrap();
+                        if !is_resent && socket.counters().retransmitted > before {
+                            is_resent = true;
+                            resent.push((clock.instant() - start).as_nanos());
+                        }
                     }
                     times.push((clock.instant() - start).as_nanos());
                 }
                 stop.store(true, std::sync::atomic::Ordering::Relaxed);
-                report(&mut times, &socket);
+                report(&mut times, &mut resent, &socket);
             })
             .unwrap();
     });
@@ -222,17 +245,20 @@ fn wait(socket: &mut RdsSocket) -> Instant {
     now
 }
 
-fn report(times: &mut [u64], socket: &RdsSocket) {
+fn report(times: &mut [u64], resent: &mut [u64], socket: &RdsSocket) {
     times.sort_unstable();
+    resent.sort_unstable();
     let at = |permille: usize| times[(times.len() - 1) * permille / 1_000] as f64 / 1_000.0;
     let lossless = times[times.len() / 2];
     // A ping or its answer was lost: the round trip took longer than the shortest timeout.
     let recovered: Vec<_> = times.iter().filter(|&&time| time > lossless + 150_000).collect();
     let late = recovered.iter().filter(|&&&time| time > lossless + 1_000_000).count();
     let counters = socket.counters();
+    let late_resent = resent.iter().filter(|&&time| time > 1_000_000).count();
     println!(
         "loss: 1 % each way, {} round trips in sequence: p50 {:.1} µs, p99 {:.1} µs, p99.9 {:.1} \
-         µs, max {:.1} µs; {} recovered, {late} of them after more than 1 ms; {} retransmitted, {} \
+         µs, max {:.1} µs; {} recovered, {late} of them after more than 1 ms; {} lost pings \
+         resent, {late_resent} of them after more than 1 ms, median {:.1} µs; {} retransmitted, {} \
          probes by this side",
         times.len(),
         at(500),
@@ -240,6 +266,8 @@ fn report(times: &mut [u64], socket: &RdsSocket) {
         at(999),
         at(1_000),
         recovered.len(),
+        resent.len(),
+        resent[resent.len() / 2] as f64 / 1_000.0,
         counters.retransmitted,
         counters.probes_sent,
     );

@@ -10,7 +10,7 @@ pub(crate) mod free_slots;
 pub(crate) mod instrument_index;
 pub(crate) mod instruments;
 pub(crate) mod lot_type_rules;
-pub(crate) mod related;
+pub(crate) mod related_instruments;
 pub(crate) mod statistic_kind;
 pub(crate) mod statistic_update;
 pub(crate) mod statistics;

@@ -130,7 +130,7 @@ pub use instrument::filter::Filter;
 pub use instrument::instrument_index::InstrumentIndex;
 pub use instrument::instruments::Instruments;
 pub use instrument::lot_type_rules::{LotTypeRule, LotTypeRules};
-pub use instrument::related::{
+pub use instrument::related_instruments::{
     BrokenDate, Leg, Related, TradingSession, Underlying, UnderlyingSecurity,
 };
 pub use instrument::statistic_kind::StatisticKind;

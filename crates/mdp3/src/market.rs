@@ -14,7 +14,7 @@ use crate::book::orders::OrderState;
 use crate::instrument::definition_loop::DefinitionLoop;
 use crate::instrument::filter::{Filter, UnwantedInstruments};
 use crate::instrument::free_slots::FreeSlots;
-use crate::instrument::related::{MAX_RELATED, Related};
+use crate::instrument::related_instruments::{MAX_RELATED, Related};
 use crate::recovery::queued_entry::QueuedEntry;
 use crate::recovery::recovery_queue::RecoveryQueue;
 use crate::recovery::snapshot_loop::SnapshotLoop;

@@ -14,7 +14,7 @@ use hairpin_ilink3::{
 use hairpin_mapped::{Direction, Record, Storage, Tag};
 use hairpin_time::{Instant, Now};
 
-use crate::record::{self, CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
+use crate::journal_record::{self, CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
 use crate::send_queue::SendQueue;
 use crate::send_throttle::SendThrottle;
 use crate::{Connect, Counters, Settings, WhenFull, WhenThrottled};
@@ -410,7 +410,7 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
         let mut masked = [0; CONTROL_LENGTH];
         let masked = &mut masked[..frame.len()];
         masked.copy_from_slice(frame);
-        record::mask_credentials(masked);
+        journal_record::mask_credentials(masked);
         self.connect.on_frame(masked);
     }
 
@@ -421,7 +421,7 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
         if self.tag.uuid != progress.uuid {
             (self.tag.uuid, self.tag.seq_num) = (progress.uuid, 0);
         }
-        let length = record::control_length(frame.len());
+        let length = journal_record::control_length(frame.len());
         if !self.journal.has_room(length) {
             self.make_room();
         }
@@ -429,7 +429,7 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
             self.counters.unjournaled_requests += 1;
             return;
         };
-        record::write_control(payload, frame, progress);
+        journal_record::write_control(payload, frame, progress);
         let (direction, kind) = (Direction::Control, CONTROL_RECORD);
         let record = self.journal.commit(&Tag { direction, kind, seq_num: 0, ..self.tag }, length);
         if self.sync_before_write {

@@ -41,10 +41,10 @@
 //! | `send_queue.rs`, `send_throttle.rs` | records that wait for the socket or the rate limit |
 //! | `connect.rs` | how a session connects; hooks for its frames |
 //! | `reconnecting_session.rs`, `standby.rs` | reconnection, and the connection to the backup |
-//! | `record.rs`, `session_snapshot.rs` | the contents of journal records |
+//! | `journal_record.rs`, `session_snapshot.rs` | the contents of journal records |
 //! | `orders.rs` and `orders/` | the order tracker |
 //! | `counters.rs`, `orders/counters.rs` | counters (add new error counters here) |
-//! | `settings.rs`, `config.rs`, `zone.rs` | settings, the configuration file, time zones |
+//! | `settings.rs`, `config.rs`, `time_zone.rs` | settings, the configuration file, time zones |
 //!
 //! The application owns the session next to its feed and its strategy, and drives the loop:
 //! [`Session::process`] after each wakeup, [`Session::next_deadline`] before the next wait.
@@ -109,11 +109,11 @@
 mod config;
 mod connect;
 mod counters;
+mod journal_record;
 mod journaled_connection;
 mod msgw_config;
 mod orders;
 mod reconnecting_session;
-mod record;
 mod segment_sessions;
 mod send_queue;
 mod send_throttle;
@@ -122,7 +122,7 @@ mod session_snapshot;
 mod session_threads;
 mod settings;
 mod standby;
-mod zone;
+mod time_zone;
 
 pub use config::{Config, ConfigError, JournalLocation};
 pub use connect::{Connect, FrameTap, TcpConnect};
@@ -169,13 +169,13 @@ pub use hairpin_ilink3::{
 /// Types for threads and their errors.
 pub use hairpin_reactor::{CallError, Panic, SpawnError, SpinError};
 pub use hairpin_sbe::{Decimal, EncodeError};
+pub use journal_record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD, snapshot_from_record};
 pub use msgw_config::{MsgwConfigError, msgw_schema_version};
 pub use orders::{
     Download, DownloadError, DownloadResult, Downloaded, InFlight, Intent, Order, OrderRequest,
     OrderState, OrderTracking, Orders, OrdersCounters, RequestKind, TrackOrders,
 };
 pub use reconnecting_session::ReconnectingSession;
-pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD, snapshot_from_record};
 pub use segment_sessions::{DuplicateSegment, Listeners, SegmentSessions};
 pub use session::Session;
 pub use session_threads::{
@@ -184,4 +184,4 @@ pub use session_threads::{
 pub use settings::{
     BATCH_BYTES_DEFAULT, Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull, WhenThrottled,
 };
-pub use zone::{NamedZone, ZoneError};
+pub use time_zone::{NamedZone, ZoneError};

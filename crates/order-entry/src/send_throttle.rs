@@ -3,7 +3,7 @@
 use hairpin_ilink3::{MessageClass, Rates, Throttle};
 use hairpin_time::Instant;
 
-use crate::record;
+use crate::journal_record;
 
 /// The rate limit that a record must pass before its first byte is written.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl SendThrottle {
     /// Returns `true` and counts the frame if it may be sent now. Only business messages are
     /// limited.
     pub(crate) fn admits(&mut self, now: Instant, frame: &[u8]) -> bool {
-        let Some(template_id) = record::business_template(frame) else { return true };
+        let Some(template_id) = journal_record::business_template(frame) else { return true };
         let class = MessageClass::from_template(template_id);
         self.held_until = self.throttle.blocked_until(class, now);
         if self.held_until.is_none() {

@@ -14,7 +14,7 @@ use hairpin_time::{Instant, Now};
 
 use crate::journaled_connection::JournaledConnection;
 use crate::standby::Standby;
-use crate::{Connect, Counters, Settings, TcpConnect, WhenThrottled, record};
+use crate::{Connect, Counters, Settings, TcpConnect, WhenThrottled, journal_record};
 
 /// The chunks read per call of [`Session::process`]. The limit keeps a busy gateway from starving
 /// the rest of the loop; unread data is readable again at once.
@@ -64,7 +64,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
     /// # Errors
     /// [`SettingsError`] for the first setting that CME would reject.
     pub fn with_connect(settings: Settings, journal: J, connect: D) -> Result<Self, SettingsError> {
-        let progress = record::progress(&journal);
+        let progress = journal_record::progress(&journal);
         let redelivery_pending = journal.unmarked().next().is_some();
         let link = JournaledConnection::new(journal, connect, &settings);
         let Settings { logon, conduct, gateway, throttle, .. } = settings;

@@ -50,7 +50,8 @@ impl RoundTrip {
         self.probe_timeout() + Duration::from_micros(u64::from(self.response))
     }
 
-    /// Returns the time to wait for the answer to a probe, which does not wait for the peer's owner.
+    /// Returns the time to wait for the answer to a probe. Such an answer does not wait for the
+    /// peer's owner.
     #[inline]
     fn probe_timeout(&self) -> Duration {
         let timeout = match self.minimum {

@@ -118,3 +118,28 @@ impl fmt::Display for Duration {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn converts_to_smaller_and_larger_units() {
+        let span = Duration::from_nanos(7_654_321);
+        assert_eq!((span.as_nanos(), span.as_micros(), span.as_millis()), (7_654_321, 7_654, 7));
+        let span = core::time::Duration::from(Duration::from_millis(7));
+        assert_eq!(span, core::time::Duration::from_millis(7));
+    }
+
+    #[test]
+    fn arithmetic_saturates() {
+        let [six, four] = [6, 4].map(Duration::from_nanos);
+        let mut sum = six;
+        sum += four;
+        assert_eq!((sum, six + four), (Duration::from_nanos(10), Duration::from_nanos(10)));
+        assert_eq!((six - four, four - six), (Duration::from_nanos(2), Duration::from_nanos(0)));
+        assert_eq!((six * 4, six / 4), (Duration::from_nanos(24), Duration::from_nanos(1)));
+        let longest = Duration::from_nanos(u64::MAX);
+        assert_eq!((longest + four, longest * 2), (longest, longest));
+    }
+}

@@ -63,3 +63,18 @@ impl Sub for Instant {
         self.saturating_since(earlier)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arithmetic_saturates_at_the_origin() {
+        let (mut instant, span) = (Instant::from_nanos(6), Duration::from_nanos(4));
+        assert_eq!((instant.as_nanos(), (instant + span).as_nanos()), (6, 10));
+        assert_eq!(((instant - span).as_nanos(), (instant - span - span).as_nanos()), (2, 0));
+        instant += span;
+        assert_eq!(instant - Instant::from_nanos(6), span);
+        assert_eq!(Instant::from_nanos(6) - instant, Duration::from_nanos(0));
+    }
+}

@@ -95,6 +95,13 @@ mod tests {
     use std::string::ToString;
 
     #[test]
+    fn arithmetic_saturates_at_the_epoch() {
+        let (utc, span) = (Utc::from_nanos(6), Duration::from_nanos(4));
+        assert_eq!((utc.as_nanos(), (utc + span).as_nanos()), (6, 10));
+        assert_eq!(((utc - span).as_nanos(), (utc - span - span).as_nanos()), (2, 0));
+    }
+
+    #[test]
     fn prints_leap_days_and_year_ends() {
         let at = |seconds: u64| Utc::from_nanos(seconds * 1_000_000_000).to_string();
         assert_eq!(at(0), "1970-01-01T00:00:00.000000000Z");

@@ -13,7 +13,7 @@ use crate::frame::{Frame, Packet};
 use crate::frame_pool::FramePool;
 use crate::rx_probe::RxProbe;
 use crate::socket::{CopyMode, Socket, SocketError, SocketSettings};
-use crate::stamp::{ReceiveStamps, Stamp};
+use crate::timestamp::{ReceiveStamps, Stamp};
 use crate::tx_wakeup::TxWakeup;
 use crate::umem::{Umem, UmemError, UmemSettings};
 

@@ -67,7 +67,7 @@
 //! | `umem.rs`, `frame.rs`, `frame_pool.rs` | frame memory, frame ownership, free frames |
 //! | `rx_probe.rs` | [`RxProbe`]: lock-free check for pending packets |
 //! | `tx_wakeup.rs` | [`TxWakeup`]: the system call that sends a transmit ring |
-//! | `stamp.rs` | receive and transmit timestamps |
+//! | `timestamp.rs` | receive and transmit timestamps |
 //! | `filter.rs`, `filter/` | [`Filter`]: entries, maps, the program and its assembler, attachment |
 //! | `device.rs`, `netdev.rs` | properties and XDP features of an interface |
 //! | `capabilities.rs` | the required capabilities |
@@ -97,7 +97,7 @@ mod netdev;
 mod ring;
 mod rx_probe;
 mod socket;
-mod stamp;
+mod timestamp;
 mod tx_wakeup;
 mod umem;
 mod xsk_socket;
@@ -118,6 +118,6 @@ pub use rx_probe::RxProbe;
 pub use socket::{
     BusyPolling, Completion, CopyMode, Socket, SocketError, SocketSettings, Statistics,
 };
-pub use stamp::{ReceiveStamps, Stamp, StampSource};
+pub use timestamp::{ReceiveStamps, Stamp, StampSource};
 pub use tx_wakeup::TxWakeup;
 pub use umem::{Backing, KERNEL_HEADROOM, TRANSMIT_METADATA, Umem, UmemError, UmemSettings};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::frame::{Frame, FrameAddress, Packet};
 use crate::frame_pool::FramePool;
 use crate::ring::{Consumer, Descriptor, Producer, RingView};
-use crate::stamp::{ReceiveStamps, Stamp, StampSource};
+use crate::timestamp::{ReceiveStamps, Stamp, StampSource};
 use crate::tx_wakeup::TxWakeup;
 use crate::umem::{TRANSMIT_METADATA, Umem, UmemSettings};
 use crate::xsk_socket::{Ring, XskSocket};

@@ -89,7 +89,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
     Mutant {
         name: "number reused after kill",
         changes: &[change(
-            "order-entry/src/record.rs",
+            "order-entry/src/journal_record.rs",
             "progress.next_outgoing.max(tag.seq_num.saturating_add(1))",
             "progress.next_outgoing.max(tag.seq_num)",
         )],

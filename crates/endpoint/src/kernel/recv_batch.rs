@@ -108,8 +108,8 @@ impl RecvBatch {
         Ok(1)
     }
 
-    /// Receives one datagram into the first slot with recvfrom(2), without ancillary data: a quarter
-    /// less work for the kernel than recvmsg(2).
+    /// Receives one datagram into the first slot with recvfrom(2), without ancillary data: a
+    /// quarter less work for the kernel than recvmsg(2).
     #[inline]
     pub(crate) fn receive_plain(
         &mut self,

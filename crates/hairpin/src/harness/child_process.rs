@@ -7,6 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -103,6 +105,15 @@ impl ChildProcess {
             (Some(line), _) => line.trim_start_matches("hairpin: ").to_owned(),
             (None, Ok(status)) => format!("exited without an error message, {status}"),
             (None, Err(error)) => error.to_string(),
+        }
+    }
+
+    /// Requests the child to stop, and wakes it if it sleeps.
+    pub(crate) fn request_stop(&self, page: &ChildCounters) {
+        page.request_stop();
+        if let Ok(id) = i32::try_from(self.child.id()) {
+            // Children ignore this signal, but it interrupts their wait.
+            let _ = kill(Pid::from_raw(id), Signal::SIGINT);
         }
     }
 

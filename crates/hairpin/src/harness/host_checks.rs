@@ -1,5 +1,8 @@
 //! Checks of the host before and after a run: clock, pinned cores, dropped packets.
 
+use std::panic::resume_unwind;
+use std::thread;
+
 use anyhow::{Context, Result};
 use hairpin_host::{Clock, ClockCost, CoreWatch, Drift, backlog_drops, steal_time, watch_core};
 use hairpin_measure::{CoreReport, EnvironmentReport};
@@ -27,22 +30,22 @@ struct Core {
 }
 
 impl HostChecks {
-    /// Checks the clock, and the cores of the run for 0.2 s each.
+    /// Checks the clock, and all cores of the run at once for 0.2 s.
     ///
     /// # Errors
     /// A core that cannot be used.
     pub(crate) fn start(clock: &Clock, cores: &[usize]) -> Result<Self> {
-        let watched = cores.iter().map(|&core| {
-            let watch = watch_core(core, WATCH, THRESHOLD)
-                .with_context(|| format!("cannot watch core {core}"))?;
-            Ok(Core { watch, steal: steal_time(core).ok().flatten() })
+        let watched: Result<Vec<Core>> = thread::scope(|scope| {
+            let watch = |&core| scope.spawn(move || Core::watch(core));
+            let watches: Vec<_> = cores.iter().map(watch).collect();
+            let joined = watches.into_iter().map(|watch| watch.join());
+            joined.map(|core| core.unwrap_or_else(|panic| resume_unwind(panic))).collect()
         });
-        let watched = watched.collect::<Result<_>>()?;
         Ok(Self {
             cost: ClockCost::measure(clock),
             drift: Drift::new(clock),
             floor: floor(clock),
-            cores: watched,
+            cores: watched?,
             drops: backlog_drops().ok(),
         })
     }
@@ -73,6 +76,12 @@ impl HostChecks {
 }
 
 impl Core {
+    fn watch(core: usize) -> Result<Self> {
+        let watch = watch_core(core, WATCH, THRESHOLD)
+            .with_context(|| format!("cannot watch core {core}"))?;
+        Ok(Self { watch, steal: steal_time(core).ok().flatten() })
+    }
+
     fn after(&self) -> CoreReport {
         let CoreWatch { core, watched, interruptions, interrupted, longest } = self.watch;
         let steal = steal_time(core).ok().flatten().zip(self.steal);

@@ -86,7 +86,7 @@ fn interrupted_run_prints_and_saves_completed_rounds() {
     let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let sender = wait_for(&mut parent, "bench-sender");
     let receiver = wait_for(&mut parent, "bench-receiver");
-    sleep(Duration::from_millis(3_000));
+    sleep(Duration::from_millis(2_000));
     signal("TERM", parent.id());
     let output = parent.wait_with_output().unwrap();
     assert_status(&output, 143);

@@ -20,11 +20,13 @@ fn text(bytes: &[u8]) -> String {
 const STAGES: [&str; 5] =
     ["handler receive", "handler send", "handler send + receive", "OS + handler send", "one way"];
 
-/// Returns the case, wait, interval and kind of every row of a short run.
-fn expected() -> Vec<(String, &'static str, u64, &'static str)> {
+const ONE_ROUND: [&str; 4] = ["--rounds", "1", "--interval-us", "0"];
+
+/// Returns the case, wait, interval and kind of every row of a short run with these intervals.
+fn expected(intervals: &[u64]) -> Vec<(String, &'static str, u64, &'static str)> {
     let kind = |stage: &str| if stage == "one way" { "rtt" } else { "stage" };
     let mut all = Vec::new();
-    for interval in [500, 0] {
+    for &interval in intervals {
         for suffix in ["", ", bare gateway"] {
             let case = |stage: &str| (format!("{stage}{suffix}"), "spin", interval, kind(stage));
             all.extend(STAGES.map(case));
@@ -41,15 +43,14 @@ fn setting(row: &Value) -> (String, &str, u64, &str) {
     (word("case").to_owned(), word("wait"), row["interval_us"].as_u64().unwrap(), word("kind"))
 }
 
-fn add_short_run(command: &mut Command, results: &Path) {
-    let args = ["bench", "order", "--samples", "20", "--rounds", "2", "--interval-us", "500,0"];
-    command.args(args).arg("--json").arg(results);
+fn add_short_run(command: &mut Command, results: &Path, args: [&str; 4]) {
+    command.args(["bench", "order", "--samples", "20"]).args(args).arg("--json").arg(results);
 }
 
 #[track_caller]
-fn assert_measured(results: &Path, ground: &str) {
+fn assert_measured(results: &Path, intervals: &[u64], ground: &str) {
     let rows = rows(results);
-    assert_eq!(rows.iter().map(setting).collect::<Vec<_>>(), expected());
+    assert_eq!(rows.iter().map(setting).collect::<Vec<_>>(), expected(intervals));
     for row in &rows {
         let [samples, lost] = ["samples", "lost"].map(|name| row[name].as_u64().unwrap());
         let sent = if row["kind"] == "batch" { 10 } else { 20 };
@@ -65,10 +66,10 @@ fn order_stages_are_measured_and_printed_again_from_file() {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.json");
     let mut command = hairpin();
-    add_short_run(&mut command, &results);
+    add_short_run(&mut command, &results, ["--rounds", "2", "--interval-us", "500,0"]);
     let output = command.output().unwrap();
     assert_done(&output);
-    assert_measured(&results, "");
+    assert_measured(&results, &[500, 0], "");
     let printed = text(&output.stdout);
     let again = hairpin().args(["bench", "order", "--from"]).arg(&results).output().unwrap();
     assert_done(&again);
@@ -95,10 +96,10 @@ fn ordinary_user_can_run_the_benchmark() {
     let results = folder.path().join("results.json");
     let mut command = Command::new(&program);
     command.env_remove("HAIRPIN_SECRET_KEY").stdin(Stdio::null()).current_dir("/");
-    add_short_run(&mut command, &results);
+    add_short_run(&mut command, &results, ONE_ROUND);
     let output = command.uid(65_534).gid(65_534).output().unwrap();
     assert_done(&output);
-    assert_measured(&results, "");
+    assert_measured(&results, &[0], "");
 }
 
 #[test]
@@ -107,9 +108,9 @@ fn interface_is_recorded_in_the_results() {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.json");
     let mut command = hairpin();
-    add_short_run(&mut command, &results);
+    add_short_run(&mut command, &results, ONE_ROUND);
     assert_done(&command.args(["--interface", "lo"]).output().unwrap());
-    assert_measured(&results, "address of lo");
+    assert_measured(&results, &[0], "address of lo");
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn invalid_arguments_exit_with_status_2() {
         &["t2t", "--gateway", "127.0.0.1:99999"],
         &["t2t", "--matching", "maybe"],
         &["t2t", "--json"],
-        &["t2t", "--quick", "--samples", "5"],
+        &["t2t", "--full", "--samples", "5"],
         &["decode"],
         &["decode", "--framing", "smoke", "file"],
         &["decode", "a", "b"],

@@ -109,7 +109,7 @@ fn three_traders_each_answer_every_tick() {
 #[test]
 fn restarted_trader_loses_only_orders_of_the_outage() {
     let _turn = turn();
-    let args = ["--traders", "2", "--interval-us", "1000", "--samples", "1500"];
+    let args = ["--traders", "2", "--interval-us", "1000", "--samples", "500"];
     let mut venue = Venue::open(&args);
     let (steady, victim) = (venue.trader(1, "epoll"), venue.trader(2, "epoll"));
     venue.wait_for_a_round();

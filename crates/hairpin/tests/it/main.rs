@@ -29,6 +29,7 @@ mod order_tracker;
 mod ping;
 mod ping_raw;
 mod rds;
+mod rds_hosts;
 mod report;
 mod t2t;
 mod throughput;

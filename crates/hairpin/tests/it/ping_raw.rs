@@ -251,8 +251,8 @@ fn flood_counts_sent_and_received_messages() {
 #[ignore = "needs root"]
 fn delay_option_adds_to_each_round_trip() {
     let _turn = turn();
-    let (rows, _) = measured(None, "--wait spin --rounds 1 --samples 30 --delay-ns 2000000");
-    assert!(number(&rows[0], "min") >= 2_000_000, "{}", rows[0]);
+    let (rows, _) = measured(None, "--wait spin --rounds 1 --samples 30 --delay-ns 500000");
+    assert!(number(&rows[0], "min") >= 500_000, "{}", rows[0]);
 }
 
 #[test]
@@ -376,19 +376,35 @@ fn pong_answers_only_valid_pings_to_its_address() {
         frame.resize(60, 0);
         frame
     };
-    // More pings to a third host than there are frames, one from a group address, and one whose
-    // length exceeds its frame.
+    // More pings to a third host than there are frames.
     for _ in 0..=UmemSettings::default().frames {
         send(&mut frames, &ping(STRANGER, own, 14));
     }
+    let mut answers = 0;
+    let mut drain = |frames: &mut RawFrames| {
+        while let Some(packet) = frames.receive().unwrap() {
+            assert_eq!(frames.bytes(&packet), ping(own, pong_mac, 44));
+            frames.release(packet);
+            answers += 1;
+        }
+    };
+    // Those pings may have filled the pong's ring: repeat until a valid ping is answered.
+    let answer = |frames: &mut RawFrames| {
+        let is_answered = |_| {
+            send(frames, &ping(pong_mac, own, 44));
+            frames.wait(Some(Duration::from_secs(1))).unwrap()
+        };
+        assert!((0..10).any(is_answered), "no answer to a valid ping");
+    };
+    answer(&mut frames);
+    drain(&mut frames);
+    // One from a group address, and one whose length exceeds its frame.
     send(&mut frames, &ping(pong_mac, BROADCAST, 14));
     send(&mut frames, &ping(pong_mac, own, 45));
-    send(&mut frames, &ping(pong_mac, own, 44));
-    assert!(frames.wait(Some(Duration::from_secs(10))).unwrap());
-    let packet = frames.receive().unwrap().unwrap();
-    assert_eq!(frames.bytes(&packet), ping(own, pong_mac, 44));
-    frames.release(packet);
-    assert_eq!(pong.end(), "1 answered, 0 answers refused\n");
+    answer(&mut frames);
+    let summary = pong.end();
+    drain(&mut frames);
+    assert_eq!(summary, format!("{answers} answered, 0 answers refused\n"));
 }
 
 #[test]

@@ -27,17 +27,21 @@ fn measured(args: &str) -> (Output, Vec<Value>) {
 }
 
 /// A command that prints the address at which it listens.
-struct Listener {
+pub(crate) struct Listener {
     child: Child,
     out: BufReader<ChildStdout>,
-    address: String,
+    pub(crate) address: String,
 }
 
 impl Listener {
     fn start(args: &str) -> Self {
         let mut command = hairpin();
         command.args(args.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
+        Self::of(command.spawn().unwrap())
+    }
+
+    /// Takes over a process whose standard output is piped.
+    pub(crate) fn of(mut child: Child) -> Self {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         out.read_line(&mut line).unwrap();
@@ -50,14 +54,25 @@ impl Listener {
     }
 
     /// Waits for the next line.
-    fn wait_for_line(&mut self, start: &str) {
-        let mut line = String::new();
-        self.out.read_line(&mut line).unwrap();
+    pub(crate) fn wait_for_line(&mut self, start: &str) {
+        let line = self.read_line();
         assert!(line.starts_with(start), "{line}");
     }
 
-    /// Interrupts the command and returns its output after the first line.
-    fn end(mut self) -> String {
+    /// Waits for a line and skips those before it.
+    pub(crate) fn skip_to_line(&mut self, start: &str) {
+        while !self.read_line().starts_with(start) {}
+    }
+
+    fn read_line(&mut self) -> String {
+        let mut line = String::new();
+        let length = self.out.read_line(&mut line).unwrap();
+        assert!(length > 0, "the command has ended");
+        line
+    }
+
+    /// Interrupts the command and returns the rest of its output.
+    pub(crate) fn end(mut self) -> String {
         signal("INT", self.child.id());
         let mut rest = String::new();
         self.out.read_to_string(&mut rest).unwrap();
@@ -206,6 +221,53 @@ fn death_of_either_side_is_reported_and_survived() {
 }
 
 #[test]
+fn stress_keeps_its_promises_under_every_wait() {
+    let _turn = turn();
+    let mut listener = Listener::start("rds-stress --listen [::]:0 --wait spin");
+    let (_, port) = listener.address.rsplit_once(':').unwrap();
+    let port: u16 = port.parse().unwrap();
+    // Both families reach a listener at the unspecified address.
+    for (ip, wait) in ["127.0.0.1", "[::1]"].into_iter().cycle().zip(Wait::ALL) {
+        if wait.probe().is_err() {
+            continue;
+        }
+        let mut command = hairpin();
+        command.args(["rds-stress", &format!("{ip}:{port}"), "-t", "2", "-d", "3", "-T", "2"]);
+        let session = Process::start(command.args(["--wait", wait.name()]));
+        listener.skip_to_line("session with ");
+        listener.wait_for_line("tsks ");
+        // The tasks of the listening side use consecutive ports.
+        let table = if ip == "[::1]" { "/proc/net/udp6" } else { "/proc/net/udp" };
+        let bound = std::fs::read_to_string(table).unwrap();
+        for port in [port, port + 1] {
+            assert!(bound.contains(&format!(":{port:04X} ")), "{port}: {bound}");
+        }
+        let output = session.output();
+        assert_done(&output);
+        let printed = text(&output.stdout);
+        // The headings, a line each second, the average and the totals.
+        assert!(printed.lines().count() >= 4, "{printed}");
+        assert!(printed.lines().all(|line| !line.is_empty()), "{printed}");
+    }
+    let printed = listener.end();
+    assert!(printed.ends_with("(average)\n"), "{printed}");
+}
+
+#[test]
+fn stress_interrupted_before_its_session_has_status_130() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap().to_string();
+    let mut command = hairpin();
+    let child = Process::start(command.args(["rds-stress", &address]));
+    let _connection = silent.accept().unwrap();
+    sleep(Duration::from_millis(100));
+    child.signal("INT");
+    let output = child.output();
+    assert_status(&output, 130);
+    assert!(!text(&output.stderr).contains("hairpin: "), "{}", text(&output.stderr));
+}
+
+#[test]
 fn stress_without_a_listening_side_fails_in_one_line() {
     let output = stress("127.0.0.1:1", "-T 1");
     assert_status(&output, 1);
@@ -231,6 +293,12 @@ fn wrong_arguments_are_refused_in_one_line() {
         "rds-stress 127.0.0.1:4000 -q 15",
         "rds-stress 127.0.0.1:4000 -a 1048577",
         "rds-stress 127.0.0.1:4000 --ethernet",
+        "rds-stress 127.0.0.1:4000 --interface lo",
+        "rds-stress 127.0.0.1:4000 --strict",
+        "rds-stress 127.0.0.1:4000 -T 0",
+        "rds-stress 127.0.0.1:4000 -d 4097",
+        "rds-stress 127.0.0.1:4000 --wait never",
+        "rds-stress --listen localhost:4000",
         "rds-stress 127.0.0.1:4000 --transport xdp",
     ] {
         let output = hairpin().args(args.split(' ')).output().unwrap();

@@ -138,7 +138,7 @@ fn traders_answer_every_tick_under_every_wait() {
 }
 
 fn answer_every_tick(feed: &str, wait: Wait) {
-    let ticks = number("HAIRPIN_TICKS", hairpin_testbed::scaled(500));
+    let ticks = number("HAIRPIN_TICKS", hairpin_testbed::scaled(200));
     // A round contains up to a million samples.
     let rounds = ticks.div_ceil(500_000);
     let samples = ticks / rounds;
@@ -169,7 +169,7 @@ fn answer_every_tick(feed: &str, wait: Wait) {
 fn outage_of_a_feed_line_is_not_a_gap() {
     let _turn = turn();
     for cut in ["--mute-a", "--mute-b"] {
-        let args = ["--samples", "2000", "--rounds", "1", cut, "500,1000"];
+        let args = ["--samples", "600", "--rounds", "1", cut, "200,200"];
         let market = Market::open(&args);
         let traders = market.traders(Wait::Epoll);
         let results = market.results();
@@ -180,7 +180,7 @@ fn outage_of_a_feed_line_is_not_a_gap() {
             let output = trader.output();
             assert_done(&output);
             let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-            let orders = format!("{} orders", 2_000 + WARM_UP);
+            let orders = format!("{} orders", 600 + WARM_UP);
             assert!(stdout.contains(&orders) && stdout.contains("; 0 gaps"), "{stdout}");
         }
     }
@@ -201,7 +201,7 @@ fn wait_until_written(path: &Path) {
 #[ignore = "needs root"]
 fn recording_has_every_best_price_change_of_the_run() {
     let _turn = turn();
-    let market = Market::open(&["--samples", "2000", "--rounds", "1"]);
+    let market = Market::open(&["--samples", "800", "--rounds", "1"]);
     let pcap = market.folder.path().join("run.pcap");
     let [_, host] = market.bed.hosts();
     let mut command = Command::new("tcpdump");
@@ -237,7 +237,7 @@ fn recording_has_every_best_price_change_of_the_run() {
         assert_done(&feed);
         let out = String::from_utf8_lossy(&feed.stdout).into_owned();
         let last: Vec<&str> = out.lines().rev().take(2).collect();
-        let expected = format!(" {} best-price changes", 2_000 + WARM_UP);
+        let expected = format!(" {} best-price changes", 800 + WARM_UP);
         assert!(last[1].starts_with("100 of 100 instruments in sync, 0 gaps, "), "{last:?}");
         assert!(last[1].contains(&expected), "{last:?}");
         assert!(last[0].ends_with(" 0 unknown, 0 errors"), "{last:?}");
@@ -248,7 +248,7 @@ fn recording_has_every_best_price_change_of_the_run() {
 #[ignore = "needs root"]
 fn restarted_traders_lose_only_orders_of_the_outage() {
     let _turn = turn();
-    let mut market = Market::open(&["--samples", "1000"]);
+    let mut market = Market::open(&["--samples", "500"]);
     let mut traders: Vec<Process> = market.traders(Wait::Epoll);
     market.wait_for_rounds(1);
     for (id, wait) in (2..).zip([Wait::Poll, Wait::Epoll]) {

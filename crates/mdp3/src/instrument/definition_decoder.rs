@@ -16,7 +16,7 @@ use crate::instrument::definition_details::{
     SpreadDetails,
 };
 use crate::instrument::lot_type_rules::LotSize;
-use crate::instrument::related::{
+use crate::instrument::related_instruments::{
     BrokenDate, Leg, Related, TradingSession, Underlying, UnderlyingSecurity,
 };
 use crate::{Definition, DefinitionAction, MatchEvent, Text};

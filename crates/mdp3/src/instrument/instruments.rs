@@ -8,7 +8,7 @@ use crate::book::consolidated_book::ConsolidatedBook;
 use crate::book::implied_book::{ImpliedBook, ImpliedBookSlot};
 use crate::book::orders::{OrderArena, OrderBook};
 use crate::instrument::instrument_index::{IdTable, InstrumentIndex};
-use crate::instrument::related::{Leg, Related, RelatedLists, Underlying};
+use crate::instrument::related_instruments::{Leg, Related, RelatedLists, Underlying};
 use crate::instrument::statistics::{InstrumentStatistics, PriceLimits};
 use crate::instrument::status::InstrumentStatus;
 use crate::recovery::sync_state::State;

@@ -14,7 +14,7 @@ use super::Orders;
 use super::apply::id;
 use super::order::{Order, OrderState};
 use super::request::Intent;
-use crate::record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
+use crate::journal_record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
 
 impl Orders {
     /// Creates a tracker of up to `capacity` orders from all records of a journal.

@@ -151,7 +151,7 @@ impl Socket {
     }
 
     /// Releases what the peer has received.
-    fn process_acknowledgment(&mut self, received: Deferred) {
+    pub(super) fn process_acknowledgment(&mut self, received: Deferred) {
         let Deferred { now, index, acknowledgment, echo } = received;
         let send = &mut self.peers.peer_mut(index).send;
         let acknowledged = acknowledgment.wrapping_sub(send.acknowledged);

@@ -21,10 +21,8 @@ impl Socket {
         }
         loop {
             let Some(index) = self.pop_ready() else {
-                if self.deferred.is_none() {
-                    return None;
-                }
-                self.process_deferred();
+                let deferred = self.deferred.take()?;
+                self.process_acknowledgment(deferred);
                 continue;
             };
             let peer = self.peers.peer_mut(index);

@@ -401,10 +401,30 @@ fn receiver_that_stops_reading_bounds_the_sender() {
 }
 
 #[test]
+fn acknowledgment_without_known_numbers_is_void() {
+    const NO_ACKNOWLEDGMENT: u8 = 0x20;
+    for flag in [0, NO_ACKNOWLEDGMENT] {
+        let mut pair = Pair::new(config());
+        let id = send(pair.now, &mut pair.a, 2, b"lost");
+        assert_eq!(packets(pair.now, &mut pair.a).len(), 1);
+        send(pair.now, &mut pair.b, 1, b"data");
+        let mut packet = packets(pair.now, &mut pair.b).remove(0);
+        packet[5] |= flag;
+        let acknowledged = u32::from_be_bytes(packet[28..32].try_into().unwrap());
+        packet[28..32].copy_from_slice(&(acknowledged + 1).to_be_bytes());
+        let crc = crc32c::crc32c(&packet[4..]);
+        packet[..4].copy_from_slice(&crc.to_be_bytes());
+        deliver(pair.now, 2, &mut pair.a, &[packet]);
+        let expected = if flag == 0 { vec![outcome(id, Outcome::Delivered)] } else { vec![] };
+        assert_eq!(events(&mut pair.a), expected);
+    }
+}
+
+#[test]
 fn writable_is_reported_when_the_send_buffer_has_room_too() {
     let small = Config { message_max: PAYLOAD, send_buffer: 104 * 8, ..config() };
     let mut pair = Pair::new(Config { receive_buffer: 104 * 2, ..small });
-    let mut send = |pair: &mut Pair, to| pair.a.send(pair.now, address(to), 1, |it| it[0] = 1);
+    let send = |pair: &mut Pair, to| pair.a.send(pair.now, address(to), 1, |it| it[0] = 1);
     while send(&mut pair, 2) != Err(SendError::Congested) {
         pair.a_to_b();
         pair.b_to_a();

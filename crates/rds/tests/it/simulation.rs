@@ -83,7 +83,8 @@ fn evicted_peer_sends_no_copies() {
 }
 
 /// A packet from a state that the sender had evicted was taken for a sign that it knows the socket
-/// (4127). A message received before an eviction was repeated to a peer that was never known (8355).
+/// (4127). A message received before an eviction was repeated to a peer that was never known
+/// (8355).
 #[test]
 fn evicted_peer_that_was_never_known_gets_no_copies() {
     for seed in [4127, 8355] {

@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use hairpin_mapped::{Checksum, Entry, JournalError, Reader};
 
 use super::args::{Format, OrderArgs};
-use super::row::{Row, names};
+use super::audit_record::{AuditRecord, names};
 
 /// Prints the journal. The exit status is 1 if anything in it was wrong, even if the reader of the
 /// output has closed it.
@@ -68,14 +68,14 @@ impl<O: Write> AuditTrail<'_, O> {
     }
 
     fn entry(&mut self, entry: &Entry) -> io::Result<()> {
-        let row = Row::new(entry);
-        writeln!(self.out, "{}", row.line(self.arguments.format))?;
+        let record = AuditRecord::new(entry);
+        writeln!(self.out, "{}", record.line(self.arguments.format))?;
         let (segment, offset) = (entry.segment, entry.offset);
         if entry.checksum == Checksum::Mismatch {
             self.harm(&format_args!(
                 "segment {segment}, byte {offset}: the record differs from what was committed"
             ))?;
-        } else if let Some(wrong) = row.wrong {
+        } else if let Some(wrong) = record.wrong {
             self.harm(&format_args!("segment {segment}, byte {offset}: not a message: {wrong}"))?;
         }
         Ok(())

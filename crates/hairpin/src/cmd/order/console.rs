@@ -20,9 +20,9 @@ use hairpin_order_entry::{
 use hairpin_time::Utc;
 
 use super::args::Format;
+use super::audit_record::AuditRecord;
 use super::columns::{ColumnValue, Columns};
 use super::orders::{Order, OrderStatus, Orders};
-use super::row::Row;
 use super::script::ExpectedEvent;
 
 /// The most events kept for `expect`; the oldest of more are dropped.
@@ -79,7 +79,7 @@ impl<O: Write> OrderConsole<O> {
         // What was just encoded can be decoded.
         let _ = columns.read(journal.bytes(record).get(4..).unwrap_or_default());
         let number = Some(tag.seq_num);
-        self.print(&Row::event(tag.now.utc, "out", tag.uuid, number, columns));
+        self.print(&AuditRecord::event(tag.now.utc, "out", tag.uuid, number, columns));
     }
 
     /// Prints the last reported state of an order.
@@ -104,7 +104,7 @@ impl<O: Write> OrderConsole<O> {
             columns.put("StopPx", ColumnValue::text(price));
         }
         columns.put("LeavesQty", ColumnValue::number(order.leaves));
-        self.print(&Row::event(now, "order", uuid, None, columns));
+        self.print(&AuditRecord::event(now, "order", uuid, None, columns));
     }
 
     /// Prints why a connection has failed; the failure itself was printed before.
@@ -122,12 +122,12 @@ impl<O: Write> OrderConsole<O> {
         if let Some(text) = text {
             columns.put("Text", ColumnValue::text(text));
         }
-        self.print(&Row::event(now, "session", uuid, None, columns));
+        self.print(&AuditRecord::event(now, "session", uuid, None, columns));
     }
 
     /// Flushes each line: the reader may be waiting for it.
-    fn print(&mut self, row: &Row) {
-        self.line(&row.line(self.format));
+    fn print(&mut self, record: &AuditRecord) {
+        self.line(&record.line(self.format));
     }
 
     /// Prints a line.
@@ -194,7 +194,7 @@ impl<O: Write> Listener for OrderConsole<O> {
         }
         self.events.extend(event);
         let (now, number) = (sender.now().utc, Some(message.seq_num));
-        self.print(&Row::event(now, "in", message.uuid, number, columns));
+        self.print(&AuditRecord::event(now, "in", message.uuid, number, columns));
     }
 
     fn on_state(&mut self, sender: &mut Sender<'_>, state: State) {

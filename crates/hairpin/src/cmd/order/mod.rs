@@ -6,6 +6,7 @@
 
 mod active_session;
 mod args;
+mod audit_record;
 mod audit_trail;
 mod cme_audit_trail;
 mod columns;
@@ -16,7 +17,6 @@ mod input;
 mod order_run;
 mod orders;
 mod prompt;
-mod row;
 mod script;
 mod settings;
 

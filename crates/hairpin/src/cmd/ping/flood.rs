@@ -16,6 +16,8 @@ const BURST: u64 = 32;
 /// The longest wait for buffer space.
 const MAX_SLEEP: Duration = Duration::from_millis(10);
 const SECOND: Duration = Duration::from_secs(1);
+/// The longest wait for the last messages: a pong that shares its core takes its time.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The messages that were sent.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,13 +120,16 @@ impl<'a, L: PingTransport> Flood<'a, L> {
         self.lines.iter_mut().try_for_each(|line| line.flush().map(drop))
     }
 
-    /// Sends the bytes that still wait for buffer space. Does not wait for a pong that reads
-    /// nothing.
+    /// Sends what still waits for buffer space or acknowledgments. Does not wait long for a pong
+    /// that reads nothing.
     fn drain(&mut self, now: Instant) -> io::Result<()> {
-        let until = now + SECOND;
+        let until = now + DRAIN_TIMEOUT;
         for index in 0..self.lines.len() {
-            while !self.lines[index].flush()? && self.clock.instant() < until {
-                self.reactor.wait(self.clock.instant(), Some(until))?;
+            let mut now = self.clock.instant();
+            while !self.lines[index].flush()? && now < until {
+                // A lost packet shows only in a late acknowledgment.
+                self.reactor.wait(now, Some(now + MAX_SLEEP))?;
+                now = self.clock.instant();
             }
         }
         Ok(())

@@ -23,7 +23,7 @@ use crate::harness::transport::TransportArgs;
 /// The packets processed between two messages of a flood.
 const BATCH: usize = 64;
 /// The calls of a spinning loop between two readings of the clock: together less than 1 µs, which
-/// is short for a timeout, and a reading takes longer than a look for packets.
+/// is short for a timeout. A reading takes longer than a check for packets.
 const POLLS: u32 = 16;
 
 /// A socket that sends to one peer, with the clock of its timeouts.

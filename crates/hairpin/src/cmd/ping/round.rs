@@ -89,7 +89,7 @@ impl PingContext<'_> {
         if case.flood_ms.is_some() {
             std::thread::sleep(SETTLE);
         }
-        page.request_stop();
+        pong.request_stop(&page);
         let outcome = pong.line(TIMEOUT)?;
         pong.end()?;
         Ok(Outcome { ping, pong: Some(outcome) })

@@ -104,6 +104,9 @@ impl RdsStressArgs {
     /// One line for each conflict.
     pub(super) fn check(&self) -> Result<()> {
         self.transport.check_interface(self.interface.as_deref())?;
+        if self.interface.is_some() && !self.transport.is_xdp() {
+            usage_error!("--interface is for --transport xdp");
+        }
         if self.ethernet && !self.transport.is_xdp() {
             usage_error!("--ethernet needs --transport xdp");
         }
@@ -198,5 +201,6 @@ mod tests {
         assert!(check("--ethernet").is_err());
         assert!(check("--ethernet --transport xdp --interface eth1 -t 2").is_err());
         assert!(check("--transport xdp").is_err());
+        assert!(check("--interface eth1").is_err());
     }
 }

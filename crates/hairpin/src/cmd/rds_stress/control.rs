@@ -45,6 +45,11 @@ pub(super) enum Answer {
     Drained { totals: Totals },
 }
 
+/// A signal has ended the command before its session has started.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted before the start")]
+pub(super) struct Interrupted;
+
 /// The connection to the other side.
 pub(super) struct Control {
     stream: TcpStream,
@@ -75,7 +80,8 @@ impl Control {
     /// # Errors
     /// Those of the kernel.
     pub(super) fn local_ip(&self) -> Result<IpAddr> {
-        Ok(self.stream.local_addr()?.ip())
+        // A listener at [::] has an IPv4 peer under a mapped address.
+        Ok(self.stream.local_addr()?.ip().to_canonical())
     }
 
     /// Sends a line.
@@ -127,7 +133,7 @@ impl Control {
                 return Ok(line);
             }
             if signals.stop_requested() {
-                bail!("interrupted before the start");
+                bail!(Interrupted);
             }
         }
         bail!("{}: no answer within {TIMEOUT:?}", self.peer)

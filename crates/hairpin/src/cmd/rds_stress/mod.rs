@@ -17,7 +17,7 @@ use hairpin_endpoint::rds::{RdsSocket, RdsTransport};
 use hairpin_xdp::ReceiveStamps;
 
 pub(crate) use args::RdsStressArgs;
-use control::{Answer, Control, POLL_INTERVAL, Request, TIMEOUT, VERSION};
+use control::{Answer, Control, Interrupted, POLL_INTERVAL, Request, TIMEOUT, VERSION};
 use session::Session;
 use statistics::Totals;
 
@@ -36,12 +36,19 @@ pub(crate) fn run(arguments: &RdsStressArgs) -> Result<ExitCode> {
     arguments.check()?;
     let signals = Signals::take()?;
     let side = Side::open(arguments)?;
-    match (arguments.remote, arguments.listen) {
-        (Some(remote), _) => side.connect(remote, &signals)?,
-        (None, Some(listen)) => side.listen(listen, &signals)?,
+    let ended = match (arguments.remote, arguments.listen) {
+        (Some(remote), _) => side.connect(remote, &signals),
+        (None, Some(listen)) => side.listen(listen, &signals),
         (None, None) => bail!("no address"),
+    };
+    match ended {
+        Ok(()) => Ok(signals.exit_status().unwrap_or(ExitCode::SUCCESS)),
+        // A session that never started has nothing to report.
+        Err(error) if error.is::<Interrupted>() => {
+            Ok(signals.exit_status().unwrap_or(ExitCode::FAILURE))
+        }
+        Err(error) => Err(error),
     }
-    Ok(signals.exit_status().unwrap_or(ExitCode::SUCCESS))
 }
 
 /// A side of the sessions, with the carrier of its sockets.
@@ -221,7 +228,7 @@ impl<'a> Side<'a> {
                 drain_until = None;
             }
         }
-        Ok(())
+        session.print_average()
     }
 
     fn poll(&self, session: &mut Session) -> Result<()> {

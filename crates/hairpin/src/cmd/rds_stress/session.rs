@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use hairpin_endpoint::rds::{RdsOptions, RdsSocket, RdsTransport};
@@ -17,7 +17,7 @@ use crate::harness::output;
 use crate::harness::run_loop::RunLoop;
 
 /// The interval between two lines.
-const LINE_INTERVAL: core::time::Duration = core::time::Duration::from_secs(1);
+const LINE_INTERVAL: Duration = Duration::from_secs(1);
 /// The peers of a socket: its counterpart, and strangers.
 const PEERS: usize = 16;
 
@@ -58,7 +58,8 @@ pub(super) struct Session {
     threads: Vec<JoinHandle<Result<()>>>,
     start: Instant,
     whole: Interval,
-    last_line: Instant,
+    /// The start of the next line; `None` after the last one.
+    last_line: Option<Instant>,
     current: Interval,
 }
 
@@ -101,7 +102,7 @@ impl Session {
             threads,
             start: now,
             whole: interval,
-            last_line: now,
+            last_line: Some(now),
             current: interval,
         })
     }
@@ -112,11 +113,11 @@ impl Session {
     }
 
     /// Returns the time since the start.
-    pub(super) fn elapsed(&self) -> core::time::Duration {
+    pub(super) fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
 
-    /// Prints a line if a second has passed.
+    /// Prints a line if a second has passed, until the average is printed.
     ///
     /// # Errors
     /// The error of a task that has failed; those of standard output.
@@ -125,11 +126,11 @@ impl Session {
             self.phase.end();
             return joined(self.threads.swap_remove(index));
         }
-        let span = self.last_line.elapsed();
+        let span = self.last_line.map_or(Duration::ZERO, |at| at.elapsed());
         if span >= LINE_INTERVAL {
             let totals = self.totals();
             output::print(&(self.current.line(&totals, span, &self.parameters) + "\n"))?;
-            (self.last_line, self.current) = (Instant::now(), Interval::new(totals));
+            (self.last_line, self.current) = (Some(Instant::now()), Interval::new(totals));
         }
         Ok(())
     }
@@ -143,7 +144,8 @@ impl Session {
     ///
     /// # Errors
     /// Those of standard output.
-    pub(super) fn print_average(&self) -> Result<()> {
+    pub(super) fn print_average(&mut self) -> Result<()> {
+        self.last_line = None;
         let line = self.whole.line(&self.totals(), self.elapsed(), &self.parameters);
         Ok(output::print(&(line + "  (average)\n"))?)
     }

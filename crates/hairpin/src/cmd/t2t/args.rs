@@ -54,8 +54,8 @@ pub(crate) struct T2tArgs {
           value_parser = clap::value_parser!(u64).range(1..=SAMPLES_MAX))]
     pub(crate) samples: u64,
 
-    /// Run one row per feed and wait: 2,000 samples at 500 us, late ones not run again
-    #[arg(long, conflicts_with_all = ["samples", "interval_us"])]
+    /// Do not run late rows again; without --interval-us, run one row per feed and wait at 500 us
+    #[arg(long)]
     pub(crate) quick: bool,
 
     /// Record 20,000 samples per row in 7 rounds: about an hour in all
@@ -94,10 +94,10 @@ impl T2tArgs {
     pub(crate) fn plan(&self) -> RunPlan {
         let feeds = self.context.feeds(&self.feed);
         let waits: &[Wait] = if self.wait.is_empty() { &Wait::ALL } else { &self.wait };
-        let intervals: &[u64] = match (self.quick, self.interval_us.is_empty()) {
-            (true, _) => &[QUICK_INTERVAL_US],
-            (false, true) => &INTERVALS_US,
-            (false, false) => &self.interval_us,
+        let intervals: &[u64] = match (self.interval_us.is_empty(), self.quick) {
+            (true, true) => &[QUICK_INTERVAL_US],
+            (true, false) => &INTERVALS_US,
+            (false, _) => &self.interval_us,
         };
         let cases = T2tCase::all(feeds, intervals, waits, |interval_us| self.load(interval_us));
         let usual = if self.full { ROUNDS_PUBLISHED } else { 1 };
@@ -108,11 +108,7 @@ impl T2tArgs {
         Load {
             interval_us,
             warm_up: WARM_UP,
-            samples: match (self.quick, self.full) {
-                (true, _) => SAMPLES,
-                (false, true) => FULL_SAMPLES,
-                (false, false) => self.samples,
-            },
+            samples: if self.full { FULL_SAMPLES } else { self.samples },
             seed: self.seed,
             matching: self.matching,
             outage_a: self.outage_a,
@@ -145,6 +141,9 @@ mod tests {
         assert_eq!(rows.len(), 2 * Wait::ALL.len());
         let is_quick = |case: &T2tCase| case.load.interval_us == 500 && case.load.samples == 2_000;
         assert!(rows.iter().all(is_quick));
+        let rows = cases(&["--quick", "--samples", "9", "--interval-us", "7"]);
+        assert!(rows.iter().all(|case| (case.load.samples, case.load.interval_us) == (9, 7)));
+        assert_eq!(rows.len(), 2 * Wait::ALL.len());
     }
 
     #[test]

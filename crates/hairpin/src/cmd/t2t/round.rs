@@ -73,7 +73,7 @@ pub(super) fn run(
         }
     };
     progress(page.ticks());
-    trader_page.request_stop();
+    trader_side.request_stop(&trader_page);
     let trader: TraderOutcome = trader_side.line(TIMEOUT)?;
     trader_side.end()?;
     exchange_side.end()?;

@@ -8,7 +8,7 @@ use hairpin_time::Utc;
 use super::OrderBooks;
 use super::order_book_head::{ChunkStatus, OrderBookHead};
 use super::order_entry::{OrderEntry, OrderError};
-use super::order_pass::SnapshotKind;
+use super::order_snapshot_pass::SnapshotKind;
 use crate::feed::loop_tracker::PassPosition;
 use crate::market::Market;
 use crate::{

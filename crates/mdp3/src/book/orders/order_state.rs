@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use hairpin_cme_codecs::mdp3 as codec;
 
 use super::order_entry::OrderEntry;
-use super::order_pass::OrderPass;
+use super::order_snapshot_pass::OrderSnapshotPass;
 use super::queued_order::QueuedOrder;
 use super::{OrderBooks, OrderChange, OrderUpdate};
 use crate::market::Market;
@@ -50,7 +50,7 @@ pub(crate) struct OrderState {
     pub(super) floor: u32,
     /// The number of instruments that need an order snapshot.
     pub(super) out_of_sync: usize,
-    pub(super) pass: OrderPass,
+    pub(super) pass: OrderSnapshotPass,
     pub(super) references: Vec<PriceLevelReference>,
     pub(super) touched: Vec<TouchedOrderBook>,
     pub(super) changes: Vec<RecordedOrderChange>,
@@ -70,7 +70,7 @@ impl OrderState {
             queue: RecoveryQueue::new(settings.queue_bytes, if is_full { instruments } else { 0 }),
             floor: 0,
             out_of_sync: 0,
-            pass: OrderPass::new(loop_packets, joining),
+            pass: OrderSnapshotPass::new(loop_packets, joining),
             references: Vec::with_capacity(entries),
             touched: Vec::with_capacity(instruments),
             changes: Vec::with_capacity(entries),

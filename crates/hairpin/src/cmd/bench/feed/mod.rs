@@ -5,7 +5,7 @@ mod bare_receiver;
 mod batch;
 mod feed_case;
 mod probe;
-mod published;
+mod published_results;
 pub(crate) mod receiver;
 mod round;
 pub(crate) mod sender;

@@ -9,7 +9,7 @@ use hairpin_time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::feed_case::{Load, Receiver};
-use super::published::Span;
+use super::published_results::Span;
 use super::update_flow::{INSTRUMENTS, PACKET_BYTES};
 use crate::harness::multicast_groups::MulticastGroups;
 use crate::harness::transport::{self, Transport};

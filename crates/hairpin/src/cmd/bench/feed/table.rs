@@ -5,7 +5,7 @@ use std::fmt::Write;
 use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row, is_too_short};
 
 use super::feed_case::{Receiver, name};
-use super::published::{FIGURES, SOURCE, TABLES, Table};
+use super::published_results::{FIGURES, SOURCE, TABLES, Table};
 use super::setup::{is_of, receiver_of};
 use crate::cmd::bench::bench_case::pause;
 use crate::cmd::bench::comparison_table::{Column, drawn, here, note};

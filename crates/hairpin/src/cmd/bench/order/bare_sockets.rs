@@ -8,9 +8,9 @@ use hairpin_reactor::{Interest, Reactor, Wait};
 use hairpin_time::{Duration, Instant};
 
 use super::bare_gateway::REPORT_BYTES;
+use super::closed_loop_session::MAX_SLEEP;
 use super::samples::{OrderTimes, Samples};
 use super::setup::{ClientCounts, ClientOutcome, ClientSetup, ORDER_BYTES};
-use super::trading::MAX_SLEEP;
 use crate::harness::child_protocol::ChildCounters;
 
 /// Sends the bytes of an order and waits for the bytes of a report.

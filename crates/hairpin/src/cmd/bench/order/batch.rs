@@ -12,11 +12,11 @@ use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::{Duration, Now};
 
 use super::bare_gateway::REPORT_BYTES;
+use super::closed_loop_session::{JOURNAL_BYTES, session_settings};
 use super::memory_connection::{MemoryConnect, Wire};
 use super::samples::rows;
 use super::setup::{ClientCounts, ClientOutcome, ClientSetup, ORDER_BYTES};
 use super::timed_listener::{TimedListener, order};
-use super::trading::{JOURNAL_BYTES, session_settings};
 use crate::harness::child_protocol::ChildCounters;
 
 /// The operations of one batch.

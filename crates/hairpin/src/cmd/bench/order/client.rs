@@ -7,7 +7,7 @@ use hairpin_time::Duration;
 
 use super::order_case::Subject;
 use super::setup::ClientSetup;
-use super::{bare_sockets, batch, trading};
+use super::{bare_sockets, batch, closed_loop_session};
 use crate::cmd::bench::run::calibrated;
 use crate::harness::child_protocol::{self, ChildArgs};
 use crate::harness::signals::Signals;
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     // All times of a round are read from one clock, which is not recalibrated during the round.
     let clock = calibrated();
     let measure = match setup.subject {
-        Subject::Gateway | Subject::BareGateway => trading::measure,
+        Subject::Gateway | Subject::BareGateway => closed_loop_session::measure,
         Subject::BareSockets => bare_sockets::measure,
         Subject::Batch => batch::measure,
     };

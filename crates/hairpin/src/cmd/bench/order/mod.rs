@@ -6,17 +6,17 @@ mod bare_server;
 mod bare_sockets;
 mod batch;
 pub(crate) mod client;
+mod closed_loop_session;
 pub(crate) mod gateway;
 mod memory_connection;
 mod order_case;
-mod published;
+mod published_results;
 mod round;
 mod samples;
 mod setup;
 mod stamped_stream;
 mod table;
 mod timed_listener;
-mod trading;
 
 use std::process::ExitCode;
 

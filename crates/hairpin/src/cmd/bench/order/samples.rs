@@ -5,7 +5,7 @@ use hairpin_measure::{Recorder, Row};
 use hairpin_time::{Duration, Instant};
 
 use super::order_case::Subject;
-use super::published::Stage;
+use super::published_results::Stage;
 use super::setup::{self, ClientCounts, ClientOutcome, ClientSetup};
 
 /// The times of an order and its report at the boundaries of the stages.

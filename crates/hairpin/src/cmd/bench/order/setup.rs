@@ -7,7 +7,7 @@ use hairpin_measure::{Clock, Kind, Row, Setting};
 use serde::{Deserialize, Serialize};
 
 use super::order_case::{Load, Subject};
-use super::published::Stage;
+use super::published_results::Stage;
 
 /// Ends the case name of a session against a bare gateway.
 const BARE_GATEWAY: &str = ", bare gateway";

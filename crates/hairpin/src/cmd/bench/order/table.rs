@@ -5,7 +5,7 @@ use std::fmt::Write;
 use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row, is_too_short};
 
 use super::order_case::Subject;
-use super::published::{COLUMNS, SOURCE, Stage};
+use super::published_results::{COLUMNS, SOURCE, Stage};
 use super::setup::subject_and_stage;
 use crate::cmd::bench::bench_case::pause;
 use crate::cmd::bench::comparison_table::{Column, drawn, here, note};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ArgAction;
 use hairpin_reactor::Wait;
 
-use super::published::TABLE;
+use super::published_results::TABLE;
 use super::rds_case::RdsCase;
 use crate::cmd::bench::bench_case::Load;
 use crate::cmd::ping::{Protocol, SIZE_MAX};

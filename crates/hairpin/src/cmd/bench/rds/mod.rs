@@ -1,7 +1,7 @@
 //! `hairpin bench rds`: the published table of reliable datagrams, measured on this machine.
 
 mod args;
-mod published;
+mod published_results;
 mod rds_case;
 mod table;
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row};
 
-use super::published::{SOURCE, TABLE};
+use super::published_results::{SOURCE, TABLE};
 use crate::cmd::bench::comparison_table::{Column, drawn, here, note};
 
 /// The measured columns: heading, transport and protocol.
@@ -89,7 +89,10 @@ impl<'a> Pings<'a> {
         self.sizes.iter().map(u64::to_string).chain([String::new()]).collect()
     }
 
-    fn published(&self, of: impl Fn(&super::published::Published) -> String) -> Vec<String> {
+    fn published(
+        &self,
+        of: impl Fn(&super::published_results::Published) -> String,
+    ) -> Vec<String> {
         let line = |size| TABLE.iter().find(|line| line.size as u64 == size);
         self.cells(|size| line(size).map(&of))
     }

@@ -42,12 +42,12 @@ pub(super) fn measure(
     stop_requested: &dyn Fn() -> bool,
 ) -> Result<ClientOutcome> {
     let wait: Wait = setup.wait.parse()?;
-    let mut trading = Trading::new(setup, clock, Reactor::new(wait)?)?;
-    trading.log_on(stop_requested)?;
-    trading.trade(page, stop_requested)?;
-    trading.log_off()?;
-    let counts = ClientCounts { errors: trading.listener.errors, ..trading.counts };
-    Ok(trading.samples.outcome(setup, clock, counts))
+    let mut session = ClosedLoopSession::new(setup, clock, Reactor::new(wait)?)?;
+    session.log_on(stop_requested)?;
+    session.trade(page, stop_requested)?;
+    session.log_off()?;
+    let counts = ClientCounts { errors: session.listener.errors, ..session.counts };
+    Ok(session.samples.outcome(setup, clock, counts))
 }
 
 /// Returns the settings of a benchmark session, with a journal of both directions.
@@ -60,7 +60,7 @@ pub(super) fn session_settings(setup: &ClientSetup) -> Result<SessionSettings> {
     Ok(SessionSettings { when_full, ..SessionSettings::new(setup.gateway, logon) })
 }
 
-struct Trading<'a> {
+struct ClosedLoopSession<'a> {
     setup: &'a ClientSetup,
     clock: Clock,
     reactor: Reactor,
@@ -78,7 +78,7 @@ struct OutstandingOrder {
     sent: Instant,
 }
 
-impl<'a> Trading<'a> {
+impl<'a> ClosedLoopSession<'a> {
     fn new(setup: &'a ClientSetup, clock: &Clock, reactor: Reactor) -> Result<Self> {
         let stamps = Rc::new(Stamps::default());
         let dial = StampedConnect { clock: clock.clone(), stamps: Rc::clone(&stamps) };

@@ -18,7 +18,7 @@ const LAST: [&str; 2] = ["marked", "checksum"];
 
 /// A record to print.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct AuditRecord {
     time: Utc,
     direction: &'static str,
     uuid: u64,
@@ -33,7 +33,7 @@ pub(super) struct Row {
     pub(super) wrong: Option<String>,
 }
 
-impl Row {
+impl AuditRecord {
     pub(super) fn new(entry: &Entry) -> Self {
         let tag = &entry.tag;
         let mut columns = Columns::default();
@@ -54,7 +54,7 @@ impl Row {
         }
     }
 
-    /// Creates a row for an event that happens now.
+    /// Creates a record for an event that happens now.
     pub(super) fn event(
         time: Utc,
         direction: &'static str,

@@ -10,7 +10,7 @@ use crate::feed::loop_tracker::{LoopTracker, PassPosition};
 /// order books in the pass is not stated. If a complete pass contains no orders, as in a group that
 /// publishes none, no instrument has orders.
 #[derive(Debug)]
-pub(super) struct OrderPass {
+pub(super) struct OrderSnapshotPass {
     tracker: LoopTracker,
     /// A late join without definitions waits for a complete pass instead of certain instruments.
     pub(super) joining: bool,
@@ -41,7 +41,7 @@ struct ReportCount {
     concluded: bool,
 }
 
-impl OrderPass {
+impl OrderSnapshotPass {
     pub(super) fn new(max_packets: usize, joining: bool) -> Self {
         Self {
             tracker: LoopTracker::new(max_packets),
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn pass_is_complete_with_all_instruments_and_packets() {
-        let mut pass = OrderPass::new(64, false);
+        let mut pass = OrderSnapshotPass::new(64, false);
         let mut marks = [0; 2];
         assert_eq!(pass.observe(&packet(1)), PassPosition::First);
         pass.count(SnapshotKind::Orders, (9, 2), Ok(&mut marks[0]));
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn detects_pass_without_orders() {
         let mut marks = [0; 3];
-        let mut pass = OrderPass::new(64, false);
+        let mut pass = OrderSnapshotPass::new(64, false);
         pass.observe(&packet(1));
         pass.count(SnapshotKind::Prices, (9, 2), Ok(&mut marks[0]));
         assert_eq!((pass.take_complete_report(), pass.lowest_if_without_orders()), (None, None));
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn discards_pass_with_changed_total() {
-        let mut pass = OrderPass::new(64, false);
+        let mut pass = OrderSnapshotPass::new(64, false);
         let mut marks = [0; 2];
         pass.observe(&packet(1));
         pass.count(SnapshotKind::Orders, (9, 1), Ok(&mut marks[0]));
