@@ -7,7 +7,7 @@ use super::columns::{
     TRADE_ID, has_limit, has_stop, required,
 };
 use super::message::{Message, Values};
-use crate::cmd::order::row::quoted;
+use crate::cmd::order::audit_record::quoted;
 
 /// The buy side of tag 54.
 const BUY: &str = "1";
