@@ -14,6 +14,7 @@
 //! | `fuzz` | runs the fuzz targets |
 //! | `no_std` | links the L0 and L1 crates without std |
 //! | `reference` | writes the reference of counters from the code |
+//! | `rule_mutants` | breaks CME's rules one at a time; the named test must fail |
 //! | `sim` | runs simulations over many seeds, or against mutants |
 //! | `bench_instructions` | counts instructions on the hot path |
 #![forbid(unsafe_code)]
@@ -26,6 +27,7 @@ mod fuzz;
 mod no_std;
 mod quick;
 mod reference;
+mod rule_mutants;
 mod shell;
 mod sim;
 mod test;
@@ -67,6 +69,8 @@ enum Command {
     Reference,
     /// Run a simulation over many seeds
     Sim(sim::Arguments),
+    /// Break CME's rules one at a time; fail unless the test that the rules page names detects it
+    RuleMutants(rule_mutants::Arguments),
     /// Count instructions on the hot path and compare them with the committed counts
     BenchInstructions(bench_instructions::Arguments),
 }
@@ -84,6 +88,7 @@ fn main() -> ExitCode {
         Command::NoStd => no_std::run(&workspace),
         Command::Reference => reference::run(&workspace),
         Command::Sim(arguments) => sim::run(&workspace, &arguments),
+        Command::RuleMutants(arguments) => rule_mutants::run(&workspace, &arguments),
         Command::BenchInstructions(arguments) => bench_instructions::run(&workspace, &arguments),
     });
     match outcome {

@@ -7,7 +7,7 @@
 //! | `feed_mutants`, `order_mutants`, `rds_mutants` | the tables of mutants |
 
 mod feed_mutants;
-mod mutant;
+pub(crate) mod mutant;
 mod mutants;
 mod order_mutants;
 mod rds_mutants;

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 
 /// A replacement of a text that occurs exactly once in a source file.
-pub(super) struct Change {
+pub(crate) struct Change {
     /// The file, relative to the folder of the crates.
     file: &'static str,
     text: &'static str,
@@ -14,12 +14,12 @@ pub(super) struct Change {
 }
 
 /// A rule that is broken on purpose, by one or more changes.
-pub(super) struct Mutant {
-    pub(super) name: &'static str,
-    pub(super) changes: &'static [Change],
+pub(crate) struct Mutant {
+    pub(crate) name: &'static str,
+    pub(crate) changes: &'static [Change],
 }
 
-pub(super) const fn change(
+pub(crate) const fn change(
     file: &'static str,
     text: &'static str,
     replacement: &'static str,
@@ -32,7 +32,7 @@ impl Mutant {
     ///
     /// # Errors
     /// A text that does not occur exactly once: the sources have changed, so the table must follow.
-    pub(super) fn apply(&self, crates: &Path) -> Result<()> {
+    pub(crate) fn apply(&self, crates: &Path) -> Result<()> {
         for Change { file, text, replacement } in self.changes {
             let path = crates.join(file);
             let source = fs::read_to_string(&path).context(*file)?;
@@ -40,13 +40,27 @@ impl Mutant {
             ensure!(
                 count == 1,
                 "cannot apply the mutant '{}': {file} contains `{}` {count} times; \
-                 update the table in xtask/src/sim",
+                 update the table in xtask/src",
                 self.name,
                 text.trim(),
             );
             fs::write(&path, source.replace(text, replacement)).context(*file)?;
         }
         Ok(())
+    }
+
+    /// Returns the changed files, relative to the folder of the crates.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &'static str> {
+        self.changes.iter().map(|change| change.file)
+    }
+
+    /// Asserts that each changed text occurs exactly once below a folder of crates.
+    #[cfg(test)]
+    pub(crate) fn assert_applies(&self, crates: &Path) {
+        for Change { file, text, .. } in self.changes {
+            let source = fs::read_to_string(crates.join(file)).unwrap();
+            assert_eq!(source.matches(text).count(), 1, "{}: {file}: {text}", self.name);
+        }
     }
 }
 
@@ -60,13 +74,12 @@ mod tests {
     fn mutants_apply_to_the_sources() {
         let crates = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../crates"));
         for subject in [FEED, ORDER, RDS] {
-            for Mutant { name, changes } in subject.mutants {
-                for Change { file, text, .. } in *changes {
-                    let folder = file.split('/').next().unwrap();
+            for mutant in subject.mutants {
+                for file in mutant.files() {
+                    let (name, folder) = (mutant.name, file.split('/').next().unwrap());
                     assert!(subject.crates.contains(&folder), "{name}: {folder} is not copied");
-                    let source = fs::read_to_string(crates.join(file)).unwrap();
-                    assert_eq!(source.matches(text).count(), 1, "{name}: {file}: {text}");
                 }
+                mutant.assert_applies(crates);
             }
         }
     }
