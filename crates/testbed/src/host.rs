@@ -79,11 +79,18 @@ impl Host {
     /// The kernel's; `TimedOut` if an end stays down.
     pub fn wait_until_up(&self) -> io::Result<()> {
         self.run(|| wait_until_up(self.interface)).flatten()?;
-        if let Some(address) = self.address_v6 {
-            self.run(|| wait_until_local(address)).flatten()?;
-        }
         let Some(RelayEnd { namespace, interface }) = &self.relay_end else { return Ok(()) };
         run_in(Some(namespace.as_fd()), || wait_until_up(interface)).flatten()
+    }
+
+    /// Waits until the kernel delivers packets for the IPv6 address, if this host has one: it adds
+    /// the local route some time after the interface is up.
+    pub(crate) fn wait_until_local_v6(&self) -> io::Result<()> {
+        let Some(address) = self.address_v6 else { return Ok(()) };
+        // A route to one address starts with its 32 hexadecimal digits and its prefix length, 0x80.
+        let route = format!("{:032x} 80 ", address.to_bits());
+        let routes = || std::fs::read_to_string("/proc/thread-self/net/ipv6_route");
+        self.run(|| poll(|| Ok(routes()?.contains(&route)))).flatten()
     }
 
     /// Returns the address of this host.
@@ -237,14 +244,6 @@ fn run_in<R: Send>(
 fn wait_until_up(interface: &str) -> io::Result<()> {
     let mut rtnetlink = Rtnetlink::open()?;
     poll(|| Ok(rtnetlink.link(interface)?.up))
-}
-
-/// Waits until the kernel delivers packets for `address`: it adds the local route some time after
-/// the interface is up.
-fn wait_until_local(address: Ipv6Addr) -> io::Result<()> {
-    // A route to one address starts with its 32 hexadecimal digits and its prefix length, 0x80.
-    let local_route = format!("{:032x} 80 ", address.to_bits());
-    poll(|| Ok(std::fs::read_to_string("/proc/thread-self/net/ipv6_route")?.contains(&local_route)))
 }
 
 /// Polls a condition until it holds.

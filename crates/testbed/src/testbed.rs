@@ -243,6 +243,7 @@ impl TestbedBuilder {
         }
         for host in hosts {
             host.wait_until_up()
+                .and_then(|()| host.wait_until_local_v6())
                 .map_err(|reason| TestbedError { step: "wait for the veth to come up", reason })?;
         }
         Ok(relay)

@@ -203,6 +203,7 @@ fn panic_ends_only_its_thread_and_is_reported() {
     let threads = SessionThreads::spawn(threads, clock).unwrap();
     let (panicking, surviving) = (threads.mailbox(0, 0), threads.mailbox(1, 0));
     until_reports(&panicking, 1);
+    until_reports(&surviving, 1);
     panicking.call(|sender, _| assert!(sender.send(&order(2)).is_ok())).unwrap();
     until("the panic", || threads.has_failed());
     assert_eq!(panicking.call(|_, _| {}), Err(CallError::Ended));
