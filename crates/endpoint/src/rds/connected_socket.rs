@@ -35,8 +35,8 @@ impl ConnectedSocket {
         let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
         socket.set_nonblocking(true)?;
         // Both sockets must allow the second one to bind. Afterwards, the port is taken again.
-        main.set_reuse_address(true)?;
         socket.set_reuse_address(true)?;
+        main.set_reuse_address(true)?;
         let bound = main.local_addr().and_then(|local| socket.bind(&local));
         main.set_reuse_address(false)?;
         bound?;

@@ -31,7 +31,8 @@ pub(crate) struct KernelCarrier {
     /// The connected socket of an earlier peer, to be closed when its packets are received.
     closing: Option<ConnectedSocket>,
     policy: ConnectionPolicy,
-    is_spinning: bool,
+    /// `true` while the owner spins, until connecting has failed.
+    may_connect: bool,
     receive_buffer: Option<usize>,
 
     batch: RecvBatch,
@@ -67,7 +68,7 @@ impl KernelCarrier {
             connected: None,
             closing: None,
             policy: ConnectionPolicy::default(),
-            is_spinning: false,
+            may_connect: false,
             receive_buffer: options.receive_buffer,
         })
     }
@@ -136,7 +137,7 @@ impl KernelCarrier {
     fn transmit_unconnected(&mut self, transmit: &Transmit<'_>) -> io::Result<()> {
         let path = SockAddr::from(udp_address(transmit.to, self.udp_port_offset)?);
         let sent = self.send_or_batch(transmit, Some(&path));
-        if self.is_spinning && self.policy.record(transmit.to, self.connected.is_some()) {
+        if self.may_connect && self.policy.record(transmit.to, self.connected.is_some()) {
             self.connect(transmit.to, &path);
         }
         sent
@@ -157,7 +158,7 @@ impl KernelCarrier {
         match opened {
             Ok(connected) => self.closing = self.connected.replace(connected),
             // The main socket serves all peers.
-            Err(_) => self.is_spinning = false,
+            Err(_) => self.may_connect = false,
         }
     }
 
@@ -168,22 +169,20 @@ impl KernelCarrier {
         budget: usize,
         mut on: impl FnMut(IpAddr, &[u8]),
     ) -> io::Result<Received> {
-        let mut received = Received::default();
-        if let Some(closing) = &self.closing {
-            received = receive(&mut self.batch, closing.as_fd(), budget, &mut on)?;
-            if received.drained {
-                self.closing = None;
-            }
-        } else if let Some(connected) = &self.connected {
-            received = receive(&mut self.batch, connected.as_fd(), budget, &mut on)?;
+        let mut received = Received { drained: true, ..Received::default() };
+        // First, so that the connected peer cannot use every budget.
+        if self.connected.is_none() || self.policy.is_main_due() {
+            received = receive(&mut self.batch, self.socket.as_fd(), budget, &mut on)?;
         }
+        let other = self.closing.as_ref().or(self.connected.as_ref());
         let left = budget - received.count;
-        if left == 0 || (self.connected.is_some() && !self.policy.is_main_due()) {
-            return Ok(received);
+        let Some(socket) = other.filter(|_| left > 0) else { return Ok(received) };
+        let rest = receive(&mut self.batch, socket.as_fd(), left, &mut on)?;
+        let drained = received.drained && rest.drained;
+        if rest.drained {
+            self.closing = None;
         }
-        let main = receive(&mut self.batch, self.socket.as_fd(), left, &mut on)?;
-        let drained = received.drained && main.drained && self.closing.is_none();
-        Ok(Received { count: received.count + main.count, drained, closed: false })
+        Ok(Received { count: received.count + rest.count, drained, closed: false })
     }
 }
 
@@ -289,7 +288,7 @@ impl Carrier for KernelCarrier {
     }
 
     fn set_spinning(&mut self, is_spinning: bool) {
-        self.is_spinning = is_spinning;
+        self.may_connect = is_spinning;
         if !is_spinning {
             // The descriptor is that of the main socket.
             let connected = self.connected.take();

@@ -234,6 +234,22 @@ fn spinning_socket_connects_to_its_main_peer_and_serves_the_others() {
 }
 
 #[test]
+fn connected_peer_leaves_budget_to_the_others() {
+    let [mut a, mut b, mut c] = [(); 3].map(|()| bound("127.0.0.1:0"));
+    exchange_200(&mut c, &mut a);
+    a.set_spinning(true);
+    exchange_200(&mut a, &mut b);
+    let (local, last) = (address(&a), address(&c));
+    (0..60).for_each(|_| _ = b.send(now(), local, 1, |bytes| bytes[0] = 1).unwrap());
+    c.send(now(), local, 1, |bytes| bytes[0] = 2).unwrap();
+    let mut sources = Vec::new();
+    (0..20).for_each(|_| {
+        a.receive(now(), 1, |message| sources.push(message.source)).unwrap();
+    });
+    assert!(sources.len() >= 10 && sources.contains(&last), "{sources:?}");
+}
+
+#[test]
 fn unbound_port_is_undeliverable_through_a_connected_socket() {
     let (mut a, mut b) = (bound("127.0.0.1:0"), bound("127.0.0.1:0"));
     let to = address(&b);
