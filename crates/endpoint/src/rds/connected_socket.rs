@@ -52,20 +52,20 @@ impl AsFd for ConnectedSocket {
     }
 }
 
-/// The decisions which peer gets the connected socket and when the main socket is polled.
+/// Decides which peer gets the connected socket, and when the main socket is polled.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionPolicy {
-    /// The destination of the last packets to peers without the connected socket, with their
-    /// number.
+    /// The last destination without the connected socket.
     last: Option<SocketAddr>,
+    /// The packets in a row to it.
     run: u32,
     /// The receive calls since the main socket was polled.
     polls: u32,
 }
 
 impl ConnectionPolicy {
-    /// Records a packet to a peer without the connected socket. Returns `true` if the peer is to
-    /// get it.
+    /// Records a packet to a peer without the connected socket. Returns `true` if the peer must
+    /// get the connected socket.
     #[inline]
     pub(crate) fn record(&mut self, peer: SocketAddr, is_connected: bool) -> bool {
         if self.last != Some(peer) {
