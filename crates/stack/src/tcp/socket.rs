@@ -217,8 +217,8 @@ impl TcpSocket {
     }
 
     /// Sends `length` bytes as one segment if that is possible at once: `fill` writes them in
-    /// place. Returns `false`, and `fill` is not called, if the connection is the kernel's, or if a window
-    /// or queued bytes do not permit it. Then use [`send`](Self::send).
+    /// place. Returns `false`, and `fill` is not called, if the connection is the kernel's, or if a
+    /// window or queued bytes do not permit it. Then use [`send`](Self::send).
     ///
     /// # Errors
     /// The kernel's, of the interface.
