@@ -35,6 +35,9 @@ pub(crate) struct Delivered {
     pub(crate) bytes: u32,
     /// The round trip of the latest segment that was sent once.
     pub(crate) round_trip: Option<Duration>,
+    /// `true` if a segment among them was sent more than once: the others may have waited for it at
+    /// the receiver, so their round trip is not one (RFC 6298 §3).
+    pub(crate) resent: bool,
     /// `true` if a block reported bytes again that had arrived (RFC 2883).
     pub(crate) duplicate: bool,
 }
@@ -223,6 +226,7 @@ impl Scoreboard {
     ) {
         let round_trip = now - sent.sent_at;
         if sent.resent {
+            delivered.resent = true;
             // The acknowledgment may be of the first transmission.
             if round_trip < minimum {
                 return;

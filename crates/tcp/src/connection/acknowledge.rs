@@ -37,7 +37,7 @@ impl Connection {
                 self.scoreboard.sack(now, from, block, minimum, &mut delivered);
             }
         }
-        if let Some(round_trip) = delivered.round_trip {
+        if let Some(round_trip) = delivered.round_trip.filter(|_| !delivered.resent) {
             self.rtt.add(now, round_trip);
         }
         self.end_probe(segment.acknowledgment, &delivered);

@@ -292,8 +292,12 @@ impl Connection {
         }
         let edge = later(self.receive_edge, self.possible_edge());
         let window = distance(self.receive_next, edge);
-        // Rounded up, because an edge never moves back; `possible_edge` leaves room for this.
-        let window = window.div_ceil(1 << self.receive_scale).min(0xFFFF);
+        // Rounded up, because an edge never moves back, unless the ring ends there: repeated rounding
+        // would promise more than it holds.
+        let room = self.receive_capacity - self.unread;
+        let up = window.div_ceil(1 << self.receive_scale);
+        let fits = up << self.receive_scale <= room;
+        let window = if fits { up } else { window >> self.receive_scale }.min(0xFFFF);
         fields.window = window as u16;
         let promised = self.receive_next.wrapping_add(window << self.receive_scale);
         self.receive_edge = later(self.receive_edge, promised);
