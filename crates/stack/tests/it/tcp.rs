@@ -3,10 +3,12 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hairpin_stack::{Mode, TakeoverError, TcpSocket};
-use hairpin_testbed::{Host, Offloads, Queues, Testbed};
+use hairpin_testbed::{
+    Chance, Direction, Faults, Host, Offloads, Queues, RelaySettings, Testbed, scaled,
+};
 
 use crate::support::{MODES, Random, TIMEOUT, addresses, eventually, stack};
 
@@ -125,7 +127,7 @@ fn ping_pong(socket: &mut TcpSocket, position: &mut u64, rounds: usize, length: 
 #[ignore = "needs root"]
 fn bytes_bypass_the_kernel_and_connection_returns_to_its_descriptor() {
     each_configuration(|testbed, mode| {
-        let [client, server] = testbed.hosts();
+        let [client, _] = testbed.hosts();
         let stack = stack(client, mode);
         for family in 0..2 {
             let [near, far] = connect(testbed, family);
@@ -149,7 +151,6 @@ fn bytes_bypass_the_kernel_and_connection_returns_to_its_descriptor() {
             drop(stream);
             assert_eq!(far.join().unwrap(), position + 10);
         }
-        let _ = server;
     });
 }
 
@@ -211,4 +212,115 @@ fn connection_is_taken_over_and_handed_back_at_random_offsets() {
         let counters = stack.tcp_counters();
         assert_eq!((counters.taken_over, counters.handed_back), (2 * CYCLES, 2 * CYCLES));
     });
+}
+
+/// One direction of a stream: what was sent and what has arrived.
+#[derive(Default)]
+struct Stream {
+    sent: u64,
+    received: u64,
+}
+
+/// Sends what is accepted.
+fn push(socket: &mut TcpSocket, stream: &mut Stream, length: usize) {
+    match socket.send(&bytes(stream.sent, length)) {
+        Ok(count) => stream.sent += count as u64,
+        Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock, "{error}"),
+    }
+}
+
+/// Receives what has arrived, and checks it by position.
+fn pull(socket: &mut TcpSocket, stream: &mut Stream) {
+    let received = socket.receive(|bytes| {
+        for &found in bytes {
+            assert_eq!(found, byte(stream.received), "at {}", stream.received);
+            stream.received += 1;
+        }
+    });
+    match received {
+        Ok(count) => assert!(count > 0, "end of the stream at {}", stream.received),
+        Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock, "{error}"),
+    }
+}
+
+/// Both ends send at once. At random moments one of them stops until its connection is taken over,
+/// or hands it back with bytes in flight. Returns the longest time without a new byte.
+fn stream_both_ways(
+    hosts: &[Host; 2],
+    sockets: &mut [TcpSocket; 2],
+    random: &mut Random,
+    cycles: u64,
+) -> Duration {
+    let mut streams = [Stream::default(), Stream::default()];
+    let (mut handbacks, mut longest, mut last) = (0, Duration::ZERO, Instant::now());
+    let (mut wanted, mut arrived) = ([true; 2], 0);
+    while handbacks < cycles {
+        for end in 0..2 {
+            let wants = wanted[end] && !sockets[end].is_bypassing();
+            if wants {
+                wanted[end] = hosts[end].run(|| sockets[end].take_over()).unwrap().is_err();
+            } else if random.below(40) == 0 {
+                if sockets[end].is_bypassing() {
+                    sockets[end].hand_back().unwrap();
+                    handbacks += 1;
+                }
+                wanted[end] = true;
+            } else if streams[end].sent - streams[end].received < 40_000 && !wanted[1 - end] {
+                push(&mut sockets[end], &mut streams[end], 1 + random.below(4_000) as usize);
+            }
+            pull(&mut sockets[end], &mut streams[1 - end]);
+        }
+        let sum = streams.iter().map(|stream| stream.received).sum();
+        let in_flight = streams.iter().any(|stream| stream.sent > stream.received);
+        if sum != arrived || !in_flight {
+            (arrived, last) = (sum, Instant::now());
+        }
+        longest = longest.max(last.elapsed());
+        assert!(longest < TIMEOUT, "no byte for {longest:?}");
+    }
+    for end in 0..2 {
+        expect_rest(sockets, &mut streams, end);
+    }
+    longest
+}
+
+fn expect_rest(sockets: &mut [TcpSocket; 2], streams: &mut [Stream; 2], end: usize) {
+    let start = Instant::now();
+    while streams[end].received < streams[end].sent {
+        pull(&mut sockets[1 - end], &mut streams[end]);
+        pull(&mut sockets[end], &mut streams[1 - end]);
+        assert!(start.elapsed() < TIMEOUT, "the rest is missing");
+    }
+}
+
+fn stream_between(testbed: &Testbed, mode: Mode, cycles: u64) {
+    let hosts = testbed.hosts();
+    let stacks = [stack(&hosts[0], mode), stack(&hosts[1], mode)];
+    let mut random = Random(11);
+    for family in 0..2 {
+        let [near, far] = connect(testbed, family);
+        let mut sockets = [stacks[0].adopt(near).unwrap(), stacks[1].adopt(far).unwrap()];
+        let longest = stream_both_ways(hosts, &mut sockets, &mut random, cycles);
+        println!("{mode:?}, family {family}: {cycles} handbacks, longest stall {longest:?}");
+    }
+    println!("{:?}", stacks[0].tcp_counters());
+}
+
+#[test]
+#[ignore = "needs root"]
+fn streams_survive_handbacks_of_both_ends_with_bytes_in_flight() {
+    each_configuration(|testbed, mode| stream_between(testbed, mode, scaled(100)));
+}
+
+#[test]
+#[ignore = "needs root"]
+fn streams_survive_handbacks_over_a_lossy_link() {
+    let faults = Faults { loss: Chance::percent(1), ..Faults::NONE };
+    for mode in MODES {
+        let relay = RelaySettings::seeded(7)
+            .with(Direction::FirstToSecond, faults)
+            .with(Direction::SecondToFirst, faults);
+        let builder = Testbed::builder().ipv6().offloads(Offloads::OFF).relay(relay);
+        stream_between(&builder.build().unwrap(), mode, scaled(50));
+    }
 }
