@@ -292,8 +292,8 @@ impl Connection {
         }
         let edge = later(self.receive_edge, self.possible_edge());
         let window = distance(self.receive_next, edge);
-        // Rounded up, because an edge never moves back, unless the ring ends there: repeated rounding
-        // would promise more than it holds.
+        // Rounded up, because an edge never moves back, unless the ring ends there: repeated
+        // rounding would promise more than it holds.
         let room = self.receive_capacity - self.unread;
         let up = window.div_ceil(1 << self.receive_scale);
         let fits = up << self.receive_scale <= room;

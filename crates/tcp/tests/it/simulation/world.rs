@@ -55,7 +55,7 @@ impl Listener for Received {
             return 0;
         }
         // Sometimes a part is left in the ring.
-        let count = if self.position % 7 == 0 { bytes.len() / 2 } else { bytes.len() };
+        let count = if self.position.is_multiple_of(7) { bytes.len() / 2 } else { bytes.len() };
         self.take(&bytes[..count])
     }
 }
