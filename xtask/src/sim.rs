@@ -4,13 +4,14 @@
 //! |---|---|
 //! | `mutants` | builds and runs a simulation against copies of crates with a mutant |
 //! | `mutant` | a change of source text that breaks a rule |
-//! | `feed_mutants`, `order_mutants`, `rds_mutants` | the tables of mutants |
+//! | `feed_mutants`, `order_mutants`, `rds_mutants`, `tcp_mutants` | the tables of mutants |
 
 mod feed_mutants;
 pub(crate) mod mutant;
 mod mutants;
 mod order_mutants;
 mod rds_mutants;
+mod tcp_mutants;
 
 use anyhow::{Result, ensure};
 use clap::ValueEnum;
@@ -24,7 +25,7 @@ pub(crate) struct Arguments {
     /// The simulation to run
     name: Name,
     /// Number of runs, each with the next seed [default: t2t: one hour of ticks at one per
-    /// millisecond; feed and order: 10,000; rds: 20,000; with --mutants 50]
+    /// millisecond; feed, order and tcp: 10,000; rds: 20,000; with --mutants 50]
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
     /// First seed
@@ -33,11 +34,11 @@ pub(crate) struct Arguments {
     /// Ticks per run of t2t; a failed seed repeats only with the same number
     #[arg(long, value_name = "N", default_value_t = 3_600)]
     ticks: u64,
-    /// Print each event on a line (feed, order, rds)
+    /// Print each event on a line (feed, order, rds, tcp)
     #[arg(long)]
     trace: bool,
     /// Build copies of the crates with a mutant each, and fail unless the simulation detects it
-    /// (feed, order, rds)
+    /// (feed, order, rds, tcp)
     #[arg(long, conflicts_with = "trace")]
     mutants: bool,
     /// Instead kill a trader's process N times with SIGKILL, and account for its orders (order)
@@ -45,7 +46,7 @@ pub(crate) struct Arguments {
     kills: Option<u64>,
 }
 
-/// A simulation, which is a test of the crate `hairpin` or `hairpin-rds`.
+/// A simulation, which is a test of the crate `hairpin`, `hairpin-rds` or `hairpin-tcp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Name {
     /// Exchange, three traders and the network between them
@@ -56,6 +57,8 @@ enum Name {
     Order,
     /// Sockets of reliable datagrams and the network between them
     Rds,
+    /// Two TCP connections, their snapshots, and the network between them
+    Tcp,
 }
 
 /// The ticks of one hour, one per millisecond.
@@ -70,8 +73,11 @@ const MUTANT_SEEDS: u64 = 50;
 /// Runs the simulation, optimized, and prints its output.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let &Arguments { name, from, ticks, trace, .. } = arguments;
-    ensure!(name != Name::T2t || !arguments.mutants, "--mutants requires sim feed, order or rds");
-    ensure!(name != Name::T2t || !trace, "--trace requires sim feed, order or rds");
+    ensure!(
+        name != Name::T2t || !arguments.mutants,
+        "--mutants requires sim feed, order, rds or tcp"
+    );
+    ensure!(name != Name::T2t || !trace, "--trace requires sim feed, order, rds or tcp");
     ensure!(name == Name::Order || arguments.kills.is_none(), "--kills requires sim order");
     if let Some(kills) = arguments.kills {
         return kill(workspace, kills);
@@ -80,13 +86,14 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         let subject = match name {
             Name::Order => mutants::ORDER,
             Name::Rds => mutants::RDS,
+            Name::Tcp => mutants::TCP,
             Name::Feed | Name::T2t => mutants::FEED,
         };
         return mutants::run(workspace, subject, from, arguments.seeds.unwrap_or(MUTANT_SEEDS));
     }
     let default = match name {
         Name::T2t => HOUR.div_ceil(ticks.max(1)),
-        Name::Feed | Name::Order => MANY_SEEDS,
+        Name::Feed | Name::Order | Name::Tcp => MANY_SEEDS,
         Name::Rds => RDS_SEEDS,
     };
     let seeds = arguments.seeds.unwrap_or(default);
@@ -97,6 +104,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             ["hairpin", "order_simulation", "messages_are_delivered_once_and_orders_accounted_for"]
         }
         Name::Rds => ["hairpin-rds", "it", "simulation::messages_are_delivered_once_and_in_order"],
+        Name::Tcp => ["hairpin-tcp", "it", "simulation::bytes_arrive_once_and_in_order"],
     };
     println!("sim: seeds {from} to {}", from.saturating_add(seeds.max(1) - 1));
     let test = ["test", "--release", "--package", package, "--test", test];

@@ -50,6 +50,17 @@ struct Neighbor {
     used: Arc<AtomicBool>,
 }
 
+/// The next hop of a TCP connection.
+#[derive(Debug, Clone)]
+pub(crate) struct NextHop {
+    pub(crate) source_mac: [u8; 6],
+    pub(crate) mac: [u8; 6],
+    /// The longest packet on the path, in bytes.
+    pub(crate) mtu: u32,
+    /// Set on each send, so that the neighbor entry stays fresh.
+    pub(crate) used: Arc<AtomicBool>,
+}
+
 impl ControlPlane {
     /// Opens the control plane of an interface.
     ///
@@ -187,6 +198,35 @@ impl ControlPlane {
         };
         let mtu = route.mtu.map_or(self.mtu, |mtu| mtu.min(self.mtu));
         xdp_path(shared, id, route.source, to, mac, mtu, used)
+    }
+
+    /// Finds the next hop of a connection between two addresses.
+    ///
+    /// # Errors
+    /// The kernel's, as for [`path`](Self::path).
+    pub(crate) fn next_hop(
+        &mut self,
+        shared: &SharedState,
+        source: IpAddr,
+        to: IpAddr,
+    ) -> io::Result<Result<NextHop, FallbackReason>> {
+        if !self.addresses.contains(&source) || !self.up {
+            return Ok(Err(FallbackReason::OtherInterface));
+        }
+        let interface = shared.interface;
+        let is_on_link = crate::destination::is_local_to_link(to);
+        let route = self.netlink.route(to, Some(source), is_on_link.then_some(interface))?;
+        if route.kind == RouteKind::Local {
+            return Ok(Err(FallbackReason::ThisHost));
+        }
+        if route.interface != interface || route.kind != RouteKind::Unicast {
+            return Ok(Err(FallbackReason::OtherInterface));
+        }
+        let Some((mac, used)) = self.neighbor(shared, route.gateway.unwrap_or(to))? else {
+            return Ok(Err(FallbackReason::NoNeighbor));
+        };
+        let mtu = route.mtu.map_or(self.mtu, |mtu| mtu.min(self.mtu));
+        Ok(Ok(NextHop { source_mac: self.mac, mac, mtu, used }))
     }
 
     fn path_to_group(

@@ -11,6 +11,7 @@ use hairpin_xdp::{Interface, Packet, ReceiveStamps, Stamp};
 use crate::owned_engine::OwnedEngine;
 use crate::readiness::Readiness;
 use crate::receive_queue::{QueuedDatagram, ReceiveQueue};
+use crate::tcp::{FlowKey, FlowTable};
 
 /// The most frames taken off the rings per call, so that the call ends under any load.
 const MAX_FRAMES: usize = 256;
@@ -23,6 +24,8 @@ const NOW: Now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
 pub(crate) enum Reader {
     Udp(SocketId),
     Raw(u16),
+    /// A TCP connection, by its flow.
+    Tcp(usize),
     /// A poller, which reads for all sockets.
     Any,
 }
@@ -47,6 +50,7 @@ pub(crate) struct DataPlane {
     /// The receive queues, by socket index.
     udp_queues: Vec<Option<ReceiveQueue<QueuedDatagram>>>,
     raw_queues: Vec<(u16, ReceiveQueue<Packet>)>,
+    pub(crate) flows: FlowTable,
     /// The number of frames that may still be queued.
     queue_budget: usize,
     has_stamps: bool,
@@ -78,6 +82,7 @@ impl DataPlane {
             device,
             udp_queues: (0..sockets).map(|_| None).collect(),
             raw_queues: Vec::new(),
+            flows: FlowTable::default(),
             queue_budget,
             has_stamps,
             copies: Vec::with_capacity(sockets),
@@ -186,10 +191,65 @@ impl DataPlane {
         Ok((None, false))
     }
 
+    /// Adds the queue of a TCP flow. Returns its number.
+    pub(crate) fn attach_flow(&mut self, key: FlowKey, readiness: Arc<Readiness>) -> usize {
+        self.flows.insert(key, ReceiveQueue::new(self.queue_budget, readiness))
+    }
+
+    /// Removes a TCP flow and releases its frames.
+    pub(crate) fn detach_flow(&mut self, flow: usize) {
+        let Some(mut queue) = self.flows.remove(flow) else { return };
+        while let Some(packet) = queue.pop() {
+            self.queue_budget += 1;
+            self.interface.release(packet.into_frame());
+        }
+    }
+
+    /// Receives up to `most` frames of a TCP flow, from its queue or the rings.
+    ///
+    /// # Errors
+    /// As for [`poll_rings`](Self::poll_rings).
+    #[inline]
+    pub(crate) fn receive_flow(
+        &mut self,
+        flow: usize,
+        into: &mut Vec<Packet>,
+        most: usize,
+    ) -> io::Result<()> {
+        self.take_flow(flow, into, most);
+        for _ in 0..MAX_FRAMES {
+            if into.len() >= most {
+                return Ok(());
+            }
+            let Some(packet) = self.next_frame(!into.is_empty())? else { return Ok(()) };
+            if self.flows.find(self.interface.bytes(&packet)) == Some(flow) {
+                into.push(packet);
+            } else {
+                self.demux(Reader::Tcp(flow), packet);
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn take_flow(&mut self, flow: usize, into: &mut Vec<Packet>, most: usize) {
+        let Some(queue) = self.flows.queue(flow) else { return };
+        while into.len() < most
+            && let Some(packet) = queue.pop()
+        {
+            self.queue_budget += 1;
+            into.push(packet);
+        }
+        if queue.len() == 0 && queue.readiness.has_frames() {
+            queue.readiness.clear();
+        }
+    }
+
     /// Wakes all waiting threads.
     pub(crate) fn wake_all(&self) {
         self.udp_queues.iter().flatten().for_each(|queue| queue.readiness.signal());
         self.raw_queues.iter().for_each(|(_, queue)| queue.readiness.signal());
+        self.flows.queues().for_each(|queue| queue.readiness.signal());
     }
 
     #[inline]
@@ -214,7 +274,8 @@ impl DataPlane {
                 .iter()
                 .find(|(other, _)| *other == ether_type)
                 .map_or(0, |s| s.1.len()),
-            Reader::Any => 0,
+            // Connections take their frames with `receive_flow`.
+            Reader::Tcp(_) | Reader::Any => 0,
         }
     }
 
@@ -274,6 +335,11 @@ impl DataPlane {
             if let Some(at) = self.raw_queues.iter().position(|(other, _)| *other == ether_type) {
                 return self.enqueue_raw(reader, at, packet);
             }
+        }
+        if !self.flows.is_empty()
+            && let Some(flow) = self.flows.find(frame)
+        {
+            return self.enqueue_flow(reader, flow, packet);
         }
         match self.engine.with(|engine| engine.deliver_known_flow(self.device, frame)) {
             Some((socket, payload)) => {
@@ -381,6 +447,23 @@ impl DataPlane {
         if reader != Reader::Raw(*ether_type) {
             queue.readiness.signal();
         }
+    }
+
+    #[inline]
+    fn enqueue_flow(&mut self, reader: Reader, flow: usize, packet: Packet) {
+        let budget = self.queue_budget;
+        let Some(queue) = self.flows.queue(flow) else {
+            return self.interface.release(packet.into_frame());
+        };
+        if !queue.has_room(budget) {
+            queue.record_drop();
+            return self.interface.release(packet.into_frame());
+        }
+        queue.push(packet);
+        if reader != Reader::Tcp(flow) {
+            queue.readiness.signal();
+        }
+        self.queue_budget -= 1;
     }
 
     /// Updates the interface's Ethernet address and MTU in the engine.

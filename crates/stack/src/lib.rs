@@ -1,5 +1,5 @@
-//! UDP sockets and raw frames that bypass the kernel: the engine of `netstack` on the frames of
-//! `xdp`, with the kernel as control plane.
+//! UDP sockets, TCP connections and raw frames that bypass the kernel: the engines of `netstack`
+//! and `tcp` on the frames of `xdp`, with the kernel as control plane.
 //!
 //! Layer L2. A [`Stack`] opens one interface. Its sockets receive frames that the filter redirects
 //! before the kernel's network stack, and send frames directly to the driver:
@@ -9,13 +9,16 @@
 //!   errors, and carries fragments, broadcast, loopback and traffic of other interfaces.
 //!   [`UdpSocket::receive`] delivers both as one stream.
 //! - [`RawFrames`]: whole frames of one EtherType, of a stack or of a dedicated interface.
+//! - [`TcpSocket`]: an established connection, taken over from the kernel and handed back to the
+//!   same descriptor ([`Stack::adopt`]).
 //! - [`Poller`]: polls many sockets with one call.
 //!
 //! The kernel keeps routes, neighbors, addresses and group members. A watcher thread follows their
 //! changes. Traffic that cannot bypass the kernel falls back to it and is reported
 //! ([`Stack::next_event`]) or, in a strict stack, rejected.
 //!
-//! The crate is not a TCP stack and does not support VLAN devices or transmit timestamps.
+//! The crate does not connect, listen, accept or close TCP connections, and does not support VLAN
+//! devices or transmit timestamps.
 //!
 //! Sockets allocate nothing while they send and receive, except to find a path again. Opening a
 //! stack requires `CAP_NET_ADMIN`, `CAP_NET_RAW` and `CAP_BPF`; using it requires nothing. One
@@ -73,6 +76,7 @@
 //! | `stack.rs` | [`Stack`] and the state that its sockets share |
 //! | `udp_socket.rs`, `udp_socket/` | [`UdpSocket`]: bind, connect, join; receive, send, wait, frames |
 //! | `raw_frames.rs`, `raw_frames/` | [`RawFrames`] of a dedicated interface or of a stack |
+//! | `tcp.rs`, `tcp/` | [`TcpSocket`]: takeover, handback, frames of connections |
 //! | `poller.rs`, `readiness.rs` | [`Poller`]; readiness of sockets, epoll |
 //! | `data_plane.rs`, `receive_queue.rs` | frames off the rings, demultiplexing, queues, drops |
 //! | `owned_engine.rs` | the engine and its arena |
@@ -115,6 +119,7 @@ mod readiness;
 mod receive_queue;
 mod settings;
 mod stack;
+mod tcp;
 mod udp_socket;
 mod watcher;
 
@@ -130,4 +135,5 @@ pub use poller::Poller;
 pub use raw_frames::RawFrames;
 pub use settings::{SocketOptions, StackSettings};
 pub use stack::Stack;
+pub use tcp::{TakeoverError, TcpCounters, TcpSocket};
 pub use udp_socket::{Meta, Received, UdpSocket};

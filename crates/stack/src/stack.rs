@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,8 +16,12 @@ use hairpin_xdp::{Interface, Packet, ReceiveStamps, RxProbe, TxWakeup, Umem};
 use crate::control_plane::{ControlPlane, packet_limit};
 use crate::data_plane::{DataPlane, Reader};
 use crate::groups::GroupUpdate;
+use crate::tcp::TcpTable;
 use crate::watcher::{self, EventSource};
-use crate::{PathEvent, RawFrames, SocketOptions, StackError, StackSettings, UdpSocket};
+use crate::{
+    PathEvent, RawFrames, SocketOptions, StackError, StackSettings, TcpCounters, TcpSocket,
+    UdpSocket,
+};
 
 /// The most sockets of a stack.
 const SOCKETS: u32 = 1_024;
@@ -71,6 +75,7 @@ pub(crate) struct SharedState {
     /// A line of text: interface, driver, queues and so on.
     description: String,
     pub(crate) event_source: EventSource,
+    pub(crate) tcp: TcpTable,
 }
 
 impl Stack {
@@ -122,6 +127,7 @@ impl Stack {
             removed: AtomicBool::new(false),
             description,
             event_source,
+            tcp: TcpTable::new(trusts_checksums),
         });
         let watcher = Some(watcher::spawn(&shared)?);
         Ok(Self { owner: Arc::new(Owner { shared, watcher }) })
@@ -143,6 +149,21 @@ impl Stack {
     /// `InvalidInput` if the EtherType is reserved for the kernel, `AddrInUse` if it is in use.
     pub fn raw_frames(&self, ether_type: u16) -> io::Result<RawFrames> {
         RawFrames::from_stack(&self.owner, ether_type)
+    }
+
+    /// Adopts a connected TCP socket of the kernel. Its traffic bypasses the kernel after
+    /// [`TcpSocket::take_over`].
+    ///
+    /// # Errors
+    /// The kernel's, if the socket is not connected or no descriptor is left.
+    pub fn adopt(&self, stream: TcpStream) -> io::Result<TcpSocket> {
+        TcpSocket::new(&self.owner, stream)
+    }
+
+    /// Returns the counters of all TCP connections.
+    #[must_use]
+    pub fn tcp_counters(&self) -> TcpCounters {
+        self.owner.tcp.counters()
     }
 
     /// Returns the oldest unread event; the last 256 are kept.

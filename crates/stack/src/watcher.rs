@@ -118,6 +118,7 @@ impl Watcher {
         loop {
             let timeout =
                 if has_groups { groups::POLL_INTERVAL } else { NEIGHBOR_REFRESH_INTERVAL };
+            let timeout = self.shared.tcp.poll_interval().map_or(timeout, |tcp| timeout.min(tcp));
             let Some(events) = self.shared.event_source.wait(&mut events, timeout) else { return };
             for event in events {
                 match event.u64 {
@@ -132,6 +133,7 @@ impl Watcher {
                     }
                 }
             }
+            self.shared.tcp.make_progress(&self.shared);
             has_groups = poll_groups(&self.shared);
             if self.refreshed_at.elapsed() >= NEIGHBOR_REFRESH_INTERVAL {
                 self.refreshed_at = Instant::now();

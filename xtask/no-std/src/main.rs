@@ -10,6 +10,7 @@ use hairpin_mdp3 as _;
 use hairpin_netstack as _;
 use hairpin_rds as _;
 use hairpin_sbe as _;
+use hairpin_tcp as _;
 use hairpin_time as _;
 use hairpin_wire as _;
 

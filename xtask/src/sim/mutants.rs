@@ -11,6 +11,7 @@ use super::feed_mutants::FEED_MUTANTS;
 use super::mutant::Mutant;
 use super::order_mutants::ORDER_MUTANTS;
 use super::rds_mutants::RDS_MUTANTS;
+use super::tcp_mutants::TCP_MUTANTS;
 use crate::shell::cargo;
 use crate::workspace::Workspace;
 
@@ -58,6 +59,15 @@ pub(super) const RDS: Subject = Subject {
     others: &["time", "netsim"],
     registry: &["crc32c"],
     mutants: RDS_MUTANTS,
+};
+pub(super) const TCP: Subject = Subject {
+    package: "tcp",
+    program: "it",
+    test: "simulation::bytes_arrive_once_and_in_order",
+    crates: &["tcp"],
+    others: &["time", "wire", "netsim"],
+    registry: &[],
+    mutants: TCP_MUTANTS,
 };
 
 /// The folder of the small workspaces, relative to the root.

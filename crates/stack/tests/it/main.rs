@@ -15,6 +15,7 @@ mod raw_dedicated;
 mod raw_frames;
 mod spinning;
 mod support;
+mod tcp;
 mod udp;
 mod waits;
 

@@ -1,0 +1,40 @@
+//! TCP connections: taken over from the kernel, and handed back to the same descriptor.
+//!
+//! The kernel connects, listens, accepts and closes. [`TcpSocket::take_over`] moves an established
+//! connection into the engine of `hairpin-tcp`. Its segments then bypass the kernel, whose socket
+//! stays ESTABLISHED and silent. Handback moves the state back with `TCP_REPAIR`.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `socket.rs` | [`TcpSocket`]: receive, send, over AF_XDP or the kernel |
+//! | `takeover.rs`, `handback.rs` | the two transitions |
+//! | `bypass.rs` | a connection taken over: frames in and out |
+//! | `kernel_socket.rs` | `TCP_REPAIR` and the other options of the kernel's socket |
+//! | `injector.rs` | frames presented to the kernel |
+//! | `flow_table.rs` | the flows of the data plane |
+//! | `table.rs` | all connections of a stack; progress without their owners |
+
+mod bypass;
+mod flow_table;
+mod handback;
+mod injector;
+mod kernel_socket;
+mod socket;
+mod table;
+mod takeover;
+
+pub(crate) use flow_table::{FlowKey, FlowTable};
+pub use socket::TcpSocket;
+pub use table::TcpCounters;
+pub(crate) use table::TcpTable;
+pub use takeover::TakeoverError;
+
+use hairpin_time::Instant;
+
+/// Returns the kernel's monotonic time, which its TCP timestamps use too.
+pub(crate) fn now() -> Instant {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes to a local variable; this clock always exists.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    Instant::from_nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}

@@ -1,0 +1,279 @@
+//! A connection that is taken over: its frames in and out.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+
+use hairpin_tcp::{Connection, Listener, PreparedHeader, Reason, Rings, Verdict};
+use hairpin_time::Instant;
+use hairpin_wire::{
+    EtherType, EthernetHeader, Ipv4Header, Ipv6Header, MacAddress, Protocol, Sum, TcpHeader,
+};
+use hairpin_xdp::{ETHERNET_HEADER, Entry, Packet};
+
+use super::kernel_socket::KernelSocket;
+use super::table::Ring;
+use crate::control_plane::NextHop;
+use crate::readiness::Readiness;
+use crate::stack::SharedState;
+
+/// The most frames processed per poll.
+pub(super) const BATCH: usize = 64;
+/// The most segments sent per poll.
+const SEGMENTS_MAX: usize = 64;
+/// The size of a read from the kernel's socket.
+const READ: usize = 16 << 10;
+
+/// A connection taken over.
+#[derive(Debug)]
+pub(super) struct Bypass {
+    pub(super) connection: Connection,
+    pub(super) send_ring: Ring,
+    pub(super) receive_ring: Ring,
+    pub(super) header: PreparedHeader,
+    /// The headers of segments that are presented to the kernel.
+    pub(super) from_peer: PreparedHeader,
+    pub(super) local: SocketAddr,
+    pub(super) remote: SocketAddr,
+    pub(super) entry: Entry,
+    pub(super) flow: usize,
+    /// The transmit queue.
+    pub(super) queue: u32,
+    pub(super) hop: NextHop,
+    /// The control plane's generation when the path was found.
+    pub(super) generation: u64,
+    /// The sequence number of the next byte to read from the kernel's socket.
+    pub(super) kernel_next: u32,
+    /// The kernel's MSS clamp.
+    pub(super) segment_size: u32,
+    /// The values of `SO_KEEPALIVE` and `SO_REUSEADDR` before the takeover.
+    pub(super) keepalive: i32,
+    pub(super) reuse: i32,
+    pub(super) taken_at: Instant,
+    /// IP packets that only the kernel can process, presented to it after handback.
+    pub(super) for_kernel: Vec<Vec<u8>>,
+    pub(super) packets: Vec<Packet>,
+}
+
+impl Bypass {
+    /// Returns `true` if a poll would find nothing and do nothing: the usual case when spinning.
+    #[inline]
+    pub(super) fn is_idle(
+        &self,
+        shared: &SharedState,
+        readiness: &Readiness,
+        now: Instant,
+    ) -> bool {
+        !readiness.has_frames()
+            && shared.rings_are_idle()
+            && !readiness.is_kernel_pending()
+            && !self.connection.has_transmit()
+            && self.connection.poll_timeout().is_none_or(|at| now < at)
+            && self.generation == shared.generation()
+    }
+
+    /// Processes what has arrived and expired, and sends what is due.
+    ///
+    /// # Errors
+    /// The kernel's, of the interface.
+    #[inline]
+    pub(super) fn poll(
+        &mut self,
+        shared: &SharedState,
+        socket: KernelSocket<'_>,
+        readiness: &Readiness,
+        now: Instant,
+        listener: &mut impl Listener,
+    ) -> io::Result<()> {
+        if self.is_idle(shared, readiness, now) {
+            return Ok(());
+        }
+        self.receive_frames(shared, now, listener)?;
+        if readiness.take_kernel_pending() || self.connection.has_gap() {
+            self.read_kernel(shared, socket, now, listener);
+        }
+        if self.connection.poll_timeout().is_some_and(|at| at <= now) {
+            self.connection.handle_timeout(now);
+        }
+        self.transmit(shared, now)
+    }
+
+    /// Processes frames. Returns their number.
+    #[inline]
+    pub(super) fn receive_frames(
+        &mut self,
+        shared: &SharedState,
+        now: Instant,
+        listener: &mut impl Listener,
+    ) -> io::Result<usize> {
+        {
+            let mut data_plane = shared.data_plane();
+            data_plane.receive_flow(self.flow, &mut self.packets, BATCH)?;
+            if self.packets.is_empty() {
+                data_plane.interface.reclaim_idle(self.queue);
+                shared.update_needs_refill(&data_plane);
+                return Ok(0);
+            }
+        }
+        let Self { connection, send_ring, receive_ring, packets, for_kernel, .. } = self;
+        let mut rings = Rings { send: send_ring, receive: receive_ring };
+        for packet in packets.iter() {
+            let frame = shared.umem.bytes(packet);
+            let Some(segment) = segment(frame, shared.tcp.trusts_checksums) else {
+                shared.tcp.count_malformed();
+                continue;
+            };
+            let verdict = connection.handle_segment(now, segment, &mut rings, listener);
+            if verdict == Verdict::Kernel {
+                for_kernel.push(frame[EthernetHeader::SIZE..].to_vec());
+            }
+        }
+        let count = packets.len();
+        let mut data_plane = shared.data_plane();
+        for packet in packets.drain(..) {
+            data_plane.interface.release(packet.into_frame());
+        }
+        Ok(count)
+    }
+
+    /// Reads late segments that the kernel has received and acknowledged.
+    #[cold]
+    pub(super) fn read_kernel(
+        &mut self,
+        shared: &SharedState,
+        socket: KernelSocket<'_>,
+        now: Instant,
+        listener: &mut impl Listener,
+    ) {
+        let mut buffer = [0; READ];
+        let mut rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
+        loop {
+            match socket.read(&mut buffer) {
+                Ok(Some(0)) => return self.connection.handle_end(self.kernel_next),
+                Ok(Some(count)) => {
+                    shared.tcp.count_late(count as u64);
+                    let (at, bytes) = (self.kernel_next, &buffer[..count]);
+                    self.connection.handle_bytes(now, at, bytes, &mut rings, listener);
+                    self.kernel_next = self.kernel_next.wrapping_add(count as u32);
+                }
+                Ok(None) => return,
+                // The kernel has received an RST before the flow was redirected.
+                Err(_) => return self.connection.request_handback(Reason::Reset),
+            }
+        }
+    }
+
+    /// Sends the segments that are due.
+    ///
+    /// # Errors
+    /// The kernel's, of the interface.
+    #[inline]
+    pub(super) fn transmit(&mut self, shared: &SharedState, now: Instant) -> io::Result<()> {
+        if !self.connection.has_transmit() {
+            return Ok(());
+        }
+        if self.generation != shared.generation() {
+            self.find_path(shared);
+        }
+        self.hop.used.store(true, Ordering::Relaxed);
+        let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
+        let longest = (ETHERNET_HEADER as usize + 40 + 40)
+            .saturating_add(usize::try_from(self.segment_size).unwrap_or(usize::MAX));
+        let longest = (longest as u32).min(shared.umem.settings().longest_frame());
+        let mut frames = 0;
+        let mut data_plane = shared.data_plane();
+        for _ in 0..SEGMENTS_MAX {
+            // Without a free frame the segments stay due.
+            let Some(mut packet) = data_plane.interface.packet(longest) else { break };
+            let frame = data_plane.interface.bytes_mut(&mut packet);
+            let Some(length) = self.connection.poll_transmit(now, &rings, &self.header, frame)
+            else {
+                data_plane.interface.release(packet.into_frame());
+                break;
+            };
+            packet.truncate(length as u32);
+            match data_plane.interface.post(self.queue, packet) {
+                Ok(posted) => frames += posted,
+                Err(packet) => {
+                    // The ring is full: the segment is lost, and sent again after a timeout.
+                    data_plane.interface.release(packet.into_frame());
+                    break;
+                }
+            }
+        }
+        drop(data_plane);
+        shared.kick(self.queue, frames)
+    }
+
+    /// Sends bytes in one segment, written in place. Returns `false` if that is not possible now.
+    ///
+    /// # Errors
+    /// The kernel's, of the interface.
+    #[inline]
+    pub(super) fn send_in_place(
+        &mut self,
+        shared: &SharedState,
+        now: Instant,
+        length: usize,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> io::Result<bool> {
+        if self.generation != shared.generation() {
+            self.find_path(shared);
+        }
+        let needed = (self.header.segment_offset() + 60).saturating_add(length);
+        let packet =
+            shared.data_plane().interface.packet(u32::try_from(needed).unwrap_or(u32::MAX));
+        let Some(mut packet) = packet else { return Ok(false) };
+        let mut rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
+        let frame = shared.umem.bytes_mut(&mut packet);
+        let (connection, header) = (&mut self.connection, &self.header);
+        let sent = connection.send(now, &mut rings, header, length, frame, fill);
+        let Some(length) = sent else {
+            shared.data_plane().interface.release(packet.into_frame());
+            return Ok(false);
+        };
+        self.hop.used.store(true, Ordering::Relaxed);
+        packet.truncate(length as u32);
+        if let Err(packet) = shared.transmit(shared.data_plane(), self.queue, packet)? {
+            // The ring is full: the segment is lost, and sent again after a timeout.
+            shared.data_plane().interface.release(packet.into_frame());
+        }
+        Ok(true)
+    }
+
+    /// Finds the path again after routes, neighbors or addresses changed. If the path no longer
+    /// bypasses the kernel, the connection asks to be handed back.
+    #[cold]
+    pub(super) fn find_path(&mut self, shared: &SharedState) {
+        self.generation = shared.generation();
+        let Ok(hop) = shared.tcp.next_hop(shared, self.local, self.remote) else {
+            return self.connection.request_handback(Reason::Path);
+        };
+        let headers = if self.local.ip().to_canonical().is_ipv4() { 40 } else { 60 };
+        if self.connection.segment_size() as u32 + headers > hop.mtu {
+            return self.connection.request_handback(Reason::Path);
+        }
+        self.header.set_macs(MacAddress(hop.source_mac), MacAddress(hop.mac));
+        self.hop = hop;
+    }
+}
+
+/// Returns the TCP segment of a frame if its lengths and checksums are valid.
+#[inline]
+fn segment(frame: &[u8], trusts_checksums: bool) -> Option<&[u8]> {
+    let (ethernet, packet) = EthernetHeader::split(frame).ok()?;
+    if ethernet.ether_type() == EtherType::IPV4 {
+        let (ip, _, segment) = Ipv4Header::parse(packet).ok()?;
+        if trusts_checksums {
+            return Some(segment);
+        }
+        let length = segment.len() as u16;
+        let pseudo = Sum::pseudo_ipv4(ip.source(), ip.destination(), Protocol::TCP, length);
+        let valid = ip.is_checksum_valid(packet) && TcpHeader::is_checksum_valid(pseudo, segment);
+        return valid.then_some(segment);
+    }
+    let (ip, segment) = Ipv6Header::parse(packet).ok()?;
+    let length = segment.len() as u32;
+    let pseudo = || Sum::pseudo_ipv6(ip.source(), ip.destination(), Protocol::TCP, length);
+    (trusts_checksums || TcpHeader::is_checksum_valid(pseudo(), segment)).then_some(segment)
+}

@@ -1,0 +1,114 @@
+//! The TCP flows that are taken over, and their frames.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+
+use hairpin_wire::{EtherType, EthernetHeader, Ipv4Header, Ipv6Header, Protocol, TcpHeader};
+use hairpin_xdp::Packet;
+
+use crate::receive_queue::ReceiveQueue;
+
+/// Both endpoints of a flow, as they are in its frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) struct FlowKey {
+    /// Source and destination address; IPv4 addresses take the first four bytes each.
+    addresses: [[u8; 16]; 2],
+    /// Source and destination port.
+    ports: [u16; 2],
+}
+
+impl FlowKey {
+    /// Creates the key of frames from `remote` to `local`.
+    pub(crate) fn new(remote: SocketAddr, local: SocketAddr) -> Self {
+        let addresses = [remote, local].map(|end| match end.ip().to_canonical() {
+            IpAddr::V4(address) => widen(address.octets()),
+            IpAddr::V6(address) => address.octets(),
+        });
+        Self { addresses, ports: [remote.port(), local.port()] }
+    }
+
+    /// Returns the key of an untagged TCP frame.
+    #[inline]
+    fn from_frame(frame: &[u8]) -> Option<Self> {
+        let (addresses, segment) = match EthernetHeader::split(frame).ok()? {
+            (ethernet, packet) if ethernet.ether_type() == EtherType::IPV4 => {
+                let (ip, _, segment) = Ipv4Header::parse_start(packet).ok()?;
+                if ip.protocol() != Protocol::TCP || ip.is_fragment() {
+                    return None;
+                }
+                ([ip.source(), ip.destination()].map(|ip| widen(ip.octets())), segment)
+            }
+            (ethernet, packet) if ethernet.ether_type() == EtherType::IPV6 => {
+                let (ip, segment) = Ipv6Header::split(packet).ok()?;
+                if ip.next_header() != Protocol::TCP {
+                    return None;
+                }
+                ([ip.source(), ip.destination()].map(|ip| ip.octets()), segment)
+            }
+            _ => return None,
+        };
+        let (tcp, _) = TcpHeader::split(segment).ok()?;
+        Some(Self { addresses, ports: [tcp.source_port(), tcp.destination_port()] })
+    }
+}
+
+fn widen([a, b, c, d]: [u8; 4]) -> [u8; 16] {
+    [a, b, c, d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+}
+
+/// The flows of a data plane, each with the queue of its frames.
+#[derive(Debug, Default)]
+pub(crate) struct FlowTable {
+    numbers: HashMap<FlowKey, usize>,
+    queues: Vec<Option<(FlowKey, ReceiveQueue<Packet>)>>,
+    /// The flow of the last frame: usually that of the next one.
+    last: Option<(FlowKey, usize)>,
+}
+
+impl FlowTable {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    pub(crate) fn insert(&mut self, key: FlowKey, queue: ReceiveQueue<Packet>) -> usize {
+        let free = self.queues.iter().position(Option::is_none);
+        let number = free.unwrap_or_else(|| {
+            self.queues.push(None);
+            self.queues.len() - 1
+        });
+        self.queues[number] = Some((key, queue));
+        self.numbers.insert(key, number);
+        number
+    }
+
+    pub(crate) fn remove(&mut self, number: usize) -> Option<ReceiveQueue<Packet>> {
+        let (key, queue) = self.queues.get_mut(number)?.take()?;
+        self.numbers.remove(&key);
+        self.last = None;
+        Some(queue)
+    }
+
+    /// Returns the flow of a frame.
+    #[inline]
+    pub(crate) fn find(&mut self, frame: &[u8]) -> Option<usize> {
+        let key = FlowKey::from_frame(frame)?;
+        if let Some((last, number)) = self.last
+            && last == key
+        {
+            return Some(number);
+        }
+        let number = *self.numbers.get(&key)?;
+        self.last = Some((key, number));
+        Some(number)
+    }
+
+    #[inline]
+    pub(crate) fn queue(&mut self, number: usize) -> Option<&mut ReceiveQueue<Packet>> {
+        self.queues.get_mut(number)?.as_mut().map(|(_, queue)| queue)
+    }
+
+    pub(crate) fn queues(&self) -> impl Iterator<Item = &ReceiveQueue<Packet>> {
+        self.queues.iter().flatten().map(|(_, queue)| queue)
+    }
+}

@@ -1,0 +1,239 @@
+//! Handback: the engine's connection becomes the kernel's again, on the same descriptor.
+
+use std::io;
+use std::time::Duration as StdDuration;
+
+use hairpin_tcp::{Reason, Rings};
+use hairpin_time::{Duration, Instant};
+use hairpin_wire::{EthernetHeader, TcpFlags};
+
+use super::bypass::Bypass;
+use super::kernel_socket::{KernelSocket, Queue, RepairWindow};
+use super::now;
+use crate::readiness::Readiness;
+use crate::stack::SharedState;
+
+/// The shortest time between takeover and handback: a frame that was on its way to the kernel's
+/// socket must not find it closed.
+const SETTLED: Duration = Duration::from_millis(1);
+/// The longest time to wait for acknowledgments.
+const ACKNOWLEDGED: Duration = Duration::from_millis(5);
+/// The longest payload of an injected segment.
+const CHUNK: usize = 1_024;
+
+impl Bypass {
+    /// Hands the connection back. The flow stays in the data plane as retired, so that frames that
+    /// are still on their way reach the kernel.
+    ///
+    /// # Errors
+    /// The kernel's. The connection is then lost.
+    pub(super) fn hand_back(
+        mut self,
+        shared: &SharedState,
+        socket: KernelSocket<'_>,
+        readiness: &Readiness,
+        reason: Option<Reason>,
+    ) -> io::Result<()> {
+        let restored = self.restore(shared, socket, readiness, reason);
+        shared.tcp.retire(shared, &self.entry, self.flow);
+        let acknowledged = restored.inspect_err(|_| {
+            let _ = socket.end_repair();
+        })?;
+        // The kernel counts everything as acknowledged that it was given.
+        let _ = self.transmit_acknowledgment(shared);
+        if self.connection.send_unacknowledged() != acknowledged {
+            let next = self.connection.receive_next();
+            self.inject(shared, TcpFlags::ACK, next, [&[], &[]]);
+        }
+        self.inject_out_of_order(shared);
+        self.inject_end(shared, reason);
+        for mut packet in std::mem::take(&mut self.for_kernel) {
+            shared.tcp.inject(&mut packet);
+        }
+        shared.tcp.drain_retired(shared);
+        let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
+        let [first, second] = self.connection.unsent(&rings);
+        // After a FIN or RST the kernel may refuse; the program finds out by its own calls.
+        let sent = socket.write_all(first).and_then(|()| socket.write_all(second));
+        let lost = first.len() + second.len() > 0 && sent.is_err() && reason.is_none();
+        shared.tcp.return_rings(self.send_ring, self.receive_ring);
+        if lost { sent } else { Ok(()) }
+    }
+
+    /// Moves the state into the kernel's socket. Returns the number up to which that socket counts
+    /// sent bytes as acknowledged.
+    fn restore(
+        &mut self,
+        shared: &SharedState,
+        socket: KernelSocket<'_>,
+        readiness: &Readiness,
+        reason: Option<Reason>,
+    ) -> io::Result<u32> {
+        self.settle(shared, socket, readiness, reason)?;
+        let acknowledged = self.connection.send_unacknowledged();
+        let pushed = self.connection.unread_length();
+        self.reconnect(socket)?;
+        self.write_queues(socket)?;
+        // New bytes arrived meanwhile. From the end of this step on, nothing more is processed.
+        self.receive_all(shared, now())?;
+        self.write_unread(socket, pushed)?;
+        self.write_state(socket)?;
+        socket.set_reuse_address(self.reuse)?;
+        socket.set_segment_size(0)?;
+        if self.keepalive != 0 {
+            socket.set_keepalive(self.keepalive)?;
+        }
+        Ok(acknowledged)
+    }
+
+    /// Waits until the takeover is over and, for a limited time, until everything is acknowledged;
+    /// then reads all that has arrived and acknowledges it.
+    fn settle(
+        &mut self,
+        shared: &SharedState,
+        socket: KernelSocket<'_>,
+        readiness: &Readiness,
+        reason: Option<Reason>,
+    ) -> io::Result<()> {
+        let end = self.taken_at + SETTLED;
+        let waits = reason.is_none();
+        let patience = now() + ACKNOWLEDGED;
+        loop {
+            let time = now();
+            readiness.set_kernel_pending();
+            self.poll(shared, socket, readiness, time, &mut ())?;
+            let is_acknowledged = self.connection.in_flight() == 0 || time >= patience || !waits;
+            if time >= end && is_acknowledged {
+                break;
+            }
+            std::thread::sleep(StdDuration::from_micros(20));
+        }
+        self.receive_all(shared, now())?;
+        self.connection.request_acknowledgment();
+        self.transmit(shared, now())
+    }
+
+    /// Processes all frames in the rings.
+    fn receive_all(&mut self, shared: &SharedState, now: Instant) -> io::Result<()> {
+        while self.receive_frames(shared, now, &mut ())? > 0 {}
+        Ok(())
+    }
+
+    /// Dissolves the kernel's connection and establishes it again with the engine's numbers.
+    fn reconnect(&self, socket: KernelSocket<'_>) -> io::Result<()> {
+        socket.start_repair()?;
+        socket.disconnect()?;
+        // ECONNABORTED, reported once.
+        socket.take_error()?;
+        socket.start_repair()?;
+        socket.bind(self.local)?;
+        let snapshot = self.connection.snapshot(now());
+        socket.select(Queue::Send)?;
+        socket.set_sequence(snapshot.send_unacknowledged)?;
+        socket.select(Queue::Receive)?;
+        let unread = self.connection.unread_length() as u32;
+        socket.set_sequence(snapshot.receive_next.wrapping_sub(unread))?;
+        socket.set_segment_size(self.segment_size)?;
+        socket.connect(self.remote)
+    }
+
+    /// Writes the bytes that are sent and unacknowledged, those that are unread, and the options.
+    fn write_queues(&mut self, socket: KernelSocket<'_>) -> io::Result<()> {
+        let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
+        socket.select(Queue::Send)?;
+        for part in self.connection.unacknowledged(&rings) {
+            socket.write_all(part)?;
+        }
+        socket.select(Queue::Receive)?;
+        for part in self.connection.unread(&rings) {
+            socket.write_all(part)?;
+        }
+        let snapshot = self.connection.snapshot(now());
+        let scales = (snapshot.send_scale, snapshot.receive_scale);
+        let has_timestamps = snapshot.timestamps.is_some();
+        socket.set_options(self.segment_size, scales, snapshot.selective, has_timestamps)
+    }
+
+    /// Writes the unread bytes beyond those that were written before.
+    fn write_unread(&mut self, socket: KernelSocket<'_>, before: usize) -> io::Result<()> {
+        let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
+        let [first, second] = self.connection.unread(&rings);
+        let skipped = before.min(first.len());
+        socket.write_all(&first[skipped..])?;
+        socket.write_all(&second[before - skipped..])
+    }
+
+    /// Writes windows and clock, and ends repair mode.
+    fn write_state(&mut self, socket: KernelSocket<'_>) -> io::Result<()> {
+        let snapshot = self.connection.snapshot(now());
+        let next = snapshot.receive_next;
+        let is_later = snapshot.send_window_update.wrapping_sub(next) as i32 > 0;
+        socket.set_window(RepairWindow {
+            send_window_update: if is_later { next } else { snapshot.send_window_update },
+            send_window: snapshot.send_window,
+            send_window_max: snapshot.send_window_max,
+            receive_window: snapshot.receive_window,
+            receive_window_update: next,
+        })?;
+        if let Some(timestamps) = snapshot.timestamps {
+            // An odd value would mean a clock of microseconds.
+            let value = timestamps.value.wrapping_add(timestamps.value & 1);
+            socket.set_timestamp(value)?;
+        }
+        socket.select(Queue::None)?;
+        socket.end_repair()
+    }
+
+    /// Sends an acknowledgment of everything received.
+    fn transmit_acknowledgment(&mut self, shared: &SharedState) -> io::Result<()> {
+        let mut frame = [0; 128];
+        let time = now();
+        let length = self.connection.write_acknowledgment(time, &self.header, &mut frame);
+        let mut data_plane = shared.data_plane();
+        let Some(mut packet) = data_plane.interface.packet(length as u32) else { return Ok(()) };
+        data_plane.interface.bytes_mut(&mut packet).copy_from_slice(&frame[..length]);
+        match shared.transmit(data_plane, self.queue, packet)? {
+            Ok(()) => {}
+            Err(packet) => shared.data_plane().interface.release(packet.into_frame()),
+        }
+        Ok(())
+    }
+
+    /// Presents a segment to the kernel as if the peer had sent it.
+    fn inject(&self, shared: &SharedState, flags: TcpFlags, sequence: u32, bytes: [&[u8]; 2]) {
+        let mut frame = [0; 256 + CHUNK];
+        let header = &self.from_peer;
+        let length = self.connection.write_from_peer(header, flags, sequence, bytes, &mut frame);
+        if let Some(packet) = frame.get_mut(EthernetHeader::SIZE..length) {
+            shared.tcp.inject(packet);
+        }
+    }
+
+    /// Presents the segments received out of order, which the peer may believe to have arrived.
+    fn inject_out_of_order(&mut self, shared: &SharedState) {
+        let ranges = self.connection.out_of_order().to_vec();
+        let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
+        let mut segments = Vec::new();
+        for range in ranges {
+            let mut start = range.0;
+            for part in self.connection.bytes_of_range(range, &rings) {
+                for chunk in part.chunks(CHUNK) {
+                    segments.push((start, chunk.to_vec()));
+                    start = start.wrapping_add(chunk.len() as u32);
+                }
+            }
+        }
+        for (start, chunk) in &segments {
+            self.inject(shared, TcpFlags::ACK, *start, [chunk, &[]]);
+        }
+    }
+
+    fn inject_end(&self, shared: &SharedState, reason: Option<Reason>) {
+        let flags = match reason {
+            _ if self.connection.is_at_end() => TcpFlags::ACK | TcpFlags::FIN,
+            Some(Reason::Reset) => TcpFlags::ACK | TcpFlags::RST,
+            _ => return,
+        };
+        self.inject(shared, flags, self.connection.receive_next(), [&[], &[]]);
+    }
+}

@@ -1,0 +1,390 @@
+//! A TCP socket whose data bypass the kernel while its connection is taken over.
+
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use hairpin_tcp::{Action, Counters, Listener, Reason, Rings};
+use hairpin_time::{Duration, Instant};
+
+use super::bypass::Bypass;
+use super::kernel_socket::KernelSocket;
+use super::now;
+use super::takeover::{self, TakeoverError};
+use crate::readiness::Readiness;
+use crate::stack::{Owner, SharedState};
+use crate::watcher::FIRST_SOCKET_TOKEN;
+
+/// The size of a read while the connection is the kernel's.
+const READ: usize = 64 << 10;
+
+/// Tokens of the watcher, apart from those of UDP sockets, which count up from the first.
+static TOKENS: AtomicU64 = AtomicU64::new(FIRST_SOCKET_TOKEN | 1 << 63);
+
+/// A connected TCP socket. Its data take the kernel's path, or bypass the kernel after
+/// [`take_over`](Self::take_over) until [`hand_back`](Self::hand_back).
+///
+/// The connection is handed back by itself when it needs the kernel: the peer closes or resets it,
+/// its window stays closed, two retransmission timeouts follow each other, bulk data are sent, or
+/// no call polls it for 100 ms. No byte is lost; [`last_handback`](Self::last_handback) returns the
+/// reason. A connection that was handed back because of a pause is taken over again.
+///
+/// Dropping the socket hands the connection back and closes it as the kernel does.
+pub struct TcpSocket {
+    owner: Arc<Owner>,
+    state: Arc<SocketState>,
+    buffer: Box<[u8]>,
+}
+
+/// The state of a socket that the stack's thread shares.
+#[derive(Debug)]
+pub(super) struct SocketState {
+    stream: TcpStream,
+    readiness: Arc<Readiness>,
+    token: u64,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    bypass: Option<Box<Bypass>>,
+    polled_at: Instant,
+    last_handback: Option<Handback>,
+    /// The error of a handback by the stack's thread.
+    error: Option<io::Error>,
+}
+
+/// The cause of a handback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Handback {
+    Requested,
+    Connection(Reason),
+    Abandoned,
+}
+
+/// Passes bytes on, and counts them.
+struct Reader<F> {
+    read: F,
+    count: usize,
+}
+
+impl<F: FnMut(&[u8])> Listener for Reader<F> {
+    #[inline]
+    fn on_data(&mut self, _: Instant, bytes: &[u8]) -> usize {
+        self.count += bytes.len();
+        (self.read)(bytes);
+        bytes.len()
+    }
+}
+
+impl TcpSocket {
+    pub(crate) fn new(owner: &Arc<Owner>, stream: TcpStream) -> io::Result<Self> {
+        stream.peer_addr()?;
+        let readiness = Arc::new(Readiness::new()?);
+        readiness.set_has_waiters(false);
+        let token = TOKENS.fetch_add(1, Ordering::Relaxed);
+        let inner = Inner { bypass: None, polled_at: now(), last_handback: None, error: None };
+        let state = SocketState { stream, readiness, token, inner: Mutex::new(inner) };
+        let buffer = vec![0; READ].into_boxed_slice();
+        Ok(Self { owner: Arc::clone(owner), state: Arc::new(state), buffer })
+    }
+
+    /// Takes the connection over from the kernel.
+    ///
+    /// Nothing may be unacknowledged or unread: in request and response, call it when the request
+    /// has been read and the answer has not been sent.
+    ///
+    /// # Errors
+    /// See [`TakeoverError`]. The connection then stays with the kernel, unchanged.
+    pub fn take_over(&mut self) -> Result<(), TakeoverError> {
+        let mut inner = self.state.inner();
+        if inner.bypass.is_some() {
+            return Ok(());
+        }
+        self.owner.tcp.reserve()?;
+        let socket = self.state.kernel();
+        let bypass = takeover::take_over(&self.owner, socket, &self.state.readiness);
+        let bypass = bypass.inspect_err(|error| {
+            self.owner.tcp.count_refusal(error);
+            self.owner.tcp.release();
+        })?;
+        self.owner.tcp.count_takeover();
+        inner.polled_at = bypass.taken_at;
+        let bypass = inner.bypass.insert(Box::new(bypass));
+        self.state.readiness.set_kernel_pending();
+        self.state.watch(&self.owner)?;
+        // Late segments; later ones are reported by the watcher.
+        bypass.read_kernel(&self.owner, socket, now(), &mut ());
+        drop(inner);
+        self.owner.tcp.add(&self.state);
+        if self.owner.tcp.counters().bypassing == 1 {
+            self.owner.event_source.wake();
+        }
+        Ok(())
+    }
+
+    /// Hands the connection back to the kernel, if it is taken over. Waits up to 5 ms until sent
+    /// data are acknowledged.
+    ///
+    /// # Errors
+    /// The kernel's. The connection is then lost.
+    pub fn hand_back(&mut self) -> io::Result<()> {
+        let mut inner = self.state.inner();
+        self.state.hand_back(&self.owner, &mut inner, Handback::Requested)
+    }
+
+    /// Hands the connection back and returns the kernel's socket.
+    ///
+    /// # Errors
+    /// As for [`hand_back`](Self::hand_back).
+    pub fn into_stream(mut self) -> io::Result<TcpStream> {
+        self.hand_back()?;
+        self.state.stream.try_clone()
+    }
+
+    /// Passes what has arrived to `read`, in order, and returns the number of bytes: 0 at the end
+    /// of the stream. Bytes of the connection's next segments are still in their frames.
+    ///
+    /// # Errors
+    /// `WouldBlock` if nothing has arrived; otherwise the kernel's.
+    #[inline]
+    pub fn receive(&mut self, read: impl FnMut(&[u8])) -> io::Result<usize> {
+        let mut inner = self.state.inner();
+        let mut reader = Reader { read, count: 0 };
+        if let Some(bypass) = inner.bypass.as_deref_mut() {
+            let time = now();
+            let socket = self.state.kernel();
+            let Bypass { connection, send_ring, receive_ring, .. } = &mut *bypass;
+            if connection.unread_length() > 0 {
+                let rings = Rings { send: send_ring, receive: receive_ring };
+                connection.receive(&rings, |bytes| reader.on_data(time, bytes));
+            }
+            bypass.poll(&self.owner, socket, &self.state.readiness, time, &mut reader)?;
+            let action = bypass.connection.poll_action();
+            inner.polled_at = time;
+            if let Some(Action::HandBack(reason)) = action {
+                let cause = Handback::Connection(reason);
+                self.state.hand_back(&self.owner, &mut inner, cause)?;
+            }
+            return if reader.count > 0 { Ok(reader.count) } else { Err(would_block()) };
+        }
+        drop(inner);
+        self.receive_via_kernel(&mut reader)
+    }
+
+    #[cold]
+    fn receive_via_kernel(&mut self, reader: &mut impl Listener) -> io::Result<usize> {
+        if let Some(error) = self.state.inner().error.take() {
+            return Err(error);
+        }
+        let count = self.state.kernel().read(&mut self.buffer)?.ok_or_else(would_block)?;
+        if count > 0 {
+            reader.on_data(Instant::ZERO, &self.buffer[..count]);
+            self.resume();
+        }
+        Ok(count)
+    }
+
+    /// Takes a connection over again after its owner's pause.
+    fn resume(&mut self) {
+        if self.state.inner().last_handback == Some(Handback::Abandoned) {
+            // If it is busy, the next read tries again.
+            let _ = self.take_over();
+        }
+    }
+
+    /// Sends bytes; as many as fit the send buffer. Returns their number.
+    ///
+    /// # Errors
+    /// `WouldBlock` if the buffer is full; otherwise the kernel's.
+    pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut inner = self.state.inner();
+        if let Some(bypass) = inner.bypass.as_deref_mut() {
+            let time = now();
+            let Bypass { connection, send_ring, receive_ring, .. } = &mut *bypass;
+            let mut rings = Rings { send: send_ring, receive: receive_ring };
+            let count = connection.queue(time, &mut rings, bytes);
+            bypass.transmit(&self.owner, time)?;
+            inner.polled_at = time;
+            return if count > 0 || bytes.is_empty() { Ok(count) } else { Err(would_block()) };
+        }
+        drop(inner);
+        let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+        socket2::SockRef::from(&self.state.stream).send_with_flags(bytes, flags)
+    }
+
+    /// Sends `length` bytes as one segment if that is possible at once: `fill` writes them in
+    /// place. Returns `false`, and `fill` is not called, if the connection is the kernel's, or if a
+    /// window or queued bytes do not permit it. Then use [`send`](Self::send).
+    ///
+    /// # Errors
+    /// The kernel's, of the interface.
+    #[inline]
+    pub fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<bool> {
+        let mut inner = self.state.inner();
+        let Some(bypass) = inner.bypass.as_deref_mut() else { return Ok(false) };
+        let time = now();
+        let sent = bypass.send_in_place(&self.owner, time, length, fill)?;
+        inner.polled_at = time;
+        Ok(sent)
+    }
+
+    /// Writes a frame of `length` bytes as [`transmit`](Self::transmit) does, without sending it,
+    /// to bring code and data into the caches.
+    pub fn warm_up(&mut self, length: usize) {
+        let inner = self.state.inner();
+        if let Some(bypass) = inner.bypass.as_deref() {
+            let mut frame = [0; 2_048];
+            bypass.connection.warm_up(&bypass.header, length, &mut frame);
+        }
+    }
+
+    /// Returns `true` while the connection bypasses the kernel.
+    #[must_use]
+    pub fn is_bypassing(&self) -> bool {
+        self.state.inner().bypass.is_some()
+    }
+
+    /// Returns the reason of the last handback, as text; `None` if there was none.
+    #[must_use]
+    pub fn last_handback(&self) -> Option<String> {
+        self.state.inner().last_handback.map(|cause| match cause {
+            Handback::Requested => "requested".to_string(),
+            Handback::Connection(reason) => reason.to_string(),
+            Handback::Abandoned => "not polled for 100 ms".to_string(),
+        })
+    }
+
+    /// Returns the number of bytes sent and not acknowledged; 0 while the connection is the
+    /// kernel's.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.state.inner().bypass.as_ref().map_or(0, |bypass| bypass.connection.in_flight())
+    }
+
+    /// Returns the counters of the connection since its takeover; `None` while it is the kernel's.
+    #[must_use]
+    pub fn counters(&self) -> Option<Counters> {
+        self.state.inner().bypass.as_ref().map(|bypass| *bypass.connection.counters())
+    }
+
+    /// Returns the kernel's socket, for its addresses and options. Data must not be read from it or
+    /// written to it while the connection bypasses the kernel.
+    #[must_use]
+    pub fn kernel_socket(&self) -> &TcpStream {
+        &self.state.stream
+    }
+
+    /// Returns the peer's address.
+    ///
+    /// # Errors
+    /// The kernel's, if the connection is closed.
+    pub fn peer_address(&self) -> io::Result<SocketAddr> {
+        self.state.stream.peer_addr()
+    }
+}
+
+impl SocketState {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kernel(&self) -> KernelSocket<'_> {
+        KernelSocket(self.stream.as_fd())
+    }
+
+    /// Reports data of the kernel's socket to the readiness.
+    fn watch(&self, shared: &SharedState) -> io::Result<()> {
+        let mut control_plane = shared.control_plane();
+        control_plane.readiness_by_token.insert(self.token, Arc::clone(&self.readiness));
+        shared.event_source.add(self.stream.as_fd(), self.token)
+    }
+
+    fn unwatch(&self, shared: &SharedState) {
+        shared.event_source.remove(self.stream.as_fd());
+        shared.control_plane().readiness_by_token.remove(&self.token);
+    }
+
+    fn hand_back(
+        self: &Arc<Self>,
+        shared: &SharedState,
+        inner: &mut Inner,
+        cause: Handback,
+    ) -> io::Result<()> {
+        let Some(bypass) = inner.bypass.take() else { return Ok(()) };
+        inner.last_handback = Some(cause);
+        let reason = match cause {
+            Handback::Connection(reason) => Some(reason),
+            Handback::Requested | Handback::Abandoned => None,
+        };
+        self.unwatch(shared);
+        let result = bypass.hand_back(shared, self.kernel(), &self.readiness, reason);
+        shared.tcp.remove(self);
+        shared.tcp.release();
+        shared.tcp.count_handback();
+        result
+    }
+
+    /// Makes progress for an owner that has not polled for `unattended`. Returns `true` if the
+    /// connection was handed back after `abandoned`.
+    pub(super) fn make_progress(
+        self: &Arc<Self>,
+        shared: &SharedState,
+        time: Instant,
+        unattended: Duration,
+        abandoned: Duration,
+    ) -> bool {
+        let mut inner = match self.inner.try_lock() {
+            Ok(inner) => inner,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // The owner polls.
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        let since = time - inner.polled_at;
+        let Some(bypass) = inner.bypass.as_deref_mut() else { return false };
+        if since < unattended {
+            return false;
+        }
+        // An error is the interface's: the owner receives it from its own call.
+        let _ = bypass.poll(shared, self.kernel(), &self.readiness, time, &mut ());
+        let cause = match bypass.connection.poll_action() {
+            Some(Action::HandBack(reason)) => Handback::Connection(reason),
+            None if since >= abandoned => Handback::Abandoned,
+            None => return false,
+        };
+        if let Err(error) = self.hand_back(shared, &mut inner, cause) {
+            inner.error = Some(error);
+        }
+        cause == Handback::Abandoned
+    }
+}
+
+fn would_block() -> io::Error {
+    io::ErrorKind::WouldBlock.into()
+}
+
+impl Drop for TcpSocket {
+    fn drop(&mut self) {
+        // There is no caller to report a failure to.
+        let _ = self.hand_back();
+    }
+}
+
+/// The kernel's socket.
+impl AsFd for TcpSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.state.stream.as_fd()
+    }
+}
+
+impl fmt::Debug for TcpSocket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TcpSocket")
+            .field("stream", &self.state.stream)
+            .field("bypassing", &self.is_bypassing())
+            .finish_non_exhaustive()
+    }
+}

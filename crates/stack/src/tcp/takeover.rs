@@ -1,0 +1,301 @@
+//! Takeover: the kernel's connection becomes one of the engine.
+
+use std::io;
+use std::sync::Arc;
+
+use hairpin_tcp::{Config, Connection, PreparedHeader, Rings, Route, Snapshot, Timestamps};
+use hairpin_time::{Duration, Instant};
+use hairpin_wire::MacAddress;
+use hairpin_xdp::{Entry, Protocol};
+
+use super::bypass::Bypass;
+use super::flow_table::FlowKey;
+use super::kernel_socket::{
+    ESTABLISHED, Info, KernelSocket, OPTION_ECN, OPTION_MICROSECONDS, OPTION_SACK,
+    OPTION_TIMESTAMPS, Queue, RepairWindow,
+};
+use super::now;
+use super::table::Ring;
+use crate::FallbackReason;
+use crate::readiness::Readiness;
+use crate::stack::SharedState;
+
+/// The most connections taken over at once.
+pub(super) const CONNECTIONS: usize = 1_024;
+/// The length of a send ring, and the lowest of a receive ring.
+pub(super) const RING: usize = 128 << 10;
+/// The longest receive ring: the kernel's own limit of a buffer is 6 MiB (`tcp_rmem`).
+const RING_MAX: usize = 8 << 20;
+
+/// The reason why a connection cannot be taken over now.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TakeoverError {
+    /// Sent data are not acknowledged, or received data are not read. Read, and try again when the
+    /// peer has answered.
+    #[error("cannot take over: data are unacknowledged or unread")]
+    Busy,
+    /// The connection is not established, or one side has closed it.
+    #[error("cannot take over: the connection is not established")]
+    State,
+    /// The connection uses something that only the kernel implements.
+    #[error("cannot take over: the connection uses {0}")]
+    Feature(&'static str),
+    /// The path does not bypass the kernel.
+    #[error("cannot take over: {0}")]
+    Path(FallbackReason),
+    /// Too many connections are taken over.
+    #[error("cannot take over: {CONNECTIONS} connections are taken over")]
+    Full,
+    /// The receive window is larger than a ring may be.
+    #[error("cannot take over: the receive window of {0} bytes exceeds 8 MiB")]
+    Window(u32),
+    /// The filter rejects the flow.
+    #[error(transparent)]
+    Filter(#[from] hairpin_xdp::EntryError),
+    /// The kernel's error; `PermissionDenied` without `CAP_NET_ADMIN`.
+    #[error("cannot take over: {0}")]
+    Kernel(#[from] io::Error),
+}
+
+/// The state read from the kernel.
+struct KernelState {
+    snapshot: Snapshot,
+    /// The sequence number of the first byte that the program has not read.
+    first_unread: u32,
+    segment_size: u32,
+}
+
+/// Takes a connection over.
+///
+/// # Errors
+/// See [`TakeoverError`]. The kernel's socket is as before.
+pub(super) fn take_over(
+    shared: &SharedState,
+    socket: KernelSocket<'_>,
+    readiness: &Arc<Readiness>,
+) -> Result<Bypass, TakeoverError> {
+    let info = check(socket)?;
+    let reference = socket2::SockRef::from(&socket.0);
+    let [local, remote] = [reference.local_addr()?, reference.peer_addr()?]
+        .map(|address| address.as_socket().ok_or(TakeoverError::State));
+    let (local, remote) = (local?, remote?);
+    // Before the path and the filter change, which is expensive.
+    is_quiet(socket)?;
+    let generation = shared.generation();
+    let hop = shared.tcp.next_hop(shared, local, remote)?;
+    let (ttl, traffic_class) = socket.ip_options(local.ip().to_canonical().is_ipv4())?;
+    let forward = Route {
+        source_mac: MacAddress(hop.source_mac),
+        next_hop: MacAddress(hop.mac),
+        local,
+        remote,
+        ttl,
+        traffic_class,
+    };
+    let backward = Route { local: remote, remote: local, ..forward };
+    let config = Config { nagle: !socket.has_nodelay()?, ..Config::default() };
+    let (keepalive, reuse) = (socket.keepalive()?, socket.reuse_address()?);
+    let entry = Entry::Flow { protocol: Protocol::Tcp, vlan: None, local, remote };
+    let key = FlowKey::new(remote, local);
+    shared.tcp.forget_flow(shared, key);
+    let flow = add_flow(shared, &entry, key, readiness)?;
+    let state = read_state(socket, &info).inspect_err(|_| {
+        let _ = socket.select(Queue::None);
+        let _ = socket.end_repair();
+        let _ = socket.set_reuse_address(reuse);
+        shared.tcp.retire(shared, &entry, flow);
+    })?;
+    let time = now();
+    let (connection, send_ring, receive_ring) = create(shared, time, &state.snapshot, config)
+        .inspect_err(|_| {
+            shared.tcp.retire(shared, &entry, flow);
+        })?;
+    if keepalive != 0 {
+        // Otherwise the silent socket would give up. Without this the connection still works for
+        // the time of the keep-alive.
+        let _ = socket.set_keepalive(0);
+    }
+    Ok(Bypass {
+        connection,
+        send_ring,
+        receive_ring,
+        header: PreparedHeader::new(&forward),
+        from_peer: PreparedHeader::new(&backward),
+        local,
+        remote,
+        entry,
+        flow,
+        queue: shared.queue(flow as u32),
+        hop,
+        generation,
+        kernel_next: state.first_unread,
+        segment_size: state.segment_size,
+        keepalive,
+        reuse,
+        taken_at: time,
+        for_kernel: Vec::new(),
+        packets: Vec::with_capacity(super::bypass::BATCH),
+    })
+}
+
+/// Creates the connection and its rings.
+fn create(
+    shared: &SharedState,
+    time: Instant,
+    snapshot: &Snapshot,
+    config: Config,
+) -> Result<(Connection, Ring, Ring), TakeoverError> {
+    let length = ring_length(snapshot.receive_window).unwrap_or(RING_MAX);
+    let (mut send, mut receive) = (shared.tcp.ring(RING), shared.tcp.ring(length));
+    let mut rings = Rings { send: &mut send, receive: &mut receive };
+    let connection = Connection::new(time, snapshot, &[], config, &mut rings);
+    let connection = connection.map_err(|error| TakeoverError::Kernel(io::Error::other(error)))?;
+    Ok((connection, send, receive))
+}
+
+/// Checks what is established and used; the rest of the engine's requirements follow from the
+/// segments.
+fn check(socket: KernelSocket<'_>) -> Result<Info, TakeoverError> {
+    let info = socket.info()?;
+    if info.state != ESTABLISHED {
+        return Err(TakeoverError::State);
+    }
+    if info.options & OPTION_ECN != 0 {
+        return Err(TakeoverError::Feature("ECN"));
+    }
+    if info.options & OPTION_MICROSECONDS != 0 {
+        return Err(TakeoverError::Feature("timestamps in microseconds"));
+    }
+    if socket.protocol()? != libc::IPPROTO_TCP {
+        return Err(TakeoverError::Feature("MPTCP"));
+    }
+    if socket.has_upper_layer() {
+        return Err(TakeoverError::Feature("an upper layer protocol, such as TLS"));
+    }
+    if socket.bound_interface()? != 0 {
+        return Err(TakeoverError::Feature("SO_BINDTODEVICE"));
+    }
+    Ok(info)
+}
+
+/// Checks that nothing is unacknowledged, unread or queued out of order.
+fn is_quiet(socket: KernelSocket<'_>) -> Result<(), TakeoverError> {
+    if socket.unacknowledged()? != 0 || socket.receive_memory()? != 0 {
+        return Err(TakeoverError::Busy);
+    }
+    Ok(())
+}
+
+/// Adds the queue of the flow and then its filter entry, so that no frame is lost.
+fn add_flow(
+    shared: &SharedState,
+    entry: &Entry,
+    key: FlowKey,
+    readiness: &Arc<Readiness>,
+) -> Result<usize, TakeoverError> {
+    let mut control_plane = shared.control_plane();
+    let mut data_plane = shared.data_plane();
+    let flow = data_plane.attach_flow(key, Arc::clone(readiness));
+    if let Err(error) = control_plane.entries.add(&data_plane.interface, *entry) {
+        data_plane.detach_flow(flow);
+        return Err(error.into());
+    }
+    Ok(flow)
+}
+
+/// Reads the connection's state while its flow is already redirected.
+fn read_state(socket: KernelSocket<'_>, info: &Info) -> Result<KernelState, TakeoverError> {
+    if socket.unacknowledged()? != 0 {
+        return Err(TakeoverError::Busy);
+    }
+    socket.start_repair()?;
+    socket.select(Queue::Send)?;
+    let send_next = socket.sequence()?;
+    socket.select(Queue::Receive)?;
+    let (receive_next, unread) = stable_receive_next(socket)?;
+    if unread == 0 && socket.receive_memory()? != 0 {
+        // A late segment was queued out of order.
+        return Err(TakeoverError::Busy);
+    }
+    let RepairWindow {
+        send_window_update,
+        send_window,
+        send_window_max,
+        receive_window,
+        receive_window_update,
+    } = socket.window()?;
+    let has_timestamps = info.options & OPTION_TIMESTAMPS != 0;
+    let timestamps = if has_timestamps { Some(read_clock(socket, info)?) } else { None };
+    let segment_size = socket.segment_size()?;
+    socket.select(Queue::None)?;
+    socket.end_repair()?;
+    let options = if has_timestamps { 12 } else { 0 };
+    let edge = receive_window_update.wrapping_add(receive_window);
+    let first_unread = receive_next.wrapping_sub(unread);
+    let receive_window = edge.wrapping_sub(first_unread);
+    if ring_length(receive_window).is_none() {
+        return Err(TakeoverError::Window(receive_window));
+    }
+    let snapshot = Snapshot {
+        send_unacknowledged: send_next,
+        send_next,
+        send_window,
+        send_window_max,
+        send_window_update,
+        // Unread bytes are read from the kernel first.
+        receive_next: first_unread,
+        receive_window,
+        send_scale: info.scales & 0x0F,
+        receive_scale: info.scales >> 4,
+        segment_size: segment_size.min(info.send_mss + options).min(0xFFFF) as u16,
+        selective: info.options & OPTION_SACK != 0,
+        timestamps,
+        round_trip: Some(Duration::from_micros(u64::from(info.round_trip_us)))
+            .filter(|round_trip| *round_trip != Duration::ZERO),
+    };
+    Ok(KernelState { snapshot, first_unread, segment_size })
+}
+
+/// Returns the next number and the number of unread bytes before it, at one moment: segments on
+/// the way may still arrive at the kernel.
+fn stable_receive_next(socket: KernelSocket<'_>) -> io::Result<(u32, u32)> {
+    let mut next = socket.sequence()?;
+    loop {
+        let unread = socket.unread()?;
+        let again = socket.sequence()?;
+        if again == next {
+            return Ok((next, unread));
+        }
+        next = again;
+    }
+}
+
+/// Reads the timestamp clock. The kernel's value has its lowest bit cleared, and a pacing kernel
+/// stamps segments with a time in the future.
+fn read_clock(socket: KernelSocket<'_>, info: &Info) -> io::Result<Timestamps> {
+    let millis = |time: Instant| time.as_nanos() / 1_000_000;
+    let value = loop {
+        let before = millis(now());
+        let value = socket.timestamp()? | 1;
+        if millis(now()) == before {
+            break value;
+        }
+    };
+    // The time until 64 KiB are sent.
+    let ahead = (64_u64 << 10) * 1_000 / info.pacing_rate.max(1);
+    let floor = value.wrapping_add(2 + ahead.min(1_000) as u32);
+    Ok(Timestamps { value, floor, recent: None })
+}
+
+/// Returns the length of the ring for a window that was promised; `None` if it is too long. Half
+/// of the ring is free at first, so that the window can grow.
+fn ring_length(window: u32) -> Option<usize> {
+    let length = (window as usize).checked_next_power_of_two()?.max(RING);
+    (length <= RING_MAX).then_some(length)
+}
+
+/// A ring of the pool.
+pub(super) fn new_ring(length: usize) -> Ring {
+    vec![0; length].into_boxed_slice()
+}

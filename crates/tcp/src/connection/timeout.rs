@@ -1,0 +1,138 @@
+//! Deadlines.
+
+use hairpin_time::{Duration, Instant};
+
+use super::Connection;
+use crate::Reason;
+
+/// The time for which a window may be closed.
+const CLOSED: Duration = Duration::from_millis(5);
+/// The bytes in flight, and their time, that make a bulk transfer.
+const BULK_BYTES: usize = 64 << 10;
+const BULK: Duration = Duration::from_millis(100);
+/// Timeouts in a row after which the kernel continues.
+const TIMEOUTS_MAX: u32 = 2;
+
+impl Connection {
+    /// Returns the next deadline.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        [
+            self.ack_at,
+            self.timeout_at,
+            self.probe_at,
+            self.reordering_at,
+            self.closed_at,
+            self.bulk_at,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// Processes expired deadlines. Segments to send follow from
+    /// [`poll_transmit`](Self::poll_transmit), handback from [`poll_action`](Self::poll_action).
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if take_expired(&mut self.ack_at, now) {
+            self.ack_now = true;
+        }
+        if take_expired(&mut self.reordering_at, now) {
+            self.detect_losses(now);
+            self.arm_timers(now);
+        }
+        if take_expired(&mut self.probe_at, now) {
+            self.probe_due = true;
+        }
+        if take_expired(&mut self.timeout_at, now) {
+            self.handle_retransmission_timeout(now);
+        }
+        if take_expired(&mut self.closed_at, now) {
+            self.hand_back(Reason::ClosedWindow);
+        }
+        if take_expired(&mut self.bulk_at, now) {
+            self.hand_back(Reason::Bulk);
+        }
+    }
+
+    /// Sends everything in flight again, one segment first (RFC 6298 §5.4 to 5.6).
+    #[cold]
+    fn handle_retransmission_timeout(&mut self, now: Instant) {
+        if self.is_idle() {
+            return;
+        }
+        self.counters.timeouts += 1;
+        self.backoff += 1;
+        if self.backoff >= TIMEOUTS_MAX {
+            self.hand_back(Reason::Timeouts);
+        }
+        if self.recovery.is_none() || self.backoff == 1 {
+            self.cubic.on_timeout();
+        }
+        self.scoreboard.lose_all(self.send_unacknowledged);
+        self.recovery = Some(self.send_next);
+        self.resend_now = true;
+        (self.probe, self.probe_due, self.reordering_at) = (None, false, None);
+        self.arm_timers(now);
+    }
+
+    /// Restarts the retransmission and probe timers after data were sent or acknowledged.
+    #[inline]
+    pub(super) fn arm_timers(&mut self, now: Instant) {
+        if self.is_idle() {
+            (self.timeout_at, self.probe_at) = (None, None);
+            return;
+        }
+        let timeout_at = now + self.rtt.timeout(self.backoff);
+        self.timeout_at = Some(timeout_at);
+        self.arm_probe(now);
+    }
+
+    /// Restarts the probe timer after new data were sent; the retransmission timer runs on.
+    #[inline]
+    pub(super) fn arm_probe(&mut self, now: Instant) {
+        let timeout_at = *self.timeout_at.get_or_insert(now + self.rtt.timeout(self.backoff));
+        // A probe is useful only while nothing is known to be lost (RFC 8985 §7.2).
+        let probes = self.selective
+            && self.recovery.is_none()
+            && self.probe.is_none()
+            && !self.scoreboard.has_sacked();
+        self.probe_at = probes
+            .then(|| {
+                let is_delayed = self.in_flight() < 2 * self.payload_max() as usize;
+                now + self.rtt.probe_timeout(is_delayed)
+            })
+            .filter(|&at| at < timeout_at);
+    }
+
+    /// Starts or stops the time of a closed window: data wait, nothing is in flight, and the window
+    /// does not permit sending.
+    #[inline]
+    pub(super) fn update_closed(&mut self, now: Instant) {
+        let is_closed = self.is_idle() && self.unsent_length() > 0 && !self.window_permits();
+        if !is_closed {
+            self.closed_at = None;
+        } else if self.closed_at.is_none() {
+            self.closed_at = Some(now + CLOSED);
+        }
+    }
+
+    /// Starts or stops the time of a bulk transfer.
+    #[inline]
+    pub(super) fn update_bulk(&mut self, now: Instant) {
+        if self.in_flight() < BULK_BYTES || !self.config.hands_back_bulk {
+            self.bulk_at = None;
+        } else if self.bulk_at.is_none() {
+            self.bulk_at = Some(now + BULK);
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        self.send_next == self.send_unacknowledged
+    }
+}
+
+#[inline]
+fn take_expired(deadline: &mut Option<Instant>, now: Instant) -> bool {
+    deadline.take_if(|at| *at <= now).is_some()
+}

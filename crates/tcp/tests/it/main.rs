@@ -1,0 +1,11 @@
+//! Tests of the public API: a simulation, and rules in the form of packet traces.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod host;
+mod rules;
+mod simulation;
+
+#[path = "../../../hairpin/tests/support/seeds.rs"]
+mod seeds;
+#[path = "../../../hairpin/tests/support/trace.rs"]
+mod trace;

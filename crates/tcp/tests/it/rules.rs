@@ -1,0 +1,258 @@
+//! Rules in the form of packet traces.
+
+use hairpin_tcp::{Action, Reason, Verdict};
+use hairpin_time::{Duration, Instant};
+use hairpin_wire::{TcpFlags, TcpHeader, TcpOption};
+
+use crate::host::{Host, Shape, segment};
+
+const MS: Duration = Duration::from_millis(1);
+/// A peer's clock does not start at zero.
+const START: Instant = Instant::from_nanos(1_000_000_000);
+
+fn pair(shape: &Shape) -> [Host; 2] {
+    [0, 1].map(|end| Host::new(START, shape, end))
+}
+
+/// A segment in the form of a trace.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen {
+    sequence: u32,
+    acknowledgment: u32,
+    length: usize,
+    blocks: Vec<(u32, u32)>,
+}
+
+fn seen(frame: &[u8]) -> Seen {
+    let (header, options, payload) = TcpHeader::parse(segment(frame).unwrap()).unwrap();
+    let mut blocks = Vec::new();
+    for option in options {
+        if let TcpOption::Sack(found) = option.unwrap() {
+            blocks.extend(found.iter());
+        }
+    }
+    Seen {
+        sequence: header.sequence_number(),
+        acknowledgment: header.acknowledgement_number(),
+        length: payload.len(),
+        blocks,
+    }
+}
+
+fn all(host: &mut Host, now: Instant) -> Vec<Vec<u8>> {
+    std::iter::from_fn(|| host.transmit(now)).collect()
+}
+
+/// Changes flags of a frame and computes its checksum again by sending zeros through the parser.
+fn with_flags(frame: &[u8], flags: TcpFlags) -> Vec<u8> {
+    let mut frame = frame.to_vec();
+    let old = frame[34 + 13];
+    frame[34 + 13] = flags.0;
+    let checksum = u16::from_be_bytes([frame[34 + 16], frame[34 + 17]]);
+    let updated = hairpin_wire::update(checksum, u16::from(old), u16::from(flags.0));
+    frame[34 + 16..34 + 18].copy_from_slice(&updated.to_be_bytes());
+    assert!(segment(&frame).is_some());
+    frame
+}
+
+#[test]
+fn answer_carries_the_acknowledgment() {
+    let [mut a, mut b] = pair(&Shape::USUAL);
+    let request = a.send_in_place(START, b"request").unwrap();
+    assert_eq!(seen(&request).length, 7);
+    assert_eq!(b.handle(START, &request, &mut ()), Some(Verdict::Handled));
+    assert!(b.transmit(START).is_none(), "the acknowledgment is delayed");
+    let answer = b.send_in_place(START, b"answer").unwrap();
+    assert_eq!(seen(&answer).acknowledgment, 1_007);
+    let _ = a.handle(START, &answer, &mut ());
+    assert_eq!((a.connection.in_flight(), a.connection.unread_length()), (0, 6));
+    assert_eq!(b.connection.counters().predicted, 1);
+}
+
+#[test]
+fn acknowledgment_is_delayed_by_20_ms_or_until_two_full_segments() {
+    let [mut a, mut b] = pair(&Shape::USUAL);
+    let first = a.send_in_place(START, &[1; 1_448]).unwrap();
+    let _ = b.handle(START, &first, &mut ());
+    assert!(b.transmit(START).is_none());
+    assert_eq!(b.connection.poll_timeout(), Some(START + MS * 20));
+    b.connection.handle_timeout(START + MS * 20);
+    assert_eq!(all(&mut b, START + MS * 20).len(), 1);
+    for _ in 0..2 {
+        let frame = a.send_in_place(START, &[1; 1_448]).unwrap();
+        let _ = b.handle(START, &frame, &mut ());
+    }
+    assert_eq!(seen(&b.transmit(START).unwrap()).acknowledgment, 1_000 + 3 * 1_448);
+}
+
+#[test]
+fn gap_is_reported_with_the_latest_block_first() {
+    let [mut a, mut b] = pair(&Shape::USUAL);
+    let frames: Vec<_> = (0..5).map(|_| a.send_in_place(START, &[1; 100]).unwrap()).collect();
+    let _ = b.handle(START, &frames[1], &mut ());
+    assert_eq!(seen(&b.transmit(START).unwrap()).blocks, [(1_100, 1_200)]);
+    let _ = b.handle(START, &frames[3], &mut ());
+    let seen = seen(&b.transmit(START).unwrap());
+    assert_eq!((seen.acknowledgment, seen.blocks), (1_000, vec![(1_300, 1_400), (1_100, 1_200)]));
+}
+
+#[test]
+fn segment_before_three_that_arrived_is_resent_at_once() {
+    let [mut a, mut b] = pair(&Shape::USUAL);
+    let frames: Vec<_> = (0..4).map(|_| a.send_in_place(START, &[1; 100]).unwrap()).collect();
+    let later = START + MS;
+    for frame in &frames[1..] {
+        let _ = b.handle(later, frame, &mut ());
+    }
+    let report = b.transmit(later).unwrap();
+    let _ = a.handle(later, &report, &mut ());
+    let resent = a.transmit(later).unwrap();
+    assert_eq!((seen(&resent).sequence, seen(&resent).length), (1_000, 100));
+    let _ = b.handle(later, &resent, &mut ());
+    assert_eq!(seen(&b.transmit(later).unwrap()).acknowledgment, 1_400);
+    assert_eq!(a.connection.counters().timeouts, 0);
+}
+
+#[test]
+fn lost_last_segment_is_probed_within_three_round_trips() {
+    let [mut a, mut b] = pair(&Shape::USUAL);
+    let mut now = START;
+    let round_trip = MS * 2;
+    for _ in 0..20 {
+        let frame = a.send_in_place(now, &[1; 100]).unwrap();
+        let _ = b.handle(now + MS, &frame, &mut ());
+        let answer = b.send_in_place(now + MS, &[1; 100]).unwrap();
+        now += round_trip;
+        let _ = a.handle(now, &answer, &mut ());
+    }
+    let lost = a.send_in_place(now, &[1; 100]).unwrap();
+    let (at, resent) = loop {
+        let at = a.connection.poll_timeout().unwrap();
+        a.connection.handle_timeout(at);
+        if let Some(frame) = all(&mut a, at).into_iter().find(|frame| seen(frame).length > 0) {
+            break (at, frame);
+        }
+    };
+    assert_eq!(seen(&resent).sequence, seen(&lost).sequence);
+    let limit = 6 + a.connection.ack_delay().as_millis() + 10;
+    assert!((at - now).as_millis() <= limit, "{:?}", at - now);
+}
+
+#[test]
+fn second_timeout_in_a_row_hands_back() {
+    let [mut a, _] = pair(&Shape::USUAL);
+    a.send_in_place(START, b"lost").unwrap();
+    while a.connection.poll_action().is_none() {
+        let at = a.connection.poll_timeout().unwrap();
+        a.connection.handle_timeout(at);
+        all(&mut a, at);
+    }
+    assert_eq!(a.connection.poll_action(), Some(Action::HandBack(Reason::Timeouts)));
+    assert_eq!(a.connection.counters().timeouts, 2);
+}
+
+#[test]
+fn reset_needs_the_exact_number() {
+    let [mut a, mut b] = pair(&Shape::USUAL);
+    let first = a.send_in_place(START, b"lost").unwrap();
+    let second = a.send_in_place(START, b"next").unwrap();
+    let _ = b.handle(START, &with_flags(&second, TcpFlags::RST | TcpFlags::ACK), &mut ());
+    assert_eq!(b.connection.poll_action(), None);
+    assert_eq!(b.connection.counters().challenges, 1);
+    assert_eq!(seen(&b.transmit(START).unwrap()).acknowledgment, 1_000);
+    let _ = b.handle(START, &with_flags(&first, TcpFlags::RST | TcpFlags::ACK), &mut ());
+    assert_eq!(b.connection.poll_action(), Some(Action::HandBack(Reason::Reset)));
+}
+
+#[test]
+fn syn_and_urgent_data_are_the_kernels() {
+    for (flags, reason) in [(TcpFlags::SYN, Reason::Syn), (TcpFlags::URG, Reason::Urgent)] {
+        let [mut a, mut b] = pair(&Shape::USUAL);
+        let frame = a.send_in_place(START, b"data").unwrap();
+        let frame = with_flags(&frame, flags | TcpFlags::ACK);
+        assert_eq!(b.handle(START, &frame, &mut ()), Some(Verdict::Kernel));
+        assert_eq!(b.connection.poll_action(), Some(Action::HandBack(reason)));
+        assert_eq!(b.connection.unread_length(), 0);
+    }
+}
+
+#[test]
+fn fin_hands_back_when_everything_before_it_was_received() {
+    let [mut a, mut b] = pair(&Shape::USUAL);
+    let first = a.send_in_place(START, b"first").unwrap();
+    let last = a.send_in_place(START, b"last").unwrap();
+    let last = with_flags(&last, TcpFlags::FIN | TcpFlags::ACK);
+    let _ = b.handle(START, &last, &mut ());
+    assert_eq!(b.connection.poll_action(), None);
+    let _ = b.handle(START, &first, &mut ());
+    assert_eq!(b.connection.poll_action(), Some(Action::HandBack(Reason::Fin)));
+    assert!(b.connection.is_at_end() && b.connection.unread_length() == 9);
+}
+
+#[test]
+fn old_timestamp_is_dropped() {
+    let [mut a, mut b] = pair(&Shape::USUAL);
+    let first = a.send_in_place(START, b"first").unwrap();
+    let second = a.send_in_place(START + MS * 5, b"second").unwrap();
+    let third = a.send_in_place(START + MS * 9, b"third").unwrap();
+    let _ = b.handle(START, &first, &mut ());
+    all(&mut b, START);
+    let _ = b.handle(START, &third, &mut ());
+    all(&mut b, START);
+    // In order, with a later time: the third does not update the time to echo.
+    let _ = b.handle(START, &second, &mut ());
+    assert_eq!((b.connection.unread_length(), b.connection.counters().old_timestamps), (16, 0));
+    all(&mut b, START);
+    let _ = b.handle(START, &first, &mut ());
+    assert_eq!(b.connection.counters().old_timestamps, 1);
+}
+
+#[test]
+fn nagle_holds_a_second_short_segment() {
+    let mut shape = Shape::USUAL;
+    shape.config.nagle = true;
+    let [mut a, mut b] = pair(&shape);
+    let first = a.send_in_place(START, b"short").unwrap();
+    assert!(a.send_in_place(START, b"short").is_none());
+    a.queue(START, b"short");
+    assert!(a.transmit(START).is_none());
+    let _ = b.handle(START, &first, &mut ());
+    let answer = b.send_in_place(START, b"answer").unwrap();
+    let _ = a.handle(START, &answer, &mut ());
+    assert_eq!(seen(&a.transmit(START).unwrap()).length, 5);
+}
+
+#[test]
+fn closed_window_hands_back_after_5_ms() {
+    let mut shape = Shape::USUAL;
+    (shape.ring, shape.scale) = (4_096, 0);
+    let [mut a, mut b] = pair(&shape);
+    let mut now = START;
+    while a.connection.poll_action().is_none() {
+        a.queue(now, &[1; 4_096]);
+        for frame in all(&mut a, now) {
+            let _ = b.handle(now, &frame, &mut ());
+        }
+        b.connection.handle_timeout(now);
+        for frame in all(&mut b, now) {
+            let _ = a.handle(now, &frame, &mut ());
+        }
+        now += MS;
+        a.connection.handle_timeout(now);
+    }
+    assert_eq!(a.connection.poll_action(), Some(Action::HandBack(Reason::ClosedWindow)));
+    assert!(b.connection.unread_length() >= 2_800);
+}
+
+#[test]
+fn acknowledgment_of_unsent_data_is_challenged() {
+    let [mut a, mut b] = pair(&Shape::USUAL);
+    let frame = a.send_in_place(START, b"data").unwrap();
+    let _ = b.handle(START, &frame, &mut ());
+    let answer = b.send_in_place(START, b"answer").unwrap();
+    // The receiver of the answer has never sent these four bytes.
+    let [mut other, _] = pair(&Shape::USUAL);
+    let _ = other.handle(START, &answer, &mut ());
+    assert_eq!(other.connection.counters().challenges, 1);
+    assert_eq!(other.connection.unread_length(), 0);
+}

@@ -1,0 +1,299 @@
+//! The world of one seed: two hosts, two links and two programs.
+
+use hairpin_netsim::{Census, Chance, Clock, Delay, Faults, Link, Random};
+use hairpin_tcp::{Action, Config, Listener, Reason};
+use hairpin_time::{Duration, Instant, Now, Utc};
+
+use crate::host::{Host, Shape};
+use crate::trace::trace;
+
+/// The time without a new byte after which bytes count as lost: more than three of the longest
+/// timeouts.
+const LIMIT: Duration = Duration::from_secs(200);
+
+/// The most bytes of a stream.
+const TOTALS: [u64; 4] = [1, 5_000, 100_000, 600_000];
+
+const US: Duration = Duration::from_micros(1);
+const MS: Duration = Duration::from_millis(1);
+
+/// One program and its end of the connection.
+struct Program {
+    host: Host,
+    link: Link,
+    sent: u64,
+    /// The total to send.
+    total: u64,
+    received: Received,
+    /// The time of the next write.
+    writes_at: Instant,
+    stalled_until: Instant,
+    write_max: u64,
+    interval: Duration,
+}
+
+/// The checked bytes of a stream.
+struct Received {
+    end: usize,
+    position: u64,
+    stalled: bool,
+}
+
+impl Received {
+    fn take(&mut self, bytes: &[u8]) -> usize {
+        for &found in bytes {
+            assert_eq!(found, byte(1 - self.end, self.position), "at {}", self.position);
+            self.position += 1;
+        }
+        bytes.len()
+    }
+}
+
+impl Listener for Received {
+    fn on_data(&mut self, _: Instant, bytes: &[u8]) -> usize {
+        if self.stalled {
+            return 0;
+        }
+        // Sometimes a part is left in the ring.
+        let count = if self.position.is_multiple_of(7) { bytes.len() / 2 } else { bytes.len() };
+        self.take(&bytes[..count])
+    }
+}
+
+/// Returns the byte at a position of the stream of an end.
+fn byte(end: usize, at: u64) -> u8 {
+    ((at ^ at >> 8 ^ at >> 16) as u8).wrapping_mul(31).wrapping_add(end as u8)
+}
+
+fn shape(random: &mut Random, census: &mut Census) -> Shape {
+    let segment_size = *random.pick(&[88, 150, 536, 1_460, 1_460, 1_460]);
+    let ring = *random.pick(&[1 << 12, 1 << 14, 1 << 16, 1 << 18]);
+    let timestamps = random.below(4) > 0;
+    let selective = random.below(5) > 0;
+    let nagle = random.below(4) == 0;
+    let wraps = random.below(3) == 0;
+    let start = |random: &mut Random| {
+        if wraps { u32::MAX - random.below(20_000) as u32 } else { random.any() as u32 }
+    };
+    census.add("without timestamps", u64::from(!timestamps));
+    census.add("without selective acknowledgments", u64::from(!selective));
+    census.add("segments below 200 bytes", u64::from(segment_size < 200));
+    census.add("with Nagle's algorithm", u64::from(nagle));
+    census.add("sequence numbers wrapped", u64::from(wraps));
+    Shape {
+        segment_size,
+        timestamps,
+        selective,
+        scale: if ring > 1 << 14 { 7 } else { random.below(3) as u8 },
+        ring,
+        config: Config { nagle, quick_ack: random.below(5) == 0, hands_back_bulk: true },
+        starts: [start(random), start(random)],
+    }
+}
+
+fn faults(random: &mut Random) -> Faults {
+    let up_to = |random: &mut Random, most: u64| Chance::per_million(random.below(most) as u32);
+    let loss = *random.pick(&[0, 0, 20_000, 100_000, 300_000]);
+    let min = *random.pick(&[US * 10, US * 100, MS * 2, MS * 30]);
+    Faults {
+        loss: Chance::per_million(loss),
+        rate: None,
+        duplication: up_to(random, 50_000),
+        corruption: up_to(random, 30_000),
+        delay: Delay {
+            min,
+            jitter: min,
+            long_chance: up_to(random, 20_000),
+            long: Duration::from_nanos(min.as_nanos() * 8),
+        },
+        reorders: random.below(2) == 0,
+    }
+}
+
+/// Runs a seed and returns its census.
+pub(crate) fn run(seed: u64) -> Census {
+    let mut random = Random::new(seed);
+    let mut census = Census::new();
+    let mut clock = Clock::new(Utc::from_nanos(1_700_000_000_000_000_000));
+    clock.advance(Duration::from_secs(1));
+    let shape = shape(&mut random, &mut census);
+    let faults = faults(&mut random);
+    let now = clock.now().monotonic;
+    let mut programs = [0, 1].map(|end| Program {
+        host: Host::new(now, &shape, end),
+        link: Link::new(random.split(), faults),
+        sent: 0,
+        total: *random.pick(&TOTALS) / (1 + random.below(4)),
+        received: Received { end, position: 0, stalled: false },
+        writes_at: now,
+        stalled_until: now,
+        write_max: 1 + random.below(20_000),
+        interval: *random.pick(&[Duration::ZERO, US * 50, MS, MS * 50]),
+    });
+    let (mut arrived, mut arrived_at) = (0, now);
+    loop {
+        let now = clock.now().monotonic;
+        let totals = [programs[0].total, programs[1].total];
+        let done = programs
+            .iter()
+            .enumerate()
+            .all(|(at, program)| program.received.position == totals[1 - at]);
+        if done {
+            break;
+        }
+        let sum = programs.iter().map(|program| program.received.position).sum();
+        if std::mem::replace(&mut arrived, sum) != sum {
+            arrived_at = now;
+        }
+        assert!(now < arrived_at + LIMIT, "{} of {totals:?}", describe(&programs));
+        for at in 0..2 {
+            step(now, &mut programs, at, &mut random, &mut census);
+        }
+        let next = programs.iter().flat_map(Program::deadlines).filter(|&at| at > now).min();
+        clock.advance_to(next.unwrap_or(now + MS));
+    }
+    for program in &programs {
+        program.link.report(&mut census);
+        report(program, &mut census);
+    }
+    census
+}
+
+fn at_time(monotonic: Instant) -> Now {
+    Now { monotonic, utc: Utc::EPOCH }
+}
+
+fn describe(programs: &[Program; 2]) -> String {
+    let ends = programs.each_ref().map(|program| {
+        let connection = &program.host.connection;
+        let window = connection.snapshot(Instant::ZERO).send_window;
+        format!(
+            "sent {} received {} in flight {} unread {} room {} window {window} deadline {:?}",
+            program.sent,
+            program.received.position,
+            connection.in_flight(),
+            connection.unread_length(),
+            connection.room(),
+            connection.poll_timeout(),
+        )
+    });
+    ends.join("; ")
+}
+
+impl Program {
+    fn deadlines(&self) -> impl Iterator<Item = Instant> {
+        let writes = (self.sent < self.total).then_some(self.writes_at);
+        let reads = self.received.stalled.then_some(self.stalled_until);
+        [self.link.poll_timeout(), self.host.connection.poll_timeout(), writes, reads]
+            .into_iter()
+            .flatten()
+    }
+}
+
+/// Lets one end do everything that is due.
+fn step(
+    now: Instant,
+    programs: &mut [Program; 2],
+    at: usize,
+    random: &mut Random,
+    census: &mut Census,
+) {
+    let (mut arrived, peer) = (Vec::new(), 1 - at);
+    programs[peer].link.receive(now, |_, frame| arrived.push(frame.to_vec()));
+    let program = &mut programs[at];
+    for frame in &arrived {
+        let Program { host, received, .. } = program;
+        let _ = host.handle(now, frame, received);
+    }
+    if program.host.connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
+        program.host.connection.handle_timeout(now);
+    }
+    read(now, program, random, census);
+    write(now, program, random, census);
+    if let Some(Action::HandBack(reason)) = program.host.connection.poll_action() {
+        trace!(at_time(now), "{at}: handed back: {reason}");
+        census.count(class(reason));
+        report(program, census);
+        program.host.restore(now);
+        if reason == Reason::ClosedWindow {
+            // The kernel probes the window.
+            let probe = programs[peer].host.probe_of_peer();
+            let Program { host, received, .. } = &mut programs[peer];
+            let _ = host.handle(now, &probe, received);
+        }
+    } else if random.below(300) == 0 {
+        let connection = &program.host.connection;
+        census.count("snapshots");
+        census.add("snapshots with bytes in flight", u64::from(connection.in_flight() > 0));
+        census.add("snapshots with unread bytes", u64::from(connection.unread_length() > 0));
+        report(program, census);
+        program.host.restore(now);
+    }
+    let program = &mut programs[at];
+    while let Some(frame) = program.host.transmit(now) {
+        trace!(at_time(now), "{at}: sends {} bytes", frame.len());
+        program.link.send(now, &frame);
+    }
+}
+
+fn read(now: Instant, program: &mut Program, random: &mut Random, census: &mut Census) {
+    let Program { host, received, stalled_until, .. } = program;
+    if received.stalled && now < *stalled_until {
+        return;
+    }
+    received.stalled = false;
+    let most = 1 + random.below(5_000) as usize;
+    host.read(|bytes| received.take(&bytes[..bytes.len().min(most)]));
+    if random.below(400) == 0 {
+        census.count("windows closed");
+        received.stalled = true;
+        *stalled_until = now + random.span(MS, MS * 200);
+    }
+}
+
+fn write(now: Instant, program: &mut Program, random: &mut Random, census: &mut Census) {
+    if now < program.writes_at || program.sent == program.total {
+        return;
+    }
+    let end = program.received.end;
+    let length = (1 + random.below(program.write_max)).min(program.total - program.sent);
+    let bytes: Vec<_> = (program.sent..program.sent + length).map(|at| byte(end, at)).collect();
+    program.writes_at = now + program.interval + US;
+    if let Some(frame) = program.host.send_in_place(now, &bytes) {
+        census.count("segments sent in place");
+        program.sent += length;
+        program.link.send(now, &frame);
+        return;
+    }
+    let count = program.host.queue(now, &bytes) as u64;
+    program.sent += count;
+    if count == 0 {
+        program.writes_at = now + (MS * 20).max(program.interval);
+    }
+}
+
+fn class(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Timeouts => "handbacks: two retransmission timeouts in a row",
+        Reason::ClosedWindow => "handbacks: window closed for 5 ms",
+        Reason::Bulk => "handbacks: 64 KiB in flight for 100 ms",
+        other => panic!("unexpected handback: {other}"),
+    }
+}
+
+/// Adds the counters of a connection, which start again with each snapshot.
+fn report(program: &Program, census: &mut Census) {
+    let counters = program.host.connection.counters();
+    for (class, count) in [
+        ("bytes received", counters.bytes_received),
+        ("segments predicted", counters.predicted),
+        ("segments out of order", counters.out_of_order),
+        ("segments received again", counters.duplicates),
+        ("segments sent again", counters.retransmitted),
+        ("tail loss probes", counters.probes_sent),
+        ("retransmission timeouts", counters.timeouts),
+        ("reductions of the congestion window", counters.losses),
+    ] {
+        census.add(class, count);
+    }
+}
