@@ -1,6 +1,6 @@
 //! A UDP socket that bypasses the kernel where possible.
 
-mod frames;
+pub(crate) mod frames;
 mod receive;
 mod send;
 mod wait;
@@ -56,7 +56,7 @@ impl UdpSocket {
         let readiness = Arc::new(Readiness::new()?);
         let epoll = Epoll::new()?;
         epoll.add(backing.as_fd(), libc::EPOLLIN, 0)?;
-        epoll.add(readiness.as_fd(), libc::EPOLLIN, 0)?;
+        epoll.add_readiness(&readiness, 0)?;
         let mut control_plane = shared.control_plane();
         let mut data_plane = shared.data_plane();
         epoll.watch(data_plane.interface.sockets(), true)?;
@@ -66,7 +66,8 @@ impl UdpSocket {
         let token = watcher::FIRST_SOCKET_TOKEN + u64::from(id.index());
         let address = destination::to_engine_address(local);
         let bound = engine.with(|engine| engine.bind(id, address)).map_err(engine_error);
-        data_plane.attach_socket(id, Arc::clone(&readiness));
+        let capacity = data_plane.queue_capacity();
+        data_plane.attach_socket(id, capacity, Arc::clone(&readiness));
         let this = Self {
             xdp: XdpHalf::new(shared, id, readiness),
             token,
@@ -80,7 +81,7 @@ impl UdpSocket {
             epoll,
         };
         // From here on an error drops the socket, which takes the locks.
-        let added = bound.and_then(|()| control_plane.add(&data_plane, id, local));
+        let added = bound.and_then(|()| control_plane.add(&data_plane, id, local, None));
         control_plane.readiness_by_token.insert(token, Arc::clone(&this.xdp.readiness));
         drop((control_plane, data_plane));
         let receives_over_xdp = added?;

@@ -6,10 +6,6 @@ use std::net::{IpAddr, SocketAddr};
 use hairpin_xdp::Stamp;
 
 use super::UdpSocket;
-use super::frames::BATCH;
-
-/// The most frames that a socket holds between calls.
-pub(super) const MAX_HELD_FRAMES: usize = 1;
 
 /// The metadata of a received datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,26 +45,11 @@ impl UdpSocket {
         budget: usize,
         mut on: impl FnMut(Meta, &[u8]),
     ) -> io::Result<Received> {
-        self.xdp.shared.check()?;
-        let mut received = Received { count: 0, drained: self.xdp.is_idle() };
-        while received.count < budget && !received.drained {
-            let wanted = (budget - received.count).min(BATCH);
-            received.drained = self.xdp.fetch(wanted)?;
-            let count = self.xdp.deliver(wanted, &mut on);
-            received.count += count;
-            // The next batch is left to the next call if it would require another poll of the
-            // rings.
-            if count < wanted {
-                break;
-            }
-        }
+        let mut received = self.xdp.receive(budget, &mut on)?;
         if self.xdp.readiness.take_kernel_pending() {
             received = self.receive_via_kernel(budget, received, &mut on)?;
         }
-        // A few frames may be recycled by the next call, but not so many that others lack them.
-        if self.xdp.frames.delivered > MAX_HELD_FRAMES {
-            self.xdp.recycle_frames();
-        }
+        self.xdp.recycle_many();
         Ok(received)
     }
 

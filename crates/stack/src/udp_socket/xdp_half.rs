@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use hairpin_netstack::{SendError, SocketId};
 use hairpin_xdp::{Packet, Umem};
 
-use super::frames::SocketFrames;
-use super::receive::Meta;
+use super::frames::{BATCH, SocketFrames};
+use super::receive::{Meta, Received};
 #[cfg(doc)]
 use crate::UdpSocket;
 use crate::bound_address::is_multicast;
@@ -18,6 +18,9 @@ use crate::readiness::Readiness;
 use crate::receive_queue::QueuedDatagram;
 use crate::stack::{Owner, SharedState, unsupported};
 use crate::{FallbackReason, PathEvent};
+
+/// The most frames that a socket holds between calls.
+const MAX_HELD_FRAMES: usize = 1;
 
 /// The socket of the engine, its frames and its readiness.
 #[derive(Debug)]
@@ -44,6 +47,41 @@ impl XdpHalf {
         }
     }
 
+    /// Delivers up to `budget` datagrams that bypassed the kernel.
+    ///
+    /// # Errors
+    /// As for [`UdpSocket::receive`].
+    #[inline]
+    pub(crate) fn receive(
+        &mut self,
+        budget: usize,
+        on: &mut impl FnMut(Meta, &[u8]),
+    ) -> io::Result<Received> {
+        self.shared.check()?;
+        let mut received = Received { count: 0, drained: self.is_idle() };
+        while received.count < budget && !received.drained {
+            let wanted = (budget - received.count).min(BATCH);
+            received.drained = self.fetch(wanted)?;
+            let count = self.deliver(wanted, on);
+            received.count += count;
+            // The next batch is left to the next call if it would require another poll of the
+            // rings.
+            if count < wanted {
+                break;
+            }
+        }
+        Ok(received)
+    }
+
+    /// Recycles the frames of delivered datagrams if there are many: a few may be recycled by the
+    /// next call, but not so many that others lack them.
+    #[inline]
+    pub(crate) fn recycle_many(&mut self) {
+        if self.frames.delivered > MAX_HELD_FRAMES {
+            self.recycle_frames();
+        }
+    }
+
     /// Returns `true` if a receive under the lock would find nothing: the usual case when spinning.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
@@ -53,14 +91,14 @@ impl XdpHalf {
             && self.shared.rings_are_idle()
     }
 
-    pub(crate) fn recycle_frames(&mut self) {
+    fn recycle_frames(&mut self) {
         self.frames.recycle(&mut self.shared.data_plane());
     }
 
     /// Fetches datagrams from the queue, or from the rings if it is empty. Returns `true` if both
     /// are empty.
     #[inline]
-    pub(crate) fn fetch(&mut self, wanted: usize) -> io::Result<bool> {
+    fn fetch(&mut self, wanted: usize) -> io::Result<bool> {
         let shared: &SharedState = &self.shared;
         let mut data_plane = shared.data_plane();
         self.frames.recycle(&mut data_plane);
@@ -80,7 +118,7 @@ impl XdpHalf {
 
     /// Delivers up to `most` fetched datagrams to the caller. Returns how many.
     #[inline]
-    pub(crate) fn deliver(&mut self, most: usize, on: &mut impl FnMut(Meta, &[u8])) -> usize {
+    fn deliver(&mut self, most: usize, on: &mut impl FnMut(Meta, &[u8])) -> usize {
         let Self { shared, frames, .. } = self;
         let shared: &SharedState = shared;
         for datagram in frames.received.iter().take(most) {
